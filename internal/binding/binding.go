@@ -1,0 +1,94 @@
+// Package binding is the extension point for resources a worker sees. A Kind
+// lives in one folder and answers: is this declaration right, where is its
+// data, what does workerd need, and what serves its requests. No other part of
+// the program learns a kind's name; internal/binding/all lists them.
+//
+// Ownership: the runtime host opens one Instance per resource, serves it on the
+// private socket of the version, and closes it after workerd is gone.
+// Concurrency: an Instance serves many requests at once.
+package binding
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/workerd"
+)
+
+// Kind is one type of resource.
+type Kind interface {
+	// Name is the kind's name in a manifest: "kv", "database" [D32].
+	Name() string
+	// Check refuses a declaration that could not be opened or wired.
+	Check(d bundle.Binding) error
+	// Open makes the data of d's resource ready. Declarations that name the
+	// same resource share one Instance. A kind without data returns nil, nil.
+	Open(ctx context.Context, d bundle.Binding, v Volumes) (Instance, error)
+	// Wire is what workerd is told about d.
+	Wire(d bundle.Binding, s Site) Wiring
+}
+
+// Instance serves the requests that workerd sends for one resource. It must
+// read a request's body to the end before it answers.
+type Instance interface {
+	http.Handler
+	Close() error
+}
+
+// Migrator is an Instance that takes SQL migrations in the step `preparing`.
+// Migrate is idempotent and reports what it applied; files holds m's files at
+// migrations/<binding>/<name>.
+type Migrator interface {
+	Migrate(ctx context.Context, m bundle.Migrations, files fs.FS) (applied []string, err error)
+}
+
+// Site is where a binding is wired in.
+type Site struct {
+	Ref       svc.Ref
+	CreatedAt time.Time // of the version
+	Tag       string    // the version's label: its git ref or ""
+	Address   string    // "unix:/path" of the socket that serves Instances
+}
+
+// RouteHeader tells Instances apart on that socket: its value is
+// "<kind>/<resource>". workerd sets it and removes any that a worker sent.
+const RouteHeader = "X-Svc-Binding"
+
+// Service is the workerd service that reaches the Instance of d.
+func (s Site) Service(name string, d bundle.Binding) workerd.Service {
+	return workerd.Service{Name: name, External: &workerd.External{
+		Address:              s.Address,
+		InjectRequestHeaders: []workerd.Header{{Name: RouteHeader, Value: Route(d)}},
+	}}
+}
+
+// Route names the Instance of d: its kind and resource.
+func Route(d bundle.Binding) string { return d.Kind + "/" + d.Resource }
+
+// Wiring is what one binding adds to a version's workerd config.
+type Wiring struct {
+	Binding  workerd.Binding
+	Services []workerd.Service // services of equal name are added once
+}
+
+// Volumes are the stores of one version. Store opens (or creates) a SQLite
+// store by name; callers who name the same one share it, and Volumes closes it.
+type Volumes interface {
+	Store(ctx context.Context, name string) (Store, error)
+}
+
+// Store is one SQLite file of a version. The next capability makes it durable
+// in object storage and branchable: every write passes Write, which is where
+// the version's write gate is.
+type Store interface {
+	// Read runs fn on a pooled connection that cannot write.
+	Read(ctx context.Context, fn func(*sql.Conn) error) error
+	// Write runs fn on the one connection that can. fn owns its transaction
+	// and must leave none open.
+	Write(ctx context.Context, fn func(*sql.Conn) error) error
+}

@@ -1,0 +1,72 @@
+package bundle
+
+import "encoding/json"
+
+// SchemaVersion is the version of the bundle format this program writes [D40].
+const SchemaVersion = 1
+
+// Manifest is manifest.json of a bundle: everything a version is made of.
+// docs/design/bundle-format.md and manifest.schema.json describe the same.
+type Manifest struct {
+	SchemaVersion      int            `json:"schema_version"`
+	Name               string         `json:"name,omitempty"`       // the worker's own name, for people
+	Main               string         `json:"main"`                 // name of the entry module
+	Modules            []Module       `json:"modules"`              // files under modules/
+	CompatibilityDate  string         `json:"compatibility_date"`   // YYYY-MM-DD
+	CompatibilityFlags []string       `json:"compatibility_flags"`  // never experimental ones
+	Vars               map[string]Var `json:"vars,omitempty"`       // env of source "bundle"
+	Bindings           []Binding      `json:"bindings,omitempty"`   // resources
+	Migrations         []Migrations   `json:"migrations,omitempty"` // applied in `preparing`
+	SourceMaps         []File         `json:"source_maps,omitempty"`
+}
+
+// Module is one module file, stored at modules/<name>.
+type Module struct {
+	Name   string     `json:"name"`
+	Type   ModuleType `json:"type"`
+	SHA256 string     `json:"sha256"` // lower-case hex
+	Size   int64      `json:"size"`   // bytes
+}
+
+// ModuleType is how the runtime loads a module.
+type ModuleType string
+
+// The module types of the format.
+const (
+	ESModule ModuleType = "esm"
+	CommonJS ModuleType = "commonjs"
+	Text     ModuleType = "text"
+	Data     ModuleType = "data"
+	Wasm     ModuleType = "wasm"
+	JSON     ModuleType = "json"
+)
+
+// File is a file of the bundle by its path in it.
+type File struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+}
+
+// Var is one variable: a string, or any other JSON value, which reaches the
+// worker as an object.
+type Var struct {
+	Text *string
+	JSON json.RawMessage
+}
+
+// Binding declares one resource under a name of the worker's env.
+type Binding struct {
+	Name     string          `json:"name"`               // the name in env
+	Kind     string          `json:"kind"`               // "kv", "database", "version_metadata" ...
+	Resource string          `json:"resource,omitempty"` // which one: bindings that name the same share it
+	Config   json.RawMessage `json:"config,omitempty"`   // of the kind; absent for none
+}
+
+// Migrations are the SQL files of one database binding, in the order they are
+// applied, stored at migrations/<binding>/<name>.
+type Migrations struct {
+	Binding string `json:"binding"`
+	Table   string `json:"table"` // where applied ones are recorded, as wrangler does
+	Files   []File `json:"files"`
+}

@@ -1,0 +1,163 @@
+package svc
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// DefaultPreviewTemplate is the contract's preview host.
+const DefaultPreviewTemplate = "{scheme}://{version}.{project}.{baseDomain}:{port}"
+
+// Role says in which part a host name names a version.
+type Role string
+
+// The two roles of a host.
+const (
+	RolePreview    Role = "preview"
+	RoleProduction Role = "production"
+)
+
+// Ingress builds the public URLs of versions and reads host names back. Both
+// directions use one template, so what is printed is what is routed [D3].
+// The zero value is not usable: call NewIngress. Safe for concurrent use.
+type Ingress struct {
+	baseDomain    string
+	schemePreview string
+	schemeProd    string
+	port          int // the gateway's public port
+	template      string
+	preview       *regexp.Regexp // of the host part, lower case
+}
+
+// IngressConfig is what an operator sets.
+type IngressConfig struct {
+	BaseDomain    string // SVC_INGRESS_BASE_DOMAIN
+	SchemePreview string // SVC_PUBLIC_SCHEME_PREVIEW
+	SchemeProd    string // SVC_PUBLIC_SCHEME_PROD
+	Port          int    // of GATEWAY_URL; left out of URLs when 80 or 443
+	Template      string // SVC_PREVIEW_URL_TEMPLATE; "" for the contract's
+}
+
+// NewIngress checks c and compiles its template.
+func NewIngress(c IngressConfig) (*Ingress, error) {
+	if c.Template == "" {
+		c.Template = DefaultPreviewTemplate
+	}
+	for _, p := range []string{"{version}", "{project}"} {
+		if !strings.Contains(c.Template, p) {
+			return nil, fmt.Errorf("the preview URL template %q must hold %s", c.Template, p)
+		}
+	}
+	in := &Ingress{
+		baseDomain: normalHost(c.BaseDomain), schemePreview: orHTTP(c.SchemePreview), schemeProd: orHTTP(c.SchemeProd),
+		port: c.Port, template: c.Template,
+	}
+	return in, in.compile()
+}
+
+func orHTTP(scheme string) string {
+	if scheme == "" {
+		return "http"
+	}
+	return scheme
+}
+
+// compile turns the template's host into a pattern and checks that a built URL
+// reads back as the version it was built for.
+func (in *Ingress) compile() error {
+	u, err := url.Parse(in.PreviewURL(Ref{"pppp", "vvvv"}))
+	if err != nil || u.Host == "" {
+		return fmt.Errorf("the preview URL template %q does not give a URL", in.template)
+	}
+	pattern := regexp.QuoteMeta(normalHost(u.Host))
+	// "--" cannot be inside an id, so {version}--{project} reads back in one way only [D1].
+	const label = `[a-z0-9](?:-?[a-z0-9])*`
+	pattern = strings.Replace(pattern, "vvvv", "(?P<version>"+label+")", 1)
+	pattern = strings.Replace(pattern, "pppp", "(?P<project>"+label+")", 1)
+	if in.preview, err = regexp.Compile("^" + pattern + "$"); err != nil {
+		return fmt.Errorf("the preview URL template %q: %w", in.template, err)
+	}
+	if in.preview.SubexpIndex("version") < 0 || in.preview.SubexpIndex("project") < 0 {
+		return fmt.Errorf("the preview URL template %q must hold version and project in the host name", in.template)
+	}
+	want := Ref{"a-b", "v-1"}
+	if u, err = url.Parse(in.PreviewURL(want)); err != nil {
+		return fmt.Errorf("the preview URL template %q: %w", in.template, err)
+	}
+	if got, _, ok := in.ParseHost(u.Host); !ok || got != want {
+		return fmt.Errorf("the preview URL template %q does not read back: keep version and project apart", in.template)
+	}
+	return nil
+}
+
+// BaseDomain is the DNS suffix of every host.
+func (in *Ingress) BaseDomain() string { return in.baseDomain }
+
+// PreviewURL is the URL of a version's own host.
+func (in *Ingress) PreviewURL(r Ref) string {
+	port := in.portSuffix(in.schemePreview)
+	t := in.template
+	if port == "" {
+		t = strings.ReplaceAll(t, ":{port}", "")
+	}
+	return strings.NewReplacer(
+		"{scheme}", in.schemePreview, "{version}", r.Version, "{project}", r.Project,
+		"{baseDomain}", in.baseDomain, "{port}", strings.TrimPrefix(port, ":"),
+	).Replace(t)
+}
+
+// ProdURL is the URL of a project's production host.
+func (in *Ingress) ProdURL(project string) string {
+	return in.schemeProd + "://" + in.ProdHost(project) + in.portSuffix(in.schemeProd)
+}
+
+// PreviewHost is the host name of a version, without a port.
+func (in *Ingress) PreviewHost(r Ref) string {
+	u, err := url.Parse(in.PreviewURL(r))
+	if err != nil {
+		return "" // NewIngress has parsed one already
+	}
+	return normalHost(u.Host)
+}
+
+// ProdHost is the host name of a project's production, without a port.
+func (in *Ingress) ProdHost(project string) string { return project + "." + in.baseDomain }
+
+func (in *Ingress) portSuffix(scheme string) string {
+	if in.port == 0 || in.port == 80 && scheme == "http" || in.port == 443 && scheme == "https" {
+		return ""
+	}
+	return ":" + strconv.Itoa(in.port)
+}
+
+// ParseHost reads a Host header: which version or project it names, in which
+// role. Case, a port and a trailing dot do not matter [D3]. ok is false for a
+// host of another shape; Ref.Version is "" for a production host.
+func (in *Ingress) ParseHost(host string) (ref Ref, role Role, ok bool) {
+	host = normalHost(host)
+	if m := in.preview.FindStringSubmatch(host); m != nil {
+		ref = Ref{m[in.preview.SubexpIndex("project")], m[in.preview.SubexpIndex("version")]}
+		return ref, RolePreview, CheckID(ref.Project) == nil && CheckID(ref.Version) == nil
+	}
+	project, ok := strings.CutSuffix(host, "."+in.baseDomain)
+	return Ref{Project: project}, RoleProduction, ok && CheckID(project) == nil
+}
+
+// Under reports whether host is the base domain or below it: the deprecated
+// path selectors never answer there [D4].
+func (in *Ingress) Under(host string) bool {
+	host = normalHost(host)
+	return host == in.baseDomain || strings.HasSuffix(host, "."+in.baseDomain)
+}
+
+// normalHost is host in lower case without port and trailing dot.
+func normalHost(host string) string {
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	return strings.ToLower(strings.TrimSuffix(host, "."))
+}

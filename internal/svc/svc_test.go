@@ -1,0 +1,170 @@
+package svc_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func TestEveryStatusAndTrigger(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for _, s := range svc.Statuses() {
+		for _, e := range svc.Edges() {
+			if to, err := s.After(e.Trigger); err == nil {
+				fmt.Fprintf(&b, "%s %s %s\n", s, e.Trigger, to)
+			} else if !errors.Is(err, svc.Conflict) {
+				t.Errorf("%s after %s: %v is not a Conflict", s, e.Trigger, err)
+			}
+		}
+	}
+	const want = `pending fetch fetching
+pending fail failed
+pending destroy destroyed
+fetching branch branching
+fetching fail failed
+fetching destroy destroyed
+branching prepare preparing
+branching fail failed
+branching destroy destroyed
+preparing deploy deploying
+preparing fail failed
+preparing destroy destroyed
+deploying qualify deploy_ready
+deploying activate ready
+deploying fail failed
+deploying wake_fail archived
+deploying destroy destroyed
+deploy_ready activate ready
+deploy_ready fail failed
+deploy_ready destroy destroyed
+ready drain draining
+ready archive archived
+ready destroy destroyed
+draining undrain ready
+draining destroy destroyed
+archived wake deploying
+archived destroy destroyed
+failed destroy destroyed
+`
+	if got := b.String(); got != want {
+		t.Errorf("the state machine is\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestIngress(t *testing.T) {
+	t.Parallel()
+	def, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "ingress.local", Port: 8787})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat, err := svc.NewIngress(svc.IngressConfig{
+		BaseDomain: "Example.org", SchemePreview: "https", SchemeProd: "https", Port: 443,
+		Template: "{scheme}://{version}--{project}.{baseDomain}:{port}",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v1 := svc.Ref{Project: "shop", Version: "v-1"}
+	for _, tc := range []struct{ got, want string }{
+		{def.PreviewURL(v1), "http://v-1.shop.ingress.local:8787"},
+		{def.ProdURL("shop"), "http://shop.ingress.local:8787"},
+		{flat.PreviewURL(v1), "https://v-1--shop.example.org"},
+		{flat.ProdURL("shop"), "https://shop.example.org"},
+		{flat.PreviewHost(v1), "v-1--shop.example.org"},
+	} {
+		if tc.got != tc.want {
+			t.Errorf("got %s, want %s", tc.got, tc.want)
+		}
+	}
+	for _, tc := range []struct {
+		in   *svc.Ingress
+		host string
+		ref  svc.Ref
+		role svc.Role
+		ok   bool
+	}{
+		{def, "v-1.shop.ingress.local", v1, svc.RolePreview, true},
+		{def, "V-1.Shop.INGRESS.local.:8787", v1, svc.RolePreview, true},
+		{def, "shop.ingress.local", svc.Ref{Project: "shop"}, svc.RoleProduction, true},
+		{flat, "v-1--shop.example.org", v1, svc.RolePreview, true},
+		{flat, "shop.example.org", svc.Ref{Project: "shop"}, svc.RoleProduction, true},
+		{def, "ingress.local", svc.Ref{}, "", false},
+		{def, "a.b.shop.ingress.local", svc.Ref{}, "", false},
+		{def, "shop.ingress.local.evil.example", svc.Ref{}, "", false},
+		{def, "-.ingress.local", svc.Ref{}, "", false},
+		{def, "127.0.0.1:8787", svc.Ref{}, "", false},
+		{def, "", svc.Ref{}, "", false},
+	} {
+		ref, role, ok := tc.in.ParseHost(tc.host)
+		if ok != tc.ok || ok && (ref != tc.ref || role != tc.role) {
+			t.Errorf("ParseHost(%q) = %v, %v, %v", tc.host, ref, role, ok)
+		}
+	}
+	for _, bad := range []string{"http://{version}.x", "{scheme}://{baseDomain}/{project}/{version}", "{version}{project}"} {
+		if _, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "x.y", Template: bad}); err == nil {
+			t.Errorf("the template %q was accepted", bad)
+		}
+	}
+}
+
+func FuzzParseHost(f *testing.F) {
+	in, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "ingress.local", Port: 8787})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add("v-1.shop.ingress.local:8787")
+	f.Add("shop.ingress.local.")
+	f.Fuzz(func(t *testing.T, host string) {
+		ref, role, ok := in.ParseHost(host)
+		if !ok {
+			return
+		}
+		back := in.ProdHost(ref.Project)
+		if role == svc.RolePreview {
+			back = in.PreviewHost(ref)
+		}
+		if again, r, ok := in.ParseHost(back); !ok || again != ref || r != role {
+			t.Errorf("%q is %v (%s), whose host %q reads %v (%s)", host, ref, role, back, again, r)
+		}
+	})
+}
+
+func TestCheckEnv(t *testing.T) {
+	t.Parallel()
+	many := map[string]string{}
+	for i := range svc.MaxEnvKeys + 1 {
+		many[fmt.Sprintf("K%d", i)] = "x"
+	}
+	for name, tc := range map[string]struct {
+		env  map[string]string
+		want string
+	}{
+		"good":     {map[string]string{"A_1": strings.Repeat("x", svc.MaxEnvValueSize)}, ""},
+		"reserved": {map[string]string{"svc_X": ""}, "/env/svc_X env_reserved_key"},
+		"runtime":  {map[string]string{"RUNTIME_X": ""}, "/env/RUNTIME_X env_reserved_key"},
+		"platform": {map[string]string{"PROJECT_ID": ""}, "/env/PROJECT_ID env_platform_key"},
+		"key":      {map[string]string{"a/b": ""}, "/env/a~1b env_invalid_key"},
+		"value":    {map[string]string{"A": strings.Repeat("é", svc.MaxEnvValueSize/2+1)}, "/env/A env_value_too_large"},
+		"many":     {many, "/env env_too_many_keys"},
+	} {
+		var got []string
+		for _, e := range svc.CheckEnv(tc.env, "/env") {
+			got = append(got, e.Pointer+" "+e.Code)
+		}
+		if strings.Join(got, ",") != tc.want {
+			t.Errorf("%s: %v, want %s", name, got, tc.want)
+		}
+	}
+}
+
+func TestSecretNeverPrints(t *testing.T) {
+	t.Parallel()
+	s := svc.Secret("hunter2")
+	if out := fmt.Sprintf("%v %s %#v %+v", s, s, s, struct{ T svc.Secret }{s}); strings.Contains(out, "hunter2") {
+		t.Errorf("printed: %s", out)
+	}
+}

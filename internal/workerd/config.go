@@ -1,0 +1,113 @@
+// Package workerd speaks workerd's language: the config model and its text
+// form, the command line, and the messages of the control pipe. It starts no
+// process and opens no file.
+//
+// The truth behind it is the workerd.capnp of the pinned binary.
+package workerd
+
+// Config is what one workerd process runs. The order of slices is kept in the
+// rendered text, so equal configs render to equal bytes.
+type Config struct {
+	Services   []Service
+	Sockets    []Socket
+	Extensions []Module // internal modules, importable by wrapped bindings only
+	V8Flags    []string
+}
+
+// Service is one named service: exactly one of its parts is set.
+type Service struct {
+	Name     string
+	Worker   *Worker
+	External *External
+	Network  *Network
+	Disk     *Disk
+}
+
+// Worker is JavaScript and what it can reach.
+type Worker struct {
+	Modules            []Module // the first is the entry point
+	CompatibilityDate  string   // YYYY-MM-DD
+	CompatibilityFlags []string
+	Bindings           []Binding
+	GlobalOutbound     string // service for fetch(); "" leaves workerd's default
+	CacheAPIOutbound   string // service behind the Cache API; "" for none
+}
+
+// ModuleType is how workerd loads a module.
+type ModuleType string
+
+// The module types.
+const (
+	ESModule ModuleType = "esModule"
+	CommonJS ModuleType = "commonJsModule"
+	Text     ModuleType = "text"
+	Data     ModuleType = "data"
+	Wasm     ModuleType = "wasm"
+	JSON     ModuleType = "json"
+)
+
+// Module is one module. Its content is Source, or the file at Path (absolute;
+// then workerd runs with -I /).
+type Module struct {
+	Name   string
+	Type   ModuleType
+	Source string
+	Path   string
+}
+
+// Binding is one name in a worker's env: exactly one of its values is set.
+type Binding struct {
+	Name        string
+	Text        *string
+	JSON        *string
+	Service     *ServiceRef
+	KVNamespace string // service name
+	R2Bucket    string // service name
+	Queue       string // service name
+	Wrapped     *Wrapped
+}
+
+// ServiceRef points at a service, or at one entrypoint of it.
+type ServiceRef struct {
+	Name       string
+	Entrypoint string
+	Props      string // JSON; "" for none
+}
+
+// Wrapped is a binding that an internal module makes from inner bindings.
+type Wrapped struct {
+	Module     string
+	Entrypoint string // "" for the default export
+	Inner      []Binding
+}
+
+// External is a service behind an address ("unix:/path" or "host:port").
+type External struct {
+	Address              string
+	InjectRequestHeaders []Header
+	ForwardedProtoHeader string
+}
+
+// Header is one HTTP header.
+type Header struct{ Name, Value string }
+
+// Network is outbound network with TLS by the system's authorities.
+type Network struct {
+	Allow []string
+	Deny  []string
+}
+
+// Disk serves a directory read-only.
+type Disk struct {
+	Path     string
+	Writable bool
+}
+
+// Socket listens at Address ("unix:/path" or "host:port"; port 0 chooses one).
+type Socket struct {
+	Name                 string
+	Address              string
+	Service              ServiceRef
+	ForwardedProtoHeader string
+	CFBlobHeader         string
+}
