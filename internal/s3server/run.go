@@ -1,0 +1,83 @@
+package s3server
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/versity/versitygw/backend/meta"
+	"github.com/versity/versitygw/backend/posix"
+	"github.com/versity/versitygw/embedgw"
+)
+
+// setup is the first line the daemon writes to its child. It crosses a pipe, so
+// the keys are never in an argument list.
+type setup struct {
+	Dir       string `json:"dir"`
+	Socket    string `json:"socket"`
+	Address   string `json:"address"` // "" for none
+	Region    string `json:"region"`
+	AccessKey string `json:"access_key"`
+	SecretKey string `json:"secret_key"` //nolint:gosec // G117: it goes to our own child, on a pipe
+}
+
+// Run is the child process: it reads its setup from parent, serves until parent
+// ends or ctx does, and returns why it stopped.
+func Run(ctx context.Context, parent io.Reader) error {
+	dec := json.NewDecoder(parent)
+	var s setup
+	if err := dec.Decode(&s); err != nil {
+		return fmt.Errorf("read the setup: %w", err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		_, _ = io.Copy(io.Discard, parent) // returns when the daemon is gone
+		cancel()
+	}()
+	return serve(ctx, s)
+}
+
+func serve(ctx context.Context, s setup) error {
+	data := filepath.Join(s.Dir, "data")
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return fmt.Errorf("object store directory: %w", err)
+	}
+	store, sidecar, err := metadata(s.Dir, data)
+	if err != nil {
+		return err
+	}
+	inner, err := posix.New(data, store, posix.PosixOpts{CopyObjectThreshold: 5 << 30, SideCarDir: sidecar})
+	if err != nil {
+		return fmt.Errorf("open the object store: %w", err)
+	}
+	ports := []string{s.Socket}
+	if s.Address != "" {
+		ports = append(ports, s.Address)
+	}
+	return embedgw.RunVersityGW(ctx, &durable{Backend: inner, root: data}, &embedgw.Config{
+		RootUserAccess: s.AccessKey, RootUserSecret: s.SecretKey, Region: s.Region,
+		Ports: ports, SocketPerm: "0600", MaxConnections: 4096, MaxRequests: 2048, MultipartMaxParts: 10000,
+		KeepAlive: true, Quiet: true, DisableACLs: true, IAMCacheDisable: true,
+	})
+}
+
+// metadata keeps object metadata in extended attributes, or beside the data on
+// a filesystem that has none.
+func metadata(dir, data string) (store meta.MetadataStorer, sidecarDir string, err error) { //nolint:ireturn // the library's interface
+	if (meta.XattrMeta{}).Test(data) == nil {
+		return meta.XattrMeta{}, "", nil
+	}
+	sidecarDir = filepath.Join(dir, "meta")
+	if err := os.MkdirAll(sidecarDir, 0o700); err != nil {
+		return nil, "", fmt.Errorf("object store metadata: %w", err)
+	}
+	side, err := meta.NewSideCar(sidecarDir)
+	if err != nil {
+		return nil, "", fmt.Errorf("object store metadata: %w", err)
+	}
+	return side, sidecarDir, nil
+}

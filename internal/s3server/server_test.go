@@ -1,0 +1,169 @@
+package s3server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/s3"
+	"github.com/svcctl/svcctl/internal/s3server"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The test binary is the child when it is called with this argument.
+const childArg = "run-the-object-store"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == childArg {
+		if err := s3server.Run(context.Background(), os.Stdin); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func start(t *testing.T) *s3server.Server {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "s3") // short: it holds a unix socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	s, err := s3server.New(s3server.Config{
+		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: "127.0.0.1:0",
+		Command: []string{os.Args[0], childArg}, Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func open(t *testing.T, endpoint string, k s3server.Keys) *s3.Store {
+	t.Helper()
+	store, err := s3.New(s3.Config{Endpoint: endpoint, AccessKey: k.AccessKey, SecretKey: k.SecretKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func bucket(t *testing.T, store *s3.Store, name string) *s3.Bucket {
+	t.Helper()
+	for range 2 { // the second finds it there
+		if err := store.EnsureBucket(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store.Bucket(name, "")
+}
+
+func TestContractOverSocketAndTCP(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	objstoretest.Run(t, bucket(t, open(t, "unix:"+socketOf(s), s.Keys()), "over-socket"))
+	objstoretest.Run(t, bucket(t, open(t, s.Endpoint(), s.Keys()), "over-tcp"))
+	prefixed := open(t, s.Endpoint(), s.Keys()).Bucket("over-tcp", "below/")
+	objstoretest.Run(t, prefixed)
+}
+
+func socketOf(s *s3server.Server) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(s.KeysFile())), "s3.sock")
+}
+
+func TestOnlyItsKeysOpenIt(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	bad := open(t, s.Endpoint(), s3server.Keys{AccessKey: s.Keys().AccessKey, SecretKey: svc.Secret("wrong")})
+	if err := bad.EnsureBucket(t.Context(), "mine"); err == nil {
+		t.Error("a wrong secret was accepted")
+	}
+	info, err := os.Stat(s.KeysFile())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("keys file: %v, %v", info.Mode(), err)
+	}
+	info, err = os.Stat(socketOf(s))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v, %v", info.Mode(), err)
+	}
+}
+
+func TestSurvivesKill(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := bucket(t, open(t, "unix:"+socketOf(s), s.Keys()), "kept")
+	for i := range 5 {
+		key := fmt.Sprintf("k%d", i)
+		if _, err := b.Put(t.Context(), key, strings.NewReader("v"), 1, objstore.Condition{IfAbsent: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		waitFor(t, func() error { _, err := b.Stat(t.Context(), key); return err })
+	}
+}
+
+// waitFor asks again until the restarted store answers.
+func waitFor(t *testing.T, ask func() error) {
+	t.Helper()
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for ctx := t.Context(); ; {
+		err := ask()
+		if err == nil {
+			return
+		}
+		if errors.Is(err, objstore.ErrNotExist) {
+			t.Fatalf("an acknowledged object is gone: %v", err)
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestPresignedPut(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := bucket(t, open(t, s.Endpoint(), s.Keys()), "uploads")
+	url, headers, err := b.PresignPut(t.Context(), "p/v/bundle.tar.zst", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader("bundle"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range headers {
+			req.Header.Set(k, v)
+		}
+		resp, err := (&http.Client{}).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("status %d, want %d", resp.StatusCode, want)
+		}
+	}
+}
