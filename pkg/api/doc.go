@@ -1,0 +1,12 @@
+// Package api is the contract of the control plane's REST API: openapi.yaml,
+// the source of truth, and the types generated from it. It has no behaviour
+// beyond reading and writing JSON and compiles for a stranger: it imports the
+// standard library only.
+//
+// Everything else of /v1 is made from the same document: the server interface
+// in internal/httpapi/oas and the client in pkg/client. docs: the service
+// contract, Endpoints.
+package api
+
+//go:generate go -C ../.. tool -modfile=internal/tools/go.mod oapi-codegen -config pkg/api/oapi-types.yaml pkg/api/openapi.yaml
+//go:generate go -C ../../internal/tools run ./yamljson ../../pkg/api/openapi.yaml ../../pkg/api/openapi.json
