@@ -154,7 +154,7 @@ func (s *Server) spawn() (*child, error) {
 	if err := os.Remove(s.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
-	cmd := exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...)               //nolint:gosec,noctx // our own binary; it outlives the call and end() stops it
+	cmd := exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...) //nolint:gosec,noctx // our own binary; it outlives the call and end() stops it
 	cmd.Env = s.cfg.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c := &child{cmd: cmd, exited: make(chan struct{})}

@@ -1,0 +1,154 @@
+package config_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/config"
+)
+
+func load(t *testing.T, env ...string) (*config.Daemon, error) {
+	t.Helper()
+	return config.LoadDaemon(config.Source{Environ: append([]string{"HOME=" + t.TempDir()}, env...)})
+}
+
+func TestDefaults(t *testing.T) {
+	t.Parallel()
+	d, err := load(t)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.APIPort != 8790 || d.GatewayPort != 8787 || d.BaseDomain != "ingress.local" || d.QueueMax != 10000 || d.OrchWorkers != 1 ||
+		d.ArtifactsBucket != "svc-artifacts" || d.RuntimeBucket != "svc-runtime" || d.ListenHost != "127.0.0.1" ||
+		d.ArtifactWait != time.Minute || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" ||
+		!strings.HasSuffix(d.RegistryDB, ".local/state/svcd/registry.db") {
+		t.Errorf("defaults: %+v", d)
+	}
+}
+
+func TestEveryProblemIsNamedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, err := load(t,
+		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY=x", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
+		"SVC_ARCHIVE_IDLE=72h", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
+	)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	text := err.Error()
+	for _, want := range []string{
+		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY: no setting", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
+		"SVC_ARCHIVE_IDLE has no effect yet", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in:\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "sesame") || strings.Contains(text, "hunter2") {
+		t.Errorf("a secret is in:\n%s", text)
+	}
+}
+
+func TestPrecedence(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "svcd.yaml")
+	if err := os.WriteFile(file, []byte("platform_port: 1\ngateway_port: 2\nsvc_queue_max: 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d, err := config.LoadDaemon(config.Source{
+		File: file, Environ: []string{"PLATFORM_PORT=11", "GATEWAY_PORT=12"}, Flags: map[string]string{"port": "21"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.APIPort != 21 || d.GatewayPort != 12 || d.QueueMax != 3 {
+		t.Errorf("port %d, gateway %d, queue %d", d.APIPort, d.GatewayPort, d.QueueMax)
+	}
+	if err := os.WriteFile(file, []byte("platform_prot: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.LoadDaemon(config.Source{File: file}); err == nil || !strings.Contains(err.Error(), "platform_prot") {
+		t.Errorf("a misspelt key: %v", err)
+	}
+}
+
+func TestDependentSettings(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env  string
+		want string
+	}{
+		"outside without tokens": {"SVC_LISTEN_HOST=0.0.0.0", "reachable from outside"},
+		"outside with legacy":    {"SVC_LISTEN_HOST=0.0.0.0 PLATFORM_TOKEN=x", ""},
+		"one token":              {"SVC_DEPLOY_TOKEN=x", "set both"},
+		"store without keys":     {"S3_ENDPOINT=http://127.0.0.1:9000", "needs S3_ACCESS_KEY_ID"},
+		"embedded outside":       {"SVC_EMBEDDED_S3_ADDR=0.0.0.0:1", "loopback"},
+		"bucket with prefix":     {"RUNTIME_BUCKET=s3://data/svc", ""},
+		"bad bucket":             {"SVC_ARTIFACTS_BUCKET=No", "bucket name"},
+	} {
+		_, err := load(t, strings.Fields(tc.env)...)
+		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]time.Duration{
+		"90": 90 * time.Second, "0": 0, "off": 0, "3d": 72 * time.Hour, "1d12h": 36 * time.Hour, "250ms": 250 * time.Millisecond,
+	} {
+		if got, err := config.Duration(in); err != nil || got != want {
+			t.Errorf("%s = %v, %v", in, got, err)
+		}
+	}
+	for _, bad := range []string{"", "-1", "-3h", "d", "1w", "1d-2h", "soon"} {
+		if d, err := config.Duration(bad); err == nil {
+			t.Errorf("%q = %v", bad, d)
+		}
+	}
+}
+
+func TestClientFindsItsDaemon(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	note, err := json.Marshal(config.Note{API: "http://127.0.0.1:4000", DeployToken: "d", AdminToken: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config.NotePath(dir), note, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, "")
+	if err != nil || c.Server != "http://127.0.0.1:4000" || c.AdminToken.Reveal() != "a" {
+		t.Errorf("%+v, %v", c, err)
+	}
+	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, "https://elsewhere.example")
+	if err != nil || c.AdminToken != "" {
+		t.Errorf("the token of the local daemon would go to %s", c.Server)
+	}
+}
+
+func TestTableIsComplete(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, s := range config.DaemonSettings() {
+		if seen[s.Env] || s.Help == "" {
+			t.Errorf("%s: twice, or without help", s.Env)
+		}
+		seen[s.Env] = true
+	}
+	const contract = `SVC_DEPLOY_TOKEN SVC_ADMIN_TOKEN PLATFORM_TOKEN SVC_REGISTRY_DB PLATFORM_PORT GATEWAY_PORT GATEWAY_URL
+		SVC_GATEWAY_VERIFY_URL SVC_INGRESS_BASE_DOMAIN SVC_PUBLIC_SCHEME_PREVIEW SVC_PUBLIC_SCHEME_PROD SVC_PREVIEW_URL_TEMPLATE
+		S3_ENDPOINT S3_ACCESS_KEY_ID S3_SECRET_ACCESS_KEY S3_REGION SVC_ARTIFACTS_BUCKET RUNTIME_BUCKET BRANCH_STORE ARTIFACTS_DIR
+		SVC_LENIENT_DEPLOY SVC_QUEUE_MAX SVC_ORCH_WORKERS SVC_ARCHIVE_IDLE SVC_ARCHIVE_GRACE SVC_ARCHIVE_REAPER SVC_ROLLBACK_KEEP SVC_ELASTIC_RUNTIME`
+	for name := range strings.FieldsSeq(contract) {
+		if !seen[name] {
+			t.Errorf("%s of the contract's operator table is missing", name)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package config
+
+import (
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Daemon is what the control plane runs with: every setting, parsed.
+type Daemon struct {
+	DeployToken, AdminToken, LegacyToken svc.Secret
+
+	ListenHost       string
+	APIPort          int // 0 chooses one
+	GatewayPort      int // 0 chooses one
+	GatewayURL       string
+	GatewayVerifyURL string
+	BaseDomain       string
+	SchemePreview    string
+	SchemeProd       string
+	PreviewTemplate  string
+
+	DataDir         string
+	RegistryDB      string
+	S3              S3
+	EmbeddedS3Addr  string // "" for none
+	ArtifactsBucket string
+	RuntimeBucket   string
+	RuntimePrefix   string // "" or "prefix/"
+	ArtifactsDir    string
+
+	OrchWorkers        int
+	QueueMax           int
+	Lenient            bool
+	ArtifactWait       time.Duration
+	Limits             Limits
+	Workerd            string
+	WorkerHeapMB       int
+	WorkerStartTimeout time.Duration
+	LogLevel           string
+	LogFormat          string
+
+	Environment Environment // what the daemon needs of its own environment
+}
+
+// S3 is an external object store; an empty endpoint means the embedded one.
+type S3 struct {
+	Endpoint  string
+	AccessKey string
+	SecretKey svc.Secret
+	Region    string
+}
+
+// Limits bound a bundle [D42], in bytes and files.
+type Limits struct {
+	Modules int64
+	Asset   int64
+	Total   int64
+	Files   int
+}
+
+// Environment is the part of the process environment that children and the
+// search for workerd need.
+type Environment struct {
+	Path      string // PATH
+	Home      string
+	CacheDir  string // $XDG_CACHE_HOME/svcctl
+	Temporary string // TMPDIR
+}

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/viper"
+)
+
+// Source is where settings come from.
+type Source struct {
+	Environ []string          // "NAME=value", as os.Environ gives it
+	File    string            // config file (YAML, TOML or JSON); "" for none
+	Flags   map[string]string // flags the user set, by flag name
+}
+
+// LoadDaemon reads every setting of the daemon and checks them together. The
+// error names every wrong one at once and never holds a secret's value.
+func LoadDaemon(src Source) (*Daemon, error) {
+	env := environ(src.Environ)
+	v, problems := merge(src, env)
+	d := &Daemon{Environment: environment(env)}
+	problems = append(problems, unknownVariables(env)...)
+	for _, s := range DaemonSettings() {
+		problems = append(problems, d.apply(v, s)...)
+	}
+	d.fill(env)
+	problems = append(problems, d.check()...)
+	if len(problems) > 0 {
+		return nil, fmt.Errorf("the settings are not usable:\n%w", errors.Join(problems...))
+	}
+	return d, nil
+}
+
+// merge lets viper put flags over environment over file.
+func merge(src Source, env map[string]string) (*viper.Viper, []error) {
+	v := viper.New()
+	var problems []error
+	if src.File != "" {
+		v.SetConfigFile(src.File)
+		if err := v.ReadInConfig(); err != nil {
+			problems = append(problems, fmt.Errorf("  config file %s: %w", src.File, err))
+		}
+	}
+	known := map[string]bool{}
+	for _, s := range DaemonSettings() {
+		known[s.Key()] = true
+		if value, ok := env[s.Env]; ok && value != "" {
+			v.Set(s.Key(), value)
+		}
+		if value, ok := src.Flags[s.Flag]; ok && s.Flag != "" {
+			v.Set(s.Key(), value)
+		}
+	}
+	for _, key := range v.AllKeys() {
+		if !known[key] {
+			problems = append(problems, fmt.Errorf("  config file %s: no setting is called %s", src.File, key))
+		}
+	}
+	return v, problems
+}
+
+func (d *Daemon) apply(v *viper.Viper, s Setting) []error {
+	value := s.Default
+	set := v.IsSet(s.Key())
+	if set {
+		value = v.GetString(s.Key())
+	}
+	if value == "" {
+		return nil
+	}
+	if err := s.parse(d, value); err != nil {
+		if s.Secret {
+			value = "[redacted]"
+		}
+		return []error{fmt.Errorf("  %s=%s: %w", s.Env, value, err)}
+	}
+	if set && s.NotYet != "" {
+		return []error{fmt.Errorf("  %s has no effect yet: it comes with %s; unset it", s.Env, s.NotYet)}
+	}
+	return nil
+}
+
+// fill derives what was left out.
+func (d *Daemon) fill(env map[string]string) {
+	if d.DataDir == "" {
+		d.DataDir = DefaultDataDir(env)
+	}
+	if d.RegistryDB == "" {
+		d.RegistryDB = filepath.Join(d.DataDir, "registry.db")
+	}
+	scheme := "http"
+	if strings.HasPrefix(d.GatewayURL, "https:") {
+		scheme = "https"
+	}
+	if d.SchemePreview == "" {
+		d.SchemePreview = scheme
+	}
+	if d.SchemeProd == "" {
+		d.SchemeProd = scheme
+	}
+	if d.DeployToken == "" {
+		d.DeployToken = d.LegacyToken
+	}
+	if d.AdminToken == "" {
+		d.AdminToken = d.LegacyToken
+	}
+}
+
+// check looks at settings that depend on each other.
+func (d *Daemon) check() []error {
+	var problems []error
+	if (d.DeployToken == "") != (d.AdminToken == "") {
+		problems = append(problems, errors.New("  SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN: set both, or PLATFORM_TOKEN, or none"))
+	}
+	if d.AdminToken == "" && !isLoopback(d.ListenHost) {
+		problems = append(problems, fmt.Errorf("  SVC_LISTEN_HOST=%s is reachable from outside: set SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN", d.ListenHost))
+	}
+	if d.S3.Endpoint == "" && (d.S3.AccessKey != "" || d.S3.SecretKey != "") {
+		problems = append(problems, errors.New("  S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY are set, S3_ENDPOINT is not: set it, or unset them to use the embedded store"))
+	}
+	if d.S3.Endpoint != "" && (d.S3.AccessKey == "" || d.S3.SecretKey == "") {
+		problems = append(problems, errors.New("  S3_ENDPOINT needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY"))
+	}
+	return problems
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// unknownVariables refuses SVC_ names nobody knows [D46]. SVC_FAILPOINT belongs
+// to test builds, which alone read it.
+func unknownVariables(env map[string]string) []error {
+	known := map[string]bool{"SVC_FAILPOINT": true}
+	for _, s := range DaemonSettings() {
+		known[s.Env] = true
+	}
+	var problems []error
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		if strings.HasPrefix(name, "SVC_") && !known[name] {
+			problems = append(problems, fmt.Errorf("  %s: no setting is called so", name))
+		}
+	}
+	return problems
+}
+
+func environ(list []string) map[string]string {
+	env := make(map[string]string, len(list))
+	for _, kv := range list {
+		name, value, _ := strings.Cut(kv, "=")
+		env[name] = value
+	}
+	return env
+}

@@ -1,0 +1,141 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"net"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+func port(v string) (int, error) { return between(v, 0, 65535) }
+
+func between(v string, lowest, highest int) (int, error) {
+	n, err := strconv.Atoi(v)
+	if err != nil || n < lowest || n > highest {
+		return 0, fmt.Errorf("want a whole number from %d to %d", lowest, highest)
+	}
+	return n, nil
+}
+
+func boolean(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	if err != nil {
+		return false, errors.New("want 1 or 0")
+	}
+	return b, nil
+}
+
+func oneOf(v string, allowed ...string) (string, error) {
+	if !slices.Contains(allowed, v) {
+		return "", fmt.Errorf("want one of %s", strings.Join(allowed, ", "))
+	}
+	return v, nil
+}
+
+// Duration reads a duration: Go's, with d for days; a bare whole number is
+// seconds; off is 0 [D24].
+func Duration(v string) (time.Duration, error) {
+	if v == "off" {
+		return 0, nil
+	}
+	if n, err := strconv.ParseInt(v, 10, 32); err == nil && n >= 0 {
+		return time.Duration(n) * time.Second, nil
+	}
+	days, rest, ok := strings.Cut(v, "d")
+	if !ok {
+		days, rest = "0", v
+	}
+	n, err := strconv.ParseUint(days, 10, 16)
+	d := time.Duration(0)
+	if err == nil && rest != "" {
+		d, err = time.ParseDuration(rest)
+	}
+	if err != nil || v == "" || d < 0 {
+		return 0, errors.New("want a duration such as 90s, 15m, 12h or 3d")
+	}
+	return time.Duration(n)*24*time.Hour + d, nil //nolint:gosec // n has 16 bits
+}
+
+var sizePattern = regexp.MustCompile(`^(\d+)(B|KiB|MiB|GiB)?$`) //nolint:gochecknoglobals // a constant in all but type
+
+func size(v string) (int64, error) {
+	m := sizePattern.FindStringSubmatch(v)
+	if m == nil {
+		return 0, errors.New("want a size such as 64MiB")
+	}
+	n, err := strconv.ParseInt(m[1], 10, 64)
+	unit := map[string]int64{"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[m[2]]
+	if err != nil || n < 1 || n > math.MaxInt64/unit {
+		return 0, errors.New("want a size above 0, such as 64MiB")
+	}
+	return n * unit, nil
+}
+
+func httpURL(v string) (string, error) {
+	u, err := url.Parse(v)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
+		return "", errors.New("want an http or https URL without credentials and query")
+	}
+	return strings.TrimSuffix(v, "/"), nil
+}
+
+var domainPattern = regexp.MustCompile(`^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`) //nolint:gochecknoglobals // a constant in all but type
+
+func domain(v string) (string, error) {
+	v = strings.ToLower(strings.TrimSuffix(v, "."))
+	if !domainPattern.MatchString(v) || len(v) > 120 || net.ParseIP(v) != nil {
+		return "", errors.New("want a domain name such as preview.example.com")
+	}
+	return v, nil
+}
+
+func absolute(v string) (string, error) {
+	path, err := filepath.Abs(v)
+	if err != nil || v == "" {
+		return "", errors.New("want a path")
+	}
+	return path, nil
+}
+
+func loopback(v string) (string, error) {
+	if v == "off" {
+		return "", nil
+	}
+	host, p, err := net.SplitHostPort(v)
+	ip := net.ParseIP(host)
+	if err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+		return "", errors.New("want a loopback address such as 127.0.0.1:8791, or off")
+	}
+	_, err = port(p)
+	return v, err
+}
+
+var bucketPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`) //nolint:gochecknoglobals // a constant in all but type
+
+func bucketName(v string) (string, error) {
+	if !bucketPattern.MatchString(v) {
+		return "", errors.New("want a bucket name of 3 to 63 lower-case letters, digits, '.' and '-'")
+	}
+	return v, nil
+}
+
+// bucketURI reads a bucket name, or s3://name/prefix.
+func bucketURI(v string) (name, prefix string, err error) {
+	rest, isURI := strings.CutPrefix(v, "s3://")
+	name, prefix, _ = strings.Cut(rest, "/")
+	if !isURI && prefix != "" {
+		return "", "", errors.New("want a bucket name or s3://name/prefix")
+	}
+	if prefix = strings.Trim(prefix, "/"); prefix != "" {
+		prefix += "/"
+	}
+	name, err = bucketName(name)
+	return name, prefix, err
+}

@@ -1,0 +1,32 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+)
+
+// DefaultDataDir is where a daemon keeps its data when nobody says:
+// $XDG_STATE_HOME/svcd [D49].
+func DefaultDataDir(env map[string]string) string {
+	return filepath.Join(xdg(env, "XDG_STATE_HOME", ".local/state"), "svcd")
+}
+
+func environment(env map[string]string) Environment {
+	return Environment{
+		Path: env["PATH"], Home: env["HOME"], Temporary: os.TempDir(),
+		CacheDir: filepath.Join(xdg(env, "XDG_CACHE_HOME", ".cache"), "svcctl"),
+	}
+}
+
+// xdg is a base directory of the XDG specification, which asks that relative
+// values be ignored.
+func xdg(env map[string]string, name, fallback string) string {
+	if dir := env[name]; filepath.IsAbs(dir) {
+		return dir
+	}
+	home := env["HOME"]
+	if home == "" {
+		home = os.TempDir()
+	}
+	return filepath.Join(home, fallback)
+}

@@ -1,0 +1,217 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Setting is one row of the table of the daemon's settings.
+type Setting struct {
+	Env     string // the variable, as in the contract's operator table or [D49]
+	Flag    string // "" when the setting has no flag
+	Default string
+	Help    string
+	Secret  bool   // never printed
+	NotYet  string // what it will do; setting it is refused until then
+	parse   func(*Daemon, string) error
+}
+
+// Key is the setting's name in the config file.
+func (s Setting) Key() string { return strings.ToLower(s.Env) }
+
+// DaemonSettings is every setting of the daemon, in the order of the reference.
+func DaemonSettings() []Setting {
+	return append(append(append(tokens(), network()...), storage()...), append(deploys(), later()...)...)
+}
+
+func tokens() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_DEPLOY_TOKEN", Secret: true, Help: "credential of CI: create versions, nothing else",
+			parse: func(d *Daemon, v string) error { d.DeployToken = svc.Secret(v); return nil },
+		},
+		{
+			Env: "SVC_ADMIN_TOKEN", Secret: true, Help: "credential of every other authenticated call",
+			parse: func(d *Daemon, v string) error { d.AdminToken = svc.Secret(v); return nil },
+		},
+		{
+			Env: "PLATFORM_TOKEN", Secret: true, Help: "legacy: used for each of the two above that is unset",
+			parse: func(d *Daemon, v string) error { d.LegacyToken = svc.Secret(v); return nil },
+		},
+	}
+}
+
+func network() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_LISTEN_HOST", Flag: "listen", Default: "127.0.0.1", Help: "address to listen at; anything but loopback needs tokens set by the operator",
+			parse: func(d *Daemon, v string) error { d.ListenHost = v; return nil },
+		},
+		{
+			Env: "PLATFORM_PORT", Flag: "port", Default: "8790", Help: "port of the REST API; 0 chooses a free one",
+			parse: func(d *Daemon, v string) (err error) { d.APIPort, err = port(v); return err },
+		},
+		{
+			Env: "GATEWAY_PORT", Flag: "gateway-port", Default: "8787", Help: "port of user traffic; 0 chooses a free one",
+			parse: func(d *Daemon, v string) (err error) { d.GatewayPort, err = port(v); return err },
+		},
+		{
+			Env: "GATEWAY_URL", Help: "public origin of the gateway, for generated URLs; default: its own address",
+			parse: func(d *Daemon, v string) (err error) { d.GatewayURL, err = httpURL(v); return err },
+		},
+		{
+			Env: "SVC_GATEWAY_VERIFY_URL", Help: "base URL of an HTTP probe through the gateway after each deploy",
+			parse: func(d *Daemon, v string) (err error) { d.GatewayVerifyURL, err = httpURL(v); return err },
+		},
+		{
+			Env: "SVC_INGRESS_BASE_DOMAIN", Flag: "base-domain", Default: "ingress.local", Help: "DNS suffix of preview and production hosts",
+			parse: func(d *Daemon, v string) (err error) { d.BaseDomain, err = domain(v); return err },
+		},
+		{
+			Env: "SVC_PUBLIC_SCHEME_PREVIEW", Help: "http or https in preview_url; default: as in GATEWAY_URL",
+			parse: func(d *Daemon, v string) (err error) { d.SchemePreview, err = oneOf(v, "http", "https"); return err },
+		},
+		{
+			Env: "SVC_PUBLIC_SCHEME_PROD", Help: "http or https in prod_url; default: as in GATEWAY_URL",
+			parse: func(d *Daemon, v string) (err error) { d.SchemeProd, err = oneOf(v, "http", "https"); return err },
+		},
+		{
+			Env: "SVC_PREVIEW_URL_TEMPLATE", Help: "preview URLs, of {scheme} {version} {project} {baseDomain} {port}",
+			parse: func(d *Daemon, v string) error { d.PreviewTemplate = v; return nil },
+		},
+	}
+}
+
+func storage() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_DATA_DIR", Flag: "data-dir", Help: "directory of everything the daemon keeps; default $XDG_STATE_HOME/svcd",
+			parse: func(d *Daemon, v string) (err error) { d.DataDir, err = absolute(v); return err },
+		},
+		{
+			Env: "SVC_REGISTRY_DB", Help: "file of the registry; default registry.db in the data directory",
+			parse: func(d *Daemon, v string) (err error) { d.RegistryDB, err = absolute(v); return err },
+		},
+		{
+			Env: "S3_ENDPOINT", Help: "object store; default: the embedded one",
+			parse: func(d *Daemon, v string) (err error) { d.S3.Endpoint, err = httpURL(v); return err },
+		},
+		{
+			Env: "S3_ACCESS_KEY_ID", Help: "access key of S3_ENDPOINT",
+			parse: func(d *Daemon, v string) error { d.S3.AccessKey = v; return nil },
+		},
+		{
+			Env: "S3_SECRET_ACCESS_KEY", Secret: true, Help: "secret key of S3_ENDPOINT",
+			parse: func(d *Daemon, v string) error { d.S3.SecretKey = svc.Secret(v); return nil },
+		},
+		{
+			Env: "S3_REGION", Help: "region to sign for; most self-hosted stores ignore it",
+			parse: func(d *Daemon, v string) error { d.S3.Region = v; return nil },
+		},
+		{
+			Env: "SVC_EMBEDDED_S3_ADDR", Default: "127.0.0.1:8791", Help: "loopback address of the embedded object store for S3 tools; off for none",
+			parse: func(d *Daemon, v string) (err error) { d.EmbeddedS3Addr, err = loopback(v); return err },
+		},
+		{
+			Env: "SVC_ARTIFACTS_BUCKET", Default: "svc-artifacts", Help: "bucket of uploaded bundles",
+			parse: func(d *Daemon, v string) (err error) { d.ArtifactsBucket, err = bucketName(v); return err },
+		},
+		{
+			Env: "RUNTIME_BUCKET", Default: "svc-runtime", Help: "bucket of the versions' own data, a name or s3://name/prefix",
+			parse: func(d *Daemon, v string) (err error) { d.RuntimeBucket, d.RuntimePrefix, err = bucketURI(v); return err },
+		},
+		{
+			Env: "ARTIFACTS_DIR", Help: "directory looked at for bundles before the bucket: {dir}/{project}/{version}/bundle.tar.zst",
+			parse: func(d *Daemon, v string) (err error) { d.ArtifactsDir, err = absolute(v); return err },
+		},
+	}
+}
+
+func deploys() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_ORCH_WORKERS", Default: "1", Help: "deploys at the same time",
+			parse: func(d *Daemon, v string) (err error) { d.OrchWorkers, err = between(v, 1, 64); return err },
+		},
+		{
+			Env: "SVC_QUEUE_MAX", Default: "10000", Help: "queued deploys from which create-version answers 503",
+			parse: func(d *Daemon, v string) (err error) { d.QueueMax, err = between(v, 1, 1_000_000); return err },
+		},
+		{
+			Env: "SVC_LENIENT_DEPLOY", Help: "1: local debugging only; a failed step warns and the deploy goes on",
+			parse: func(d *Daemon, v string) (err error) { d.Lenient, err = boolean(v); return err },
+		},
+		{
+			Env: "SVC_ARTIFACT_WAIT", Default: "60s", Help: "how long a deploy waits for its bundle",
+			parse: func(d *Daemon, v string) (err error) { d.ArtifactWait, err = Duration(v); return err },
+		},
+		{
+			Env: "SVC_MAX_MODULES_SIZE", Default: "64MiB", Help: "modules of a bundle, unpacked",
+			parse: func(d *Daemon, v string) (err error) { d.Limits.Modules, err = size(v); return err },
+		},
+		{
+			Env: "SVC_MAX_ASSET_SIZE", Default: "25MiB", Help: "one asset of a bundle",
+			parse: func(d *Daemon, v string) (err error) { d.Limits.Asset, err = size(v); return err },
+		},
+		{
+			Env: "SVC_MAX_BUNDLE_SIZE", Default: "512MiB", Help: "a whole bundle, unpacked",
+			parse: func(d *Daemon, v string) (err error) { d.Limits.Total, err = size(v); return err },
+		},
+		{
+			Env: "SVC_MAX_BUNDLE_FILES", Default: "20000", Help: "files in a bundle",
+			parse: func(d *Daemon, v string) (err error) { d.Limits.Files, err = between(v, 1, 1_000_000); return err },
+		},
+		{
+			Env: "SVC_WORKERD", Help: "the workerd binary; default: the cache, else installed with npm",
+			parse: func(d *Daemon, v string) (err error) { d.Workerd, err = absolute(v); return err },
+		},
+		{
+			Env: "SVC_WORKER_HEAP_MB", Default: "128", Help: "JavaScript heap of one version, MiB",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerHeapMB, err = between(v, 16, 65536); return err },
+		},
+		{
+			Env: "SVC_WORKER_START_TIMEOUT", Default: "10s", Help: "how long a worker may take to listen",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerStartTimeout, err = Duration(v); return err },
+		},
+		{
+			Env: "SVC_LOG_LEVEL", Flag: "log-level", Default: "info", Help: "debug, info, warn or error",
+			parse: func(d *Daemon, v string) (err error) { d.LogLevel, err = oneOf(v, "debug", "info", "warn", "error"); return err },
+		},
+		{
+			Env: "SVC_LOG_FORMAT", Flag: "log-format", Default: "auto", Help: "json, text, or auto: text on a terminal",
+			parse: func(d *Daemon, v string) (err error) { d.LogFormat, err = oneOf(v, "auto", "json", "text"); return err },
+		},
+	}
+}
+
+// later are settings of the contract and [D49] whose effect comes with a later
+// capability. They parse as strictly as the others and are then refused, so
+// nobody believes in a protection that is not there.
+func later() []Setting {
+	check := func(parse func(string) error) func(*Daemon, string) error {
+		return func(_ *Daemon, v string) error { return parse(v) }
+	}
+	duration := check(func(v string) error { _, err := Duration(v); return err })
+	boolean := check(func(v string) error { _, err := boolean(v); return err })
+	text := check(func(string) error { return nil })
+	return []Setting{
+		{Env: "BRANCH_STORE", Help: "metadata store of data branching", NotYet: "data branching", parse: text},
+		{Env: "SVC_DURABILITY", Help: "async or sync", NotYet: "data in object storage", parse: check(func(v string) error { _, err := oneOf(v, "async", "sync"); return err })},
+		{Env: "SVC_SYNC_WINDOW", Help: "how far object storage may be behind", NotYet: "data in object storage", parse: duration},
+		{Env: "SVC_PR_REFS", Help: "git refs of pull requests, for the fork rule", NotYet: "data branching", parse: text},
+		{Env: "SVC_PROD_FORK", Help: "reject, scrub or allow a fork of live production", NotYet: "data branching", parse: check(func(v string) error { _, err := oneOf(v, "reject", "scrub", "allow"); return err })},
+		{Env: "SVC_SCRUB_SQL", Help: "SQL that a scrubbed fork runs", NotYet: "data branching", parse: text},
+		{Env: "SVC_ARCHIVE_IDLE", Help: "idle time before a version is an archive candidate", NotYet: "archiving", parse: duration},
+		{Env: "SVC_ARCHIVE_GRACE", Help: "grace after a promote before archive", NotYet: "archiving", parse: duration},
+		{Env: "SVC_ARCHIVE_REAPER", Help: "0 disables the idle archive ticker", NotYet: "archiving", parse: boolean},
+		{Env: "SVC_ROLLBACK_KEEP", Help: "previous productions that stay pinned", NotYet: "archiving", parse: check(func(v string) error {
+			if v == "true" || v == "false" {
+				return nil
+			}
+			_, err := between(v, 0, 1000)
+			return err
+		})},
+		{Env: "SVC_ELASTIC_RUNTIME", Help: "unsupported scaffold: leave unset", NotYet: "elastic serving", parse: boolean},
+	}
+}
