@@ -551,19 +551,19 @@ type Unavailable = Problem
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
 	// Limit Page size; above 200 counts as 200.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetProjectParams defines parameters for GetProject.
 type GetProjectParams struct {
 	// Include `versions` embeds the first page of versions.
-	Include GetProjectParamsInclude `form:"include,omitempty" json:"include,omitempty,omitzero"`
+	Include *GetProjectParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// Limit Page size; above 200 counts as 200.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // GetProjectParamsInclude defines parameters for GetProject.
@@ -572,40 +572,40 @@ type GetProjectParamsInclude string
 // ListPromotionsParams defines parameters for ListPromotions.
 type ListPromotionsParams struct {
 	// Limit Page size; above 200 counts as 200.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListVersionsParams defines parameters for ListVersions.
 type ListVersionsParams struct {
 	// Limit Page size; above 200 counts as 200.
-	Limit Limit `form:"limit,omitempty" json:"limit,omitempty,omitzero"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
-	Cursor Cursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Status Only versions with this status. Without it, all but destroyed ones.
-	Status VersionStatus `form:"status,omitempty" json:"status,omitempty,omitzero"`
+	Status *VersionStatus `form:"status,omitempty" json:"status,omitempty"`
 }
 
 // CreateVersionParams defines parameters for CreateVersion.
 type CreateVersionParams struct {
 	// IdempotencyKey Honoured for 24 hours; the same key with another body is refused with 422.
-	IdempotencyKey string `json:"Idempotency-Key,omitempty,omitzero"`
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
 // ListLogsParams defines parameters for ListLogs.
 type ListLogsParams struct {
 	// Tail How many lines at most; above 1000 counts as 1000.
-	Tail int `form:"tail,omitempty" json:"tail,omitempty,omitzero"`
+	Tail *int `form:"tail,omitempty" json:"tail,omitempty"`
 }
 
 // PromoteVersionParams defines parameters for PromoteVersion.
 type PromoteVersionParams struct {
 	// IfMatch ETag of the version or of its project; 412 when neither matches.
-	IfMatch string `json:"If-Match,omitempty,omitzero"`
+	IfMatch *string `json:"If-Match,omitempty"`
 }
 
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.

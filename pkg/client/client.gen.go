@@ -27,8 +27,8 @@ type HttpRequestDoer interface {
 	Do(req *http.Request) (*http.Response, error)
 }
 
-// Client which conforms to the OpenAPI3 specification for this service.
-type Client struct {
+// Raw which conforms to the OpenAPI3 specification for this service.
+type Raw struct {
 	// The endpoint of the server conforming to this interface, with scheme,
 	// https://api.deepmap.com for example. This can contain a path relative
 	// to the server, such as https://api.deepmap.com/dev-test, and all the
@@ -45,12 +45,12 @@ type Client struct {
 }
 
 // ClientOption allows setting custom parameters during construction
-type ClientOption func(*Client) error
+type ClientOption func(*Raw) error
 
-// Creates a new Client, with reasonable defaults
-func NewClient(server string, opts ...ClientOption) (*Client, error) {
+// Creates a new Raw, with reasonable defaults
+func NewClient(server string, opts ...ClientOption) (*Raw, error) {
 	// create a client with sane default values
-	client := Client{
+	client := Raw{
 		Server: server,
 	}
 	// mutate client and add all optional params
@@ -73,7 +73,7 @@ func NewClient(server string, opts ...ClientOption) (*Client, error) {
 // WithHTTPClient allows overriding the default Doer, which is
 // automatically created using http.Client. This is useful for tests.
 func WithHTTPClient(doer HttpRequestDoer) ClientOption {
-	return func(c *Client) error {
+	return func(c *Raw) error {
 		c.Client = doer
 		return nil
 	}
@@ -82,7 +82,7 @@ func WithHTTPClient(doer HttpRequestDoer) ClientOption {
 // WithRequestEditorFn allows setting up a callback function, which will be
 // called right before sending the request. This can be used to mutate the request.
 func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
-	return func(c *Client) error {
+	return func(c *Raw) error {
 		c.RequestEditors = append(c.RequestEditors, fn)
 		return nil
 	}
@@ -208,7 +208,7 @@ type ClientInterface interface {
 // Answers from memory, without any I/O.
 //
 // Corresponds with GET /health (the `GetHealth` operationId).
-func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetHealthRequest(c.Server)
 	if err != nil {
 		return nil, err
@@ -223,7 +223,7 @@ func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (
 // GetDeepHealth Health of the registry, the object store and the deploy queue
 //
 // Corresponds with GET /health/deep (the `GetDeepHealth` operationId).
-func (c *Client) GetDeepHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) GetDeepHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDeepHealthRequest(c.Server)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (c *Client) GetDeepHealth(ctx context.Context, reqEditors ...RequestEditorF
 // GetOpenAPI This document as JSON
 //
 // Corresponds with GET /openapi.json (the `GetOpenAPI` operationId).
-func (c *Client) GetOpenAPI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) GetOpenAPI(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetOpenAPIRequest(c.Server)
 	if err != nil {
 		return nil, err
@@ -253,7 +253,7 @@ func (c *Client) GetOpenAPI(ctx context.Context, reqEditors ...RequestEditorFn) 
 // ListProjects List projects
 //
 // Corresponds with GET /projects (the `ListProjects` operationId).
-func (c *Client) ListProjects(ctx context.Context, params *ListProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) ListProjects(ctx context.Context, params *ListProjectsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListProjectsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
@@ -270,7 +270,7 @@ func (c *Client) ListProjects(ctx context.Context, params *ListProjectsParams, r
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects (the `CreateProject` operationId).
-func (c *Client) CreateProjectWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) CreateProjectWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateProjectRequestWithBody(c.Server, contentType, body)
 	if err != nil {
 		return nil, err
@@ -287,7 +287,7 @@ func (c *Client) CreateProjectWithBody(ctx context.Context, contentType string, 
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects (the `CreateProject` operationId).
-func (c *Client) CreateProject(ctx context.Context, body CreateProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) CreateProject(ctx context.Context, body CreateProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateProjectRequest(c.Server, body)
 	if err != nil {
 		return nil, err
@@ -302,7 +302,7 @@ func (c *Client) CreateProject(ctx context.Context, body CreateProjectJSONReques
 // GetProject Get a project
 //
 // Corresponds with GET /projects/{project} (the `GetProject` operationId).
-func (c *Client) GetProject(ctx context.Context, project ProjectPath, params *GetProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) GetProject(ctx context.Context, project ProjectPath, params *GetProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetProjectRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func (c *Client) GetProject(ctx context.Context, project ProjectPath, params *Ge
 // ListPromotions List the promotions of a project
 //
 // Corresponds with GET /projects/{project}/promotions (the `ListPromotions` operationId).
-func (c *Client) ListPromotions(ctx context.Context, project ProjectPath, params *ListPromotionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) ListPromotions(ctx context.Context, project ProjectPath, params *ListPromotionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListPromotionsRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
@@ -332,7 +332,7 @@ func (c *Client) ListPromotions(ctx context.Context, project ProjectPath, params
 // GetPromotion Get a promotion with the steps of its saga
 //
 // Corresponds with GET /projects/{project}/promotions/{operation} (the `GetPromotion` operationId).
-func (c *Client) GetPromotion(ctx context.Context, project ProjectPath, operation string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) GetPromotion(ctx context.Context, project ProjectPath, operation string, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetPromotionRequest(c.Server, project, operation)
 	if err != nil {
 		return nil, err
@@ -347,7 +347,7 @@ func (c *Client) GetPromotion(ctx context.Context, project ProjectPath, operatio
 // ListVersions List the versions of a project
 //
 // Corresponds with GET /projects/{project}/versions (the `ListVersions` operationId).
-func (c *Client) ListVersions(ctx context.Context, project ProjectPath, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) ListVersions(ctx context.Context, project ProjectPath, params *ListVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListVersionsRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
@@ -367,7 +367,7 @@ func (c *Client) ListVersions(ctx context.Context, project ProjectPath, params *
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
-func (c *Client) CreateVersionWithBody(ctx context.Context, project ProjectPath, params *CreateVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) CreateVersionWithBody(ctx context.Context, project ProjectPath, params *CreateVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateVersionRequestWithBody(c.Server, project, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -387,7 +387,7 @@ func (c *Client) CreateVersionWithBody(ctx context.Context, project ProjectPath,
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
-func (c *Client) CreateVersion(ctx context.Context, project ProjectPath, params *CreateVersionParams, body CreateVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) CreateVersion(ctx context.Context, project ProjectPath, params *CreateVersionParams, body CreateVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateVersionRequest(c.Server, project, params, body)
 	if err != nil {
 		return nil, err
@@ -402,7 +402,7 @@ func (c *Client) CreateVersion(ctx context.Context, project ProjectPath, params 
 // GetVersion Get a version
 //
 // Corresponds with GET /projects/{project}/versions/{version} (the `GetVersion` operationId).
-func (c *Client) GetVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) GetVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetVersionRequest(c.Server, project, version)
 	if err != nil {
 		return nil, err
@@ -417,7 +417,7 @@ func (c *Client) GetVersion(ctx context.Context, project ProjectPath, version Ve
 // ListLogs Last console lines and exceptions of a version
 //
 // Corresponds with GET /projects/{project}/versions/{version}/logs (the `ListLogs` operationId).
-func (c *Client) ListLogs(ctx context.Context, project ProjectPath, version VersionPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) ListLogs(ctx context.Context, project ProjectPath, version VersionPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListLogsRequest(c.Server, project, version, params)
 	if err != nil {
 		return nil, err
@@ -437,7 +437,7 @@ func (c *Client) ListLogs(ctx context.Context, project ProjectPath, version Vers
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
-func (c *Client) PromoteVersionWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) PromoteVersionWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPromoteVersionRequestWithBody(c.Server, project, version, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -457,7 +457,7 @@ func (c *Client) PromoteVersionWithBody(ctx context.Context, project ProjectPath
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
-func (c *Client) PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPromoteVersionRequest(c.Server, project, version, params, body)
 	if err != nil {
 		return nil, err
@@ -472,7 +472,7 @@ func (c *Client) PromoteVersion(ctx context.Context, project ProjectPath, versio
 // ListRoutes Active upstreams of the gateway
 //
 // Corresponds with GET /runtime/routes (the `ListRoutes` operationId).
-func (c *Client) ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Raw) ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRoutesRequest(c.Server)
 	if err != nil {
 		return nil, err
@@ -593,20 +593,28 @@ func NewListProjectsRequest(server string, params *ListProjectsParams) (*http.Re
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -698,20 +706,28 @@ func NewGetProjectRequest(server string, project ProjectPath, params *GetProject
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "include", params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "include", *params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -763,20 +779,28 @@ func NewListPromotionsRequest(server string, project ProjectPath, params *ListPr
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -869,28 +893,40 @@ func NewListVersionsRequest(server string, project ProjectPath, params *ListVers
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -953,14 +989,16 @@ func NewCreateVersionRequestWithBody(server string, project ProjectPath, params 
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
 		}
-
-		req.Header.Set("Idempotency-Key", headerParam0)
 
 	}
 
@@ -1050,12 +1088,16 @@ func NewListLogsRequest(server string, project ProjectPath, version VersionPath,
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
-		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
-			return nil, err
-		} else {
-			for _, qp := range strings.Split(queryFrag, "&") {
-				rawQueryFragments = append(rawQueryFragments, qp)
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
 			}
+
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -1125,14 +1167,16 @@ func NewPromoteVersionRequestWithBody(server string, project ProjectPath, versio
 
 	if params != nil {
 
-		var headerParam0 string
+		if params.IfMatch != nil {
+			var headerParam0 string
 
-		headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
-		if err != nil {
-			return nil, err
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
 		}
-
-		req.Header.Set("If-Match", headerParam0)
 
 	}
 
@@ -1166,7 +1210,7 @@ func NewListRoutesRequest(server string) (*http.Request, error) {
 	return req, nil
 }
 
-func (c *Client) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
+func (c *Raw) applyEditors(ctx context.Context, req *http.Request, additionalEditors []RequestEditorFn) error {
 	for _, r := range c.RequestEditors {
 		if err := r(ctx, req); err != nil {
 			return err
@@ -1197,7 +1241,7 @@ func NewClientWithResponses(server string, opts ...ClientOption) (*ClientWithRes
 
 // WithBaseURL overrides the baseURL.
 func WithBaseURL(baseURL string) ClientOption {
-	return func(c *Client) error {
+	return func(c *Raw) error {
 		newBaseURL, err := url.Parse(baseURL)
 		if err != nil {
 			return err

@@ -1,0 +1,47 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+// The pauses before a refused connection is tried again: long enough for a
+// daemon that restarts, short enough to say soon that none is there.
+const (
+	firstPause  = 50 * time.Millisecond
+	connectTrys = 4
+)
+
+// retrier tries again when nobody listened, and only for calls that change
+// nothing.
+type retrier struct{ next *http.Client }
+
+// Do implements HttpRequestDoer.
+func (r retrier) Do(req *http.Request) (*http.Response, error) {
+	pause := firstPause
+	for try := 1; ; try++ {
+		resp, err := r.next.Do(req)
+		if req.Method != http.MethodGet || try == connectTrys || !errors.Is(err, syscall.ECONNREFUSED) {
+			return resp, err
+		}
+		if err := sleep(req.Context(), pause); err != nil {
+			return nil, err
+		}
+		pause *= 2
+	}
+}
+
+// sleep waits for d or the end of ctx, whose error it returns.
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
