@@ -119,7 +119,10 @@ func storage() []Setting {
 		},
 		{
 			Env: "RUNTIME_BUCKET", Default: "svc-runtime", Help: "bucket of the versions' own data, a name or s3://name/prefix",
-			parse: func(d *Daemon, v string) (err error) { d.RuntimeBucket, d.RuntimePrefix, err = bucketURI(v); return err },
+			parse: func(d *Daemon, v string) (err error) {
+				d.RuntimeBucket, d.RuntimePrefix, err = bucketURI(v)
+				return err
+			},
 		},
 		{
 			Env: "ARTIFACTS_DIR", Help: "directory looked at for bundles before the bucket: {dir}/{project}/{version}/bundle.tar.zst",
@@ -176,7 +179,10 @@ func deploys() []Setting {
 		},
 		{
 			Env: "SVC_LOG_LEVEL", Flag: "log-level", Default: "info", Help: "debug, info, warn or error",
-			parse: func(d *Daemon, v string) (err error) { d.LogLevel, err = oneOf(v, "debug", "info", "warn", "error"); return err },
+			parse: func(d *Daemon, v string) (err error) {
+				d.LogLevel, err = oneOf(v, "debug", "info", "warn", "error")
+				return err
+			},
 		},
 		{
 			Env: "SVC_LOG_FORMAT", Flag: "log-format", Default: "auto", Help: "json, text, or auto: text on a terminal",

@@ -149,3 +149,17 @@ type Change struct {
 	Error  string // with TriggerFail: the version's error [D16]
 	Detail string // a note for the timeline row that the move ends
 }
+
+// Upload is an address at which a bundle may be put once [D11].
+type Upload struct {
+	Method    string
+	URL       string
+	Headers   map[string]string
+	ExpiresAt time.Time
+}
+
+// Receipt says what an upload stored.
+type Receipt struct {
+	Digest string // "sha256:<hex>"
+	Size   int64  // bytes
+}
