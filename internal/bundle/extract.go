@@ -1,0 +1,111 @@
+package bundle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"sync"
+	"syscall"
+)
+
+const (
+	dirMode  = 0o700
+	diskMode = 0o600
+	syncers  = 8 // fsyncs at once: file systems commit them together
+)
+
+// Extract checks the bundle in file and unpacks it into dir, which appears
+// complete and synced to disk, or not at all. What was at dir is replaced. The
+// directory above dir must exist.
+func Extract(ctx context.Context, file, dir string, limits Limits) (Manifest, error) {
+	src, err := os.Open(file) //nolint:gosec // the caller's own file
+	if err != nil {
+		return Manifest{}, fmt.Errorf("opening the bundle: %w", err)
+	}
+	defer src.Close()
+	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-*")
+	if err != nil {
+		return Manifest{}, fmt.Errorf("making room for the bundle: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	m, err := extractInto(ctx, src, tmp, limits)
+	if err != nil {
+		return Manifest{}, err
+	}
+	if err := publish(tmp, dir); err != nil {
+		return Manifest{}, fmt.Errorf("keeping the unpacked bundle: %w", err)
+	}
+	return m, nil
+}
+
+func extractInto(ctx context.Context, src io.Reader, dir string, limits Limits) (Manifest, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return Manifest{}, fmt.Errorf("opening the directory to unpack into: %w", err)
+	}
+	defer root.Close()
+	return unpack(ctx, src, limits, func(name string) (io.WriteCloser, error) {
+		if err := root.MkdirAll(path.Dir(name), dirMode); err != nil {
+			if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist) {
+				return nil, refuse(codePath, "%q in the bundle is below a file", name).Because(err)
+			}
+			return nil, err
+		}
+		return root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, diskMode)
+	})
+}
+
+// publish makes a directory durable and moves it to its place.
+func publish(tmp, dir string) error {
+	if err := syncTree(tmp); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		return err
+	}
+	return syncPath(filepath.Dir(dir))
+}
+
+func syncTree(root string) error {
+	paths := make(chan string)
+	errs := make(chan error, syncers)
+	var wg sync.WaitGroup
+	for range syncers {
+		wg.Go(func() {
+			var failed error
+			for p := range paths {
+				failed = errors.Join(failed, syncPath(p))
+			}
+			errs <- failed
+		})
+	}
+	err := filepath.WalkDir(root, func(p string, _ fs.DirEntry, err error) error {
+		if err == nil {
+			paths <- p
+		}
+		return err
+	})
+	close(paths)
+	wg.Wait()
+	close(errs)
+	for failed := range errs {
+		err = errors.Join(err, failed)
+	}
+	return err
+}
+
+func syncPath(p string) error {
+	f, err := os.Open(p) //nolint:gosec // a path of our own tree
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
+}

@@ -1,0 +1,48 @@
+package bundle
+
+// Limits bound what Extract accepts [D42]. A field of 0 takes its default.
+type Limits struct {
+	Modules int64 // bytes of all modules together
+	Asset   int64 // bytes of one asset
+	Total   int64 // bytes of all files together, unpacked
+	Files   int   // entries
+}
+
+// The default limits. spec: [D42]; they are close to what Cloudflare accepts.
+const (
+	DefaultModuleBytes = 64 << 20
+	DefaultAssetBytes  = 25 << 20
+	DefaultTotalBytes  = 512 << 20
+	DefaultFiles       = 20_000
+)
+
+const (
+	// maxManifest bounds manifest.json: a manifest of 20,000 files stays below.
+	maxManifest = 8 << 20
+	// maxWindow bounds the memory of the zstd decoder. `zstd -19` uses 8 MiB.
+	maxWindow = 8 << 20
+	// maxTail is how much zero padding may follow the archive.
+	maxTail = 1 << 20
+)
+
+func (l Limits) orDefault() Limits {
+	if l.Modules == 0 {
+		l.Modules = DefaultModuleBytes
+	}
+	if l.Asset == 0 {
+		l.Asset = DefaultAssetBytes
+	}
+	if l.Total == 0 {
+		l.Total = DefaultTotalBytes
+	}
+	if l.Files == 0 {
+		l.Files = DefaultFiles
+	}
+	return l
+}
+
+// stream is how many bytes the tar itself may have: the files, and for each
+// entry its headers and padding.
+func (l Limits) stream() int64 {
+	return l.Total + int64(l.Files)*2048 + 2*maxTail
+}

@@ -1,0 +1,208 @@
+package bundle
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"strings"
+)
+
+// Check reads a bundle to its end and reports what Extract would. It keeps the
+// manifest in memory and nothing else.
+func Check(ctx context.Context, r io.Reader, limits Limits) (Manifest, error) {
+	return unpack(ctx, r, limits, func(string) (io.WriteCloser, error) { return discard{}, nil })
+}
+
+type discard struct{}
+
+func (discard) Write(p []byte) (int, error) { return len(p), nil }
+func (discard) Close() error                { return nil }
+
+// create makes a new file at a path that badPath let pass.
+type create func(path string) (io.WriteCloser, error)
+
+// unpacker is one reading of one bundle.
+type unpacker struct {
+	limits  Limits
+	create  create
+	seen    map[string]File
+	entries int
+	modules int64 // bytes so far
+	total   int64
+
+	manifest bytes.Buffer
+}
+
+func unpack(ctx context.Context, r io.Reader, limits Limits, to create) (Manifest, error) {
+	limits = limits.orDefault()
+	plain, err := decompress(ctx, r, limits.stream())
+	if err != nil {
+		return Manifest{}, err
+	}
+	defer plain.Close()
+	u := &unpacker{limits: limits, create: to, seen: map[string]File{}}
+	if err := u.entriesOf(tar.NewReader(plain)); err != nil {
+		return Manifest{}, err
+	}
+	if err := checkTail(plain); err != nil {
+		return Manifest{}, err
+	}
+	return u.finish()
+}
+
+func (u *unpacker) entriesOf(tr *tar.Reader) error {
+	for {
+		header, err := tr.Next()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil && !errors.Is(err, tar.ErrInsecurePath) {
+			return readError(err)
+		}
+		if err := u.entry(header, tr); err != nil {
+			return err
+		}
+	}
+}
+
+func (u *unpacker) entry(header *tar.Header, body io.Reader) error {
+	u.entries++
+	if u.entries > u.limits.Files {
+		return tooLarge("the bundle has more than %d files", u.limits.Files)
+	}
+	isDir := header.Typeflag == tar.TypeDir
+	// `tar -C dir .` names everything "./...": that much is understood.
+	name := strings.TrimPrefix(header.Name, "./")
+	if isDir {
+		if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
+			return nil
+		}
+	}
+	if why := badPath(name); why != "" {
+		return refuse(codePath, "the path %q in the bundle %s", header.Name, why)
+	}
+	switch {
+	case isDir:
+		return nil
+	case header.Typeflag != tar.TypeReg:
+		return refuse(codePath, "%q in the bundle is %s; only plain files are allowed", name, kindOf(header.Typeflag))
+	}
+	return u.file(name, header.Size, body)
+}
+
+func kindOf(flag byte) string {
+	switch flag {
+	case tar.TypeSymlink:
+		return "a symbolic link"
+	case tar.TypeLink:
+		return "a hard link"
+	case tar.TypeChar, tar.TypeBlock:
+		return "a device"
+	case tar.TypeFifo:
+		return "a named pipe"
+	}
+	return fmt.Sprintf("an entry of type %q", string(rune(flag)))
+}
+
+func (u *unpacker) file(name string, size int64, body io.Reader) error {
+	if _, twice := u.seen[name]; twice {
+		return refuse(codePath, "the bundle holds %q twice", name)
+	}
+	if err := u.account(name, size); err != nil {
+		return err
+	}
+	dst, err := u.create(name)
+	if err != nil {
+		if errors.Is(err, fs.ErrExist) {
+			return refuse(codePath, "the bundle holds %q twice, in other letters", name).Because(err)
+		}
+		return fmt.Errorf("unpacking %s: %w", name, err)
+	}
+	sum := sha256.New()
+	writers := []io.Writer{dst, sum}
+	if name == manifestFile {
+		writers = append(writers, &u.manifest)
+	}
+	n, err := io.Copy(io.MultiWriter(writers...), &archiveReader{r: body})
+	closeErr := dst.Close()
+	switch {
+	case err != nil:
+		return unpackError(name, err)
+	case closeErr != nil:
+		return fmt.Errorf("unpacking %s: %w", name, closeErr)
+	}
+	u.seen[name] = File{Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: n}
+	return nil
+}
+
+// account adds a file to the sums [D42] before a byte of it is read: the tar
+// reader never yields more than the header says.
+func (u *unpacker) account(name string, size int64) error {
+	l := u.limits
+	switch {
+	case size > l.Total-u.total:
+		return tooLarge("the bundle unpacks to more than %s", mebibytes(l.Total))
+	case name == manifestFile && size > maxManifest:
+		return tooLarge("manifest.json is larger than %s", mebibytes(maxManifest))
+	case strings.HasPrefix(name, assetsDir) && size > l.Asset:
+		return tooLarge("the asset %q is larger than %s", name, mebibytes(l.Asset))
+	}
+	u.total += size
+	if strings.HasPrefix(name, modulesDir) {
+		u.modules += size
+	}
+	if u.modules > l.Modules {
+		return tooLarge("the modules together are larger than %s", mebibytes(l.Modules)).
+			WithHint("set minify, or leave large files out of the worker")
+	}
+	return nil
+}
+
+func mebibytes(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// finish compares what was there with what the manifest lists.
+func (u *unpacker) finish() (Manifest, error) {
+	if _, ok := u.seen[manifestFile]; !ok {
+		return Manifest{}, refuse(codeMismatch, "the bundle has no manifest.json")
+	}
+	delete(u.seen, manifestFile)
+	m, err := Decode(u.manifest.Bytes())
+	if err != nil {
+		return Manifest{}, err
+	}
+	return m, compare(m.Files(), u.seen)
+}
+
+// checkTail reads what follows the archive: zeros, as tar pads with, and few.
+// Reading on is also what finds a truncated end and a wrong checksum.
+func checkTail(r io.Reader) error {
+	buf := make([]byte, 32<<10)
+	for read := 0; ; {
+		n, err := r.Read(buf)
+		if read += n; read > maxTail {
+			return refuse(codeFormat, "the archive is followed by more than padding")
+		}
+		for _, b := range buf[:n] {
+			if b != 0 {
+				return refuse(codeFormat, "the archive is followed by other data")
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return readError(err)
+		}
+	}
+}

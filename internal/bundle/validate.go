@@ -1,0 +1,171 @@
+package bundle
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const maxNameBytes = 128
+
+//nolint:gochecknoglobals // constant tables
+var (
+	flagPattern  = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,127}$`)
+	kindPattern  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
+	namePattern  = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,127}$`)
+	tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+	hashPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+	moduleTypes   = []ModuleType{ESModule, CommonJS, Text, Data, Wasm, JSON}
+	reservedNames = []string{svc.EnvProjectID, svc.EnvVersionID}
+)
+
+// Validate checks every field and reports all that are wrong at once. It does
+// not look at files, nor at what only the runtime knows: which compatibility
+// flags exist, and which binding kinds.
+func (m Manifest) Validate() error {
+	var p problems
+	if m.SchemaVersion != SchemaVersion {
+		p.add("/schema_version", codeVersion, "%d is not a known version of the format; this program reads %d", m.SchemaVersion, SchemaVersion)
+	}
+	if badText(m.Name) {
+		p.add("/name", codeManifest, "at most %d bytes of text without control characters", maxNameBytes)
+	}
+	p.modules(m)
+	p.compatibility(m)
+	p.env(m)
+	p.migrations(m)
+	p.sourceMaps(m)
+	p.paths(m)
+	return svc.Invalid(p)
+}
+
+type problems []svc.FieldError
+
+func (p *problems) add(pointer, code, format string, args ...any) {
+	*p = append(*p, svc.FieldError{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (p *problems) modules(m Manifest) {
+	if len(m.Modules) == 0 {
+		p.add("/modules", codeManifest, "a worker has at least one module")
+	}
+	for i, mod := range m.Modules {
+		at := "/modules/" + strconv.Itoa(i)
+		if why := badModuleName(mod.Name); why != "" {
+			p.add(at+"/name", codeManifest, "the module name %q %s", mod.Name, why)
+		}
+		if !slices.Contains(moduleTypes, mod.Type) {
+			p.add(at+"/type", codeModuleType, "the module %q has the unknown type %q; the types are esm, commonjs, text, data, wasm and json", mod.Name, mod.Type)
+		}
+		p.content(at, mod.SHA256, mod.Size)
+	}
+	p.main(m)
+}
+
+func (p *problems) main(m Manifest) {
+	i := slices.IndexFunc(m.Modules, func(mod Module) bool { return mod.Name == m.Main })
+	switch {
+	case m.Main == "":
+		p.add("/main", codeManifest, "the name of the entry module is missing")
+	case len(m.Modules) == 0: // said already
+	case i < 0:
+		p.add("/main", codeManifest, "the entry module %q is not among the modules", m.Main)
+	case m.Modules[i].Type != ESModule:
+		p.add("/main", codeManifest, "the entry module %q is of type %q and must be esm", m.Main, m.Modules[i].Type)
+	}
+}
+
+func badModuleName(name string) string {
+	if strings.Contains(name, ":") {
+		return "has a colon"
+	}
+	return badPath(name)
+}
+
+func (p *problems) content(at, hash string, size int64) {
+	if !hashPattern.MatchString(hash) {
+		p.add(at+"/sha256", codeManifest, "want 64 lower-case hex digits")
+	}
+	if size < 0 {
+		p.add(at+"/size", codeManifest, "a size is not negative")
+	}
+}
+
+func (p *problems) compatibility(m Manifest) {
+	if _, err := time.Parse(time.DateOnly, m.CompatibilityDate); err != nil {
+		p.add("/compatibility_date", codeManifest, "%q is not a date of the form YYYY-MM-DD", m.CompatibilityDate)
+	}
+	seen := map[string]bool{}
+	for i, flag := range m.CompatibilityFlags {
+		at := "/compatibility_flags/" + strconv.Itoa(i)
+		if !flagPattern.MatchString(flag) {
+			p.add(at, codeManifest, "%q is not the name of a compatibility flag", flag)
+		}
+		if seen[flag] {
+			p.add(at, codeManifest, "%q is listed twice", flag)
+		}
+		seen[flag] = true
+	}
+}
+
+// env checks the names a worker sees in its env: variables and bindings share
+// one space.
+func (p *problems) env(m Manifest) {
+	for _, name := range slices.Sorted(maps.Keys(m.Vars)) {
+		at := "/vars/" + escapePointer(name)
+		if name == "" || badText(name) {
+			p.add(at, codeManifest, "the name of a variable has 1 to %d bytes and no control characters", maxNameBytes)
+		}
+		if v := m.Vars[name]; v.Text == nil && !json.Valid(v.JSON) {
+			p.add(at, codeManifest, "the variable %q has no value", name)
+		}
+	}
+	taken := map[string]bool{}
+	for i, b := range m.Bindings {
+		at := "/bindings/" + strconv.Itoa(i)
+		p.binding(at, b)
+		if _, isVar := m.Vars[b.Name]; isVar {
+			p.add(at+"/name", codeManifest, "%q is a variable as well", b.Name)
+		}
+		if taken[b.Name] {
+			p.add(at+"/name", codeManifest, "%q is bound twice", b.Name)
+		}
+		taken[b.Name] = true
+	}
+}
+
+func (p *problems) binding(at string, b Binding) {
+	if !namePattern.MatchString(b.Name) {
+		p.add(at+"/name", codeManifest, "the binding name %q is not an identifier of at most %d characters", b.Name, maxNameBytes)
+	}
+	if slices.Contains(reservedNames, b.Name) {
+		p.add(at+"/name", codeManifest, "%s is set by the platform", b.Name)
+	}
+	if !kindPattern.MatchString(b.Kind) {
+		p.add(at+"/kind", codeManifest, "%q is not a binding kind", b.Kind)
+	}
+	if badText(b.Resource) {
+		p.add(at+"/resource", codeManifest, "at most %d bytes of text without control characters", maxNameBytes)
+	}
+	if len(b.Config) > 0 && !isObject(b.Config) {
+		p.add(at+"/config", codeManifest, "want a JSON object")
+	}
+}
+
+func isObject(raw json.RawMessage) bool {
+	var object map[string]json.RawMessage
+	return json.Unmarshal(raw, &object) == nil && object != nil
+}
+
+// escapePointer writes s as one segment of a JSON pointer (RFC 6901).
+func escapePointer(s string) string {
+	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
+}

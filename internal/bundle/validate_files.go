@@ -1,0 +1,115 @@
+package bundle
+
+import (
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// badText is true for text that is too long, not UTF-8 or not printable on one
+// line: such text would break headers and terminals.
+func badText(s string) bool {
+	return len(s) > maxNameBytes || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl)
+}
+
+func (p *problems) migrations(m Manifest) {
+	seen := map[string]bool{}
+	for i, mig := range m.Migrations {
+		at := "/migrations/" + strconv.Itoa(i)
+		bound := slices.ContainsFunc(m.Bindings, func(b Binding) bool { return b.Name == mig.Binding })
+		switch {
+		case !bound:
+			p.add(at+"/binding", codeManifest, "no binding is called %q", mig.Binding)
+		case seen[mig.Binding]:
+			p.add(at+"/binding", codeManifest, "the migrations of %q are listed twice", mig.Binding)
+		}
+		seen[mig.Binding] = true
+		if !tablePattern.MatchString(mig.Table) {
+			p.add(at+"/table", codeManifest, "%q is not a table name of letters, digits and '_'", mig.Table)
+		}
+		for j, f := range mig.Files {
+			p.file(at+"/files/"+strconv.Itoa(j), f, MigrationPath(mig.Binding, ""))
+		}
+	}
+}
+
+func (p *problems) sourceMaps(m Manifest) {
+	for i, f := range m.SourceMaps {
+		at := "/source_maps/" + strconv.Itoa(i)
+		p.file(at, f, sourceMapsDir)
+		if module, ok := strings.CutSuffix(strings.TrimPrefix(f.Path, sourceMapsDir), ".map"); !ok || !m.hasModule(module) {
+			p.add(at+"/path", codeManifest, "%q belongs to no module: want sourcemaps/<module>.map", f.Path)
+		}
+	}
+}
+
+func (m Manifest) hasModule(name string) bool {
+	return slices.ContainsFunc(m.Modules, func(mod Module) bool { return mod.Name == name })
+}
+
+func (p *problems) file(at string, f File, dir string) {
+	why := badPath(f.Path)
+	switch {
+	case why != "":
+		p.add(at+"/path", codeManifest, "the path %q %s", f.Path, why)
+	case !strings.HasPrefix(f.Path, dir):
+		p.add(at+"/path", codeManifest, "the path %q is not below %s", f.Path, dir)
+	}
+	p.content(at, f.SHA256, f.Size)
+}
+
+// paths finds paths that cannot be files of one directory: the same twice, or
+// one that is another's directory.
+func (p *problems) paths(m Manifest) {
+	files := m.files()
+	seen := make(map[string]bool, len(files))
+	for _, f := range files {
+		if seen[f.Path] {
+			p.add(f.pointer, codeManifest, "%q is listed twice", f.Path)
+		}
+		seen[f.Path] = true
+	}
+	for _, f := range files {
+		for dir := path.Dir(f.Path); dir != "." && dir != "/"; dir = path.Dir(dir) {
+			if seen[dir] {
+				p.add(f.pointer, codeManifest, "%q is a file, so %q cannot be one", dir, f.Path)
+				break
+			}
+		}
+	}
+}
+
+// listed is a file of the manifest and where in it.
+type listed struct {
+	File
+	pointer string
+}
+
+func (m Manifest) files() []listed {
+	var all []listed
+	for i, mod := range m.Modules {
+		all = append(all, listed{File{ModulePath(mod.Name), mod.SHA256, mod.Size}, "/modules/" + strconv.Itoa(i) + "/name"})
+	}
+	for i, mig := range m.Migrations {
+		for j, f := range mig.Files {
+			all = append(all, listed{f, "/migrations/" + strconv.Itoa(i) + "/files/" + strconv.Itoa(j) + "/path"})
+		}
+	}
+	for i, f := range m.SourceMaps {
+		all = append(all, listed{f, "/source_maps/" + strconv.Itoa(i) + "/path"})
+	}
+	return all
+}
+
+// Files lists every file of the bundle but the manifest, by its path in it.
+func (m Manifest) Files() []File {
+	all := m.files()
+	files := make([]File, len(all))
+	for i, f := range all {
+		files[i] = f.File
+	}
+	return files
+}

@@ -1,0 +1,129 @@
+package bundle_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+type invalidCase struct {
+	name         string
+	pointer      string
+	code         string
+	schemaPasses bool // what a JSON schema cannot say
+	edit         func(*bundle.Manifest)
+}
+
+// change applies the case to a manifest that is right.
+func (c invalidCase) change(t testing.TB) bundle.Manifest {
+	t.Helper()
+	_, packed := packSample(t)
+	c.edit(&packed.Manifest)
+	return packed.Manifest
+}
+
+func invalid() []invalidCase {
+	const bad = "manifest_invalid"
+	long := strings.Repeat("x", 129)
+	return []invalidCase{
+		{"old schema", "/schema_version", "manifest_version", false, func(m *bundle.Manifest) { m.SchemaVersion = 0 }},
+		{"control in name", "/name", bad, false, func(m *bundle.Manifest) { m.Name = "a\nb" }},
+		{"no modules", "/modules", bad, false, func(m *bundle.Manifest) { m.Modules, m.SourceMaps = []bundle.Module{}, nil }},
+		{"unknown type", "/modules/1/type", "module_type_unknown", false, func(m *bundle.Manifest) { m.Modules[1].Type = "python" }},
+		{"no main", "/main", bad, false, func(m *bundle.Manifest) { m.Main = "" }},
+		{"main is no module", "/main", bad, true, func(m *bundle.Manifest) { m.Main = "x.js" }},
+		{"main is text", "/main", bad, true, func(m *bundle.Manifest) { m.Main = "ünïcode.txt" }},
+		{"absolute module", "/modules/1/name", bad, false, func(m *bundle.Manifest) { m.Modules[1].Name = "/etc/passwd" }},
+		{"module leaves", "/modules/1/name", bad, false, func(m *bundle.Manifest) { m.Modules[1].Name = "a/../../b" }},
+		{"module with dot", "/modules/1/name", bad, false, func(m *bundle.Manifest) { m.Modules[1].Name = "./a.js" }},
+		{"module with empty element", "/modules/1/name", bad, false, func(m *bundle.Manifest) { m.Modules[1].Name = "a//b" }},
+		{"module with backslash", "/modules/1/name", bad, false, func(m *bundle.Manifest) { m.Modules[1].Name = `a\b` }},
+		{"module as scheme", "/modules/1/name", bad, false, func(m *bundle.Manifest) { m.Modules[1].Name = "node:fs" }},
+		{"module name too long", "/modules/1/name", bad, true, func(m *bundle.Manifest) { m.Modules[1].Name = strings.Repeat("x", 256) }},
+		{"module twice", "/modules/2/name", bad, true, func(m *bundle.Manifest) { m.Modules[2] = m.Modules[1] }},
+		{"module below a module", "/modules/2/name", bad, true, func(m *bundle.Manifest) { m.Modules[2].Name = "index.js/a.txt" }},
+		{"hash in upper case", "/modules/0/sha256", bad, false, func(m *bundle.Manifest) { m.Modules[0].SHA256 = strings.Repeat("A", 64) }},
+		{"negative size", "/modules/0/size", bad, false, func(m *bundle.Manifest) { m.Modules[0].Size = -1 }},
+		{"no date", "/compatibility_date", bad, false, func(m *bundle.Manifest) { m.CompatibilityDate = "" }},
+		{"date in words", "/compatibility_date", bad, false, func(m *bundle.Manifest) { m.CompatibilityDate = "today" }},
+		{"day that is not", "/compatibility_date", bad, true, func(m *bundle.Manifest) { m.CompatibilityDate = "2026-02-30" }},
+		{"flag in capitals", "/compatibility_flags/0", bad, false, func(m *bundle.Manifest) { m.CompatibilityFlags = []string{"NODE"} }},
+		{"flag twice", "/compatibility_flags/1", bad, false, func(m *bundle.Manifest) { m.CompatibilityFlags = []string{"a", "a"} }},
+		{"variable without name", "/vars/", bad, false, func(m *bundle.Manifest) { m.Vars[""] = bundle.TextVar("x") }},
+		{"variable name too long", "/vars/" + long, bad, false, func(m *bundle.Manifest) { m.Vars[long] = bundle.TextVar("x") }},
+		{"binding is no identifier", "/bindings/0/name", bad, false, func(m *bundle.Manifest) { m.Bindings[0].Name = "a-b"; m.Migrations = nil }},
+		{"platform name", "/bindings/1/name", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Name = "VERSION_ID" }},
+		{"binding twice", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "DB" }},
+		{"binding is a variable", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "GREETING" }},
+		{"no kind", "/bindings/1/kind", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Kind = "" }},
+		{"resource with newline", "/bindings/1/resource", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Resource = "a\r\nb" }},
+		{"config is a list", "/bindings/1/config", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Config = json.RawMessage(`[]`) }},
+		{"migrations of nothing", "/migrations/0/binding", bad, true, func(m *bundle.Manifest) { m.Migrations[0].Binding = "X"; m.Migrations[0].Files = nil }},
+		{"migrations twice", "/migrations/1/binding", bad, true, func(m *bundle.Manifest) {
+			m.Migrations = append(m.Migrations, bundle.Migrations{Binding: "DB", Table: "t", Files: []bundle.File{}})
+		}},
+		{"table name", "/migrations/0/table", bad, false, func(m *bundle.Manifest) { m.Migrations[0].Table = "a; drop table t" }},
+		{"migration elsewhere", "/migrations/0/files/0/path", bad, true, func(m *bundle.Manifest) { m.Migrations[0].Files[0].Path = "modules/x.sql" }},
+		{"migration leaves", "/migrations/0/files/0/path", bad, false, func(m *bundle.Manifest) { m.Migrations[0].Files[0].Path = "migrations/DB/../x" }},
+		{"map of nothing", "/source_maps/0/path", bad, true, func(m *bundle.Manifest) { m.SourceMaps[0].Path = "sourcemaps/x.js.map" }},
+	}
+}
+
+func TestValidate(t *testing.T) {
+	t.Parallel()
+	_, packed := packSample(t)
+	if err := packed.Manifest.Validate(); err != nil {
+		t.Fatalf("the sample: %v", err)
+	}
+	for _, test := range invalid() {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			err := test.change(t).Validate()
+			wantCode(t, err, test.code)
+			var e *svc.Error
+			if !errors.As(err, &e) || !errors.Is(err, svc.Unprocessable) {
+				t.Fatalf("got %v", err)
+			}
+			if len(e.Fields) != 1 || e.Fields[0].Pointer != test.pointer {
+				t.Errorf("fields = %+v, want one at %s", e.Fields, test.pointer)
+			}
+		})
+	}
+}
+
+func TestValidateReportsAllAtOnce(t *testing.T) {
+	t.Parallel()
+	err := bundle.Manifest{}.Validate()
+	if e := svc.AsError(err); len(e.Fields) < 4 {
+		t.Errorf("only %d problems of an empty manifest: %v", len(e.Fields), err)
+	}
+}
+
+func TestDecode(t *testing.T) {
+	t.Parallel()
+	manifest, _ := hello(t)
+	good := string(manifest.body)
+	for _, test := range []struct{ name, text, code string }{
+		{"not json", `{"main"`, "manifest_invalid"},
+		{"a list", `[]`, "manifest_invalid"},
+		{"unknown field", strings.Replace(good, `"main"`, `"entry": 1, "main"`, 1), "manifest_invalid"},
+		{"wrong type", strings.Replace(good, `"index.js"`, `17`, 1), "manifest_invalid"},
+		{"newer format", strings.Replace(good, `"schema_version": 1`, `"schema_version": 2, "news": []`, 1), "manifest_version"},
+		{"no version", strings.Replace(good, `"schema_version": 1`, `"schema_version": 0`, 1), "manifest_version"},
+		{"two values", good + `{}`, "manifest_invalid"},
+		{"empty", ``, "manifest_invalid"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, err := bundle.Decode([]byte(test.text))
+			wantCode(t, err, test.code)
+		})
+	}
+	if _, err := bundle.Decode([]byte(good)); err != nil {
+		t.Error(err)
+	}
+}
