@@ -10,12 +10,12 @@ package binding
 
 import (
 	"context"
-	"database/sql"
 	"io/fs"
 	"net/http"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/workerd"
 )
@@ -77,7 +77,8 @@ type Wiring struct {
 }
 
 // Volumes are the stores of one version. Store opens (or creates) a SQLite
-// store by name; callers who name the same one share it, and Volumes closes it.
+// store by name (letters, digits, "-", "_" and "."); callers who name the same
+// one share it, and Volumes closes it.
 type Volumes interface {
 	Store(ctx context.Context, name string) (Store, error)
 }
@@ -87,8 +88,8 @@ type Volumes interface {
 // the version's write gate is.
 type Store interface {
 	// Read runs fn on a pooled connection that cannot write.
-	Read(ctx context.Context, fn func(*sql.Conn) error) error
+	Read(ctx context.Context, fn func(*raw.Conn) error) error
 	// Write runs fn on the one connection that can. fn owns its transaction
-	// and must leave none open.
-	Write(ctx context.Context, fn func(*sql.Conn) error) error
+	// and must leave none open. Once it returns, what it committed is on disk.
+	Write(ctx context.Context, fn func(*raw.Conn) error) error
 }

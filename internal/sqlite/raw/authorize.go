@@ -1,0 +1,75 @@
+package raw
+
+import (
+	"modernc.org/libc"
+	lib "modernc.org/sqlite/lib"
+)
+
+// Verb is what a statement asks to do while it is compiled. Names and
+// arguments are those of sqlite3_set_authorizer.
+type Verb int32
+
+// The verbs policies tell apart.
+const (
+	VerbRead         Verb = lib.SQLITE_READ   // table, column
+	VerbSelect       Verb = lib.SQLITE_SELECT // -
+	VerbInsert       Verb = lib.SQLITE_INSERT // table
+	VerbUpdate       Verb = lib.SQLITE_UPDATE // table, column
+	VerbDelete       Verb = lib.SQLITE_DELETE // table
+	VerbPragma       Verb = lib.SQLITE_PRAGMA // name, argument
+	VerbTransaction  Verb = lib.SQLITE_TRANSACTION
+	VerbSavepoint    Verb = lib.SQLITE_SAVEPOINT
+	VerbAttach       Verb = lib.SQLITE_ATTACH
+	VerbDetach       Verb = lib.SQLITE_DETACH
+	VerbFunction     Verb = lib.SQLITE_FUNCTION      // -, name
+	VerbCreateVTable Verb = lib.SQLITE_CREATE_VTABLE // table, module
+	VerbDropVTable   Verb = lib.SQLITE_DROP_VTABLE   // table, module
+	VerbAlterTable   Verb = lib.SQLITE_ALTER_TABLE   // database, table
+	VerbReindex      Verb = lib.SQLITE_REINDEX
+	VerbAnalyze      Verb = lib.SQLITE_ANALYZE
+	VerbRecursive    Verb = lib.SQLITE_RECURSIVE
+	VerbCreateIndex  Verb = lib.SQLITE_CREATE_INDEX   // index, table
+	VerbCreateTable  Verb = lib.SQLITE_CREATE_TABLE   // table
+	VerbCreateView   Verb = lib.SQLITE_CREATE_VIEW    // view
+	VerbCreateTrig   Verb = lib.SQLITE_CREATE_TRIGGER // trigger, table
+	VerbDropIndex    Verb = lib.SQLITE_DROP_INDEX     // index, table
+	VerbDropTable    Verb = lib.SQLITE_DROP_TABLE     // table
+	VerbDropTrigger  Verb = lib.SQLITE_DROP_TRIGGER   // trigger, table
+	VerbDropView     Verb = lib.SQLITE_DROP_VIEW      // view
+	VerbTempIndex    Verb = lib.SQLITE_CREATE_TEMP_INDEX
+	VerbTempTable    Verb = lib.SQLITE_CREATE_TEMP_TABLE
+	VerbTempTrigger  Verb = lib.SQLITE_CREATE_TEMP_TRIGGER
+	VerbTempView     Verb = lib.SQLITE_CREATE_TEMP_VIEW
+)
+
+// Action is one thing a statement asks to do.
+type Action struct {
+	Verb       Verb
+	Arg1, Arg2 string // "" stands for none
+	Database   string // "main", "temp" or ""
+	Inner      string // the trigger or view it comes from, or ""
+}
+
+// Authorizer allows an action, or refuses the whole statement, which then fails
+// with the code Auth. It must not use the connection.
+type Authorizer func(Action) bool
+
+func onAuthorize(_ *libc.TLS, self uintptr, verb int32, z1, z2, zDB, zInner uintptr) int32 {
+	c := (*Conn)(pointer(self))
+	a := Action{Verb(verb), libc.GoString(z1), libc.GoString(z2), libc.GoString(zDB), libc.GoString(zInner)}
+	if c.authorize(a) {
+		return lib.SQLITE_OK
+	}
+	return lib.SQLITE_DENY
+}
+
+// SetAuthorizer replaces the policy; nil allows all. Statements that are
+// already prepared are compiled again under it.
+func (c *Conn) SetAuthorizer(a Authorizer) {
+	c.authorize = a
+	if a == nil {
+		lib.Xsqlite3_set_authorizer(c.tls, c.db, 0, 0)
+		return
+	}
+	lib.Xsqlite3_set_authorizer(c.tls, c.db, funcPointer(onAuthorize), c.self())
+}

@@ -1,0 +1,84 @@
+package raw
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Query runs the one statement of text with the parameters args and calls row
+// at each row. The statement is kept prepared. A row that returns an error ends
+// the query with it.
+func (c *Conn) Query(text string, args []any, row func(*Stmt) error) error {
+	s, rest, err := c.Cached(text)
+	if err != nil {
+		return err
+	}
+	if s == nil || rest != "" {
+		return fmt.Errorf("not one statement: %.80q", text)
+	}
+	defer s.Finalize()
+	for i, v := range args {
+		if err := s.Bind(i+1, v); err != nil {
+			return err
+		}
+	}
+	for {
+		more, err := s.Step()
+		if err != nil || !more {
+			return err
+		}
+		if row == nil {
+			continue
+		}
+		if err := row(s); err != nil {
+			return err
+		}
+	}
+}
+
+// Exec runs the one statement of text with the parameters args.
+func (c *Conn) Exec(text string, args ...any) error { return c.Query(text, args, nil) }
+
+// Script runs all statements of text, which take no parameters. None is kept.
+func (c *Conn) Script(text string) error {
+	for text != "" {
+		s, rest, err := c.Prepare(text)
+		if err != nil {
+			return err
+		}
+		text = rest
+		if s == nil {
+			continue
+		}
+		for more := true; more && err == nil; {
+			more, err = s.Step()
+		}
+		s.Finalize()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// InTx runs fn in a transaction that is begun with the statement begin, and
+// commits it when fn returns nil. Otherwise, or when the commit fails, nothing
+// of it stays.
+func (c *Conn) InTx(begin string, fn func() error) error {
+	if err := c.Exec(begin); err != nil {
+		return err
+	}
+	err := fn()
+	if err == nil {
+		if err = c.Exec("COMMIT"); err == nil {
+			return nil
+		}
+	}
+	if c.InTransaction() { // some errors have rolled it back already
+		c.interrupted.Store(false) // the rollback must run
+		if undo := c.Exec("ROLLBACK"); undo != nil {
+			err = errors.Join(err, undo)
+		}
+	}
+	return err
+}
