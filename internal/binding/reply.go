@@ -1,0 +1,46 @@
+package binding
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// Reply answers 200 with a body of known length.
+func Reply(w http.ResponseWriter, contentType string, body []byte) {
+	h := w.Header()
+	h["Content-Type"] = []string{contentType}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(http.StatusOK)
+	_, _ = w.Write(body) // a lost connection is workerd's to report
+}
+
+// StatusWriter is a ResponseWriter that can send a reason phrase of its own.
+type StatusWriter interface {
+	WriteStatus(code int, reason string)
+}
+
+// Fail answers code with text as the reason phrase and no body: that is what
+// some of workerd's bindings put into the exception a worker sees. The
+// request's body must have been read.
+func Fail(w http.ResponseWriter, code int, text string) {
+	reason := strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return ' '
+		}
+		return r
+	}, text)
+	if sw, ok := w.(StatusWriter); ok {
+		sw.WriteStatus(code, reason)
+		return
+	}
+	conn, buf, err := http.NewResponseController(w).Hijack()
+	if err != nil { // not a connection of net/http: the phrase as a body is the next best
+		http.Error(w, reason, code)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	_, _ = fmt.Fprintf(buf, "HTTP/1.1 %03d %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", code, reason)
+	_ = buf.Flush()
+}
