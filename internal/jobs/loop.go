@@ -1,0 +1,134 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// settleTimeout bounds the call that ends a job, which outlives its context.
+const settleTimeout = 10 * time.Second
+
+// errLeaseLost is the cause of a job's cancellation when another owner has it.
+var errLeaseLost = errors.New("the lease of the job is lost")
+
+// loop runs one job after the other until Stop or the end of ctx.
+func (w *Worker) loop(ctx context.Context) {
+	for w.claims(ctx) {
+		job, ok, err := w.cfg.Store.ClaimJob(ctx, w.cfg.Owner, w.cfg.Lease)
+		if err != nil && ctx.Err() == nil {
+			w.cfg.Logger.ErrorContext(ctx, "cannot claim a job", "error", err)
+		}
+		if err != nil || !ok {
+			w.idle(ctx)
+			continue
+		}
+		w.Notify() // there may be more: pass the wake-up on to the next loop
+		w.work(ctx, job)
+	}
+}
+
+// claims reports whether the loop may take another job.
+func (w *Worker) claims(ctx context.Context) bool {
+	select {
+	case <-w.quit:
+		return false
+	case <-ctx.Done():
+		return false
+	default:
+		return true
+	}
+}
+
+// idle waits for a notification, the next poll or the end.
+func (w *Worker) idle(ctx context.Context) {
+	poll := time.NewTimer(w.cfg.Poll)
+	defer poll.Stop()
+	select {
+	case <-w.wake:
+	case <-poll.C:
+	case <-w.quit:
+	case <-ctx.Done():
+	}
+}
+
+// work runs job under a heartbeat and settles it.
+func (w *Worker) work(ctx context.Context, job Job) {
+	jobCtx, cancel := context.WithCancelCause(ctx)
+	beat := make(chan struct{})
+	go func() {
+		defer close(beat)
+		w.heartbeat(jobCtx, job, cancel)
+	}()
+	err := w.run(jobCtx, job)
+	cause := context.Cause(jobCtx)
+	cancel(nil)
+	<-beat
+	w.settle(ctx, job, err, cause)
+}
+
+// run calls Run and turns a panic into an error: one bad bundle must not take
+// the gateway down with it.
+func (w *Worker) run(ctx context.Context, job Job) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return w.cfg.Run(ctx, job)
+}
+
+// heartbeat extends the lease until ctx ends. It cancels the job when another
+// owner has it, or when the lease ran out because the store kept failing.
+func (w *Worker) heartbeat(ctx context.Context, job Job, cancel context.CancelCauseFunc) {
+	tick := time.NewTicker(w.cfg.Lease / 3)
+	defer tick.Stop()
+	ends := time.Now().Add(w.cfg.Lease)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		now := time.Now()
+		err := w.cfg.Store.ExtendJob(ctx, job.ID, w.cfg.Owner, w.cfg.Lease)
+		switch {
+		case err == nil:
+			ends = now.Add(w.cfg.Lease)
+		case errors.Is(err, svc.Precondition), !time.Now().Before(ends):
+			cancel(errLeaseLost)
+			return
+		case ctx.Err() == nil:
+			w.cfg.Logger.WarnContext(ctx, "cannot extend a lease", "job_id", job.ID, "version", job.Ref.String(), "error", err)
+		}
+	}
+}
+
+// settle finishes the job, or puts it back. cause is why its context ended, if
+// it did.
+func (w *Worker) settle(ctx context.Context, job Job, err, cause error) {
+	log := w.cfg.Logger.With("job_id", job.ID, "version", job.Ref.String(), "attempt", job.Attempt)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
+	defer cancel()
+	var settled error
+	switch {
+	case errors.Is(cause, errLeaseLost):
+		log.WarnContext(ctx, "job given up: its lease is lost", "error", err)
+		return
+	case err == nil:
+		settled = w.cfg.Store.FinishJob(ctx, job.ID, w.cfg.Owner)
+	case cause != nil: // stopped: the next start goes on, and this attempt does not count
+		settled = w.cfg.Store.ReleaseJob(ctx, job.ID, w.cfg.Owner, time.Time{})
+	default:
+		delay := Backoff(job.Attempt)
+		log.WarnContext(ctx, "job failed, will try again", "error", err, "retry_in", delay)
+		settled = w.cfg.Store.ReleaseJob(ctx, job.ID, w.cfg.Owner, time.Now().Add(delay))
+	}
+	if settled != nil {
+		log.ErrorContext(ctx, "cannot settle a job", "error", settled)
+	}
+}
