@@ -2,7 +2,9 @@ package svc
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 )
 
 // Ref names a version of a project.
@@ -22,6 +24,21 @@ type Project struct {
 	ProdVersionID string // "" until a version is assigned
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+}
+
+// maxRemote is the length of a git remote, in bytes.
+const maxRemote = 2048
+
+// Validate checks every field and reports all that are wrong at once.
+func (p Project) Validate() error {
+	var fields []FieldError
+	if err := CheckProjectID(p.ID); err != nil {
+		fields = append(fields, FieldError{"/id", CodeOf(err), AsError(err).Detail})
+	}
+	if len(p.GitRemote) > maxRemote || strings.ContainsFunc(p.GitRemote, unicode.IsControl) {
+		fields = append(fields, FieldError{"/git_remote", "invalid_git_remote", fmt.Sprintf("want at most %d bytes without control characters", maxRemote)})
+	}
+	return Invalid(fields)
 }
 
 // Version is one immutable deployment of a project [D12].
@@ -79,6 +96,9 @@ type NewVersion struct {
 	Env      map[string]string
 }
 
+// maxLabel is the length of git_ref and git_sha, in bytes.
+const maxLabel = 255
+
 // Validate checks every field and reports all that are wrong at once.
 func (n NewVersion) Validate() error {
 	var fields []FieldError
@@ -89,6 +109,11 @@ func (n NewVersion) Validate() error {
 	}
 	if n.Digest != "" && !ValidDigest(n.Digest) {
 		fields = append(fields, FieldError{"/artifact_digest", "invalid_digest", "want sha256: and 64 lower-case hex digits"})
+	}
+	for _, label := range []struct{ pointer, value string }{{"/git_ref", n.GitRef}, {"/git_sha", n.GitSHA}} {
+		if len(label.value) > maxLabel || strings.ContainsFunc(label.value, unicode.IsControl) {
+			fields = append(fields, FieldError{label.pointer, "invalid_label", fmt.Sprintf("want at most %d bytes without control characters", maxLabel)})
+		}
 	}
 	fields = append(fields, CheckEnv(n.Env, "/env")...)
 	return Invalid(fields)

@@ -423,7 +423,7 @@ func (siw *ServerInterfaceWrapper) CreateVersion(w http.ResponseWriter, r *http.
 			return
 		}
 
-		params.IdempotencyKey = IdempotencyKey
+		params.IdempotencyKey = &IdempotencyKey
 
 	}
 
@@ -568,7 +568,7 @@ func (siw *ServerInterfaceWrapper) PromoteVersion(w http.ResponseWriter, r *http
 			return
 		}
 
-		params.IfMatch = IfMatch
+		params.IfMatch = &IfMatch
 
 	}
 

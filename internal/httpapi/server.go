@@ -1,0 +1,91 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/httpapi/oas"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Deps is everything the API needs. All of it is required but where it says
+// otherwise.
+type Deps struct {
+	Projects   Projects
+	Versions   Versions
+	Promotions Promotions
+	Deployer   Deployer
+	Promoter   Promoter
+	Uploads    Uploads
+	Logs       Logs
+	Routes     Routes
+	Registry   Pinger // for deep health
+	Store      Pinger // for deep health
+	Queue      Queue
+	Metrics    http.Handler // GET /metrics
+	Observer   Observer
+	Ingress    *svc.Ingress
+	Logger     *slog.Logger
+	Tokens     Tokens
+	QueueMax   int    // SVC_QUEUE_MAX
+	MaxUpload  int64  // bytes of a bundle sent to the API [D42]
+	Version    string // of the program
+	PublicURL  string // origin in generated URLs of the API; "" for the one the client used
+}
+
+// Server is the handler of the API port.
+type Server struct {
+	Deps
+	auth    authenticator
+	mux     *http.ServeMux
+	started time.Time
+}
+
+// New checks d and lays out the routes.
+func New(d Deps) (*Server, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	auth, err := newAuthenticator(d.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Deps: d, auth: auth, mux: http.NewServeMux(), started: time.Now()}
+	strict := oas.NewStrictHandlerWithOptions(handlers{s}, nil, oas.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc:  s.failRequest,
+		ResponseErrorHandlerFunc: s.fail,
+	})
+	oas.HandlerWithOptions(strict, oas.StdHTTPServerOptions{
+		BaseURL: "/v1", BaseRouter: router{s}, ErrorHandlerFunc: s.failRequest,
+	})
+	router{s}.HandleFunc("PUT /v1/uploads/{ticket}", s.putUpload)
+	router{s}.HandleFunc("GET /metrics", d.Metrics.ServeHTTP)
+	for pattern, what := range laterEndpoints() {
+		router{s}.HandleFunc(pattern, s.later(what))
+	}
+	return s, nil
+}
+
+func (d Deps) check() error {
+	var errs []error
+	for name, missing := range map[string]bool{
+		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Promotions": d.Promotions == nil,
+		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil,
+		"Routes": d.Routes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
+		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
+		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0,
+	} {
+		if missing {
+			errs = append(errs, fmt.Errorf("httpapi: Deps.%s is not set", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// handlers has a method per operation of the generated interface.
+type handlers struct{ *Server }
+
+var _ oas.StrictServerInterface = handlers{}

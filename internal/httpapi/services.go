@@ -1,0 +1,124 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Projects are the records of projects.
+type Projects interface {
+	CreateProject(ctx context.Context, p svc.Project) (stored svc.Project, created bool, err error)
+	Project(ctx context.Context, id string) (svc.Project, error)
+	ListProjects(ctx context.Context, p svc.PageRequest) (svc.Page[svc.Project], error)
+}
+
+// Versions are the records of versions.
+type Versions interface {
+	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	ListVersions(ctx context.Context, project string, status svc.Status, p svc.PageRequest) (svc.Page[svc.Version], error)
+}
+
+// Promotions are the records of promotions.
+type Promotions interface {
+	Promotion(ctx context.Context, project, id string) (svc.Promotion, error)
+	ListPromotions(ctx context.Context, project string, p svc.PageRequest) (svc.Page[svc.Promotion], error)
+}
+
+// Deployer accepts new versions. It checks them; the API checks only the form.
+type Deployer interface {
+	Submit(ctx context.Context, n svc.NewVersion, o SubmitOptions) (svc.Version, error)
+}
+
+// SubmitOptions make a create-version repeatable.
+type SubmitOptions struct {
+	IdempotencyKey string // "" for none
+	BodyHash       string // of project and body: equal requests have equal ones
+}
+
+// Promoter starts promotions.
+type Promoter interface {
+	Promote(ctx context.Context, ref svc.Ref, p PromoteRequest) (svc.Promotion, error)
+}
+
+// PromoteRequest is the body of promote [D19].
+type PromoteRequest struct {
+	ExpectedProd *string // nil expects nothing, "" expects no production
+	Reason       string
+}
+
+// Uploads are the one-time upload addresses of [D11].
+type Uploads interface {
+	// Ticket makes an address for ref's bundle.
+	Ticket(ctx context.Context, ref svc.Ref) (Upload, error)
+	// Receive stores a bundle sent to an address of this API. size is -1 when
+	// unknown. Unknown ticket: NotFound; expired: Forbidden; used: Conflict.
+	Receive(ctx context.Context, ticket svc.Secret, bundle io.Reader, size int64) (Receipt, error)
+}
+
+// Upload is where a client sends a bundle. A URL that begins with "/" is a path
+// of this API.
+type Upload struct {
+	Method    string
+	URL       string
+	Headers   map[string]string
+	ExpiresAt time.Time
+}
+
+// Receipt says what was stored.
+type Receipt struct {
+	Digest string // "sha256:<hex>"
+	Size   int64
+}
+
+// Logs are what workers wrote.
+type Logs interface {
+	// Tail gives the last n lines of a version, oldest first.
+	Tail(ctx context.Context, ref svc.Ref, n int) ([]LogLine, error)
+}
+
+// LogLine is one console line or exception.
+type LogLine struct {
+	Time    time.Time
+	Level   string
+	Message string
+	Source  string
+}
+
+// Routes are the hosts of the gateway.
+type Routes interface {
+	Routes() []Route
+}
+
+// Route is one host and what is behind it [D30].
+type Route struct {
+	Host          string
+	Role          svc.Role
+	Ref           svc.Ref
+	Upstream      string
+	State         string
+	PID           int
+	Inflight      int64
+	Websockets    int64
+	StartedAt     time.Time // zero without a runtime
+	LastRequestAt time.Time // zero before the first
+	RSSBytes      int64
+}
+
+// Pinger is a part whose health can be asked for.
+type Pinger interface {
+	Ping(ctx context.Context) error
+}
+
+// Queue is the deploy queue.
+type Queue interface {
+	QueueDepth(ctx context.Context) (int, error)
+}
+
+// Observer counts requests: svc_http_requests_total [D31]. route is the pattern
+// of the path, so the number of series is bounded.
+type Observer interface {
+	HTTPRequest(route, method string, code int)
+}
