@@ -51,26 +51,12 @@ type PromoteRequest struct {
 
 // Uploads are the one-time upload addresses of [D11].
 type Uploads interface {
-	// Ticket makes an address for ref's bundle.
-	Ticket(ctx context.Context, ref svc.Ref) (Upload, error)
-	// Receive stores a bundle sent to an address of this API. size is -1 when
-	// unknown. Unknown ticket: NotFound; expired: Forbidden; used: Conflict.
-	Receive(ctx context.Context, ticket svc.Secret, bundle io.Reader, size int64) (Receipt, error)
-}
-
-// Upload is where a client sends a bundle. A URL that begins with "/" is a path
-// of this API.
-type Upload struct {
-	Method    string
-	URL       string
-	Headers   map[string]string
-	ExpiresAt time.Time
-}
-
-// Receipt says what was stored.
-type Receipt struct {
-	Digest string // "sha256:<hex>"
-	Size   int64
+	// Issue makes an address for ref's bundle. A URL that begins with "/" is a
+	// path of this API.
+	Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error)
+	// Accept stores a bundle sent to an address of this API. size is -1 when
+	// unknown. Expired: Forbidden; used: Conflict.
+	Accept(ctx context.Context, ticket string, bundle io.Reader, size int64) (svc.Receipt, error)
 }
 
 // Logs are what workers wrote.

@@ -29,7 +29,7 @@ func (s *Server) putUpload(w http.ResponseWriter, r *http.Request) {
 		s.Logger.DebugContext(r.Context(), "an upload keeps the server's time limit", "error", err)
 	}
 	body := http.MaxBytesReader(w, r.Body, s.MaxUpload)
-	receipt, err := s.Uploads.Receive(r.Context(), svc.Secret(r.PathValue("ticket")), body, r.ContentLength)
+	receipt, err := s.Uploads.Accept(r.Context(), r.PathValue("ticket"), body, r.ContentLength)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):

@@ -94,7 +94,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 
 // ticket gets an upload address for a version.
 func (h handlers) ticket(ctx context.Context, origin string, ref svc.Ref) (*api.Upload, error) {
-	u, err := h.Uploads.Ticket(ctx, ref)
+	u, err := h.Uploads.Issue(ctx, ref)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,137 @@
+package obs
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics are the program's counters and timings [D31]. Packages that report
+// declare the methods they call; a root hands them this. What is a state rather
+// than an event is read at each scrape: see Sources.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	deploys         *prometheus.CounterVec
+	deploySteps     *prometheus.HistogramVec
+	lenient         *prometheus.CounterVec
+	promotes        *prometheus.CounterVec
+	promoteTime     prometheus.Histogram
+	restarts        *prometheus.CounterVec
+	s3              *prometheus.CounterVec
+	http            *prometheus.CounterVec
+	gatewayRequests *prometheus.CounterVec
+	gatewayTime     *prometheus.HistogramVec
+	gateway         map[string]*gatewayRole
+}
+
+// gatewayRole holds the resolved series of one role: the gateway counts every
+// request, so it must not look labels up.
+type gatewayRole struct {
+	time  prometheus.Observer
+	codes [600]atomic.Pointer[prometheus.Counter]
+}
+
+// NewMetrics makes the metrics, with those of the process and the Go runtime.
+func NewMetrics(b Build) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(), gateway: map[string]*gatewayRole{},
+		deploys:     counters("svc_deploys_total", "Deploys that ended.", "result"),
+		deploySteps: timings("svc_deploy_step_seconds", "Time of each deploy step.", stepBuckets(), "step"),
+		lenient:     counters("svc_deploy_lenient_total", "Failed steps passed over by SVC_LENIENT_DEPLOY.", "step"),
+		promotes:    counters("svc_promotes_total", "Promotions that ended.", "result"),
+		promoteTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_promote_seconds", Help: "Time of a promotion.", Buckets: stepBuckets(),
+		}),
+		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
+		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
+		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
+		gatewayRequests: counters("svc_gateway_requests_total", "Requests through the gateway.", "role", "code"),
+		gatewayTime:     timings("svc_gateway_request_seconds", "Time of a request through the gateway.", prometheus.DefBuckets, "role"),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "svc_build_info", Help: "The build that runs; always 1.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit, "go": b.Go},
+	})
+	info.Set(1)
+	m.registry.MustRegister(
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	for _, result := range []string{"ready", "failed"} {
+		m.deploys.WithLabelValues(result)
+	}
+	for _, result := range []string{"done", "failed", "unchanged"} {
+		m.promotes.WithLabelValues(result)
+	}
+	for _, role := range []string{"preview", "production", ""} {
+		m.gateway[role] = &gatewayRole{time: m.gatewayTime.WithLabelValues(role)}
+	}
+	return m
+}
+
+// stepBuckets reach from a warm start to a large download, in seconds.
+func stepBuckets() []float64 { return prometheus.ExponentialBuckets(0.005, 2, 14) }
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func timings(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+// Handler serves the metrics as text.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, ErrorHandling: promhttp.ContinueOnError})
+}
+
+// DeployDone counts a deploy: result is "ready" or "failed".
+func (m *Metrics) DeployDone(result string) { m.deploys.WithLabelValues(result).Inc() }
+
+// DeployStep times one step of a deploy.
+func (m *Metrics) DeployStep(step string, d time.Duration) {
+	m.deploySteps.WithLabelValues(step).Observe(d.Seconds())
+}
+
+// DeployLenient counts a failed step that lenient mode passed over [D47].
+func (m *Metrics) DeployLenient(step string) { m.lenient.WithLabelValues(step).Inc() }
+
+// PromoteDone counts and times a promotion: result is its final status.
+func (m *Metrics) PromoteDone(result string, d time.Duration) {
+	m.promotes.WithLabelValues(result).Inc()
+	m.promoteTime.Observe(d.Seconds())
+}
+
+// RuntimeRestarted counts a restart of a runtime.
+func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }
+
+// S3Request counts a request to the object store.
+func (m *Metrics) S3Request(op, result string) { m.s3.WithLabelValues(op, result).Inc() }
+
+// HTTPRequest counts a request to the API. route is a path pattern.
+func (m *Metrics) HTTPRequest(route, method string, code int) {
+	m.http.WithLabelValues(route, method, strconv.Itoa(code)).Inc()
+}
+
+// GatewayRequest counts and times a request through the gateway. role is
+// "preview", "production", or "" for a host of nobody. It takes no lock.
+func (m *Metrics) GatewayRequest(role string, code int, d time.Duration) {
+	g, ok := m.gateway[role]
+	if !ok || code < 0 || code >= len(g.codes) {
+		g, role, code = m.gateway[""], "", 0
+	}
+	g.time.Observe(d.Seconds())
+	c := g.codes[code].Load()
+	if c == nil {
+		resolved := m.gatewayRequests.WithLabelValues(role, strconv.Itoa(code))
+		c = &resolved
+		g.codes[code].Store(c)
+	}
+	(*c).Inc()
+}
