@@ -1,17 +1,13 @@
-// Package workerd speaks workerd's language: the config model and its text
-// form, the command line, and the messages of the control pipe. It starts no
-// process and opens no file.
-//
-// The truth behind it is the workerd.capnp of the pinned binary.
 package workerd
 
 // Config is what one workerd process runs. The order of slices is kept in the
-// rendered text, so equal configs render to equal bytes.
+// rendered text, so equal configs render to equal bytes. Structured logging is
+// always on: ReadLog depends on it.
 type Config struct {
 	Services   []Service
 	Sockets    []Socket
-	Extensions []Module // internal modules, importable by wrapped bindings only
-	V8Flags    []string
+	Extensions []Module // internal ES modules, reachable by wrapped bindings only
+	V8Flags    []string // "--max-old-space-size=128"
 }
 
 // Service is one named service: exactly one of its parts is set.
@@ -47,7 +43,7 @@ const (
 )
 
 // Module is one module. Its content is Source, or the file at Path (absolute;
-// then workerd runs with -I /).
+// workerd reads it at start, which keeps big modules out of the config).
 type Module struct {
 	Name   string
 	Type   ModuleType
@@ -91,13 +87,15 @@ type External struct {
 // Header is one HTTP header.
 type Header struct{ Name, Value string }
 
-// Network is outbound network with TLS by the system's authorities.
+// Network is outbound network, with TLS by the authorities that browsers trust.
+// Allow and Deny take "public", "private", "local" and CIDR ranges, which
+// workerd matches against resolved addresses; Deny wins.
 type Network struct {
 	Allow []string
 	Deny  []string
 }
 
-// Disk serves a directory read-only.
+// Disk serves the directory at Path (absolute), read-only unless Writable.
 type Disk struct {
 	Path     string
 	Writable bool

@@ -1,0 +1,79 @@
+package workerd
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+)
+
+// EventKind is the type of a control message.
+type EventKind string
+
+// The control messages.
+const (
+	EventListen    EventKind = "listen"           // Socket accepts connections
+	EventInspector EventKind = "listen-inspector" // so does the inspector
+)
+
+// Event is one message of the control pipe. Port is 0 for a unix socket.
+type Event struct {
+	Kind   EventKind `json:"event"`
+	Socket string    `json:"socket"`
+	Port   int       `json:"port"`
+}
+
+// ErrNotListening says that the control pipe ended before every socket
+// listened: workerd has exited or is about to, and Explain knows why.
+var ErrNotListening = errors.New("workerd ended before its sockets listened")
+
+// ReadEvents gives the messages of the control pipe until it ends, which is
+// when workerd exits. A message that cannot be read, and a failure of r, is
+// given as the last pair.
+func ReadEvents(r io.Reader) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		d := json.NewDecoder(r)
+		for {
+			var e Event
+			err := d.Decode(&e)
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			if err != nil {
+				yield(Event{}, fmt.Errorf("reading control messages: %w", err))
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// AwaitListening reads the control pipe until every named socket listens and
+// gives the port of each (0 for a unix socket). To give up earlier, close r. It
+// may have read past the last message it needed.
+func AwaitListening(r io.Reader, sockets ...string) (map[string]int, error) {
+	waiting := make(map[string]bool, len(sockets))
+	for _, s := range sockets {
+		waiting[s] = true
+	}
+	ports := make(map[string]int, len(sockets))
+	if len(waiting) == 0 {
+		return ports, nil
+	}
+	for e, err := range ReadEvents(r) {
+		if err != nil {
+			return ports, err
+		}
+		if e.Kind != EventListen || !waiting[e.Socket] {
+			continue
+		}
+		ports[e.Socket] = e.Port
+		if len(ports) == len(waiting) {
+			return ports, nil
+		}
+	}
+	return ports, ErrNotListening
+}

@@ -1,0 +1,111 @@
+package workerd
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"unicode/utf8"
+)
+
+// The codes of Explain.
+const (
+	CodeStartupException  = "startup_exception"
+	CodeSyntaxError       = "syntax_error"
+	CodeModuleMissing     = "module_missing"
+	CodeOutOfMemory       = "out_of_memory"
+	CodeCompatDateInvalid = "compat_date_invalid"
+	CodeCompatDateFuture  = "compat_date_future"
+	CodeFlagUnknown       = "compat_flag_unknown"
+	CodeFlagExperimental  = "compat_flag_experimental"
+	CodeFlagConflict      = "compat_flag_conflict"
+	CodeUnknown           = "unknown"
+)
+
+// maxExplanation bounds the text of Explain, in bytes.
+const maxExplanation = 600
+
+// startupErrors are workerd's words for each code, in the order of looking:
+// what names the cause best comes first.
+//
+//nolint:gochecknoglobals // a constant table
+var startupErrors = []struct{ words, code string }{
+	{"JavaScript heap out of memory", CodeOutOfMemory},
+	{"<--- Last few GCs --->", CodeOutOfMemory},
+	{"No such compatibility flag", CodeFlagUnknown},
+	{"you must pass --experimental", CodeFlagExperimental},
+	{"Compatibility flags are mutually contradictory", CodeFlagConflict},
+	{"Compatibility flag specified multiple times", CodeFlagConflict},
+	{"Invalid compatibility date", CodeCompatDateInvalid},
+	{"newest date supported by this server binary", CodeCompatDateFuture},
+	{"Can't set compatibility date in the future", CodeCompatDateFuture},
+	{"No such module", CodeModuleMissing},
+	{"Uncaught SyntaxError", CodeSyntaxError},
+	{"Uncaught ", CodeStartupException},
+}
+
+var (
+	//nolint:gochecknoglobals // a constant pattern
+	serviceName = regexp.MustCompile(`^service [^\s:]+(:[^\s:]+)*: `)
+	//nolint:gochecknoglobals // a constant pattern
+	spaces = regexp.MustCompile(`\s+`)
+)
+
+// Explain turns what workerd printed before it exited into a stable code and
+// one short line for people. Running out of heap is told on stdout, everything
+// else on stderr: give it both. With nothing it can name, the code is "unknown"
+// and the text the first error, or "" when there is none.
+func Explain(output string) (code, text string) {
+	messages := errorMessages(output)
+	for _, e := range startupErrors {
+		for _, m := range messages {
+			if strings.Contains(m, e.words) {
+				return e.code, explanation(e.code, m)
+			}
+		}
+	}
+	if len(messages) == 0 {
+		return CodeUnknown, ""
+	}
+	return CodeUnknown, explanation(CodeUnknown, messages[0])
+}
+
+func explanation(code, message string) string {
+	if code == CodeOutOfMemory {
+		return "the worker ran out of memory while it started"
+	}
+	message = serviceName.ReplaceAllString(message, "")
+	message = strings.TrimPrefix(message, "Uncaught ")
+	message = spaces.ReplaceAllString(strings.TrimSpace(message), " ")
+	return clip(message, maxExplanation)
+}
+
+// errorMessages gives the messages of error lines, and lines that are not
+// structured as they are.
+func errorMessages(output string) []string {
+	var messages []string
+	for line := range strings.Lines(output) {
+		line = strings.TrimSpace(line)
+		var entry struct{ Level, Message string }
+		switch {
+		case line == "":
+		case json.Unmarshal([]byte(line), &entry) != nil:
+			messages = append(messages, line)
+		case entry.Level == "error" || entry.Level == "fatal":
+			messages = append(messages, entry.Message)
+		}
+	}
+	return messages
+}
+
+// clip shortens s to at most limit bytes of whole characters.
+func clip(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const mark = "…"
+	cut := limit - len(mark)
+	for cut > 0 && !utf8.RuneStart(s[cut]) {
+		cut--
+	}
+	return s[:cut] + mark
+}
