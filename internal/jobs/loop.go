@@ -16,10 +16,18 @@ const settleTimeout = 10 * time.Second
 // errLeaseLost is the cause of a job's cancellation when another owner has it.
 var errLeaseLost = errors.New("the lease of the job is lost")
 
-// loop runs one job after the other until Stop or the end of ctx.
-func (w *Worker) loop(ctx context.Context) {
+// loop is one of the goroutines that work the queue off. Each is an owner of
+// its own, so that not even two loops of one process can hold the same job.
+type loop struct {
+	*Worker
+
+	owner string
+}
+
+// serve runs one job after the other until Stop or the end of ctx.
+func (w loop) serve(ctx context.Context) {
 	for w.claims(ctx) {
-		job, ok, err := w.cfg.Store.ClaimJob(ctx, w.cfg.Owner, w.cfg.Lease)
+		job, ok, err := w.cfg.Store.ClaimJob(ctx, w.owner, w.cfg.Lease)
 		if err != nil && ctx.Err() == nil {
 			w.cfg.Logger.ErrorContext(ctx, "cannot claim a job", "error", err)
 		}
@@ -33,7 +41,7 @@ func (w *Worker) loop(ctx context.Context) {
 }
 
 // claims reports whether the loop may take another job.
-func (w *Worker) claims(ctx context.Context) bool {
+func (w loop) claims(ctx context.Context) bool {
 	select {
 	case <-w.quit:
 		return false
@@ -45,7 +53,7 @@ func (w *Worker) claims(ctx context.Context) bool {
 }
 
 // idle waits for a notification, the next poll or the end.
-func (w *Worker) idle(ctx context.Context) {
+func (w loop) idle(ctx context.Context) {
 	poll := time.NewTimer(w.cfg.Poll)
 	defer poll.Stop()
 	select {
@@ -57,7 +65,7 @@ func (w *Worker) idle(ctx context.Context) {
 }
 
 // work runs job under a heartbeat and settles it.
-func (w *Worker) work(ctx context.Context, job Job) {
+func (w loop) work(ctx context.Context, job Job) {
 	jobCtx, cancel := context.WithCancelCause(ctx)
 	beat := make(chan struct{})
 	go func() {
@@ -73,7 +81,7 @@ func (w *Worker) work(ctx context.Context, job Job) {
 
 // run calls Run and turns a panic into an error: one bad bundle must not take
 // the gateway down with it.
-func (w *Worker) run(ctx context.Context, job Job) (err error) {
+func (w loop) run(ctx context.Context, job Job) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
@@ -84,7 +92,7 @@ func (w *Worker) run(ctx context.Context, job Job) (err error) {
 
 // heartbeat extends the lease until ctx ends. It cancels the job when another
 // owner has it, or when the lease ran out because the store kept failing.
-func (w *Worker) heartbeat(ctx context.Context, job Job, cancel context.CancelCauseFunc) {
+func (w loop) heartbeat(ctx context.Context, job Job, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(w.cfg.Lease / 3)
 	defer tick.Stop()
 	ends := time.Now().Add(w.cfg.Lease)
@@ -95,7 +103,7 @@ func (w *Worker) heartbeat(ctx context.Context, job Job, cancel context.CancelCa
 		case <-tick.C:
 		}
 		now := time.Now()
-		err := w.cfg.Store.ExtendJob(ctx, job.ID, w.cfg.Owner, w.cfg.Lease)
+		err := w.cfg.Store.ExtendJob(ctx, job.ID, w.owner, w.cfg.Lease)
 		switch {
 		case err == nil:
 			ends = now.Add(w.cfg.Lease)
@@ -110,7 +118,7 @@ func (w *Worker) heartbeat(ctx context.Context, job Job, cancel context.CancelCa
 
 // settle finishes the job, or puts it back. cause is why its context ended, if
 // it did.
-func (w *Worker) settle(ctx context.Context, job Job, err, cause error) {
+func (w loop) settle(ctx context.Context, job Job, err, cause error) {
 	log := w.cfg.Logger.With("job_id", job.ID, "version", job.Ref.String(), "attempt", job.Attempt)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTimeout)
 	defer cancel()
@@ -120,13 +128,13 @@ func (w *Worker) settle(ctx context.Context, job Job, err, cause error) {
 		log.WarnContext(ctx, "job given up: its lease is lost", "error", err)
 		return
 	case err == nil:
-		settled = w.cfg.Store.FinishJob(ctx, job.ID, w.cfg.Owner)
+		settled = w.cfg.Store.FinishJob(ctx, job.ID, w.owner)
 	case cause != nil: // stopped: the next start goes on, and this attempt does not count
-		settled = w.cfg.Store.ReleaseJob(ctx, job.ID, w.cfg.Owner, time.Time{})
+		settled = w.cfg.Store.ReleaseJob(ctx, job.ID, w.owner, time.Time{})
 	default:
 		delay := Backoff(job.Attempt)
 		log.WarnContext(ctx, "job failed, will try again", "error", err, "retry_in", delay)
-		settled = w.cfg.Store.ReleaseJob(ctx, job.ID, w.cfg.Owner, time.Now().Add(delay))
+		settled = w.cfg.Store.ReleaseJob(ctx, job.ID, w.owner, time.Now().Add(delay))
 	}
 	if settled != nil {
 		log.ErrorContext(ctx, "cannot settle a job", "error", settled)

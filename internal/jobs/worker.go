@@ -25,7 +25,7 @@ type Config struct {
 	Run    func(context.Context, Job) error
 	Logger *slog.Logger
 	Loops  int           // jobs that run at once, SVC_ORCH_WORKERS; 0 = 1
-	Owner  string        // names this process in leases; "" = "worker"
+	Owner  string        // names this process in leases, each loop adds its number; "" = "worker"
 	Lease  time.Duration // extended three times per length; 0 = DefaultLease
 	Poll   time.Duration // how often an idle loop looks without being notified; 0 = DefaultPoll
 }
@@ -92,8 +92,9 @@ func (w *Worker) Start(ctx context.Context) error {
 	ctx, w.kill = context.WithCancelCause(ctx)
 	w.started = true
 	var loops sync.WaitGroup
-	for range w.cfg.Loops {
-		loops.Go(func() { w.loop(ctx) })
+	for i := range w.cfg.Loops {
+		l := loop{w, fmt.Sprintf("%s/%d", w.cfg.Owner, i)}
+		loops.Go(func() { l.serve(ctx) })
 	}
 	go func() {
 		loops.Wait()

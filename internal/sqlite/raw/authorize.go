@@ -56,6 +56,9 @@ type Authorizer func(Action) bool
 
 func onAuthorize(_ *libc.TLS, self uintptr, verb int32, z1, z2, zDB, zInner uintptr) int32 {
 	c := (*Conn)(pointer(self))
+	if c.authorize == nil {
+		return lib.SQLITE_OK
+	}
 	a := Action{Verb(verb), libc.GoString(z1), libc.GoString(z2), libc.GoString(zDB), libc.GoString(zInner)}
 	if c.authorize(a) {
 		return lib.SQLITE_OK
@@ -63,13 +66,7 @@ func onAuthorize(_ *libc.TLS, self uintptr, verb int32, z1, z2, zDB, zInner uint
 	return lib.SQLITE_DENY
 }
 
-// SetAuthorizer replaces the policy; nil allows all. Statements that are
-// already prepared are compiled again under it.
-func (c *Conn) SetAuthorizer(a Authorizer) {
-	c.authorize = a
-	if a == nil {
-		lib.Xsqlite3_set_authorizer(c.tls, c.db, 0, 0)
-		return
-	}
-	lib.Xsqlite3_set_authorizer(c.tls, c.db, funcPointer(onAuthorize), c.self())
-}
+// SetAuthorizer sets the policy for the statements compiled from now on; nil,
+// as at first, allows all. Statements that are kept prepared stay as they are:
+// whoever shares a connection must not run another's texts.
+func (c *Conn) SetAuthorizer(a Authorizer) { c.authorize = a }

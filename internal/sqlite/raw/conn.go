@@ -22,7 +22,6 @@ type Options struct {
 	VFS         string        // "" for the operating system's
 	BusyTimeout time.Duration // how long to wait for another connection's lock
 	Statements  int           // how many prepared statements to keep; 0 means 64
-	Authorize   Authorizer    // asked while statements are compiled; nil allows all
 }
 
 // Conn is one connection.
@@ -37,7 +36,7 @@ type Conn struct {
 
 // Open opens the database file at path and creates it if need be.
 func Open(path string, o Options) (*Conn, error) {
-	c := &Conn{tls: libc.NewTLS(), authorize: o.Authorize}
+	c := &Conn{tls: libc.NewTLS()}
 	c.statements.init(o.Statements)
 	if err := c.open(path, o); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
@@ -67,11 +66,8 @@ func (c *Conn) open(path string, o Options) error {
 	}
 	lib.Xsqlite3_extended_result_codes(c.tls, c.db, 1)
 	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(min(o.BusyTimeout.Milliseconds(), 1<<30)))
-	self := c.self()
-	lib.Xsqlite3_progress_handler(c.tls, c.db, progressOps, funcPointer(onProgress), self)
-	if c.authorize != nil {
-		lib.Xsqlite3_set_authorizer(c.tls, c.db, funcPointer(onAuthorize), self)
-	}
+	lib.Xsqlite3_progress_handler(c.tls, c.db, progressOps, funcPointer(onProgress), c.self())
+	lib.Xsqlite3_set_authorizer(c.tls, c.db, funcPointer(onAuthorize), c.self())
 	return nil
 }
 
@@ -146,7 +142,8 @@ const (
 	LimitSQLLength Limit = lib.SQLITE_LIMIT_SQL_LENGTH // bytes of a statement
 	LimitColumns   Limit = lib.SQLITE_LIMIT_COLUMN     // columns of a table, a result or an index
 	LimitVariables Limit = lib.SQLITE_LIMIT_VARIABLE_NUMBER
-	LimitLikeSize  Limit = lib.SQLITE_LIMIT_LIKE_PATTERN_LENGTH
+	LimitLikeSize  Limit = lib.SQLITE_LIMIT_LIKE_PATTERN_LENGTH // bytes of a LIKE or GLOB pattern
+	LimitArguments Limit = lib.SQLITE_LIMIT_FUNCTION_ARG
 	LimitAttached  Limit = lib.SQLITE_LIMIT_ATTACHED
 )
 

@@ -31,6 +31,10 @@ type Stmt struct {
 	kept    bool      // by the cache, which finalizes it
 	out     bool      // of the cache, and in use
 	used    uint64    // when the cache gave it out last
+
+	// Note is for whoever prepared the statement to remember something by. It
+	// is kept as long as the statement is.
+	Note int
 }
 
 // Prepare compiles the first statement of text and returns the rest of it. A
@@ -49,6 +53,9 @@ func (c *Conn) prepare(text string, flags uint32) (*Stmt, string, error) {
 	handle := *(*uintptr)(pointer(c.out))
 	tail := *(*uintptr)(pointer(c.out + uintptr(pointerSize)))
 	rest := text[min(int(tail-z), len(text)):]
+	if rest == text { // a zero byte ends a text for the engine
+		rest = ""
+	}
 	if handle == 0 {
 		return nil, rest, nil
 	}
@@ -98,6 +105,14 @@ func (s *Stmt) Step() (row bool, err error) {
 		return false, nil
 	}
 	return false, s.c.fail(rc)
+}
+
+// Steps is how many rows s has moved over since Reset, in tables and indexes,
+// not counting those it went to directly.
+func (s *Stmt) Steps() int64 {
+	const inRange = 0 // what the engine counts under no name of its own: moves that are not part of a full scan
+	return int64(lib.Xsqlite3_stmt_status(s.c.tls, s.handle, lib.SQLITE_STMTSTATUS_FULLSCAN_STEP, 1)) +
+		int64(lib.Xsqlite3_stmt_status(s.c.tls, s.handle, inRange, 1))
 }
 
 // Params is the number of parameters: the highest number one has.

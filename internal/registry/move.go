@@ -1,0 +1,84 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// moveVersion is the compare-and-set behind every status change: the allowed
+// sources (?8) come from svc.EdgeOf. updated_at always grows, so it can serve
+// as an ETag [D13]. ready_at is the first time, woken_at the last [D17].
+// ?9 keeps production from being archived or destroyed [D18][D22].
+const moveVersion = `UPDATE versions SET
+	status     = ?1,
+	updated_at = max(?2, updated_at + 1),
+	error      = CASE WHEN ?3 THEN ?4 ELSE error END,
+	woken_at   = CASE WHEN ?5 AND ready_at IS NOT NULL THEN ?2 ELSE woken_at END,
+	ready_at   = CASE WHEN ?5 THEN coalesce(ready_at, ?2) ELSE ready_at END
+	WHERE project_id = ?6 AND id = ?7 AND status IN (SELECT value FROM json_each(?8))
+		AND NOT (?9 AND id IS (SELECT prod_version_id FROM projects WHERE id = ?6))
+	RETURNING seq`
+
+// Move changes a version's status by trigger t and returns the new record.
+// Of several concurrent calls that the state machine lets only one make,
+// exactly one succeeds. It keeps the timeline: the open step ends as done, or
+// as failed with TriggerFail, TriggerWakeFail and TriggerDestroy, and a deploy
+// step opens its own.
+//
+// Errors: Conflict, invalid_transition or version_is_production; Gone,
+// version_destroyed; NotFound.
+func (db *DB) Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change) (v svc.Version, err error) {
+	edge := svc.EdgeOf(t)
+	from, err := json.Marshal(edge.From)
+	if err != nil {
+		return svc.Version{}, fmt.Errorf("moving %s by %s: %w", ref, t, err)
+	}
+	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
+		now := time.Now()
+		var seq int64
+		err := tx.QueryRowContext(ctx, moveVersion,
+			edge.To, millis(now), t == svc.TriggerFail, clip(c.Error), t == svc.TriggerActivate,
+			ref.Project, ref.Version, string(from), leavesProduction(t)).Scan(&seq)
+		if errors.Is(err, sql.ErrNoRows) {
+			return explainMove(ctx, tx, ref, t)
+		}
+		if err != nil {
+			return err
+		}
+		if err := advanceTimeline(ctx, tx, seq, endOfStep(t, c, now), edge.To); err != nil {
+			return err
+		}
+		v, err = version(ctx, tx, ref)
+		return err
+	})
+	if err != nil {
+		return svc.Version{}, fmt.Errorf("moving %s by %s: %w", ref, t, err)
+	}
+	return v, nil
+}
+
+// leavesProduction reports whether t stops a version for good, which the
+// production version is protected from.
+func leavesProduction(t svc.Trigger) bool { return t == svc.TriggerArchive || t == svc.TriggerDestroy }
+
+// explainMove says why a move changed no row.
+func explainMove(ctx context.Context, tx *sql.Tx, ref svc.Ref, t svc.Trigger) error {
+	v, err := version(ctx, tx, ref)
+	if err != nil {
+		return err
+	}
+	if v.Status == svc.StatusDestroyed {
+		return svc.Errorf(svc.Gone, "version_destroyed", "version %s was destroyed", ref)
+	}
+	if _, err := v.Status.After(t); err != nil {
+		return err
+	}
+	return svc.Errorf(svc.Conflict, "version_is_production", "version %s is production: it cannot %s", ref, t).
+		WithHint("promote another version first")
+}

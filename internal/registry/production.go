@@ -1,0 +1,55 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// SetProduction makes next the project's production version, or none when next
+// is "", provided that it is expected now: spec: Promote saga, step 4. It is
+// idempotent, so that a resumed saga may repeat it: when next is production
+// already it succeeds.
+//
+// Errors: Precondition, production_moved, when another version is production;
+// Conflict, version_not_ready, when next does not serve; NotFound.
+func (db *DB) SetProduction(ctx context.Context, projectID, expected, next string) error {
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+		n, err := affected(ctx, tx, `UPDATE projects
+			SET prod_version_id = ?1, updated_at = max(?2, updated_at + 1)
+			WHERE id = ?3 AND prod_version_id IS ?4 AND (?1 IS NULL OR EXISTS (
+				SELECT 1 FROM versions WHERE project_id = ?3 AND id = ?1 AND status IN ('ready', 'draining')))`,
+			null(next), millis(time.Now()), projectID, null(expected))
+		if err != nil || n == 1 {
+			return err
+		}
+		return explainProduction(ctx, tx, svc.Ref{Project: projectID, Version: next}, expected)
+	})
+	if err != nil {
+		return fmt.Errorf("setting the production of %s: %w", projectID, err)
+	}
+	return nil
+}
+
+// explainProduction says why SetProduction changed nothing; nil when there was
+// nothing to change.
+func explainProduction(ctx context.Context, tx *sql.Tx, next svc.Ref, expected string) error {
+	p, err := project(ctx, tx, next.Project)
+	switch {
+	case err != nil:
+		return err
+	case p.ProdVersionID == next.Version:
+		return nil
+	case p.ProdVersionID != expected:
+		return svc.Errorf(svc.Precondition, "production_moved", "production is %q, not %q", p.ProdVersionID, expected).
+			WithHint("read the project again and decide anew")
+	}
+	v, err := version(ctx, tx, next)
+	if err != nil {
+		return err
+	}
+	return svc.Errorf(svc.Conflict, "version_not_ready", "version %s is %s and cannot be production", next.Version, v.Status)
+}
