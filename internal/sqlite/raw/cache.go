@@ -12,40 +12,47 @@ const (
 type cache struct {
 	max    int
 	clock  uint64
-	byText map[string]*Stmt
+	byText map[key]*Stmt
 }
 
-func (k *cache) init(most int) {
+// key is a text, and whether it was compiled under an Authorizer: what was not
+// must never run as if it had been.
+type key struct {
+	text    string
+	guarded bool
+}
+
+func (h *cache) init(most int) {
 	if most <= 0 {
 		most = defaultStatements
 	}
-	k.max, k.byText = most, make(map[string]*Stmt)
+	h.max, h.byText = most, make(map[key]*Stmt)
 }
 
-func (k *cache) get(text string) *Stmt {
-	s := k.byText[text]
+func (h *cache) get(text key) *Stmt {
+	s := h.byText[text]
 	if s == nil || s.out {
 		return nil
 	}
-	k.clock++
-	s.out, s.used = true, k.clock
+	h.clock++
+	s.out, s.used = true, h.clock
 	return s
 }
 
-func (k *cache) put(text string, s *Stmt) {
-	if _, taken := k.byText[text]; taken || len(k.byText) >= k.max && !k.dropOldest() {
+func (h *cache) put(text key, s *Stmt) {
+	if _, taken := h.byText[text]; taken || len(h.byText) >= h.max && !h.dropOldest() {
 		return
 	}
-	k.clock++
-	s.kept, s.out, s.used = true, true, k.clock
-	k.byText[text] = s
+	h.clock++
+	s.kept, s.out, s.used = true, true, h.clock
+	h.byText[text] = s
 }
 
 // dropOldest makes room, unless every statement is in use.
-func (k *cache) dropOldest() bool {
-	var oldest string
+func (h *cache) dropOldest() bool {
+	var oldest key
 	least := ^uint64(0)
-	for text, s := range k.byText {
+	for text, s := range h.byText {
 		if !s.out && s.used < least {
 			oldest, least = text, s.used
 		}
@@ -53,23 +60,24 @@ func (k *cache) dropOldest() bool {
 	if least == ^uint64(0) {
 		return false
 	}
-	k.byText[oldest].finalize()
-	delete(k.byText, oldest)
+	h.byText[oldest].finalize()
+	delete(h.byText, oldest)
 	return true
 }
 
-func (k *cache) clear() {
-	for _, s := range k.byText {
+func (h *cache) clear() {
+	for _, s := range h.byText {
 		s.Reset()
 		s.finalize()
 	}
-	clear(k.byText)
+	clear(h.byText)
 }
 
 // Cached is Prepare with memory: a text of exactly one statement is compiled
 // once. Finalize gives the statement back; until then the text is compiled anew.
 func (c *Conn) Cached(text string) (s *Stmt, rest string, err error) {
-	if s := c.statements.get(text); s != nil {
+	k := key{text, c.authorize != nil}
+	if s := c.statements.get(k); s != nil {
 		return s, "", nil
 	}
 	if len(text) > maxKeptText {
@@ -77,7 +85,7 @@ func (c *Conn) Cached(text string) (s *Stmt, rest string, err error) {
 	}
 	s, rest, err = c.prepare(text, lib.SQLITE_PREPARE_PERSISTENT)
 	if err == nil && s != nil && rest == "" {
-		c.statements.put(text, s)
+		c.statements.put(k, s)
 	}
 	return s, rest, err
 }

@@ -41,22 +41,36 @@ func (c *Conn) Exec(text string, args ...any) error { return c.Query(text, args,
 
 // Script runs all statements of text, which take no parameters. None is kept.
 func (c *Conn) Script(text string) error {
-	for text != "" {
-		s, rest, err := c.Prepare(text)
-		if err != nil {
-			return err
-		}
-		text = rest
-		if s == nil {
-			continue
-		}
+	return c.Each(text, func(_ int, s *Stmt, err error) error {
 		for more := true; more && err == nil; {
 			more, err = s.Step()
 		}
-		s.Finalize()
+		return err
+	})
+}
+
+// Each calls fn for each statement of text, at its offset, compiled once the
+// one before it has run; err says that it does not compile, and then there is
+// none after it. Each finalizes the statements and ends at fn's first error.
+func (c *Conn) Each(text string, fn func(at int, s *Stmt, err error) error) error {
+	z := c.cString(text)
+	defer c.free(z)
+	for at := 0; at < len(text); {
+		s, next, err := c.prepareAt(z, at, len(text), 0)
+		switch {
+		case err != nil:
+			return fn(at, nil, err)
+		case s != nil:
+			err = fn(at, s, nil)
+			s.Finalize()
+		}
 		if err != nil {
 			return err
 		}
+		if next == at {
+			return nil
+		}
+		at = next
 	}
 	return nil
 }

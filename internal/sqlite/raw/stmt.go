@@ -46,23 +46,31 @@ func (c *Conn) Prepare(text string) (s *Stmt, rest string, err error) {
 func (c *Conn) prepare(text string, flags uint32) (*Stmt, string, error) {
 	z := c.cString(text)
 	defer c.free(z)
-	rc := lib.Xsqlite3_prepare_v3(c.tls, c.db, z, int32(len(text)+1), flags, c.out, c.out+uintptr(pointerSize))
+	s, next, err := c.prepareAt(z, 0, len(text), flags)
+	if err != nil || next == 0 { // nothing is left behind a zero byte
+		return nil, "", err
+	}
+	return s, text[next:], nil
+}
+
+// prepareAt compiles the statement at offset at of the size bytes at z, and
+// gives the offset of the next. It is at itself when a zero byte is there,
+// which ends a text for the engine.
+func (c *Conn) prepareAt(z uintptr, at, size int, flags uint32) (s *Stmt, next int, err error) {
+	tail := c.out + uintptr(pointerSize)
+	rc := lib.Xsqlite3_prepare_v3(c.tls, c.db, z+uintptr(at), int32(size-at+1), flags, c.out, tail)
 	if rc != lib.SQLITE_OK {
-		return nil, "", c.fail(rc)
+		return nil, at, c.fail(rc)
 	}
+	next = min(int(*(*uintptr)(pointer(tail))-z), size)
 	handle := *(*uintptr)(pointer(c.out))
-	tail := *(*uintptr)(pointer(c.out + uintptr(pointerSize)))
-	rest := text[min(int(tail-z), len(text)):]
-	if rest == text { // a zero byte ends a text for the engine
-		rest = ""
-	}
 	if handle == 0 {
-		return nil, rest, nil
+		return nil, next, nil
 	}
-	s := &Stmt{c: c, handle: handle}
+	s = &Stmt{c: c, handle: handle}
 	s.params = int(lib.Xsqlite3_bind_parameter_count(c.tls, handle))
 	s.columns = int(lib.Xsqlite3_column_count(c.tls, handle))
-	return s, rest, nil
+	return s, next, nil
 }
 
 // Finalize frees s. A statement of the cache is only reset.

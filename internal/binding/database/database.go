@@ -1,0 +1,97 @@
+package database
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
+)
+
+// database is one database: an Instance.
+type database struct {
+	store     binding.Store
+	lastRowID atomic.Int64 // of the last insert, as reads tell it
+	bookmarks bookmarks
+}
+
+var _ binding.Migrator = (*database)(nil)
+
+// Close leaves the store to its owner.
+func (d *database) Close() error { return nil }
+
+// run runs list as one transaction and writes the answer, a JSON array, to out.
+func (d *database) run(ctx context.Context, list []query, f format, out *bytes.Buffer) error {
+	for i := range list {
+		list[i].SQL = cut(list[i].SQL)
+	}
+	list = slices.DeleteFunc(list, func(q query) bool { return q.SQL == "" })
+	if len(list) == 0 {
+		return errNoStatements
+	}
+	ctx, cancel := context.WithTimeout(ctx, maxDuration)
+	defer cancel()
+	if !slices.ContainsFunc(list, func(q query) bool { return !mayRead(q.SQL) }) {
+		err := d.store.Read(ctx, func(c *raw.Conn) error { return d.read(c, list, f, out) })
+		if !errors.Is(err, errNeedWrite) {
+			return err
+		}
+		out.Reset()
+	}
+	return d.store.Write(ctx, func(c *raw.Conn) error { return d.write(c, list, f, out) })
+}
+
+// mayRead reports that text looks like it only reads.
+func mayRead(text string) bool {
+	switch keyword(text) {
+	case "select", "values", "with", "explain":
+		return true
+	}
+	return false
+}
+
+func (d *database) read(c *raw.Conn, list []query, f format, out *bytes.Buffer) error {
+	x := d.execution(c, f, out)
+	x.policy.reader, x.lastRowID = true, d.lastRowID.Load()
+	if len(list) == 1 { // a statement is a transaction of its own
+		return x.guarded(list)
+	}
+	return c.InTx("BEGIN", func() error { return x.guarded(list) })
+}
+
+func (d *database) write(c *raw.Conn, list []query, f format, out *bytes.Buffer) error {
+	x := d.execution(c, f, out)
+	defer func() { d.lastRowID.Store(c.LastInsertRowID()) }()
+	defer x.resetSettings()
+	return c.InTx("BEGIN IMMEDIATE", func() error { return x.guarded(list) })
+}
+
+func (d *database) execution(c *raw.Conn, f format, out *bytes.Buffer) *execution {
+	limit(c)
+	return &execution{c: c, out: out, format: f}
+}
+
+// bookmarks makes tokens that sort after all earlier ones, also after those of
+// an earlier process. The zero value is ready.
+type bookmarks struct {
+	mu    sync.Mutex
+	last  int64 // milliseconds since 1970
+	count uint32
+}
+
+func (b *bookmarks) next() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.last = max(b.last, time.Now().UnixMilli())
+	b.count++
+	if b.count == 0 {
+		b.last++
+	}
+	return fmt.Sprintf("%012x-%08x", b.last, b.count)
+}

@@ -1,0 +1,15 @@
+// Package database is the binding kind "database": SQLite databases on the
+// protocol that workerd's D1 binding speaks over HTTP. What a worker sees
+// (values, meta, the words of errors, what a statement may do) follows the D1
+// worker inside workerd; the limits are those of D1.
+//
+// Ownership: each database is a store of the version, and the only user of it.
+//
+// Transactions: a request is one, whatever the number of its statements; any
+// failure leaves nothing of it. Reads run side by side and see the last write
+// that was answered; writes run one after another.
+//
+// Differences from D1, all small: rows_read does not count rows that were gone
+// to directly inside a join, and rows_written does not count indexes; settings made by a
+// PRAGMA last for one request.
+package database

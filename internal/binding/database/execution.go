@@ -1,0 +1,134 @@
+package database
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
+)
+
+const readsTables = 1 // Note of a statement that reads tables
+
+// execution is the run of one request on one connection.
+type execution struct {
+	c         *raw.Conn
+	out       *bytes.Buffer
+	format    format
+	policy    policy
+	lastRowID int64 // what a reader tells; the writer asks its connection
+}
+
+// guarded runs list under the policy.
+func (x *execution) guarded(list []query) error {
+	x.c.SetAuthorizer(x.policy.allow)
+	defer x.c.SetAuthorizer(nil)
+	x.out.WriteByte('[')
+	for i, q := range list {
+		if i > 0 {
+			x.out.WriteByte(',')
+		}
+		if err := x.query(q); err != nil {
+			return x.explain(err)
+		}
+	}
+	x.out.WriteByte(']')
+	return nil
+}
+
+// explain replaces the engine's refusal by what the policy knows about it.
+func (x *execution) explain(err error) error {
+	var e *raw.Error
+	switch {
+	case x.policy.needWriter:
+		return errNeedWrite
+	case x.policy.transaction && errors.As(err, &e) && e.Code == raw.Auth:
+		return errTransaction
+	}
+	return err
+}
+
+// query runs the statements of one text and writes the answer of the last.
+func (x *execution) query(q query) error {
+	before := x.totals()
+	started := time.Now()
+	x.out.WriteString(`{"success":true,"results":`)
+	var rowsRead int64
+	for rest := q.SQL; rest != ""; {
+		s, after, err := x.prepare(rest)
+		if err != nil {
+			return err
+		}
+		rest = after
+		if s == nil {
+			continue
+		}
+		rowsRead, err = x.statement(s, q.Params, rest == "")
+		s.Finalize()
+		if err != nil {
+			return err
+		}
+	}
+	return x.meta(before, time.Since(started), rowsRead)
+}
+
+// prepare compiles the first statement of text.
+func (x *execution) prepare(text string) (s *raw.Stmt, rest string, err error) {
+	for text != "" && isSpace(text[0]) { // offsets in errors count from the statement
+		text = text[1:]
+	}
+	x.policy.reads = false
+	if keyword(text) == "pragma" { // takes effect while it is compiled
+		return x.c.Prepare(text)
+	}
+	s, rest, err = x.c.Cached(text)
+	if err == nil && s != nil && x.policy.reads {
+		s.Note = readsTables
+	}
+	return s, rest, err
+}
+
+// statement runs s. Only the last statement of a text has parameters and an
+// answer.
+func (x *execution) statement(s *raw.Stmt, params []param, last bool) (rowsRead int64, err error) {
+	switch {
+	case x.policy.reader && !s.ReadOnly():
+		return 0, errNeedWrite
+	case !last && s.Params() > 0:
+		return 0, errNotLast
+	case !last:
+		return 0, drain(s)
+	case len(params) != s.Params():
+		return 0, errParameters
+	}
+	for i, p := range params {
+		if err := s.Bind(i+1, p.value); err != nil {
+			return 0, err
+		}
+	}
+	rows, err := x.rows(s)
+	if err != nil || s.Note != readsTables {
+		return 0, err
+	}
+	rowsRead = s.Steps()
+	if rows > 0 || rowsRead > 0 {
+		rowsRead++ // the row a scan begins at, or the one it went to
+	}
+	return rowsRead, nil
+}
+
+func drain(s *raw.Stmt) error {
+	for {
+		more, err := s.Step()
+		if err != nil || !more {
+			return err
+		}
+	}
+}
+
+// resetSettings puts back what the request's PRAGMA statements changed.
+func (x *execution) resetSettings() {
+	for _, name := range x.policy.settings {
+		_ = x.c.Script("PRAGMA " + name + " = OFF") // a name of our own table; it cannot fail
+	}
+}

@@ -1,0 +1,65 @@
+package database
+
+import "strings"
+
+// cut removes what follows the last statement of text: spaces, semicolons and
+// comments. It gives "" for a text of nothing else.
+func cut(text string) string {
+	last := 0
+	for i := 0; i < len(text); i++ {
+		next, code := skip(text, i)
+		if code {
+			last = next + 1
+		}
+		i = next
+	}
+	return text[:min(last, len(text))]
+}
+
+// skip gives the index of the last byte of the comment, the quoted text or the
+// byte at i, and whether it is part of a statement.
+func skip(text string, i int) (end int, code bool) {
+	closing := byte(0)
+	switch c := text[i]; {
+	case c == '-' && strings.HasPrefix(text[i:], "--"):
+		return i + until(text[i:], "\n") - 1, false
+	case c == '/' && strings.HasPrefix(text[i:], "/*"):
+		return i + 2 + until(text[min(i+2, len(text)):], "*/") - 1, false
+	case c == '\'' || c == '"' || c == '`':
+		closing = c
+	case c == '[':
+		closing = ']'
+	default:
+		return i, !isSpace(c) && c != ';'
+	}
+	return i + 1 + until(text[i+1:], string(closing)) - 1, true
+}
+
+// until is the number of bytes of text up to and with mark, or all.
+func until(text, mark string) int {
+	if at := strings.Index(text, mark); at >= 0 {
+		return at + len(mark)
+	}
+	return len(text)
+}
+
+func isSpace(c byte) bool {
+	return c == ' ' || c >= '\t' && c <= '\r'
+}
+
+// keyword is the first word of text, in lower case.
+func keyword(text string) string {
+	start := 0
+	for start < len(text) {
+		end, code := skip(text, start)
+		if code {
+			break
+		}
+		start = end + 1
+	}
+	end := start
+	for end < len(text) && (text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z') {
+		end++
+	}
+	return strings.ToLower(text[start:end])
+}
