@@ -1,0 +1,111 @@
+package project
+
+import "github.com/svcctl/svcctl/internal/bundle"
+
+// File is a project file for one environment, defaults filled in. Paths are
+// absolute.
+type File struct {
+	Path string // of the file
+	Dir  string // its directory: relative paths in it start here
+	Env  string // the environment chosen; "" for the top level
+
+	Name               string // "" when the file has none
+	Main               string
+	CompatibilityDate  string
+	CompatibilityFlags []string
+
+	Vars            map[string]bundle.Var
+	KV              []KV
+	Databases       []Database
+	VersionMetadata string // the binding's name; "" for none
+
+	Bundling Bundling
+	Build    Build
+}
+
+// KV is one entry of kv_namespaces.
+type KV struct {
+	Binding string
+	ID      string // "" when the file has none
+}
+
+// Resource names the namespace: bindings that name the same one share it.
+func (k KV) Resource() string { return firstOf(k.ID, k.Binding) }
+
+// Database is one entry of d1_databases.
+type Database struct {
+	Binding           string
+	Name              string // database_name, may be ""
+	ID                string // database_id, may be ""
+	MigrationsDir     string // absolute
+	MigrationsPattern string // relative to MigrationsDir
+	MigrationsTable   string
+	explicitDir       bool
+}
+
+// Resource names the database: bindings that name the same one share it.
+func (d Database) Resource() string { return firstOf(d.Name, d.ID, d.Binding) }
+
+// Bundling is how modules are made from sources.
+type Bundling struct {
+	NoBundle         bool
+	FindAdditional   bool // find_additional_modules
+	PreserveNames    bool // preserve_file_names
+	BaseDir          string
+	Rules            []Rule
+	Define           map[string]string
+	Alias            map[string]string
+	Minify           bool
+	KeepNames        bool
+	TSConfig         string // "" lets the bundler look
+	JSXFactory       string // "" leaves it to tsconfig
+	JSXFragment      string
+	UploadSourceMaps bool
+}
+
+// Rule tells which files are modules of their own, and of which type.
+type Rule struct {
+	Type        string // ESModule, CommonJS, CompiledWasm, Text or Data
+	Globs       []string
+	Fallthrough bool // later rules of the same type hold as well
+}
+
+// Build is the project's own build step.
+type Build struct {
+	Command   string // for sh -c; "" for none
+	Dir       string
+	WatchDirs []string
+}
+
+// Level is how much a notice matters.
+type Level string
+
+// The levels of a Notice.
+const (
+	Info    Level = "info"
+	Warning Level = "warning"
+)
+
+// Notice is something a person should read that is no error.
+type Notice struct {
+	Level Level
+	At    string // "file:line:col" or a file; may be ""
+	Text  string
+}
+
+// String gives the notice on one line.
+func (n Notice) String() string {
+	if n.At == "" {
+		return n.Text
+	}
+	return n.At + ": " + n.Text
+}
+
+func firstOf(texts ...string) string {
+	for _, t := range texts {
+		if t != "" {
+			return t
+		}
+	}
+	return ""
+}
