@@ -1,0 +1,98 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	maxErrorText = 2 << 10 // bytes of a version's error [D16]
+	minSecret    = 6       // shorter values are not told apart from ordinary words
+)
+
+// fail ends the deploy: the runtime stops, the reason is stored, and the
+// gateway answers version_failed. spec: States and transitions, fail-closed.
+func (r *run) fail(ctx context.Context, step string, cause error) error {
+	text := errorText(step, cause, r.v.Env)
+	r.log.ErrorContext(ctx, "deploy failed", "step", step, "code", svc.CodeOf(cause), "error", redact(cause.Error(), r.v.Env))
+	if r.v.Status == svc.StatusPreparing || r.v.Status == svc.StatusDeploying {
+		if err := r.deps.Runtimes.StopVersion(ctx, r.v.Ref); err != nil {
+			r.log.ErrorContext(ctx, "cannot stop the runtime of a failed version", "error", err)
+		}
+	}
+	if err := r.move(ctx, svc.TriggerFail, svc.Change{Error: text}); err != nil {
+		return err
+	}
+	r.deps.Observer.DeployDone("failed")
+	return nil
+}
+
+// canTolerate reports whether lenient mode may go on: without an unpacked
+// bundle there is nothing to run.
+func (r *run) canTolerate() bool { return r.deps.Lenient && r.bundleDir != "" }
+
+// tolerate writes a failure down in every place of [D47].
+func (r *run) tolerate(ctx context.Context, step string, cause error) error {
+	text := errorText(step, cause, r.v.Env)
+	r.log.WarnContext(ctx, "lenient mode goes over a failure", "step", step, "error", redact(cause.Error(), r.v.Env))
+	r.deps.Observer.StepTolerated(step)
+	return r.deps.Versions.AddWarning(ctx, r.v.Ref, text)
+}
+
+func tooManyAttempts() error {
+	return svc.Errorf(svc.Internal, "too_many_attempts", "the deploy was begun %d times and never got through this step", MaxAttempts).
+		WithHint("the daemon's log says why; create a new version to try again")
+}
+
+// errorText is "<step>: <code>: <text>" [D16]. Causes that are not meant for
+// users stay in the log.
+func errorText(step string, err error, env map[string]string) string {
+	e := *svc.AsError(err)
+	e.Err = nil
+	if !isKnown(err) {
+		e.Detail = "something went wrong inside the service"
+		e.Hint = "the daemon's log has the cause"
+	}
+	return clip(redact(step+": "+e.Code+": "+e.Error(), env))
+}
+
+// isKnown reports whether err was written for users.
+func isKnown(err error) bool {
+	var e *svc.Error
+	return errors.As(err, &e)
+}
+
+// redact takes the values of a version's own environment out of a text: a
+// worker that throws at load likes to print them.
+func redact(text string, env map[string]string) string {
+	for _, value := range env {
+		if len(value) >= minSecret {
+			text = strings.ReplaceAll(text, value, "[redacted]")
+		}
+	}
+	return text
+}
+
+// clip makes text storable: valid, printable, at most 2 KiB.
+func clip(text string) string {
+	text = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) && c != '\n' && c != '\t' {
+			return -1
+		}
+		return c
+	}, strings.ToValidUTF8(text, "?"))
+	if len(text) <= maxErrorText {
+		return text
+	}
+	const more = "…"
+	cut := maxErrorText - len(more)
+	for !utf8.RuneStart(text[cut]) {
+		cut--
+	}
+	return text[:cut] + more
+}

@@ -1,0 +1,149 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+)
+
+// restoreList is what Announce found to be started.
+type restoreList struct {
+	mu        sync.Mutex
+	announced bool
+	versions  []svc.Version
+}
+
+// Announce tells the gateway about every version and every production host, so
+// that it can answer for them before they run: 503 while they start. Call it
+// before the gateway listens; calls after the first do nothing.
+func (s *Service) Announce(ctx context.Context) error {
+	s.restore.mu.Lock()
+	defer s.restore.mu.Unlock()
+	if s.restore.announced {
+		return nil
+	}
+	all, err := s.deps.Inventory.VersionsByStatus(ctx, announcedStatuses()...)
+	if err != nil {
+		return fmt.Errorf("listing versions: %w", err)
+	}
+	for _, v := range all {
+		s.routes.announce(v.Ref, v.Status)
+		if v.Status.Serves() {
+			s.restore.versions = append(s.restore.versions, v)
+		}
+		if v.Production {
+			s.deps.Gateway.SetProduction(v.Project, v.Ref.Version)
+		}
+	}
+	s.restore.announced = true
+	return nil
+}
+
+// announcedStatuses is every status that the gateway has an answer for: all but
+// destroyed.
+func announcedStatuses() []svc.Status {
+	return slices.DeleteFunc(svc.Statuses(), func(s svc.Status) bool { return s == svc.StatusDestroyed })
+}
+
+// Restore starts every version that was serving when the daemon stopped,
+// productions first, two at a time [D25]. It returns when each was tried; a
+// version that does not start stays ready, its hosts answer 502, and the log
+// says why. One whose bundle cannot be fetched now is tried again until it can.
+// Resume promotions before, or versions that one left draining serve as such.
+func (s *Service) Restore(ctx context.Context) error {
+	if err := s.Announce(ctx); err != nil {
+		return err
+	}
+	s.restore.mu.Lock()
+	todo := s.restore.versions
+	s.restore.versions = nil
+	s.restore.mu.Unlock()
+	for delay := firstRetry; ; delay = min(delay*2, lastRetry) {
+		todo = s.startAll(ctx, todo)
+		if len(todo) == 0 {
+			return ctx.Err()
+		}
+		if !pause(ctx, delay) {
+			return ctx.Err()
+		}
+	}
+}
+
+// startAll starts versions in order and returns those to try again.
+func (s *Service) startAll(ctx context.Context, versions []svc.Version) (again []svc.Version) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, restoreParallel)
+	for _, v := range versions {
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
+			break
+		}
+		wg.Go(func() {
+			defer func() { <-slots }()
+			if s.startOne(ctx, v.Ref) {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			again = append(again, v)
+		})
+	}
+	wg.Wait()
+	return again
+}
+
+// startOne starts one version, unless it stopped serving meanwhile. It reports
+// false when trying again may help.
+func (s *Service) startOne(ctx context.Context, ref svc.Ref) bool {
+	log := s.log.With("project", ref.Project, "version", ref.Version)
+	v, err := s.deps.Versions.Version(ctx, ref)
+	if err != nil {
+		log.WarnContext(ctx, "cannot look a version up", "error", err)
+		return errors.Is(err, svc.NotFound) || errors.Is(err, svc.Gone)
+	}
+	if !v.Status.Serves() {
+		return true
+	}
+	endpoint, err := s.start(ctx, v)
+	switch {
+	case err == nil:
+		s.routes.started(ref, &endpoint)
+		log.InfoContext(ctx, "version serves again", "production", v.Production)
+	case ctx.Err() != nil:
+	case retriable(err):
+		log.WarnContext(ctx, "version cannot start yet", "error", redact(err.Error(), v.Env))
+		return false
+	default:
+		log.ErrorContext(ctx, "version does not start", "production", v.Production, "error", redact(err.Error(), v.Env))
+		s.routes.started(ref, nil)
+	}
+	return true
+}
+
+func (s *Service) start(ctx context.Context, v svc.Version) (Endpoint, error) {
+	r := &run{Service: s, v: v, log: s.log}
+	if err := r.open(ctx); err != nil {
+		return Endpoint{}, err
+	}
+	return s.deps.Runtimes.Serve(ctx, v.Ref)
+}
+
+// retriable: the store did not answer. A bundle that is not there, and a worker
+// that does not start, will not change by waiting.
+func retriable(err error) bool {
+	return svc.CodeOf(err) == codeUnreadable
+}

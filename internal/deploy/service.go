@@ -1,0 +1,218 @@
+package deploy
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// MaxAttempts is how often a deploy may be begun before it counts as failed [D25].
+const MaxAttempts = 3
+
+// The defaults of Deps.
+const (
+	DefaultArtifactWait = 60 * time.Second // SVC_ARTIFACT_WAIT [D41]
+	DefaultStepLimit    = 10 * time.Minute
+	restoreParallel     = 2
+)
+
+// Versions is the part of the registry that holds versions.
+type Versions interface {
+	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change) (svc.Version, error)
+	SetArtifact(ctx context.Context, ref svc.Ref, digest string, size int64) error
+	AddWarning(ctx context.Context, ref svc.Ref, text string) error
+}
+
+// Inventory lists versions of all projects, productions first.
+type Inventory interface {
+	VersionsByStatus(ctx context.Context, statuses ...svc.Status) ([]svc.Version, error)
+}
+
+// Submissions is where accepted versions are written, with their jobs, in one
+// transaction.
+type Submissions interface {
+	Project(ctx context.Context, id string) (svc.Project, error)
+	CreateVersion(ctx context.Context, n svc.NewVersion, o CreateOptions) (v svc.Version, created bool, err error)
+}
+
+// CreateOptions is what CreateVersion needs beside the version.
+type CreateOptions struct {
+	QueueMax       int    // SVC_QUEUE_MAX
+	IdempotencyKey string // "" for none [D9]
+	BodyHash       string // of the request that carried the key
+}
+
+// Runtimes starts and stops the processes of versions. Every method is
+// idempotent. Prepare and Serve need a version that was opened.
+type Runtimes interface {
+	Open(ctx context.Context, spec RuntimeSpec) error
+	Prepare(ctx context.Context, ref svc.Ref) (applied []string, err error)
+	Serve(ctx context.Context, ref svc.Ref) (Endpoint, error)
+	StopVersion(ctx context.Context, ref svc.Ref) error
+}
+
+// RuntimeSpec is what the runtime of a version is started with.
+type RuntimeSpec struct {
+	Ref       svc.Ref
+	BundleDir string
+	DataDir   string
+	LogDir    string
+	Env       map[string]string // the overrides
+	CreatedAt time.Time
+	Tag       string // git_ref, for the version metadata binding
+}
+
+// Endpoint is where a running version answers.
+type Endpoint struct {
+	Socket string // unix path
+	Port   int    // loopback
+	PID    int    // of the host process
+}
+
+// Gateway routes user traffic.
+type Gateway interface {
+	// SetVersion says what is known about a version. A status that does not
+	// serve, with a socket, is reachable by the verify probe alone.
+	SetVersion(ref svc.Ref, r Route)
+	SetProduction(project, version string)
+}
+
+// Route is a version as the gateway sees it.
+type Route struct {
+	Status svc.Status
+	Endpoint
+}
+
+// Production assigns the first ready version of a project.
+type Production interface {
+	AssignFirst(ctx context.Context, ref svc.Ref) error
+}
+
+// Observer counts, for metrics. Its methods return at once.
+type Observer interface {
+	StepDone(step string, seconds float64)
+	StepTolerated(step string) // lenient mode went over a failure [D47]
+	DeployDone(result string)  // "ready" or "failed"
+}
+
+// Verify is the probe after a deploy. An empty URL turns it off.
+type Verify struct {
+	URL    string     // SVC_GATEWAY_VERIFY_URL, the base
+	Header string     // in which the gateway expects the secret
+	Secret svc.Secret // lets the probe through to a version that is not ready
+}
+
+// Dirs are directories of the daemon; each holds {project}/{version}.
+type Dirs struct {
+	Cache string // unpacked bundles; may be emptied while the daemon is down
+	Data  string
+	Logs  string
+}
+
+// Deps is everything a Service works with.
+type Deps struct {
+	Versions    Versions
+	Inventory   Inventory
+	Submissions Submissions
+	Runtimes    Runtimes
+	Gateway     Gateway
+	Production  Production
+	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
+	Ingress     *svc.Ingress
+	Logger      *slog.Logger
+	Notify      func()       // wakes the job workers
+	Observer    Observer     // nil: nobody counts
+	HTTP        *http.Client // for the probe; only with Verify
+
+	Dirs         Dirs
+	ArtifactsDir string        // ARTIFACTS_DIR, "" for none [D43]
+	ArtifactWait time.Duration // 0: DefaultArtifactWait
+	StepLimit    time.Duration // for one step, waiting for the bundle apart; 0: DefaultStepLimit
+	Limits       bundle.Limits // [D42]
+	QueueMax     int           // SVC_QUEUE_MAX
+	Lenient      bool          // SVC_LENIENT_DEPLOY
+	Verify       Verify
+}
+
+// Service accepts, deploys and restores versions.
+type Service struct {
+	deps    Deps
+	log     *slog.Logger
+	routes  *routes
+	bundles *bundles
+	probe   *probe // nil: none
+	restore restoreList
+}
+
+// New checks deps. It starts nothing and touches no file.
+func New(deps Deps) (*Service, error) {
+	if err := deps.check(); err != nil {
+		return nil, err
+	}
+	if deps.ArtifactWait <= 0 {
+		deps.ArtifactWait = DefaultArtifactWait
+	}
+	if deps.StepLimit <= 0 {
+		deps.StepLimit = DefaultStepLimit
+	}
+	if deps.Observer == nil {
+		deps.Observer = noObserver{}
+	}
+	s := &Service{deps: deps, log: deps.Logger, routes: newRoutes(deps.Gateway), bundles: newBundles(deps)}
+	if deps.Verify.URL != "" {
+		s.probe = newProbe(deps)
+	}
+	return s, nil
+}
+
+func (d Deps) check() error {
+	switch {
+	case d.Versions == nil || d.Inventory == nil || d.Submissions == nil:
+		return errors.New("deploy: no registry")
+	case d.Runtimes == nil || d.Gateway == nil || d.Production == nil:
+		return errors.New("deploy: runtimes, gateway and production are needed")
+	case d.Artifacts == nil || d.Ingress == nil || d.Logger == nil || d.Notify == nil:
+		return errors.New("deploy: artifacts, ingress, logger and notify are needed")
+	case d.Dirs.Cache == "" || d.Dirs.Data == "" || d.Dirs.Logs == "":
+		return errors.New("deploy: cache, data and log directories are needed")
+	}
+	return d.Verify.check(d.HTTP)
+}
+
+func (v Verify) check(client *http.Client) error {
+	if v.URL == "" {
+		return nil
+	}
+	u, err := url.Parse(v.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("deploy: the verify URL must be http or https, with a host")
+	case v.Header == "" || v.Secret == "" || client == nil:
+		return errors.New("deploy: verifying needs a header, a secret and a client")
+	}
+	return nil
+}
+
+// StatusChanged tells the routes that somebody else moved a version's status.
+func (s *Service) StatusChanged(ref svc.Ref, status svc.Status) { s.routes.setStatus(ref, status) }
+
+// RuntimeChanged tells the routes where a version's runtime answers now; nil
+// says that it does not. Calls for one version must be in order.
+func (s *Service) RuntimeChanged(ref svc.Ref, e *Endpoint) { s.routes.setEndpoint(ref, e) }
+
+// ArtifactArrived wakes the deploy of ref if it waits for its bundle [D41].
+func (s *Service) ArtifactArrived(ref svc.Ref) { s.bundles.arrived(ref) }
+
+type noObserver struct{}
+
+func (noObserver) StepDone(string, float64) {}
+func (noObserver) StepTolerated(string)     {}
+func (noObserver) DeployDone(string)        {}

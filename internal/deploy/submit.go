@@ -1,0 +1,49 @@
+package deploy
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// SubmitOptions is what a create call carries beside the version.
+type SubmitOptions struct {
+	IdempotencyKey string // header Idempotency-Key, "" for none
+	BodyHash       string // tells a retry from another request with the same key
+}
+
+// Submit accepts a version: it is pending, with a job queued, when Submit
+// returns. A repeat of the same request gives the existing record [D9].
+// Errors: Unprocessable for a field or the parent, NotFound project_not_found,
+// Conflict version_exists, Unavailable queue_full.
+// spec: POST /projects/{p}/versions.
+func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o SubmitOptions) (svc.Version, error) {
+	if err := n.Validate(); err != nil {
+		return svc.Version{}, err
+	}
+	if _, err := s.deps.Submissions.Project(ctx, n.Project); err != nil {
+		return svc.Version{}, err
+	}
+	if n.ParentID != "" {
+		return svc.Version{}, refuseParent()
+	}
+	v, created, err := s.deps.Submissions.CreateVersion(ctx, n, CreateOptions{
+		QueueMax: s.deps.QueueMax, IdempotencyKey: o.IdempotencyKey, BodyHash: o.BodyHash,
+	})
+	if err != nil {
+		return svc.Version{}, err
+	}
+	if created {
+		s.routes.announce(v.Ref, v.Status)
+		s.deps.Notify()
+	}
+	return v, nil
+}
+
+func refuseParent() error {
+	const detail = "this release deploys root versions only"
+	err := svc.Errorf(svc.Unprocessable, "not_yet", "%s", detail).
+		WithHint("leave parent_version_id out; branching from a parent comes with the next release")
+	err.Fields = []svc.FieldError{{Pointer: "/parent_version_id", Code: "not_yet", Detail: detail}}
+	return err
+}
