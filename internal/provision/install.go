@@ -56,7 +56,7 @@ func (in *installer) install(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(in.dir, 0o755); err != nil {
+	if err := os.MkdirAll(in.dir, 0o755); err != nil { //nolint:gosec // nothing secret: like npm's own cache
 		return in.failed("the cache directory cannot be made", err)
 	}
 	unlock, err := in.lock(ctx)

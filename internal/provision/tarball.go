@@ -68,7 +68,7 @@ func extract(ctx context.Context, tarball, path string) error {
 }
 
 func writeBinary(path string, r io.Reader) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o755) //nolint:gosec // a program for all users
 	if err != nil {
 		return err
 	}

@@ -109,7 +109,10 @@ func TestFlagTableIsTheBinarys(t *testing.T) {
 		got[name] = false
 	}
 	for line := range strings.Lines(stderr.String()) {
-		var entry struct{ Level, Message string }
+		var entry struct {
+			Level   string `json:"level"`
+			Message string `json:"message"`
+		}
 		if json.Unmarshal([]byte(line), &entry) != nil || entry.Level != "error" {
 			continue
 		}

@@ -24,16 +24,12 @@ const (
 
 var (
 	// location is a C++ or Rust source position and KJ's "failed: ".
-	//nolint:gochecknoglobals // a constant pattern
 	location = regexp.MustCompile(`^(e = )?\S+:\d+: (failed: )?`)
 	// jsError is a JavaScript error as KJ carries it.
-	//nolint:gochecknoglobals // a constant pattern
 	jsError = regexp.MustCompile(`^(?:remote\.)?jsg\.(?:Error: |([\w.]+(?:\([^)]*\))?: ))`)
 	// nativeStack is the trace of the binary, of no use to a worker's author.
-	//nolint:gochecknoglobals // a constant pattern
 	nativeStack = regexp.MustCompile(`\nstack:( \S*@[0-9a-f]+)+`)
 	// reference is how an internal error is named to the worker.
-	//nolint:gochecknoglobals // a constant pattern
 	reference = regexp.MustCompile(`; sentryErrorContext = \w+; wdErrId = (\w+)$`)
 )
 

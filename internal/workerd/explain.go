@@ -44,10 +44,8 @@ var startupErrors = []struct{ words, code string }{
 }
 
 var (
-	//nolint:gochecknoglobals // a constant pattern
 	serviceName = regexp.MustCompile(`^service [^\s:]+(:[^\s:]+)*: `)
-	//nolint:gochecknoglobals // a constant pattern
-	spaces = regexp.MustCompile(`\s+`)
+	spaces      = regexp.MustCompile(`\s+`)
 )
 
 // Explain turns what workerd printed before it exited into a stable code and
@@ -85,7 +83,7 @@ func errorMessages(output string) []string {
 	var messages []string
 	for line := range strings.Lines(output) {
 		line = strings.TrimSpace(line)
-		var entry struct{ Level, Message string }
+		var entry rawLine
 		switch {
 		case line == "":
 		case json.Unmarshal([]byte(line), &entry) != nil:

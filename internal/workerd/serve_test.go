@@ -47,7 +47,7 @@ func script(source string) *workerd.Worker {
 // shortDir is a directory whose paths fit a socket address.
 func shortDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "wd")
+	dir, err := os.MkdirTemp("", "wd") //nolint:usetesting // t.TempDir has a long name
 	if err != nil {
 		t.Fatal(err)
 	}

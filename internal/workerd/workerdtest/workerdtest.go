@@ -17,11 +17,11 @@ const installTimeout = 5 * time.Minute
 
 // Binary is the path of the pinned workerd: SVC_WORKERD, the user's cache, or a
 // fresh install into that cache. The test fails when there is no way to get it.
-func Binary(t testing.TB) string {
-	t.Helper()
+func Binary(tb testing.TB) string {
+	tb.Helper()
 	path, err := binary()
 	if err != nil {
-		t.Fatalf("this test needs workerd: %v", err)
+		tb.Fatalf("this test needs workerd: %v", err)
 	}
 	return path
 }
