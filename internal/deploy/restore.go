@@ -24,8 +24,9 @@ type restoreList struct {
 }
 
 // Announce tells the gateway about every version and every production host, so
-// that it can answer for them before they run: 503 while they start. Call it
-// before the gateway listens; calls after the first do nothing.
+// that it can answer for them before they run. Call it before the gateway
+// accepts connections and before promotions are resumed; calls after the first
+// do nothing.
 func (s *Service) Announce(ctx context.Context) error {
 	s.restore.mu.Lock()
 	defer s.restore.mu.Unlock()
@@ -59,7 +60,6 @@ func announcedStatuses() []svc.Status {
 // productions first, two at a time [D25]. It returns when each was tried; a
 // version that does not start stays ready, its hosts answer 502, and the log
 // says why. One whose bundle cannot be fetched now is tried again until it can.
-// Resume promotions before, or versions that one left draining serve as such.
 func (s *Service) Restore(ctx context.Context) error {
 	if err := s.Announce(ctx); err != nil {
 		return err

@@ -17,23 +17,23 @@ type routes struct {
 }
 
 type route struct {
-	Route
-	reported bool // the supervisor has spoken about it
-	starting bool // the boot brings it back: answered like a deploy until it serves
+	status   svc.Status
+	endpoint Endpoint
+	runtime  RuntimeState // what the supervisor said last, "" for nothing yet
+	boot     bool         // Restore will start it, or does
 }
 
 func newRoutes(g Gateway) *routes { return &routes{gateway: g, known: map[svc.Ref]*route{}} }
 
-// announce publishes a version that nobody reported yet, at boot as one that
-// starts when its status serves. It never takes back what a deploy or the
-// supervisor said meanwhile.
+// announce publishes a version for the first time, at boot as one that starts
+// when its status serves. It takes nothing back that was reported meanwhile.
 func (t *routes) announce(ref svc.Ref, status svc.Status) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r, ok := t.known[ref]; ok && (!r.Status.Serves() || r.Socket != "") {
+	if t.known[ref] != nil {
 		return
 	}
-	t.set(ref, status).starting = status.Serves()
+	t.set(ref, status).boot = status.Serves()
 	t.publish(ref)
 }
 
@@ -45,20 +45,30 @@ func (t *routes) setStatus(ref svc.Ref, status svc.Status) {
 	t.publish(ref)
 }
 
-// setEndpoint publishes what the supervisor reports. Versions that were never
+// changed publishes a move that somebody else made of a known version.
+func (t *routes) changed(ref svc.Ref, status svc.Status) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.known[ref] == nil {
+		return
+	}
+	t.set(ref, status)
+	t.publish(ref)
+}
+
+// setRuntime publishes what the supervisor reports. Versions that were never
 // announced are not routed.
-func (t *routes) setEndpoint(ref svc.Ref, e *Endpoint) {
+func (t *routes) setRuntime(ref svc.Ref, state RuntimeState, e Endpoint) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	r := t.known[ref]
 	if r == nil {
 		return
 	}
-	r.reported = true
-	r.Endpoint = Endpoint{}
-	if e != nil {
-		r.Endpoint = *e
+	if state != RuntimeServing {
+		e = Endpoint{}
 	}
+	r.runtime, r.endpoint = state, e
 	t.publish(ref)
 }
 
@@ -71,9 +81,9 @@ func (t *routes) started(ref svc.Ref, e *Endpoint) {
 	if r == nil {
 		return
 	}
-	r.starting = false
-	if e != nil && !r.reported {
-		r.Endpoint = *e
+	r.boot = false
+	if e != nil && r.runtime == "" {
+		r.endpoint = *e
 	}
 	t.publish(ref)
 }
@@ -85,18 +95,19 @@ func (t *routes) set(ref svc.Ref, status svc.Status) *route {
 		r = &route{}
 		t.known[ref] = r
 	}
-	r.Status = status
+	r.status = status
 	if status != svc.StatusDeploying && !status.Serves() {
-		r.Endpoint, r.starting = Endpoint{}, false
+		r.endpoint, r.boot = Endpoint{}, false
 	}
 	return r
 }
 
 func (t *routes) publish(ref svc.Ref) {
 	r := t.known[ref]
-	shown := r.Route
-	if r.starting {
-		shown.Status = svc.StatusDeploying
-	}
-	t.gateway.SetVersion(ref, shown)
+	coming := r.boot || r.runtime == RuntimeStarting || r.runtime == RuntimeBackoff
+	t.gateway.SetVersion(ref, Route{
+		Status:   r.status,
+		Starting: r.status.Serves() && r.endpoint.Socket == "" && coming,
+		Endpoint: r.endpoint,
+	})
 }

@@ -72,10 +72,24 @@ type RuntimeSpec struct {
 
 // Endpoint is where a running version answers.
 type Endpoint struct {
-	Socket string // unix path
-	Port   int    // loopback
-	PID    int    // of the host process
+	Socket     string // unix path of the worker
+	Port       int    // on 127.0.0.1
+	PID        int    // of the host
+	WorkerdPID int
+	StartedAt  time.Time
 }
+
+// RuntimeState is how a runtime stands, in the supervisor's words.
+type RuntimeState string
+
+// The states of a runtime.
+const (
+	RuntimeStarting RuntimeState = "starting"
+	RuntimeServing  RuntimeState = "serving"
+	RuntimeBackoff  RuntimeState = "backoff" // it died and will be started again
+	RuntimeCrashed  RuntimeState = "crashed" // it will not
+	RuntimeStopped  RuntimeState = "stopped"
+)
 
 // Gateway routes user traffic.
 type Gateway interface {
@@ -87,8 +101,9 @@ type Gateway interface {
 
 // Route is a version as the gateway sees it.
 type Route struct {
-	Status svc.Status
-	Endpoint
+	Status   svc.Status
+	Starting bool // it serves, and its runtime is on its way (again)
+	Endpoint      // zero while no runtime listens
 }
 
 // Production assigns the first ready version of a project.
@@ -202,11 +217,14 @@ func (v Verify) check(client *http.Client) error {
 }
 
 // StatusChanged tells the routes that somebody else moved a version's status.
-func (s *Service) StatusChanged(ref svc.Ref, status svc.Status) { s.routes.setStatus(ref, status) }
+// Versions that were never announced are not routed.
+func (s *Service) StatusChanged(ref svc.Ref, status svc.Status) { s.routes.changed(ref, status) }
 
-// RuntimeChanged tells the routes where a version's runtime answers now; nil
-// says that it does not. Calls for one version must be in order.
-func (s *Service) RuntimeChanged(ref svc.Ref, e *Endpoint) { s.routes.setEndpoint(ref, e) }
+// RuntimeChanged tells the routes how a version's runtime stands. Calls for one
+// version must be in order. It calls the gateway and nobody else.
+func (s *Service) RuntimeChanged(ref svc.Ref, state RuntimeState, e Endpoint) {
+	s.routes.setRuntime(ref, state, e)
+}
 
 // ArtifactArrived wakes the deploy of ref if it waits for its bundle [D41].
 func (s *Service) ArtifactArrived(ref svc.Ref) { s.bundles.arrived(ref) }
