@@ -1,0 +1,161 @@
+package httpapi_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/httpapi"
+	"github.com/svcctl/svcctl/internal/registry"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// fakes are the services behind the API, small and working: what they decide is
+// written to the real registry.
+type fakes struct {
+	db       *registry.DB
+	ingress  *svc.Ingress
+	queueMax int
+	lines    []httpapi.LogLine
+	routes   []httpapi.Route
+
+	mu       sync.Mutex
+	failWith error                    // of every call, when set
+	storeErr error                    // of Ping
+	uploads  map[string]svc.Ref       // open tickets
+	stored   map[svc.Ref]string       // what was uploaded
+	promoted []httpapi.PromoteRequest // what was asked for
+	panics   bool
+}
+
+func newFakes(db *registry.DB) *fakes {
+	return &fakes{db: db, uploads: map[string]svc.Ref{}, stored: map[svc.Ref]string{}}
+}
+
+func (f *fakes) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failWith = err
+}
+
+func (f *fakes) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failWith
+}
+
+// Submit validates and stores, as the deploy service does.
+func (f *fakes) Submit(ctx context.Context, n svc.NewVersion, o httpapi.SubmitOptions) (svc.Version, error) {
+	if err := f.failure(); err != nil {
+		return svc.Version{}, err
+	}
+	if err := n.Validate(); err != nil {
+		return svc.Version{}, err
+	}
+	if _, err := f.db.Project(ctx, n.Project); err != nil {
+		return svc.Version{}, err
+	}
+	v, _, err := f.db.CreateVersion(ctx, n, registry.CreateOptions{
+		QueueMax: f.queueMax, IdempotencyKey: o.IdempotencyKey, BodyHash: o.BodyHash,
+	})
+	return v, err
+}
+
+// Promote records a promotion that runs, and moves the pointer at once.
+func (f *fakes) Promote(ctx context.Context, ref svc.Ref, p httpapi.PromoteRequest) (svc.Promotion, error) {
+	if err := f.failure(); err != nil {
+		return svc.Promotion{}, err
+	}
+	f.mu.Lock()
+	f.promoted = append(f.promoted, p)
+	f.mu.Unlock()
+	if _, err := f.db.Version(ctx, ref); err != nil {
+		return svc.Promotion{}, err
+	}
+	project, err := f.db.Project(ctx, ref.Project)
+	if err != nil {
+		return svc.Promotion{}, err
+	}
+	if p.ExpectedProd != nil && *p.ExpectedProd != project.ProdVersionID {
+		return svc.Promotion{}, svc.Errorf(svc.Precondition, "production_moved", "production is another version")
+	}
+	if project.ProdVersionID == ref.Version {
+		return svc.Promotion{Project: ref.Project, Version: ref.Version, Previous: ref.Version, Status: svc.PromotionUnchanged}, nil
+	}
+	run := svc.Promotion{
+		ID: "op-" + ref.Version, Project: ref.Project, Version: ref.Version, Previous: project.ProdVersionID, Reason: p.Reason,
+		Status: svc.PromotionRunning, CreatedAt: time.Now(),
+	}
+	if err := f.db.CreatePromotion(ctx, run); err != nil {
+		return svc.Promotion{}, err
+	}
+	if err := f.db.SetProduction(ctx, ref.Project, project.ProdVersionID, ref.Version); err != nil {
+		return svc.Promotion{}, err
+	}
+	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionDone, "")
+}
+
+// Issue hands out a ticket.
+func (f *fakes) Issue(_ context.Context, ref svc.Ref) (svc.Upload, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ticket := "ticket-of-" + ref.Version
+	f.uploads[ticket] = ref
+	return svc.Upload{Method: "PUT", URL: "/v1/uploads/" + ticket, ExpiresAt: time.Now().Add(time.Minute)}, nil
+}
+
+// Accept takes a bundle once.
+func (f *fakes) Accept(_ context.Context, ticket string, bundle io.Reader, _ int64) (svc.Receipt, error) {
+	f.mu.Lock()
+	ref, ok := f.uploads[ticket]
+	_, used := f.stored[ref]
+	f.mu.Unlock()
+	switch {
+	case !ok:
+		return svc.Receipt{}, svc.Errorf(svc.Forbidden, "upload_expired", "this upload address has expired")
+	case used:
+		return svc.Receipt{}, svc.Errorf(svc.Conflict, "already_uploaded", "the bundle is there already")
+	}
+	b, err := io.ReadAll(bundle)
+	if err != nil {
+		return svc.Receipt{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stored[ref] = string(b)
+	sum := sha256.Sum256(b)
+	return svc.Receipt{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}, nil
+}
+
+// Tail gives the last lines.
+func (f *fakes) Tail(_ context.Context, _ svc.Ref, n int) ([]httpapi.LogLine, error) {
+	return f.lines[max(0, len(f.lines)-n):], nil
+}
+
+// Routes gives the routes.
+func (f *fakes) Routes() []httpapi.Route {
+	if f.panics {
+		panic("secret-in-a-panic")
+	}
+	return f.routes
+}
+
+// Ping is the object store's health.
+func (f *fakes) Ping(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.storeErr, ctx.Err())
+}
+
+// project is one of a series.
+func project(t *testing.T) svc.Project {
+	t.Helper()
+	return svc.Project{ID: "p" + strings.ToLower(rand.Text())}
+}

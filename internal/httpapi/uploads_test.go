@@ -1,0 +1,64 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+func TestUploads(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	accepted := decode[api.VersionAccepted](h.do(request{
+		method: "POST", path: "/v1/projects/shop/versions", token: deployToken, body: api.CreateVersion{ID: "v-1", Upload: true},
+	}).want(202))
+	u := accepted.Upload
+	if u == nil || u.Method != "PUT" || u.URL != h.url+"/v1/uploads/ticket-of-v-1" || u.Headers == nil || u.ExpiresAt.IsZero() {
+		t.Fatalf("got %+v", u)
+	}
+	put := request{
+		method: "PUT", path: strings.TrimPrefix(u.URL, h.url), token: "none", body: strings.Repeat("b", 1<<16+1),
+		header: http.Header{"Content-Type": {"application/octet-stream"}},
+	}
+	h.do(put).wantProblem(413, "bundle_too_large")
+	put.body = "the bundle"
+	receipt := decode[api.UploadReceipt](h.do(put).want(201))
+	if receipt.Size != 10 || !svc.ValidDigest(receipt.Digest) || h.fakes.stored[svc.Ref{Project: "shop", Version: "v-1"}] != "the bundle" {
+		t.Errorf("got %+v, stored %v", receipt, h.fakes.stored)
+	}
+	p := h.do(put).wantProblem(409, "already_uploaded")
+	if strings.Contains(p.Instance, "ticket-of") {
+		t.Errorf("instance is %s", p.Instance)
+	}
+	put.path = "/v1/uploads/ticket-of-nobody"
+	h.do(put).wantProblem(403, "upload_expired")
+	if strings.Contains(h.log.String(), "ticket-of") {
+		t.Error("a ticket is in the log")
+	}
+}
+
+// A bundle of unknown length is counted while it is read.
+func TestChunkedUploadIsLimited(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	h.do(request{
+		method: "POST", path: "/v1/projects/shop/versions", token: deployToken, body: api.CreateVersion{ID: "v-1", Upload: true},
+	}).want(202)
+	r, err := http.NewRequestWithContext(t.Context(), "PUT", h.url+"/v1/uploads/ticket-of-v-1", struct{ *strings.Reader }{strings.NewReader(strings.Repeat("b", 1<<16+1))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != 413 || len(h.fakes.stored) != 0 {
+		t.Errorf("got %d, stored %v", resp.StatusCode, h.fakes.stored)
+	}
+}
