@@ -1,0 +1,182 @@
+package jobstest
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/jobs"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Fresh makes a store that holds n jobs, all due, of the versions Ref(1) to
+// Ref(n) in this order.
+type Fresh func(t *testing.T, n int) jobs.Store
+
+// Ref is the version of the n-th job.
+func Ref(n int) svc.Ref { return svc.Ref{Project: "p", Version: fmt.Sprintf("v%d", n)} }
+
+// expired is a lease that has run out when it begins: tests need not wait.
+const expired = -time.Second
+
+// Store checks the contract of jobs.Store.
+func Store(t *testing.T, fresh Fresh) {
+	t.Helper()
+	for name, test := range map[string]func(*testing.T, Fresh){
+		"oldest first":                     oldestFirst,
+		"a lease that ran out":             leaseRanOut,
+		"extend":                           extend,
+		"finish":                           finish,
+		"release for later":                releaseForLater,
+		"release uncounted":                releaseUncounted,
+		"rescue":                           rescue,
+		"two claimers never share a job":   neverShared,
+		"only the owner may touch the job": ownerOnly,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, fresh)
+		})
+	}
+}
+
+// claim wants the job of Ref(n) at this attempt; n 0 wants none.
+func claim(t *testing.T, s jobs.Store, owner string, lease time.Duration, n, attempt int) jobs.Job {
+	t.Helper()
+	j, ok, err := s.ClaimJob(t.Context(), owner, lease)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case n == 0 && ok:
+		t.Fatalf("claimed %+v, want none", j)
+	case n != 0 && (!ok || j.Ref != Ref(n) || j.Attempt != attempt):
+		t.Fatalf("claimed %v, %+v; want %v, attempt %d", ok, j, Ref(n), attempt)
+	}
+	return j
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func oldestFirst(t *testing.T, fresh Fresh) {
+	s := fresh(t, 3)
+	for n := 1; n <= 3; n++ {
+		claim(t, s, "a", time.Hour, n, 1)
+	}
+	claim(t, s, "a", time.Hour, 0, 0)
+}
+
+func leaseRanOut(t *testing.T, fresh Fresh) {
+	s := fresh(t, 1)
+	claim(t, s, "a", expired, 1, 1)
+	claim(t, s, "b", time.Hour, 1, 2)
+	claim(t, s, "c", time.Hour, 0, 0)
+}
+
+func extend(t *testing.T, fresh Fresh) {
+	s := fresh(t, 1)
+	j := claim(t, s, "a", expired, 1, 1)
+	must(t, s.ExtendJob(t.Context(), j.ID, "a", time.Hour))
+	claim(t, s, "b", time.Hour, 0, 0)
+	must(t, s.ExtendJob(t.Context(), j.ID, "a", expired))
+	claim(t, s, "b", time.Hour, 1, 2)
+}
+
+func finish(t *testing.T, fresh Fresh) {
+	s := fresh(t, 2)
+	j := claim(t, s, "a", expired, 1, 1)
+	must(t, s.FinishJob(t.Context(), j.ID, "a"))
+	claim(t, s, "a", time.Hour, 2, 1)
+	claim(t, s, "a", time.Hour, 0, 0)
+}
+
+func releaseForLater(t *testing.T, fresh Fresh) {
+	s := fresh(t, 1)
+	j := claim(t, s, "a", time.Hour, 1, 1)
+	must(t, s.ReleaseJob(t.Context(), j.ID, "a", time.Now().Add(time.Hour)))
+	claim(t, s, "a", time.Hour, 0, 0)
+	s = fresh(t, 1)
+	j = claim(t, s, "a", time.Hour, 1, 1)
+	must(t, s.ReleaseJob(t.Context(), j.ID, "a", time.Now().Add(-time.Second)))
+	claim(t, s, "a", time.Hour, 1, 2)
+}
+
+func releaseUncounted(t *testing.T, fresh Fresh) {
+	s := fresh(t, 1)
+	j := claim(t, s, "a", time.Hour, 1, 1)
+	must(t, s.ReleaseJob(t.Context(), j.ID, "a", time.Time{}))
+	claim(t, s, "a", time.Hour, 1, 1)
+}
+
+func rescue(t *testing.T, fresh Fresh) {
+	s := fresh(t, 3)
+	claim(t, s, "a", time.Hour, 1, 1)
+	claim(t, s, "b", expired, 2, 1)
+	for _, want := range []int{2, 0} {
+		if n, err := s.RescueJobs(t.Context()); n != want || err != nil {
+			t.Errorf("rescued %d, %v; want %d", n, err, want)
+		}
+	}
+	claim(t, s, "c", time.Hour, 1, 2)
+	claim(t, s, "c", time.Hour, 2, 2)
+	claim(t, s, "c", time.Hour, 3, 1)
+}
+
+func neverShared(t *testing.T, fresh Fresh) {
+	const claimers, n = 8, 40
+	s := fresh(t, n)
+	claimed := make([][]jobs.Job, claimers)
+	var wg sync.WaitGroup
+	for i := range claimers {
+		wg.Go(func() {
+			for {
+				j, ok, err := s.ClaimJob(t.Context(), fmt.Sprint("owner", i), time.Hour)
+				if err != nil || !ok {
+					if err != nil {
+						t.Error(err)
+					}
+					return
+				}
+				claimed[i] = append(claimed[i], j)
+			}
+		})
+	}
+	wg.Wait()
+	times := map[svc.Ref]int{}
+	for _, list := range claimed {
+		for _, j := range list {
+			times[j.Ref]++
+		}
+	}
+	for i := 1; i <= n; i++ {
+		if times[Ref(i)] != 1 {
+			t.Errorf("%s was claimed %d times", Ref(i), times[Ref(i)])
+		}
+	}
+}
+
+func ownerOnly(t *testing.T, fresh Fresh) {
+	s := fresh(t, 2)
+	lost := claim(t, s, "a", expired, 1, 1)
+	claim(t, s, "b", time.Hour, 1, 2)
+	done := claim(t, s, "a", time.Hour, 2, 1)
+	must(t, s.FinishJob(t.Context(), done.ID, "a"))
+	for name, id := range map[string]int64{"taken over": lost.ID, "finished": done.ID, "unknown": 1 << 40} {
+		for verb, err := range map[string]error{
+			"extend":  s.ExtendJob(t.Context(), id, "a", time.Hour),
+			"finish":  s.FinishJob(t.Context(), id, "a"),
+			"release": s.ReleaseJob(t.Context(), id, "a", time.Time{}),
+		} {
+			if !errors.Is(err, svc.Precondition) {
+				t.Errorf("%s a job that is %s: %v, want a lost precondition", verb, name, err)
+			}
+		}
+	}
+	claim(t, s, "c", time.Hour, 0, 0) // b still holds the first
+}
