@@ -1,0 +1,73 @@
+# make check is what a change must pass; make help lists the rest.
+TOOL := go tool -modfile=internal/tools/go.mod
+LINT := $(TOOL) golangci-lint
+FUZZTIME ?= 30s
+BENCHCOUNT ?= 1
+GOTESTFLAGS ?=
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/svcctl and bin/svcd
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/svcctl ./cmd/svcd
+
+.PHONY: demo
+demo: build ## deploy the guestbook twice, promote and roll back, on free ports
+	./scripts/demo
+
+.PHONY: check
+check: fmt-check lint generate-check test ## everything a change must pass
+
+.PHONY: test
+test: ## all tests, end-to-end ones with the real workerd included
+	go test -race -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./...
+
+.PHONY: e2e
+e2e: ## the end-to-end tests alone
+	go test -race -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./internal/e2e/...
+
+.PHONY: fmt
+fmt: ## format the code
+	$(LINT) fmt
+
+.PHONY: fmt-check
+fmt-check: ## fail when code is not formatted
+	$(LINT) fmt --diff
+
+.PHONY: lint
+lint: ## run the linters
+	$(LINT) run
+
+.PHONY: lint-new
+lint-new: ## run the linters on what is not committed
+	$(LINT) run --new-from-rev=HEAD
+
+.PHONY: generate
+generate: ## write everything that is generated
+	go generate ./...
+
+.PHONY: generate-check
+generate-check: ## fail when something generated is stale
+	./scripts/generate-check
+
+.PHONY: bench
+bench: ## run the benchmarks; BENCHCOUNT=10 and benchstat compare two runs
+	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz test for FUZZTIME
+	./scripts/fuzz $(FUZZTIME)
+
+.PHONY: vuln
+vuln: ## look for known vulnerabilities (needs the network)
+	$(TOOL) govulncheck ./...
+
+.PHONY: hooks
+hooks: ## let git run scripts/pre-commit and scripts/commit-msg
+	git config core.hooksPath scripts
+
+.PHONY: clean
+clean: ## remove what was built
+	rm -rf bin dist
