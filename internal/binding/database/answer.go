@@ -129,32 +129,39 @@ func appendOddString(b []byte, s string) []byte {
 	return append(b, text...)
 }
 
-// totals is what the connection has counted, and the size of the database.
+// totals is what the connection that writes has counted, and the size of the
+// database in bytes.
 type totals struct{ changes, lastRowID, size int64 }
-
-func (x *execution) totals() totals {
-	t := totals{lastRowID: x.lastRowID, size: x.size()}
-	if !x.policy.reader {
-		t.changes, t.lastRowID = x.c.TotalChanges(), x.c.LastInsertRowID()
-	}
-	return t
-}
 
 const pageSize = 4096 // bytes, the engine's default, which nobody may change
 
-func (x *execution) size() (bytes int64) {
-	x.c.SetAuthorizer(nil)
-	defer x.c.SetAuthorizer(x.policy.allow)
-	_ = x.c.Query("PRAGMA page_count", nil, func(s *raw.Stmt) error { // tells only; a failure shows as 0
-		bytes = s.Int64(0) * pageSize
+// size is that of the pages in use. It asks under no policy.
+func size(c *raw.Conn) int64 {
+	return pageSize * (pragma(c, "PRAGMA page_count") - pragma(c, "PRAGMA freelist_count"))
+}
+
+func pragma(c *raw.Conn, text string) (n int64) {
+	_ = c.Query(text, nil, func(s *raw.Stmt) error { // tells only; a failure shows as 0
+		n = s.Int64(0)
 		return nil
 	})
-	return bytes
+	return n
+}
+
+// now is the totals after a statement. A reader changes none.
+func (x *execution) now() totals {
+	if x.policy.reader {
+		return x.before
+	}
+	x.c.SetAuthorizer(nil)
+	defer x.c.SetAuthorizer(x.policy.allow)
+	return totals{x.c.TotalChanges(), x.c.LastInsertRowID(), size(x.c)}
 }
 
 // meta writes the end of an answer.
-func (x *execution) meta(before totals, took time.Duration, rowsRead int64) error {
-	now := x.totals()
+func (x *execution) meta(took time.Duration, rowsRead int64) {
+	before, now := x.before, x.now()
+	x.before = now
 	changes := now.changes - before.changes
 	ms := float64(took.Microseconds()) / 1000
 	b := x.out.AvailableBuffer()
@@ -176,5 +183,4 @@ func (x *execution) meta(before totals, took time.Duration, rowsRead int64) erro
 	b = strconv.AppendInt(b, changes, 10)
 	b = append(b, '}', '}')
 	x.out.Write(b)
-	return nil
 }

@@ -17,8 +17,17 @@ import (
 // database is one database: an Instance.
 type database struct {
 	store     binding.Store
-	lastRowID atomic.Int64 // of the last insert, as reads tell it
+	last      atomic.Pointer[totals] // after the last write, for reads to tell
 	bookmarks bookmarks
+}
+
+func open(ctx context.Context, store binding.Store) (*database, error) {
+	d := &database{store: store}
+	err := store.Write(ctx, func(c *raw.Conn) error {
+		d.last.Store(&totals{size: size(c)})
+		return nil
+	})
+	return d, err
 }
 
 var _ binding.Migrator = (*database)(nil)
@@ -58,7 +67,7 @@ func mayRead(text string) bool {
 
 func (d *database) read(c *raw.Conn, list []query, f format, out *bytes.Buffer) error {
 	x := d.execution(c, f, out)
-	x.policy.reader, x.lastRowID = true, d.lastRowID.Load()
+	x.policy.reader = true
 	if len(list) == 1 { // a statement is a transaction of its own
 		return x.guarded(list)
 	}
@@ -66,15 +75,22 @@ func (d *database) read(c *raw.Conn, list []query, f format, out *bytes.Buffer) 
 }
 
 func (d *database) write(c *raw.Conn, list []query, f format, out *bytes.Buffer) error {
-	x := d.execution(c, f, out)
-	defer func() { d.lastRowID.Store(c.LastInsertRowID()) }()
-	defer x.resetSettings()
-	return c.InTx("BEGIN IMMEDIATE", func() error { return x.guarded(list) })
+	return d.change(c, func() error {
+		x := d.execution(c, f, out)
+		defer x.resetSettings()
+		return c.InTx("BEGIN IMMEDIATE", func() error { return x.guarded(list) })
+	})
+}
+
+// change runs fn, which may write, and remembers the totals after it.
+func (d *database) change(c *raw.Conn, fn func() error) error {
+	defer func() { d.last.Store(&totals{c.TotalChanges(), c.LastInsertRowID(), size(c)}) }()
+	return fn()
 }
 
 func (d *database) execution(c *raw.Conn, f format, out *bytes.Buffer) *execution {
 	limit(c)
-	return &execution{c: c, out: out, format: f}
+	return &execution{c: c, out: out, format: f, before: *d.last.Load()}
 }
 
 // bookmarks makes tokens that sort after all earlier ones, also after those of

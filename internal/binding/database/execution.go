@@ -12,11 +12,11 @@ const readsTables = 1 // Note of a statement that reads tables
 
 // execution is the run of one request on one connection.
 type execution struct {
-	c         *raw.Conn
-	out       *bytes.Buffer
-	format    format
-	policy    policy
-	lastRowID int64 // what a reader tells; the writer asks its connection
+	c      *raw.Conn
+	out    *bytes.Buffer
+	format format
+	policy policy
+	before totals // of the statement that runs
 }
 
 // guarded runs list under the policy.
@@ -33,7 +33,18 @@ func (x *execution) guarded(list []query) error {
 		}
 	}
 	x.out.WriteByte(']')
-	return nil
+	return x.checkNames()
+}
+
+// checkNames refuses a request that renamed a table into the platform's names.
+func (x *execution) checkNames() error {
+	if !x.policy.renames {
+		return nil
+	}
+	x.c.SetAuthorizer(nil)
+	return x.c.Query(`SELECT 1 FROM sqlite_schema WHERE name LIKE '\_cf\_%' ESCAPE '\'`, nil, func(*raw.Stmt) error {
+		return &raw.Error{Code: raw.Auth, Message: "not authorized", Offset: -1}
+	})
 }
 
 // explain replaces the engine's refusal by what the policy knows about it.
@@ -44,13 +55,14 @@ func (x *execution) explain(err error) error {
 		return errNeedWrite
 	case x.policy.transaction && errors.As(err, &e) && e.Code == raw.Auth:
 		return errTransaction
+	case x.policy.hidden != "":
+		return &raw.Error{Code: raw.Generic, Message: "no such table: " + x.policy.hidden, Offset: -1}
 	}
 	return err
 }
 
 // query runs the statements of one text and writes the answer of the last.
 func (x *execution) query(q query) error {
-	before := x.totals()
 	started := time.Now()
 	x.out.WriteString(`{"success":true,"results":`)
 	var rowsRead int64
@@ -69,7 +81,8 @@ func (x *execution) query(q query) error {
 			return err
 		}
 	}
-	return x.meta(before, time.Since(started), rowsRead)
+	x.meta(time.Since(started), rowsRead)
+	return nil
 }
 
 // prepare compiles the first statement of text.

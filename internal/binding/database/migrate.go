@@ -48,19 +48,20 @@ func (d *database) Migrate(ctx context.Context, m bundle.Migrations, files fs.FS
 // migrate applies one file; done is false when it was applied before.
 func (d *database) migrate(ctx context.Context, table, name, text string) (done bool, err error) {
 	err = d.store.Write(ctx, func(c *raw.Conn) error {
-		x := d.execution(c, asArrays, nil)
-		defer func() { d.lastRowID.Store(c.LastInsertRowID()) }()
-		defer x.resetSettings()
-		return c.InTx("BEGIN IMMEDIATE", func() error {
-			known, err := isApplied(c, table, name)
-			if err != nil || known {
-				return err
-			}
-			if err := x.script(text); err != nil {
-				return err
-			}
-			done = true
-			return c.Exec(`INSERT INTO `+table+` (name) VALUES (?1)`, name)
+		return d.change(c, func() error {
+			x := d.execution(c, asArrays, nil)
+			defer x.resetSettings()
+			return c.InTx("BEGIN IMMEDIATE", func() error {
+				known, err := isApplied(c, table, name)
+				if err != nil || known {
+					return err
+				}
+				if err := x.script(text); err != nil {
+					return err
+				}
+				done = true
+				return c.Exec(`INSERT INTO `+table+` (name) VALUES (?1)`, name)
+			})
 		})
 	})
 	return done && err == nil, err
@@ -99,7 +100,7 @@ func (b *badStatement) Unwrap() error { return b.err }
 func (x *execution) script(text string) error {
 	x.c.SetAuthorizer(x.policy.allow)
 	defer x.c.SetAuthorizer(nil)
-	return x.c.Each(cut(text), func(at int, s *raw.Stmt, err error) error {
+	err := x.c.Each(cut(text), func(at int, s *raw.Stmt, err error) error {
 		if err == nil && s.Params() > 0 {
 			err = errParameters
 		}
@@ -112,6 +113,10 @@ func (x *execution) script(text string) error {
 		at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t\r\n"))
 		return &badStatement{1 + strings.Count(text[:at], "\n"), excerpt(text[at:]), x.explain(err)}
 	})
+	if err != nil {
+		return err
+	}
+	return x.checkNames()
 }
 
 // excerpt is the beginning of the statement text begins with, on one line.

@@ -14,6 +14,8 @@ type policy struct {
 	needWriter  bool     // refused on a reader, fine on the writer
 	transaction bool     // refused for controlling transactions
 	reads       bool     // the statement reads a table
+	hidden      string   // refused for reading this table
+	renames     bool     // it may have given a table a new name, which the engine does not ask about
 	settings    []string // the settings it changed
 }
 
@@ -34,8 +36,12 @@ func (p *policy) allow(a raw.Action) bool {
 		return slices.Contains(modules, strings.ToLower(a.Arg2)) && !reserved(a.Arg1)
 	case raw.VerbRead:
 		p.reads = true
-		return !reserved(a.Arg1) && !slices.Contains(hiddenTables, strings.ToLower(a.Arg1))
+		if slices.Contains(hiddenTables, strings.ToLower(a.Arg1)) {
+			p.hidden = a.Arg1
+		}
+		return p.hidden == "" && !reserved(a.Arg1)
 	case raw.VerbAlterTable:
+		p.renames = true
 		return !reserved(a.Arg2)
 	}
 	return !reserved(a.Arg1) && !reserved(a.Arg2)

@@ -13,6 +13,7 @@ type Code int32
 
 // The codes this program tells apart.
 const (
+	Generic    Code = lib.SQLITE_ERROR
 	Busy       Code = lib.SQLITE_BUSY
 	Interrupt  Code = lib.SQLITE_INTERRUPT
 	Constraint Code = lib.SQLITE_CONSTRAINT

@@ -1,0 +1,115 @@
+package bindingtest
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/workerd"
+)
+
+// startTimeout is how long workerd may take to listen, on a busy machine.
+const startTimeout = 30 * time.Second
+
+// Worker is a worker that answers HTTP requests.
+type Worker struct {
+	client *http.Client
+	base   string
+}
+
+// Dir is a new directory whose paths are short enough for sockets. It goes away
+// with the test.
+func Dir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// run starts workerd with args, whose descriptor 3 reports, and waits until its
+// socket "http" listens. It is killed when the test ends.
+func run(t testing.TB, dir string, args []string) (port int) {
+	t.Helper()
+	control, report, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = control.Close() }()
+	var output bytes.Buffer
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), args[0], args[1:]...)
+	cmd.Dir, cmd.Env, cmd.ExtraFiles = dir, []string{"TMPDIR=" + dir}, []*os.File{report}
+	cmd.Stdout, cmd.Stderr = &output, &output
+	err = cmd.Start()
+	_ = report.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if t.Failed() {
+			t.Logf("workerd said:\n%s", tail(output.String(), 4000))
+		}
+	})
+	_ = control.SetReadDeadline(time.Now().Add(startTimeout))
+	ports, err := workerd.AwaitListening(control, "http")
+	if err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		t.Fatalf("workerd does not listen: %v\n%s", err, tail(output.String(), 4000))
+	}
+	return ports["http"]
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+// unixClient talks to the socket at path whatever the URL.
+func unixClient(path string) *http.Client {
+	return &http.Client{Timeout: 2 * time.Minute, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		},
+	}}
+}
+
+// Post sends body to path and gives the answer, which must be a 200.
+func (w *Worker) Post(t testing.TB, path, body string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, w.base+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := w.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("POST %s: %s\n%s", path, resp.Status, tail(string(text), 2000))
+	}
+	return string(text)
+}
+
+func writeFile(t testing.TB, dir, name, text string) string {
+	t.Helper()
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}

@@ -1,0 +1,103 @@
+package bindingtest
+
+import (
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/dataplane"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/workerd"
+	"github.com/svcctl/svcctl/internal/workerd/workerdtest"
+)
+
+// compatibilityDate of all workers of tests.
+const compatibilityDate = "2026-11-01"
+
+// OpenVolumes opens the volumes in dir and closes them when the test ends.
+func OpenVolumes(t testing.TB, dir string) *dataplane.Volumes {
+	t.Helper()
+	v, err := dataplane.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Errorf("closing the volumes: %v", err)
+		}
+	})
+	return v
+}
+
+// OpenSet opens bindings on v and closes them when the test ends.
+func OpenSet(t testing.TB, v binding.Volumes, kinds []binding.Kind, bindings ...bundle.Binding) *binding.Set {
+	t.Helper()
+	set, err := binding.OpenAll(t.Context(), kinds, &bundle.Manifest{Bindings: bindings}, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := set.Close(); err != nil {
+			t.Errorf("closing the bindings: %v", err)
+		}
+	})
+	return set
+}
+
+// Start runs the module source in workerd with the bindings of set.
+func Start(t testing.TB, set *binding.Set, source string) *Worker {
+	t.Helper()
+	dir := Dir(t)
+	socket := filepath.Join(dir, "b")
+	serve(t, socket, set)
+	user := &workerd.Worker{
+		Modules:           []workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: source}},
+		CompatibilityDate: compatibilityDate,
+	}
+	config := workerd.Config{Services: []workerd.Service{{Name: "user", Worker: user}}}
+	seen := map[string]bool{}
+	site := binding.Site{
+		Ref: svc.Ref{Project: "p", Version: "v1"}, Tag: "main", Address: "unix:" + socket,
+		CreatedAt: time.Date(2026, 11, 20, 1, 2, 3, 4e6, time.UTC),
+	}
+	for _, w := range set.Wire(site) {
+		user.Bindings = append(user.Bindings, w.Binding)
+		for _, s := range w.Services {
+			if !seen[s.Name] {
+				config.Services = append(config.Services, s)
+			}
+			seen[s.Name] = true
+		}
+	}
+	web := filepath.Join(dir, "w")
+	config.Sockets = []workerd.Socket{{Name: "http", Address: "unix:" + web, Service: workerd.ServiceRef{Name: "user"}}}
+	text, err := workerd.Render(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := writeFile(t, dir, "config.capnp", string(text))
+	run(t, dir, workerd.Command(workerdtest.Binary(t), workerd.Options{Config: path, ControlFD: 3}))
+	return &Worker{unixClient(web), "http://worker.test"}
+}
+
+func serve(t testing.TB, socket string, set *binding.Set) {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "unix", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := binding.NewServer(set)
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	t.Cleanup(func() {
+		if err := server.Close(); err != nil {
+			t.Errorf("closing the server: %v", err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("serving bindings: %v", err)
+		}
+	})
+}
