@@ -55,7 +55,7 @@ func TestRoles(t *testing.T) {
 					t.Errorf("%s: got %d, want %d", what, got[0], got[1])
 				}
 			}
-			if create.StatusCode == 401 && create.Header.Get("WWW-Authenticate") != "Bearer" {
+			if create.StatusCode == http.StatusUnauthorized && create.Header.Get("WWW-Authenticate") != "Bearer" {
 				t.Errorf("WWW-Authenticate is %q", create.Header.Get("WWW-Authenticate"))
 			}
 		})

@@ -31,7 +31,7 @@ func exchangeOf(ctx context.Context) *exchange {
 	return &exchange{}
 }
 
-var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`) //nolint:gochecknoglobals // compiled once, never written
+var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // ServeHTTP serves one request of the API port.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

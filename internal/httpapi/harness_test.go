@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -77,7 +78,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 }
 
 // document is the OpenAPI document as kin-openapi reads it.
-func document(t *testing.T) routers.Router {
+func document(t *testing.T) routers.Router { //nolint:ireturn // kin-openapi gives no more
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
 	if err != nil {
@@ -127,9 +128,7 @@ func (h *harness) do(rq request) reply {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for k, v := range rq.header {
-		r.Header[k] = v
-	}
+	maps.Copy(r.Header, rq.header)
 	switch rq.token {
 	case "":
 		r.Header.Set("Authorization", "Bearer "+adminToken)
@@ -203,7 +202,7 @@ func (h *harness) isProblem(rq request, got reply) {
 		p.RequestID != got.Header.Get("X-Request-Id") {
 		h.t.Errorf("%s %s: %d with the problem %+v", rq.method, rq.path, got.StatusCode, p)
 	}
-	if got.StatusCode == 503 && got.Header.Get("Retry-After") == "" {
+	if got.StatusCode == http.StatusServiceUnavailable && got.Header.Get("Retry-After") == "" {
 		h.t.Errorf("%s %s: a 503 without Retry-After", rq.method, rq.path)
 	}
 }

@@ -121,11 +121,22 @@ func TestLimits(t *testing.T) {
 		items int // 0 for a refusal
 		code  string
 	}{
-		{"", 50, ""}, {"?limit=1", 1, ""}, {"?limit=200", 200, ""}, {"?limit=201", 200, ""}, {"?limit=007", 7, ""},
-		{"?limit=99999999999999999999999", 200, ""}, {"?limit=0", 0, "invalid_limit"}, {"?limit=-1", 0, "invalid_limit"},
-		{"?limit=ten", 0, "invalid_limit"}, {"?limit=1e1", 0, "invalid_limit"}, {"?limit=", 0, "invalid_limit"},
-		{"?limit=1.5", 0, "invalid_limit"}, {"?limit=%2B5", 0, "invalid_limit"}, {"?limit=1&limit=2", 0, "invalid_limit"},
-		{"?limit=%zz", 0, "invalid_query"}, {"?cursor=a&cursor=b", 0, "invalid_parameter"},
+		{"", 50, ""},
+		{"?limit=1", 1, ""},
+		{"?limit=200", 200, ""},
+		{"?limit=201", 200, ""},
+		{"?limit=007", 7, ""},
+		{"?limit=99999999999999999999999", 200, ""},
+		{"?limit=0", 0, "invalid_limit"},
+		{"?limit=-1", 0, "invalid_limit"},
+		{"?limit=ten", 0, "invalid_limit"},
+		{"?limit=1e1", 0, "invalid_limit"},
+		{"?limit=", 0, "invalid_limit"},
+		{"?limit=1.5", 0, "invalid_limit"},
+		{"?limit=%2B5", 0, "invalid_limit"},
+		{"?limit=1&limit=2", 0, "invalid_limit"},
+		{"?limit=%zz", 0, "invalid_query"},
+		{"?cursor=a&cursor=b", 0, "invalid_parameter"},
 	} {
 		t.Run(tc.query, func(t *testing.T) {
 			t.Parallel()

@@ -71,10 +71,24 @@ func TestOperationsOfLaterVersions(t *testing.T) {
 	h := start(t)
 	const v = "/v1/projects/shop/versions/v-1"
 	for _, tc := range [][2]string{
-		{"DELETE", v}, {"GET", v + "/env"}, {"PUT", v + "/env"}, {"POST", v + "/archive"}, {"POST", v + "/wake"}, {"POST", v + "/pin"},
-		{"POST", v + "/unpin"}, {"GET", v + "/bindings"}, {"GET", v + "/database"}, {"GET", v + "/database/tables"},
-		{"GET", v + "/database/tables/t/rows"}, {"POST", v + "/database/query"}, {"GET", v + "/kv"}, {"GET", v + "/kv/ns/keys"},
-		{"PUT", v + "/kv/ns/values/k"}, {"GET", v + "/queues"}, {"POST", v + "/queues/q/purge"}, {"GET", v + "/workflows/w/instances"},
+		{"DELETE", v},
+		{"GET", v + "/env"},
+		{"PUT", v + "/env"},
+		{"POST", v + "/archive"},
+		{"POST", v + "/wake"},
+		{"POST", v + "/pin"},
+		{"POST", v + "/unpin"},
+		{"GET", v + "/bindings"},
+		{"GET", v + "/database"},
+		{"GET", v + "/database/tables"},
+		{"GET", v + "/database/tables/t/rows"},
+		{"POST", v + "/database/query"},
+		{"GET", v + "/kv"},
+		{"GET", v + "/kv/ns/keys"},
+		{"PUT", v + "/kv/ns/values/k"},
+		{"GET", v + "/queues"},
+		{"POST", v + "/queues/q/purge"},
+		{"GET", v + "/workflows/w/instances"},
 		{"GET", v + "/objects/b/k"},
 	} {
 		p := h.do(request{method: tc[0], path: tc[1], outside: true}).wantProblem(501, "not_yet")
@@ -191,8 +205,11 @@ func TestAccessLogAndMetrics(t *testing.T) {
 		}
 	}
 	var line struct {
-		Level, Route, Project, Role string
-		Status                      int
+		Level   string `json:"level"`
+		Route   string `json:"route"`
+		Project string `json:"project"`
+		Role    string `json:"role"`
+		Status  int    `json:"status"`
 	}
 	if err := json.Unmarshal([]byte(strings.Split(h.log.String(), "\n")[1]), &line); err != nil {
 		t.Fatal(err)

@@ -17,7 +17,7 @@ func TestUploads(t *testing.T) {
 		method: "POST", path: "/v1/projects/shop/versions", token: deployToken, body: api.CreateVersion{ID: "v-1", Upload: true},
 	}).want(202))
 	u := accepted.Upload
-	if u == nil || u.Method != "PUT" || u.URL != h.url+"/v1/uploads/ticket-of-v-1" || u.Headers == nil || u.ExpiresAt.IsZero() {
+	if u == nil || u.Method != http.MethodPut || u.URL != h.url+"/v1/uploads/ticket-of-v-1" || u.Headers == nil || u.ExpiresAt.IsZero() {
 		t.Fatalf("got %+v", u)
 	}
 	put := request{
@@ -49,7 +49,7 @@ func TestChunkedUploadIsLimited(t *testing.T) {
 	h.do(request{
 		method: "POST", path: "/v1/projects/shop/versions", token: deployToken, body: api.CreateVersion{ID: "v-1", Upload: true},
 	}).want(202)
-	r, err := http.NewRequestWithContext(t.Context(), "PUT", h.url+"/v1/uploads/ticket-of-v-1", struct{ *strings.Reader }{strings.NewReader(strings.Repeat("b", 1<<16+1))})
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, h.url+"/v1/uploads/ticket-of-v-1", struct{ *strings.Reader }{strings.NewReader(strings.Repeat("b", 1<<16+1))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestChunkedUploadIsLimited(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if resp.StatusCode != 413 || len(h.fakes.stored) != 0 {
+	if resp.StatusCode != http.StatusRequestEntityTooLarge || len(h.fakes.stored) != 0 {
 		t.Errorf("got %d, stored %v", resp.StatusCode, h.fakes.stored)
 	}
 }

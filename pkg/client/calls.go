@@ -17,24 +17,27 @@ type Page struct {
 
 // Health asks whether the service lives.
 func (c *Client) Health(ctx context.Context) (api.Health, error) {
-	return answer[api.Health](c.raw.GetHealth(ctx, anonymous))
+	resp, err := c.raw.GetHealth(ctx, anonymous)
+	return as[api.Health](read(resp, err))
 }
 
 // DeepHealth asks how the service's parts are. A service that is not well is
 // no error here: the answer says so.
 func (c *Client) DeepHealth(ctx context.Context) (api.DeepHealth, error) {
 	resp, err := c.raw.GetDeepHealth(ctx, anonymous)
-	return answerOr[api.DeepHealth](resp, err, http.StatusServiceUnavailable)
+	return as[api.DeepHealth](read(resp, err, http.StatusServiceUnavailable))
 }
 
 // Routes lists the hosts of the gateway and what is behind them.
 func (c *Client) Routes(ctx context.Context) (api.RoutePage, error) {
-	return answer[api.RoutePage](c.raw.ListRoutes(ctx))
+	resp, err := c.raw.ListRoutes(ctx)
+	return as[api.RoutePage](read(resp, err))
 }
 
 // Projects lists projects, newest first.
 func (c *Client) Projects(ctx context.Context, p Page) (api.ProjectPage, error) {
-	return answer[api.ProjectPage](c.raw.ListProjects(ctx, &api.ListProjectsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}))
+	resp, err := c.raw.ListProjects(ctx, &api.ListProjectsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)})
+	return as[api.ProjectPage](read(resp, err))
 }
 
 // AllProjects goes through every project, page by page.
@@ -48,26 +51,30 @@ func (c *Client) AllProjects(ctx context.Context) iter.Seq2[api.Project, error] 
 // CreateProject creates a project, or returns the one that exists with the
 // same content [D8].
 func (c *Client) CreateProject(ctx context.Context, p api.CreateProject) (api.Project, error) {
-	return answer[api.Project](c.raw.CreateProject(ctx, p))
+	resp, err := c.raw.CreateProject(ctx, p)
+	return as[api.Project](read(resp, err))
 }
 
 // Project gets a project.
 func (c *Client) Project(ctx context.Context, id string) (api.Project, error) {
-	return answer[api.Project](c.raw.GetProject(ctx, id, &api.GetProjectParams{}))
+	resp, err := c.raw.GetProject(ctx, id, &api.GetProjectParams{})
+	return as[api.Project](read(resp, err))
 }
 
 // ProjectWithVersions gets a project with its newest versions, limit of them
 // at most; 0 leaves the number to the service.
 func (c *Client) ProjectWithVersions(ctx context.Context, id string, limit int) (api.Project, error) {
 	params := &api.GetProjectParams{Include: or(api.GetProjectParamsIncludeVersions), Limit: or(limit)}
-	return answer[api.Project](c.raw.GetProject(ctx, id, params))
+	resp, err := c.raw.GetProject(ctx, id, params)
+	return as[api.Project](read(resp, err))
 }
 
 // Versions lists the versions of a project, newest first; status "" leaves out
 // destroyed ones only.
 func (c *Client) Versions(ctx context.Context, project string, status api.VersionStatus, p Page) (api.VersionPage, error) {
 	params := &api.ListVersionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor), Status: or(status)}
-	return answer[api.VersionPage](c.raw.ListVersions(ctx, project, params))
+	resp, err := c.raw.ListVersions(ctx, project, params)
+	return as[api.VersionPage](read(resp, err))
 }
 
 // AllVersions goes through the versions of a project, page by page.
@@ -84,36 +91,42 @@ func (c *Client) CreateVersion(
 	ctx context.Context, project string, v api.CreateVersion, idempotencyKey string,
 ) (api.VersionAccepted, error) {
 	params := &api.CreateVersionParams{IdempotencyKey: or(idempotencyKey)}
-	return answer[api.VersionAccepted](c.raw.CreateVersion(ctx, project, params, v, c.asDeployer))
+	resp, err := c.raw.CreateVersion(ctx, project, params, v, c.asDeployer)
+	return as[api.VersionAccepted](read(resp, err))
 }
 
 // Version gets a version.
 func (c *Client) Version(ctx context.Context, project, version string) (api.Version, error) {
-	return answer[api.Version](c.raw.GetVersion(ctx, project, version))
+	resp, err := c.raw.GetVersion(ctx, project, version)
+	return as[api.Version](read(resp, err))
 }
 
 // Logs gives the last lines a version wrote, oldest first; tail 0 leaves the
 // number to the service.
 func (c *Client) Logs(ctx context.Context, project, version string, tail int) ([]api.LogLine, error) {
-	lines, err := answer[api.LogLines](c.raw.ListLogs(ctx, project, version, &api.ListLogsParams{Tail: or(tail)}))
+	resp, err := c.raw.ListLogs(ctx, project, version, &api.ListLogsParams{Tail: or(tail)})
+	lines, err := as[api.LogLines](read(resp, err))
 	return lines.Items, err
 }
 
 // Promote makes a version production. It returns once the saga has started:
 // WaitPromotion sees its end.
 func (c *Client) Promote(ctx context.Context, project, version string, p api.PromoteVersion) (api.PromotionAccepted, error) {
-	return answer[api.PromotionAccepted](c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p))
+	resp, err := c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)
+	return as[api.PromotionAccepted](read(resp, err))
 }
 
 // Promotion gets a promotion with the steps of its saga.
 func (c *Client) Promotion(ctx context.Context, project, operation string) (api.Promotion, error) {
-	return answer[api.Promotion](c.raw.GetPromotion(ctx, project, operation))
+	resp, err := c.raw.GetPromotion(ctx, project, operation)
+	return as[api.Promotion](read(resp, err))
 }
 
 // Promotions lists the promotions of a project, newest first.
 func (c *Client) Promotions(ctx context.Context, project string, p Page) (api.PromotionPage, error) {
 	params := &api.ListPromotionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	return answer[api.PromotionPage](c.raw.ListPromotions(ctx, project, params))
+	resp, err := c.raw.ListPromotions(ctx, project, params)
+	return as[api.PromotionPage](read(resp, err))
 }
 
 // all goes through pages until the last one or an error.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -107,29 +108,33 @@ func anonymous(_ context.Context, req *http.Request) error {
 	return nil
 }
 
-// answer turns what a generated call returned into a value or an error. It
-// closes the response.
-func answer[T any](resp *http.Response, err error) (T, error) {
-	return answerOr[T](resp, err, http.StatusOK)
-}
-
-// answerOr is answer for calls where one more status carries the value.
-func answerOr[T any](resp *http.Response, err error, status int) (T, error) {
-	var v T
+// read takes what a generated call returned and gives the body of an answer
+// that went well: one of 2xx or, for some calls, one more status. It closes the
+// response.
+func read(resp *http.Response, err error, alsoWell ...int) ([]byte, error) {
 	if err != nil {
-		return v, transportError(err)
+		return nil, transportError(err)
 	}
-	defer resp.Body.Close() //nolint:errcheck // the body was read or is of no use
+	defer resp.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
 	if err != nil {
-		return v, transportError(err)
+		return nil, transportError(err)
 	}
 	isProblem := strings.HasPrefix(resp.Header.Get("Content-Type"), api.ProblemContentType)
-	if ok := resp.StatusCode >= 200 && resp.StatusCode <= 299 || resp.StatusCode == status; !ok || isProblem {
-		return v, refusal(resp, body)
+	if ok := resp.StatusCode/100 == 2 || slices.Contains(alsoWell, resp.StatusCode); !ok || isProblem {
+		return nil, refusal(resp, body)
+	}
+	return body, nil
+}
+
+// as reads the JSON of an answer.
+func as[T any](body []byte, err error) (T, error) {
+	var v T
+	if err != nil {
+		return v, err
 	}
 	if err := json.Unmarshal(body, &v); err != nil {
-		return v, fmt.Errorf("the answer of %s is not what the API promises: %w", resp.Request.URL.Path, err)
+		return v, fmt.Errorf("the answer is not what the API promises: %w", err)
 	}
 	return v, nil
 }

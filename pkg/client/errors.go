@@ -43,8 +43,7 @@ func (e *Error) Error() string {
 // CodeOf is the stable code of a refusal: "version_not_ready"; "" when err is
 // no *Error.
 func CodeOf(err error) string {
-	var e *Error
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Problem.Code
 	}
 	return ""

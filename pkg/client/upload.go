@@ -35,23 +35,9 @@ func (c *Client) Upload(ctx context.Context, to api.Upload, bundle io.ReadSeeker
 		req.Header.Set(name, value)
 	}
 	req.Header.Set("User-Agent", c.agent)
-	return sent(c.uploads.Do(req))
-}
-
-// sent reads the outcome of an upload.
-func sent(resp *http.Response, err error) error {
-	if err != nil {
-		return transportError(err)
-	}
-	defer resp.Body.Close() //nolint:errcheck // the body was read or is of no use
-	body, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	if err != nil {
-		return transportError(err)
-	}
-	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return refusal(resp, body)
-	}
-	return nil
+	resp, err := c.uploads.Do(req)
+	_, err = read(resp, err)
+	return err
 }
 
 // counter reports how many bytes were read through it.
