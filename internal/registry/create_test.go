@@ -1,0 +1,247 @@
+package registry_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/registry"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const digestA, digestB = "sha256:aa", "sha256:bb"
+
+// TestCreateExisting covers the repeated create by id [D9].
+func TestCreateExisting(t *testing.T) {
+	t.Parallel()
+	asked := svc.NewVersion{Project: "shop", ID: "v1", Digest: digestA, Env: map[string]string{"A": "1", "B": "2"}}
+	with := func(change func(*svc.NewVersion)) svc.NewVersion {
+		n := asked
+		change(&n)
+		return n
+	}
+	for name, tc := range map[string]struct {
+		first  svc.NewVersion
+		moves  []svc.Trigger
+		learnt string
+		again  svc.NewVersion
+		code   string
+	}{
+		"the same":                {first: asked, again: asked},
+		"the same, ready":         {first: asked, moves: toReady, again: asked},
+		"another label":           {first: asked, again: with(func(n *svc.NewVersion) { n.GitRef = "main" })},
+		"another digest":          {first: asked, again: with(func(n *svc.NewVersion) { n.Digest = digestB }), code: "version_exists"},
+		"no digest this time":     {first: asked, again: with(func(n *svc.NewVersion) { n.Digest = "" }), code: "version_exists"},
+		"another value":           {first: asked, again: with(func(n *svc.NewVersion) { n.Env = map[string]string{"A": "1", "B": "3"} }), code: "version_exists"},
+		"no env":                  {first: asked, again: with(func(n *svc.NewVersion) { n.Env = nil }), code: "version_exists"},
+		"another parent":          {first: asked, again: with(func(n *svc.NewVersion) { n.ParentID = "v0" }), code: "version_exists"},
+		"empty and absent env":    {first: with(func(n *svc.NewVersion) { n.Env = nil }), again: with(func(n *svc.NewVersion) { n.Env = map[string]string{} })},
+		"failed":                  {first: asked, moves: []svc.Trigger{svc.TriggerFail}, again: asked, code: "version_exists"},
+		"destroyed":               {first: asked, moves: []svc.Trigger{svc.TriggerDestroy}, again: asked, code: "version_exists"},
+		"learnt digest, not sent": {first: with(func(n *svc.NewVersion) { n.Digest = "" }), learnt: digestB, again: with(func(n *svc.NewVersion) { n.Digest = "" })},
+		"learnt digest, sent":     {first: with(func(n *svc.NewVersion) { n.Digest = "" }), learnt: digestB, again: with(func(n *svc.NewVersion) { n.Digest = digestB })},
+		"learnt digest, other":    {first: with(func(n *svc.NewVersion) { n.Digest = "" }), learnt: digestB, again: with(func(n *svc.NewVersion) { n.Digest = digestA }), code: "version_exists"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := open(t)
+			addProject(t, db, "shop")
+			addVersion(t, db, "shop", "v0")
+			first, created, err := db.CreateVersion(t.Context(), tc.first, registry.CreateOptions{})
+			if err != nil || !created {
+				t.Fatal(created, err)
+			}
+			if len(tc.moves) > 0 {
+				first = move(t, db, first.Ref, tc.moves...)
+			}
+			if tc.learnt != "" {
+				if err := db.SetArtifact(t.Context(), first.Ref, tc.learnt, 1); err != nil {
+					t.Fatal(err)
+				}
+			}
+			// A full queue does not stand in the way of a repeated create.
+			got, created, err := db.CreateVersion(t.Context(), tc.again, registry.CreateOptions{QueueMax: 1})
+			wantError(t, err, svc.Conflict, tc.code)
+			if created || err == nil && got.Ref != first.Ref {
+				t.Errorf("created %v, %v", created, got.Ref)
+			}
+			if depth, err := db.QueueDepth(t.Context()); err != nil || depth != 2 {
+				t.Errorf("%d jobs, %v; want those of v0 and v1", depth, err)
+			}
+		})
+	}
+}
+
+func TestCreateErrors(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	addProject(t, db, "other")
+	addVersion(t, db, "other", "v1")
+	create := func(n svc.NewVersion) (svc.Version, error) {
+		v, _, err := db.CreateVersion(t.Context(), n, registry.CreateOptions{})
+		return v, err
+	}
+	_, err := create(svc.NewVersion{Project: "none"})
+	wantError(t, err, svc.NotFound, "project_not_found")
+	_, err = create(svc.NewVersion{Project: "shop", ParentID: "v1"}) // the other project's
+	wantError(t, err, svc.Unprocessable, "parent_not_found")
+	_, err = create(svc.NewVersion{Project: "shop", ID: "v1"}) // ids are unique per project
+	wantError(t, err, "", "")
+	child, err := create(svc.NewVersion{Project: "shop", ParentID: "v1"})
+	wantError(t, err, "", "")
+	if child.ParentID != "v1" {
+		t.Errorf("child: %+v", child)
+	}
+	if depth, err := db.QueueDepth(t.Context()); err != nil || depth != 3 {
+		t.Errorf("%d jobs, %v: refused creates left some behind", depth, err)
+	}
+}
+
+// TestGeneratedIDs: creates within one second take the next free seconds [D2].
+func TestGeneratedIDs(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) { // the bubble's clock stands at 2000-01-01 00:00:00 UTC
+		db := open(t)
+		addProject(t, db, "shop")
+		addProject(t, db, "other")
+		addVersion(t, db, "shop", "v-20000101000001")
+		var got []string
+		for _, project := range []string{"shop", "shop", "shop", "other"} {
+			v, created, err := db.CreateVersion(t.Context(), svc.NewVersion{Project: project}, registry.CreateOptions{})
+			if err != nil || !created {
+				t.Fatal(created, err)
+			}
+			got = append(got, v.Version)
+		}
+		want := []string{"v-20000101000000", "v-20000101000002", "v-20000101000003", "v-20000101000000"}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("-want +got:\n%s", d)
+		}
+	})
+}
+
+// TestIdempotencyKey covers [D9]: 24 hours, bound to project and body.
+func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		db := open(t)
+		addProject(t, db, "shop")
+		addProject(t, db, "other")
+		create := func(project, key, body string) (string, bool, error) {
+			v, created, err := db.CreateVersion(t.Context(), svc.NewVersion{Project: project},
+				registry.CreateOptions{IdempotencyKey: key, BodyHash: body, QueueMax: 100})
+			return v.Version, created, err
+		}
+		first, created, err := create("shop", "k", "body")
+		if err != nil || !created {
+			t.Fatal(created, err)
+		}
+		for name, tc := range map[string]struct {
+			project, key, body string
+			created            bool
+			code               string
+		}{
+			"again":           {"shop", "k", "body", false, ""},
+			"another body":    {"shop", "k", "other", false, "idempotency_mismatch"},
+			"another key":     {"shop", "k2", "body", true, ""},
+			"another project": {"other", "k", "other", true, ""},
+			"no key":          {"shop", "", "body", true, ""},
+		} {
+			id, created, err := create(tc.project, tc.key, tc.body)
+			if created != tc.created || !created && err == nil && id != first {
+				t.Errorf("%s: %s, created %v", name, id, created)
+			}
+			wantError(t, err, svc.Unprocessable, tc.code)
+		}
+		<-time.After(24*time.Hour - time.Millisecond)
+		if id, created, err := create("shop", "k", "body"); id != first || created || err != nil {
+			t.Errorf("just before the end: %s, %v, %v", id, created, err)
+		}
+		<-time.After(time.Millisecond)
+		if id, created, err := create("shop", "k", "other"); id == first || !created || err != nil {
+			t.Errorf("after a day: %s, %v, %v", id, created, err)
+		}
+	})
+}
+
+// TestIdempotencyRace: parallel requests with one key make one version.
+func TestIdempotencyRace(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	var fresh atomic.Int32
+	ids := make([]string, 16)
+	var wg sync.WaitGroup
+	for i := range ids {
+		wg.Go(func() {
+			v, created, err := db.CreateVersion(t.Context(), svc.NewVersion{Project: "shop"}, registry.CreateOptions{IdempotencyKey: "k", BodyHash: "h"})
+			if err != nil {
+				t.Error(err)
+			}
+			if created {
+				fresh.Add(1)
+			}
+			ids[i] = v.Version
+		})
+	}
+	wg.Wait()
+	for _, id := range ids {
+		if id != ids[0] {
+			t.Errorf("got %s and %s", ids[0], id)
+		}
+	}
+	if fresh.Load() != 1 {
+		t.Errorf("%d versions were made", fresh.Load())
+	}
+}
+
+// TestQueueFull: of 32 parallel creates 10 fit, each with an id of its own.
+func TestQueueFull(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	const creates, room = 32, 10
+	var accepted atomic.Int32
+	var wg sync.WaitGroup
+	for range creates {
+		wg.Go(func() {
+			_, created, err := db.CreateVersion(t.Context(), svc.NewVersion{Project: "shop"}, registry.CreateOptions{QueueMax: room})
+			if created {
+				accepted.Add(1)
+				return
+			}
+			wantError(t, err, svc.Unavailable, "queue_full")
+			if e := svc.AsError(err); e.Queue == nil || *e.Queue != (svc.QueueState{Pending: room, Max: room}) || e.RetryAfter <= 0 {
+				t.Errorf("%+v", e)
+			}
+		})
+	}
+	wg.Wait()
+	depth, err := db.QueueDepth(t.Context())
+	counts, err2 := db.Counts(t.Context())
+	if err := errors.Join(err, err2); err != nil {
+		t.Fatal(err)
+	}
+	if accepted.Load() != room || depth != room || counts[svc.StatusPending] != room {
+		t.Errorf("accepted %d, %d jobs, %d pending; want %d", accepted.Load(), depth, counts[svc.StatusPending], room)
+	}
+	// One finished job makes room for one more.
+	j, _, err := db.ClaimJob(t.Context(), "w", time.Minute)
+	if err == nil {
+		err = db.FinishJob(t.Context(), j.ID, "w")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, code := range []string{"", "queue_full"} {
+		_, _, err := db.CreateVersion(t.Context(), svc.NewVersion{Project: "shop", ID: fmt.Sprint("late", i)}, registry.CreateOptions{QueueMax: room})
+		wantError(t, err, svc.Unavailable, code)
+	}
+}
