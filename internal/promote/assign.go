@@ -1,0 +1,47 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// assignLimit bounds an assignment, which may wait for a promotion to end.
+const assignLimit = 15 * time.Second
+
+// AssignFirst makes ref production if its project has none: of several versions
+// that become ready at the same time, one wins, and losing is no error. Repeat
+// it after an error: it finishes what it began.
+// spec: Resources and their fields, Project.
+func (s *Service) AssignFirst(ctx context.Context, ref svc.Ref) error {
+	p, err := s.deps.Projects.Project(ctx, ref.Project)
+	if err != nil || p.ProdVersionID != "" && p.ProdVersionID != ref.Version {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, assignLimit)
+	defer cancel()
+	unlock, err := s.locks.acquire(ctx, ref.Project)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if p, err = s.deps.Projects.Project(ctx, ref.Project); err != nil {
+		return err
+	}
+	if p.ProdVersionID == "" {
+		err := s.deps.Projects.SetProduction(ctx, ref.Project, "", ref.Version)
+		if errors.Is(err, svc.Precondition) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.log.InfoContext(ctx, "first ready version is production", "project", ref.Project, "version", ref.Version)
+	} else if p.ProdVersionID != ref.Version {
+		return nil
+	}
+	s.deps.Gateway.SetProduction(ref.Project, ref.Version)
+	return pointers{s.deps.Bucket}.assign(ctx, ref)
+}
