@@ -1,0 +1,47 @@
+package esbuild
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// findAdditional collects the files below the base directory that a rule names,
+// with their paths as names. Directories that hold no sources are passed over.
+func (b *builder) findAdditional() error {
+	passOver := []string{"node_modules", ".git", ".wrangler"}
+	return filepath.WalkDir(b.req.BaseDir, func(file string, e fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return fmt.Errorf("looking for modules: %w", err)
+		case e.IsDir() && slices.Contains(passOver, e.Name()):
+			return filepath.SkipDir
+		case !e.Type().IsRegular() || file == b.req.Entry || isProjectFile(e.Name()):
+			return nil
+		}
+		name, _ := below(b.req.BaseDir, file)
+		kind := b.rules.forFile(name)
+		if kind == "" || name == b.main {
+			return nil
+		}
+		content, err := os.ReadFile(file) //nolint:gosec // below the project's base directory
+		if err != nil {
+			return fmt.Errorf("reading a module: %w", err)
+		}
+		m := Module{Name: name, Type: kind, Content: content}
+		if b.req.SourceMaps && isScript(kind) {
+			m.SourceMap = sourceMapBeside(file, content)
+		}
+		b.additional[file] = name
+		b.collected[name] = m
+		b.files[file] = true
+		return nil
+	})
+}
+
+func isProjectFile(name string) bool {
+	return strings.HasPrefix(name, "wrangler.")
+}
