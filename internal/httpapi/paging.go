@@ -98,6 +98,9 @@ func newCursor(scope string, at int64) *string {
 }
 
 func readCursor(scope, text string) (int64, error) {
+	if len(text) != base64.RawURLEncoding.EncodedLen(cursorSize) { // the decoder would pass over line breaks
+		return 0, errCursor()
+	}
 	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	sum := sha256.Sum256([]byte(scope))
 	if err != nil || len(b) != cursorSize || b[0] != cursorVersion || string(b[9:]) != string(sum[:8]) {
