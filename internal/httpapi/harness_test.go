@@ -78,7 +78,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 }
 
 // document is the OpenAPI document as kin-openapi reads it.
-func document(t *testing.T) routers.Router { //nolint:ireturn // kin-openapi gives no more
+func document(t *testing.T) routers.Router {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
 	if err != nil {
