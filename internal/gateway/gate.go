@@ -1,0 +1,87 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// gate stands before a project's production host [D20]. Requests enter epochs;
+// a hold closes the current epoch, a release begins the next. Whoever was
+// claimed before the hold is in an epoch of the past and can be waited for.
+type gate struct {
+	cur atomic.Pointer[epoch]
+
+	mu   sync.Mutex
+	past []*epoch // closed and not known to be empty
+}
+
+type epoch struct {
+	*tally
+	over chan struct{} // closed when the epoch after this one has begun
+}
+
+func newGate() *gate {
+	g := &gate{}
+	g.cur.Store(newEpoch())
+	return g
+}
+
+func newEpoch() *epoch { return &epoch{tally: newTally(), over: make(chan struct{})} }
+
+// enter claims a place in the current epoch; ok is false while the gate is
+// held, and then the caller waits for the epoch to be over and tries again.
+func (g *gate) enter() (e *epoch, ok bool) {
+	e = g.cur.Load()
+	return e, e.acquire()
+}
+
+// hold closes the gate. Holding a held gate changes nothing.
+func (g *gate) hold() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e := g.cur.Load()
+	e.close()
+	if len(g.past) > 0 && g.past[len(g.past)-1] == e {
+		return
+	}
+	kept := g.past[:0]
+	for _, p := range g.past {
+		if p.count() > 0 {
+			kept = append(kept, p)
+		}
+	}
+	g.past = append(kept, e)
+}
+
+// release opens a held gate.
+func (g *gate) release() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	e := g.cur.Load()
+	if e.n.Load() < closedBit {
+		return // not held
+	}
+	g.cur.Store(newEpoch())
+	close(e.over)
+}
+
+// drain waits for the requests claimed before the last hold.
+func (g *gate) drain(ctx context.Context) error {
+	g.mu.Lock()
+	past := append([]*epoch(nil), g.past...)
+	g.mu.Unlock()
+	for i, e := range past {
+		select {
+		case <-e.done:
+		case <-ctx.Done():
+			var left int64
+			for _, e := range past[i:] {
+				left += e.count()
+			}
+			return fmt.Errorf("%d requests still run: %w", left, context.Cause(ctx))
+		}
+	}
+	return nil
+}

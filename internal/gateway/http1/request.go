@@ -1,0 +1,115 @@
+package http1
+
+import "bytes"
+
+// Request is a parsed request head. Parse may be called again and again on one
+// value; it keeps the memory of its field list.
+type Request struct {
+	Fields
+	Method []byte
+	// Target is the request target in origin form, byte for byte as sent.
+	Target []byte
+	// Host is the one Host of the request.
+	Host []byte
+	// Minor is the minor version: 0, or 1 for anything later.
+	Minor int
+}
+
+// Parse reads head, which must be whole as FindHead found it.
+func (r *Request) Parse(head []byte) error {
+	if bytes.HasPrefix(head, headEnd[:2]) {
+		head = head[2:] // RFC 9112, 2.2: one empty line before the request
+	}
+	line, rest, err := cutLine(head)
+	if err != nil {
+		return err
+	}
+	if err := r.requestLine(line); err != nil {
+		return err
+	}
+	if err := r.parse(rest); err != nil {
+		return err
+	}
+	if err := r.framing(); err != nil {
+		return err
+	}
+	return r.authority()
+}
+
+func (r *Request) requestLine(line []byte) error {
+	method, rest, ok := bytes.Cut(line, []byte{' '})
+	i := bytes.LastIndexByte(rest, ' ')
+	if !ok || i < 0 || !isToken(method) || !isTarget(rest[:i]) {
+		return bad("the request line is malformed")
+	}
+	version := rest[i+1:]
+	if len(version) != len("HTTP/1.1") || string(version[:5]) != "HTTP/" || version[6] != '.' {
+		return bad("the request line is malformed")
+	}
+	if version[5] != '1' || version[7] < '0' || version[7] > '9' {
+		return &Error{Status: 505, Detail: "only HTTP/1.1 and HTTP/1.0 are spoken here"}
+	}
+	r.Method, r.Target, r.Minor = method, rest[:i], min(int(version[7]-'0'), 1)
+	return nil
+}
+
+// framing refuses whatever leaves a doubt about where the body ends.
+func (r *Request) framing() error {
+	switch {
+	case r.coding == 0:
+		return nil
+	case r.Length >= 0:
+		return bad("Content-Length and Transfer-Encoding exclude each other")
+	case r.Minor == 0:
+		return bad("HTTP/1.0 has no Transfer-Encoding")
+	case r.coding > 1 || !r.Chunked:
+		return &Error{Status: 501, Detail: "the only transfer coding is chunked"}
+	}
+	return nil
+}
+
+// authority settles the host: one Host field, and a target in origin form, or
+// in absolute form for the same host.
+func (r *Request) authority() error {
+	if r.hosts != 1 || !isHost(r.host) {
+		return bad("a request needs exactly one valid Host")
+	}
+	r.Host = r.host
+	if r.Target[0] == '/' {
+		return nil
+	}
+	rest, ok := bytes.CutPrefix(r.Target, []byte("http://"))
+	if !ok {
+		return bad("the request target must start with /")
+	}
+	i := bytes.IndexAny(rest, "/?")
+	if i < 0 {
+		i = len(rest)
+	}
+	if !bytes.EqualFold(rest[:i], r.Host) {
+		return bad("the host of the request target is not the one of the Host header")
+	}
+	if r.Target = rest[i:]; len(r.Target) == 0 || r.Target[0] != '/' {
+		r.Target = append([]byte{'/'}, r.Target...)
+	}
+	return nil
+}
+
+// HasBody reports whether a body follows the head.
+func (r *Request) HasBody() bool { return r.Chunked || r.Length > 0 }
+
+// KeepsAlive reports whether the client will send another request.
+func (r *Request) KeepsAlive() bool {
+	return !r.close && (r.Minor == 1 || r.keepAlive)
+}
+
+// WantsContinue reports whether the client holds its body back until it gets a
+// 100 (Continue) or an answer.
+func (r *Request) WantsContinue() bool {
+	return r.Minor == 1 && r.HasBody() && EqualFold(r.expect, "100-continue")
+}
+
+// IsWebSocket reports whether the request asks for a websocket (RFC 6455, 4.1).
+func (r *Request) IsWebSocket() bool {
+	return r.Minor == 1 && r.upgrade && HasToken(r.upgradeTo, "websocket") && !r.HasBody() && string(r.Method) == "GET"
+}

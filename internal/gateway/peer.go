@@ -1,0 +1,49 @@
+package gateway
+
+import (
+	"bytes"
+	"net"
+	"net/netip"
+	"slices"
+)
+
+// peer is who is at the other end of a connection.
+type peer struct {
+	ip      string
+	trusted bool // its forwarding headers are believed
+	proxies []netip.Prefix
+}
+
+func newPeer(addr net.Addr, trusted []netip.Prefix) peer {
+	tcp, ok := addr.(*net.TCPAddr)
+	if !ok { // a unix socket: somebody on this machine
+		return peer{ip: netip.IPv6Loopback().String(), trusted: true, proxies: trusted}
+	}
+	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
+	return peer{ip: ip.String(), trusted: contains(trusted, ip), proxies: trusted}
+}
+
+func contains(prefixes []netip.Prefix, ip netip.Addr) bool {
+	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// client is the address to name as the client's: the peer's own, or the last
+// one in the list of a trusted proxy that is not such a proxy itself. The
+// result may alias forwarded.
+func (p *peer) client(forwarded []byte) []byte {
+	found := []byte(p.ip)
+	for len(forwarded) > 0 {
+		i := bytes.LastIndexByte(forwarded, ',')
+		item := bytes.TrimSpace(forwarded[i+1:])
+		ip, err := netip.ParseAddr(string(item))
+		if err != nil {
+			return found
+		}
+		found = item
+		if !contains(p.proxies, ip.Unmap()) {
+			return found
+		}
+		forwarded = forwarded[:max(i, 0)]
+	}
+	return found
+}

@@ -1,0 +1,273 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/svcctl/svcctl/internal/gateway/http1"
+)
+
+const (
+	// deprecation marks answers found by a path selector: since 2026-11-01
+	// (RFC 9745) [D4].
+	deprecation = "Deprecation: @1793491200\r\n"
+	// spliceFrom is the rest of a body from which on the kernel moves it from
+	// socket to socket, rather than we through a buffer.
+	spliceFrom = 64 << 10
+)
+
+// framing is how the body of an answer comes, or goes.
+type framing uint8
+
+const (
+	noBody framing = iota
+	byLength
+	byChunks
+	byClose // ends with the connection
+)
+
+// relay sends the answer whose head is in x.resp to the client, gives up the
+// claim and finishes with both connections. It reports whether the client's
+// can be used again.
+func (c *conn) relay(ctx context.Context, x *exchange) bool {
+	defer x.claim.release()
+	if x.resp.Status == 101 {
+		return c.upgrade(ctx, x)
+	}
+	x.status = x.resp.Status
+	from, to := x.framing()
+	keep := x.req.KeepsAlive() && to != byClose && !c.g.closing.Load()
+	x.out = x.appendResponse(x.out[:0], to, keep)
+	whole, err := c.relayBody(x, from, to)
+	switch {
+	case err != nil:
+		c.dropUpstream()
+		c.breakOff(x, to)
+		return false
+	case whole && x.resp.KeepsAlive() && x.upload.passed.Load():
+		c.stopWatch()
+		up := c.up
+		if c.attach(nil); c.isGone() {
+			_ = up.Close()
+			return false
+		}
+		x.claim.upstream.put(up, c.now)
+	default:
+		c.dropUpstream()
+	}
+	return c.finishRequest(x, keep)
+}
+
+// framing is how the answer's body comes from the runtime and goes out.
+func (x *exchange) framing() (from, to framing) {
+	switch {
+	case x.resp.BodyLess(x.req.Method):
+		return noBody, noBody
+	case x.resp.Chunked:
+		from = byChunks
+	case x.resp.Length >= 0:
+		return byLength, byLength
+	default:
+		from = byClose
+	}
+	if x.req.Minor == 0 {
+		return from, byClose
+	}
+	return from, byChunks
+}
+
+// relayBody sends head and body. whole says that the runtime's connection is
+// at the end of the answer and not past it.
+func (c *conn) relayBody(x *exchange, from, to framing) (whole bool, err error) {
+	switch rest := x.filled - x.reply; from {
+	case noBody:
+		return rest == 0, c.send(x, x.out)
+	case byLength:
+		return c.relayLength(x)
+	case byChunks, byClose:
+		return c.relayStream(x, from, to)
+	}
+	return false, nil
+}
+
+func (c *conn) send(x *exchange, b []byte) error {
+	x.began = true
+	if _, err := c.nc.Write(b); err != nil {
+		return c.hungUp(err)
+	}
+	return nil
+}
+
+// relayLength sends a body of known length, its first part with the head.
+func (c *conn) relayLength(x *exchange) (whole bool, err error) {
+	first := x.buf[headroom+x.reply : headroom+x.filled]
+	left := x.resp.Length
+	extra := int64(len(first)) > left
+	first = first[:min(int64(len(first)), left)]
+	left -= int64(len(first))
+	x.out = append(x.out, first...)
+	if err := c.send(x, x.out); err != nil {
+		return false, err
+	}
+	for left > 0 {
+		n, err := c.move(x, left)
+		if left -= n; err != nil {
+			return false, err
+		}
+	}
+	return !extra, nil
+}
+
+// move copies up to left bytes from the runtime to the client.
+func (c *conn) move(x *exchange, left int64) (int64, error) {
+	tcp, ok := c.nc.(*net.TCPConn)
+	if ok && left >= spliceFrom {
+		n, err := tcp.ReadFrom(&io.LimitedReader{R: c.up.Conn, N: left})
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			c.lostPatience(x)
+			return n, nil
+		case errors.Is(err, syscall.EPIPE):
+			return n, c.hungUp(err)
+		case err == nil && n == 0:
+			return 0, io.ErrUnexpectedEOF
+		}
+		return n, err
+	}
+	n, err := c.readUpstream(x, x.buf[headroom:headroom+int(min(left, bufferSize))])
+	if err != nil {
+		return 0, err
+	}
+	return int64(n), c.send(x, x.buf[headroom:headroom+n])
+}
+
+// relayStream sends a body without a length, each piece as it comes.
+func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error) {
+	var dec http1.Chunked
+	n := copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
+	head := x.out
+	for {
+		data, done, extra := n, false, false
+		if from == byChunks {
+			var used int
+			if data, used, err = dec.Decode(x.buf[headroom : headroom+n]); err != nil {
+				return false, err
+			}
+			done, extra = dec.Done(), used < n
+		}
+		if err := c.sendPiece(x, head, data, done && to == byChunks, dec.Trailer, to); err != nil {
+			return false, err
+		}
+		if head = nil; done {
+			return !extra, nil
+		}
+		n, err = c.readUpstream(x, x.buf[headroom:headroom+bufferSize])
+		if from == byClose && errors.Is(err, io.EOF) {
+			return false, c.sendPiece(x, nil, 0, to == byChunks, nil, to)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// sendPiece sends what there is of head, data (n bytes at x.buf[headroom:]) and
+// the end of the body, in one write.
+func (c *conn) sendPiece(x *exchange, head []byte, n int, last bool, trailer []byte, to framing) error {
+	out := x.buf[headroom : headroom+n]
+	if to == byChunks {
+		out = frameChunk(x.buf, n, last, trailer)
+	}
+	if len(head) > 0 {
+		x.out = append(head, out...)
+		out = x.out
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return c.send(x, out)
+}
+
+// breakOff ends a connection in the middle of an answer so that the client can
+// not take it for the end of the body.
+func (c *conn) breakOff(x *exchange, to framing) {
+	x.errCode = codeUnavailable
+	if c.isGone() {
+		x.status, x.errCode = statusClientGone, ""
+	}
+	if tcp, ok := c.nc.(*net.TCPConn); ok && to == byClose {
+		_ = tcp.SetLinger(0)
+	}
+}
+
+// finishRequest leaves the client's connection at the end of the request, whose
+// body the worker may not have wanted, or gives it up.
+func (c *conn) finishRequest(x *exchange, keep bool) bool {
+	if c.isGone() {
+		return false
+	}
+	if keep && c.discard(x) {
+		return true
+	}
+	if !x.upload.read {
+		c.linger()
+	}
+	return false
+}
+
+// appendResponse appends the head that the client gets: the worker's own, less
+// what ends at this hop, plus the gateway's fields.
+func (x *exchange) appendResponse(b []byte, to framing, keep bool) []byte {
+	b = appendFields(appendStatus(b, &x.resp), &x.resp)
+	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
+	b = append(b, '\r', '\n')
+	if x.resp.Get("x-request-id") == nil {
+		b = append(append(b, "X-Request-Id: "...), x.meta.id...)
+		b = append(b, '\r', '\n')
+	}
+	if x.claim.selector {
+		b = append(b, deprecation...)
+	}
+	if to == byChunks {
+		b = append(b, "Transfer-Encoding: chunked\r\n"...)
+	}
+	return append(appendConnection(b, &x.req, keep), '\r', '\n')
+}
+
+// appendConnection says what is not the default of the client's version.
+func appendConnection(b []byte, req *http1.Request, keep bool) []byte {
+	switch {
+	case !keep:
+		b = append(b, "Connection: close\r\n"...)
+	case req.Minor == 0:
+		b = append(b, "Connection: keep-alive\r\n"...)
+	}
+	return b
+}
+
+func appendStatus(b []byte, resp *http1.Response) []byte {
+	b = append(append(b, "HTTP/1.1 "...), resp.StatusLine...)
+	return append(b, '\r', '\n')
+}
+
+// appendFields appends the worker's fields. Only the gateway may say which
+// version answered, or that it was the gateway.
+func appendFields(b []byte, resp *http1.Response) []byte {
+	for i := range resp.List {
+		f := &resp.List[i]
+		switch {
+		case f.Kind == http1.ContentLength && !resp.Chunked:
+		case f.Kind == http1.Host || f.Kind == http1.Expect: // odd, but the worker's
+		case f.Kind != http1.Other, resp.Listed(f.Name):
+			continue
+		case http1.EqualFold(f.Name, "svc-version"), http1.EqualFold(f.Name, "svc-error"):
+			continue
+		}
+		b = appendField(b, f.Name, f.Value)
+	}
+	return b
+}

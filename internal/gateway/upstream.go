@@ -1,0 +1,126 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// maxIdle bounds the spare connections to one runtime.
+	maxIdle = 128
+	// idleLimit is how long a spare connection is trusted: workerd ends one
+	// after 15 s without a request.
+	idleLimit = 5 * time.Second
+	// dialTimeout bounds the wait for a runtime whose accept queue is full.
+	dialTimeout = 3 * time.Second
+	// dialRetry is the time between two tries then.
+	dialRetry = 2 * time.Millisecond
+)
+
+// upstream is one runtime process: the claims on it and its spare connections.
+type upstream struct {
+	socket string
+	*tally
+
+	mu   sync.Mutex
+	idle []*upconn // the last used one last
+}
+
+// upconn is a connection to a runtime. One exchange owns it at a time.
+type upconn struct {
+	net.Conn
+	spareSince time.Time
+	deadline   time.Time // the read deadline that is set, zero for none
+	reused     bool
+}
+
+func newUpstream(socket string) *upstream { return &upstream{socket: socket, tally: newTally()} }
+
+// retire refuses further claims and closes the spare connections. What runs
+// goes on.
+func (u *upstream) retire() {
+	u.close()
+	u.prune(time.Now().Add(2 * idleLimit))
+}
+
+// get returns a spare connection, or a new one when there is none or fresh is
+// asked for.
+func (u *upstream) get(ctx context.Context, now time.Time, fresh bool) (*upconn, error) {
+	if fresh {
+		u.prune(now.Add(2 * idleLimit)) // the spares are likely as dead
+	} else if c := u.spare(now); c != nil {
+		return c, nil
+	}
+	nc, err := dial(ctx, u.socket)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the runtime: %w", err)
+	}
+	return &upconn{Conn: nc}, nil
+}
+
+func (u *upstream) spare(now time.Time) *upconn {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := len(u.idle)
+	if n == 0 || now.Sub(u.idle[n-1].spareSince) > idleLimit {
+		return nil // all others are older; the sweep closes them
+	}
+	c := u.idle[n-1]
+	u.idle[n-1] = nil
+	u.idle = u.idle[:n-1]
+	c.reused = true
+	return c
+}
+
+// put gives a connection back whose last answer was whole.
+func (u *upstream) put(c *upconn, now time.Time) {
+	c.spareSince = now
+	u.mu.Lock()
+	keep := len(u.idle) < maxIdle && u.n.Load() < closedBit
+	if keep {
+		u.idle = append(u.idle, c)
+	}
+	u.mu.Unlock()
+	if !keep {
+		_ = c.Close()
+	}
+}
+
+// prune closes the connections that were not used within idleLimit of now.
+func (u *upstream) prune(now time.Time) {
+	u.mu.Lock()
+	n := 0
+	for n < len(u.idle) && now.Sub(u.idle[n].spareSince) > idleLimit {
+		n++
+	}
+	old := append([]*upconn(nil), u.idle[:n]...)
+	u.idle = append(u.idle[:0], u.idle[n:]...)
+	u.mu.Unlock()
+	for _, c := range old {
+		_ = c.Close()
+	}
+}
+
+// dial connects to a unix socket. A full accept queue is reported at once for
+// those, as EAGAIN: it is tried again until dialTimeout.
+func dial(ctx context.Context, socket string) (net.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	var d net.Dialer
+	for {
+		nc, err := d.DialContext(ctx, "unix", socket)
+		if err == nil || !errors.Is(err, syscall.EAGAIN) {
+			return nc, err
+		}
+		select {
+		case <-time.After(dialRetry):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
