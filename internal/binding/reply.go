@@ -1,7 +1,6 @@
 package binding
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -35,12 +34,5 @@ func Fail(w http.ResponseWriter, code int, text string) {
 		sw.WriteStatus(code, reason)
 		return
 	}
-	conn, buf, err := http.NewResponseController(w).Hijack()
-	if err != nil { // not a connection of net/http: the phrase as a body is the next best
-		http.Error(w, reason, code)
-		return
-	}
-	defer func() { _ = conn.Close() }()
-	_, _ = fmt.Fprintf(buf, "HTTP/1.1 %03d %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", code, reason)
-	_ = buf.Flush()
+	http.Error(w, reason, code) // not our Server's: a body is the next best
 }

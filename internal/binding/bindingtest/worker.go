@@ -1,6 +1,7 @@
 package bindingtest
 
 import (
+	"log/slog"
 	"net"
 	"path/filepath"
 	"testing"
@@ -89,13 +90,11 @@ func serve(t testing.TB, socket string, set *binding.Set) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := binding.NewServer(set)
+	server := binding.NewServer(set, slog.New(slog.NewTextHandler(t.Output(), nil)))
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
+	go func() { done <- server.Serve(t.Context(), l) }()
 	t.Cleanup(func() {
-		if err := server.Close(); err != nil {
-			t.Errorf("closing the server: %v", err)
-		}
+		server.Close()
 		if err := <-done; err != nil {
 			t.Errorf("serving bindings: %v", err)
 		}

@@ -1,0 +1,116 @@
+package binding
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+)
+
+// response is the ResponseWriter of Server. An answer without Content-Length
+// is sent in chunks.
+type response struct {
+	conn    net.Conn
+	buf     *bufio.Writer
+	header  http.Header
+	body    io.ReadCloser // of the request
+	noBody  bool          // the answer to a HEAD request
+	wrote   bool          // the head
+	chunked bool
+	broken  bool // the connection is of no further use
+}
+
+var (
+	_ http.Flusher = (*response)(nil)
+	_ StatusWriter = (*response)(nil)
+)
+
+func (w *response) reset(r *http.Request) {
+	*w = response{conn: w.conn, buf: w.buf, header: http.Header{}, body: r.Body, noBody: r.Method == http.MethodHead}
+}
+
+// Header gives the headers of the answer.
+func (w *response) Header() http.Header { return w.header }
+
+// WriteHeader begins the answer.
+func (w *response) WriteHeader(code int) { w.writeHead(code, http.StatusText(code)) }
+
+// WriteStatus begins an answer with a reason phrase and no body.
+func (w *response) WriteStatus(code int, reason string) {
+	w.header["Content-Length"] = []string{"0"}
+	w.writeHead(code, reason)
+}
+
+func (w *response) writeHead(code int, reason string) {
+	if w.wrote {
+		return
+	}
+	w.wrote = true
+	b := w.buf.AvailableBuffer()
+	b = append(b, "HTTP/1.1 "...)
+	b = strconv.AppendInt(b, int64(code), 10)
+	b = append(append(append(b, ' '), reason...), "\r\n"...)
+	for name, values := range w.header {
+		for _, v := range values {
+			b = append(append(append(append(b, name...), ": "...), v...), "\r\n"...)
+		}
+	}
+	_, sized := w.header["Content-Length"]
+	bodiless := w.noBody || code == http.StatusNoContent || code == http.StatusNotModified
+	if w.chunked = !sized && !bodiless; w.chunked {
+		b = append(b, "Transfer-Encoding: chunked\r\n"...)
+	}
+	w.write(append(b, "\r\n"...))
+}
+
+func (w *response) write(b []byte) {
+	if _, err := w.buf.Write(b); err != nil {
+		w.broken = true
+	}
+}
+
+// Write sends a part of the body.
+func (w *response) Write(b []byte) (int, error) {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	switch {
+	case w.noBody || len(b) == 0:
+	case w.chunked:
+		w.write(append(strconv.AppendInt(w.buf.AvailableBuffer(), int64(len(b)), 16), "\r\n"...))
+		w.write(b)
+		w.write([]byte("\r\n"))
+	default:
+		w.write(b)
+	}
+	if w.broken {
+		return 0, net.ErrClosed
+	}
+	return len(b), nil
+}
+
+// Flush sends what is buffered.
+func (w *response) Flush() {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	if err := w.buf.Flush(); err != nil {
+		w.broken = true
+	}
+}
+
+// finish ends the answer.
+func (w *response) finish() error {
+	if !w.wrote && !w.broken {
+		w.header["Content-Length"] = []string{"0"}
+		w.WriteHeader(http.StatusOK)
+	}
+	if w.chunked && !w.broken {
+		w.write([]byte("0\r\n\r\n"))
+	}
+	if w.broken {
+		return net.ErrClosed
+	}
+	return w.buf.Flush()
+}
