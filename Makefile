@@ -15,7 +15,7 @@ build: ## build bin/svcctl and bin/svcd
 
 .PHONY: demo
 demo: build ## deploy the guestbook twice, promote and roll back, on free ports
-	./scripts/demo
+	go run ./internal/demo
 
 .PHONY: check
 check: fmt-check lint generate-check test ## everything a change must pass
