@@ -192,8 +192,11 @@ func TestStepsOfPromotion(t *testing.T) {
 	}{
 		"done, after a crash": {
 			[]saga.Entry{
-				{Step: "validate", Phase: saga.Started}, {Step: "validate", Phase: saga.Done},
-				{Step: "drain", Phase: saga.Started}, {Step: "drain", Phase: saga.Started}, {Step: "drain", Phase: saga.Done},
+				{Step: "validate", Phase: saga.Started},
+				{Step: "validate", Phase: saga.Done},
+				{Step: "drain", Phase: saga.Started},
+				{Step: "drain", Phase: saga.Started},
+				{Step: "drain", Phase: saga.Done},
 				{Step: "switch", Phase: saga.Started},
 			},
 			[]svc.StepRun{
@@ -204,10 +207,12 @@ func TestStepsOfPromotion(t *testing.T) {
 		},
 		"compensated": {
 			[]saga.Entry{
-				{Step: "validate", Phase: saga.Started}, {Step: "validate", Phase: saga.Done},
+				{Step: "validate", Phase: saga.Started},
+				{Step: "validate", Phase: saga.Done},
 				{Step: "drain", Phase: saga.Started},
 				{Step: "drain", Phase: saga.Failed, Cause: svc.Errorf(svc.Conflict, "stuck", "it is stuck").WithHint("pull").Because(secret)},
-				{Step: "drain", Phase: saga.Undone}, {Step: "validate", Phase: saga.Undone},
+				{Step: "drain", Phase: saga.Undone},
+				{Step: "validate", Phase: saga.Undone},
 			},
 			[]svc.StepRun{
 				{Step: "validate", Status: svc.StepUndone, StartedAt: at(0), EndedAt: at(5)},

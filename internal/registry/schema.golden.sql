@@ -118,6 +118,8 @@ CREATE TABLE versions (
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;
 
+CREATE INDEX versions_listed ON versions (project_id) WHERE status <> 'destroyed';
+
 CREATE INDEX versions_parent ON versions (project_id, parent_id) WHERE parent_id IS NOT NULL;
 
 CREATE INDEX versions_project ON versions (project_id, status);

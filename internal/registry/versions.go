@@ -60,12 +60,12 @@ func (db *DB) ListVersions(ctx context.Context, projectID string, status svc.Sta
 		if _, err := project(ctx, tx, projectID); err != nil {
 			return err
 		}
-		where, arg := `v.status = ?`, status
+		where := `v.status = ?4`
 		if status == "" {
-			where, arg = `v.status <> ?`, svc.StatusDestroyed
+			where = `v.status <> 'destroyed'` // written out: so the index versions_listed serves it
 		}
-		rows, err := versions(ctx, tx, `WHERE v.project_id = ? AND `+where+` AND v.seq < ? ORDER BY v.seq DESC LIMIT ?`,
-			projectID, arg, before, limit)
+		rows, err := versions(ctx, tx, `WHERE v.project_id = ?1 AND v.seq < ?2 AND `+where+` ORDER BY v.seq DESC LIMIT ?3`,
+			projectID, before, limit, status)
 		page = cut(rows, req)
 		return err
 	})

@@ -76,7 +76,7 @@ func Open(ctx context.Context, path string, o Options) (*DB, error) {
 // create makes an empty file that only its owner may read: SQLite gives its
 // WAL and shared-memory files the same mode.
 func create(path string) error {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the path
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil // do not even open it: closing would drop the locks of another handle in this process
 	}

@@ -42,17 +42,23 @@ func Store(t *testing.T, fresh Fresh) {
 	}
 }
 
-// claim wants the job of Ref(n) at this attempt; n 0 wants none.
-func claim(t *testing.T, s jobs.Store, owner string, lease time.Duration, n, attempt int) jobs.Job {
+// nth says which job a test expects to claim, and at which attempt.
+type nth struct{ n, attempt int }
+
+// none expects that there is no job to claim.
+var none = nth{} //nolint:gochecknoglobals // a constant in all but type
+
+// claim claims a job and fails the test when it is not the expected one.
+func claim(t *testing.T, s jobs.Store, owner string, lease time.Duration, want nth) jobs.Job {
 	t.Helper()
 	j, ok, err := s.ClaimJob(t.Context(), owner, lease)
 	switch {
 	case err != nil:
 		t.Fatal(err)
-	case n == 0 && ok:
+	case want == none && ok:
 		t.Fatalf("claimed %+v, want none", j)
-	case n != 0 && (!ok || j.Ref != Ref(n) || j.Attempt != attempt):
-		t.Fatalf("claimed %v, %+v; want %v, attempt %d", ok, j, Ref(n), attempt)
+	case want != none && (!ok || j.Ref != Ref(want.n) || j.Attempt != want.attempt):
+		t.Fatalf("claimed %v, %+v; want %v, attempt %d", ok, j, Ref(want.n), want.attempt)
 	}
 	return j
 }
@@ -67,65 +73,65 @@ func must(t *testing.T, err error) {
 func oldestFirst(t *testing.T, fresh Fresh) {
 	s := fresh(t, 3)
 	for n := 1; n <= 3; n++ {
-		claim(t, s, "a", time.Hour, n, 1)
+		claim(t, s, "a", time.Hour, nth{n, 1})
 	}
-	claim(t, s, "a", time.Hour, 0, 0)
+	claim(t, s, "a", time.Hour, none)
 }
 
 func leaseRanOut(t *testing.T, fresh Fresh) {
 	s := fresh(t, 1)
-	claim(t, s, "a", expired, 1, 1)
-	claim(t, s, "b", time.Hour, 1, 2)
-	claim(t, s, "c", time.Hour, 0, 0)
+	claim(t, s, "a", expired, nth{1, 1})
+	claim(t, s, "b", time.Hour, nth{1, 2})
+	claim(t, s, "c", time.Hour, none)
 }
 
 func extend(t *testing.T, fresh Fresh) {
 	s := fresh(t, 1)
-	j := claim(t, s, "a", expired, 1, 1)
+	j := claim(t, s, "a", expired, nth{1, 1})
 	must(t, s.ExtendJob(t.Context(), j.ID, "a", time.Hour))
-	claim(t, s, "b", time.Hour, 0, 0)
+	claim(t, s, "b", time.Hour, none)
 	must(t, s.ExtendJob(t.Context(), j.ID, "a", expired))
-	claim(t, s, "b", time.Hour, 1, 2)
+	claim(t, s, "b", time.Hour, nth{1, 2})
 }
 
 func finish(t *testing.T, fresh Fresh) {
 	s := fresh(t, 2)
-	j := claim(t, s, "a", expired, 1, 1)
+	j := claim(t, s, "a", expired, nth{1, 1})
 	must(t, s.FinishJob(t.Context(), j.ID, "a"))
-	claim(t, s, "a", time.Hour, 2, 1)
-	claim(t, s, "a", time.Hour, 0, 0)
+	claim(t, s, "a", time.Hour, nth{2, 1})
+	claim(t, s, "a", time.Hour, none)
 }
 
 func releaseForLater(t *testing.T, fresh Fresh) {
 	s := fresh(t, 1)
-	j := claim(t, s, "a", time.Hour, 1, 1)
+	j := claim(t, s, "a", time.Hour, nth{1, 1})
 	must(t, s.ReleaseJob(t.Context(), j.ID, "a", time.Now().Add(time.Hour)))
-	claim(t, s, "a", time.Hour, 0, 0)
+	claim(t, s, "a", time.Hour, none)
 	s = fresh(t, 1)
-	j = claim(t, s, "a", time.Hour, 1, 1)
+	j = claim(t, s, "a", time.Hour, nth{1, 1})
 	must(t, s.ReleaseJob(t.Context(), j.ID, "a", time.Now().Add(-time.Second)))
-	claim(t, s, "a", time.Hour, 1, 2)
+	claim(t, s, "a", time.Hour, nth{1, 2})
 }
 
 func releaseUncounted(t *testing.T, fresh Fresh) {
 	s := fresh(t, 1)
-	j := claim(t, s, "a", time.Hour, 1, 1)
+	j := claim(t, s, "a", time.Hour, nth{1, 1})
 	must(t, s.ReleaseJob(t.Context(), j.ID, "a", time.Time{}))
-	claim(t, s, "a", time.Hour, 1, 1)
+	claim(t, s, "a", time.Hour, nth{1, 1})
 }
 
 func rescue(t *testing.T, fresh Fresh) {
 	s := fresh(t, 3)
-	claim(t, s, "a", time.Hour, 1, 1)
-	claim(t, s, "b", expired, 2, 1)
+	claim(t, s, "a", time.Hour, nth{1, 1})
+	claim(t, s, "b", expired, nth{2, 1})
 	for _, want := range []int{2, 0} {
 		if n, err := s.RescueJobs(t.Context()); n != want || err != nil {
 			t.Errorf("rescued %d, %v; want %d", n, err, want)
 		}
 	}
-	claim(t, s, "c", time.Hour, 1, 2)
-	claim(t, s, "c", time.Hour, 2, 2)
-	claim(t, s, "c", time.Hour, 3, 1)
+	claim(t, s, "c", time.Hour, nth{1, 2})
+	claim(t, s, "c", time.Hour, nth{2, 2})
+	claim(t, s, "c", time.Hour, nth{3, 1})
 }
 
 func neverShared(t *testing.T, fresh Fresh) {
@@ -163,9 +169,9 @@ func neverShared(t *testing.T, fresh Fresh) {
 
 func ownerOnly(t *testing.T, fresh Fresh) {
 	s := fresh(t, 2)
-	lost := claim(t, s, "a", expired, 1, 1)
-	claim(t, s, "b", time.Hour, 1, 2)
-	done := claim(t, s, "a", time.Hour, 2, 1)
+	lost := claim(t, s, "a", expired, nth{1, 1})
+	claim(t, s, "b", time.Hour, nth{1, 2})
+	done := claim(t, s, "a", time.Hour, nth{2, 1})
 	must(t, s.FinishJob(t.Context(), done.ID, "a"))
 	for name, id := range map[string]int64{"taken over": lost.ID, "finished": done.ID, "unknown": 1 << 40} {
 		for verb, err := range map[string]error{
@@ -178,5 +184,5 @@ func ownerOnly(t *testing.T, fresh Fresh) {
 			}
 		}
 	}
-	claim(t, s, "c", time.Hour, 0, 0) // b still holds the first
+	claim(t, s, "c", time.Hour, none) // b still holds the first
 }

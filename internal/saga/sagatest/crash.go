@@ -109,7 +109,7 @@ func (w *world) play(t *testing.T, plan []int) (crashed bool) {
 }
 
 // live is one life of the process: Resume on an empty journal is Run.
-func (w *world) live(ctx context.Context) (err error, died bool) { //nolint:revive // died qualifies err
+func (w *world) live(ctx context.Context) (err error, died bool) {
 	defer func() {
 		switch r := recover(); r.(type) {
 		case nil:
@@ -132,7 +132,7 @@ func (w *world) live(ctx context.Context) (err error, died bool) { //nolint:revi
 
 func (w *world) do(i int) error {
 	w.moment()
-	if i == w.failing && !(w.once && w.failed) {
+	if i == w.failing && (!w.once || !w.failed) {
 		w.failed = true
 		return errStep
 	}
