@@ -1,6 +1,7 @@
 package config
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -37,7 +38,7 @@ type Daemon struct {
 	Workerd            string
 	WorkerHeapMB       int
 	WorkerStartTimeout time.Duration
-	LogLevel           string
+	LogLevel           slog.Level
 	LogFormat          string
 
 	Environment Environment // what the daemon needs of its own environment

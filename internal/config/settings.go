@@ -179,9 +179,11 @@ func deploys() []Setting {
 		},
 		{
 			Env: "SVC_LOG_LEVEL", Flag: "log-level", Default: "info", Help: "debug, info, warn or error",
-			parse: func(d *Daemon, v string) (err error) {
-				d.LogLevel, err = oneOf(v, "debug", "info", "warn", "error")
-				return err
+			parse: func(d *Daemon, v string) error {
+				if _, err := oneOf(v, "debug", "info", "warn", "error"); err != nil {
+					return err
+				}
+				return d.LogLevel.UnmarshalText([]byte(v))
 			},
 		},
 		{

@@ -1,0 +1,13 @@
+// Command svcctl deploys versions of Workers and runs the server that serves
+// them.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/svcctl/svcctl/internal/cli"
+	"github.com/svcctl/svcctl/internal/cli/kit"
+)
+
+func main() { os.Exit(cli.Main(context.Background(), os.Args[1:], kit.System())) }

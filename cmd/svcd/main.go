@@ -1,0 +1,12 @@
+// Command svcd is the server of svcctl by itself.
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/svcctl/svcctl/internal/cli/kit"
+	"github.com/svcctl/svcctl/internal/cli/serve"
+)
+
+func main() { os.Exit(serve.Main(context.Background(), os.Args[1:], kit.System())) }

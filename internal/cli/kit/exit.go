@@ -1,0 +1,116 @@
+package kit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// The exit codes of the program. docs/guide/cli.md lists them for scripts.
+const (
+	ExitOK          = 0
+	ExitFailure     = 1
+	ExitUsage       = 2
+	ExitAuth        = 4
+	ExitNotFound    = 5
+	ExitConflict    = 6
+	ExitFailed      = 7 // the version ended in failed
+	ExitBusy        = 8 // the queue is full, or nobody answers
+	ExitTimeout     = 124
+	ExitInterrupted = 130
+)
+
+// UsageError is a command line that cannot be meant.
+type UsageError struct{ text string }
+
+func (e *UsageError) Error() string { return e.text }
+
+// Usagef makes a UsageError.
+func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+
+// TimeoutError ends a wait that --timeout bounded.
+type TimeoutError struct{ Text string }
+
+func (e *TimeoutError) Error() string { return e.Text }
+
+// ExitCode maps an error to what the process returns.
+func ExitCode(err error) int {
+	var usage *UsageError
+	var auth *noToken
+	var late *TimeoutError
+	var refused *client.Error
+	var ended *client.VersionError
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &usage):
+		return ExitUsage
+	case errors.As(err, &auth):
+		return ExitAuth
+	case errors.As(err, &late):
+		return ExitTimeout
+	case errors.As(err, &ended):
+		return ExitFailed
+	case errors.As(err, &refused):
+		return exitOfStatus(refused.Status)
+	case errors.Is(err, client.ErrUnreachable):
+		return ExitBusy
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	default:
+		return ExitFailure
+	}
+}
+
+func exitOfStatus(status int) int {
+	switch status {
+	case http.StatusUnauthorized, http.StatusForbidden:
+		return ExitAuth
+	case http.StatusNotFound, http.StatusGone:
+		return ExitNotFound
+	case http.StatusConflict, http.StatusPreconditionFailed:
+		return ExitConflict
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		return ExitBusy
+	default:
+		return ExitFailure
+	}
+}
+
+// Fail prints err, as a problem document in JSON mode, and gives the exit code.
+func (k *Kit) Fail(err error) int {
+	code := ExitCode(err)
+	if k.JSON() {
+		data, jsonErr := json.MarshalIndent(problem(err), "", "  ")
+		if jsonErr == nil {
+			k.Notef("%s", data)
+			return code
+		}
+	}
+	k.Notef("Error: %s", Clean(err.Error()))
+	return code
+}
+
+// problem is err in the form of the API's own errors.
+func problem(err error) api.Problem {
+	var refused *client.Error
+	if errors.As(err, &refused) {
+		return refused.Problem
+	}
+	p := api.Problem{Type: "about:blank", Title: "the command failed", Code: "failed", Detail: err.Error()}
+	var usage *UsageError
+	var own *svc.Error
+	switch {
+	case errors.As(err, &usage):
+		p.Code = "usage"
+	case errors.As(err, &own):
+		p.Code = own.Code
+	}
+	return p
+}

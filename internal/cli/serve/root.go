@@ -1,0 +1,102 @@
+// Package serve is the part of the command tree that svcctl and svcd share:
+// running the control plane, provisioning workerd, and the hidden commands our
+// own child processes are started with. It links no bundler and no client.
+package serve
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/cli/kit"
+	"github.com/svcctl/svcctl/internal/daemon"
+	"github.com/svcctl/svcctl/internal/obs"
+	"github.com/svcctl/svcctl/internal/runtimed"
+	"github.com/svcctl/svcctl/internal/s3server"
+)
+
+// NewRoot makes a root command with the manners of every command of ours:
+// errors are printed once, by kit, and a wrong command line is a usage error.
+func NewRoot(k *kit.Kit, name, short string) *cobra.Command {
+	root := &cobra.Command{
+		Use: name, Short: short, SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return k.CheckOutput() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return kit.Usagef("%v\nsee: %s --help", err, cmd.CommandPath())
+	})
+	root.CompletionOptions.HiddenDefaultCmd = false
+	return root
+}
+
+// Main is svcd.
+func Main(ctx context.Context, args []string, k *kit.Kit) int {
+	return Execute(ctx, NewDaemon(k), args, k)
+}
+
+// Execute runs one command line of a tree and gives the exit code.
+func Execute(ctx context.Context, root *cobra.Command, args []string, k *kit.Kit) int {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	root.SetArgs(args)
+	root.SetIn(k.In)
+	root.SetOut(k.Out)
+	root.SetErr(k.Err)
+	ran := false
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { ran = true; return before(cmd, args) }
+	err := root.ExecuteContext(ctx)
+	if err != nil && !ran { // cobra refused the command line
+		err = kit.Usagef("%v", err)
+	}
+	if err != nil {
+		return k.Fail(err)
+	}
+	return kit.ExitOK
+}
+
+// NewDaemon is the whole tree of svcd.
+func NewDaemon(k *kit.Kit) *cobra.Command {
+	root := NewRoot(k, "svcd", "The control plane of svcctl: API, gateway and the processes of versions")
+	root.PersistentFlags().StringVarP(&k.Output, "output", "o", "", "output format: table or json")
+	root.AddCommand(NewServe(k), NewRuntime(k), NewVersion(k))
+	root.AddCommand(Hidden()...)
+	return root
+}
+
+// NewVersion prints which build this is.
+func NewVersion(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b := obs.BuildInfo()
+			return k.Print(b, func() {
+				k.Printf("%s %s (commit %s, built %s, %s/%s)", cmd.Root().Name(), b.Version, b.Commit, b.Date, runtime.GOOS, runtime.GOARCH)
+			})
+		},
+	}
+}
+
+// Hidden are the commands that our own processes run as: the host of one
+// version, and the embedded object store. They are spoken to over pipes.
+func Hidden() []*cobra.Command {
+	return []*cobra.Command{
+		{
+			Use: daemon.HostCommand, Hidden: true, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return runtimed.Run(cmd.Context()) },
+		},
+		{
+			Use: daemon.ObjectStoreCommand, Hidden: true, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				// A Ctrl-C in the terminal reaches the whole group; the daemon decides when its store ends.
+				ctx, stop := signal.NotifyContext(context.WithoutCancel(cmd.Context()), syscall.SIGTERM)
+				defer stop()
+				return s3server.Run(ctx, os.Stdin)
+			},
+		},
+	}
+}
