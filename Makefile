@@ -47,7 +47,6 @@ lint-new: ## run the linters on what is not committed
 .PHONY: generate
 generate: ## write everything that is generated
 	go generate ./...
-	./scripts/completions
 
 .PHONY: generate-check
 generate-check: ## fail when something generated is stale
