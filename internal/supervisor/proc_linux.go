@@ -3,17 +3,16 @@ package supervisor
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strconv"
 )
 
-type program struct{ path, name string }
-
-// executable is the program that runs, even when its file was replaced by
-// another version meanwhile.
-func executable() (program, error) {
-	path, err := os.Executable()
-	return program{"/proc/self/exe", filepath.Base(path)}, err
+// executable is the file to execute for path. For our own binary that is the
+// program that runs, even when its file was replaced by another version since.
+func executable(path string) string {
+	if own, err := os.Executable(); err == nil && own == path {
+		return "/proc/self/exe"
+	}
+	return path
 }
 
 // rss is the resident memory of a process in bytes; 0 when it is gone.

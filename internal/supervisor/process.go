@@ -75,12 +75,8 @@ func (p *process) start(cfg Config, spec Spec, line *os.File) error {
 		return err
 	}
 	defer log.Close()
-	exe, err := executable()
-	if err != nil {
-		return err
-	}
 	p.cmd = &exec.Cmd{
-		Path: exe.path, Args: append([]string{exe.name}, cfg.HostCommand...),
+		Path: executable(cfg.HostCommand[0]), Args: cfg.HostCommand,
 		Dir: p.runDir, Env: append([]string{}, cfg.Environ...),
 		Stdout: log, Stderr: log, ExtraFiles: []*os.File{line}, // becomes control.FD
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},

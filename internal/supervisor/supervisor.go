@@ -33,7 +33,7 @@ const maxRunDir = 84
 // defaults.
 type Config struct {
 	Logger      *slog.Logger
-	HostCommand []string // arguments that make our binary a runtime host
+	HostCommand []string // runs a runtime host: our binary's path, and arguments
 	Workerd     string   // path of the workerd binary
 	RunDir      string   // absolute and short, for sockets; nothing else may use it
 	Environ     []string // the whole environment of hosts and workerds, as "KEY=value"
@@ -70,6 +70,8 @@ func New(c Config) (*Supervisor, error) {
 		return nil, errors.New("supervisor: no logger")
 	case len(c.HostCommand) == 0:
 		return nil, errors.New("supervisor: no host command")
+	case !filepath.IsAbs(c.HostCommand[0]):
+		return nil, errors.New("supervisor: the host command must begin with an absolute path")
 	case c.Workerd == "":
 		return nil, errors.New("supervisor: no workerd binary")
 	case !filepath.IsAbs(c.RunDir):

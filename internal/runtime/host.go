@@ -1,0 +1,211 @@
+package runtime
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/control"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Resources are the open bindings of a version and the data behind them. They
+// serve the requests that workerd sends for them.
+type Resources interface {
+	http.Handler
+	Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (applied []string, err error)
+	Wire(s binding.Site) []binding.Wiring
+	Close() error
+}
+
+// Options are what a Host works with.
+type Options struct {
+	Logger *slog.Logger
+	// Open opens what a manifest declares, with its data below dir.
+	Open func(ctx context.Context, dir string, m *bundle.Manifest) (Resources, error)
+	// Environ is the whole environment of workerd, as "KEY=value". Workers can
+	// read it.
+	Environ []string
+	// Exited learns that workerd ended and nobody had asked it to.
+	Exited func(control.Exit)
+}
+
+// Host answers what a daemon asks.
+type Host struct {
+	opts Options
+	done chan struct{} // closed once stopped, or workerd died
+	once sync.Once
+
+	mu      sync.Mutex // held while the host is opened, prepared, started or closed
+	version *version   // nil before Open and after the end
+	ended   bool
+	ready   control.Ready
+
+	workerMu sync.Mutex // guards worker
+	worker   *worker    // nil, or starting, or serving
+}
+
+var _ control.Handler = (*Host)(nil)
+
+// New starts nothing.
+func New(o Options) *Host { return &Host{opts: o, done: make(chan struct{})} }
+
+// Done is closed when the host has no more to do: it was stopped, or its
+// workerd died.
+func (h *Host) Done() <-chan struct{} { return h.done }
+
+func (h *Host) finish() { h.once.Do(func() { close(h.done) }) }
+
+// Open opens the version's bundle, data and binding server. It waits for the
+// data while an earlier host still holds it.
+func (h *Host) Open(ctx context.Context, spec control.Spec) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.version != nil || h.ended {
+		return svc.Errorf(svc.Conflict, "runtime_open", "this host was opened before")
+	}
+	v, err := openVersion(ctx, h.opts, spec)
+	h.version = v
+	return err
+}
+
+// Prepare applies the migrations.
+func (h *Host) Prepare(ctx context.Context) (control.Prepared, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v, err := h.opened()
+	if err != nil {
+		return control.Prepared{}, err
+	}
+	applied, err := v.resources.Migrate(ctx, &v.manifest, os.DirFS(v.spec.BundleDir))
+	return control.Prepared{Applied: applied}, err
+}
+
+func (h *Host) opened() (*version, error) {
+	if h.version == nil {
+		return nil, svc.Errorf(svc.Conflict, "runtime_not_open", "this host has no open version")
+	}
+	return h.version, nil
+}
+
+// Serve starts workerd and returns when every socket of it listens. A worker
+// that serves already is left alone.
+func (h *Host) Serve(ctx context.Context) (control.Ready, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v, err := h.opened()
+	if err != nil || h.running() != nil {
+		return h.ready, err
+	}
+	text, err := v.render()
+	if err != nil {
+		return control.Ready{}, err
+	}
+	w, err := startWorker(h.opts, v, text)
+	if err != nil {
+		return control.Ready{}, err
+	}
+	h.setWorker(w)
+	ports, err := w.awaitListening(ctx, v.spec.StartTimeout)
+	if err != nil {
+		h.setWorker(nil)
+		return control.Ready{}, err
+	}
+	h.ready = control.Ready{
+		Socket: filepath.Join(v.spec.RunDir, httpSocket), Port: ports[loopbackName], WorkerdPID: w.pid(),
+	}
+	go h.watch(w)
+	return h.ready, nil
+}
+
+// watch tells the daemon when w ends by itself.
+func (h *Host) watch(w *worker) {
+	<-w.exited
+	if w.stopped.Load() {
+		return
+	}
+	exit := w.explainExit()
+	h.opts.Logger.Error("workerd ended by itself", "code", exit.Code, "detail", exit.Detail)
+	h.opts.Exited(exit)
+	h.finish()
+}
+
+// Ping asks workerd's event loop, without any JavaScript: there is an answer
+// exactly when nothing blocks the loop.
+func (h *Host) Ping(ctx context.Context) error {
+	w := h.running()
+	if w == nil {
+		return svc.Errorf(svc.Unavailable, "not_serving", "the worker does not serve")
+	}
+	return ping(ctx, filepath.Join(w.dir, pingSocket))
+}
+
+// Stop ends workerd, gently within the grace, and closes the data.
+func (h *Host) Stop(ctx context.Context, s control.Stop) error {
+	defer h.finish()
+	if w := h.running(); w != nil {
+		w.stop(ctx, s.Grace)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w := h.running(); w != nil { // it began to start meanwhile
+		w.stop(ctx, s.Grace)
+	}
+	return h.close()
+}
+
+// Kill ends workerd at once and leaves the data as it is, which is safe.
+func (h *Host) Kill() {
+	if w := h.running(); w != nil {
+		w.kill()
+	}
+}
+
+// Close closes the data. It does not wait longer than limit.
+func (h *Host) Close(limit time.Duration) error {
+	closed := make(chan error, 1)
+	go func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		closed <- h.close()
+	}()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case err := <-closed:
+		return err
+	case <-t.C:
+		return fmt.Errorf("closing the data took longer than %s", limit)
+	}
+}
+
+// close needs h.mu.
+func (h *Host) close() error {
+	h.ended = true
+	if h.version == nil {
+		return nil
+	}
+	v := h.version
+	h.version = nil
+	return v.close()
+}
+
+func (h *Host) running() *worker {
+	h.workerMu.Lock()
+	defer h.workerMu.Unlock()
+	return h.worker
+}
+
+func (h *Host) setWorker(w *worker) {
+	h.workerMu.Lock()
+	defer h.workerMu.Unlock()
+	h.worker = w
+}

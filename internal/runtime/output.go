@@ -1,0 +1,87 @@
+package runtime
+
+import (
+	"io"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/svcctl/svcctl/internal/control"
+	"github.com/svcctl/svcctl/internal/workerd"
+)
+
+const (
+	keptOutput = 16 << 10 // bytes of each output, to explain an end
+	wordLines  = 5        // console lines that go with a start that failed
+	wordLength = 200      // bytes of each
+)
+
+// output reads one output of workerd: into the log, and the last of it is kept.
+type output struct {
+	log *logFile
+
+	mu    sync.Mutex // guards what follows
+	kept  []byte
+	words []string // the last console lines
+}
+
+func newOutput(log *logFile) *output { return &output{log: log} }
+
+// read takes f and reads it to its end, whatever comes: workerd stops serving
+// when nobody reads.
+func (o *output) read(f *os.File) {
+	defer f.Close()
+	_ = workerd.ReadLog(io.TeeReader(f, o), o.line) // it ends with workerd
+	_, _ = io.Copy(io.Discard, f)
+}
+
+// Write keeps the last bytes. It never fails.
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.kept = append(o.kept, p[max(0, len(p)-keptOutput):]...)
+	if len(o.kept) > 2*keptOutput {
+		o.kept = append(o.kept[:0], o.kept[len(o.kept)-keptOutput:]...)
+	}
+	return len(p), nil
+}
+
+func (o *output) line(l workerd.LogLine) {
+	o.log.Write(l)
+	if l.Source != workerd.SourceConsole {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.words = append(o.words, l.Level+": "+strings.ToValidUTF8(l.Message[:min(len(l.Message), wordLength)], ""))
+	if len(o.words) > wordLines {
+		o.words = append(o.words[:0], o.words[1:]...)
+	}
+}
+
+// last is the last of the output.
+func (o *output) last() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return string(o.kept)
+}
+
+// lastWords are the worker's last console lines, to follow a reason; "" for
+// none.
+func (w *worker) lastWords() string {
+	w.stdout.mu.Lock()
+	defer w.stdout.mu.Unlock()
+	if len(w.stdout.words) == 0 {
+		return ""
+	}
+	return "\nthe worker's last words:\n" + strings.Join(w.stdout.words, "\n")
+}
+
+// explainExit says why a worker that served is gone.
+func (w *worker) explainExit() control.Exit {
+	// Of what was printed while it served, this alone is surely why it ended.
+	if code, _ := workerd.Explain(w.stderr.last() + w.stdout.last()); code == workerd.CodeOutOfMemory {
+		return control.Exit{Code: code, Detail: "the worker ran out of memory"}
+	}
+	return control.Exit{Code: "workerd_exited", Detail: "workerd ended: " + w.cmd.ProcessState.String()}
+}

@@ -1,0 +1,87 @@
+package runtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// TailLogs gives the last n lines of the worker's log below dir, oldest first.
+// A version that never ran has none. It may be called while a host writes.
+func TailLogs(dir string, n int) ([]LogLine, error) {
+	var newestFirst []LogLine
+	for _, name := range []string{logName, oldLogName} {
+		lines, err := tailFile(filepath.Join(dir, name), n-len(newestFirst))
+		if err != nil {
+			return nil, err
+		}
+		newestFirst = append(newestFirst, lines...)
+	}
+	slices.Reverse(newestFirst)
+	return newestFirst, nil
+}
+
+// tailFile reads a file from its end: its last n lines, newest first. What is
+// not a whole line, because a host was killed or is writing it, is left out.
+func tailFile(path string, n int) ([]LogLine, error) {
+	if n <= 0 {
+		return nil, nil
+	}
+	f, err := os.Open(path) //nolint:gosec // ours
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the worker's log: %w", err)
+	}
+	defer f.Close()
+	end, err := f.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, fmt.Errorf("reading the worker's log: %w", err)
+	}
+	var out []LogLine
+	var tail []byte // from end on, not taken yet
+	for len(out) < n && end > 0 {
+		block := make([]byte, min(end, 64<<10))
+		end -= int64(len(block))
+		if _, err := f.ReadAt(block, end); err != nil {
+			return nil, fmt.Errorf("reading the worker's log: %w", err)
+		}
+		tail = append(block, tail...)
+		out, tail = takeLines(out, tail, n)
+	}
+	if line, ok := parseLine(tail); ok && end == 0 && len(out) < n {
+		out = append(out, line)
+	}
+	return out, nil
+}
+
+// takeLines moves whole lines from the end of data to out, until out has n. The
+// first line of data may have begun earlier and stays.
+func takeLines(out []LogLine, data []byte, n int) ([]LogLine, []byte) {
+	for len(out) < n {
+		i := bytes.LastIndexByte(data, '\n')
+		if i < 0 {
+			break
+		}
+		if line, ok := parseLine(data[i+1:]); ok {
+			out = append(out, line)
+		}
+		data = data[:i]
+	}
+	return out, data
+}
+
+func parseLine(data []byte) (LogLine, bool) {
+	var line LogLine
+	if len(data) == 0 || json.Unmarshal(data, &line) != nil {
+		return LogLine{}, false
+	}
+	return line, true
+}

@@ -1,0 +1,113 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/control"
+	"github.com/svcctl/svcctl/internal/workerd"
+)
+
+// version is an open version: its manifest, its data and its log.
+type version struct {
+	spec      control.Spec
+	manifest  bundle.Manifest
+	env       []workerd.Binding
+	log       *logFile
+	lock      *os.File
+	resources Resources
+	server    *bindingServer
+}
+
+// openVersion opens what spec names, or nothing.
+func openVersion(ctx context.Context, o Options, spec control.Spec) (*version, error) {
+	v := &version{spec: spec}
+	if err := v.open(ctx, o); err != nil {
+		if closeErr := v.close(); closeErr != nil {
+			o.Logger.ErrorContext(ctx, "closing what was opened", "error", closeErr)
+		}
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *version) open(ctx context.Context, o Options) (err error) {
+	if v.manifest, err = bundle.Load(v.spec.BundleDir); err != nil {
+		return err
+	}
+	if err = workerd.CheckCompat(v.manifest.CompatibilityDate, v.manifest.CompatibilityFlags); err != nil {
+		return err
+	}
+	if v.env, err = variables(&v.manifest, v.spec.Env, v.spec.Ref); err != nil {
+		return err
+	}
+	if v.log, err = openLog(v.spec.LogDir, o.Logger); err != nil {
+		return err
+	}
+	if v.lock, err = lockDir(ctx, v.spec.DataDir); err != nil {
+		return err
+	}
+	if v.resources, err = o.Open(ctx, v.spec.DataDir, &v.manifest); err != nil {
+		return err
+	}
+	v.server, err = serveBindings(ctx, filepath.Join(v.spec.RunDir, bindingSocket), v.resources, o.Logger)
+	return err
+}
+
+// close gives everything back, in reverse.
+func (v *version) close() error {
+	var errs []error
+	if v.server != nil {
+		errs = append(errs, v.server.Close())
+	}
+	if v.resources != nil {
+		errs = append(errs, v.resources.Close())
+	}
+	if v.lock != nil {
+		errs = append(errs, v.lock.Close())
+	}
+	if v.log != nil {
+		errs = append(errs, v.log.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// render is the config of the version's workerd.
+func (v *version) render() ([]byte, error) {
+	ping := filepath.Join(v.spec.RunDir, pingDir)
+	if err := os.MkdirAll(ping, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory to ping: %w", err)
+	}
+	main, err := v.mainModule()
+	if err != nil {
+		return nil, err
+	}
+	config := Compose(Composition{
+		Manifest: &v.manifest, BundleDir: v.spec.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.HeapMB, RunDir: v.spec.RunDir,
+		Wirings: v.resources.Wire(binding.Site{
+			Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
+			Address: "unix:" + filepath.Join(v.spec.RunDir, bindingSocket),
+		}),
+	})
+	return workerd.Render(config)
+}
+
+// mainModule is the text of the entry point with the hook that brings unhandled
+// rejections to the log; "" when the file is not text, which workerd judges.
+func (v *version) mainModule() (string, error) {
+	path := filepath.Join(v.spec.BundleDir, filepath.FromSlash(bundle.ModulePath(v.manifest.Main)))
+	text, err := os.ReadFile(path) //nolint:gosec // the manifest was checked
+	if err != nil {
+		return "", fmt.Errorf("reading the entry module: %w", err)
+	}
+	if !utf8.Valid(text) {
+		return "", nil
+	}
+	return string(text) + workerd.RejectionHook, nil
+}

@@ -1,0 +1,216 @@
+package runtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	goruntime "runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/workerd"
+)
+
+// drainLimit is how long the last output of a dead workerd may take to read.
+const drainLimit = time.Second
+
+// worker is one workerd process.
+type worker struct {
+	dir     string // the run directory
+	cmd     *exec.Cmd
+	exited  chan struct{} // closed once it is reaped and its output read
+	stopped atomic.Bool   // somebody asked it to end
+	config  *configFile
+	control *os.File // its messages
+	stdout  *output
+	stderr  *output
+}
+
+// startWorker spawns workerd with the config. It does not wait for its sockets.
+func startWorker(o Options, v *version, config []byte) (*worker, error) {
+	file, err := writeConfig(v.spec.RunDir, config)
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{dir: v.spec.RunDir, exited: make(chan struct{}), config: file, stdout: newOutput(v.log), stderr: newOutput(v.log)}
+	if err := w.spawn(o, v); err != nil {
+		file.remove()
+		return nil, fmt.Errorf("starting workerd: %w", err)
+	}
+	return w, nil
+}
+
+// spawn wires up the descriptors of the child: the config if it has no name,
+// the control pipe, and both outputs, which are read until it ends.
+func (w *worker) spawn(o Options, v *version) (err error) {
+	var ends pipes
+	defer ends.closeTheirs()
+	w.control = ends.make(&err)
+	stdout, stderr := ends.make(&err), ends.make(&err)
+	if err != nil {
+		ends.closeOurs()
+		return err
+	}
+	command := workerd.Options{Config: w.config.path, ControlFD: 3}
+	inherited := []*os.File{ends.theirs[0]}
+	if w.config.file != nil {
+		command.Config = "/dev/fd/4"
+		inherited = append(inherited, w.config.file)
+	}
+	args := workerd.Command(v.spec.Workerd, command)
+	w.cmd = &exec.Cmd{
+		Path: args[0], Args: args, Dir: v.spec.RunDir, Env: append([]string{}, o.Environ...),
+		Stdout: ends.theirs[1], Stderr: ends.theirs[2], ExtraFiles: inherited,
+		SysProcAttr: sysProcAttr(),
+	}
+	var reading sync.WaitGroup // the readers end with workerd, or when it does not start
+	reading.Go(func() { w.stdout.read(stdout) })
+	reading.Go(func() { w.stderr.read(stderr) })
+	started := make(chan error)
+	go w.run(started, &reading)
+	return <-started
+}
+
+// run starts the process and reaps it, on a thread that lives as long as the
+// process: the kernel kills workerd when the thread that started it ends.
+func (w *worker) run(started chan<- error, reading *sync.WaitGroup) {
+	goruntime.LockOSThread()
+	err := w.cmd.Start()
+	started <- err
+	if err != nil {
+		_ = w.control.Close()
+		return
+	}
+	_ = w.cmd.Wait() // the state says it all
+	drained := make(chan struct{})
+	go func() { reading.Wait(); close(drained) }()
+	t := time.NewTimer(drainLimit)
+	defer t.Stop()
+	select {
+	case <-drained:
+	case <-t.C:
+	}
+	close(w.exited)
+}
+
+func (w *worker) pid() int { return w.cmd.Process.Pid }
+
+// awaitListening waits until every socket listens and gives their ports. When
+// it fails, workerd is gone.
+func (w *worker) awaitListening(ctx context.Context, limit time.Duration) (map[string]int, error) {
+	type answer struct {
+		ports map[string]int
+		err   error
+	}
+	listening := make(chan answer, 1)
+	go func() {
+		ports, err := workerd.AwaitListening(w.control, httpName, loopbackName, pingName)
+		listening <- answer{ports, err}
+		_, _ = io.Copy(io.Discard, w.control) // ends with workerd
+		_ = w.control.Close()
+	}()
+	defer w.config.remove() // read by now, or of no use
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	var err error
+	select {
+	case a := <-listening:
+		if a.err == nil {
+			return a.ports, nil
+		}
+		err = w.gone(a.err)
+	case <-timer.C:
+		err = svc.Errorf(svc.Unprocessable, "startup_timeout", "the worker did not start within %s%s", limit, w.lastWords()).
+			WithHint("code at the top level of a module must end: a loop or an await there keeps the worker from listening")
+	case <-ctx.Done():
+		err = fmt.Errorf("starting workerd: %w", context.Cause(ctx))
+	}
+	w.kill()
+	<-w.exited
+	return nil, err
+}
+
+// gone explains the end of the control pipe.
+func (w *worker) gone(cause error) error {
+	<-w.exitedOrKilled()
+	code, text := workerd.Explain(w.stderr.last() + w.stdout.last())
+	if code == workerd.CodeUnknown {
+		code = "startup_failed"
+	}
+	if text == "" {
+		text = "workerd ended before the worker listened: " + w.cmd.ProcessState.String()
+	}
+	if !errors.Is(cause, workerd.ErrNotListening) {
+		return svc.Errorf(svc.Unprocessable, code, "%s%s", text, w.lastWords()).Because(cause)
+	}
+	return svc.Errorf(svc.Unprocessable, code, "%s%s", text, w.lastWords())
+}
+
+// exitedOrKilled is exited, with a kill for a workerd that closes its control
+// pipe and lives on.
+func (w *worker) exitedOrKilled() <-chan struct{} {
+	t := time.NewTimer(drainLimit)
+	defer t.Stop()
+	select {
+	case <-w.exited:
+	case <-t.C:
+		w.kill()
+	}
+	return w.exited
+}
+
+// stop ends the process: gently, and after the grace or when ctx ends by force.
+func (w *worker) stop(ctx context.Context, grace time.Duration) {
+	w.stopped.Store(true)
+	_ = w.cmd.Process.Signal(syscall.SIGTERM) // one that is gone needs none
+	t := time.NewTimer(grace)
+	defer t.Stop()
+	select {
+	case <-w.exited:
+		return
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	w.kill()
+	<-w.exited
+}
+
+// kill ends the process at once.
+func (w *worker) kill() {
+	w.stopped.Store(true)
+	_ = w.cmd.Process.Kill() // one that is gone needs none
+}
+
+// pipes are the pipes to a child that is about to start.
+type pipes struct{ ours, theirs []*os.File }
+
+// make gives our end of a new pipe, unless err is set already.
+func (p *pipes) make(err *error) *os.File {
+	if *err != nil {
+		return nil
+	}
+	var r, w *os.File
+	if r, w, *err = os.Pipe(); *err != nil {
+		return nil
+	}
+	p.ours, p.theirs = append(p.ours, r), append(p.theirs, w)
+	return r
+}
+
+func (p *pipes) closeTheirs() {
+	for _, f := range p.theirs {
+		_ = f.Close()
+	}
+}
+
+func (p *pipes) closeOurs() {
+	for _, f := range p.ours {
+		_ = f.Close()
+	}
+}

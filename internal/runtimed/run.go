@@ -1,0 +1,107 @@
+package runtimed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/binding/all"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/control"
+	"github.com/svcctl/svcctl/internal/dataplane"
+	"github.com/svcctl/svcctl/internal/runtime"
+)
+
+const (
+	gcPercent  = 50              // a host is idle nearly always: memory matters more
+	settleTime = time.Second     // after which a host gives back what starting took
+	closeLimit = 2 * time.Second // for the data of a version whose workerd died
+)
+
+// ErrWorkerd says that the host ends because its workerd did.
+var ErrWorkerd = errors.New("workerd ended by itself")
+
+// Run is a runtime host, from the first message on the control line until the
+// daemon stops it, its workerd dies (ErrWorkerd), or the daemon is gone.
+func Run(ctx context.Context) error {
+	debug.SetGCPercent(gcPercent)
+	ignoreSignals()
+	conn, err := control.Inherited()
+	if err != nil {
+		return fmt.Errorf("a runtime host is started by the daemon only: %w", err)
+	}
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil)) // host.log
+	server := control.NewServer(conn)
+	died := make(chan struct{})
+	host := runtime.New(runtime.Options{
+		Logger: log, Open: open, Environ: os.Environ(),
+		Exited: func(e control.Exit) {
+			_ = server.Exited(e) // a daemon that is gone need not know
+			close(died)
+		},
+	})
+	orphaned := make(chan error, 1)
+	go func() { orphaned <- server.Serve(ctx, settling{host}) }()
+	select {
+	case err := <-orphaned:
+		return leave(host, err)
+	case <-died:
+		return errors.Join(ErrWorkerd, host.Close(closeLimit))
+	case <-host.Done():
+		return nil
+	}
+}
+
+// leave is what a host does when its daemon is gone. Now it ends at once: the
+// next daemon starts every version itself. This is the one place to change when
+// hosts are to outlive a daemon that is being upgraded.
+func leave(host *runtime.Host, err error) error {
+	host.Kill()
+	return err
+}
+
+// ignoreSignals leaves it to the daemon when a host ends, also where a terminal
+// or a service manager signals every process. Unlike signal.Ignore it is not
+// inherited by workerd.
+func ignoreSignals() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// settling gives memory back once a worker serves.
+type settling struct{ *runtime.Host }
+
+func (s settling) Serve(ctx context.Context) (control.Ready, error) {
+	ready, err := s.Host.Serve(ctx)
+	if err == nil {
+		time.AfterFunc(settleTime, debug.FreeOSMemory)
+	}
+	return ready, err
+}
+
+// resources are a version's bindings and its data.
+type resources struct {
+	*binding.Set
+	volumes *dataplane.Volumes
+}
+
+func open(ctx context.Context, dir string, m *bundle.Manifest) (runtime.Resources, error) {
+	volumes, err := dataplane.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	set, err := binding.OpenAll(ctx, all.Kinds(), m, volumes)
+	if err != nil {
+		return nil, errors.Join(err, volumes.Close())
+	}
+	return resources{set, volumes}, nil
+}
+
+// Close closes the bindings before the data.
+func (r resources) Close() error { return errors.Join(r.Set.Close(), r.volumes.Close()) }
