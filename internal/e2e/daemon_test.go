@@ -64,7 +64,7 @@ func newDaemon(t *testing.T, env ...string) *daemon {
 	}
 	d := &daemon{t: t, home: home, log: &lockedBuffer{}, env: append([]string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "SVC_WORKERD=" + workerd, "SVC_DATA_DIR=" + filepath.Join(home, "data"),
-		"PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=debug", "SVC_LOG_FORMAT=json",
+		"PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=info", "SVC_LOG_FORMAT=json",
 		"SVC_INGRESS_BASE_DOMAIN=e2e.test", "NO_COLOR=1", "GORACE=halt_on_error=1", "GOCOVERDIR=",
 	}, env...)}
 	t.Cleanup(func() {
