@@ -1,0 +1,358 @@
+package promote_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/promote"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func TestPromoteAndRollBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	d := w.start(t, nil)
+	for _, version := range []string{"v1", "v2"} { // v2 comes too late
+		if err := d.AssignFirst(t.Context(), ref(version)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.check(t, d.gate, "v1")
+	op := d.promote(t, w, "v2")
+	w.check(t, d.gate, "v2")
+	want := []string{
+		"production v1", // assigned
+		"hold", "v1 draining", "production v2", "release", "websockets v1 production 30s", "v1 ready",
+	}
+	if diff := cmp.Diff(want, d.gate.log()); diff != "" {
+		t.Errorf("the gateway heard (-want +got):\n%s", diff)
+	}
+	if op.Status != svc.PromotionDone || op.Previous != "v1" || op.FinishedAt.IsZero() {
+		t.Errorf("the record is %+v", op)
+	}
+	var steps []string
+	for _, s := range op.Steps {
+		steps = append(steps, s.Step+" "+string(s.Status))
+	}
+	if diff := cmp.Diff([]string{"validate done", "drain done", "pointers done", "commit done", "activate done"}, steps); diff != "" {
+		t.Errorf("the steps (-want +got):\n%s", diff)
+	}
+	d.promote(t, w, "v1") // rollback is the same call
+	w.check(t, d.gate, "v1")
+}
+
+func TestPromoteWithoutProduction(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	d := w.start(t, nil)
+	if op := d.promote(t, w, "v1"); op.Status != svc.PromotionDone || op.Previous != "" {
+		t.Errorf("the record is %+v", op)
+	}
+	w.check(t, d.gate, "v1")
+}
+
+func TestPromoteUnchanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	d := w.start(t, nil)
+	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+		t.Fatal(err)
+	}
+	op, err := d.Promote(t.Context(), ref("v1"), promote.Request{Reason: "again"})
+	if err != nil || op.Status != svc.PromotionUnchanged || op.Previous != "v1" {
+		t.Fatalf("%+v, %v", op, err)
+	}
+	if got, err := w.Promotion(t.Context(), "shop", op.ID); err != nil || got.Status != svc.PromotionUnchanged {
+		t.Errorf("its record is %+v, %v", got, err)
+	}
+	w.check(t, d.gate, "v1")
+}
+
+func TestPromoteRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	w.add(t, "pending")
+	w.add(t, "failed", svc.TriggerFail)
+	w.addReady(t, "archived")
+	w.addReady(t, "gone")
+	for id, trigger := range map[string]svc.Trigger{"archived": svc.TriggerArchive, "gone": svc.TriggerDestroy} {
+		if _, err := w.Move(t.Context(), ref(id), trigger, svc.Change{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := w.start(t, nil)
+	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+		t.Fatal(err)
+	}
+	none, other := "", "v2"
+	for name, tc := range map[string]struct {
+		ref      svc.Ref
+		expected *string
+		kind     svc.Kind
+		code     string
+		hint     string
+	}{
+		"pending":        {ref("pending"), nil, svc.Conflict, "version_not_ready", "wait"},
+		"failed":         {ref("failed"), nil, svc.Conflict, "version_not_ready", "new version"},
+		"archived":       {ref("archived"), nil, svc.Conflict, "version_not_ready", "wake"},
+		"destroyed":      {ref("gone"), nil, svc.Gone, "version_destroyed", ""},
+		"unknown":        {ref("v9"), nil, svc.NotFound, "version_not_found", ""},
+		"no project":     {svc.Ref{Project: "nope", Version: "v1"}, nil, svc.NotFound, "project_not_found", ""},
+		"expected none":  {ref("v2"), &none, svc.Precondition, "production_moved", "read"},
+		"expected other": {ref("v1"), &other, svc.Precondition, "production_moved", "read"},
+	} {
+		_, err := d.Promote(t.Context(), tc.ref, promote.Request{ExpectedProd: tc.expected})
+		if !errors.Is(err, tc.kind) || svc.CodeOf(err) != tc.code || !strings.Contains(svc.AsError(err).Hint, tc.hint) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.check(t, d.gate, "v1")
+	if len(d.gate.log()) != 1 {
+		t.Errorf("a refused promotion touched the gateway: %v", d.gate.log())
+	}
+}
+
+// Requests wait during the cut-over and are answered by the new version; a
+// second promotion is refused meanwhile; in-flight ones delay nothing but the
+// old version's draining.
+func TestPromoteCutOver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	inCut, goOn := make(chan struct{}), make(chan struct{})
+	f := &faults{world: w}
+	d := w.start(t, func(deps *promote.Deps) {
+		f.use(deps)
+		deps.HoldLimit, deps.DrainWait = time.Minute, 20*time.Millisecond
+	})
+	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+		t.Fatal(err)
+	}
+	f.fail = func(call string) error {
+		if call == "commit v2" {
+			close(inCut)
+			<-goOn
+		}
+		return nil
+	}
+	d.gate.inflight = make(chan struct{}) // never ends
+	if _, err := d.Promote(t.Context(), ref("v2"), promote.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	<-inCut
+	if w.status(t, "v1") != svc.StatusDraining {
+		t.Error("the old version is not draining")
+	}
+	for _, version := range []string{"v1", "v2"} {
+		if _, err := d.Promote(t.Context(), ref(version), promote.Request{}); svc.CodeOf(err) != "promote_in_progress" {
+			t.Errorf("promoting %s meanwhile: %v", version, err)
+		}
+	}
+	answers := make(chan string)
+	for range 5 {
+		go func() { answers <- d.gate.request("shop") }()
+	}
+	close(goOn)
+	for range 5 {
+		if got := <-answers; got != "v2" {
+			t.Errorf("a held request was answered by %s", got)
+		}
+	}
+	if got := <-d.done; got != "done" {
+		t.Error(got)
+	}
+	d.idle(t, w)
+	w.check(t, d.gate, "v2")
+}
+
+// A cut-over that hangs lets the requests go to the old version.
+func TestPromoteHoldIsLimited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	inCut, goOn := make(chan struct{}), make(chan struct{})
+	f := &faults{world: w}
+	d := w.start(t, func(deps *promote.Deps) { f.use(deps); deps.HoldLimit = time.Millisecond })
+	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+		t.Fatal(err)
+	}
+	f.fail = func(call string) error {
+		if call == "commit v2" {
+			close(inCut)
+			<-goOn
+		}
+		return nil
+	}
+	if _, err := d.Promote(t.Context(), ref("v2"), promote.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	<-inCut
+	if got := d.gate.request("shop"); got != "v1" {
+		t.Errorf("answered by %q", got)
+	}
+	close(goOn)
+	<-d.done
+	d.idle(t, w)
+	w.check(t, d.gate, "v2")
+}
+
+func TestEveryStepFailing(t *testing.T) {
+	t.Parallel()
+	boom := svc.Errorf(svc.Unavailable, "boom", "it broke")
+	for call, text := range map[string]string{
+		"version":      "validate: boom: it broke",
+		"move drain":   "drain: boom: it broke",
+		"put":          "pointers: pointer_unavailable: ",
+		"commit v2":    "commit: boom: it broke",
+		"move undrain": "activate: boom: it broke",
+	} {
+		t.Run(call, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.addReady(t, "v1")
+			w.addReady(t, "v2")
+			f := &faults{world: w}
+			d := w.start(t, f.use)
+			if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+				t.Fatal(err)
+			}
+			var once sync.Once
+			calls := 0
+			f.fail = func(c string) (err error) {
+				if c != call {
+					return nil
+				}
+				if calls++; call == "version" && calls == 1 {
+					return nil // Promote itself looks first
+				}
+				once.Do(func() { err = boom })
+				return err
+			}
+			op := d.promote(t, w, "v2")
+			if op.Status != svc.PromotionFailed || !strings.HasPrefix(op.Error, text) {
+				t.Errorf("ended %s: %q, want %q", op.Status, op.Error, text)
+			}
+			w.check(t, d.gate, "v1")
+			f.fail = nil
+			if op := d.promote(t, w, "v2"); op.Status != svc.PromotionDone {
+				t.Errorf("the next try: %s: %q", op.Status, op.Error)
+			}
+			w.check(t, d.gate, "v2")
+		})
+	}
+}
+
+// Somebody else's compare-and-set wins: the promotion is taken back and the
+// winner stays.
+func TestPromoteLosesTheRace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	w.addReady(t, "v3")
+	f := &faults{world: w}
+	d := w.start(t, f.use)
+	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+		t.Fatal(err)
+	}
+	f.fail = func(call string) error {
+		if call == "commit v2" {
+			return w.SetProduction(t.Context(), "shop", "v1", "v3")
+		}
+		return nil
+	}
+	op := d.promote(t, w, "v2")
+	if op.Status != svc.PromotionFailed || !strings.HasPrefix(op.Error, "commit: production_moved: ") {
+		t.Errorf("ended %s: %q", op.Status, op.Error)
+	}
+	w.check(t, d.gate, "v3") // idle() has brought the pointer in line
+}
+
+// What cannot be taken back now is tried again, and nobody is held meanwhile.
+func TestCompensationIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	f := &faults{world: w}
+	d := w.start(t, f.use)
+	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+		t.Fatal(err)
+	}
+	gets := 0
+	f.fail = func(call string) error {
+		if call == "put" {
+			return errors.New("store down")
+		}
+		if call == "get" {
+			if gets++; gets == 2 { // the undoing of pointers, once
+				return errors.New("store down")
+			}
+		}
+		return nil
+	}
+	op := d.promote(t, w, "v2")
+	if op.Status != svc.PromotionFailed {
+		t.Errorf("ended %s", op.Status)
+	}
+	if gets < 3 {
+		t.Errorf("the undoing was tried %d times", gets-1)
+	}
+	w.check(t, d.gate, "v1")
+}
+
+func TestParallelFirstVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	d := w.start(t, nil)
+	versions := []string{"a", "b", "c", "d", "e", "f"}
+	for _, v := range versions {
+		w.addReady(t, v)
+	}
+	var wg sync.WaitGroup
+	for i, v := range versions {
+		wg.Go(func() {
+			if i == 3 { // and somebody promotes at the same time
+				if _, err := d.Promote(t.Context(), ref(v), promote.Request{}); err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err := d.AssignFirst(t.Context(), ref(v)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	<-d.done
+	d.idle(t, w)
+	w.check(t, d.gate, "d") // whoever was first, the explicit promotion has the last word
+}
+
+func TestStop(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	d := w.start(t, nil)
+	if _, err := d.Promote(t.Context(), ref("v1"), promote.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	d.stop(t)
+	w.check(t, d.gate, "v1")
+	if _, err := d.Promote(t.Context(), ref("v1"), promote.Request{}); svc.CodeOf(err) != "shutting_down" {
+		t.Errorf("after Stop: %v", err)
+	}
+}
