@@ -52,7 +52,7 @@ func openLog(dir string, log *slog.Logger) (*logFile, error) {
 }
 
 func (l *logFile) open() error {
-	f, err := os.OpenFile(filepath.Join(l.dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600) //nolint:gosec // ours
+	f, err := os.OpenFile(filepath.Join(l.dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening the worker's log: %w", err)
 	}

@@ -33,7 +33,7 @@ func serveBindings(ctx context.Context, path string, h http.Handler, log *slog.L
 	go func() {
 		defer close(s.done)
 		if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			log.Error("the binding server ended", "error", err)
+			log.ErrorContext(ctx, "the binding server ended", "error", err)
 		}
 	}()
 	return s, nil

@@ -33,7 +33,7 @@ func tailFile(path string, n int) ([]LogLine, error) {
 	if n <= 0 {
 		return nil, nil
 	}
-	f, err := os.Open(path) //nolint:gosec // ours
+	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -48,12 +48,14 @@ func tailFile(path string, n int) ([]LogLine, error) {
 	var out []LogLine
 	var tail []byte // from end on, not taken yet
 	for len(out) < n && end > 0 {
-		block := make([]byte, min(end, 64<<10))
-		end -= int64(len(block))
-		if _, err := f.ReadAt(block, end); err != nil {
+		size := min(end, 64<<10)
+		end -= size
+		block := make([]byte, size+int64(len(tail)))
+		if _, err := f.ReadAt(block[:size], end); err != nil {
 			return nil, fmt.Errorf("reading the worker's log: %w", err)
 		}
-		tail = append(block, tail...)
+		copy(block[size:], tail)
+		tail = block
 		out, tail = takeLines(out, tail, n)
 	}
 	if line, ok := parseLine(tail); ok && end == 0 && len(out) < n {

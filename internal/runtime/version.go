@@ -102,7 +102,7 @@ func (v *version) render() ([]byte, error) {
 // rejections to the log; "" when the file is not text, which workerd judges.
 func (v *version) mainModule() (string, error) {
 	path := filepath.Join(v.spec.BundleDir, filepath.FromSlash(bundle.ModulePath(v.manifest.Main)))
-	text, err := os.ReadFile(path) //nolint:gosec // the manifest was checked
+	text, err := os.ReadFile(path)
 	if err != nil {
 		return "", fmt.Errorf("reading the entry module: %w", err)
 	}

@@ -91,6 +91,9 @@ type resources struct {
 	volumes *dataplane.Volumes
 }
 
+// open is what the runtime package needs: an interface.
+//
+//nolint:ireturn // the type of runtime.Options.Open
 func open(ctx context.Context, dir string, m *bundle.Manifest) (runtime.Resources, error) {
 	volumes, err := dataplane.Open(dir)
 	if err != nil {

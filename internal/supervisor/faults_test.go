@@ -112,14 +112,10 @@ func TestKilledHost(t *testing.T) {
 
 func TestKilledDaemon(t *testing.T) {
 	t.Parallel()
-	run, err := os.MkdirTemp("", "sup")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(run)
+	run := runDir(t)
 	base := t.TempDir()
 	spec := newSpec(t, base, map[string]string{"index.js": hello}, nil)
-	data, err := json.Marshal(spec)
+	data, err := json.Marshal(spec) //nolint:musttag // read by this binary
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +133,7 @@ func TestKilledDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e supervisor.Endpoint
-	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&e); err != nil {
+	if err := json.NewDecoder(bufio.NewReader(out)).Decode(&e); err != nil { //nolint:musttag // written by this binary
 		t.Fatal(err)
 	}
 	if status, body, err := get(t.Context(), e.Socket, "/"); err != nil || status != 200 || body != "hello" {

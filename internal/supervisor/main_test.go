@@ -61,11 +61,7 @@ type change struct {
 
 func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 	t.Helper()
-	run, err := os.MkdirTemp("", "sup") // t.TempDir is too long for sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(run) })
+	run := runDir(t)
 	h := &harness{t: t, run: run, base: t.TempDir(), news: make(chan struct{})}
 	cfg := config(workerdtest.Binary(t), run)
 	cfg.OnChange = func(ref svc.Ref, s supervisor.State, e supervisor.Endpoint) {
@@ -78,6 +74,7 @@ func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 	if adjust != nil {
 		adjust(&cfg)
 	}
+	var err error
 	if h.Supervisor, err = supervisor.New(cfg); err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +89,17 @@ func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 		}
 	})
 	return h
+}
+
+// runDir is a short one: t.TempDir's paths are too long for sockets.
+func runDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "sup") //nolint:usetesting // see above
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
 }
 
 func config(workerd, run string) supervisor.Config {
@@ -147,7 +155,7 @@ func (h *harness) spec(code string, adjust func(*bundle.Manifest)) supervisor.Sp
 
 func newSpec(t testing.TB, base string, files map[string]string, adjust func(*bundle.Manifest)) supervisor.Spec {
 	t.Helper()
-	dir, err := os.MkdirTemp(base, "v")
+	dir, err := os.MkdirTemp(base, "v") //nolint:usetesting // several in one test
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +255,7 @@ func runDaemon(args []string) {
 	var spec supervisor.Spec
 	data, err := os.ReadFile(file)
 	if err == nil {
-		err = json.Unmarshal(data, &spec)
+		err = json.Unmarshal(data, &spec) //nolint:musttag // written by this binary
 	}
 	must(err)
 	s, err := supervisor.New(config(workerd, run))
@@ -257,7 +265,7 @@ func runDaemon(args []string) {
 	must(s.Open(ctx, spec))
 	e, err := s.Serve(ctx, spec.Ref)
 	must(err)
-	must(json.NewEncoder(os.Stdout).Encode(e))
+	must(json.NewEncoder(os.Stdout).Encode(e)) //nolint:musttag // read by this binary
 	select {}
 }
 

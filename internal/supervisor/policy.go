@@ -1,6 +1,9 @@
 package supervisor
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Policy says what happens after a runtime died. The zero value means the
 // defaults.
@@ -33,8 +36,7 @@ func (p Policy) next(deaths []death) (wait time.Duration, again bool) {
 	}
 	last := deaths[len(deaths)-1].at
 	recent, inRow := 0, 0
-	for i := len(deaths) - 1; i >= 0; i-- {
-		d := deaths[i]
+	for _, d := range slices.Backward(deaths) {
 		if last.Sub(d.at) < p.Window {
 			recent++
 		}

@@ -107,7 +107,7 @@ func hostLog(dir string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.Size() > maxHostLog {
 		flags |= os.O_TRUNC
 	}
-	return os.OpenFile(path, flags, 0o600) //nolint:gosec // a path of the daemon's own
+	return os.OpenFile(path, flags, 0o600)
 }
 
 func (p *process) spec(cfg Config, s Spec) control.Spec {

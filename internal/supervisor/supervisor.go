@@ -105,7 +105,7 @@ func orElse[T int | time.Duration](v, fallback T) T {
 	return v
 }
 
-var runName = regexp.MustCompile(`^[0-9a-f]{8}$`) //nolint:gochecknoglobals // constant pattern
+var runName = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
 // Start makes the run directory and clears it of what a daemon that was killed
 // left. Call it once, before Open.
@@ -240,7 +240,7 @@ func (s *Supervisor) unit(ref svc.Ref, create bool) (*unit, error) {
 }
 
 // errGone says that a unit was stopped and left the table.
-var errGone = errors.New("the runtime was stopped") //nolint:gochecknoglobals // constant
+var errGone = errors.New("the runtime was stopped")
 
 func notOpen(ref svc.Ref, err error) error {
 	if !errors.Is(err, errGone) {

@@ -64,7 +64,6 @@ func (u *unit) exclusively(ctx context.Context, fn func(context.Context) error) 
 	return fn(ctx)
 }
 
-//nolint:gochecknoglobals // constant
 var errStopping = svc.Errorf(svc.Unavailable, "runtime_stopping", "the version's runtime is being stopped")
 
 // open is Supervisor.Open.

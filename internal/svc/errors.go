@@ -45,9 +45,9 @@ type Error struct {
 
 // FieldError names one wrong field by JSON pointer [D5].
 type FieldError struct {
-	Pointer string
-	Code    string
-	Detail  string
+	Pointer string `json:"pointer"`
+	Code    string `json:"code"`
+	Detail  string `json:"detail"`
 }
 
 // QueueState is how full the deploy queue is. spec: Errors, queue_full.

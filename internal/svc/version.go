@@ -9,8 +9,8 @@ import (
 
 // Ref names a version of a project.
 type Ref struct {
-	Project string
-	Version string
+	Project string `json:"project"`
+	Version string `json:"version"`
 }
 
 // String gives "project/version".
