@@ -78,7 +78,7 @@ func writeBundle(ctx context.Context, k *kit.Kit, o buildOptions, out string) er
 		return copyTo(k.Out, built.File)
 	}
 	target := workDir(k, out)
-	f, err := os.Create(target) //nolint:gosec // the user named it
+	f, err := os.Create(target)
 	if err != nil {
 		return err
 	}
@@ -99,7 +99,7 @@ func copyTo(w io.Writer, file string) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	_, err = io.Copy(w, f)
 	return err
 }

@@ -110,7 +110,7 @@ func send(ctx context.Context, c *client.Client, progress *kit.Progress, built *
 	if err != nil {
 		return err
 	}
-	defer f.Close() //nolint:errcheck // read only
+	defer f.Close()
 	progress.Stage("uploading " + kit.Bytes(built.Size))
 	err = c.Upload(ctx, *accepted.Upload, f, func(sent int64) { progress.Bytes(sent, built.Size) })
 	if client.CodeOf(err) == "already_uploaded" {

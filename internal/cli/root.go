@@ -58,4 +58,4 @@ func splitRef(arg, project string) (string, string, error) {
 }
 
 // errNoProject is what a command says that found no project anywhere.
-var errNoProject = errors.New("no project: name one with --project, or run this in a worker directory") //nolint:gochecknoglobals // a constant in all but type
+var errNoProject = errors.New("no project: name one with --project, or run this in a worker directory")

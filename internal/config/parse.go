@@ -60,10 +60,10 @@ func Duration(v string) (time.Duration, error) {
 	if err != nil || v == "" || d < 0 {
 		return 0, errors.New("want a duration such as 90s, 15m, 12h or 3d")
 	}
-	return time.Duration(n)*24*time.Hour + d, nil //nolint:gosec // n has 16 bits
+	return time.Duration(n)*24*time.Hour + d, nil
 }
 
-var sizePattern = regexp.MustCompile(`^(\d+)(B|KiB|MiB|GiB)?$`) //nolint:gochecknoglobals // a constant in all but type
+var sizePattern = regexp.MustCompile(`^(\d+)(B|KiB|MiB|GiB)?$`)
 
 func size(v string) (int64, error) {
 	m := sizePattern.FindStringSubmatch(v)
@@ -86,7 +86,7 @@ func httpURL(v string) (string, error) {
 	return strings.TrimSuffix(v, "/"), nil
 }
 
-var domainPattern = regexp.MustCompile(`^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`) //nolint:gochecknoglobals // a constant in all but type
+var domainPattern = regexp.MustCompile(`^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`)
 
 func domain(v string) (string, error) {
 	v = strings.ToLower(strings.TrimSuffix(v, "."))
@@ -117,7 +117,7 @@ func loopback(v string) (string, error) {
 	return v, err
 }
 
-var bucketPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`) //nolint:gochecknoglobals // a constant in all but type
+var bucketPattern = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
 func bucketName(v string) (string, error) {
 	if !bucketPattern.MatchString(v) {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
@@ -99,9 +100,9 @@ func (d *Daemon) Failed() <-chan error { return d.failed }
 // is still under way is cut off; nothing acknowledged is lost by that.
 func (d *Daemon) Stop(ctx context.Context) error {
 	var errs []error
-	for i := len(d.stops) - 1; i >= 0; i-- {
-		if err := d.stops[i].do(ctx); err != nil {
-			errs = append(errs, fmt.Errorf("stop %s: %w", d.stops[i].name, err))
+	for _, s := range slices.Backward(d.stops) {
+		if err := s.do(ctx); err != nil {
+			errs = append(errs, fmt.Errorf("stop %s: %w", s.name, err))
 		}
 	}
 	d.stops = nil
@@ -166,7 +167,7 @@ func (d *Daemon) startListeners(ctx context.Context, _ Config) (err error) {
 	}
 	d.onStop("listeners", func(context.Context) error { return d.listeners.close() })
 	d.ingress, err = newIngress(d.cfg, d.listeners.gatewayURL(d.cfg))
-	d.info = Info{
+	d.info = Info{ //nolint:gosec // it says where the tokens are
 		API: d.listeners.apiURL(), Gateway: d.listeners.gatewayURL(d.cfg), BaseDomain: d.cfg.BaseDomain,
 		S3: d.objects.endpoint(d.cfg), DataDir: d.cfg.DataDir, Tokens: "as set in the environment",
 	}
@@ -191,7 +192,7 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	go func() {
 		defer close(restored)
 		if err := d.deploy.Restore(work); err != nil && work.Err() == nil {
-			d.logger.Error("not every ready version could be restored", "error", err)
+			d.logger.ErrorContext(work, "not every ready version could be restored", "error", err)
 		}
 	}()
 	d.onStop("restore", func(context.Context) error { cancel(); <-restored; return nil })

@@ -55,7 +55,7 @@ type secrets struct {
 func (d *dataDir) secrets() (secrets, error) {
 	var s secrets
 	path := d.sub("secrets.json")
-	data, err := os.ReadFile(path) //nolint:gosec // our own file
+	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		s = secrets{DeployToken: "deploy-" + rand.Text(), AdminToken: "admin-" + rand.Text(), UploadKey: rand.Text()}
 		return s, writePrivate(path, s)

@@ -57,7 +57,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir) //nolint:errcheck // temporary files
+	defer os.RemoveAll(dir)
 	d := &demo{bin: bin, env: append(os.Environ(), "SVC_DATA_DIR="+dir, "PLATFORM_PORT=0", "GATEWAY_PORT=0",
 		"SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=warn", "SVCCTL_OUTPUT=")}
 	if err := d.serve(ctx, dir); err != nil {
@@ -95,7 +95,7 @@ func (d *demo) tour(ctx context.Context) error {
 // serve starts the daemon and waits for the note it leaves when it serves.
 func (d *demo) serve(ctx context.Context, dir string) error {
 	fmt.Println("$ svcctl serve &")
-	d.server = exec.Command(d.bin, "serve")
+	d.server = exec.Command(d.bin, "serve") //nolint:noctx // stop ends it, politely
 	d.server.Env = d.env
 	d.server.Stdout, d.server.Stderr = os.Stdout, io.MultiWriter(os.Stderr, &d.log)
 	d.server.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is ours: stop() passes it on
@@ -166,7 +166,7 @@ func (d *demo) expect(ctx context.Context, host string, r request, want ...strin
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close() //nolint:errcheck // read to its end
+	defer resp.Body.Close()
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (d *demo) expect(ctx context.Context, host string, r request, want ...strin
 
 // chat says something on the worker's websocket and checks the reply.
 func (d *demo) chat(ctx context.Context, host, say, want string) error {
-	ws, _, err := websocket.Dial(ctx, "ws://"+host+"/live", &websocket.DialOptions{HTTPClient: d.client()})
+	ws, _, err := websocket.Dial(ctx, "ws://"+host+"/live", &websocket.DialOptions{HTTPClient: d.client()}) //nolint:bodyclose // it has none
 	if err != nil {
 		return fmt.Errorf("websocket: %w", err)
 	}

@@ -16,11 +16,11 @@ import (
 // storedKeys is keys.json, readable by its owner only.
 type storedKeys struct {
 	AccessKey string `json:"access_key"`
-	SecretKey string `json:"secret_key"` //nolint:gosec // G117: this file is where the key is kept
+	SecretKey string `json:"secret_key"`
 }
 
 func loadKeys(path string) (Keys, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // a path of ours
+	data, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return makeKeys(path)
 	}
@@ -36,7 +36,7 @@ func loadKeys(path string) (Keys, error) {
 
 func makeKeys(path string) (Keys, error) {
 	k := storedKeys{AccessKey: "svc" + rand.Text()[:17], SecretKey: rand.Text() + rand.Text()[:14]}
-	data, err := json.MarshalIndent(k, "", "  ")
+	data, err := json.MarshalIndent(k, "", "  ") //nolint:gosec // this file is where the keys are kept
 	if err == nil {
 		err = renameio.WriteFile(path, append(data, '\n'), 0o600)
 	}

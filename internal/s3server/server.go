@@ -134,7 +134,7 @@ func (s *Server) keep(ctx context.Context, c *child) {
 			c.end()
 			return
 		case <-c.exited:
-			s.cfg.Logger.Error("the object store died and is restarted", "error", c.why())
+			s.cfg.Logger.ErrorContext(ctx, "the object store died and is restarted", "error", c.why())
 		}
 		for c = nil; c == nil; {
 			select {
@@ -144,7 +144,7 @@ func (s *Server) keep(ctx context.Context, c *child) {
 			}
 			var err error
 			if c, err = s.spawn(); err != nil {
-				s.cfg.Logger.Error("the object store does not start", "error", err)
+				s.cfg.Logger.ErrorContext(ctx, "the object store does not start", "error", err)
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func (s *Server) spawn() (*child, error) {
 	if err := os.Remove(s.cfg.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, fmt.Errorf("remove the old socket: %w", err)
 	}
-	cmd := exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...) //nolint:gosec,noctx // our own binary; it outlives the call and end() stops it
+	cmd := exec.Command(s.cfg.Command[0], s.cfg.Command[1:]...) //nolint:noctx // our own binary; it outlives the call and end() stops it
 	cmd.Env = s.cfg.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	c := &child{cmd: cmd, exited: make(chan struct{})}
@@ -172,7 +172,7 @@ func (s *Server) spawn() (*child, error) {
 		s.setPID(0)
 		close(c.exited)
 	}()
-	return c, json.NewEncoder(c.parent).Encode(setup{
+	return c, json.NewEncoder(c.parent).Encode(setup{ //nolint:gosec // the keys go to our own child, on a pipe
 		Dir: s.cfg.Dir, Socket: s.cfg.Socket, Address: s.address, Region: "us-east-1",
 		AccessKey: s.keys.AccessKey, SecretKey: s.keys.SecretKey.Reveal(),
 	})

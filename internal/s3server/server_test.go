@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T) *s3server.Server {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "s3") // short: it holds a unix socket
+	dir, err := os.MkdirTemp("", "s3") //nolint:usetesting // short: it holds a unix socket
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,8 +99,7 @@ func (k *Kit) Fail(err error) int {
 
 // problem is err in the form of the API's own errors.
 func problem(err error) api.Problem {
-	var refused *client.Error
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*client.Error](err); ok {
 		return refused.Problem
 	}
 	p := api.Problem{Type: "about:blank", Title: "the command failed", Code: "failed", Detail: err.Error()}

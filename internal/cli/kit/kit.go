@@ -45,7 +45,7 @@ func System() *Kit {
 	return &Kit{
 		Streams: Streams{
 			In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
-			OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())), //nolint:gosec // a descriptor fits
+			OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		},
 		Environ: os.Environ(), Dir: dir,
 	}
