@@ -76,7 +76,7 @@ func (b *bundles) try(ctx context.Context, ref svc.Ref) (download, error) {
 			broken = errors.Join(broken, err)
 			continue
 		}
-		defer body.Close() //nolint:revive // the loop ends here
+		defer body.Close()
 		return b.save(ctx, ref, body)
 	}
 	if broken != nil {

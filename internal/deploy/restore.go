@@ -43,7 +43,7 @@ func (s *Service) Announce(ctx context.Context) error {
 			s.restore.versions = append(s.restore.versions, v)
 		}
 		if v.Production {
-			s.deps.Gateway.SetProduction(v.Project, v.Ref.Version)
+			s.deps.Gateway.SetProduction(v.Project, v.Version)
 		}
 	}
 	s.restore.announced = true

@@ -37,7 +37,7 @@ func (r *run) open(ctx context.Context) error {
 func (d Dirs) spec(v svc.Version, bundleDir string) RuntimeSpec {
 	return RuntimeSpec{
 		Ref: v.Ref, BundleDir: bundleDir, Env: v.Env, CreatedAt: v.CreatedAt, Tag: v.GitRef,
-		DataDir: filepath.Join(d.Data, v.Project, v.Ref.Version),
-		LogDir:  filepath.Join(d.Logs, v.Project, v.Ref.Version),
+		DataDir: filepath.Join(d.Data, v.Project, v.Version),
+		LogDir:  filepath.Join(d.Logs, v.Project, v.Version),
 	}
 }

@@ -34,7 +34,6 @@ func (s *Service) Promote(ctx context.Context, ref svc.Ref, req Request) (svc.Pr
 		return op, err
 	}
 	r := s.newRun(op)
-	//nolint:contextcheck // the saga outlives the request; Stop waits for it
 	go func() {
 		defer end()
 		r.toEnd(context.WithoutCancel(ctx))
@@ -107,10 +106,10 @@ func (s *Service) create(ctx context.Context, ref svc.Ref, req Request) (svc.Pro
 // ready refuses a version that cannot become production. spec: Promote saga,
 // step 1.
 func ready(v svc.Version) error {
-	switch {
-	case v.Status == svc.StatusReady:
+	if v.Status == svc.StatusReady {
 		return nil
-	case v.Status == svc.StatusDestroyed:
+	}
+	if v.Status == svc.StatusDestroyed {
 		return svc.Errorf(svc.Gone, "version_destroyed", "version %s was destroyed", v.Ref)
 	}
 	err := svc.Errorf(svc.Conflict, "version_not_ready", "version %s is %s; only a ready version can be promoted", v.Ref, v.Status)

@@ -56,7 +56,7 @@ func (s *Service) undrainStray(ctx context.Context) error {
 		if err := s.move(ctx, v.Ref, svc.TriggerUndrain, svc.StatusReady); err != nil {
 			return err
 		}
-		s.log.WarnContext(ctx, "version was left draining", "project", v.Project, "version", v.Ref.Version)
+		s.log.WarnContext(ctx, "version was left draining", "project", v.Project, "version", v.Version)
 	}
 	return nil
 }

@@ -395,5 +395,5 @@ func (b faultyBucket) Delete(ctx context.Context, keys ...string) error {
 // use makes a daemon work through f.
 func (f *faults) use(d *promote.Deps) {
 	d.Projects, d.Versions, d.Promotions, d.Journals = f, f, f, f
-	d.Bucket = faultyBucket{f.world.bucket, f}
+	d.Bucket = faultyBucket{f.bucket, f}
 }

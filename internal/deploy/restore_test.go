@@ -1,0 +1,184 @@
+package deploy_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/deploy"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// deployed makes versions ready in one life of the daemon.
+func deployed(t *testing.T, w *world, ids ...string) {
+	t.Helper()
+	d := w.start(t, nil)
+	for _, id := range ids {
+		w.upload(t, ref(id), hello(t))
+		d.submit(t, svc.NewVersion{ID: id})
+		if v := d.run(t, ref(id)); v.Status != svc.StatusReady {
+			t.Fatal(v.Error)
+		}
+	}
+}
+
+func TestRestore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1", "v2", "v3")
+	if err := w.SetProduction(t.Context(), "shop", "v1", "v3"); err != nil {
+		t.Fatal(err)
+	}
+	d := w.start(t, nil)
+	d.submit(t, svc.NewVersion{ID: "failed"})
+	w.move(t, ref("failed"), svc.TriggerFail)
+	d = w.start(t, nil)
+	if err := d.Announce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d.gate.prod["shop"] != "v3" {
+		t.Errorf("production is %q", d.gate.prod["shop"])
+	}
+	for _, id := range []string{"v1", "v2", "v3"} {
+		if r := d.gate.routes[ref(id)]; r != (deploy.Route{Status: svc.StatusReady, Starting: true}) {
+			t.Errorf("before it runs, the route of %s is %+v", id, r)
+		}
+	}
+	if got := d.gate.routes[ref("failed")].Status; got != svc.StatusFailed {
+		t.Errorf("the failed one is %q", got)
+	}
+	if err := d.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []string{"v1", "v2", "v3"} {
+		if got := d.gate.answer(ref(id)); got != http.StatusTeapot {
+			t.Errorf("%s answers %d", id, got)
+		}
+	}
+	if err := d.Restore(t.Context()); err != nil || d.runtimes.running() != 3 {
+		t.Errorf("again: %v, %d run", err, d.runtimes.running())
+	}
+	if slices.Contains(d.runtimes.log(), "prepare v1") {
+		t.Error("a restored version was migrated again")
+	}
+}
+
+// Productions are first in line, two start at a time.
+func TestRestoreOrder(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1", "v2", "v3", "v4")
+	if err := w.SetProduction(t.Context(), "shop", "v1", "v4"); err != nil {
+		t.Fatal(err)
+	}
+	d := w.start(t, nil)
+	started, goOn := make(chan string), make(chan struct{})
+	d.runtimes.hook = func(_ context.Context, call string, ref svc.Ref) error {
+		if call == "open" {
+			started <- ref.Version
+			<-goOn
+		}
+		return nil
+	}
+	done := make(chan error)
+	go func() { done <- d.Restore(t.Context()) }()
+	first := []string{<-started, <-started}
+	if !slices.Contains(first, "v4") {
+		t.Errorf("the first two are %v", first)
+	}
+	select {
+	case id := <-started:
+		t.Errorf("%s starts as a third one", id)
+	case goOn <- struct{}{}:
+	}
+	go func() {
+		for range 3 {
+			goOn <- struct{}{}
+		}
+	}()
+	<-started
+	<-started
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// A version that does not start stays ready and answers 502; the others run. A
+// later report of the supervisor brings it back.
+func TestRestoreFailing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1", "v2")
+	d := w.start(t, nil)
+	d.runtimes.hook = func(_ context.Context, call string, ref svc.Ref) error {
+		if call == "serve" && ref.Version == "v1" {
+			d.RuntimeChanged(ref, deploy.RuntimeCrashed, deploy.Endpoint{})
+			return svc.Errorf(svc.Unprocessable, "worker_threw", "Error")
+		}
+		return nil
+	}
+	if err := d.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if v := w.version(t, ref("v1")); v.Status != svc.StatusReady || v.Error != "" {
+		t.Errorf("%s %q", v.Status, v.Error)
+	}
+	if got := d.gate.answer(ref("v1")); got != http.StatusBadGateway {
+		t.Errorf("the broken one answers %d", got)
+	}
+	if got := d.gate.answer(ref("v2")); got != http.StatusTeapot {
+		t.Errorf("the other one answers %d", got)
+	}
+	for state, want := range map[deploy.RuntimeState]int{deploy.RuntimeServing: http.StatusTeapot, deploy.RuntimeBackoff: http.StatusServiceUnavailable} {
+		d.RuntimeChanged(ref("v1"), state, deploy.Endpoint{Socket: "/run/again.sock"})
+		if got := d.gate.answer(ref("v1")); got != want {
+			t.Errorf("%s: it answers %d", state, got)
+		}
+	}
+}
+
+// The cache is a cache: what is lost is fetched again, when the store is back.
+func TestRestoreFetchesAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1")
+	if err := os.RemoveAll(w.cache()); err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	left := 2
+	d := w.start(t, func(deps *deploy.Deps) {
+		deps.ArtifactWait = 1 // expires at once
+		deps.Artifacts = flaky{deps.Artifacts, func() error {
+			mu.Lock()
+			defer mu.Unlock()
+			if left--; left > 0 {
+				return errors.New("connection refused")
+			}
+			return nil
+		}}
+	})
+	if err := d.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.gate.answer(ref("v1")); got != http.StatusTeapot {
+		t.Errorf("it answers %d: %s", got, strings.Join(d.gate.log(), ", "))
+	}
+}
+
+func TestRestoreStops(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1", "v2", "v3")
+	d := w.start(t, nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	d.runtimes.hook = func(context.Context, string, svc.Ref) error { cancel(); return context.Canceled }
+	if err := d.Restore(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Restore: %v", err)
+	}
+}

@@ -1,0 +1,379 @@
+package deploy_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/deploy"
+	"github.com/svcctl/svcctl/internal/jobs"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/promote"
+	"github.com/svcctl/svcctl/internal/registry"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	verifyHeader = "X-Test-Verify"
+	verifySecret = "let me in"
+)
+
+// world is what survives a daemon: registry, bucket and directories.
+type world struct {
+	*registry.DB
+	bucket  *objstore.Mem
+	root    string
+	ingress *svc.Ingress
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	root := t.TempDir()
+	db, err := registry.Open(t.Context(), filepath.Join(root, "registry.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	if _, _, err := db.CreateProject(t.Context(), svc.Project{ID: "shop"}); err != nil {
+		t.Fatal(err)
+	}
+	ingress, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "ingress.local", Port: 8787})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &world{DB: db, bucket: &objstore.Mem{}, root: root, ingress: ingress}
+}
+
+// submissions hands CreateVersion the registry's own options.
+type submissions struct{ *registry.DB }
+
+func (s submissions) CreateVersion(ctx context.Context, n svc.NewVersion, o deploy.CreateOptions) (svc.Version, bool, error) {
+	return s.DB.CreateVersion(ctx, n, registry.CreateOptions(o))
+}
+
+// daemon is one life of the service over a world.
+type daemon struct {
+	*deploy.Service
+	*world
+	promote  *promote.Service
+	runtimes *runtimes
+	gate     *gate
+	seen     *observer
+	notified int
+}
+
+func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
+	t.Helper()
+	d := &daemon{world: w, runtimes: newRuntimes(), gate: newGate(w.ingress), seen: &observer{}}
+	logger := slog.New(slog.DiscardHandler)
+	var err error
+	d.promote, err = promote.New(promote.Deps{
+		Projects: w, Versions: w, Promotions: w, Journals: w, Gateway: d.gate, Websockets: d.gate, Routes: d,
+		Bucket: &objstore.Mem{}, Logger: logger,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deps := deploy.Deps{
+		Versions: w, Inventory: w, Submissions: submissions{w.DB}, Runtimes: d.runtimes, Gateway: d.gate, Production: d.promote,
+		Artifacts: w.bucket, Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen,
+		Dirs:         deploy.Dirs{Cache: w.cache(), Data: filepath.Join(w.root, "data"), Logs: filepath.Join(w.root, "logs")},
+		ArtifactWait: time.Minute,
+	}
+	if change != nil {
+		change(&deps)
+	}
+	if d.Service, err = deploy.New(deps); err != nil {
+		t.Fatal(err)
+	}
+	d.runtimes.report = d.RuntimeChanged
+	return d
+}
+
+func (w *world) cache() string { return filepath.Join(w.root, "cache") }
+
+func ref(version string) svc.Ref { return svc.Ref{Project: "shop", Version: version} }
+
+// submit creates a version through the service.
+func (d *daemon) submit(t *testing.T, n svc.NewVersion) svc.Ref {
+	t.Helper()
+	n.Project = "shop"
+	v, err := d.Submit(t.Context(), n, deploy.SubmitOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.Ref
+}
+
+// run is a job's first attempt.
+func (d *daemon) run(t *testing.T, ref svc.Ref) svc.Version {
+	t.Helper()
+	if err := d.Run(t.Context(), jobs.Job{Ref: ref, Attempt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	return d.version(t, ref)
+}
+
+func (w *world) version(t *testing.T, ref svc.Ref) svc.Version {
+	t.Helper()
+	v, err := w.Version(t.Context(), ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+func (w *world) move(t *testing.T, ref svc.Ref, triggers ...svc.Trigger) {
+	t.Helper()
+	for _, trigger := range triggers {
+		if _, err := w.Move(t.Context(), ref, trigger, svc.Change{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// upload puts a bundle into the bucket and gives its digest.
+func (w *world) upload(t *testing.T, ref svc.Ref, data []byte) string {
+	t.Helper()
+	w.put(t, ref.Project+"/"+ref.Version+"/bundle.tar.zst", data)
+	sum := sha256.Sum256(data)
+	return "sha256:" + hex.EncodeToString(sum[:])
+}
+
+func (w *world) put(t *testing.T, key string, data []byte) {
+	t.Helper()
+	if _, err := w.bucket.Put(t.Context(), key, bytes.NewReader(data), int64(len(data)), objstore.Condition{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hello is a small valid bundle.
+func hello(t *testing.T) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	_, err := bundle.Pack(&b, bundle.Manifest{
+		Main: "index.js", Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule}}, CompatibilityDate: "2026-11-01",
+	}, bundle.Tree{"modules/index.js": []byte(`export default { fetch() { return new Response("hello") } }`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// runtimes behaves like a supervisor whose processes are maps.
+type runtimes struct {
+	report func(svc.Ref, deploy.RuntimeState, deploy.Endpoint)
+	hook   func(ctx context.Context, call string, ref svc.Ref) error // before each call; nil: none
+
+	mu    sync.Mutex
+	open  map[svc.Ref]deploy.RuntimeSpec
+	up    map[svc.Ref]deploy.Endpoint
+	calls []string
+	pid   int
+}
+
+func newRuntimes() *runtimes {
+	return &runtimes{open: map[svc.Ref]deploy.RuntimeSpec{}, up: map[svc.Ref]deploy.Endpoint{}}
+}
+
+func (r *runtimes) call(ctx context.Context, name string, ref svc.Ref) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	r.calls = append(r.calls, name+" "+ref.Version)
+	r.mu.Unlock()
+	if r.hook == nil {
+		return nil
+	}
+	return r.hook(ctx, name, ref)
+}
+
+func (r *runtimes) Open(ctx context.Context, spec deploy.RuntimeSpec) error {
+	if err := r.call(ctx, "open", spec.Ref); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(spec.BundleDir, "manifest.json")); err != nil {
+		return fmt.Errorf("no bundle: %w", err)
+	}
+	r.mu.Lock()
+	r.open[spec.Ref] = spec
+	r.mu.Unlock()
+	r.report(spec.Ref, deploy.RuntimeStarting, deploy.Endpoint{})
+	return nil
+}
+
+func (r *runtimes) isOpen(ref svc.Ref) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.open[ref]; !ok {
+		return svc.Errorf(svc.Conflict, "runtime_not_open", "not open")
+	}
+	return nil
+}
+
+func (r *runtimes) Prepare(ctx context.Context, ref svc.Ref) ([]string, error) {
+	if err := r.call(ctx, "prepare", ref); err != nil {
+		return nil, err
+	}
+	return []string{"0001_init.sql"}, r.isOpen(ref)
+}
+
+func (r *runtimes) Serve(ctx context.Context, ref svc.Ref) (deploy.Endpoint, error) {
+	if err := r.call(ctx, "serve", ref); err != nil {
+		return deploy.Endpoint{}, err
+	}
+	if err := r.isOpen(ref); err != nil {
+		return deploy.Endpoint{}, err
+	}
+	r.mu.Lock()
+	r.pid++
+	e := deploy.Endpoint{Socket: "/run/" + ref.Version + ".sock", Port: 40000 + r.pid, PID: r.pid}
+	r.up[ref] = e
+	r.mu.Unlock()
+	r.report(ref, deploy.RuntimeServing, e)
+	return e, nil
+}
+
+func (r *runtimes) StopVersion(ctx context.Context, ref svc.Ref) error {
+	if err := r.call(ctx, "stop", ref); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	delete(r.open, ref)
+	delete(r.up, ref)
+	r.mu.Unlock()
+	r.report(ref, deploy.RuntimeStopped, deploy.Endpoint{})
+	return nil
+}
+
+func (r *runtimes) log() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.calls)
+}
+
+func (r *runtimes) running() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.open)
+}
+
+// gate answers like the gateway does, from the routes it was told.
+type gate struct {
+	ingress *svc.Ingress
+
+	mu     sync.Mutex
+	routes map[svc.Ref]deploy.Route
+	prod   map[string]string
+	events []string
+}
+
+func newGate(in *svc.Ingress) *gate {
+	return &gate{ingress: in, routes: map[svc.Ref]deploy.Route{}, prod: map[string]string{}}
+}
+
+func (g *gate) SetVersion(ref svc.Ref, r deploy.Route) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if old, ok := g.routes[ref]; ok && old == r {
+		return
+	}
+	g.routes[ref] = r
+	event := ref.Version + " " + string(r.Status)
+	if r.Starting {
+		event += " starting"
+	}
+	if r.Socket != "" {
+		event += " " + r.Socket
+	}
+	g.events = append(g.events, event)
+}
+
+func (g *gate) SetProduction(project, version string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.prod[project] = version
+	g.events = append(g.events, "production "+version)
+}
+
+func (*gate) Hold(string)                                      {}
+func (*gate) Release(string)                                   {}
+func (*gate) DrainProduction(context.Context, string) error    { return nil }
+func (*gate) CloseWebsockets(svc.Ref, svc.Role, time.Duration) {}
+
+func (g *gate) log() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.events)
+}
+
+// answer is the status of a request to a version's preview host.
+func (g *gate) answer(ref svc.Ref) int {
+	req := httptest.NewRequest(http.MethodGet, "/", http.NoBody)
+	req.Host = g.ingress.PreviewHost(ref)
+	rec := httptest.NewRecorder()
+	g.ServeHTTP(rec, req)
+	return rec.Code
+}
+
+func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ref, _, _ := g.ingress.ParseHost(r.Host)
+	g.mu.Lock()
+	route, known := g.routes[ref]
+	g.mu.Unlock()
+	reachable := route.Status.Serves() || route.Socket != "" && r.Header.Get(verifyHeader) == verifySecret
+	switch {
+	case !known:
+		w.WriteHeader(http.StatusNotFound)
+	case !reachable, route.Starting:
+		w.WriteHeader(http.StatusServiceUnavailable)
+	case route.Socket == "":
+		w.WriteHeader(http.StatusBadGateway)
+	default:
+		w.Header().Set("Svc-Version", ref.Version)
+		w.WriteHeader(http.StatusTeapot) // the worker's own idea
+	}
+}
+
+// observer remembers what was counted.
+type observer struct {
+	mu     sync.Mutex
+	counts []string
+}
+
+func (o *observer) add(s string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.counts = append(o.counts, s)
+}
+
+func (o *observer) StepDone(step string, _ float64) { o.add(step) }
+func (o *observer) StepTolerated(step string)       { o.add("tolerated " + step) }
+func (o *observer) DeployDone(result string)        { o.add("result " + result) }
+
+// flaky is a bucket that fails as long as it is told to.
+type flaky struct {
+	objstore.Bucket
+	fail func() error
+}
+
+func (b flaky) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
+	if err := b.fail(); err != nil {
+		return nil, objstore.Info{}, err
+	}
+	return b.Bucket.Get(ctx, key, off, n)
+}
