@@ -31,6 +31,7 @@ func (d *Daemon) startServices(_ context.Context, c Config) error {
 		return err
 	}
 	d.onStop("runtimes", d.supervisor.Stop)
+	d.onStop("request times", func(ctx context.Context) error { d.flushRequests(ctx); return nil })
 	if d.jobs, err = jobs.New(jobs.Config{
 		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,
 		Run: func(ctx context.Context, j jobs.Job) error { return d.deploy.Run(ctx, j) },

@@ -23,7 +23,7 @@ import (
 // errors are printed once, by kit, and a wrong command line is a usage error.
 func NewRoot(k *kit.Kit, name, short string) *cobra.Command {
 	root := &cobra.Command{
-		Use: name, Short: short, SilenceErrors: true, SilenceUsage: true,
+		Use: name, Short: short, Version: obs.BuildInfo().Version, SilenceErrors: true, SilenceUsage: true,
 		PersistentPreRunE: func(*cobra.Command, []string) error { return k.CheckOutput() },
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
