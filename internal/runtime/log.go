@@ -48,11 +48,14 @@ func openLog(dir string, log *slog.Logger) (*logFile, error) {
 		return nil, fmt.Errorf("making the log directory: %w", err)
 	}
 	l := &logFile{dir: dir, log: log}
-	return l, l.open()
+	if err := l.open(); err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
 }
 
 func (l *logFile) open() error {
-	f, err := os.OpenFile(filepath.Join(l.dir, logName), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(l.dir, logName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
 	if err != nil {
 		return fmt.Errorf("opening the worker's log: %w", err)
 	}
@@ -61,7 +64,22 @@ func (l *logFile) open() error {
 		return errors.Join(err, f.Close())
 	}
 	l.file, l.size = f, info.Size()
-	return nil
+	return l.endLine()
+}
+
+// endLine ends the line that a host was killed in the middle of.
+func (l *logFile) endLine() error {
+	if l.size == 0 {
+		return nil
+	}
+	var last [1]byte
+	if _, err := l.file.ReadAt(last[:], l.size-1); err != nil {
+		return fmt.Errorf("reading the worker's log: %w", err)
+	}
+	if last[0] == '\n' {
+		return nil
+	}
+	return l.append([]byte{'\n'})
 }
 
 // Write appends one line. A line without a time gets the present.

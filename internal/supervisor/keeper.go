@@ -47,12 +47,17 @@ func (u *unit) keep(ctx context.Context) *keeper {
 	return k
 }
 
+// pingTries is how many pings in a row go unanswered before a runtime is killed.
+// Several, so that a daemon that was itself suspended for a while does not take
+// its own silence for theirs.
+const pingTries = 4
+
 // watch waits for the end of u.proc, which it hastens when nothing answers. It
 // returns false when ctx ended first.
 func (u *unit) watch(ctx context.Context) bool {
-	tick := time.NewTicker(u.cfg.PingEvery)
-	defer tick.Stop()
-	answered := time.Now()
+	slot, wait, misses := u.cfg.PingTimeout/pingTries, u.cfg.PingEvery, 0
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -60,20 +65,27 @@ func (u *unit) watch(ctx context.Context) bool {
 		case <-u.proc.exited:
 			u.died(ctx, u.proc.cause(), time.Since(u.proc.servingSince))
 			return true
-		case <-tick.C:
+		case <-timer.C:
 		}
-		pctx, cancel := context.WithDeadline(ctx, answered.Add(u.cfg.PingTimeout))
-		err := u.proc.client.Ping(pctx)
-		cancel()
-		switch {
-		case err == nil:
-			answered = time.Now()
-		case time.Since(answered) >= u.cfg.PingTimeout && ctx.Err() == nil && u.proc.alive():
+		asked := time.Now()
+		if u.answers(ctx, slot) {
+			misses, wait = 0, u.cfg.PingEvery
+		} else {
+			misses, wait = misses+1, max(0, slot-time.Since(asked))
+		}
+		if misses >= pingTries && ctx.Err() == nil && u.proc.alive() {
 			u.proc.fail(svc.Errorf(svc.Unavailable, "unresponsive", "the worker answered no ping for %s and was killed", u.cfg.PingTimeout).
 				WithHint("a loop that never ends blocks the whole worker"))
 			u.proc.kill()
 		}
+		timer.Reset(wait)
 	}
+}
+
+func (u *unit) answers(ctx context.Context, limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	return u.proc.client.Ping(ctx) == nil
 }
 
 // revive starts the runtime again, as often as the policy allows. It returns
@@ -122,7 +134,7 @@ func (u *unit) died(ctx context.Context, cause error, uptime time.Duration) {
 	u.mu.Lock()
 	u.status.LastError = text(cause)
 	u.mu.Unlock()
-	u.log.WarnContext(ctx, "the runtime died", "error", cause, "uptime", uptime)
+	u.log.WarnContext(ctx, "the runtime died", "error", text(cause), "uptime", uptime)
 	u.cfg.OnRestart(u.ref, svc.CodeOf(cause))
 }
 

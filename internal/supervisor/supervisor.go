@@ -56,7 +56,8 @@ type Config struct {
 
 // Supervisor is described by the package.
 type Supervisor struct {
-	cfg Config
+	cfg   Config
+	clean func() error // clears the run directory, once
 
 	mu      sync.Mutex // guards what follows
 	units   map[svc.Ref]*unit
@@ -80,7 +81,10 @@ func New(c Config) (*Supervisor, error) {
 		return nil, fmt.Errorf("supervisor: the run directory %q is longer than %d bytes, which is too long for sockets", c.RunDir, maxRunDir)
 	}
 	c.defaults()
-	return &Supervisor{cfg: c, units: map[svc.Ref]*unit{}}, nil
+	return &Supervisor{
+		cfg: c, units: map[svc.Ref]*unit{},
+		clean: sync.OnceValue(func() error { return clearRunDir(c.RunDir) }),
+	}, nil
 }
 
 func (c *Config) defaults() {
@@ -108,12 +112,14 @@ func orElse[T int | time.Duration](v, fallback T) T {
 var runName = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
 // Start makes the run directory and clears it of what a daemon that was killed
-// left. Call it once, before Open.
-func (s *Supervisor) Start(context.Context) error {
-	if err := os.MkdirAll(s.cfg.RunDir, 0o700); err != nil {
+// left. The first Open does so too.
+func (s *Supervisor) Start(context.Context) error { return s.clean() }
+
+func clearRunDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the run directory: %w", err)
 	}
-	entries, err := os.ReadDir(s.cfg.RunDir)
+	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("reading the run directory: %w", err)
 	}
@@ -121,7 +127,7 @@ func (s *Supervisor) Start(context.Context) error {
 		if !runName.MatchString(e.Name()) {
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(s.cfg.RunDir, e.Name())); err != nil {
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 			return fmt.Errorf("clearing the run directory: %w", err)
 		}
 	}
@@ -131,6 +137,9 @@ func (s *Supervisor) Start(context.Context) error {
 // Open spawns the host of a version, which opens its data. With a runtime of
 // the same spec there, it does nothing; one that crashed is started anew.
 func (s *Supervisor) Open(ctx context.Context, spec Spec) error {
+	if err := s.clean(); err != nil {
+		return err
+	}
 	for {
 		u, err := s.unit(spec.Ref, true)
 		if err != nil {

@@ -250,3 +250,28 @@ func TestStopInterrupts(t *testing.T) {
 		t.Errorf("workerd %v is still there", left)
 	}
 }
+
+func TestStopLetsRequestsFinish(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(c *supervisor.Config) { c.Grace = 30 * time.Second })
+	spec := h.spec(`export default { async fetch() {
+		console.log("in"); await scheduler.wait(500); return new Response("finished") } }`, nil)
+	e := h.mustServe(spec)
+	answer := make(chan string, 1)
+	go func() {
+		_, body, err := get(t.Context(), e.Socket, "/")
+		answer <- fmt.Sprint(body, err)
+	}()
+	for { // the worker has the request
+		if lines, err := runtime.TailLogs(spec.LogDir, 1); err == nil && len(lines) == 1 {
+			break
+		}
+		pause(t)
+	}
+	if err := h.StopVersion(t.Context(), spec.Ref); err != nil {
+		t.Error(err)
+	}
+	if got := <-answer; got != "finished<nil>" {
+		t.Errorf("the request in flight got %s", got)
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -177,13 +178,14 @@ func (u *unit) set(state State, e Endpoint, cause error) {
 	u.cfg.OnChange(u.ref, state, e)
 }
 
-// text is what an error says to users.
+// text is what an error says in short, without the worker's own words.
 func text(err error) string {
 	var e *svc.Error
 	if !errors.As(err, &e) {
-		return "an internal error"
+		return err.Error()
 	}
-	return e.Code + ": " + e.Detail
+	line, _, _ := strings.Cut(e.Detail, "\n")
+	return e.Code + ": " + line
 }
 
 func (u *unit) describe() Runtime {
