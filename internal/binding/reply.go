@@ -1,6 +1,7 @@
 package binding
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -34,5 +35,12 @@ func Fail(w http.ResponseWriter, code int, text string) {
 		sw.WriteStatus(code, reason)
 		return
 	}
-	http.Error(w, reason, code) // not our Server's: a body is the next best
+	conn, buf, err := http.NewResponseController(w).Hijack() // net/http's server cannot be told a phrase
+	if err != nil {
+		http.Error(w, reason, code)
+		return
+	}
+	_, _ = fmt.Fprintf(buf, "HTTP/1.1 %03d %s\r\nContent-Length: 0\r\nConnection: close\r\n\r\n", code, reason)
+	_ = buf.Flush()
+	_ = conn.Close()
 }

@@ -11,6 +11,7 @@ import (
 // The errors of D1 that are not the engine's, word for word.
 var (
 	errNoStatements = errors.New("No SQL statements detected.")                                                                                    //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
+	errNoStatement  = errors.New("SQL code did not contain a statement.")                                                                          //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
 	errParameters   = errors.New("Wrong number of parameter bindings for SQL query.")                                                              //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
 	errNotLast      = errors.New("When executing multiple SQL statements in a single call, only the last statement can have parameters.")          //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
 	errTransaction  = errors.New("To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs " + //nolint:gochecknoglobals,revive,staticcheck // the words are D1's

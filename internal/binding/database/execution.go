@@ -63,9 +63,13 @@ func (x *execution) explain(err error) error {
 
 // query runs the statements of one text and writes the answer of the last.
 func (x *execution) query(q query) error {
+	if len(q.SQL) > maxSQL {
+		return &raw.Error{Code: raw.TooBig, Message: "statement too long", Offset: -1}
+	}
 	started := time.Now()
 	x.out.WriteString(`{"success":true,"results":`)
 	var rowsRead int64
+	answered := false
 	for rest := q.SQL; rest != ""; {
 		s, after, err := x.prepare(rest)
 		if err != nil {
@@ -80,6 +84,10 @@ func (x *execution) query(q query) error {
 		if err != nil {
 			return err
 		}
+		answered = rest == ""
+	}
+	if !answered { // a zero byte is left
+		return errNoStatement
 	}
 	x.meta(time.Since(started), rowsRead)
 	return nil

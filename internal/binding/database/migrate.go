@@ -110,7 +110,7 @@ func (x *execution) script(text string) error {
 		if err == nil {
 			return nil
 		}
-		at += len(text[at:]) - len(strings.TrimLeft(text[at:], " \t\r\n"))
+		at = begin(text, at)
 		return &badStatement{1 + strings.Count(text[:at], "\n"), excerpt(text[at:]), x.explain(err)}
 	})
 	if err != nil {
@@ -133,10 +133,17 @@ func excerpt(text string) string {
 }
 
 func failedMigration(bindingName, file string, err error) error {
-	var bad *badStatement
-	if !errors.As(err, &bad) {
+	var statement *badStatement
+	var engine *raw.Error // of the commit, or of a name
+	what := ""
+	switch {
+	case errors.As(err, &statement):
+		what = statement.Error()
+	case errors.As(err, &engine):
+		what = describe(err)
+	default:
 		return fmt.Errorf("applying migration %s of %s: %w", file, bindingName, err)
 	}
-	return svc.Errorf(svc.Unprocessable, "migration_failed", "migration %s of %s: %v", file, bindingName, bad).
+	return svc.Errorf(svc.Unprocessable, "migration_failed", "migration %s of %s: %s", file, bindingName, what).
 		WithHint("nothing of this file was applied; correct it and deploy again")
 }

@@ -47,16 +47,22 @@ func isSpace(c byte) bool {
 	return c == ' ' || c >= '\t' && c <= '\r'
 }
 
-// keyword is the first word of text, in lower case.
-func keyword(text string) string {
-	start := 0
-	for start < len(text) {
-		end, code := skip(text, start)
+// begin is the offset from at on where something other than spaces, comments
+// and semicolons begins.
+func begin(text string, at int) int {
+	for at < len(text) {
+		end, code := skip(text, at)
 		if code {
 			break
 		}
-		start = end + 1
+		at = end + 1
 	}
+	return min(at, len(text))
+}
+
+// keyword is the first word of text, in lower case.
+func keyword(text string) string {
+	start := begin(text, 0)
 	end := start
 	for end < len(text) && (text[end]|0x20 >= 'a' && text[end]|0x20 <= 'z') {
 		end++

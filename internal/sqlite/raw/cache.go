@@ -22,7 +22,7 @@ type key struct {
 	guarded bool
 }
 
-func (h *cache) init(most int) {
+func (h *cache) setUp(most int) {
 	if most <= 0 {
 		most = defaultStatements
 	}

@@ -37,7 +37,7 @@ type Conn struct {
 // Open opens the database file at path and creates it if need be.
 func Open(path string, o Options) (*Conn, error) {
 	c := &Conn{tls: libc.NewTLS()}
-	c.statements.init(o.Statements)
+	c.statements.setUp(o.Statements)
 	if err := c.open(path, o); err != nil {
 		return nil, fmt.Errorf("opening %s: %w", path, err)
 	}

@@ -3,6 +3,7 @@ package raw
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // Query runs the one statement of text with the parameters args and calls row
@@ -56,6 +57,10 @@ func (c *Conn) Each(text string, fn func(at int, s *Stmt, err error) error) erro
 	z := c.cString(text)
 	defer c.free(z)
 	for at := 0; at < len(text); {
+		if strings.IndexByte(" \t\n\v\f\r", text[at]) >= 0 { // offsets in errors count from the statement
+			at++
+			continue
+		}
 		s, next, err := c.prepareAt(z, at, len(text), 0)
 		switch {
 		case err != nil:
@@ -68,7 +73,7 @@ func (c *Conn) Each(text string, fn func(at int, s *Stmt, err error) error) erro
 			return err
 		}
 		if next == at {
-			return nil
+			return fn(at, nil, errors.New("a zero byte is not SQL"))
 		}
 		at = next
 	}

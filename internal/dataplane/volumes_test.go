@@ -1,0 +1,227 @@
+package dataplane_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/dataplane"
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
+)
+
+func open(t *testing.T, dir string) *dataplane.Volumes {
+	t.Helper()
+	v, err := dataplane.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return v
+}
+
+func store(t *testing.T, v *dataplane.Volumes, name string) binding.Store {
+	t.Helper()
+	s, err := v.Store(t.Context(), name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func exec(t *testing.T, s binding.Store, text string) {
+	t.Helper()
+	if err := s.Write(t.Context(), func(c *raw.Conn) error { return c.Script(text) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func number(t *testing.T, s binding.Store, text string) (n int64) {
+	t.Helper()
+	err := s.Read(t.Context(), func(c *raw.Conn) error {
+		return c.Query(text, nil, func(s *raw.Stmt) error {
+			n = s.Int64(0)
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func TestStores(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	v := open(t, filepath.Join(dir, "data"))
+	a := store(t, v, "a")
+	exec(t, a, "CREATE TABLE t(x); INSERT INTO t VALUES (1), (2)")
+	if store(t, v, "a") != a {
+		t.Error("one name gives two stores")
+	}
+	if n := number(t, store(t, v, "b"), "SELECT count(*) FROM sqlite_schema"); n != 0 {
+		t.Errorf("another store has %d tables", n)
+	}
+	for text, want := range map[string]int64{"PRAGMA synchronous": 2, "PRAGMA foreign_keys": 1} { // 2 is FULL
+		err := a.Write(t.Context(), func(c *raw.Conn) error {
+			return c.Query(text, nil, func(s *raw.Stmt) error {
+				if got := s.Int64(0); got != want {
+					t.Errorf("%s: %d, want %d", text, got, want)
+				}
+				return nil
+			})
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	for _, name := range []string{"", "..", "a/b", "a\x00", ".hidden", strings.Repeat("x", 300)} {
+		if _, err := v.Store(t.Context(), name); err == nil {
+			t.Errorf("%q names a store", name)
+		}
+	}
+}
+
+// Closing writes the log back: one plain file for each store stays.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	v := open(t, dir)
+	s := store(t, v, "a")
+	exec(t, s, "CREATE TABLE t(x); INSERT INTO t VALUES (7)")
+	if n := number(t, s, "SELECT x FROM t"); n != 7 {
+		t.Errorf("got %d", n)
+	}
+	if err := errors.Join(v.Close(), v.Close()); err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir(filepath.Join(dir, "db"))
+	if err != nil || len(files) != 1 || files[0].Name() != "a.sqlite" {
+		t.Errorf("left over: %v, %v", files, err)
+	}
+	nothing := func(*raw.Conn) error { return nil }
+	if _, err := v.Store(t.Context(), "b"); err == nil {
+		t.Error("a closed set opens a store")
+	}
+	if s.Read(t.Context(), nothing) == nil || s.Write(t.Context(), nothing) == nil {
+		t.Error("a closed store is used")
+	}
+	if n := number(t, store(t, open(t, dir), "a"), "SELECT x FROM t"); n != 7 {
+		t.Errorf("reopened: got %d", n)
+	}
+}
+
+func TestReadersCannotWrite(t *testing.T) {
+	t.Parallel()
+	s := store(t, open(t, t.TempDir()), "a")
+	exec(t, s, "CREATE TABLE t(x)")
+	err := s.Read(t.Context(), func(c *raw.Conn) error { return c.Exec("INSERT INTO t VALUES (1)") })
+	var e *raw.Error
+	if !errors.As(err, &e) || e.Code != raw.ReadOnly {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Many readers and writers at once: every read sees whole transactions.
+func TestConcurrent(t *testing.T) {
+	t.Parallel()
+	s := store(t, open(t, t.TempDir()), "a")
+	exec(t, s, "CREATE TABLE t(x)")
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			for range 15 {
+				exec(t, s, "BEGIN IMMEDIATE; INSERT INTO t VALUES (1); INSERT INTO t VALUES (-1); COMMIT")
+			}
+		})
+		all.Go(func() {
+			for range 60 {
+				if n := number(t, s, "SELECT sum(x) FROM t"); n != 0 {
+					t.Errorf("a half transaction is seen: %d", n)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if n := number(t, s, "SELECT count(*) FROM t"); n != 180 {
+		t.Errorf("%d rows, want 180", n)
+	}
+}
+
+// While the set is frozen nothing is written to any store, and reads go on.
+func TestFreeze(t *testing.T) {
+	t.Parallel()
+	v := open(t, t.TempDir())
+	var stores []binding.Store
+	for i := range 3 {
+		stores = append(stores, store(t, v, fmt.Sprint("s", i)))
+		exec(t, stores[i], "CREATE TABLE t(x)")
+	}
+	var all sync.WaitGroup
+	var stop atomic.Bool
+	for _, s := range stores {
+		all.Go(func() {
+			for !stop.Load() {
+				exec(t, s, "INSERT INTO t VALUES (1)")
+			}
+		})
+	}
+	for range 10 {
+		err := v.Freeze(func() error {
+			for _, s := range stores {
+				before := number(t, s, "SELECT count(*) FROM t")
+				if after := number(t, s, "SELECT count(*) FROM t"); after != before {
+					t.Errorf("written while frozen: %d then %d rows", before, after)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	stop.Store(true)
+	all.Wait()
+}
+
+// Waiting for a connection and running a statement both end with the context.
+func TestContext(t *testing.T) {
+	t.Parallel()
+	s := store(t, open(t, t.TempDir()), "a")
+	const forever = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c) SELECT count(*) FROM c"
+	for name, use := range map[string]func(context.Context, func(*raw.Conn) error) error{"read": s.Read, "write": s.Write} {
+		ctx, cancel := context.WithCancel(t.Context())
+		started := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			<-started
+			if err := use(ctx, func(*raw.Conn) error { return nil }); name == "write" && !errors.Is(err, context.Canceled) {
+				t.Errorf("waiting to %s: %v", name, err)
+			}
+		})
+		err := use(ctx, func(c *raw.Conn) error {
+			close(started)
+			context.AfterFunc(ctx, func() {})
+			go cancel()
+			return c.Exec(forever)
+		})
+		all.Wait()
+		var e *raw.Error
+		if !errors.As(err, &e) || e.Code != raw.Interrupt {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := use(t.Context(), func(c *raw.Conn) error { return c.Exec("SELECT 1") }); err != nil {
+			t.Errorf("%s afterwards: %v", name, err)
+		}
+	}
+}
