@@ -36,7 +36,7 @@ var (
 
 func errNoRoute() *svc.Error {
 	return svc.Errorf(svc.NotFound, codeNoRoute, "no version is served on this host").
-		WithHint("hosts are <project>.<base domain> and <version>.<project>.<base domain>")
+		WithHint("hosts are {project}.{base domain} and {version}.{project}.{base domain}")
 }
 
 func errNoProduction(project string) *svc.Error {
@@ -98,12 +98,12 @@ func badRequest(err error) *svc.Error {
 func statusOf(e *svc.Error) int {
 	var grammar *http1.Error
 	switch {
-	case errors.As(e.Err, &grammar):
-		return grammar.Status
-	case e.Code == codeTooLarge:
-		return 431
 	case e.Code == codeUnavailable:
 		return 502
+	case e.Code == codeTooLarge:
+		return 431
+	case errors.As(e.Err, &grammar):
+		return grammar.Status
 	case e.Kind == svc.NotFound:
 		return 404
 	case e.Kind == svc.Unavailable:

@@ -6,3 +6,6 @@ func (g *Gateway) PendingTimers() int {
 	defer g.mu.Unlock()
 	return len(g.timers)
 }
+
+// Held is the number of requests that wait for a cut-over or a start.
+func (g *Gateway) Held() int { return int(g.held.Load()) }

@@ -173,12 +173,17 @@ func fakeRuntime(t testing.TB, serve func(n int, c *raw)) (socket string) {
 		t.Fatal(err)
 	}
 	var running sync.WaitGroup
+	var mu sync.Mutex
+	var conns []net.Conn
 	running.Go(func() {
 		for n := 1; ; n++ {
 			nc, err := ln.Accept()
 			if err != nil {
 				return
 			}
+			mu.Lock()
+			conns = append(conns, nc)
+			mu.Unlock()
 			_ = nc.SetDeadline(time.Now().Add(timeout))
 			running.Go(func() {
 				defer nc.Close()
@@ -186,7 +191,15 @@ func fakeRuntime(t testing.TB, serve func(n int, c *raw)) (socket string) {
 			})
 		}
 	})
-	t.Cleanup(func() { ln.Close(); running.Wait() })
+	t.Cleanup(func() {
+		ln.Close()
+		mu.Lock()
+		for _, nc := range conns {
+			nc.Close()
+		}
+		mu.Unlock()
+		running.Wait()
+	})
 	return socket
 }
 

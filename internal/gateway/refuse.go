@@ -8,6 +8,7 @@ import (
 	"html"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -19,7 +20,7 @@ type problem struct {
 	Title     string `json:"title"`
 	Status    int    `json:"status"`
 	Detail    string `json:"detail"`
-	Instance  string `json:"instance"`
+	Instance  string `json:"instance,omitempty"`
 	Code      string `json:"code"`
 	Hint      string `json:"hint,omitempty"`
 	RequestID string `json:"request_id"`
@@ -30,7 +31,7 @@ type problem struct {
 func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
 	x.start = c.now
 	x.makeIDs()
-	x.req.Method, x.req.Minor, x.upload.read = nil, 1, false
+	x.req.Method, x.req.Target, x.req.Minor, x.upload.read = nil, nil, 1, false
 	c.refuse(ctx, x, badRequest(err))
 	c.now = time.Now()
 	c.account(ctx, x)
@@ -71,16 +72,17 @@ func asAnswer(err error) *svc.Error {
 }
 
 func (x *exchange) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
+	path, _, _ := bytes.Cut(x.path(), []byte{'?'})
 	p := problem{
-		Type: "about:blank", Title: http.StatusText(x.status), Status: x.status, Detail: e.Detail,
-		Instance: "urn:request:" + string(x.meta.id), Code: e.Code, Hint: e.Hint, RequestID: string(x.meta.id),
+		Type: "urn:svcctl:problem:" + e.Code, Title: title(e.Code), Status: x.status, Detail: e.Detail,
+		Instance: string(path), Code: e.Code, Hint: e.Hint, RequestID: string(x.meta.id),
 	}
 	kind, body := "application/problem+json", p.json()
 	if bytes.Contains(x.meta.accept, []byte("text/html")) {
 		kind, body = "text/html; charset=utf-8", p.html()
 	}
 	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(x.status), 10), ' ')
-	b = append(append(b, p.Title...), "\r\nContent-Type: "...)
+	b = append(append(b, http.StatusText(x.status)...), "\r\nContent-Type: "...)
 	b = append(append(b, kind...), "\r\nContent-Length: "...)
 	b = append(strconv.AppendInt(b, int64(len(body)), 10), "\r\nCache-Control: no-store\r\nSvc-Error: "...)
 	b = append(append(b, e.Code...), "\r\nX-Request-Id: "...)
@@ -97,6 +99,20 @@ func (x *exchange) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 		return b
 	}
 	return append(b, body...)
+}
+
+// path is the request target as sent.
+func (x *exchange) path() []byte {
+	if x.meta.target != nil {
+		return x.meta.target
+	}
+	return x.req.Target
+}
+
+// title is a code in words: "Route not found".
+func title(code string) string {
+	words := strings.ReplaceAll(code, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
 }
 
 func (p *problem) json() []byte {

@@ -21,8 +21,10 @@ const maxResponseHead = 1 << 20
 // It fails with errUnreachable (nothing was sent), errClientGone, or an answer
 // for the client.
 func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
-	x.head = x.appendRequest(x.head[:0], &c.peer)
-	c.takeInput(x)
+	if len(x.head) == 0 { // else it is tried again, with what was taken then
+		x.head = x.appendRequest(x.head, &c.peer)
+		c.takeInput(x)
+	}
 	for again := false; ; again = true {
 		up, err := x.claim.upstream.get(ctx, c.now, again)
 		if err != nil {

@@ -33,6 +33,7 @@ type tunnel struct {
 
 	ending atomic.Bool // a close frame of the gateway is to be, or was, put in
 	closed atomic.Bool // a close frame has gone to the client
+	bye    atomic.Bool // a close frame has come from the client
 	down   http1.Frames
 	up     http1.Frames
 }
@@ -101,7 +102,11 @@ func (t *tunnel) run() {
 		_ = t.runtime.Close() // nothing more can come from the client
 	}()
 	t.copyDown()
-	_ = t.client.SetReadDeadline(time.Now().Add(closeTime))
+	grace := closeTime
+	if t.closed.Load() && t.bye.Load() {
+		grace = 0 // both have said so: nothing is left to wait for
+	}
+	_ = t.client.SetReadDeadline(time.Now().Add(grace))
 	if tcp, ok := t.client.(*net.TCPConn); ok && t.closed.Load() && !t.ending.Load() {
 		_ = tcp.CloseWrite()
 	}
@@ -115,6 +120,7 @@ func (t *tunnel) copyUp() {
 	for b := t.early; ; {
 		if len(b) > 0 {
 			t.up.Next(b)
+			t.bye.Store(t.up.Closed())
 			if _, err := t.runtime.Write(b); err != nil && !t.closed.Load() {
 				return
 			}
