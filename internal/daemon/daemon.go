@@ -29,6 +29,9 @@ const (
 	ObjectStoreCommand = "object-store"
 )
 
+// deployStop is how long a stop waits for deploys to end by themselves.
+const deployStop = 2 * time.Second
+
 // Config is what a daemon is started with.
 type Config struct {
 	Settings   *config.Daemon
@@ -81,7 +84,7 @@ func Start(ctx context.Context, c Config) (*Daemon, error) {
 	d := &Daemon{cfg: c.Settings, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo())}
 	for _, step := range []func(context.Context, Config) error{
 		d.startDirs, d.startWorkerd, d.startObjects, d.startRegistry, d.startListeners,
-		d.startServices, d.startServers, d.startWork, d.announce,
+		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,
 	} {
 		if err := step(ctx, c); err != nil {
 			return nil, errors.Join(err, d.Stop(context.WithoutCancel(ctx)))
@@ -177,17 +180,21 @@ func (d *Daemon) startListeners(ctx context.Context, _ Config) (err error) {
 	return err
 }
 
-// startWork begins what goes on by itself: promotes and deploys that a crash
-// cut off, the runtimes of ready versions, and the deploy queue [D25].
+// startRoutes tells the gateway every host and ends the promotes that a crash cut
+// off, before anybody is let in: no host answers 404 or from the wrong version
+// meanwhile.
+func (d *Daemon) startRoutes(ctx context.Context, _ Config) error {
+	if err := d.deploy.Announce(ctx); err != nil {
+		return err
+	}
+	return d.promote.ResumeAll(ctx)
+}
+
+// startWork begins what goes on by itself: the runtimes of ready versions, and
+// the deploy queue with what a crash left in it [D25].
 func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	d.onStop("work", func(context.Context) error { cancel(); return nil })
-	if err := d.deploy.Announce(work); err != nil {
-		return err
-	}
-	if err := d.promote.ResumeAll(work); err != nil {
-		return err
-	}
 	restored := make(chan struct{})
 	go func() {
 		defer close(restored)
@@ -199,7 +206,15 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	if err := d.jobs.Start(work); err != nil {
 		return err
 	}
-	d.onStop("deploys", d.jobs.Stop)
+	d.onStop("deploys", func(ctx context.Context) error {
+		// A deploy may wait long for its bundle; cut off, it goes on at the next start.
+		ctx, cancel := context.WithTimeout(ctx, deployStop)
+		defer cancel()
+		if err := d.jobs.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		return nil
+	})
 	d.every(work, time.Minute, d.flushRequests)
 	return nil
 }
