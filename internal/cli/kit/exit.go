@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -93,8 +94,24 @@ func (k *Kit) Fail(err error) int {
 			return code
 		}
 	}
-	k.Notef("Error: %s", Clean(err.Error()))
+	k.Notef("Error: %s", Clean(text(err)))
 	return code
+}
+
+// text is err for people: several wrong fields get a line each.
+func text(err error) string {
+	e, ok := errors.AsType[*svc.Error](err)
+	if !ok || len(e.Fields) < 2 || e.Err != nil {
+		return err.Error()
+	}
+	lines := []string{e.Detail}
+	for _, f := range e.Fields {
+		lines = append(lines, "  "+f.Detail)
+	}
+	if e.Hint != "" {
+		lines = append(lines, e.Hint)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // problem is err in the form of the API's own errors.
