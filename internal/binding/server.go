@@ -138,9 +138,10 @@ func (s *Server) serve(ctx context.Context, conn net.Conn) {
 
 // handle runs the handler. One that panics breaks its own connection only.
 func (s *Server) handle(w *response, r *http.Request) {
+	ctx := r.Context()
 	defer func() {
 		if v := recover(); v != nil {
-			s.logger.Error("a binding panicked", "binding", r.Header.Get(RouteHeader), "method", r.Method, "panic", v, "stack", string(debug.Stack()))
+			s.logger.ErrorContext(ctx, "a binding panicked", "binding", r.Header.Get(RouteHeader), "method", r.Method, "panic", v, "stack", string(debug.Stack()))
 			w.broken = true
 		}
 	}()

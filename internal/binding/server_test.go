@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -45,6 +46,20 @@ func client(path string) *http.Client {
 	}}}
 }
 
+// get makes a request that must be answered with 200.
+func get(t *testing.T, path, uri string) error {
+	t.Helper()
+	resp, err := client(path).Get("http://x" + uri)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK {
+		return errors.New(resp.Status)
+	}
+	return nil
+}
+
 func TestServer(t *testing.T) {
 	t.Parallel()
 	_, path := serve(t, t.Output(), func(w http.ResponseWriter, r *http.Request) {
@@ -59,7 +74,9 @@ func TestServer(t *testing.T) {
 		case "/stream":
 			for i := range 3 {
 				fmt.Fprintf(w, "part %d;", i)
-				w.(http.Flusher).Flush()
+				if err := http.NewResponseController(w).Flush(); err != nil {
+					t.Error(err)
+				}
 			}
 		case "/unread":
 			binding.Fail(w, http.StatusTeapot, "it is\r\na teapot é")
@@ -108,21 +125,20 @@ func TestServerNoHTTP(t *testing.T) {
 	t.Parallel()
 	_, path := serve(t, t.Output(), func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("ok")) })
 	for _, text := range []string{"", "\r\n\r\n", "nonsense\r\n\r\n", "GET / HTTP/1.1\r\nA: " + strings.Repeat("x", 2<<20) + "\r\n\r\n", "PUT / HTTP/1.1\r\nContent-Length: 5\r\n\r\nab"} {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "unix", path)
+		conn, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: path, Net: "unix"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		_, _ = io.WriteString(conn, text) // it may be closed half way
-		_ = conn.(*net.UnixConn).CloseWrite()
+		_ = conn.CloseWrite()
 		answer, _ := io.ReadAll(conn)
 		if len(answer) > 0 {
 			t.Errorf("%.20q is answered: %q", text, answer)
 		}
 		_ = conn.Close()
 	}
-	resp, err := client(path).Get("http://x/")
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Errorf("after them: %v, %v", resp, err)
+	if err := get(t, path, "/"); err != nil {
+		t.Errorf("after them: %v", err)
 	}
 }
 
@@ -134,11 +150,11 @@ func TestServerPanic(t *testing.T) {
 			panic("oh no")
 		}
 	})
-	if _, err := client(path).Get("http://x/panic"); err == nil {
+	if err := get(t, path, "/panic"); err == nil {
 		t.Error("a panic is answered")
 	}
-	if resp, err := client(path).Get("http://x/"); err != nil || resp.StatusCode != http.StatusOK {
-		t.Errorf("after it: %v, %v", resp, err)
+	if err := get(t, path, "/"); err != nil {
+		t.Errorf("after it: %v", err)
 	}
 	s.Close()
 	if !strings.Contains(log.String(), "oh no") {
@@ -177,7 +193,7 @@ func TestServerClose(t *testing.T) {
 	if !ended {
 		t.Error("the handler still runs")
 	}
-	if n, err := idle.Read(make([]byte, 1)); err != io.EOF {
+	if n, err := idle.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("an idle connection is open: %d, %v", n, err)
 	}
 	all.Wait()

@@ -14,7 +14,7 @@ const (
 	busyTimeout = 5 * time.Second
 )
 
-var errClosed = errors.New("the data of this version is closed") //nolint:gochecknoglobals // constant
+var errClosed = errors.New("the data of this version is closed")
 
 // store is one SQLite file: one connection that writes and up to maxReaders
 // that cannot, opened when first needed.

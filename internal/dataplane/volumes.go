@@ -32,7 +32,7 @@ func Open(dir string) (*Volumes, error) {
 	return &Volumes{dir: dir, stores: map[string]*store{}}, nil
 }
 
-var storeName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$`) //nolint:gochecknoglobals // constant
+var storeName = regexp.MustCompile(`^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,199}$`)
 
 // Store opens the store of that name, dir/db/<name>.sqlite.
 func (v *Volumes) Store(ctx context.Context, name string) (binding.Store, error) {

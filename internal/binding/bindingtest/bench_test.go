@@ -92,7 +92,9 @@ func took(b *testing.B, w *bindingtest.Worker, path string, n int) time.Duration
 	started := time.Now()
 	text := w.Post(b, fmt.Sprintf("%s?n=%d", path, n), "")
 	d := time.Since(started)
-	var r struct{ OK, N int }
+	var r struct {
+		OK int `json:"ok"`
+	}
 	if err := json.Unmarshal([]byte(text), &r); err != nil || r.OK != n {
 		b.Fatalf("%s: %s (%v)", path, text, err)
 	}

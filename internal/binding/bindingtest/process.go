@@ -29,7 +29,7 @@ type Worker struct {
 // with the test.
 func Dir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "b")
+	dir, err := os.MkdirTemp("", "b") //nolint:usetesting // a test's own would be too long for sockets
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,21 +32,19 @@ func open(t *testing.T, dir string) binding.Instance {
 
 // reply is one answer of the protocol.
 type reply struct {
-	Success bool
-	Error   string
+	Success bool   `json:"success"`
+	Error   string `json:"error"`
 	Results struct {
-		Columns []string
-		Rows    [][]any
-	}
+		Rows [][]any `json:"rows"`
+	} `json:"results"`
 	Meta struct {
-		Changes     int64
+		Changes     int64 `json:"changes"`
 		LastRowID   int64 `json:"last_row_id"`
 		RowsRead    int64 `json:"rows_read"`
 		RowsWritten int64 `json:"rows_written"`
 		ChangedDB   bool  `json:"changed_db"`
 		SizeAfter   int64 `json:"size_after"`
-		Duration    float64
-	}
+	} `json:"meta"`
 }
 
 // ask sends text with params as the binding does, without a worker.

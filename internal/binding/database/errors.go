@@ -8,18 +8,26 @@ import (
 	"github.com/svcctl/svcctl/internal/sqlite/raw"
 )
 
+// said is an error whose words a worker sees.
+type said string
+
+func (s said) Error() string { return string(s) }
+
 // The errors of D1 that are not the engine's, word for word.
-var (
-	errNoStatements = errors.New("No SQL statements detected.")                                                                                    //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
-	errNoStatement  = errors.New("SQL code did not contain a statement.")                                                                          //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
-	errParameters   = errors.New("Wrong number of parameter bindings for SQL query.")                                                              //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
-	errNotLast      = errors.New("When executing multiple SQL statements in a single call, only the last statement can have parameters.")          //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
-	errTransaction  = errors.New("To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs " + //nolint:gochecknoglobals,revive,staticcheck // the words are D1's
+const (
+	errNoStatements = said("No SQL statements detected.")
+	errNoStatement  = said("SQL code did not contain a statement.")
+	errParameters   = said("Wrong number of parameter bindings for SQL query.")
+	errNotLast      = said("When executing multiple SQL statements in a single call, only the last statement can have parameters.")
+	errTransaction  = said("To execute a transaction, please use the state.storage.transaction() or state.storage.transactionSync() APIs " +
 		"instead of the SQL BEGIN TRANSACTION or SAVEPOINT statements. The JavaScript API is safer because it will automatically roll back on exceptions, " +
 		"and because it interacts correctly with Durable Objects' automatic atomic write coalescing.")
-	errTooLong   = fmt.Errorf("D1 query exceeded its time limit of %v and was stopped", maxDuration) //nolint:gochecknoglobals,revive,staticcheck // constant
-	errTooMuch   = fmt.Errorf("D1 query gives more than %d bytes of rows", maxAnswer)                //nolint:gochecknoglobals,revive,staticcheck // constant
-	errNeedWrite = errors.New("not for a reader")                                                    //nolint:gochecknoglobals // constant
+)
+
+var (
+	errTooLong   = fmt.Errorf("D1 query exceeded its time limit of %v and was stopped", maxDuration)
+	errTooMuch   = fmt.Errorf("D1 query gives more than %d bytes of rows", maxAnswer)
+	errNeedWrite = errors.New("not for a reader")
 )
 
 // describe is err in the words of D1: the engine's message, where in the text,

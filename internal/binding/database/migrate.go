@@ -15,7 +15,7 @@ import (
 
 const defaultTable = "d1_migrations" // wrangler's
 
-var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`) //nolint:gochecknoglobals // constant
+var tableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // Migrate applies the files of m that its table does not list yet, in their
 // order. Each is one transaction with its row in the table, so that a failing
@@ -135,7 +135,7 @@ func excerpt(text string) string {
 func failedMigration(bindingName, file string, err error) error {
 	var statement *badStatement
 	var engine *raw.Error // of the commit, or of a name
-	what := ""
+	var what string
 	switch {
 	case errors.As(err, &statement):
 		what = statement.Error()

@@ -21,7 +21,7 @@ type policy struct {
 
 // allow is the raw.Authorizer.
 func (p *policy) allow(a raw.Action) bool {
-	switch a.Verb {
+	switch a.Verb { //nolint:exhaustive // all others name tables only
 	case raw.VerbTransaction, raw.VerbSavepoint:
 		p.transaction = true
 		return false
@@ -74,6 +74,8 @@ func (p *policy) allowPragma(a raw.Action) bool {
 	}
 	name := strings.ToLower(a.Arg1)
 	switch pragmas[name] {
+	case refused:
+		return false
 	case anyArgument:
 		return !reserved(a.Arg2)
 	case noArgument:

@@ -53,14 +53,14 @@ func (p *param) UnmarshalJSON(b []byte) error {
 // readBytes reads an array of numbers, each taken modulo 256.
 func (p *param) readBytes(b []byte) error {
 	out := make([]byte, 0, len(b)/3)
-	number, digits := 0, 0
+	number, digits := byte(0), 0 // which overflows as JavaScript's does
 	for _, c := range b[1:] {
 		switch {
 		case c >= '0' && c <= '9':
-			number, digits = (number*10+int(c-'0'))&0xffff, digits+1
+			number, digits = number*10+(c-'0'), digits+1
 		case c == ',' || c == ']':
 			if digits > 0 {
-				out = append(out, byte(number))
+				out = append(out, number)
 			}
 			number, digits = 0, 0
 		case c == ' ' || c == '\n' || c == '\t' || c == '\r':

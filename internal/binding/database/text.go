@@ -19,7 +19,7 @@ func cut(text string) string {
 // skip gives the index of the last byte of the comment, the quoted text or the
 // byte at i, and whether it is part of a statement.
 func skip(text string, i int) (end int, code bool) {
-	closing := byte(0)
+	var closing byte
 	switch c := text[i]; {
 	case c == '-' && strings.HasPrefix(text[i:], "--"):
 		return i + until(text[i:], "\n") - 1, false

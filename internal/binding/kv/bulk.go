@@ -3,11 +3,10 @@ package kv
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
 	"unicode/utf8"
-
-	"io"
 
 	"github.com/svcctl/svcctl/internal/binding"
 	"github.com/svcctl/svcctl/internal/sqlite/raw"

@@ -37,8 +37,7 @@ func refuse(status int, format string, args ...any) error {
 }
 
 func statusOf(err error) int {
-	var r *refusal
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*refusal](err); ok {
 		return r.status
 	}
 	return http.StatusInternalServerError
@@ -46,10 +45,10 @@ func statusOf(err error) int {
 
 // checkKey is what the binding itself checks on a single key.
 func checkKey(key string) error {
-	switch {
-	case key == "":
+	switch key {
+	case "":
 		return refuse(http.StatusBadRequest, "Key names must not be empty")
-	case key == "." || key == "..":
+	case ".", "..":
 		return refuse(http.StatusBadRequest, "Illegal key name %q. Please use a different name.", key)
 	}
 	return checkLength(key)

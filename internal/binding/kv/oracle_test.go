@@ -31,12 +31,14 @@ func fromNow(s int) object          { return object{"$now": s} }
 func call(method string, rest ...any) args { return append(args{"KV", method}, rest...) }
 
 // The answers of this program are those of workerd's own key-value worker.
+//
+//nolint:tparallel // the cases share two namespaces
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	ours := start(t, t.TempDir())
 	oracle := bindingtest.StartOracle(t, bindingtest.Oracle{KV: []string{"KV"}}, bindingtest.Calls)
 	for name, calls := range oracleCalls() {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // the cases share two namespaces
+		t.Run(name, func(t *testing.T) {
 			bindingtest.Compare(t, ours, oracle, withoutClock, calls...)
 		})
 	}

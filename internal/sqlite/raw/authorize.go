@@ -54,6 +54,7 @@ type Action struct {
 // with the code Auth. It must not use the connection.
 type Authorizer func(Action) bool
 
+//nolint:revive // the engine fixes the arguments
 func onAuthorize(_ *libc.TLS, self uintptr, verb int32, z1, z2, zDB, zInner uintptr) int32 {
 	c := (*Conn)(pointer(self))
 	if c.authorize == nil {
