@@ -60,8 +60,7 @@ func (e *archiveError) Error() string { return e.err.Error() }
 func (e *archiveError) Unwrap() error { return e.err }
 
 func unpackError(name string, err error) error {
-	var archive *archiveError
-	if errors.As(err, &archive) {
+	if archive, ok := errors.AsType[*archiveError](err); ok {
 		return readError(archive.err)
 	}
 	return fmt.Errorf("unpacking %s: %w", name, err)

@@ -56,6 +56,7 @@ type badCase struct {
 }
 
 func badBundles(t testing.TB) []badCase {
+	t.Helper()
 	manifest, module := hello(t)
 	good, _ := packSample(t)
 	with := func(more ...entry) []byte {

@@ -58,7 +58,7 @@ func Decode(data []byte) (Manifest, error) {
 
 // Load reads the manifest of a bundle that Extract unpacked into dir.
 func Load(dir string) (Manifest, error) {
-	data, err := os.ReadFile(filepath.Join(dir, manifestFile)) //nolint:gosec // dir is ours
+	data, err := os.ReadFile(filepath.Join(dir, manifestFile))
 	if err != nil {
 		return Manifest{}, fmt.Errorf("reading the manifest: %w", err)
 	}

@@ -186,8 +186,6 @@ func (b *builder) shown(file string) string {
 
 // dynamicRequire finds esbuild's stand-in for a require whose argument is not
 // known. It uses a global require when there is one.
-//
-//nolint:gochecknoglobals // a constant
 var dynamicRequire = regexp.MustCompile(`typeof require\s*(?:!==?\s*"undefined"|<\s*"u")\s*\?\s*require\s*:\s*typeof Proxy`)
 
 const requireBanner = `var require = (id) => { const m = process.getBuiltinModule(String(id)); ` +
@@ -207,7 +205,6 @@ func (b *builder) withRequire(main Module) (Module, error) {
 	return main, err
 }
 
-//nolint:gochecknoglobals // a constant
 var usesProcess = regexp.MustCompile(`\bprocess\b`)
 
 func (b *builder) result(main Module, warnings []api.Message, inputs []string) Result {

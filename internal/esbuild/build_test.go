@@ -131,9 +131,9 @@ func TestSourceMap(t *testing.T) {
 	} {
 		r := build(t, project(t, files{"src/index.ts": code}))
 		var m struct {
-			Sources        []string
-			SourcesContent []string
-			Mappings       string
+			Sources        []string `json:"sources"`
+			SourcesContent []string `json:"sourcesContent"`
+			Mappings       string   `json:"mappings"`
 		}
 		if err := json.Unmarshal(r.Modules[0].SourceMap, &m); err != nil {
 			t.Fatal(err)

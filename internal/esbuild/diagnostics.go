@@ -70,7 +70,7 @@ func excerpt(b *strings.Builder, l *api.Location) {
 // notes replaces the advice that fits esbuild's own users by advice that fits
 // ours.
 func notes(m api.Message) []api.Note {
-	advice := ""
+	var advice string
 	switch path, unresolved := quoted(m.Text, "Could not resolve "); {
 	case unresolved:
 		advice = resolveAdvice(path)

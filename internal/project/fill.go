@@ -188,7 +188,7 @@ func (l *layers) rules() []Rule {
 		case strings.HasPrefix(rule.Type, "Python"):
 			l.r.problem(codeUnsupported, at, n.pos, "%s is of type %s, which is not supported", at, rule.Type)
 		case !slices.Contains(known, rule.Type):
-			l.r.problem(codeInvalid, at, n.pos, "%s has the type %q; the types are %s", at, rule.Type, list(known))
+			l.r.problem(codeInvalid, at, n.pos, "%s has the type %q; the types are %s", at, rule.Type, strings.Join(known, ", "))
 		case len(rule.Globs) == 0:
 			l.r.problem(codeInvalid, at, n.pos, "%s has no globs", at)
 		}

@@ -18,7 +18,6 @@ type syntaxError struct {
 
 func (e *syntaxError) Error() string { return e.text }
 
-//nolint:gochecknoglobals // a constant
 var hujsonPlace = regexp.MustCompile(`^hujson: line (\d+), column (\d+): (.*)$`)
 
 // parseJSONC reads JSON with comments and trailing commas.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // layers are the top level of a file and, when one is chosen, the section of an
@@ -131,7 +132,7 @@ func (l *layers) choose(name string) {
 	switch {
 	case name == "" && len(defined) > 0:
 		l.r.notices = append(l.r.notices, Notice{Info, l.r.at(envs.pos), fmt.Sprintf(
-			"the top level of the file is used; choose one of its environments (%s) with --env", list(defined))})
+			"the top level of the file is used; choose one of its environments (%s) with --env", strings.Join(defined, ", "))})
 	case name == "":
 	case envs.get(name) != nil:
 		if section := envs.get(name); l.r.is(section, "env."+name, kindObject) {
@@ -141,7 +142,7 @@ func (l *layers) choose(name string) {
 	case len(defined) == 0:
 		l.r.problem(codeEnvUnknown, "env", l.top.pos, "the file defines no environments, so there is no %q", name)
 	default:
-		l.r.problem(codeEnvUnknown, "env", envs.pos, "there is no environment %q; the file defines %s", name, list(defined))
+		l.r.problem(codeEnvUnknown, "env", envs.pos, "there is no environment %q; the file defines %s", name, strings.Join(defined, ", "))
 	}
 }
 
@@ -149,15 +150,4 @@ func (l *layers) choose(name string) {
 func (l *layers) generatedFor(name string) bool {
 	target := l.top.get("targetEnvironment")
 	return target != nil && target.kind == kindString && target.text == name
-}
-
-func list(names []string) string {
-	text := ""
-	for i, n := range names {
-		if i > 0 {
-			text += ", "
-		}
-		text += n
-	}
-	return text
 }

@@ -31,7 +31,7 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := os.ReadFile(path) //nolint:gosec // the user's own file
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, nil, notReadable(path, err)
 	}
@@ -50,7 +50,7 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 		}
 	}
 	if len(r.passed) > 0 {
-		r.notices = append(r.notices, Notice{Info, shown, "no effect here: " + list(r.passed)})
+		r.notices = append(r.notices, Notice{Info, shown, "no effect here: " + strings.Join(r.passed, ", ")})
 	}
 	return f, r.notices, r.err()
 }
@@ -63,8 +63,7 @@ func parse(path string, data []byte) (*node, error) {
 }
 
 func invalid(shown string, err error) error {
-	var syntax *syntaxError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*syntaxError](err); ok {
 		return svc.Errorf(svc.Unprocessable, codeInvalid, "%s:%d:%d: %s", shown, syntax.pos.line, syntax.pos.col, syntax.text)
 	}
 	return svc.Errorf(svc.Unprocessable, codeInvalid, "%s cannot be read", shown).Because(err)
@@ -119,7 +118,7 @@ func present(dir string, names ...string) []string {
 // redirected reads where a generated project file is: relative to the file that
 // says so.
 func redirected(dir, path string) (string, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // the user's own file
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return "", notReadable(path, err)
 	}

@@ -35,8 +35,10 @@ func (d Database) Migrations() ([]Migration, []Notice, error) {
 	var notices []Notice
 	if len(names) == 0 {
 		if nested, err := matching(d.MigrationsDir, "*/migration.sql"); err == nil && len(nested) > 0 {
-			notices = append(notices, Notice{Warning, d.MigrationsDir,
-				"no migrations match, but there are some in directories of their own: set migrations_pattern to <migrations_dir>/*/migration.sql"})
+			notices = append(notices, Notice{
+				Warning, d.MigrationsDir,
+				"no migrations match, but there are some in directories of their own: set migrations_pattern to <migrations_dir>/*/migration.sql",
+			})
 		}
 	}
 	slices.SortFunc(names, compareNames)

@@ -21,8 +21,7 @@ func parseTOML(data []byte) (*node, error) {
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var values map[string]any
 	if err := toml.Unmarshal(data, &values); err != nil {
-		var at *toml.DecodeError
-		if errors.As(err, &at) {
+		if at, ok := errors.AsType[*toml.DecodeError](err); ok {
 			line, col := at.Position()
 			return nil, &syntaxError{pos{line, col}, strings.TrimPrefix(at.Error(), "toml: ")}
 		}
@@ -136,7 +135,7 @@ func (t *tomlPlaces) node(path string, v any, parent pos) (*node, error) {
 			n.items = append(n.items, val)
 		}
 	default:
-		v = n.scalar(v)
+		n.scalar(v)
 	}
 	if n.raw, err = json.Marshal(v); err != nil {
 		return nil, &syntaxError{n.pos, "the value has no form in JSON"}
@@ -144,9 +143,9 @@ func (t *tomlPlaces) node(path string, v any, parent pos) (*node, error) {
 	return n, nil
 }
 
-// scalar fills in a value that is no list and no table, and gives it as it goes
-// into JSON: TOML's dates become text.
-func (n *node) scalar(v any) any {
+// scalar fills in a value that is no list and no table. TOML's dates become
+// text, as they do in JSON.
+func (n *node) scalar(v any) {
 	switch v := v.(type) {
 	case string:
 		n.kind, n.text = kindString, v
@@ -159,10 +158,7 @@ func (n *node) scalar(v any) any {
 		if text, err := v.MarshalText(); err == nil {
 			n.text = string(text)
 		}
-		return n.text
 	default:
 		n.kind, n.text = kindString, fmt.Sprint(v)
-		return n.text
 	}
-	return v
 }

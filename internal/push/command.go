@@ -27,7 +27,7 @@ func (req Request) buildCommand(ctx context.Context, f *project.File) error {
 		return nil
 	}
 	req.stage("build command")
-	cmd := exec.CommandContext(ctx, "sh", "-c", f.Build.Command) //nolint:gosec // the user's own command
+	cmd := exec.CommandContext(ctx, "sh", "-c", f.Build.Command)
 	cmd.Dir = f.Build.Dir
 	cmd.Env = withBins(req.Environ, f.Build.Dir)
 	out := req.Output

@@ -122,8 +122,10 @@ func TestBundle(t *testing.T) {
 func checkManifest(t *testing.T, m bundle.Manifest) {
 	t.Helper()
 	if diff := cmp.Diff([]bundle.Binding{
-		{Name: "CACHE", Kind: "kv", Resource: "CACHE"}, {Name: "OLD", Kind: "kv", Resource: "abc"},
-		{Name: "DB", Kind: "database", Resource: "guests"}, {Name: "COPY", Kind: "database", Resource: "guests"},
+		{Name: "CACHE", Kind: "kv", Resource: "CACHE"},
+		{Name: "OLD", Kind: "kv", Resource: "abc"},
+		{Name: "DB", Kind: "database", Resource: "guests"},
+		{Name: "COPY", Kind: "database", Resource: "guests"},
 		{Name: "VERSION", Kind: "version_metadata"},
 	}, m.Bindings); diff != "" {
 		t.Errorf("bindings (-want +got):\n%s", diff)
