@@ -39,6 +39,7 @@ fmt-check: ## fail when code is not formatted
 .PHONY: lint
 lint: ## run the linters
 	$(LINT) run
+	cd bench && go tool -modfile=../internal/tools/go.mod golangci-lint run
 
 .PHONY: lint-new
 lint-new: ## run the linters on what is not committed
@@ -55,6 +56,10 @@ generate-check: ## fail when something generated is stale
 .PHONY: bench
 bench: ## run the benchmarks; BENCHCOUNT=10 and benchstat compare two runs
 	go test -run '^$$' -bench . -benchmem -count $(BENCHCOUNT) ./...
+
+.PHONY: bench-peers
+bench-peers: build ## measure the program beside its peers (Linux x64; installs them with npm)
+	cd bench && npm ci --no-audit --no-fund --loglevel=error && go test ./... && go run . $(BENCHFLAGS)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz test for FUZZTIME

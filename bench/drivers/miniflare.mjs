@@ -1,0 +1,29 @@
+// Runs one fixture under miniflare's Node API, its state on disk, until SIGTERM:
+//   node miniflare.mjs FIXTURE_DIR STATE_DIR PORT
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Log, LogLevel, Miniflare } from "miniflare";
+
+const [dir, state, port] = process.argv.slice(2);
+const config = JSON.parse(readFileSync(join(dir, "wrangler.jsonc"), "utf8"));
+const named = (list, id) => Object.fromEntries((list ?? []).map((b) => [b.binding, b[id]]));
+
+const miniflare = new Miniflare({
+  name: config.name,
+  host: "127.0.0.1",
+  port: Number(port),
+  cf: false,
+  log: new Log(LogLevel.ERROR),
+  compatibilityDate: config.compatibility_date,
+  modules: [{ type: "ESModule", path: "index.js", contents: readFileSync(join(dir, config.main), "utf8") }],
+  modulesRoot: "/",
+  kvNamespaces: named(config.kv_namespaces, "id"),
+  d1Databases: named(config.d1_databases, "database_id"),
+  kvPersist: join(state, "kv"), // as wrangler dev does, and as a platform must
+  d1Persist: join(state, "d1"),
+});
+process.on("SIGTERM", async () => {
+  await miniflare.dispose();
+  process.exit(0);
+});
+await miniflare.ready;

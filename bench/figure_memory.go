@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/bench/internal/load"
+	"github.com/svcctl/svcctl/bench/internal/proc"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+const (
+	idleVersions = 8 // several, so that what versions share is not counted
+	idleRequests = 5 // that each has answered
+	idleTime     = 5 * time.Second
+	memoryGoal   = 30.0 // MiB
+)
+
+// memory: what one more idle version costs, host and workerd together.
+func memory(ctx context.Context, b *bench) ([]row, error) {
+	daemon, err := b.program.Start(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer daemon.Stop()
+	uploads, err := daemon.Uploads(ctx, "hello")
+	if err != nil {
+		return nil, err
+	}
+	for i := range idleVersions {
+		if _, err := uploads.Deploy(ctx, fmt.Sprintf("v%d", i)); err != nil {
+			return nil, err
+		}
+	}
+	routes, err := daemon.Client.Routes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	bare, err := b.peers.Bare(ctx, "hello")
+	if err != nil {
+		return nil, err
+	}
+	defer bare.Stop()
+	if err := settle(ctx, bare.Target, routes.Items); err != nil {
+		return nil, err
+	}
+	return memoryRow(bare.PID, routes.Items)
+}
+
+// settle has everything answer a few requests, and then be idle.
+func settle(ctx context.Context, bare load.Target, routes []api.Route) error {
+	targets := []load.Target{bare}
+	for _, r := range routes {
+		targets = append(targets, load.Target{Network: "tcp", Address: r.Upstream, Host: r.Host})
+	}
+	for _, t := range targets {
+		for range idleRequests {
+			if err := load.Once(ctx, t, "/"); err != nil {
+				return err
+			}
+		}
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(idleTime):
+		return nil
+	}
+}
+
+func memoryRow(bare int, routes []api.Route) ([]row, error) {
+	var hosts, workers, both []float64
+	for _, r := range routes {
+		if r.Role != api.RouteRolePreview {
+			continue
+		}
+		children, err := proc.Children(r.PID)
+		if err != nil {
+			return nil, err
+		}
+		host, err := unshared(r.PID)
+		if err != nil {
+			return nil, err
+		}
+		worker, err := unshared(children...)
+		if err != nil {
+			return nil, err
+		}
+		hosts, workers, both = append(hosts, host), append(workers, worker), append(both, host+worker)
+	}
+	alone, err := unshared(bare)
+	if err != nil {
+		return nil, err
+	}
+	return []row{row{
+		what:   fmt.Sprintf("unshared memory of an idle version, hello world (median of %d)", len(both)),
+		ours:   fmt.Sprintf("%.1f MiB (host %.1f, workerd %.1f)", median(both), median(hosts), median(workers)),
+		beside: fmt.Sprintf("bare workerd %.1f MiB", alone), ratio: fmt.Sprintf("%.2fx", median(both)/alone),
+	}.atMost(median(both), memoryGoal, " MiB")}, nil
+}
+
+// unshared is the sum over processes, in MiB.
+func unshared(pids ...int) (float64, error) {
+	var sum int64
+	for _, pid := range pids {
+		n, err := proc.Unshared(pid)
+		if err != nil {
+			return 0, err
+		}
+		sum += n
+	}
+	return float64(sum) / (1 << 20), nil
+}

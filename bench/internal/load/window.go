@@ -1,0 +1,99 @@
+package load
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Window is one measurement: the same request over and over on each of some
+// connections, for a time.
+type Window struct {
+	Target Target
+	Path   string
+	Expect string // what every body begins with
+	Conns  int
+	For    time.Duration
+}
+
+// Result is what a window measured.
+type Result struct {
+	PerSecond float64
+	Median    time.Duration // of one request
+}
+
+// slack is how much longer than its time a window may take.
+const slack = 15 * time.Second
+
+// Run measures. It fails when one answer is not the expected one.
+func Run(ctx context.Context, w Window) (Result, error) {
+	times := make([][]time.Duration, w.Conns)
+	group, ctx := errgroup.WithContext(ctx)
+	began := time.Now()
+	for i := range times {
+		group.Go(func() (err error) {
+			times[i], err = w.one(ctx, began.Add(w.For))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return Result{}, fmt.Errorf("%s%s: %w", w.Target.Host, w.Path, err)
+	}
+	took := time.Since(began)
+	all := slices.Concat(times...)
+	slices.Sort(all)
+	return Result{PerSecond: float64(len(all)) / took.Seconds(), Median: all[len(all)/2]}, nil
+}
+
+// one is the loop of one connection, to at least one answer.
+func (w Window) one(ctx context.Context, end time.Time) ([]time.Duration, error) {
+	conn, err := Dial(ctx, w.Target, w.For+slack)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	request, expect := w.Target.Get(w.Path), []byte(w.Expect)
+	var times []time.Duration
+	for began := time.Now(); ; {
+		status, body, err := conn.Do(request)
+		now := time.Now()
+		switch {
+		case err != nil:
+			return nil, err
+		case status != 200 || !bytes.HasPrefix(body, expect):
+			return nil, fmt.Errorf("answered %d %q", status, body)
+		}
+		times = append(times, now.Sub(began))
+		if now.After(end) || ctx.Err() != nil {
+			return times, ctx.Err()
+		}
+		began = now
+	}
+}
+
+// Once makes one request on a connection of its own and wants a 200.
+func Once(ctx context.Context, t Target, path string) error {
+	_, err := Run(ctx, Window{Target: t, Path: path, Conns: 1})
+	return err
+}
+
+// Until200 tries every millisecond until the target answers 200.
+func Until200(ctx context.Context, t Target, path string) error {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := Once(ctx, t, path)
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("no 200: %w (%w)", err, context.Cause(ctx))
+		case <-tick.C:
+		}
+	}
+}

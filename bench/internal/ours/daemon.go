@@ -1,0 +1,113 @@
+package ours
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/svcctl/svcctl/bench/internal/load"
+	"github.com/svcctl/svcctl/bench/internal/proc"
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+const startLimit = 30 * time.Second
+
+// Program is the program under test.
+type Program struct {
+	Path    string // of svcctl
+	Root    string // of the bench module
+	Scratch string // for data directories
+	Workerd string
+
+	made int
+}
+
+// Daemon is a running control plane with a data directory of its own.
+type Daemon struct {
+	Client *client.Client
+	Stop   func()
+
+	program *Program
+	dir     string
+	env     []string
+	note    config.Note
+}
+
+// Start starts a daemon on free ports and waits until it serves.
+func (p *Program) Start(ctx context.Context) (*Daemon, error) {
+	p.made++
+	dir := filepath.Join(p.Scratch, fmt.Sprintf("svcd-%d", p.made))
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	d := &Daemon{program: p, dir: dir, env: []string{
+		"SVC_DATA_DIR=" + dir, "PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0",
+		"SVC_WORKERD=" + p.Workerd, "SVC_LOG_LEVEL=warn", "SVCCTL_OUTPUT=",
+	}}
+	process, err := proc.Start(ctx, proc.Spec{Args: []string{p.Path, "serve"}, Dir: dir, Env: d.env, Log: dir + ".log"})
+	if err != nil {
+		return nil, err
+	}
+	d.Stop = process.Stop
+	limited, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	alive, release := process.Watch(limited)
+	defer release()
+	if err := d.connect(alive); err != nil {
+		d.Stop()
+		return nil, fmt.Errorf("svcctl serve: %w", err)
+	}
+	return d, nil
+}
+
+// connect waits for the note that a daemon leaves when it serves.
+func (d *Daemon) connect(ctx context.Context) (err error) {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if d.note, err = config.ReadNote(d.dir); err == nil {
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+	d.Client, err = client.New(d.note.API, client.Tokens{Deploy: d.note.DeployToken, Admin: d.note.AdminToken}, client.Options{})
+	return err
+}
+
+// run runs one command of the program against the daemon.
+func (d *Daemon) run(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, d.program.Path, args...)
+	cmd.Env = append(os.Environ(), d.env...)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("svcctl %v: %w: %s", args, err, out)
+	}
+	return nil
+}
+
+// Deploy deploys a fixture as the first version of a project and says where its
+// production host is.
+func (d *Daemon) Deploy(ctx context.Context, fixture string) (load.Target, error) {
+	dir := filepath.Join(d.program.Root, "fixtures", fixture)
+	if err := d.run(ctx, "deploy", dir, "--version", "one", "--wait"); err != nil {
+		return load.Target{}, err
+	}
+	return d.host("bench-" + fixture + ".ingress.local")
+}
+
+// host is a host name behind the gateway.
+func (d *Daemon) host(name string) (load.Target, error) {
+	gateway, err := url.Parse(d.note.Gateway)
+	if err != nil {
+		return load.Target{}, err
+	}
+	return load.Target{Network: "tcp", Address: gateway.Host, Host: name}, nil
+}

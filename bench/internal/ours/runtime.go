@@ -1,0 +1,71 @@
+package ours
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/svcctl/svcctl/bench/internal/load"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/supervisor"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Runtimes starts the runtime of a fixture by itself: host and workerd, by the
+// supervisor that the daemon uses, without the rest of a deploy.
+type Runtimes struct {
+	supervisor *supervisor.Supervisor
+	dir        string
+	made       int
+}
+
+// Runtimes prepares the fixture and a supervisor. Stop ends it.
+func (p *Program) Runtimes(ctx context.Context, fixture string) (*Runtimes, error) {
+	dir, err := os.MkdirTemp(p.Scratch, "rt-")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "bundle.tar.zst")
+	d := &Daemon{program: p}
+	if err := d.run(ctx, "bundle", filepath.Join(p.Root, "fixtures", fixture), "--outfile", file); err != nil {
+		return nil, err
+	}
+	if _, err := bundle.Extract(ctx, file, filepath.Join(dir, "bundle"), bundle.Limits{}); err != nil {
+		return nil, err
+	}
+	s, err := supervisor.New(supervisor.Config{
+		Logger: slog.New(slog.DiscardHandler), HostCommand: []string{p.Path, "runtime-host"}, Workerd: p.Workerd,
+		RunDir: filepath.Join(dir, "run"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Runtimes{supervisor: s, dir: dir}, s.Start(ctx)
+}
+
+// Start measures from the spawn of a runtime to its first 200, and stops it.
+func (r *Runtimes) Start(ctx context.Context) (took time.Duration, err error) {
+	r.made++
+	ref := svc.Ref{Project: "bench", Version: fmt.Sprintf("v%d", r.made)}
+	data := filepath.Join(r.dir, ref.Version)
+	began := time.Now()
+	if err := r.supervisor.Open(ctx, supervisor.Spec{
+		Ref: ref, BundleDir: filepath.Join(r.dir, "bundle"), DataDir: data, LogDir: data + "-logs", CreatedAt: began,
+	}); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, r.supervisor.StopVersion(ctx, ref)) }()
+	endpoint, err := r.supervisor.Serve(ctx, ref)
+	if err != nil {
+		return 0, err
+	}
+	err = load.Until200(ctx, load.Target{Network: "unix", Address: endpoint.Socket, Host: "bench.ingress.local"}, "/")
+	return time.Since(began), err
+}
+
+// Stop ends the supervisor.
+func (r *Runtimes) Stop(ctx context.Context) error { return r.supervisor.Stop(ctx) }

@@ -1,0 +1,3 @@
+// Package proc starts the processes that are compared, ends them, and reads
+// their memory from /proc: it needs Linux.
+package proc

@@ -1,0 +1,53 @@
+package proc
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Unshared is the memory in bytes that only this process has: Private_Clean and
+// Private_Dirty of its smaps_rollup. It is what ending the process gives back.
+func Unshared(pid int) (int64, error) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
+	if err != nil {
+		return 0, err
+	}
+	var sum int64
+	for line := range strings.Lines(string(data)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 || fields[0] != "Private_Clean:" && fields[0] != "Private_Dirty:" {
+			continue
+		}
+		kib, err := strconv.ParseInt(fields[1], 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += kib << 10
+	}
+	return sum, nil
+}
+
+// Children are the processes that pid has started, from any of its threads.
+func Children(pid int) ([]int, error) {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return nil, err
+	}
+	var children []int
+	for _, task := range tasks {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/children", pid, task.Name()))
+		if err != nil {
+			return nil, err
+		}
+		for field := range strings.FieldsSeq(string(data)) {
+			child, err := strconv.Atoi(field)
+			if err != nil {
+				return nil, err
+			}
+			children = append(children, child)
+		}
+	}
+	return children, nil
+}

