@@ -46,7 +46,7 @@ func errNoProduction(project string) *svc.Error {
 
 func errStatus(v *version) *svc.Error {
 	var e *svc.Error
-	switch v.state.Status {
+	switch v.state.Status { //nolint:exhaustive // the others are steps of a deploy
 	case svc.StatusArchived:
 		e = svc.Errorf(svc.Unavailable, codeArchived, "version %s of %s is archived", v.ref.Version, v.ref.Project).
 			WithHint("wake it to serve it again")

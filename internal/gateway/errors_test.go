@@ -76,13 +76,13 @@ func TestErrorOfHead(t *testing.T) {
 	b := start(t, gateway.Config{})
 	c := b.raw(t)
 	c.send("HEAD / HTTP/1.1\r\nHost: no.apps.test\r\n\r\n")
-	if resp, body := c.answer("HEAD"); resp.StatusCode != 404 || body != "" || resp.ContentLength <= 0 {
+	if resp, body := c.answer("HEAD"); resp.StatusCode != http.StatusNotFound || body != "" || resp.ContentLength <= 0 {
 		t.Errorf("%s %v %q", resp.Status, resp.Header, body)
 	}
 	c.send("POST / HTTP/1.1\r\nHost: no.apps.test\r\nContent-Length: 5\r\n\r\nhello" +
 		"GET / HTTP/1.1\r\nHost: no.apps.test\r\n\r\n")
 	for range 2 {
-		if resp, _ := c.answer("POST"); resp.StatusCode != 404 {
+		if resp, _ := c.answer("POST"); resp.StatusCode != http.StatusNotFound {
 			t.Error(resp.Status)
 		}
 	}
@@ -142,7 +142,7 @@ func TestBadChunks(t *testing.T) {
 		c.send("POST / HTTP/1.1\r\nHost: v1.shop.apps.test\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks +
 			"GET /version HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
 		resp, err := http.ReadResponse(c.Reader, nil)
-		if err == nil && resp.StatusCode != 400 {
+		if err == nil && resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("%q: %s", chunks, resp.Status)
 		}
 		if err == nil {

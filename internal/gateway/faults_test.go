@@ -13,9 +13,9 @@ import (
 	"github.com/svcctl/svcctl/internal/gateway"
 )
 
-func unavailable(t *testing.T, resp *http.Response) {
+func unavailable(t *testing.T, resp answer) {
 	t.Helper()
-	if resp.StatusCode != 502 || resp.Header.Get("Svc-Error") != "runtime_unavailable" || resp.Header.Get("X-Request-Id") == "" {
+	if resp.StatusCode != http.StatusBadGateway || resp.Header.Get("Svc-Error") != "runtime_unavailable" || resp.Header.Get("X-Request-Id") == "" {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 }
@@ -75,6 +75,7 @@ func TestRuntimeDiesWithinItsAnswer(t *testing.T) {
 				resp, err := http.ReadResponse(c.Reader, nil)
 				if err == nil {
 					_, err = io.ReadAll(resp.Body)
+					resp.Body.Close()
 				}
 				if err == nil {
 					t.Errorf("HTTP/%s: the answer looks whole", version)
@@ -160,7 +161,7 @@ func TestRetiredRuntimeFinishes(t *testing.T) {
 	go func() { _, body := b.get(t, "v1.shop.apps.test", "/wait?id=x"); answers <- body }()
 	eventually(t, "it is in flight", func() bool { return b.Routes()[0].Inflight == 1 })
 	b.RemoveVersion(shop)
-	if resp, _ := b.get(t, "v1.shop.apps.test", "/"); resp.StatusCode != 404 {
+	if resp, _ := b.get(t, "v1.shop.apps.test", "/"); resp.StatusCode != http.StatusNotFound {
 		t.Error(resp.Status)
 	}
 	w.release("x")
@@ -187,6 +188,7 @@ func TestFullAcceptQueue(t *testing.T) {
 				codes <- 0
 				return
 			}
+			resp.Body.Close()
 			codes <- resp.StatusCode
 		}()
 	}

@@ -15,11 +15,11 @@ import (
 
 // seen is what testdata/worker.js saw of a request.
 type seen struct {
-	Method  string
-	URL     string
-	CF      map[string]any
-	Headers map[string]string
-	Body    string
+	Method  string            `json:"method"`
+	URL     string            `json:"url"`
+	CF      map[string]any    `json:"cf"`
+	Headers map[string]string `json:"headers"`
+	Body    string            `json:"body"`
 }
 
 func decodeSeen(t *testing.T, body string) seen {
@@ -166,7 +166,7 @@ func TestPipelining(t *testing.T) {
 		"GET /bytes?size=2" + host + "\r\n" + "GET /nothing HTTP/1.1\r\nHost: other.apps.test\r\n\r\n" + "GET /bytes?size=1" + host + "\r\n")
 	for i, want := range []string{"abc", "def", "aa", "", "a"} {
 		resp, body := c.answer("GET")
-		if want == "" && resp.StatusCode == 404 {
+		if want == "" && resp.StatusCode == http.StatusNotFound {
 			continue
 		}
 		if body != want {

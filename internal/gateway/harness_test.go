@@ -84,13 +84,27 @@ func (b *bench) ready(ref svc.Ref, socket string) {
 	b.SetVersion(ref, gateway.VersionState{Status: svc.StatusReady, Socket: socket, PID: 1})
 }
 
-// get asks a host and returns the answer with its body read.
-func (b *bench) get(t testing.TB, host, path string) (*http.Response, string) {
+// answer is a response whose body was read.
+type answer struct {
+	StatusCode       int
+	Status           string
+	Header, Trailer  http.Header
+	ContentLength    int64
+	TransferEncoding []string
+	Close            bool
+}
+
+func answerOf(r *http.Response) answer {
+	return answer{r.StatusCode, r.Status, r.Header, r.Trailer, r.ContentLength, r.TransferEncoding, r.Close}
+}
+
+// get asks a host and returns the answer with its body.
+func (b *bench) get(t testing.TB, host, path string) (answer, string) {
 	t.Helper()
 	return b.do(t, request(t, http.MethodGet, host, path, nil))
 }
 
-func (b *bench) do(t testing.TB, req *http.Request) (*http.Response, string) {
+func (b *bench) do(t testing.TB, req *http.Request) (answer, string) {
 	t.Helper()
 	resp, err := b.client.Do(req)
 	if err != nil {
@@ -101,7 +115,7 @@ func (b *bench) do(t testing.TB, req *http.Request) (*http.Response, string) {
 	if err != nil {
 		t.Fatalf("reading the answer: %v", err)
 	}
-	return resp, string(body)
+	return answerOf(resp), string(body)
 }
 
 func request(t testing.TB, method, host, path string, body io.Reader) *http.Request {
@@ -141,7 +155,7 @@ func (r *raw) send(s string) {
 }
 
 // answer reads one answer whole.
-func (r *raw) answer(method string) (*http.Response, string) {
+func (r *raw) answer(method string) (answer, string) {
 	r.t.Helper()
 	resp, err := http.ReadResponse(r.Reader, &http.Request{Method: method})
 	if err != nil {
@@ -152,7 +166,7 @@ func (r *raw) answer(method string) (*http.Response, string) {
 	if err != nil {
 		r.t.Fatalf("reading the body: %v (have %q)", err, body)
 	}
-	return resp, string(body)
+	return answerOf(resp), string(body)
 }
 
 // ended checks that nothing more comes.
@@ -224,6 +238,7 @@ func (r *raw) reply(status, body string, headers ...string) {
 
 // always is a runtime that answers every request with body.
 func always(t testing.TB, body string) (socket string) {
+	t.Helper()
 	return fakeRuntime(t, func(_ int, c *raw) {
 		for {
 			if _, _, ok := c.next(); !ok {
@@ -237,7 +252,7 @@ func always(t testing.TB, body string) (socket string) {
 // shortDir is a temporary directory whose path fits into a socket's name.
 func shortDir(t testing.TB) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gw")
+	dir, err := os.MkdirTemp("", "gw") //nolint:usetesting // t.TempDir is too long for a unix socket
 	if err != nil {
 		t.Fatal(err)
 	}

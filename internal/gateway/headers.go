@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
 
@@ -119,11 +120,8 @@ func (x *exchange) makeIDs() {
 		return
 	}
 	var raw [24]byte
-	for i := range len(raw) / 8 {
-		n := rand.Uint64() //nolint:gosec // G404: names a request, guards nothing
-		for j := range 8 {
-			raw[8*i+j] = byte(n >> (8 * j))
-		}
+	for i := 0; i < len(raw); i += 8 {
+		binary.LittleEndian.PutUint64(raw[i:], rand.Uint64()) //nolint:gosec // G404: names a request, guards nothing
 	}
 	raw[0] |= 1 // neither id may be all zero
 	raw[16] |= 1

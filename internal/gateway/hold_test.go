@@ -46,7 +46,7 @@ func TestCutOverUnderLoad(t *testing.T) {
 					return
 				}
 				resp.Body.Close()
-				if resp.StatusCode != 200 {
+				if resp.StatusCode != http.StatusOK {
 					t.Errorf("%s %v", resp.Status, resp.Header)
 				}
 				asked.Add(1)
@@ -107,9 +107,9 @@ func TestHoldIsBounded(t *testing.T) {
 	b.ready(shop, always(t, "x"))
 	b.SetProduction("shop", "v1")
 	b.Hold("shop")
-	check := func(resp *http.Response) {
+	check := func(resp answer) {
 		t.Helper()
-		if resp.StatusCode != 503 || resp.Header.Get("Retry-After") != "1" || resp.Header.Get("Svc-Error") != "version_not_ready" {
+		if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Retry-After") != "1" || resp.Header.Get("Svc-Error") != "version_not_ready" {
 			t.Errorf("%s %v", resp.Status, resp.Header)
 		}
 	}
@@ -189,7 +189,7 @@ func TestRestartOfARuntime(t *testing.T) {
 	short := start(t, gateway.Config{StartWait: 20 * time.Millisecond})
 	short.SetVersion(shop, gateway.VersionState{Status: svc.StatusReady, Starting: true})
 	resp, _ := short.get(t, "v1.shop.apps.test", "/")
-	if resp.StatusCode != 503 || resp.Header.Get("Svc-Error") != "version_not_ready" || resp.Header.Get("Retry-After") == "" {
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Svc-Error") != "version_not_ready" || resp.Header.Get("Retry-After") == "" {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 }
@@ -214,9 +214,9 @@ func TestCrashOfARuntime(t *testing.T) {
 				}
 				resp, body := b.get(t, "v1.shop.apps.test", "/version")
 				switch {
-				case resp.StatusCode == 200 && body == "two":
+				case resp.StatusCode == http.StatusOK && body == "two":
 					fromSecond.Add(1)
-				case resp.StatusCode == 200 && body == "one", resp.Header.Get("Svc-Error") == "runtime_unavailable":
+				case resp.StatusCode == http.StatusOK && body == "one", resp.Header.Get("Svc-Error") == "runtime_unavailable":
 				default:
 					t.Errorf("%s %v %q", resp.Status, resp.Header, body)
 				}

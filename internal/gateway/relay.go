@@ -149,25 +149,27 @@ func (c *conn) move(x *exchange, left int64) (int64, error) {
 func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error) {
 	var dec http1.Chunked
 	n := copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
-	head := x.out
+	p := piece{head: x.out, chunk: to == byChunks}
 	for {
-		data, done, extra := n, false, false
+		p.data = n
+		extra := false
 		if from == byChunks {
 			var used int
-			if data, used, err = dec.Decode(x.buf[headroom : headroom+n]); err != nil {
+			if p.data, used, err = dec.Decode(x.buf[headroom : headroom+n]); err != nil {
 				return false, err
 			}
-			done, extra = dec.Done(), used < n
+			p.last, p.trailer, extra = dec.Done(), dec.Trailer, used < n
 		}
-		if err := c.sendPiece(x, head, data, done && to == byChunks, dec.Trailer, to); err != nil {
+		if err := c.sendPiece(x, p); err != nil {
 			return false, err
 		}
-		if head = nil; done {
+		if p.last {
 			return !extra, nil
 		}
+		p.head = nil
 		n, err = c.readUpstream(x, x.buf[headroom:headroom+bufferSize])
 		if from == byClose && errors.Is(err, io.EOF) {
-			return false, c.sendPiece(x, nil, 0, to == byChunks, nil, to)
+			return false, c.sendPiece(x, piece{chunk: p.chunk, last: true})
 		}
 		if err != nil {
 			return false, err
@@ -175,15 +177,24 @@ func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error
 	}
 }
 
-// sendPiece sends what there is of head, data (n bytes at x.buf[headroom:]) and
-// the end of the body, in one write.
-func (c *conn) sendPiece(x *exchange, head []byte, n int, last bool, trailer []byte, to framing) error {
-	out := x.buf[headroom : headroom+n]
-	if to == byChunks {
-		out = frameChunk(x.buf, n, last, trailer)
+// piece is a part of an answer: what there is of a head, of data (a number of
+// bytes at x.buf[headroom:]) and of the body's end.
+type piece struct {
+	head    []byte
+	data    int
+	chunk   bool // frame the data as a chunk
+	last    bool
+	trailer []byte
+}
+
+// sendPiece sends a piece in one write.
+func (c *conn) sendPiece(x *exchange, p piece) error {
+	out := x.buf[headroom : headroom+p.data]
+	if p.chunk {
+		out = frameChunk(x.buf, p.data, p.last, p.trailer)
 	}
-	if len(head) > 0 {
-		x.out = append(head, out...)
+	if len(p.head) > 0 {
+		x.out = append(p.head, out...)
 		out = x.out
 	}
 	if len(out) == 0 {

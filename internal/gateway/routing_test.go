@@ -28,7 +28,7 @@ func TestHosts(t *testing.T) {
 		c := b.raw(t)
 		c.send("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n")
 		resp, body := c.answer("GET")
-		if resp.StatusCode == 404 {
+		if resp.StatusCode == http.StatusNotFound {
 			body = "404"
 		}
 		if body != want {
@@ -36,7 +36,7 @@ func TestHosts(t *testing.T) {
 		}
 	}
 	b.SetProduction("shop", "")
-	if resp, _ := b.get(t, "shop.apps.test", "/"); resp.StatusCode != 404 {
+	if resp, _ := b.get(t, "shop.apps.test", "/"); resp.StatusCode != http.StatusNotFound {
 		t.Error(resp.Status)
 	}
 }
@@ -58,7 +58,7 @@ func TestPathSelectors(t *testing.T) {
 		c.send("GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1:8787\r\n\r\n")
 		resp, body := c.answer("GET")
 		if want == "" {
-			if resp.StatusCode != 404 || resp.Header.Get("Deprecation") != "" {
+			if resp.StatusCode != http.StatusNotFound || resp.Header.Get("Deprecation") != "" {
 				t.Errorf("%s: %s %v", target, resp.Status, resp.Header)
 			}
 			continue
@@ -73,11 +73,11 @@ func TestPathSelectors(t *testing.T) {
 			t.Errorf("%s: an app's own path was captured: %s", host, got)
 		}
 	}
-	if resp, _ := b.get(t, "no.apps.test", "/shop/v1/x"); resp.StatusCode != 404 {
+	if resp, _ := b.get(t, "no.apps.test", "/shop/v1/x"); resp.StatusCode != http.StatusNotFound {
 		t.Error("selectors do not answer under the base domain")
 	}
 	b.SetVersion(shop, gateway.VersionState{Status: svc.StatusArchived})
-	if resp, _ := b.get(t, "localhost", "/shop/v1/"); resp.StatusCode != 503 || resp.Header.Get("Deprecation") == "" {
+	if resp, _ := b.get(t, "localhost", "/shop/v1/"); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Deprecation") == "" {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 }
@@ -101,7 +101,7 @@ func TestVerifyProbe(t *testing.T) {
 	open.SetVersion(shop, gateway.VersionState{Status: svc.StatusDeploying, Socket: "/nowhere"})
 	req := request(t, http.MethodGet, "v1.shop.apps.test", "/", nil)
 	req.Header.Set(gateway.VerifyHeader, "")
-	if resp, _ := open.do(t, req); resp.StatusCode != 503 {
+	if resp, _ := open.do(t, req); resp.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("an empty secret opens nothing: %s", resp.Status)
 	}
 }

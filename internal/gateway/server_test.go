@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -44,7 +45,7 @@ func TestShutdownWaits(t *testing.T) {
 	if code := socket.closed(); code != 1012 {
 		t.Errorf("close code %d", code)
 	}
-	if resp, _ := held.answer("GET"); resp.StatusCode != 503 || !resp.Close {
+	if resp, _ := held.answer("GET"); resp.StatusCode != http.StatusServiceUnavailable || !resp.Close {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 	if _, err := new(net.Dialer).DialContext(t.Context(), "tcp", b.addr); err == nil {

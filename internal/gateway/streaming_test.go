@@ -26,7 +26,7 @@ func TestStreamsBothWays(t *testing.T) {
 		req.ContentLength = length
 		answers := make(chan *http.Response, 1)
 		go func() {
-			resp, err := b.client.Do(req)
+			resp, err := b.client.Do(req) //nolint:bodyclose // by the receiver
 			if err != nil {
 				t.Error(err)
 				pr.CloseWithError(err)
@@ -140,7 +140,7 @@ func TestExpectContinue(t *testing.T) {
 	}
 	// Refused without a 100: the client may, or may not, send its body now.
 	c.send("POST /early HTTP/1.1\r\nHost: v1.shop.apps.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
-	if resp, body := c.answer("POST"); resp.StatusCode != 413 || body != "no thanks" {
+	if resp, body := c.answer("POST"); resp.StatusCode != http.StatusRequestEntityTooLarge || body != "no thanks" {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 	c.ended()
@@ -153,7 +153,7 @@ func TestEarlyAnswer(t *testing.T) {
 	b.ready(shop, startWorker(t, "v1").socket)
 	c := b.raw(t)
 	c.send("POST /early HTTP/1.1\r\nHost: v1.shop.apps.test\r\nContent-Length: 100000\r\n\r\nbegin")
-	if resp, body := c.answer("POST"); resp.StatusCode != 413 || body != "no thanks" {
+	if resp, body := c.answer("POST"); resp.StatusCode != http.StatusRequestEntityTooLarge || body != "no thanks" {
 		t.Errorf("%s %q", resp.Status, body)
 	}
 	c.send(strings.Repeat("x", 100000-5) + "GET /bytes?size=1 HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
@@ -161,7 +161,7 @@ func TestEarlyAnswer(t *testing.T) {
 		t.Errorf("the connection was not usable behind the rest of the upload: %q", body)
 	}
 	c.send("POST /early HTTP/1.1\r\nHost: v1.shop.apps.test\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
-	if resp, _ := c.answer("POST"); resp.StatusCode != 413 {
+	if resp, _ := c.answer("POST"); resp.StatusCode != http.StatusRequestEntityTooLarge {
 		t.Error(resp.Status)
 	}
 }
@@ -213,7 +213,7 @@ func TestInterimAnswersTrailersAndClose(t *testing.T) {
 	c := b.raw(t)
 	get := func(path string) { c.send("GET " + path + " HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n") }
 	get("/hints")
-	if resp, _ := c.answer("GET"); resp.StatusCode != 103 || resp.Header.Get("Link") != "</a.css>" {
+	if resp, _ := c.answer("GET"); resp.StatusCode != http.StatusEarlyHints || resp.Header.Get("Link") != "</a.css>" {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 	if _, body := c.answer("GET"); body != "ok" {

@@ -72,10 +72,11 @@ func (x *exchange) takeVersion(r route, secret svc.Secret) error {
 	v := r.version
 	x.claim.version, x.claim.role = v, r.role
 	probe := secret != "" && subtle.ConstantTimeCompare(x.meta.verify, []byte(secret.Reveal())) == 1
+	serves := v != nil && (v.state.Status.Serves() || probe && v.state.Socket != "")
 	switch {
 	case v == nil:
 		return errNoProduction(r.project.id)
-	case !v.state.Status.Serves() && !(probe && v.state.Socket != ""):
+	case !serves:
 		return errStatus(v)
 	case v.state.Starting:
 		return errStarting
