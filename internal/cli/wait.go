@@ -61,6 +61,10 @@ func showLogs(ctx context.Context, k *kit.Kit, c *client.Client, v api.Version) 
 	}
 	k.Notef("last lines of the worker:")
 	for _, l := range lines {
-		k.Notef("  %s %-5s %s", l.Time.Format(time.TimeOnly), l.Level, kit.Clean(l.Message))
+		at := ""
+		if !l.Time.IsZero() { // what is printed while a worker loads has no time
+			at = l.Time.Format(time.TimeOnly)
+		}
+		k.Notef("  %-8s %-5s %s", at, l.Level, kit.Clean(l.Message))
 	}
 }

@@ -98,8 +98,13 @@ func (k *Kit) Fail(err error) int {
 	return code
 }
 
-// text is err for people: several wrong fields get a line each.
+// text is err for people: several wrong fields get a line each, and what the
+// worker of a failed version said last is left to the log lines.
 func text(err error) string {
+	if _, ok := errors.AsType[*client.VersionError](err); ok {
+		reason, _, _ := strings.Cut(err.Error(), "\nthe worker's last words:")
+		return reason
+	}
 	e, ok := errors.AsType[*svc.Error](err)
 	if !ok || len(e.Fields) < 2 || e.Err != nil {
 		return err.Error()
