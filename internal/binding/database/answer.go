@@ -19,8 +19,8 @@ const (
 	asArrays                // the names of columns, and an array for each row
 )
 
-// rows writes the rows of s and gives their number.
-func (x *execution) rows(s *raw.Stmt) (n int64, err error) {
+// rows writes the rows of s.
+func (x *execution) rows(s *raw.Stmt) error {
 	names := make([][]byte, s.Columns())
 	for i := range names {
 		names[i] = appendString(nil, s.ColumnName(i))
@@ -31,10 +31,10 @@ func (x *execution) rows(s *raw.Stmt) (n int64, err error) {
 		x.out.WriteString(`],"rows":`)
 	}
 	x.out.WriteByte('[')
-	for ; ; n++ {
+	for n := 0; ; n++ {
 		more, err := s.Step()
 		if err != nil {
-			return n, err
+			return err
 		}
 		if !more {
 			break
@@ -44,14 +44,14 @@ func (x *execution) rows(s *raw.Stmt) (n int64, err error) {
 		}
 		x.row(s, names)
 		if x.out.Len() > maxAnswer {
-			return n, errTooMuch
+			return errTooMuch
 		}
 	}
 	x.out.WriteByte(']')
 	if x.format == asArrays {
 		x.out.WriteByte('}')
 	}
-	return n, nil
+	return nil
 }
 
 func (x *execution) row(s *raw.Stmt, names [][]byte) {
@@ -159,7 +159,7 @@ func (x *execution) now() totals {
 }
 
 // meta writes the end of an answer.
-func (x *execution) meta(took time.Duration, rowsRead int64) {
+func (x *execution) meta(took time.Duration, rowsRead, perRow int64) {
 	before, now := x.before, x.now()
 	x.before = now
 	changes := now.changes - before.changes
@@ -180,7 +180,7 @@ func (x *execution) meta(took time.Duration, rowsRead int64) {
 	b = append(b, `,"rows_read":`...)
 	b = strconv.AppendInt(b, rowsRead, 10)
 	b = append(b, `,"rows_written":`...)
-	b = strconv.AppendInt(b, changes, 10)
+	b = strconv.AppendInt(b, changes*perRow, 10)
 	b = append(b, '}', '}')
 	x.out.Write(b)
 }

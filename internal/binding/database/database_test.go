@@ -100,11 +100,12 @@ func TestMeta(t *testing.T) {
 	t.Parallel()
 	db := open(t, t.TempDir())
 	rows(t, db, "create table t(id integer primary key, a)")
+	rows(t, db, "create index i on t(a)")
 	got := ask(t, db, "insert into t(a) values (1),(2),(3)").Meta
-	if got.Changes != 3 || got.LastRowID != 3 || !got.ChangedDB || got.RowsWritten != 3 || got.SizeAfter != 8192 {
+	if got.Changes != 3 || got.LastRowID != 3 || !got.ChangedDB || got.RowsWritten != 6 || got.SizeAfter != 12288 {
 		t.Errorf("after three inserts: %+v", got)
 	}
-	for text, want := range map[string]int64{"select 1": 0, "select * from t": 3, "select * from t where id = 2": 1, "select * from t where id = 9": 0} {
+	for text, want := range map[string]int64{"select 1": 0, "select * from t": 3, "select * from t where id = 2": 1, "select * from t where id = 9": 1, "select * from t where a > 1": 2} {
 		if got := ask(t, db, text).Meta; got.RowsRead != want || got.ChangedDB || got.LastRowID != 3 {
 			t.Errorf("%s: %+v, want %d rows read", text, got, want)
 		}

@@ -9,7 +9,8 @@
 // failure leaves nothing of it. Reads run side by side and see the last write
 // that was answered; writes run one after another.
 //
-// Differences from D1, all small: rows_read does not count rows that were gone
-// to directly inside a join, and rows_written does not count indexes; settings made by a
-// PRAGMA last for one request.
+// Differences from D1, all small: rows_read leaves out what count(*) passes and
+// rows that a join went to directly; rows_written takes all rows of a statement
+// to be of the table it names, and schemas to be free; settings made by a PRAGMA
+// last for one request.
 package database

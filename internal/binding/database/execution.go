@@ -8,7 +8,13 @@ import (
 	"github.com/svcctl/svcctl/internal/sqlite/raw"
 )
 
-const readsTables = 1 // Note of a statement that reads tables
+// What is noted about a statement when it is compiled: bits, and above them how
+// many records it writes for a row.
+const (
+	noted       = 1 << iota
+	readsTables // it reads tables
+	noteShift   = iota
+)
 
 // execution is the run of one request on one connection.
 type execution struct {
@@ -69,7 +75,7 @@ func (x *execution) query(q query) error {
 	started := time.Now()
 	x.out.WriteString(`{"success":true,"results":`)
 	var rowsRead int64
-	answered := false
+	perRow, answered := 1, false
 	for rest := q.SQL; rest != ""; {
 		s, after, err := x.prepare(rest)
 		if err != nil {
@@ -80,6 +86,7 @@ func (x *execution) query(q query) error {
 			continue
 		}
 		rowsRead, err = x.statement(s, q.Params, rest == "")
+		perRow = max(1, s.Note>>noteShift)
 		s.Finalize()
 		if err != nil {
 			return err
@@ -89,7 +96,7 @@ func (x *execution) query(q query) error {
 	if !answered { // a zero byte is left
 		return errNoStatement
 	}
-	x.meta(time.Since(started), rowsRead)
+	x.meta(time.Since(started), rowsRead, int64(perRow))
 	return nil
 }
 
@@ -103,10 +110,17 @@ func (x *execution) prepare(text string) (s *raw.Stmt, rest string, err error) {
 		return x.c.Prepare(text)
 	}
 	s, rest, err = x.c.Cached(text)
-	if err == nil && s != nil && x.policy.reads {
-		s.Note = readsTables
+	if err != nil || s == nil || s.Note != 0 {
+		return s, rest, err
 	}
-	return s, rest, err
+	s.Note = noted
+	if x.policy.reads {
+		s.Note |= readsTables
+	}
+	if !x.policy.reader {
+		s.Note |= int(s.RowWrites()) << noteShift
+	}
+	return s, rest, nil
 }
 
 // statement runs s. Only the last statement of a text has parameters and an
@@ -127,15 +141,10 @@ func (x *execution) statement(s *raw.Stmt, params []param, last bool) (rowsRead 
 			return 0, err
 		}
 	}
-	rows, err := x.rows(s)
-	if err != nil || s.Note != readsTables {
+	if err := x.rows(s); err != nil || s.Note&readsTables == 0 {
 		return 0, err
 	}
-	rowsRead = s.Steps()
-	if rows > 0 || rowsRead > 0 {
-		rowsRead++ // the row a scan begins at, or the one it went to
-	}
-	return rowsRead, nil
+	return s.Steps() + 1, nil // and where it went first
 }
 
 func drain(s *raw.Stmt) error {

@@ -250,6 +250,27 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// So is the number of records for a row, read from the statement's program.
+func TestRowWrites(t *testing.T) {
+	t.Parallel()
+	c := open(t)
+	script(t, c, "CREATE TABLE t(id INTEGER PRIMARY KEY, a UNIQUE, b); CREATE INDEX i ON t(b); CREATE TABLE w(a PRIMARY KEY, b) WITHOUT ROWID; CREATE VIRTUAL TABLE f USING fts5(x)")
+	for text, want := range map[string]int64{
+		"SELECT * FROM t ORDER BY b": 0, "INSERT INTO t(a, b) VALUES (1, 2)": 3, "UPDATE t SET b = b + 1": 2, "UPDATE t SET a = 1, b = 2": 3,
+		"DELETE FROM t WHERE b = 1": 0, "INSERT INTO t(a, b) SELECT b, a FROM t ORDER BY random()": 3, "INSERT INTO w VALUES (1, 2)": 1,
+		"INSERT INTO t(id, a) VALUES (1, 2) ON CONFLICT(id) DO UPDATE SET a = 3": 3, "REPLACE INTO t VALUES (1, 2, 3)": 3, "INSERT INTO f VALUES ('x')": 0,
+	} {
+		s, _, err := c.Prepare(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.RowWrites(); got != want {
+			t.Errorf("%s: %d records for a row, want %d", text, got, want)
+		}
+		s.Finalize()
+	}
+}
+
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	c := open(t)

@@ -123,6 +123,25 @@ func (s *Stmt) Steps() int64 {
 		int64(lib.Xsqlite3_stmt_status(s.c.tls, s.handle, inRange, 1))
 }
 
+// RowWrites is how many records s writes for a row it inserts or updates: the
+// row, and an entry in each index that is touched. It is 0 for other statements.
+func (s *Stmt) RowWrites() (n int64) {
+	program := (*lib.TVdbe)(pointer(s.handle))
+	stored := map[int32]bool{} // cursors on what the file holds
+	for _, op := range unsafe.Slice((*lib.TVdbeOp)(pointer(program.FaOp)), int(program.FnOp)) {
+		switch op.Fopcode {
+		case lib.OP_OpenWrite:
+			stored[op.Fp1] = true
+		case lib.OP_Insert, lib.OP_IdxInsert:
+			if stored[op.Fp1] {
+				stored[op.Fp1] = false
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // Params is the number of parameters: the highest number one has.
 func (s *Stmt) Params() int { return s.params }
 
