@@ -59,7 +59,7 @@ bench: ## run the benchmarks; BENCHCOUNT=10 and benchstat compare two runs
 
 .PHONY: bench-peers
 bench-peers: build ## measure the program beside its peers (Linux x64; installs them with npm)
-	cd bench && npm ci --no-audit --no-fund --loglevel=error && go test ./... && go run . $(BENCHFLAGS)
+	cd bench && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go test ./... && go run . $(BENCHFLAGS)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz test for FUZZTIME
