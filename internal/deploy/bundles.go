@@ -129,6 +129,14 @@ func (b *bundles) writeMark(ref svc.Ref, u unpacked) error {
 	return os.Rename(tmp, b.mark(ref))
 }
 
+// remove forgets the unpacked bundle of a version; the mark goes first.
+func (b *bundles) remove(ref svc.Ref) error {
+	if err := os.RemoveAll(b.mark(ref)); err != nil {
+		return err
+	}
+	return os.RemoveAll(b.path(ref))
+}
+
 // Ids have no dots [D1], so these names never meet a version's directory.
 func (b *bundles) path(ref svc.Ref) string   { return filepath.Join(b.dir, ref.Project, ref.Version) }
 func (b *bundles) mark(ref svc.Ref) string   { return b.path(ref) + ".sha256" }

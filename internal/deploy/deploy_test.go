@@ -200,8 +200,10 @@ func TestEveryStepFailing(t *testing.T) {
 			if got := d.seen.counts[len(d.seen.counts)-1]; got != "result failed" {
 				t.Errorf("counted %q at last", got)
 			}
-			if left, _ := filepath.Glob(filepath.Join(w.cache(), "shop", "*.bundle")); len(left) != 0 {
-				t.Errorf("left behind: %v", left)
+			for _, dir := range []string{"cache", "data"} {
+				if left, _ := filepath.Glob(filepath.Join(w.root, dir, "shop", "*")); len(left) != 0 {
+					t.Errorf("left behind: %v", left)
+				}
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package deploy
 import (
 	"context"
 	"errors"
+	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -15,8 +16,8 @@ const (
 	minSecret    = 6       // shorter values are not told apart from ordinary words
 )
 
-// fail ends the deploy: the runtime stops, the reason is stored, and the
-// gateway answers version_failed. spec: States and transitions, fail-closed.
+// fail ends the deploy: the runtime stops, the reason is stored, the gateway
+// answers version_failed, and the files go. spec: States and transitions, fail-closed.
 func (r *run) fail(ctx context.Context, step string, cause error) error {
 	text := errorText(step, cause, r.v.Env)
 	r.log.ErrorContext(ctx, "deploy failed", "step", step, "code", svc.CodeOf(cause), "error", redact(cause.Error(), r.v.Env))
@@ -28,8 +29,18 @@ func (r *run) fail(ctx context.Context, step string, cause error) error {
 	if err := r.move(ctx, svc.TriggerFail, svc.Change{Error: text}); err != nil {
 		return err
 	}
+	r.discard(ctx, r.v.Ref)
 	r.deps.Observer.DeployDone("failed")
 	return nil
+}
+
+// discard removes what a failed version has on disk. Its logs stay, for they
+// say why; a retry is a new version [D16].
+func (s *Service) discard(ctx context.Context, ref svc.Ref) {
+	err := errors.Join(s.bundles.remove(ref), os.RemoveAll(s.deps.Dirs.data(ref)))
+	if err != nil { // the next start tries again
+		s.log.WarnContext(ctx, "the files of a failed version were not removed", "project", ref.Project, "version", ref.Version, "error", err)
+	}
 }
 
 // canTolerate reports whether lenient mode may go on: without an unpacked

@@ -21,6 +21,7 @@ type restoreList struct {
 	mu        sync.Mutex
 	announced bool
 	versions  []svc.Version
+	failed    []svc.Ref // that a crash may have left files of
 }
 
 // Announce tells the gateway about every version and every production host, so
@@ -41,6 +42,9 @@ func (s *Service) Announce(ctx context.Context) error {
 		s.routes.announce(v.Ref, v.Status)
 		if v.Status.Serves() {
 			s.restore.versions = append(s.restore.versions, v)
+		}
+		if v.Status == svc.StatusFailed {
+			s.restore.failed = append(s.restore.failed, v.Ref)
 		}
 		if v.Production {
 			s.deps.Gateway.SetProduction(v.Project, v.Version)
@@ -65,9 +69,12 @@ func (s *Service) Restore(ctx context.Context) error {
 		return err
 	}
 	s.restore.mu.Lock()
-	todo := s.restore.versions
-	s.restore.versions = nil
+	todo, failed := s.restore.versions, s.restore.failed
+	s.restore.versions, s.restore.failed = nil, nil
 	s.restore.mu.Unlock()
+	for _, ref := range failed {
+		s.discard(ctx, ref)
+	}
 	for delay := firstRetry; ; delay = min(delay*2, lastRetry) {
 		todo = s.startAll(ctx, todo)
 		if len(todo) == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -37,6 +38,10 @@ func TestRestore(t *testing.T) {
 	d := w.start(t, nil)
 	d.submit(t, svc.NewVersion{ID: "failed"})
 	w.move(t, ref("failed"), svc.TriggerFail)
+	left := filepath.Join(w.root, "data", "shop", "failed") // by a crash
+	if err := os.MkdirAll(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	d = w.start(t, nil)
 	if err := d.Announce(t.Context()); err != nil {
 		t.Fatal(err)
@@ -59,6 +64,9 @@ func TestRestore(t *testing.T) {
 		if got := d.gate.answer(ref(id)); got != http.StatusTeapot {
 			t.Errorf("%s answers %d", id, got)
 		}
+	}
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the files of a failed version are still there: %v", err)
 	}
 	if err := d.Restore(t.Context()); err != nil || d.runtimes.running() != 3 {
 		t.Errorf("again: %v, %d run", err, d.runtimes.running())

@@ -37,7 +37,9 @@ func (r *run) open(ctx context.Context) error {
 func (d Dirs) spec(v svc.Version, bundleDir string) RuntimeSpec {
 	return RuntimeSpec{
 		Ref: v.Ref, BundleDir: bundleDir, Env: v.Env, CreatedAt: v.CreatedAt, Tag: v.GitRef,
-		DataDir: filepath.Join(d.Data, v.Project, v.Version),
+		DataDir: d.data(v.Ref),
 		LogDir:  filepath.Join(d.Logs, v.Project, v.Version),
 	}
 }
+
+func (d Dirs) data(ref svc.Ref) string { return filepath.Join(d.Data, ref.Project, ref.Version) }

@@ -209,6 +209,9 @@ func (r *runtimes) Open(ctx context.Context, spec deploy.RuntimeSpec) error {
 	if _, err := os.Stat(filepath.Join(spec.BundleDir, "manifest.json")); err != nil {
 		return fmt.Errorf("no bundle: %w", err)
 	}
+	if err := os.MkdirAll(spec.DataDir, 0o700); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	r.open[spec.Ref] = spec
 	r.mu.Unlock()
