@@ -62,7 +62,7 @@ func (c *conn) serve(ctx context.Context) {
 	c.in.buf = *c.home
 	defer c.close(ctx)
 	for c.next(ctx) {
-		c.in.reset()
+		c.in.reset(*c.home)
 		c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
 		if c.g.closing.Load() {
 			return

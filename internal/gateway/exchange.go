@@ -72,6 +72,7 @@ func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	x.start = c.now
 	c.g.inflight.Add(1)
 	defer c.g.inflight.Add(-1)
+	defer x.claim.release() // at the latest
 	x.inspect(&c.peer)
 	x.upload.begin(&x.req)
 	if err := c.forward(ctx, x); err != nil {

@@ -29,13 +29,15 @@ func (in *input) fill(r io.Reader) (int, error) {
 
 func (in *input) full() bool { return in.w == len(in.buf) }
 
-// reset forgets what was used: the request before is over.
-func (in *input) reset() {
-	if in.r == 0 {
-		return
+// reset forgets what was used, as the request before is over, and goes back to
+// the buffer home when what is left fits.
+func (in *input) reset(home []byte) {
+	buf := in.buf
+	if len(buf) > len(home) && in.len() <= len(home) {
+		buf = home
 	}
-	in.w = copy(in.buf, in.bytes())
-	in.r = 0
+	in.w = copy(buf, in.bytes())
+	in.r, in.buf = 0, buf
 }
 
 // reserve makes room for n more bytes. It takes a new buffer rather than move
