@@ -73,14 +73,21 @@ func (e *Error) Because(err error) *Error {
 	return e
 }
 
-// Error gives detail, field errors, hint and cause, in that order.
+// Error gives detail, field errors, hint and cause, in that order. A detail
+// that is the one of its only field is given once.
 func (e *Error) Error() string {
 	var b strings.Builder
-	b.WriteString(e.Detail)
-	if e.Detail == "" {
+	fields := e.Fields
+	switch {
+	case len(fields) == 1 && fields[0].Detail == e.Detail:
+		b.WriteString(fields[0].Pointer + ": " + e.Detail)
+		fields = nil
+	case e.Detail == "":
 		b.WriteString(e.Code)
+	default:
+		b.WriteString(e.Detail)
 	}
-	for _, f := range e.Fields {
+	for _, f := range fields {
 		fmt.Fprintf(&b, "; %s: %s", f.Pointer, f.Detail)
 	}
 	if e.Hint != "" {

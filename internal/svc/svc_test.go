@@ -168,3 +168,18 @@ func TestSecretNeverPrints(t *testing.T) {
 		t.Errorf("printed: %s", out)
 	}
 }
+
+func TestErrorText(t *testing.T) {
+	t.Parallel()
+	one, two := svc.FieldError{Pointer: "/id", Code: "c", Detail: "too long"}, svc.FieldError{Pointer: "/env", Code: "c", Detail: "too many"}
+	for want, err := range map[string]error{
+		"/id: too long": svc.Invalid([]svc.FieldError{one}),
+		"2 fields are not acceptable; /id: too long; /env: too many": svc.Invalid([]svc.FieldError{one, two}),
+		"refused; /id: too long: shorten it":                         (&svc.Error{Detail: "refused", Fields: []svc.FieldError{one}}).WithHint("shorten %s", "it"),
+		"busy":                                                       svc.Errorf(svc.Conflict, "busy", ""),
+	} {
+		if got := err.Error(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
