@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"time"
 )
 
 // EventKind is the type of a control message.
@@ -63,7 +65,7 @@ func AwaitListening(r io.Reader, sockets ...string) (map[string]int, error) {
 	if len(waiting) == 0 {
 		return ports, nil
 	}
-	for e, err := range ReadEvents(r) {
+	for e, err := range ReadEvents(wakeful(r)) {
 		if err != nil {
 			return ports, err
 		}
@@ -76,4 +78,40 @@ func AwaitListening(r io.Reader, sockets ...string) (map[string]int, error) {
 		}
 	}
 	return ports, ErrNotListening
+}
+
+// lookAgain is how long a read of the control pipe may sleep before it looks
+// whether something came without its being woken.
+const lookAgain = 100 * time.Millisecond
+
+// deadliner is a pipe or a socket.
+type deadliner interface {
+	io.Reader
+	SetReadDeadline(t time.Time) error
+}
+
+// wakeful reads r in short turns when it can. On a loaded machine a message was
+// seen in the pipe for half a minute while its reader slept; a start must not
+// depend on one wake-up.
+func wakeful(r io.Reader) io.Reader {
+	if d, ok := r.(deadliner); ok && d.SetReadDeadline(time.Time{}) == nil {
+		return turns{d}
+	}
+	return r
+}
+
+type turns struct{ deadliner }
+
+func (t turns) Read(p []byte) (int, error) {
+	for {
+		if err := t.SetReadDeadline(time.Now().Add(lookAgain)); err != nil {
+			return 0, err
+		}
+		n, err := t.deadliner.Read(p)
+		if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) {
+			continue
+		}
+		_ = t.SetReadDeadline(time.Time{}) // whoever reads on sleeps as long as it likes
+		return n, err
+	}
 }

@@ -2,8 +2,10 @@ package workerd_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -67,4 +69,26 @@ func TestCommand(t *testing.T) {
 	if diff := cmp.Diff(want, workerd.Command("w", workerd.Options{Config: "c"})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+}
+
+// A read that was not woken must find its message all the same: here the pipe
+// stays silent for longer than a turn, and closing it still ends the wait.
+func TestAwaitListeningOutlastsSilence(t *testing.T) {
+	t.Parallel()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(250*time.Millisecond, func() {
+		_, _ = w.WriteString(`{"event":"listen","socket":"http","port":1}` + "\n")
+	})
+	defer timer.Stop()
+	if ports, err := workerd.AwaitListening(r, "http"); err != nil || ports["http"] != 1 {
+		t.Errorf("%v, %v", ports, err)
+	}
+	time.AfterFunc(150*time.Millisecond, func() { _ = r.Close() })
+	if _, err := workerd.AwaitListening(r, "other"); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+	_ = w.Close()
 }
