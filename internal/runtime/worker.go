@@ -126,8 +126,8 @@ func (w *worker) awaitListening(ctx context.Context, limit time.Duration) (map[s
 		}
 		err = w.gone(a.err)
 	case <-timer.C:
-		err = svc.Errorf(svc.Unprocessable, "startup_timeout", "the worker did not start within %s%s", limit, w.lastWords()).
-			WithHint("code at the top level of a module must end: a loop or an await there keeps the worker from listening")
+		err = svc.Errorf(svc.Unprocessable, "startup_timeout", "the worker did not start within %s: code at the top level of a module "+
+			"must end, and a loop or an await there keeps the worker from listening%s", limit, w.lastWords())
 	case <-ctx.Done():
 		err = fmt.Errorf("starting workerd: %w", context.Cause(ctx))
 	}
