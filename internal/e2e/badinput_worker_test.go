@@ -1,0 +1,160 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// badWorker is a bundle that can be unpacked and cannot be run.
+type badWorker struct {
+	manifest bundle.Manifest
+	files    map[string]string // by path in the bundle; a worker that would do, without index.js
+	step     string
+	code     string
+	words    []string
+	logs     string // what its last lines say; "" for no matter what
+}
+
+// TestBadWorkers deploys workers that cannot start. Each version fails with the
+// worker's own words, and its processes are gone by then.
+func TestBadWorkers(t *testing.T) {
+	t.Parallel()
+	d := started(t, "SVC_ORCH_WORKERS=3", "SVC_WORKER_START_TIMEOUT=1500ms", "SVC_WORKER_HEAP_MB=32")
+	d.project("bad")
+	t.Run("each", func(t *testing.T) {
+		for name, tt := range badWorkers() {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				d := d.on(t)
+				if tt.files == nil {
+					tt.files = map[string]string{"modules/index.js": helloScript}
+				}
+				d.push("bad", api.CreateVersion{ID: name, Env: map[string]string{"TOKEN": "hunter2-secret"}}, bundled(t, tt.manifest, tt.files))
+				v := d.failed("bad", name, tt.step, tt.code, tt.words...)
+				if strings.Contains(v.Error, "hunter2") {
+					t.Errorf("a secret is in the error %q", v.Error)
+				}
+				d.logged("bad", name, tt.logs)
+			})
+		}
+	})
+	d.idle()
+	d.livesOn()
+}
+
+// logged checks that the last lines of a version hold a text.
+func (d *daemon) logged(project, version, want string) {
+	d.t.Helper()
+	lines, err := d.client().Logs(d.t.Context(), project, version, 50)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	var all strings.Builder
+	for _, l := range lines {
+		all.WriteString(l.Message + "\n")
+	}
+	if !strings.Contains(all.String(), want) {
+		d.t.Errorf("%q is missing in the log:\n%s", want, all.String())
+	}
+}
+
+func code(source string) map[string]string { return map[string]string{"modules/index.js": source} }
+
+func badWorkers() map[string]badWorker {
+	all := map[string]badWorker{
+		"throws": {
+			files: code("console.log('about to fail');\nthrow new Error('boom at load');"),
+			code:  "startup_exception", words: []string{"Error: boom at load", "index.js:2"}, logs: "boom at load",
+		},
+		"rejects": {
+			files: code("await Promise.reject(new TypeError('no database'));"),
+			code:  "startup_exception", words: []string{"TypeError: no database"},
+		},
+		"leaks": {
+			files: code("import { env } from 'cloudflare:workers';\nthrow new Error('cannot log in with ' + env.TOKEN);"),
+			code:  "startup_exception", words: []string{"cannot log in with [redacted]"},
+		},
+		"never-settles": {
+			files: code("await new Promise(() => {});"), code: "startup_exception", words: []string{"Top-level await", "unsettled"},
+		},
+		"loops": {
+			files: code("console.log('about to loop');\nfor (;;);"), code: "startup_timeout",
+			words: []string{"1.5s", "a loop or an await"}, logs: "about to loop",
+		},
+		"eats-memory": {
+			files: code("const a = []; for (;;) a.push(new Array(1000).fill({}));"), code: "out_of_memory", words: []string{"ran out of memory"},
+		},
+		"no-handler": {
+			files: code("export default 42;"), code: "startup_exception",
+		},
+		"syntax": {
+			files: code("export default {\n  fetch( { return 1 } }"), code: "syntax_error", words: []string{"SyntaxError", "index.js:2"},
+		},
+		"no-module": {
+			files: code("import './nope.js'; export default {}"), code: "module_missing", words: []string{"nope.js"},
+		},
+		"bad-wasm": {
+			manifest: bundle.Manifest{Modules: []bundle.Module{{Name: "x.wasm", Type: bundle.Wasm}}},
+			files:    map[string]string{"modules/index.js": "import x from './x.wasm'; export default {}", "modules/x.wasm": "not wasm"},
+			code:     "startup_exception",
+		},
+	}
+	for name, tt := range all {
+		tt.step = "deploying"
+		all[name] = tt
+	}
+	for name, tt := range unpreparable() {
+		tt.step = "preparing"
+		all[name] = tt
+	}
+	return all
+}
+
+// unpreparable workers are refused before workerd starts.
+func unpreparable() map[string]badWorker {
+	flags := func(list ...string) bundle.Manifest { return bundle.Manifest{CompatibilityFlags: list} }
+	migration := bundle.Manifest{
+		Bindings:   []bundle.Binding{{Name: "DB", Kind: "database", Resource: "db"}},
+		Migrations: []bundle.Migrations{{Binding: "DB", Table: "d1_migrations", Files: []bundle.File{{Path: "migrations/DB/0001_a.sql"}, {Path: "migrations/DB/0002_b.sql"}}}},
+	}
+	sql := func(second string) map[string]string {
+		return map[string]string{
+			"modules/index.js": helloScript, "migrations/DB/0001_a.sql": "CREATE TABLE a (x);", "migrations/DB/0002_b.sql": second,
+		}
+	}
+	return map[string]badWorker{
+		"date-future":   {manifest: bundle.Manifest{CompatibilityDate: "2999-12-31"}, code: "compat_date_future", words: []string{"2999-12-31", "use 2026-11-"}},
+		"date-newer":    {manifest: bundle.Manifest{CompatibilityDate: "2026-11-25"}, code: "compat_date_future", words: []string{"2026-11-25", "too new"}},
+		"flag-unknown":  {manifest: flags("nodejs_compatt"), code: "compat_flag_unknown", words: []string{`"nodejs_compatt"`, "check its spelling"}},
+		"flag-future":   {manifest: flags("experimental"), code: "compat_flag_experimental", words: []string{`"experimental"`, "remove it"}},
+		"flag-binding":  {manifest: flags("kv_direct_binding"), code: "compat_flag_experimental", words: []string{`"kv_direct_binding"`, "break bindings"}},
+		"flag-d1":       {manifest: flags("d1_binding_jsrpc"), code: "compat_flag_experimental", words: []string{`"d1_binding_jsrpc"`, "break bindings"}},
+		"flag-python":   {manifest: flags("python_workers"), code: "compat_flag_unsupported", words: []string{"Python workers do not run here"}},
+		"flag-conflict": {manifest: flags("url_standard", "url_original"), code: "compat_flag_conflict", words: []string{"url_standard", "url_original", "keep one"}},
+		"kind": {
+			manifest: bundle.Manifest{Bindings: []bundle.Binding{{Name: "AI", Kind: "ai"}}},
+			code:     "invalid_bindings", words: []string{`"AI"`, `"ai"`, "database, kv"},
+		},
+		"migration-syntax": {
+			manifest: migration, files: sql("CREATE TABLE b (x);\n\nCRATE TABLE c (x);"), code: "migration_failed",
+			words: []string{"0002_b.sql of DB", "line 3", `near "CRATE": syntax error`, "CRATE TABLE c (x)", "correct it and deploy again"},
+		},
+		"migration-fails": {
+			manifest: migration, files: sql("INSERT INTO absent VALUES (1);"), code: "migration_failed",
+			words: []string{"0002_b.sql of DB", "line 1", "no such table: absent"},
+		},
+		"migration-transaction": {
+			manifest: migration, files: sql("BEGIN TRANSACTION; CREATE TABLE b (x); COMMIT;"), code: "migration_failed",
+			words: []string{"0002_b.sql of DB", "BEGIN TRANSACTION"},
+		},
+		"migration-attach": {
+			manifest: migration, files: sql("ATTACH DATABASE '/tmp/escaped.db' AS x;"), code: "migration_failed",
+			words: []string{"0002_b.sql of DB", "line 1"},
+		},
+	}
+}
