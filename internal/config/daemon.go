@@ -67,4 +67,5 @@ type Environment struct {
 	Home      string
 	CacheDir  string // $XDG_CACHE_HOME/svcctl
 	Temporary string // TMPDIR
+	Race      string // GORACE, for a build that has the race detector
 }

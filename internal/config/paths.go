@@ -13,7 +13,7 @@ func DefaultDataDir(env map[string]string) string {
 
 func environment(env map[string]string) Environment {
 	return Environment{
-		Path: env["PATH"], Home: env["HOME"], Temporary: os.TempDir(),
+		Path: env["PATH"], Home: env["HOME"], Temporary: os.TempDir(), Race: env["GORACE"],
 		CacheDir: filepath.Join(xdg(env, "XDG_CACHE_HOME", ".cache"), "svcctl"),
 	}
 }

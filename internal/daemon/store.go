@@ -111,5 +111,9 @@ func (l layout) logs() string        { return l.data.sub("logs") }
 // childEnv is the whole environment of our child processes.
 func childEnv(cfg *config.Daemon) []string {
 	e := cfg.Environment
-	return []string{"PATH=" + e.Path, "HOME=" + e.Home, "TMPDIR=" + e.Temporary}
+	env := []string{"PATH=" + e.Path, "HOME=" + e.Home, "TMPDIR=" + e.Temporary}
+	if e.Race != "" {
+		env = append(env, "GORACE="+e.Race)
+	}
+	return env
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -72,6 +73,7 @@ func (b *bundles) ensure(ctx context.Context, v svc.Version, mismatch func(error
 	if err != nil {
 		return unpacked{}, err
 	}
+	failpoint.Hit("deploy/bundle/saved")
 	defer os.Remove(got.file)
 	if v.Digest != "" && got.digest != v.Digest {
 		if err := mismatch(mismatched(v.Digest, got.digest)); err != nil {
@@ -94,6 +96,7 @@ func (b *bundles) unpack(ctx context.Context, ref svc.Ref, got download) (unpack
 	if _, err := bundle.Extract(ctx, got.file, u.dir, b.limits); err != nil {
 		return unpacked{}, err
 	}
+	failpoint.Hit("deploy/bundle/extracted")
 	if err := b.writeMark(ref, u); err != nil {
 		return unpacked{}, fmt.Errorf("marking the unpacked bundle: %w", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -26,9 +27,11 @@ func (r *run) fail(ctx context.Context, step string, cause error) error {
 			r.log.ErrorContext(ctx, "cannot stop the runtime of a failed version", "error", err)
 		}
 	}
+	failpoint.Hit("deploy/" + stepFailed + "/started")
 	if err := r.move(ctx, svc.TriggerFail, svc.Change{Error: text}); err != nil {
 		return err
 	}
+	failpoint.Hit("deploy/" + stepFailed + "/done")
 	r.discard(ctx, r.v.Ref)
 	r.deps.Observer.DeployDone("failed")
 	return nil

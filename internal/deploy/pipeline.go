@@ -43,8 +43,11 @@ func (s *Service) steps() []step {
 	}
 }
 
-// stepReady stands for the end of the pipeline in the names of failpoints.
-const stepReady = "ready"
+// The ends of the pipeline in the names of failpoints.
+const (
+	stepReady  = "ready"
+	stepFailed = "failed"
+)
 
 var (
 	// errEnded: the version was moved out of the deploy by somebody else.

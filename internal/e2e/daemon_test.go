@@ -65,11 +65,12 @@ func newDaemon(t *testing.T, env ...string) *daemon {
 	d := &daemon{t: t, home: home, log: &lockedBuffer{}, env: append([]string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "SVC_WORKERD=" + workerd, "SVC_DATA_DIR=" + filepath.Join(home, "data"),
 		"PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=info", "SVC_LOG_FORMAT=json",
-		"SVC_INGRESS_BASE_DOMAIN=e2e.test", "NO_COLOR=1", "GORACE=halt_on_error=1", "GOCOVERDIR=",
+		"SVC_INGRESS_BASE_DOMAIN=e2e.test", "NO_COLOR=1", "GORACE=halt_on_error=1 atexit_sleep_ms=0", "GOCOVERDIR=",
 	}, env...)}
 	t.Cleanup(func() {
 		d.kill()
 		d.noProcessesLeft()
+		d.noRaces()
 		if t.Failed() {
 			t.Logf("the daemon's log:\n%s", d.log.String())
 		}
@@ -164,6 +165,21 @@ func (d *daemon) noProcessesLeft() {
 		}
 		return nil
 	})
+}
+
+// noRaces reports what the race detector found in the hosts, whose words go to
+// files. A daemon or a command that races ends with an exit code of its own.
+func (d *daemon) noRaces() {
+	d.t.Helper()
+	logs, err := filepath.Glob(filepath.Join(d.dataDir(), "logs", "*", "*", "host.log"))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, log := range logs {
+		if text, err := os.ReadFile(log); err == nil && bytes.Contains(text, []byte("DATA RACE")) {
+			d.t.Errorf("%s:\n%s", log, text)
+		}
+	}
 }
 
 // processes lists the processes that have this daemon's home in their

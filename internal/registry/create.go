@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/sqlite"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -46,6 +47,7 @@ func (db *DB) CreateVersion(ctx context.Context, n svc.NewVersion, o CreateOptio
 	if err != nil {
 		return svc.Version{}, false, fmt.Errorf("creating a version of %s: %w", n.Project, err)
 	}
+	failpoint.Hit("registry/version/created")
 	return v, created, nil
 }
 

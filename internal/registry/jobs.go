@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/jobs"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -37,6 +38,9 @@ func (db *DB) ClaimJob(ctx context.Context, owner string, lease time.Duration) (
 	if err != nil {
 		return jobs.Job{}, false, fmt.Errorf("claiming a job: %w", err)
 	}
+	if ok {
+		failpoint.Hit("registry/job/claimed")
+	}
 	return job, ok, nil
 }
 
@@ -48,7 +52,11 @@ func (db *DB) ExtendJob(ctx context.Context, id int64, owner string, lease time.
 
 // FinishJob implements jobs.Store.
 func (db *DB) FinishJob(ctx context.Context, id int64, owner string) error {
-	return db.ownedJob(ctx, "finishing", id, `DELETE FROM jobs WHERE id = ?1 AND owner = ?2`, id, owner)
+	err := db.ownedJob(ctx, "finishing", id, `DELETE FROM jobs WHERE id = ?1 AND owner = ?2`, id, owner)
+	if err == nil {
+		failpoint.Hit("registry/job/finished")
+	}
+	return err
 }
 
 // ReleaseJob implements jobs.Store.

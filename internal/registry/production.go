@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -31,6 +32,7 @@ func (db *DB) SetProduction(ctx context.Context, projectID, expected, next strin
 	if err != nil {
 		return fmt.Errorf("setting the production of %s: %w", projectID, err)
 	}
+	failpoint.Hit("registry/production/set")
 	return nil
 }
 

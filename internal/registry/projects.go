@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -41,6 +42,7 @@ func (db *DB) CreateProject(ctx context.Context, p svc.Project) (stored svc.Proj
 	if err != nil {
 		return svc.Project{}, false, fmt.Errorf("creating project %s: %w", p.ID, err)
 	}
+	failpoint.Hit("registry/project/created")
 	return stored, created, nil
 }
 

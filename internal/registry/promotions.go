@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/sqlite"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -53,6 +54,7 @@ func (db *DB) CreatePromotion(ctx context.Context, p svc.Promotion) error {
 	if err != nil {
 		return fmt.Errorf("creating a promotion of %s: %w", p.Project, err)
 	}
+	failpoint.Hit("registry/promotion/created")
 	return nil
 }
 
@@ -133,6 +135,7 @@ func (db *DB) FinishPromotion(ctx context.Context, id string, status svc.Promoti
 	if err != nil {
 		return fmt.Errorf("finishing promotion %s: %w", id, err)
 	}
+	failpoint.Hit("registry/promotion/finished")
 	return nil
 }
 
