@@ -101,9 +101,7 @@ func (c *conn) next(ctx context.Context) bool {
 	keep := c.readHead(ctx, x) && c.handle(ctx, x)
 	x.end()
 	c.g.exchanges.Put(x)
-	if c.tunnel != nil {
-		c.serveTunnel()
-	}
+	c.serveTunnel()
 	return keep
 }
 

@@ -57,31 +57,41 @@ func (c *conn) upgrade(ctx context.Context, x *exchange) bool {
 	first := x.buf[headroom+x.reply : headroom+x.filled]
 	t := &tunnel{client: c.nc, runtime: c.up, upstream: x.claim.upstream, version: x.claim.version, role: x.claim.role}
 	t.down.Next(first)
-	x.out = append(x.appendUpgrade(x.out[:0]), first...)
-	if c.send(x, x.out) != nil {
-		c.dropUpstream()
-		return false
-	}
 	t.early = append([]byte(nil), c.in.bytes()...)
-	c.tunnel = t
+	x.out = append(x.appendUpgrade(x.out[:0]), first...)
+	c.openTunnel(t) // before the claim ends: nobody may miss it
+	if c.send(x, x.out) != nil {
+		c.closeTunnel()
+	}
 	return false
 }
 
-// serveTunnel serves the websocket that upgrade opened.
-func (c *conn) serveTunnel() {
-	t, stats := c.tunnel, c.tunnel.version.stats
-	stats.addTunnel(t)
+// openTunnel makes t the connection's websocket and known to who may end it.
+func (c *conn) openTunnel(t *tunnel) {
+	c.tunnel = t
+	t.version.stats.addTunnel(t)
 	c.g.observeWebsocket(t.version.ref, t.role, +1)
-	defer func() {
-		stats.removeTunnel(t)
-		c.g.observeWebsocket(t.version.ref, t.role, -1)
-		c.dropUpstream()
-	}()
 	if t.upstream.n.Load() >= closedBit || c.g.closing.Load() {
 		t.end() // it was retired while the websocket opened
 	}
+}
+
+func (c *conn) closeTunnel() {
+	t := c.tunnel
+	c.tunnel = nil
+	t.version.stats.removeTunnel(t)
+	c.g.observeWebsocket(t.version.ref, t.role, -1)
+	c.dropUpstream()
+}
+
+// serveTunnel serves the websocket that the last request opened, if it did.
+func (c *conn) serveTunnel() {
+	if c.tunnel == nil {
+		return
+	}
+	defer c.closeTunnel()
 	c.releaseInput()
-	t.run()
+	c.tunnel.run()
 }
 
 func (x *exchange) appendUpgrade(b []byte) []byte {
