@@ -137,8 +137,8 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f failure) {
 	x := exchangeOf(r.Context())
 	f.problem.RequestID = x.id
 	f.problem.Instance = r.URL.EscapedPath()
-	if x.route == uploadRoute {
-		f.problem.Instance = uploadRoute // the path holds a credential
+	if strings.HasPrefix(r.URL.Path, strings.TrimSuffix(uploadRoute, "{ticket}")) {
+		f.problem.Instance = uploadRoute // the path holds a credential, whatever the method
 	}
 	header := w.Header()
 	header.Set("Content-Type", api.ProblemContentType)

@@ -36,6 +36,10 @@ func TestUploads(t *testing.T) {
 	}
 	put.path = "/v1/uploads/ticket-of-nobody"
 	h.do(put).wantProblem(403, "upload_expired")
+	put.method = http.MethodGet
+	if p := h.do(put).wantProblem(405, "method_not_allowed"); strings.Contains(p.Instance, "ticket-of") {
+		t.Errorf("instance is %s", p.Instance)
+	}
 	if strings.Contains(h.log.String(), "ticket-of") {
 		t.Error("a ticket is in the log")
 	}
