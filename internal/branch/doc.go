@@ -1,0 +1,29 @@
+// Package branch knows which objects make up the data of a version, and who may
+// write and who may delete them. It works on names: it reads no page and knows
+// no SQLite. Layout, below one bucket:
+//
+//	{project}/{version}/version.json     state, epoch and owner; changed by compare-and-set
+//	{project}/{version}/branch.json      the fork: immutable, create-only; a root has none
+//	{project}/{version}/db/{store}/ltx/{level:04x}/{min:016x}-{max:016x}.ltx
+//	{project}/{version}/gc/dead/{nanoseconds:016x}.json   names superseded, deleted after the grace
+//	hosts/{host}.json                    that a host is alive, renewed every 5 s
+//
+// A fork is one create-only PUT: branch.json names, for every store of the
+// child, the exact log files that restore it at the cut, in whichever ancestor
+// they lie (File). Files are immutable, so naming one is a complete pin, and
+// opening a grandchild walks no chain.
+//
+// Ownership has two layers. The lease of a host says that it lives, and keeps a
+// taker from fighting a live owner; it depends on clocks. What protects the data
+// does not: slot N+1 of a log is created once, by whoever wins it (ErrFenced for
+// the other). Store.Acquire waits for the first, Store.Seal wins the second.
+//
+// Deletion is Sweep, and nothing else deletes. A name goes when no manifest of a
+// version that is not destroyed and no current restore plan needs it, it has
+// been in a dead list for longer than the grace, and a second look at the
+// manifests still says so.
+//
+// Errors: svc.Error for what users may see, the sentinels of this package
+// (ErrNotRestorable, ErrFenced, ErrLost) for callers. All types are safe for
+// concurrent use.
+package branch

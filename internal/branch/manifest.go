@@ -1,0 +1,129 @@
+package branch
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Manifest is the fork a version began with: branch.json. Immutable.
+type Manifest struct {
+	Parent svc.Ref
+	ForkID string // tells a retry of one fork from another fork
+	At     time.Time
+	Stores map[string]StoreBase // by store name
+}
+
+// StoreBase is where one store of a child begins: the state of the parent's
+// store right after TXID, and the files that give it.
+type StoreBase struct {
+	Kind     string // of store, for the reader: "d1", "sys"
+	PageSize int
+	TXID     uint64 // 0: the parent's store was empty
+	Files    []File // a restore plan, and the level 0 file of TXID
+}
+
+// Cut is one store's part of a fork; the owner of the log computes it.
+type Cut = StoreBase
+
+// manifestVersion is the form written; readers refuse newer ones.
+const manifestVersion = 1
+
+type wireManifest struct {
+	V      int                  `json:"v"`
+	Parent string               `json:"parent"`
+	ForkID string               `json:"fork_id"`
+	At     time.Time            `json:"at"`
+	Src    []string             `json:"src"` // prefixes, named by index from base
+	Stores map[string]wireStore `json:"stores"`
+}
+
+type wireStore struct {
+	Kind     string     `json:"kind"`
+	PageSize int        `json:"page_size"`
+	ForkTXID uint64     `json:"fork_txid"`
+	Base     [][5]int64 `json:"base"` // src, level, min, max, size
+}
+
+// MarshalJSON gives the compact form: prefixes once, files as number rows.
+func (m *Manifest) MarshalJSON() ([]byte, error) {
+	w := wireManifest{V: manifestVersion, Parent: m.Parent.String(), ForkID: m.ForkID, At: m.At.UTC(), Src: []string{}, Stores: map[string]wireStore{}}
+	for _, base := range m.Stores {
+		for _, f := range base.Files {
+			w.Src = append(w.Src, f.Prefix)
+		}
+	}
+	slices.Sort(w.Src)
+	w.Src = slices.Compact(w.Src)
+	for name, base := range m.Stores {
+		rows := make([][5]int64, 0, len(base.Files))
+		for _, f := range base.Files {
+			src, _ := slices.BinarySearch(w.Src, f.Prefix)
+			rows = append(rows, [5]int64{int64(src), int64(f.Level), int64(f.Min), int64(f.Max), f.Size}) //nolint:gosec // transaction numbers count up from 1
+		}
+		w.Stores[name] = wireStore{Kind: base.Kind, PageSize: base.PageSize, ForkTXID: base.TXID, Base: rows}
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote and checks it.
+func (m *Manifest) UnmarshalJSON(data []byte) error {
+	var w wireManifest
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	if w.V != manifestVersion {
+		return fmt.Errorf("branch manifest has version %d; this program reads %d", w.V, manifestVersion)
+	}
+	parent, rest, ok := splitKey(w.Parent + "/")
+	if !ok || rest != "" {
+		return fmt.Errorf("branch manifest names the parent %q", w.Parent)
+	}
+	*m = Manifest{Parent: parent, ForkID: w.ForkID, At: w.At, Stores: make(map[string]StoreBase, len(w.Stores))}
+	for name, s := range w.Stores {
+		base := StoreBase{Kind: s.Kind, PageSize: s.PageSize, TXID: s.ForkTXID}
+		for _, row := range s.Base {
+			f, err := fileOf(row, w.Src)
+			if err != nil {
+				return fmt.Errorf("store %s: %w", name, err)
+			}
+			base.Files = append(base.Files, f)
+		}
+		m.Stores[name] = base
+	}
+	return m.check()
+}
+
+func fileOf(row [5]int64, src []string) (File, error) {
+	for _, n := range row {
+		if n < 0 {
+			return File{}, fmt.Errorf("a file row has the negative number %d", n)
+		}
+	}
+	if row[0] >= int64(len(src)) {
+		return File{}, fmt.Errorf("a file row names source %d of %d", row[0], len(src))
+	}
+	return File{Prefix: src[row[0]], Level: int(row[1]), Min: uint64(row[2]), Max: uint64(row[3]), Size: row[4]}, nil //nolint:gosec // not negative
+}
+
+// check verifies that each store can be restored from the named files, and
+// that none of them holds a transaction after the cut.
+func (m *Manifest) check() error {
+	for name, base := range m.Stores {
+		if err := CheckStore(name); err != nil {
+			return err
+		}
+		for _, f := range base.Files {
+			if f.Max > base.TXID || f.Min == 0 || f.Min > f.Max || f.Size <= 0 {
+				return fmt.Errorf("store %s forks at %d and names %s (%d bytes)", name, base.TXID, f.Key(), f.Size)
+			}
+		}
+		if _, err := Plan(base.Files, base.TXID); err != nil {
+			return fmt.Errorf("store %s: %w", name, err)
+		}
+	}
+	return nil
+}

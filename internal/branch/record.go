@@ -1,0 +1,95 @@
+package branch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// State is what a version's data is for.
+type State string
+
+// The states of a version's data.
+const (
+	StateLive       State = "live"       // someone may own it
+	StateArchived   State = "archived"   // complete in the store, nobody owns it
+	StateDestroying State = "destroying" // nothing of it is wanted but what children pin; final
+)
+
+// Record is version.json.
+type Record struct {
+	V       int    `json:"v"`
+	State   State  `json:"state"`
+	Parent  string `json:"parent,omitempty"` // version ID
+	Epoch   uint64 `json:"epoch"`            // grows with each change of owner
+	Owner   string `json:"owner,omitempty"`  // host, "" for nobody
+	Session string `json:"session,omitempty"`
+
+	etag    string
+	changed time.Time
+}
+
+// Record reads the record of a version; nil when there is none yet.
+func (s *Store) Record(ctx context.Context, v svc.Ref) (*Record, error) {
+	data, info, err := objstore.Read(ctx, s.manifests, versionKey(v), 0, -1)
+	if errors.Is(err, objstore.ErrNotExist) {
+		return nil, nil //nolint:nilnil // a version nobody has opened yet
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read record of %s: %w", v, err)
+	}
+	r := &Record{etag: info.ETag, changed: info.Modified}
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("record of %s: %w", v, err)
+	}
+	if r.V != manifestVersion {
+		return nil, fmt.Errorf("record of %s has version %d; this program reads %d", v, r.V, manifestVersion)
+	}
+	return r, nil
+}
+
+// change replaces the record old, nil for none, by next. It is ErrLost when
+// another change came first.
+func (s *Store) change(ctx context.Context, v svc.Ref, old *Record, next Record) (*Record, error) {
+	next.V = manifestVersion
+	data, err := json.Marshal(next)
+	if err != nil {
+		return nil, fmt.Errorf("encode record of %s: %w", v, err)
+	}
+	cond := objstore.Condition{IfAbsent: true}
+	if old != nil {
+		cond = objstore.Condition{IfMatch: old.etag}
+	}
+	info, err := objstore.SettleBytes(ctx, s.manifests, versionKey(v), data, cond)
+	if errors.Is(err, objstore.ErrPrecondition) {
+		return nil, fmt.Errorf("record of %s: %w", v, ErrLost)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("change record of %s: %w", v, err)
+	}
+	next.etag = info.ETag
+	return &next, nil
+}
+
+// Destroy marks the data of a version as unwanted, whoever owns it; Sweep
+// removes it. Its owner notices by ErrLost. Idempotent.
+func (s *Store) Destroy(ctx context.Context, v svc.Ref) error {
+	for {
+		r, err := s.Record(ctx, v)
+		if err != nil || r != nil && r.State == StateDestroying {
+			return err
+		}
+		next := Record{State: StateDestroying, Epoch: 1}
+		if r != nil {
+			next.Parent, next.Epoch = r.Parent, r.Epoch+1
+		}
+		if _, err := s.change(ctx, v, r, next); !errors.Is(err, ErrLost) {
+			return err
+		}
+	}
+}

@@ -1,0 +1,159 @@
+package branch_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// acquire makes the record of a version.
+func acquire(t *testing.T, s *branch.Store, version string) {
+	t.Helper()
+	if _, err := s.Acquire(t.Context(), ref(version), branch.Owner{Host: "a", Session: "1"}, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func sweep(t *testing.T, s *branch.Store, dry bool) *branch.Report {
+	t.Helper()
+	r, err := s.Sweep(t.Context(), "p", dry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func keys(objects []branch.Object) (keys []string) {
+	for _, o := range objects {
+		keys = append(keys, o.Key)
+	}
+	return keys
+}
+
+// TestSweep: v1 -> v2 -> v3; what compaction superseded goes after the grace,
+// what a child pins stays, a destroyed version keeps only what is pinned.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		acquire(t, s, "v1")
+		f1, f2, f3 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2), write(t, b, "v1", 0, 3, 3)
+		fork(t, s, "v1", "v2", 2, f1, f2)
+		l1 := write(t, b, "v1", 1, 1, 3)
+		if err := s.Bury(t.Context(), ref("v1"), []string{f1.Key(), f2.Key()}); err != nil {
+			t.Fatal(err)
+		}
+		acquire(t, s, "v2")
+		g := write(t, b, "v2", 0, 3, 3)
+		fork(t, s, "v2", "v3", 3, f1, f2, g)
+
+		r := sweep(t, s, true)
+		want := []branch.Object{
+			{Version: ref("v1"), Key: f1.Key(), Size: 10, PinnedBy: []svc.Ref{ref("v2"), ref("v3")}},
+			{Version: ref("v1"), Key: f2.Key(), Size: 10, PinnedBy: []svc.Ref{ref("v2"), ref("v3")}},
+		}
+		if d := cmp.Diff(want, r.Pinned); d != "" || len(r.Gone)+len(r.Waiting) > 0 {
+			t.Errorf("%s%+v", d, r)
+		}
+
+		// The middle one goes, but what the grandchild needs.
+		h := write(t, b, "v2", 0, 4, 4)
+		if err := s.Destroy(t.Context(), ref("v2")); err != nil {
+			t.Fatal(err)
+		}
+		r = sweep(t, s, false)
+		if d := cmp.Diff([]string{h.Key()}, keys(r.Waiting)); d != "" || !has(t, b, h) {
+			t.Error(d)
+		}
+		time.Sleep(59 * time.Minute)
+		sweep(t, s, false)
+		if !has(t, b, h) {
+			t.Error("deleted within the grace")
+		}
+		time.Sleep(2 * time.Minute)
+		if r = sweep(t, s, true); !has(t, b, h) || len(r.Gone) != 1 {
+			t.Errorf("a dry run is to report and to keep: %+v", r)
+		}
+		sweep(t, s, false)
+		if has(t, b, h) || !has(t, b, g) || !has(t, b, f1) {
+			t.Error("after the grace: the unpinned file goes, the pinned ones stay")
+		}
+
+		// With the grandchild gone nothing is pinned any more.
+		if err := s.Destroy(t.Context(), ref("v3")); err != nil {
+			t.Fatal(err)
+		}
+		sweep(t, s, false)
+		time.Sleep(61 * time.Minute)
+		r = sweep(t, s, false)
+		if has(t, b, f1) || has(t, b, f2) || has(t, b, g) || !has(t, b, f3) || !has(t, b, l1) {
+			t.Error("the root is to keep what it needs itself, and nothing else")
+		}
+		if d := cmp.Diff(map[svc.Ref]bool{ref("v2"): true, ref("v3"): true}, set(r.Removed)); d != "" {
+			t.Error(d)
+		}
+		if left, err := objstore.ListAll(t.Context(), b, "p/"); err != nil || len(left) != 3 {
+			t.Errorf("left: %+v, %v", left, err)
+		}
+	})
+}
+
+func set(refs []svc.Ref) map[svc.Ref]bool {
+	m := map[svc.Ref]bool{}
+	for _, r := range refs {
+		m[r] = true
+	}
+	return m
+}
+
+// TestSweepKeepsWhatADeadListNamesWrongly: a list that names files the version
+// cannot be restored without must not be believed.
+func TestSweepKeepsWhatADeadListNamesWrongly(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		acquire(t, s, "v1")
+		f1, f2 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2)
+		if err := s.Bury(t.Context(), ref("v1"), []string{f1.Key(), f2.Key()}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Hour)
+		r := sweep(t, s, false)
+		if !errors.Is(r.Broken["p/v1"], branch.ErrNotRestorable) || len(r.Gone) > 0 || !has(t, b, f1) || !has(t, b, f2) {
+			t.Errorf("%+v", r)
+		}
+		if live, err := s.Live(t.Context(), "p"); err == nil || len(live.PinnedBy(f1.Key())) != 1 {
+			t.Errorf("live set: %v", err)
+		}
+		if err := s.Bury(t.Context(), ref("v1"), []string{"p/v2/db/main/x"}); err == nil {
+			t.Error("buried a key of another version")
+		}
+	})
+}
+
+func TestSweepTakesOrphans(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		f := write(t, b, "v9", 0, 1, 1)
+		sweep(t, s, false)
+		if !has(t, b, f) {
+			t.Error("an orphan was deleted at first sight")
+		}
+		time.Sleep(2 * time.Hour)
+		sweep(t, s, false)
+		if left, err := objstore.ListAll(t.Context(), b, ""); err != nil || len(left) > 0 {
+			t.Errorf("left: %+v, %v", left, err)
+		}
+	})
+}

@@ -1,0 +1,179 @@
+package objstore
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+)
+
+// ErrTorn says that an object gave fewer bytes than it has.
+var ErrTorn = errors.New("object is torn")
+
+// The pauses between attempts, and how long one attempt may hang: the base
+// plus the time a slow line needs for the body.
+const (
+	firstPause  = 20 * time.Millisecond
+	longestWait = 2 * time.Second
+	attemptBase = 20 * time.Second
+	slowLine    = 256 << 10 // bytes a second
+)
+
+// Settle is Put for writers that must know the outcome: it tries until the
+// store has said yes or no, or ctx ends, and after a refusal reads back to tell
+// its own earlier attempt, which counts as success, from somebody else's object,
+// which is ErrPrecondition. cond must not be empty: without a condition a late
+// attempt could undo what came after it. When ctx ends first the outcome is
+// unknown, and settled by calling again with the same body.
+func Settle(ctx context.Context, b Bucket, key string, body io.ReaderAt, size int64, cond Condition) (Info, error) {
+	if cond == (Condition{}) {
+		return Info{}, fmt.Errorf("put %s: an unconditional put cannot be settled", key)
+	}
+	for pause := firstPause; ; pause = min(2*pause, longestWait) {
+		info, done, err := settleOnce(ctx, b, key, body, size, cond)
+		if done {
+			return info, err
+		}
+		if wait(ctx, pause) != nil {
+			return Info{}, fmt.Errorf("put %s: outcome unknown: %w", key, errors.Join(context.Cause(ctx), err))
+		}
+	}
+}
+
+// SettleBytes is Settle for a body in memory.
+func SettleBytes(ctx context.Context, b Bucket, key string, data []byte, cond Condition) (Info, error) {
+	return Settle(ctx, b, key, bytes.NewReader(data), int64(len(data)), cond)
+}
+
+func settleOnce(ctx context.Context, b Bucket, key string, body io.ReaderAt, size int64, cond Condition) (Info, bool, error) { //nolint:revive // the arguments of Settle
+	attempt, cancel := context.WithTimeout(ctx, attemptBase+time.Duration(size/slowLine)*time.Second)
+	defer cancel()
+	info, err := b.Put(attempt, key, io.NewSectionReader(body, 0, size), size, cond)
+	if err == nil || !errors.Is(err, ErrPrecondition) {
+		return info, err == nil, err
+	}
+	same, found, readErr := compare(attempt, b, key, io.NewSectionReader(body, 0, size))
+	switch {
+	case errors.Is(readErr, ErrNotExist):
+		return Info{}, !cond.IfAbsent, err // create: two writers at once, or a deletion: ask again
+	case readErr != nil:
+		return Info{}, false, errors.Join(err, readErr)
+	case same:
+		return found, true, nil
+	case cond.IfMatch != "" && found.ETag == cond.IfMatch:
+		return Info{}, false, err // refused, yet the condition holds: two writers at once
+	default:
+		return Info{}, true, err
+	}
+}
+
+// compare tells whether the object has exactly the bytes of want.
+func compare(ctx context.Context, b Bucket, key string, want *io.SectionReader) (same bool, info Info, err error) {
+	r, info, err := b.Get(ctx, key, 0, -1)
+	if err != nil {
+		return false, info, err
+	}
+	defer r.Close()
+	if info.Size != want.Size() {
+		return false, info, nil
+	}
+	mine, theirs := bufio.NewReaderSize(want, 64<<10), bufio.NewReaderSize(r, 64<<10)
+	x, y := make([]byte, 32<<10), make([]byte, 32<<10)
+	for left := info.Size; left > 0; {
+		n := min(left, int64(len(x)))
+		if _, err := io.ReadFull(mine, x[:n]); err != nil {
+			return false, info, fmt.Errorf("read own body of %s: %w", key, err)
+		}
+		if _, err := io.ReadFull(theirs, y[:n]); err != nil {
+			return false, info, fmt.Errorf("read back %s: %w", key, errors.Join(ErrTorn, err))
+		}
+		if !bytes.Equal(x[:n], y[:n]) {
+			return false, info, nil
+		}
+		left -= n
+	}
+	return true, info, nil
+}
+
+// Read gives the n bytes of an object from off, or all from off for -1, whole
+// or an error: ErrTorn when the store gave fewer. Failures of the store are
+// tried again until ctx ends; ErrNotExist is final.
+func Read(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, Info, error) {
+	const tries = 6
+	pause := firstPause
+	for try := 1; ; try++ {
+		data, info, err := readOnce(ctx, b, key, off, n)
+		if err == nil || errors.Is(err, ErrNotExist) || try == tries {
+			return data, info, err
+		}
+		if wait(ctx, pause) != nil {
+			return nil, Info{}, err
+		}
+		pause = min(2*pause, longestWait)
+	}
+}
+
+func readOnce(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, Info, error) {
+	r, info, err := b.Get(ctx, key, off, n)
+	if err != nil {
+		return nil, info, err
+	}
+	defer r.Close()
+	want := info.Size - off
+	if n >= 0 {
+		want = n
+	}
+	if want < 0 || off+want > info.Size {
+		return nil, info, fmt.Errorf("%s: %w: it has %d bytes, %d were wanted from %d", key, ErrTorn, info.Size, n, off)
+	}
+	data := make([]byte, want)
+	if got, err := io.ReadFull(r, data); err != nil {
+		return nil, info, fmt.Errorf("%s: %w: %d of %d bytes from %d came: %w", key, ErrTorn, got, want, off, err)
+	}
+	return data, info, nil
+}
+
+// ListAll gives every object below prefix in key order.
+func ListAll(ctx context.Context, b Bucket, prefix string) ([]Info, error) {
+	const page = 1000
+	var all []Info
+	for after := ""; ; {
+		infos, err := listPage(ctx, b, prefix, after, page)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, infos...)
+		if len(infos) < page {
+			return all, nil
+		}
+		after = infos[len(infos)-1].Key
+	}
+}
+
+func listPage(ctx context.Context, b Bucket, prefix, after string, limit int) ([]Info, error) {
+	const tries = 6
+	pause := firstPause
+	for try := 1; ; try++ {
+		infos, err := b.List(ctx, prefix, after, limit)
+		if err == nil || try == tries || wait(ctx, pause) != nil {
+			return infos, err
+		}
+		pause = min(2*pause, longestWait)
+	}
+}
+
+// wait pauses for about d, or until ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d/2 + rand.N(d)) //nolint:gosec // jitter, no secret
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
