@@ -57,6 +57,9 @@ func run(ctx context.Context, svcctl, only string) error {
 	if err != nil {
 		return err
 	}
+	if err := proc.Adopt(); err != nil {
+		return err
+	}
 	began := time.Now()
 	var rows []row
 	for _, f := range figures() {

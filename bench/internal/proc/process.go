@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // patience is how long a process may take to end when asked.
@@ -66,7 +68,16 @@ func (p *Process) Stop() {
 	}
 	_ = syscall.Kill(-p.PID, syscall.SIGKILL)
 	<-p.done
+	for { // what the process left behind is ours now, see Adopt
+		if _, err := syscall.Wait4(-p.PID, nil, 0, nil); err != nil && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
 }
+
+// Adopt makes this process the parent of those whose parent ends before them, so
+// that Stop can wait for them and a Clock counts their work. Call it once.
+func Adopt() error { return unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }
 
 // Watch gives a context that ends with the process too, with its log as cause.
 func (p *Process) Watch(ctx context.Context) (context.Context, context.CancelFunc) {
