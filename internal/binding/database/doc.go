@@ -9,8 +9,8 @@
 // failure leaves nothing of it. Reads run side by side and see the last write
 // that was answered; writes run one after another.
 //
-// Differences from D1, all small: rows_read leaves out what count(*) passes and
-// rows that a join went to directly; rows_written takes all rows of a statement
-// to be of the table it names, and schemas to be free; settings made by a PRAGMA
-// last for one request.
+// Differences from D1, all small, are listed in docs/guide/bindings.md: counts
+// of rows, settings made by a PRAGMA, which last for one request, and what
+// D1's engine is built with and this one is not. DELETE and UPDATE with LIMIT,
+// which is of that sort, are rewritten.
 package database

@@ -109,7 +109,9 @@ func (x *execution) prepare(text string) (s *raw.Stmt, rest string, err error) {
 	if keyword(text) == "pragma" { // takes effect while it is compiled
 		return x.c.Prepare(text)
 	}
-	s, rest, err = x.c.Cached(text)
+	if s, rest, err = x.c.Cached(text); err != nil {
+		s, rest, err = x.limited(text, err)
+	}
 	if err != nil || s == nil || s.Note != 0 {
 		return s, rest, err
 	}

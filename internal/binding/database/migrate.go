@@ -100,7 +100,30 @@ func (b *badStatement) Unwrap() error { return b.err }
 func (x *execution) script(text string) error {
 	x.c.SetAuthorizer(x.policy.allow)
 	defer x.c.SetAuthorizer(nil)
-	err := x.c.Each(cut(text), func(at int, s *raw.Stmt, err error) error {
+	text = cut(text)
+	for at := 0; at < len(text); {
+		next, err := x.each(text, at)
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+	return x.checkNames()
+}
+
+// each runs the statements of text from at on, up to one that has to be
+// rewritten for the engine, and gives the offset after that one.
+func (x *execution) each(text string, at int) (next int, err error) {
+	next = len(text)
+	err = x.c.Each(text[at:], func(offset int, s *raw.Stmt, err error) error {
+		offset += at
+		if err != nil {
+			var rest string
+			if s, rest, err = x.limited(text[offset:], err); err == nil {
+				defer s.Finalize()
+				next = len(text) - len(rest)
+			}
+		}
 		if err == nil && s.Params() > 0 {
 			err = errParameters
 		}
@@ -110,13 +133,10 @@ func (x *execution) script(text string) error {
 		if err == nil {
 			return nil
 		}
-		at = begin(text, at)
-		return &badStatement{1 + strings.Count(text[:at], "\n"), excerpt(text[at:]), x.explain(err)}
+		offset = begin(text, offset)
+		return &badStatement{1 + strings.Count(text[:offset], "\n"), excerpt(text[offset:]), x.explain(err)}
 	})
-	if err != nil {
-		return err
-	}
-	return x.checkNames()
+	return next, err
 }
 
 // excerpt is the beginning of the statement text begins with, on one line.

@@ -66,8 +66,9 @@ func without(members ...string) func(any) any {
 func TestOracle(t *testing.T) {
 	t.Parallel()
 	for path, clean := range map[string]func(any) any{
-		"testdata/oracle.txt": without("served_by", "duration", "timings", "rows_read", "rows_written"),
-		"testdata/counts.txt": without("served_by", "duration", "timings"),
+		"testdata/oracle.txt":  without("served_by", "duration", "timings", "rows_read", "rows_written"),
+		"testdata/counts.txt":  without("served_by", "duration", "timings"),
+		"testdata/limited.txt": without("served_by", "duration", "timings", "rows_read", "rows_written"),
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
