@@ -1,0 +1,41 @@
+package replica_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/objstore"
+)
+
+func newBranches(t testing.TB, b objstore.Bucket, grace time.Duration) *branch.Store {
+	t.Helper()
+	s, err := branch.New(branch.Config{Data: b, Grace: grace, LeaseTTL: grace / 4, Logger: slog.New(slog.DiscardHandler)})
+	must(t, err)
+	return s
+}
+
+// claim makes the record of a version.
+func claim(t testing.TB, s *branch.Store, version string) {
+	t.Helper()
+	_, err := s.Acquire(t.Context(), ref(version), branch.Owner{Host: "h", Session: "s"}, "")
+	must(t, err)
+}
+
+// sweepAll sweeps until nothing waits, and says how many files went.
+func sweepAll(t testing.TB, s *branch.Store) (gone int) {
+	t.Helper()
+	for {
+		r, err := s.Sweep(t.Context(), "p", false)
+		must(t, err)
+		if len(r.Broken) > 0 {
+			t.Fatalf("broken: %v", r.Broken)
+		}
+		gone += len(r.Gone)
+		if len(r.Waiting) == 0 {
+			return gone
+		}
+		time.Sleep(r.Waiting[0].Left)
+	}
+}

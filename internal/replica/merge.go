@@ -1,0 +1,130 @@
+package replica
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/superfly/ltx"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/objstore"
+)
+
+// mergeRange is how much of each input a merge holds in memory.
+const mergeRange = 512 << 10
+
+// merge writes one file of a level from inputs that follow each other. The
+// checksums of the inputs are verified on the way.
+func (l *Log) merge(ctx context.Context, inputs []branch.File, level int) (f branch.File, err error) {
+	f = branch.File{Prefix: l.prefix, Level: level, Min: inputs[0].Min, Max: inputs[len(inputs)-1].Max}
+	tmp, err := os.CreateTemp(l.tempDir, "merge-*.ltx")
+	if err != nil {
+		return f, fmt.Errorf("create merged file: %w", err)
+	}
+	defer func() {
+		_ = tmp.Close()
+		_ = os.Remove(tmp.Name())
+	}()
+	if err := l.mergeTo(ctx, tmp, inputs); err != nil {
+		return f, fmt.Errorf("merge %s: %w", f.Key(), err)
+	}
+	stat, err := tmp.Stat()
+	if err != nil {
+		return f, fmt.Errorf("size of merged file: %w", err)
+	}
+	f.Size = stat.Size()
+	info, err := objstore.Settle(ctx, l.bucket, f.Key(), tmp, f.Size, objstore.Condition{IfAbsent: true})
+	if errors.Is(err, objstore.ErrPrecondition) {
+		return l.adopt(ctx, f)
+	}
+	if err != nil {
+		return f, fmt.Errorf("store merged file: %w", err)
+	}
+	f.Modified = info.Modified
+	l.add(f)
+	return f, nil
+}
+
+// adopt takes over a merged file that is there with other bytes: another
+// program version packed the same pages differently.
+func (l *Log) adopt(ctx context.Context, f branch.File) (branch.File, error) {
+	info, err := l.bucket.Stat(ctx, f.Key())
+	if err != nil {
+		return f, fmt.Errorf("look at merged file: %w", err)
+	}
+	f.Size, f.Modified = info.Size, info.Modified
+	dec := ltx.NewDecoder(l.reader(ctx, f))
+	dec.SetRetainPageIndex(false)
+	err = dec.Verify()
+	if hdr := dec.Header(); err == nil && (hdr.MinTXID != TXID(f.Min) || hdr.MaxTXID != TXID(f.Max)) {
+		err = fmt.Errorf("it holds the transactions %d to %d", hdr.MinTXID, hdr.MaxTXID)
+	}
+	if err != nil {
+		return f, corrupt(f, "it is in the way of a merge: %w", err)
+	}
+	l.add(f)
+	return f, nil
+}
+
+func (l *Log) add(f branch.File) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.own = append(l.own, f)
+}
+
+// mergeTo streams the merge of inputs.
+func (l *Log) mergeTo(ctx context.Context, w io.Writer, inputs []branch.File) error {
+	readers := make([]io.Reader, len(inputs))
+	for i, f := range inputs {
+		if i > 0 && (f.Min > inputs[i-1].Max+1 || f.Max <= inputs[i-1].Max) {
+			return errMoved
+		}
+		readers[i] = l.reader(ctx, f)
+	}
+	out := bufio.NewWriterSize(w, 256<<10)
+	c, err := ltx.NewCompactor(out, readers)
+	if err != nil {
+		return fmt.Errorf("make compactor: %w", err)
+	}
+	c.HeaderFlags = ltx.HeaderFlagNoChecksum
+	c.SetSpillDir(l.tempDir)
+	if err := c.Compact(ctx); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func (l *Log) reader(ctx context.Context, f branch.File) io.Reader {
+	return &rangeReader{left: f.Size, next: func(off, n int64) ([]byte, error) {
+		return readRange(ctx, l.bucket, f, off, n)
+	}}
+}
+
+// rangeReader reads an object by ranges, so that many can be open at once
+// without a connection each.
+type rangeReader struct {
+	next func(off, n int64) ([]byte, error)
+	off  int64
+	left int64
+	buf  []byte
+}
+
+func (r *rangeReader) Read(p []byte) (int, error) {
+	if len(r.buf) == 0 {
+		if r.left == 0 {
+			return 0, io.EOF
+		}
+		data, err := r.next(r.off, min(r.left, mergeRange))
+		if err != nil {
+			return 0, err
+		}
+		r.buf, r.off, r.left = data, r.off+int64(len(data)), r.left-int64(len(data))
+	}
+	n := copy(p, r.buf)
+	r.buf = r.buf[n:]
+	return n, nil
+}

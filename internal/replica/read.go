@@ -1,0 +1,114 @@
+package replica
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Reads that are closer to each other than gap are one; of the others, width
+// go on at once.
+const (
+	gap      = 32 << 10
+	width    = 8
+	maxRange = 4 << 20
+)
+
+// span is a range of one file, and the pages wanted of it.
+type span struct {
+	file     int
+	off, end int64
+	pages    []uint32
+}
+
+// Run says how many pages from pgno, at most most, one range gives: what a
+// reader that waits should ask for.
+func (s *Source) Run(pgno uint32, most int) int {
+	n := 1
+	for n < most && int64(pgno)+int64(n) <= int64(len(s.where)) {
+		last, next := int(pgno)+n-2, int(pgno)+n-1
+		if s.size[next] == 0 || s.where[next]>>offsetBits != s.where[last]>>offsetBits ||
+			s.where[next]-s.where[last] > uint64(s.size[last])+gap {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// ReadPages fills buf with the pages from pgno on: len(buf) is a multiple of
+// the page size. Pages in different files are fetched at once. It checks what
+// can be checked of a part of a file, see the package.
+func (s *Source) ReadPages(ctx context.Context, pgno uint32, buf []byte) error {
+	n := int64(len(buf)) / int64(max(s.pageSize, 1))
+	if pgno == 0 || n == 0 || int64(pgno)-1+n > int64(len(s.where)) || n*int64(s.pageSize) != int64(len(buf)) {
+		return fmt.Errorf("%d bytes from page %d are not pages of a database of %d", len(buf), pgno, len(s.where))
+	}
+	spans := s.spans(pgno, int(n), buf)
+	if len(spans) == 1 {
+		return s.readSpan(ctx, spans[0], pgno, buf)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, width)
+	for _, sp := range spans {
+		wg.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if err := s.readSpan(ctx, sp, pgno, buf); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+// spans groups the wanted pages into ranges, and clears the lock page.
+func (s *Source) spans(pgno uint32, n int, buf []byte) []span {
+	wanted := make([]uint32, 0, n)
+	for i := range n {
+		if p := pgno + uint32(i); s.size[p-1] > 0 { //nolint:gosec // i is small
+			wanted = append(wanted, p)
+		} else {
+			clear(buf[i*int(s.pageSize):][:s.pageSize])
+		}
+	}
+	slices.SortFunc(wanted, func(a, b uint32) int { return cmp.Compare(s.where[a-1], s.where[b-1]) })
+	var spans []span
+	for _, p := range wanted {
+		file, off, end := s.at(p)
+		if k := len(spans) - 1; k >= 0 && spans[k].file == file && off-spans[k].end <= gap && end-spans[k].off <= maxRange {
+			spans[k].end = end
+			spans[k].pages = append(spans[k].pages, p)
+			continue
+		}
+		spans = append(spans, span{file, off, end, []uint32{p}})
+	}
+	return spans
+}
+
+func (s *Source) at(pgno uint32) (file int, off, end int64) {
+	w := s.where[pgno-1]
+	off = int64(w & (1<<offsetBits - 1)) //nolint:gosec // 48 bits
+	return int(w >> offsetBits), off, off + int64(s.size[pgno-1])
+}
+
+func (s *Source) readSpan(ctx context.Context, sp span, first uint32, buf []byte) error {
+	f := s.plan[sp.file]
+	raw, err := readRange(ctx, s.bucket, f, sp.off, sp.end-sp.off)
+	if err != nil {
+		return err
+	}
+	for _, p := range sp.pages {
+		_, off, end := s.at(p)
+		dst := buf[int64(p-first)*int64(s.pageSize):][:s.pageSize]
+		if err := decodeFrame(f, p, raw[off-sp.off:end-sp.off], dst, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
