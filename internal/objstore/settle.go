@@ -14,6 +14,9 @@ import (
 // ErrTorn says that an object gave fewer bytes than it has.
 var ErrTorn = errors.New("object is torn")
 
+// errShort is the ErrTorn that asking again does not mend: the object ends too early.
+var errShort = errors.New("it ends too early")
+
 // The pauses between attempts, and how long one attempt may hang: the base
 // plus the time a slow line needs for the body.
 const (
@@ -39,7 +42,8 @@ func Settle(ctx context.Context, b Bucket, key string, body io.ReaderAt, size in
 			return info, err
 		}
 		if wait(ctx, pause) != nil {
-			return Info{}, fmt.Errorf("put %s: outcome unknown: %w", key, errors.Join(context.Cause(ctx), err))
+			// Not wrapped: a refusal that could not be looked into is not ErrPrecondition.
+			return Info{}, fmt.Errorf("put %s: outcome unknown: %w (%v)", key, context.Cause(ctx), err) //nolint:errorlint // see above
 		}
 	}
 }
@@ -107,7 +111,7 @@ func Read(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, Info
 	pause := firstPause
 	for try := 1; ; try++ {
 		data, info, err := readOnce(ctx, b, key, off, n)
-		if err == nil || errors.Is(err, ErrNotExist) || try == tries {
+		if err == nil || errors.Is(err, ErrNotExist) || errors.Is(err, errShort) || try == tries {
 			return data, info, err
 		}
 		if wait(ctx, pause) != nil {
@@ -128,7 +132,7 @@ func readOnce(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, 
 		want = n
 	}
 	if want < 0 || off+want > info.Size {
-		return nil, info, fmt.Errorf("%s: %w: it has %d bytes, %d were wanted from %d", key, ErrTorn, info.Size, n, off)
+		return nil, info, fmt.Errorf("%s: %w: %w: it has %d bytes, %d were wanted from %d", key, ErrTorn, errShort, info.Size, n, off)
 	}
 	data := make([]byte, want)
 	if got, err := io.ReadFull(r, data); err != nil {

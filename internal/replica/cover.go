@@ -8,11 +8,13 @@ import (
 	"github.com/svcctl/svcctl/internal/branch"
 )
 
-// cover tells which files of a log are superseded: by a wider one of a higher
-// level, or by a newer full image. The newest level 0 file never is: it tells
+// cover tells which files of a log are superseded: by a wider one of their own
+// or a higher level, or by a newer full image. Files of a level may overlap:
+// two owners, or one whose listing was behind, merge different ranges. The newest level 0 file never is: it tells
 // readers the position.
 type cover struct {
 	levels [branch.SnapshotLevel][]branch.File // by Min
+	widest [branch.SnapshotLevel][]branch.File // which of levels[:i+1] reaches furthest
 	images []branch.File
 	newest uint64 // level 0
 }
@@ -29,8 +31,14 @@ func coverOf(own []branch.File) *cover {
 			c.newest = max(c.newest, f.Max)
 		}
 	}
-	for _, files := range c.levels {
-		slices.SortFunc(files, func(a, b branch.File) int { return cmp.Compare(a.Min, b.Min) })
+	for level, files := range c.levels {
+		slices.SortFunc(files, func(a, b branch.File) int { return cmp.Or(cmp.Compare(a.Min, b.Min), cmp.Compare(b.Max, a.Max)) })
+		for i, f := range files {
+			if i > 0 && c.widest[level][i-1].Max >= f.Max {
+				f = c.widest[level][i-1]
+			}
+			c.widest[level] = append(c.widest[level], f)
+		}
 	}
 	return c
 }
@@ -50,28 +58,37 @@ func (c *cover) since(f branch.File) (at time.Time, over bool) {
 			note(g)
 		}
 	}
-	for level := f.Level + 1; level < branch.SnapshotLevel; level++ {
-		files := c.levels[level]
-		i, exact := slices.BinarySearchFunc(files, f.Min, func(g branch.File, lo uint64) int { return cmp.Compare(g.Min, lo) })
-		if !exact {
-			i--
-		}
-		if i >= 0 && files[i].Max >= f.Max {
-			note(files[i])
+	for level := f.Level; level < branch.SnapshotLevel; level++ {
+		// The first file that begins after f; those before it can cover f.
+		i, _ := slices.BinarySearchFunc(c.levels[level], f.Min+1, func(g branch.File, lo uint64) int { return cmp.Compare(g.Min, lo) })
+		if i > 0 && c.widest[level][i-1].Max >= f.Max && c.widest[level][i-1] != f {
+			note(c.widest[level][i-1])
 		}
 	}
 	return at, over
 }
 
-// run gives the files of a level that are not merged yet, after the fork.
+// run gives the longest row of files of a level that follow each other, are
+// not merged yet, and lie after the fork.
 func (c *cover) run(level int, fork uint64) []branch.File {
-	return slices.DeleteFunc(slices.Clone(c.levels[level]), func(f branch.File) bool {
+	open := slices.DeleteFunc(slices.Clone(c.levels[level]), func(f branch.File) bool {
 		if level == 0 && f.Max == c.newest {
 			return c.reaches(f.Max) // never superseded, yet merged once only
 		}
 		_, over := c.since(f)
 		return over || f.Min <= fork
 	})
+	var best []branch.File
+	for from, i := 0, 1; i <= len(open); i++ {
+		if i < len(open) && open[i].Min <= open[i-1].Max+1 {
+			continue
+		}
+		if i-from > len(best) {
+			best = open[from:i]
+		}
+		from = i
+	}
+	return best
 }
 
 // reaches tells whether a merged file ends with txid.

@@ -1,0 +1,311 @@
+package replica_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/superfly/ltx"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/replica"
+)
+
+// TestFaults: under a store that fails in every way, whatever was acknowledged
+// is there, for the log that wrote it and for one that opens anew.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(8) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { faults(t, seed) })
+		})
+	}
+}
+
+func faults(t *testing.T, seed uint64) {
+	t.Helper()
+	mem := new(objstore.Mem)
+	b := objstoretest.NewFaulty(mem, objstoretest.Faults{Before: .05, After: .05, Conflict: .05, Torn: .05, Stale: .3}, seed)
+	m := newModel(seed)
+	l := reopen(t, b)
+	for range 600 {
+		data := m.tx(t)
+		appendUntilKnown(t, l, m.txid, data)
+		switch m.rng.IntN(25) {
+		case 0:
+			if _, err := l.Compact(t.Context(), replica.Policy{Files: 2 + m.rng.IntN(8)}); err != nil && !errors.Is(err, objstoretest.ErrInjected) && !errors.Is(err, objstore.ErrTorn) {
+				t.Fatal(err)
+			}
+		case 1:
+			if l = reopen(t, b); l.Position() != m.txid {
+				t.Fatalf("opened at %d, acknowledged up to %d", l.Position(), m.txid)
+			}
+		}
+	}
+	for _, txid := range []replica.TXID{m.txid, m.txid - 1} {
+		if _, err := l.Plan(txid); err == nil {
+			sameDespite(t, l, m, txid)
+		}
+	}
+	b.Off.Store(true)
+	same(t, reopen(t, b), m, m.txid)
+	t.Logf("%d faults in %d requests", b.Injected.Load(), b.Puts.Load()+b.Gets.Load()+b.Lists.Load())
+}
+
+// appendUntilKnown gives each attempt little time, so that some end unsettled.
+func appendUntilKnown(t *testing.T, l *replica.Log, txid replica.TXID, data []byte) {
+	t.Helper()
+	for {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(30)+1)*time.Millisecond)
+		err := l.Append(ctx, txid, data)
+		cancel()
+		if err == nil {
+			return
+		}
+		if errors.Is(err, replica.ErrFenced) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("append %d: %v", txid, err)
+		}
+	}
+}
+
+// reopen opens until the store answers; a listing that is behind must show as an error or not at all.
+func reopen(t *testing.T, b objstore.Bucket) *replica.Log {
+	t.Helper()
+	for {
+		l, err := replica.Open(t.Context(), replica.Config{Bucket: b, Prefix: "p/v/db/main", TempDir: t.TempDir(), Logger: slog.New(slog.DiscardHandler)})
+		if err == nil {
+			return l
+		}
+		if !errors.Is(err, objstoretest.ErrInjected) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// sameDespite restores until the faults let it.
+func sameDespite(t *testing.T, l *replica.Log, m *model, txid replica.TXID) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "db")
+	for {
+		err := l.Restore(t.Context(), txid, path)
+		if err == nil {
+			same(t, l, m, txid)
+			return
+		}
+		if !errors.Is(err, objstoretest.ErrInjected) && !errors.Is(err, objstore.ErrTorn) {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestUnsettledAppend: an append with an unknown outcome blocks every other one.
+func TestUnsettledAppend(t *testing.T) {
+	t.Parallel()
+	mem := new(objstore.Mem)
+	b := objstoretest.NewFaulty(mem, objstoretest.Faults{After: 1}, 1)
+	l, m := open(t, b, "v", nil), newModel(1)
+	first := m.tx(t)
+	// The first attempt has effect and says it failed; the second finds its own bytes.
+	must(t, l.Append(t.Context(), 1, first))
+	b.Faults = objstoretest.Faults{Hang: 1}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	second, other := m.tx(t), m.fork(1, 9).tx(t)
+	if err := l.Append(ctx, 2, second); !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+	b.Off.Store(true)
+	if err := l.Append(t.Context(), 2, other); !errors.Is(err, replica.ErrUnsettled) {
+		t.Errorf("other bytes for an unsettled slot: %v", err)
+	}
+	must(t, l.Append(t.Context(), 2, second))
+	same(t, l, m, 2)
+}
+
+// TestSplitBrain: two owners write to one log at once. Each slot has one
+// winner, the other is fenced for good, and no acknowledged write is lost.
+func TestSplitBrain(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(50) {
+		synctest.Test(t, func(t *testing.T) { splitBrain(t, seed) })
+	}
+}
+
+func splitBrain(t *testing.T, seed uint64) {
+	t.Helper()
+	b := objstoretest.NewFaulty(new(objstore.Mem), objstoretest.Faults{Before: .05, After: .05, Conflict: .1}, seed)
+	var mu sync.Mutex
+	acked := map[replica.TXID]byte{}
+	fenced := 0
+	var wg sync.WaitGroup
+	for who := range byte(2) {
+		wg.Go(func() {
+			for range 8 { // a fenced one comes back as a new owner
+				l := reopen(t, b)
+				for range 12 {
+					txid := l.Position() + 1
+					err := l.Append(t.Context(), txid, onePage(t, txid, who))
+					if errors.Is(err, replica.ErrFenced) {
+						if again := l.Append(t.Context(), txid+1, onePage(t, txid+1, who)); !errors.Is(again, replica.ErrFenced) {
+							t.Errorf("a fenced log took %d: %v", txid+1, again)
+						}
+						if _, err := l.Compact(t.Context(), replica.Policy{Files: 2}); !errors.Is(err, replica.ErrFenced) {
+							t.Errorf("a fenced log compacts: %v", err)
+						}
+						mu.Lock()
+						fenced++
+						mu.Unlock()
+						break
+					}
+					if err != nil {
+						t.Errorf("append: %v", err)
+						return
+					}
+					mu.Lock()
+					if before, taken := acked[txid]; taken {
+						t.Errorf("slot %d was acknowledged to %d and %d", txid, before, who)
+					}
+					acked[txid] = who
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	wg.Wait()
+	b.Off.Store(true)
+	l := reopen(t, b)
+	lost := 0
+	for txid, who := range acked {
+		plan, err := l.Plan(txid)
+		must(t, err)
+		src, err := l.Source(t.Context(), plan)
+		must(t, err)
+		page := make([]byte, pageSize)
+		must(t, src.ReadPages(t.Context(), 1, page))
+		if page[0] != who+1 || page[1] != byte(txid) {
+			lost++
+		}
+	}
+	if lost > 0 || fenced == 0 || int(l.Position()) != len(acked) {
+		t.Errorf("round %d: %d of %d acknowledged writes lost, %d fenced, position %d", seed, lost, len(acked), fenced, l.Position())
+	}
+}
+
+func onePage(t *testing.T, txid replica.TXID, who byte) []byte {
+	t.Helper()
+	page := make([]byte, pageSize)
+	page[0], page[1] = who+1, byte(txid)
+	return encode(t, txid, [][]byte{page}, map[int]bool{0: true})
+}
+
+// TestDamage: each kind of damage to a stored object is found and named.
+func TestDamage(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{8, 3000} { // pages: a file read whole, and one read in parts
+		var damaged, found int
+		pristine, key := noisy(t, size)
+		for i := range 60 {
+			data := append([]byte(nil), pristine...)
+			switch i % 3 {
+			case 0:
+				data[rand.IntN(len(data))] ^= 1 << rand.IntN(8)
+			case 1:
+				data = data[:len(data)-1-rand.IntN(len(data)/2)]
+			case 2:
+				data = append(data, data[:1+rand.IntN(100)]...)
+			}
+			mem := new(objstore.Mem)
+			put(t, mem, key, pristine)
+			l := open(t, mem, "v", nil)
+			must(t, mem.Delete(t.Context(), key))
+			put(t, mem, key, data)
+			damaged++
+			err := l.Restore(t.Context(), 1, filepath.Join(t.TempDir(), "db"))
+			var c *replica.CorruptError
+			if errors.As(err, &c) && c.Key == key {
+				found++
+			} else {
+				t.Logf("case %d: %v", i, err)
+			}
+		}
+		if found != damaged {
+			t.Errorf("%d pages: %d of %d damages were found", size, found, damaged)
+		}
+	}
+}
+
+// noisy is a first transaction of so many pages, and its key.
+func noisy(t testing.TB, pages int) (data []byte, key string) {
+	t.Helper()
+	m := newModel(1)
+	all := map[int]bool{}
+	for i := range pages {
+		page := make([]byte, pageSize)
+		for j := range page {
+			page[j] = byte(m.rng.Uint32())
+		}
+		m.pages, all[i] = append(m.pages, page), true
+	}
+	f := branch.File{Prefix: "p/v/db/main", Min: 1, Max: 1}
+	return encode(t, ltx.TXID(1), m.pages, all), f.Key()
+}
+
+func put(t testing.TB, b objstore.Bucket, key string, data []byte) {
+	t.Helper()
+	_, err := objstore.SettleBytes(t.Context(), b, key, data, objstore.Condition{IfAbsent: true})
+	must(t, err)
+}
+
+// TestListingThatIsBehind: an object in the middle or at the end that a listing
+// leaves out is found by its name; one that is gone is an error that names it.
+func TestListingThatIsBehind(t *testing.T) {
+	t.Parallel()
+	mem, m := new(objstore.Mem), newModel(2)
+	appendN(t, open(t, mem, "v", nil), m, 6)
+	for _, hidden := range [][]uint64{{6}, {5, 6}, {2}, {1, 3, 6}} {
+		l := open(t, hiding{mem, hidden}, "v", nil)
+		if l.Position() != 6 {
+			t.Errorf("without %v in the listing: position %d", hidden, l.Position())
+		}
+		same(t, l, m, 6)
+	}
+	gone := branch.File{Prefix: "p/v/db/main", Min: 3, Max: 3}.Key()
+	must(t, mem.Delete(t.Context(), gone))
+	_, err := replica.Open(t.Context(), replica.Config{Bucket: mem, Prefix: "p/v/db/main", Logger: slog.New(slog.DiscardHandler)})
+	var c *replica.CorruptError
+	if !errors.As(err, &c) || c.Key != gone || !errors.Is(err, replica.ErrNotRestorable) {
+		t.Errorf("with a hole: %v", err)
+	}
+}
+
+// hiding leaves single transactions out of listings.
+type hiding struct {
+	objstore.Bucket
+	txids []uint64
+}
+
+func (h hiding) List(ctx context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
+	page, err := h.Bucket.List(ctx, prefix, after, limit)
+	var shown []objstore.Info
+	for _, info := range page {
+		f, _ := branch.ParseKey(info.Key)
+		hide := false
+		for _, txid := range h.txids {
+			hide = hide || f.Min == txid
+		}
+		if !hide {
+			shown = append(shown, info)
+		}
+	}
+	return shown, err
+}
