@@ -4,10 +4,15 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
+
+	"github.com/gofrs/flock"
 
 	"github.com/svcctl/svcctl/internal/sqlite"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 //go:embed migration/*.sql
@@ -19,13 +24,45 @@ const applicationID = 0x73766352
 // DB is an open registry.
 type DB struct {
 	file *sqlite.DB
+	lock *flock.Flock
 }
 
 // Open opens the registry at path, creates it when it is missing, and
 // migrates it to this program's version. It refuses the file of a newer
 // program (sqlite.ErrNewer) and a file that is no registry
-// (sqlite.ErrForeign).
+// (sqlite.ErrForeign). A registry has one user: another process that has it
+// open, with whichever data directory, is a Conflict registry_in_use.
 func Open(ctx context.Context, path string) (*DB, error) {
+	lock, err := lockFile(path)
+	if err != nil {
+		return nil, err
+	}
+	file, err := openFile(ctx, path)
+	if err != nil {
+		return nil, errors.Join(err, lock.Unlock())
+	}
+	return &DB{file: file, lock: lock}, nil
+}
+
+// lockFile keeps a second daemon away, which would take the first one's jobs and
+// versions for left behind.
+func lockFile(path string) (*flock.Flock, error) {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	lock := flock.New(path+".lock", flock.SetPermissions(0o600))
+	free, err := lock.TryLock()
+	if err != nil {
+		return nil, fmt.Errorf("locking the registry: %w", err)
+	}
+	if !free {
+		return nil, svc.Errorf(svc.Conflict, "registry_in_use", "another daemon uses the registry %s", path).
+			WithHint("stop it, or give this one a registry of its own with SVC_REGISTRY_DB")
+	}
+	return lock, nil
+}
+
+func openFile(ctx context.Context, path string) (*sqlite.DB, error) {
 	files, err := fs.Sub(migrations, "migration")
 	if err != nil {
 		return nil, fmt.Errorf("opening the registry: %w", err)
@@ -39,11 +76,11 @@ func Open(ctx context.Context, path string) (*DB, error) {
 		_ = file.Close() // the migration's error says more
 		return nil, err
 	}
-	return &DB{file: file}, nil
+	return file, nil
 }
 
 // Close waits for running calls and closes the file.
-func (db *DB) Close() error { return db.file.Close() }
+func (db *DB) Close() error { return errors.Join(db.file.Close(), db.lock.Unlock()) }
 
 // Ping proves that the file can be read and that the write lock can be had.
 // It changes nothing.
