@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"context"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -24,6 +25,9 @@ func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o SubmitOptions)
 	if _, err := s.deps.Submissions.Project(ctx, n.Project); err != nil {
 		return svc.Version{}, err
 	}
+	if err := s.checkHost(n); err != nil {
+		return svc.Version{}, err
+	}
 	if n.ParentID != "" {
 		return svc.Version{}, refuseParent()
 	}
@@ -38,6 +42,22 @@ func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o SubmitOptions)
 		s.deps.Notify()
 	}
 	return v, nil
+}
+
+// checkHost refuses a version whose preview host cannot be a DNS name, which a
+// template with one label for both ids makes of long ones [D3].
+func (s *Service) checkHost(n svc.NewVersion) error {
+	id := n.ID
+	if id == "" {
+		id = svc.GeneratedID(time.Now()) // they are all of one length
+	}
+	err := s.deps.Ingress.CheckHost(svc.Ref{Project: n.Project, Version: id})
+	if err == nil {
+		return nil
+	}
+	e := svc.AsError(err)
+	e.Fields = []svc.FieldError{{Pointer: "/id", Code: e.Code, Detail: e.Detail}}
+	return e
 }
 
 func refuseParent() error {

@@ -73,6 +73,9 @@ func (in *Ingress) compile() error {
 	if err != nil || u.Host == "" {
 		return fmt.Errorf("the preview URL template %q does not give a URL", in.template)
 	}
+	if err := in.separates(normalHost(u.Host)); err != nil {
+		return err
+	}
 	pattern := regexp.QuoteMeta(normalHost(u.Host))
 	// "--" cannot be inside an id, so {version}--{project} reads back in one way only [D1].
 	const label = `[a-z0-9](?:-?[a-z0-9])*`
@@ -81,17 +84,60 @@ func (in *Ingress) compile() error {
 	if in.preview, err = regexp.Compile("^" + pattern + "$"); err != nil {
 		return fmt.Errorf("the preview URL template %q: %w", in.template, err)
 	}
-	if in.preview.SubexpIndex("version") < 0 || in.preview.SubexpIndex("project") < 0 {
-		return fmt.Errorf("the preview URL template %q must hold version and project in the host name", in.template)
-	}
 	want := Ref{"a-b", "v-1"}
 	if u, err = url.Parse(in.PreviewURL(want)); err != nil {
 		return fmt.Errorf("the preview URL template %q: %w", in.template, err)
 	}
 	if got, _, ok := in.ParseHost(u.Host); !ok || got != want {
-		return fmt.Errorf("the preview URL template %q does not read back: keep version and project apart", in.template)
+		return fmt.Errorf("the preview URL template %q does not read back", in.template)
 	}
 	return nil
+}
+
+// separates checks that no two versions, and no version and project, can have
+// the host that in.template gives: ids hold neither "." nor "--" [D1], so one of
+// these must stand between them.
+func (in *Ingress) separates(host string) error {
+	v, p := strings.Index(host, "vvvv"), strings.Index(host, "pppp")
+	if v < 0 || p < 0 {
+		return fmt.Errorf("the preview URL template %q must hold version and project in the host name", in.template)
+	}
+	between := host[min(v, p)+len("vvvv") : max(v, p)]
+	if !strings.Contains(between, ".") && !strings.Contains(between, "--") {
+		return fmt.Errorf("the preview URL template %q does not keep version and project apart: put \".\" or \"--\" between them", in.template)
+	}
+	return nil
+}
+
+// CheckHost says why the preview host of r cannot be a DNS name, when the
+// template puts both ids into one label; nil when it can. The error is
+// Unprocessable host_too_long or invalid_id.
+func (in *Ingress) CheckHost(r Ref) error {
+	const maxLabel, maxName = 63, 253
+	host := in.PreviewHost(r)
+	label := 0
+	for part := range strings.SplitSeq(host, ".") {
+		label = max(label, len(part))
+		if strings.HasPrefix(part, "xn--") {
+			return Errorf(Unprocessable, "invalid_id", "the preview host %s would be read as an encoded name", host).
+				WithHint("choose another id")
+		}
+	}
+	if label > maxLabel || len(host) > maxName {
+		return Errorf(Unprocessable, "host_too_long", "the preview host %s is no DNS name: a name has at most %d bytes, and %d between two dots",
+			host, maxName, maxLabel).WithHint("choose shorter ids")
+	}
+	return nil
+}
+
+// HostPattern is the form of preview hosts, for people.
+func (in *Ingress) HostPattern() string {
+	host := strings.NewReplacer("{scheme}", in.schemePreview, ":{port}", "", "{baseDomain}", in.baseDomain).Replace(in.template)
+	if _, rest, ok := strings.Cut(host, "://"); ok {
+		host = rest
+	}
+	host, _, _ = strings.Cut(host, "/")
+	return host
 }
 
 // BaseDomain is the DNS suffix of every host.
