@@ -11,7 +11,14 @@ const redacted = "[redacted]"
 // Reveal returns the value itself.
 func (s Secret) Reveal() string { return string(s) }
 
-func (s Secret) String() string               { return redacted }
-func (s Secret) GoString() string             { return redacted }
-func (s Secret) LogValue() slog.Value         { return slog.StringValue(redacted) }
+// String hides the value from fmt.
+func (s Secret) String() string { return redacted }
+
+// GoString hides the value from %#v.
+func (s Secret) GoString() string { return redacted }
+
+// LogValue hides the value from slog.
+func (s Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
+
+// MarshalText hides the value from JSON and YAML.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
