@@ -40,13 +40,17 @@ func LoadClient(list []string, server string) (*Client, error) {
 	if c.Server == "" {
 		c.Server = env["SVCCTL_SERVER"]
 	}
+	if c.Server != "" {
+		given := c.Server
+		var err error
+		if c.Server, err = httpURL(given); err != nil {
+			return nil, fmt.Errorf("server %q: %w", Setting{}.shown(given), err)
+		}
+	}
 	c.fallbackTokens(env)
 	c.discover(env)
 	if c.Server == "" {
 		c.Server = DefaultServer
-	}
-	if _, err := httpURL(c.Server); err != nil {
-		return nil, fmt.Errorf("server %q: %w", c.Server, err)
 	}
 	return c, nil
 }

@@ -48,7 +48,11 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 			t.Errorf("%q is missing in:\n%s", want, text)
 		}
 	}
-	if strings.Contains(text, "sesame") || strings.Contains(text, "hunter2") {
+	_, err = load(t, "S3_ENDPOINT=http://me:hunter2@store.example", "GATEWAY_URL=http://me:hunter2@gw.example")
+	if err == nil {
+		t.Fatal("credentials in URLs were accepted")
+	}
+	if text += err.Error(); strings.Contains(text, "sesame") || strings.Contains(text, "hunter2") {
 		t.Errorf("a secret is in:\n%s", text)
 	}
 }
@@ -89,6 +93,11 @@ func TestDependentSettings(t *testing.T) {
 		"embedded outside":       {"SVC_EMBEDDED_S3_ADDR=0.0.0.0:1", "loopback"},
 		"bucket with prefix":     {"RUNTIME_BUCKET=s3://data/svc", ""},
 		"bad bucket":             {"SVC_ARTIFACTS_BUCKET=No", "bucket name"},
+		"template without ids":   {"SVC_PREVIEW_URL_TEMPLATE={scheme}://{baseDomain} SVC_QUEUE_MAX=x", "SVC_PREVIEW_URL_TEMPLATE"},
+		"flat template":          {"SVC_PREVIEW_URL_TEMPLATE={scheme}://{version}--{project}.{baseDomain}:{port}", ""},
+		"origin":                 {"GATEWAY_URL=https://gw.example.com/", ""},
+		"origin with path":       {"GATEWAY_URL=https://gw.example.com/apps", "without a path"},
+		"origin with wild port":  {"GATEWAY_URL=http://gw.example.com:70000", "65535"},
 	} {
 		_, err := load(t, strings.Fields(tc.env)...)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
@@ -126,6 +135,13 @@ func TestClientFindsItsDaemon(t *testing.T) {
 	c, err := config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, "")
 	if err != nil || c.Server != "http://127.0.0.1:4000" || c.AdminToken.Reveal() != "a" {
 		t.Errorf("%+v, %v", c, err)
+	}
+	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir, "SVCCTL_SERVER=http://127.0.0.1:4000/"}, "")
+	if err != nil || c.Server != "http://127.0.0.1:4000" || c.DeployToken.Reveal() != "d" {
+		t.Errorf("named with a slash: %+v, %v", c, err)
+	}
+	if _, err := config.LoadClient(nil, "http://me:hunter2@elsewhere.example"); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a server with credentials: %v", err)
 	}
 	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, "https://elsewhere.example")
 	if err != nil || c.AdminToken != "" {

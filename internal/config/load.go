@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/viper"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Source is where settings come from.
@@ -75,10 +77,7 @@ func (d *Daemon) apply(v *viper.Viper, s Setting) []error {
 		return nil
 	}
 	if err := s.parse(d, value); err != nil {
-		if s.Secret {
-			value = "[redacted]"
-		}
-		return []error{fmt.Errorf("  %s=%s: %w", s.Env, value, err)}
+		return []error{fmt.Errorf("  %s=%s: %w", s.Env, s.shown(value), err)}
 	}
 	if set && s.NotYet != "" {
 		return []error{fmt.Errorf("  %s has no effect yet: it comes with %s; unset it", s.Env, s.NotYet)}
@@ -126,6 +125,9 @@ func (d *Daemon) check() []error {
 	}
 	if d.S3.Endpoint != "" && (d.S3.AccessKey == "" || d.S3.SecretKey == "") {
 		problems = append(problems, errors.New("  S3_ENDPOINT needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY"))
+	}
+	if _, err := svc.NewIngress(svc.IngressConfig{BaseDomain: d.BaseDomain, SchemePreview: d.SchemePreview, Template: d.PreviewTemplate}); err != nil {
+		problems = append(problems, fmt.Errorf("  SVC_PREVIEW_URL_TEMPLATE: %w", err))
 	}
 	return problems
 }

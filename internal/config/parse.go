@@ -80,10 +80,26 @@ func size(v string) (int64, error) {
 
 func httpURL(v string) (string, error) {
 	u, err := url.Parse(v)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.User != nil {
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {
 		return "", errors.New("want an http or https URL without credentials and query")
 	}
 	return strings.TrimSuffix(v, "/"), nil
+}
+
+// httpOrigin is an httpURL without a path: hosts are all that is made of it.
+func httpOrigin(v string) (string, error) {
+	v, err := httpURL(v)
+	if err != nil {
+		return "", err
+	}
+	u, err := url.Parse(v)
+	if err != nil || u.Path != "" {
+		return "", errors.New("want a scheme, a host and a port, without a path")
+	}
+	if _, err := port(u.Port()); u.Port() != "" && err != nil {
+		return "", err
+	}
+	return v, nil
 }
 
 var domainPattern = regexp.MustCompile(`^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`)

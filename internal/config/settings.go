@@ -20,6 +20,15 @@ type Setting struct {
 // Key is the setting's name in the config file.
 func (s Setting) Key() string { return strings.ToLower(s.Env) }
 
+// shown is what a message may repeat of a refused value: nothing of a secret, nor
+// of a URL that carries credentials where none belong.
+func (s Setting) shown(value string) string {
+	if s.Secret || strings.Contains(value, "@") {
+		return "[redacted]"
+	}
+	return value
+}
+
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
 	return append(append(append(tokens(), network()...), storage()...), append(deploys(), later()...)...)
@@ -58,7 +67,7 @@ func network() []Setting {
 		},
 		{
 			Env: "GATEWAY_URL", Help: "public origin of the gateway, for generated URLs; default: its own address",
-			parse: func(d *Daemon, v string) (err error) { d.GatewayURL, err = httpURL(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.GatewayURL, err = httpOrigin(v); return err },
 		},
 		{
 			Env: "SVC_GATEWAY_VERIFY_URL", Help: "base URL of an HTTP probe through the gateway after each deploy",
