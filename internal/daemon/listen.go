@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"syscall"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -33,9 +35,13 @@ func listen(ctx context.Context, cfg *config.Daemon) (l listeners, err error) {
 func listenAt(ctx context.Context, host string, port int, setting string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
-	if err != nil {
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EACCES):
 		return nil, svc.Errorf(svc.Conflict, "address_in_use", "cannot listen at port %d", port).
 			WithHint("set %s to a free port, or to 0 to choose one", setting).Because(err)
+	case err != nil:
+		return nil, svc.Errorf(svc.Unprocessable, "address_unusable", "cannot listen at %s", host).
+			WithHint("set SVC_LISTEN_HOST to an address of this machine").Because(err)
 	}
 	return l, nil
 }
@@ -94,10 +100,13 @@ func newIngress(cfg *config.Daemon, gateway string) (*svc.Ingress, error) {
 	})
 }
 
+// idleTimeout is how long a connection may wait for its next request.
+const idleTimeout = 2 * time.Minute
+
 // serve runs a handler on a listener until Stop, which waits for requests under
 // way.
 func (d *Daemon) serve(name string, l net.Listener, h http.Handler) {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug)}
+	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug)}
 	go func() {
 		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 			d.fail(name, err)
