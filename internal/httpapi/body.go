@@ -7,9 +7,11 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -19,17 +21,22 @@ import (
 // maxBody is the size of a JSON body [D10].
 const maxBody = 1 << 20
 
+// bodyTime is how long one may take.
+const bodyTime = 30 * time.Second
+
 // readBody checks a request's body and leaves it to be read again by the
 // generated code, whose own decoding is more forgiving than the contract.
 func (rl rule) readBody(w http.ResponseWriter, r *http.Request) error {
 	if rl.body == nil {
 		return nil
 	}
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	raw, err := readAll(w, r)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		return svc.Errorf(svc.TooLarge, "body_too_large", "a body may have %d bytes", maxBody)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return svc.Errorf(svc.BadRequest, "body_incomplete", "the body did not come within %s", bodyTime).Because(err)
 	case err != nil:
 		return svc.Errorf(svc.BadRequest, "body_incomplete", "the body ended early").Because(err)
 	}
@@ -42,6 +49,16 @@ func (rl rule) readBody(w http.ResponseWriter, r *http.Request) error {
 		return svc.Errorf(svc.BadRequest, "body_required", "this needs a JSON object as body")
 	}
 	return rl.body(raw)
+}
+
+// readAll reads a body that may take no longer than bodyTime. The limit ends with
+// the body: it is not one for the answer.
+func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	conn := http.NewResponseController(w)
+	if err := conn.SetReadDeadline(time.Now().Add(bodyTime)); err == nil {
+		defer conn.SetReadDeadline(time.Time{}) //nolint:errcheck // it could be set, so it can be removed
+	}
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 }
 
 // object checks that raw is one JSON object with no other fields than T's, each
