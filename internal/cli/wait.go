@@ -23,7 +23,8 @@ func waitReady(ctx context.Context, k *kit.Kit, c *client.Client, w waitFor) (ap
 	defer progress.Abort()
 	bounded, cancel := context.WithTimeout(ctx, w.timeout)
 	defer cancel()
-	v, err := c.Wait(bounded, w.project, w.version, func(v api.Version) { showStep(progress, v) })
+	told := 0
+	v, err := c.Wait(bounded, w.project, w.version, func(v api.Version) { told = showSteps(progress, v, told) })
 	var ended *client.VersionError
 	switch {
 	case err == nil:
@@ -43,14 +44,24 @@ func waitReady(ctx context.Context, k *kit.Kit, c *client.Client, w waitFor) (ap
 	}
 }
 
-// showStep tells what the deploy is doing; a version that is over has no stage.
-func showStep(p *kit.Progress, v api.Version) {
-	switch v.Status {
-	case api.VersionStatusReady, api.VersionStatusDraining, api.VersionStatusFailed, api.VersionStatusArchived, api.VersionStatusDestroyed:
-	case api.VersionStatusPending, api.VersionStatusFetching, api.VersionStatusBranching, api.VersionStatusPreparing,
-		api.VersionStatusDeploying, api.VersionStatusDeployReady:
+// showSteps tells what the deploy did since told steps of it were told, and what
+// it is doing. Looks are rarer than steps, so the times are the server's. A step
+// that failed is told by the error.
+func showSteps(p *kit.Progress, v api.Version, told int) int {
+	if len(v.Timeline) == 0 && v.Status == api.VersionStatusPending {
 		p.Stage(string(v.Status))
 	}
+	for ; told < len(v.Timeline); told++ {
+		step := v.Timeline[told]
+		switch {
+		case step.EndedAt == nil:
+			p.Stage(kit.Clean(step.Step))
+			return told
+		case step.Status == api.StepStatusDone:
+			p.Past(kit.Clean(step.Step), step.EndedAt.Sub(step.StartedAt.Time))
+		}
+	}
+	return told
 }
 
 // showLogs prints the last lines of a failed version's worker, if there are any.

@@ -44,6 +44,19 @@ type Daemon struct {
 	Environment Environment // what the daemon needs of its own environment
 }
 
+// HostPattern is the form of preview hosts, for people.
+func (d *Daemon) HostPattern() string {
+	in, err := d.ingress()
+	if err != nil {
+		return "" // LoadDaemon has refused it
+	}
+	return in.HostPattern()
+}
+
+func (d *Daemon) ingress() (*svc.Ingress, error) {
+	return svc.NewIngress(svc.IngressConfig{BaseDomain: d.BaseDomain, SchemePreview: d.SchemePreview, Template: d.PreviewTemplate})
+}
+
 // S3 is an external object store; an empty endpoint means the embedded one.
 type S3 struct {
 	Endpoint  string

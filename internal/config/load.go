@@ -10,8 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/viper"
-
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Source is where settings come from.
@@ -126,7 +124,7 @@ func (d *Daemon) check() []error {
 	if d.S3.Endpoint != "" && (d.S3.AccessKey == "" || d.S3.SecretKey == "") {
 		problems = append(problems, errors.New("  S3_ENDPOINT needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY"))
 	}
-	if _, err := svc.NewIngress(svc.IngressConfig{BaseDomain: d.BaseDomain, SchemePreview: d.SchemePreview, Template: d.PreviewTemplate}); err != nil {
+	if _, err := d.ingress(); err != nil {
 		problems = append(problems, fmt.Errorf("  SVC_PREVIEW_URL_TEMPLATE: %w", err))
 	}
 	return problems

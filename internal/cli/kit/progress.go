@@ -55,6 +55,19 @@ func (p *Progress) Done(note string) {
 	p.stage = ""
 }
 
+// Past tells of a stage that is over and took so long by the clock of whoever
+// did it. It ends the stage under way, which may be the same one.
+func (p *Progress) Past(name string, took time.Duration) {
+	if p.stage != name {
+		p.Done("")
+	}
+	if p.fancy {
+		p.draw("")
+	}
+	p.stage = ""
+	p.k.Notef("%s (%s)", name, took.Round(time.Millisecond))
+}
+
 // Abort forgets the stage under way: its error is told by whoever prints it.
 func (p *Progress) Abort() {
 	if p.fancy && p.stage != "" {

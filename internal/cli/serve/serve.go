@@ -62,7 +62,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	if err != nil {
 		return err
 	}
-	greet(k, d.Info())
+	greet(k, d.Info(), cfg.HostPattern())
 	return untilStopped(ctx, k, d)
 }
 
@@ -88,9 +88,9 @@ func untilStopped(ctx context.Context, k *kit.Kit, d *daemon.Daemon) error {
 	return errors.Join(failed, d.Stop(polite))
 }
 
-func greet(k *kit.Kit, i daemon.Info) {
+func greet(k *kit.Kit, i daemon.Info, hosts string) {
 	k.Printf("API        %s", i.API)
-	k.Printf("gateway    %s   hosts {version}.{project}.%s", i.Gateway, i.BaseDomain)
+	k.Printf("gateway    %s   hosts %s", i.Gateway, hosts)
 	if i.S3 != "" {
 		k.Printf("S3         %s", i.S3)
 	}
