@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"testing"
@@ -34,7 +35,7 @@ func (c *stalled) Read([]byte) (int, error) {
 func TestSlowBody(t *testing.T) {
 	t.Parallel()
 	c := &stalled{ResponseRecorder: httptest.NewRecorder()}
-	err := ruleOf("POST /v1/projects").readBody(c, httptest.NewRequest("POST", "/v1/projects", c))
+	err := ruleOf("POST /v1/projects").readBody(c, httptest.NewRequest(http.MethodPost, "/v1/projects", c))
 	if svc.CodeOf(err) != "body_incomplete" || !c.limited {
 		t.Errorf("%v, limited %v", err, c.limited)
 	}
