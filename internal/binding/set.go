@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -17,7 +18,9 @@ import (
 // Set is the open bindings of one version. Its ServeHTTP dispatches on
 // RouteHeader. Close it after workerd is gone and before its Volumes.
 type Set struct {
+	kinds     []Kind
 	bindings  []declared
+	vars      []string            // names, sorted
 	instances map[string]Instance // by Route
 	order     []string            // routes, in the order they were opened
 }
@@ -41,7 +44,7 @@ func OpenAll(ctx context.Context, kinds []Kind, m *bundle.Manifest, v Volumes) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{bindings: bindings, instances: map[string]Instance{}}
+	s := &Set{kinds: kinds, bindings: bindings, vars: slices.Sorted(maps.Keys(m.Vars)), instances: map[string]Instance{}}
 	for _, b := range bindings {
 		if err := s.open(ctx, b, v); err != nil {
 			return nil, errors.Join(err, s.Close())

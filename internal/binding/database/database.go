@@ -19,10 +19,11 @@ type database struct {
 	store     binding.Store
 	last      atomic.Pointer[totals] // after the last write, for reads to tell
 	bookmarks bookmarks
+	visitors  chan struct{} // holds a token for each request of the API
 }
 
 func open(ctx context.Context, store binding.Store) (*database, error) {
-	d := &database{store: store}
+	d := &database{store: store, visitors: make(chan struct{}, visitors)}
 	err := store.Write(ctx, func(c *raw.Conn) error {
 		d.last.Store(&totals{size: size(c)})
 		return nil

@@ -186,42 +186,23 @@ func isSyntax(e *raw.Error) bool {
 // read. A table that is not there is the engine's to report.
 func (x *execution) rowKey(table string) ([]string, error) {
 	x.c.SetAuthorizer(nil)
-	defer x.c.SetAuthorizer(x.policy.allow)
-	kind, bare := "", false
-	err := x.c.Query(`SELECT type, wr FROM pragma_table_list(?1) WHERE schema = 'main'`, []any{table}, func(s *raw.Stmt) error {
-		kind, bare = s.Text(0), s.Int64(1) != 0
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	var names, primary []string
-	err = x.c.Query(`SELECT name, pk FROM pragma_table_xinfo(?1) ORDER BY pk`, []any{table}, func(s *raw.Stmt) error {
-		names = append(names, strings.ToLower(s.Text(0)))
-		if s.Int64(1) > 0 {
-			primary = append(primary, quoteName(s.Text(0)))
-		}
-		return nil
-	})
+	t, err := shapeOf(x.c, table)
+	x.c.SetAuthorizer(x.policy.allow)
 	switch {
 	case err != nil:
 		return nil, err
-	case kind == "view":
+	case t.kind == "":
+		return []string{"rowid"}, nil
+	case t.kind == "view":
 		return nil, x.viewError(table)
-	case bare:
-		return primary, nil
+	case t.key == nil:
+		return nil, &raw.Error{Code: raw.Generic, Offset: -1, Message: "LIMIT on a table whose columns take every name of the rowid: " + table}
 	}
-	for _, name := range []string{"rowid", "_rowid_", "oid"} {
-		if !slices.Contains(names, name) {
-			return []string{name}, nil
-		}
-	}
-	return nil, &raw.Error{Code: raw.Generic, Offset: -1, Message: "LIMIT on a table whose columns take every name of the rowid: " + table}
+	return t.key, nil
 }
 
 // viewError says why rows of a view cannot be limited: they have no identity.
 func (x *execution) viewError(view string) error {
-	x.c.SetAuthorizer(x.policy.allow)
 	s, _, err := x.c.Prepare("DELETE FROM " + quoteName(view))
 	if err != nil { // there is no trigger for it either
 		return err

@@ -40,6 +40,7 @@ type entry struct {
 	found    bool
 	metadata string
 	value    []byte
+	expires  int64 // seconds since 1970; 0 means never
 }
 
 func (n *namespace) get(ctx context.Context, key string) (e entry, err error) {
@@ -52,17 +53,17 @@ func (n *namespace) get(ctx context.Context, key string) (e entry, err error) {
 
 func (n *namespace) read(c *raw.Conn, key string) (e entry, err error) {
 	err = c.Query(sqlGet, []any{n.id, key, time.Now().Unix()}, func(s *raw.Stmt) error {
-		e = entry{true, s.Text(0), s.Blob(1)}
+		e = entry{found: true, metadata: s.Text(0), value: s.Blob(1), expires: s.Int64(2)}
 		return nil
 	})
 	return e, err
 }
 
-// put stores e under key until expires, in seconds since 1970; 0 means always.
-func (n *namespace) put(ctx context.Context, key string, e entry, expires int64) error {
+// put stores e under key.
+func (n *namespace) put(ctx context.Context, key string, e entry) error {
 	var expiration, metadata any
-	if expires != 0 {
-		expiration = expires
+	if e.expires != 0 {
+		expiration = e.expires
 	}
 	if e.metadata != "" {
 		metadata = e.metadata

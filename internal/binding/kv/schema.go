@@ -28,13 +28,16 @@ CREATE INDEX IF NOT EXISTS kv_entry_expiration ON kv_entry (expiration) WHERE ex
 
 // The statements of the hot paths, each prepared once per connection.
 const (
-	sqlGet = `SELECT metadata, value FROM kv_entry
+	sqlGet = `SELECT metadata, value, expiration FROM kv_entry
 		WHERE namespace = ?1 AND key = ?2 AND (expiration IS NULL OR expiration > ?3)`
 	sqlPut = `INSERT INTO kv_entry (namespace, key, expiration, metadata, value) VALUES (?1, ?2, ?3, ?4, ?5)
 		ON CONFLICT (namespace, key) DO UPDATE SET
 			expiration = excluded.expiration, metadata = excluded.metadata, blob = NULL, value = excluded.value`
 	sqlDelete = `DELETE FROM kv_entry WHERE namespace = ?1 AND key = ?2`
-	sqlSweep  = `DELETE FROM kv_entry WHERE id IN (
+	// Only heads of values are read for their lengths.
+	sqlMeasure = `SELECT count(*), coalesce(sum(length(value)), 0) FROM kv_entry
+		WHERE namespace = ?1 AND (expiration IS NULL OR expiration > ?2)`
+	sqlSweep = `DELETE FROM kv_entry WHERE id IN (
 		SELECT id FROM kv_entry WHERE expiration IS NOT NULL AND expiration <= ?1 LIMIT ?2)`
 	// ?2 the key to go on after, ?3 the prefix, ?4 the first key beyond it or NULL.
 	sqlList = `SELECT key, expiration, metadata FROM kv_entry

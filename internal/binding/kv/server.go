@@ -79,11 +79,10 @@ func (n *namespace) servePut(w http.ResponseWriter, r *http.Request, key string,
 		return err
 	}
 	e := entry{metadata: r.Header.Get(metadataHeader), value: value}
-	expires, err := checkPut(key, size, e.metadata, params)
-	if err != nil {
+	if e.expires, err = checkPut(key, size, e.metadata, params); err != nil {
 		return err
 	}
-	if err := n.put(r.Context(), key, e, expires); err != nil {
+	if err := n.put(r.Context(), key, e); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusOK)
