@@ -52,6 +52,17 @@ type statusChanged struct{ d *Daemon }
 
 func (c statusChanged) StatusChanged(ref svc.Ref, s svc.Status) { c.d.deploy.StatusChanged(ref, s) }
 
+// lifecycleRoutes is what lifecycle tells about versions: to deploy, which
+// publishes routes, and to the gateway.
+type lifecycleRoutes struct {
+	*deploy.Service
+	gateway *gateway.Gateway
+}
+
+func (r lifecycleRoutes) DrainVersion(ctx context.Context, ref svc.Ref) error {
+	return r.gateway.DrainVersion(ctx, ref)
+}
+
 // deployer and promoter are the services as the API wants them.
 type deployer struct{ *deploy.Service }
 
@@ -115,6 +126,12 @@ type promoteMetrics struct{ *obs.Metrics }
 
 func (m promoteMetrics) PromoteDone(result string, seconds float64) {
 	m.Metrics.PromoteDone(result, time.Duration(seconds*float64(time.Second)))
+}
+
+type lifecycleMetrics struct{ *obs.Metrics }
+
+func (m lifecycleMetrics) WakeDone(seconds float64) {
+	m.Metrics.WakeDone(time.Duration(seconds * float64(time.Second)))
 }
 
 type gatewayMetrics struct{ *obs.Metrics }

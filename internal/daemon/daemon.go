@@ -15,6 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/deploy"
 	"github.com/svcctl/svcctl/internal/gateway"
 	"github.com/svcctl/svcctl/internal/jobs"
+	"github.com/svcctl/svcctl/internal/lifecycle"
 	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/promote"
 	"github.com/svcctl/svcctl/internal/provision"
@@ -29,8 +30,13 @@ const (
 	ObjectStoreCommand = "object-store"
 )
 
-// deployStop is how long a stop waits for deploys to end by themselves.
-const deployStop = 2 * time.Second
+const (
+	// workStop is how long a stop waits for deploys, wakes and the like to end by
+	// themselves.
+	workStop = 2 * time.Second
+	// sweepEvery is how often leftovers of destroyed versions are looked for.
+	sweepEvery = 10 * time.Minute
+)
 
 // Config is what a daemon is started with.
 type Config struct {
@@ -67,6 +73,7 @@ type Daemon struct {
 	supervisor *supervisor.Supervisor
 	promote    *promote.Service
 	deploy     *deploy.Service
+	lifecycle  *lifecycle.Service
 	jobs       *jobs.Worker
 	verify     deploy.Verify
 	workerd    string
@@ -190,8 +197,8 @@ func (d *Daemon) startRoutes(ctx context.Context, _ Config) error {
 	return d.promote.ResumeAll(ctx)
 }
 
-// startWork begins what goes on by itself: the runtimes of ready versions, and
-// the deploy queue with what a crash left in it [D25].
+// startWork begins what goes on by itself: the runtimes of ready versions, the
+// deploy queue and the verbs, with what a crash left in them [D25].
 func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	work, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	d.onStop("work", func(context.Context) error { cancel(); return nil })
@@ -203,19 +210,40 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 		}
 	}()
 	d.onStop("restore", func(context.Context) error { cancel(); <-restored; return nil })
+	d.startLifecycle(work)
 	if err := d.jobs.Start(work); err != nil {
 		return err
 	}
-	d.onStop("deploys", func(ctx context.Context) error {
-		// A deploy may wait long for its bundle; cut off, it goes on at the next start.
-		ctx, cancel := context.WithTimeout(ctx, deployStop)
-		defer cancel()
-		if err := d.jobs.Stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-		return nil
-	})
+	d.onStop("deploys", func(ctx context.Context) error { return politely(ctx, d.jobs.Stop) })
 	d.every(work, time.Minute, d.flushRequests)
+	return nil
+}
+
+// startLifecycle goes on with the verbs that the last daemon did not finish.
+func (d *Daemon) startLifecycle(ctx context.Context) {
+	resumed := make(chan struct{})
+	go func() {
+		defer close(resumed)
+		if err := d.lifecycle.Resume(ctx); err != nil && ctx.Err() == nil {
+			d.logger.ErrorContext(ctx, "not every archived or destroyed version was looked after", "error", err)
+		}
+	}()
+	d.every(ctx, sweepEvery, d.sweep)
+	d.onStop("verbs", func(ctx context.Context) error {
+		err := politely(ctx, d.lifecycle.Stop)
+		<-resumed
+		return err
+	})
+}
+
+// politely stops work that may last: it waits for a bundle, or a worker to
+// start. Cut off, it goes on at the next start.
+func politely(ctx context.Context, stop func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, workStop)
+	defer cancel()
+	if err := stop(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
 	return nil
 }
 
@@ -243,6 +271,13 @@ func (d *Daemon) every(ctx context.Context, interval time.Duration, do func(cont
 func (d *Daemon) flushRequests(ctx context.Context) {
 	if err := d.registry.TouchRequests(ctx, d.gateway.LastRequests()); err != nil {
 		d.logger.WarnContext(ctx, "request times were not written", "error", err)
+	}
+}
+
+// sweep removes what is left of destroyed versions [D22].
+func (d *Daemon) sweep(ctx context.Context) {
+	if err := d.lifecycle.Sweep(ctx); err != nil && ctx.Err() == nil {
+		d.logger.WarnContext(ctx, "destroyed versions were not looked after", "error", err)
 	}
 }
 

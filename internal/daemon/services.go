@@ -12,6 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/gateway"
 	"github.com/svcctl/svcctl/internal/httpapi"
 	"github.com/svcctl/svcctl/internal/jobs"
+	"github.com/svcctl/svcctl/internal/lifecycle"
 	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/promote"
 	"github.com/svcctl/svcctl/internal/supervisor"
@@ -42,7 +43,10 @@ func (d *Daemon) startServices(_ context.Context, c Config) error {
 		return err
 	}
 	d.onStop("promotes", d.promote.Stop)
-	d.deploy, err = deploy.New(d.deployDeps())
+	if d.deploy, err = deploy.New(d.deployDeps()); err != nil {
+		return err
+	}
+	d.lifecycle, err = lifecycle.New(d.lifecycleDeps())
 	return err
 }
 
@@ -75,6 +79,14 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
 		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Verify: d.verify,
+	}
+}
+
+func (d *Daemon) lifecycleDeps() lifecycle.Deps {
+	return lifecycle.Deps{
+		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
+		Vault: lifecycle.Directory{Root: d.dirs.versions()}, Production: d.promote,
+		Logger: d.logger, Observer: lifecycleMetrics{d.metrics},
 	}
 }
 

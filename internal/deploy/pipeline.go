@@ -61,6 +61,11 @@ var (
 // ctx ended or the registry did not answer; the version keeps its status and
 // the next attempt resumes there [D25].
 func (s *Service) Run(ctx context.Context, job jobs.Job) error {
+	own, end, err := s.works.begin(ctx, job.Ref)
+	if err != nil {
+		return err
+	}
+	defer end()
 	v, err := s.deps.Versions.Version(ctx, job.Ref)
 	log := s.log.With("project", job.Ref.Project, "version", job.Ref.Version, "attempt", job.Attempt)
 	if errors.Is(err, svc.NotFound) {
@@ -71,8 +76,8 @@ func (s *Service) Run(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	r := &run{Service: s, v: v, log: log}
-	err = r.attempt(ctx, job.Attempt)
-	if errors.Is(err, errEnded) {
+	err = r.attempt(own, job.Attempt)
+	if errors.Is(err, errEnded) || errors.Is(context.Cause(own), errHalted) {
 		return r.abandon(ctx)
 	}
 	return err
@@ -84,6 +89,9 @@ func (r *run) attempt(ctx context.Context, n int) error {
 	}
 	if !r.v.Status.InDeploy() {
 		return errEnded
+	}
+	if !r.v.ReadyAt.IsZero() { // it wakes [D17]: the deploy of this job is long over
+		return nil
 	}
 	if n > MaxAttempts {
 		return r.fail(ctx, string(r.v.Status), tooManyAttempts())

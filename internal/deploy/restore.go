@@ -117,6 +117,11 @@ func (s *Service) startAll(ctx context.Context, versions []svc.Version) (again [
 // false when trying again may help.
 func (s *Service) startOne(ctx context.Context, ref svc.Ref) bool {
 	log := s.log.With("project", ref.Project, "version", ref.Version)
+	ctx, end, err := s.works.begin(ctx, ref)
+	if err != nil {
+		return true // the daemon stops
+	}
+	defer end()
 	v, err := s.deps.Versions.Version(ctx, ref)
 	if err != nil {
 		log.WarnContext(ctx, "cannot look a version up", "error", err)

@@ -56,6 +56,14 @@ func (t *routes) changed(ref svc.Ref, status svc.Status) {
 	t.publish(ref)
 }
 
+// forget unpublishes a version. Later reports about it go nowhere.
+func (t *routes) forget(ref svc.Ref) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.known, ref)
+	t.gateway.RemoveVersion(ref)
+}
+
 // setRuntime publishes what the supervisor reports. Versions that were never
 // announced are not routed.
 func (t *routes) setRuntime(ref svc.Ref, state RuntimeState, e Endpoint) {

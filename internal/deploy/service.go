@@ -96,6 +96,8 @@ type Gateway interface {
 	// SetVersion says what is known about a version. A status that does not
 	// serve, with a socket, is reachable by the verify probe alone.
 	SetVersion(ref svc.Ref, r Route)
+	// RemoveVersion makes a version's hosts unknown.
+	RemoveVersion(ref svc.Ref)
 	SetProduction(project, version string)
 }
 
@@ -163,6 +165,7 @@ type Service struct {
 	log     *slog.Logger
 	routes  *routes
 	bundles *bundles
+	works   *works
 	probe   *probe // nil: none
 	restore restoreList
 }
@@ -181,7 +184,7 @@ func New(deps Deps) (*Service, error) {
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}
 	}
-	s := &Service{deps: deps, log: deps.Logger, routes: newRoutes(deps.Gateway), bundles: newBundles(deps)}
+	s := &Service{deps: deps, log: deps.Logger, routes: newRoutes(deps.Gateway), bundles: newBundles(deps), works: newWorks()}
 	if deps.Verify.URL != "" {
 		s.probe = newProbe(deps)
 	}

@@ -306,6 +306,13 @@ func (g *gate) SetVersion(ref svc.Ref, r deploy.Route) {
 	g.events = append(g.events, event)
 }
 
+func (g *gate) RemoveVersion(ref svc.Ref) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.routes, ref)
+	g.events = append(g.events, ref.Version+" removed")
+}
+
 func (g *gate) SetProduction(project, version string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -45,6 +46,7 @@ func upstreamFor(old *version, state VersionState) *upstream {
 func (v *version) retire(next *upstream) {
 	if v.upstream != nil && v.upstream != next {
 		v.upstream.retire()
+		v.stats.retired = append(slices.DeleteFunc(v.stats.retired, (*upstream).isDone), v.upstream)
 		v.stats.closeTunnels(func(t *tunnel) bool { return t.upstream == v.upstream })
 	}
 	close(v.replaced)
@@ -60,6 +62,26 @@ func (g *Gateway) RemoveVersion(ref svc.Ref) {
 	}
 	g.table.Store(g.table.Load().with(func(t *table) { delete(t.versions, ref) }))
 	old.retire(nil)
+}
+
+// DrainVersion waits until the requests are done that runtimes of ref answer
+// which SetVersion has taken away, or ctx ends. Websockets do not count.
+func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
+	v := g.table.Load().versions[ref]
+	if v == nil {
+		return nil
+	}
+	g.mu.Lock()
+	retired := slices.Clone(v.stats.retired)
+	g.mu.Unlock()
+	for _, u := range retired {
+		select {
+		case <-u.done:
+		case <-ctx.Done():
+			return fmt.Errorf("draining %s: %d requests still run: %w", ref, u.count(), context.Cause(ctx))
+		}
+	}
+	return nil
 }
 
 // SetProduction points a project's production host at version; "" at none.

@@ -47,6 +47,8 @@ type stats struct {
 	preview, production roleStats
 	reported            atomic.Int64 // the last request that LastRequests gave out
 
+	retired []*upstream // that may still answer requests; Gateway.mu guards it
+
 	mu      sync.Mutex
 	tunnels map[*tunnel]struct{} // open websockets
 }

@@ -42,3 +42,13 @@ func (t *tally) close() {
 
 // count is the number of claims out.
 func (t *tally) count() int64 { return t.n.Load() &^ closedBit }
+
+// isDone reports whether it is closed and every claim was given back.
+func (t *tally) isDone() bool {
+	select {
+	case <-t.done:
+		return true
+	default:
+		return false
+	}
+}

@@ -33,13 +33,17 @@ func addStates(out files) error {
 }
 
 // diagram draws the steps of a deploy in a box, so that an arrow that leaves all
-// of them is one arrow. One that leaves every state there is becomes a sentence.
+// of them is one arrow. One that leaves nearly every state becomes a sentence.
 func diagram(b *bytes.Buffer) {
 	var inside, outside, everywhere strings.Builder
 	for _, e := range svc.Edges() {
 		switch {
-		case leaves(e, func(s svc.Status) bool { return s != e.To }):
-			fmt.Fprintf(&everywhere, "\nNot drawn: `%s` leads from every other state to `%s`.\n", e.Trigger, e.To)
+		case len(except(e)) < 2:
+			but := ""
+			if left := except(e); len(left) > 0 {
+				but = " but " + names(left)
+			}
+			fmt.Fprintf(&everywhere, "\nNot drawn: `%s` leads from every other state%s to `%s`.\n", e.Trigger, but, e.To)
 		case leaves(e, svc.Status.InDeploy):
 			fmt.Fprintf(&outside, "    deploy --> %s: %s\n", e.To, e.Trigger)
 		default:
@@ -54,6 +58,11 @@ func diagram(b *bytes.Buffer) {
 	}
 	b.WriteString("```mermaid\nstateDiagram-v2\n    state \"a deploy is under way\" as deploy {\n")
 	fmt.Fprintf(b, "        [*] --> %s\n%s    }\n    [*] --> deploy\n%s```\n%s", svc.StatusPending, &inside, &outside, &everywhere)
+}
+
+// except lists the states, other than its end, that e does not leave.
+func except(e svc.Edge) []svc.Status {
+	return slices.DeleteFunc(svc.Statuses(), func(s svc.Status) bool { return s == e.To || slices.Contains(e.From, s) })
 }
 
 // leaves reports whether e leaves exactly the states of a set.

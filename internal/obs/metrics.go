@@ -22,6 +22,7 @@ type Metrics struct {
 	lenient         *prometheus.CounterVec
 	promotes        *prometheus.CounterVec
 	promoteTime     prometheus.Histogram
+	wakeTime        prometheus.Histogram
 	restarts        *prometheus.CounterVec
 	s3              *prometheus.CounterVec
 	http            *prometheus.CounterVec
@@ -48,6 +49,9 @@ func NewMetrics(b Build) *Metrics {
 		promoteTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_promote_seconds", Help: "Time of a promotion.", Buckets: stepBuckets(),
 		}),
+		wakeTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_wake_seconds", Help: "Time of a wake until the version serves.", Buckets: stepBuckets(),
+		}),
 		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
@@ -60,7 +64,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	for _, result := range []string{"ready", "failed"} {
@@ -107,6 +111,9 @@ func (m *Metrics) PromoteDone(result string, d time.Duration) {
 	m.promotes.WithLabelValues(result).Inc()
 	m.promoteTime.Observe(d.Seconds())
 }
+
+// WakeDone times a wake that ended well.
+func (m *Metrics) WakeDone(d time.Duration) { m.wakeTime.Observe(d.Seconds()) }
 
 // RuntimeRestarted counts a restart of a runtime.
 func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }

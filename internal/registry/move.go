@@ -74,11 +74,12 @@ func explainMove(ctx context.Context, tx *sql.Tx, ref svc.Ref, t svc.Trigger) er
 		return err
 	}
 	if v.Status == svc.StatusDestroyed {
-		return svc.Errorf(svc.Gone, "version_destroyed", "version %s was destroyed", ref)
+		return destroyed(ref)
 	}
-	if _, err := v.Status.After(t); err != nil {
-		return err
+	if v.Production && leavesProduction(t) {
+		return svc.Errorf(svc.Conflict, "version_is_production", "version %s is production: it cannot be %s", ref, svc.EdgeOf(t).To).
+			WithHint("promote another version first")
 	}
-	return svc.Errorf(svc.Conflict, "version_is_production", "version %s is production: it cannot %s", ref, t).
-		WithHint("promote another version first")
+	_, err = v.Status.After(t)
+	return err
 }

@@ -113,7 +113,7 @@ CREATE TABLE versions (
     updated_at      INTEGER NOT NULL,
     ready_at        INTEGER,
     woken_at        INTEGER,
-    last_request_at INTEGER,
+    last_request_at INTEGER, purged_at INTEGER,
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;
@@ -125,4 +125,6 @@ CREATE INDEX versions_parent ON versions (project_id, parent_id) WHERE parent_id
 CREATE INDEX versions_project ON versions (project_id, status);
 
 CREATE INDEX versions_status ON versions (status);
+
+CREATE INDEX versions_unpurged ON versions (seq) WHERE status = 'destroyed' AND purged_at IS NULL;
 

@@ -86,7 +86,8 @@ func Edges() []Edge {
 		{TriggerArchive, []Status{StatusReady}, StatusArchived},
 		{TriggerWake, []Status{StatusArchived}, StatusDeploying},
 		{TriggerWakeFail, []Status{StatusDeploying}, StatusArchived},
-		{TriggerDestroy, append(deploy, StatusReady, StatusFailed, StatusArchived, StatusDraining), StatusDestroyed},
+		// Not from draining, which lasts as long as a promotion needs the version.
+		{TriggerDestroy, append(deploy, StatusReady, StatusFailed, StatusArchived), StatusDestroyed},
 	}
 }
 

@@ -45,7 +45,6 @@ ready drain draining
 ready archive archived
 ready destroy destroyed
 draining undrain ready
-draining destroy destroyed
 archived wake deploying
 archived destroy destroyed
 failed destroy destroyed

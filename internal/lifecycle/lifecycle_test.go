@@ -1,0 +1,367 @@
+package lifecycle_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/lifecycle"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func TestArchiveAndWake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", toReady...)
+	d := w.start(t)
+	for range 2 { // the second changes nothing
+		v, err := d.Archive(t.Context(), r)
+		if err != nil || v.Status != svc.StatusArchived {
+			t.Fatalf("%s, %v", v.Status, err)
+		}
+		d.expect(t, r, svc.StatusArchived, false, true)
+	}
+	if got := d.status(r); got != svc.StatusArchived {
+		t.Errorf("the gateway was told %q", got)
+	}
+	before := d.version(t, r)
+	for range 2 {
+		v, err := d.Wake(t.Context(), r)
+		if err != nil || v.Status != svc.StatusReady || v.WokenAt.IsZero() || !v.ReadyAt.Equal(before.ReadyAt) {
+			t.Fatalf("%s, ready at %v, woken at %v, %v", v.Status, v.ReadyAt, v.WokenAt, err)
+		}
+		d.expect(t, r, svc.StatusReady, true, true)
+	}
+	want := []string{"drain v1", "stop v1", "seal v1", "drain v1", "stop v1", "seal v1", "open v1", "start v1"}
+	if diff := cmp.Diff(want, d.log()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if d.status(r) != svc.StatusReady || d.woken != 1 || len(d.assigned) != 1 {
+		t.Errorf("the gateway was told %q, %d wakes were counted, assigned %v", d.status(r), d.woken, d.assigned)
+	}
+}
+
+// TestRefusals tries every verb on every status that it does not take.
+func TestRefusals(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, "prod", toReady...)
+	if err := w.SetProduction(t.Context(), "shop", "", "prod"); err != nil {
+		t.Fatal(err)
+	}
+	w.add(t, "pending")
+	w.add(t, "deploying", toReady[:4]...)
+	w.add(t, "failed", svc.TriggerFetch, svc.TriggerFail)
+	w.add(t, "draining", append(toReady[:5:5], svc.TriggerDrain)...)
+	w.add(t, "destroyed", svc.TriggerDestroy)
+	d := w.start(t)
+	archive := func(r svc.Ref) error { _, err := d.Archive(t.Context(), r); return err }
+	wake := func(r svc.Ref) error { _, err := d.Wake(t.Context(), r); return err }
+	destroy := func(r svc.Ref) error { _, err := d.Destroy(t.Context(), r); return err }
+	pin := func(r svc.Ref) error { _, err := d.SetPinned(t.Context(), r, true); return err }
+	for _, tc := range []struct {
+		verb    func(svc.Ref) error
+		version string
+		kind    svc.Kind
+		code    string
+	}{
+		{archive, "prod", svc.Conflict, "version_is_production"},
+		{archive, "pending", svc.Conflict, "version_not_ready"},
+		{archive, "deploying", svc.Conflict, "version_not_ready"},
+		{archive, "failed", svc.Conflict, "version_not_ready"},
+		{archive, "draining", svc.Conflict, "promote_in_progress"},
+		{archive, "destroyed", svc.Gone, "version_destroyed"},
+		{archive, "none", svc.NotFound, "version_not_found"},
+		{wake, "pending", svc.Conflict, "version_not_ready"},
+		{wake, "deploying", svc.Conflict, "version_not_ready"},
+		{wake, "failed", svc.Conflict, "version_not_ready"},
+		{wake, "destroyed", svc.Gone, "version_destroyed"},
+		{wake, "none", svc.NotFound, "version_not_found"},
+		{destroy, "prod", svc.Conflict, "version_is_production"},
+		{destroy, "draining", svc.Conflict, "promote_in_progress"},
+		{destroy, "none", svc.NotFound, "version_not_found"},
+		{pin, "destroyed", svc.Gone, "version_destroyed"},
+		{pin, "none", svc.NotFound, "version_not_found"},
+	} {
+		before, _ := w.Version(t.Context(), ref(tc.version))
+		err := tc.verb(ref(tc.version))
+		wantError(t, err, tc.kind, tc.code)
+		var e *svc.Error
+		if tc.kind == svc.Conflict && (!errors.As(err, &e) || e.Hint == "") {
+			t.Errorf("%s: no way out in %v", tc.version, err)
+		}
+		if after, _ := w.Version(t.Context(), ref(tc.version)); cmp.Diff(before, after) != "" {
+			t.Errorf("%s: a refused verb changed the record", tc.version)
+		}
+	}
+	if calls := d.log(); len(calls) > 0 {
+		t.Errorf("refused verbs did %v", calls)
+	}
+	for _, version := range []string{"prod", "draining"} { // these serve: nothing to wake
+		if v, err := d.Wake(t.Context(), ref(version)); err != nil || !v.Status.Serves() {
+			t.Errorf("waking %s: %s, %v", version, v.Status, err)
+		}
+	}
+}
+
+func TestWakeFails(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", append(toReady[:5:5], svc.TriggerArchive)...)
+	d := w.start(t)
+	for part, cause := range map[string]error{
+		"start": svc.Errorf(svc.Unprocessable, "startup_failed", "it throws"),
+		"open":  errors.New("secret cause"),
+	} {
+		d.before = func(_ context.Context, call string, _ svc.Ref) error {
+			if call == part {
+				return cause
+			}
+			return nil
+		}
+		_, err := d.Wake(t.Context(), r)
+		wantError(t, err, svc.Unavailable, "wake_failed")
+		e := svc.AsError(err)
+		if known := svc.AsError(cause); !strings.Contains(e.Detail, known.Code) || !strings.Contains(e.Detail, known.Detail) || strings.Contains(e.Detail, "secret") {
+			t.Errorf("%s: %q", part, e.Detail)
+		}
+		d.expect(t, r, svc.StatusArchived, false, true)
+		v := d.version(t, r)
+		if last := v.Timeline[len(v.Timeline)-1]; last.Status != svc.StepFailed || v.Error != "" || !v.WokenAt.IsZero() {
+			t.Errorf("%s: %+v", part, v)
+		}
+		if d.status(r) != svc.StatusArchived {
+			t.Errorf("the gateway was told %q", d.status(r))
+		}
+	}
+	d.before = nil
+	if _, err := d.Wake(t.Context(), r); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestSlowWake: the call returns, the wake goes on, later calls join it [D17].
+func TestSlowWake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", append(toReady[:5:5], svc.TriggerArchive)...)
+	d := w.start(t, func(deps *lifecycle.Deps) { deps.WakeWait = time.Millisecond })
+	serve := make(chan struct{})
+	d.before = func(_ context.Context, call string, _ svc.Ref) error {
+		if call == "start" {
+			<-serve
+		}
+		return nil
+	}
+	var calls sync.WaitGroup
+	for range 5 {
+		calls.Go(func() {
+			ctx, cancel := context.WithCancel(t.Context())
+			v, err := d.Wake(ctx, r)
+			cancel() // the caller is gone: the wake is not
+			if err != nil || v.Status.Serves() {
+				t.Errorf("%s, %v", v.Status, err)
+			}
+		})
+	}
+	calls.Wait()
+	wantError(t, errOf(d.Archive(t.Context(), r)), svc.Conflict, "version_not_ready")
+	close(serve)
+	for !d.version(t, r).Status.Serves() {
+		if _, err := d.Wake(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.expect(t, r, svc.StatusReady, true, true)
+	if got := d.log(); len(got) != 2 { // one open, one start
+		t.Errorf("%v", got)
+	}
+}
+
+func errOf(_ svc.Version, err error) error { return err }
+
+func TestDestroy(t *testing.T) {
+	t.Parallel()
+	for name, triggers := range map[string][]svc.Trigger{
+		"ready":    toReady,
+		"archived": append(toReady[:5:5], svc.TriggerArchive),
+		"failed":   {svc.TriggerFail},
+		"pending":  {},
+		"prepared": toReady[:3],
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			r := w.add(t, "v1", triggers...)
+			d := w.start(t)
+			for range 2 {
+				v, err := d.Destroy(t.Context(), r)
+				if err != nil || v.Status != svc.StatusDestroyed || len(v.Env) != 0 {
+					t.Fatalf("%+v, %v", v, err)
+				}
+				d.expect(t, r, svc.StatusDestroyed, false, false)
+			}
+			if left, err := w.Unpurged(t.Context()); err != nil || len(left) > 0 {
+				t.Errorf("left: %v, %v", left, err)
+			}
+			want := []string{"stop v1", "forget v1", "destroy v1", "purge v1"}
+			if diff := cmp.Diff(append(want, want...), d.log()); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+			for _, verb := range []func(context.Context, svc.Ref) (svc.Version, error){d.Archive, d.Wake} {
+				wantError(t, errOf(verb(t.Context(), r)), svc.Gone, "version_destroyed")
+			}
+		})
+	}
+}
+
+// TestDestroyEndsWake: the wake under way is given up, and its caller told so.
+func TestDestroyEndsWake(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", append(toReady[:5:5], svc.TriggerArchive)...)
+	d := w.start(t)
+	starting := make(chan struct{})
+	d.before = func(ctx context.Context, call string, _ svc.Ref) error {
+		if call == "start" {
+			close(starting)
+			<-ctx.Done()
+		}
+		return nil
+	}
+	woken := make(chan error, 1)
+	go func() { woken <- errOf(d.Wake(t.Context(), r)) }()
+	<-starting
+	if v, err := d.Destroy(t.Context(), r); err != nil || v.Status != svc.StatusDestroyed {
+		t.Errorf("%s, %v", v.Status, err)
+	}
+	wantError(t, <-woken, svc.Gone, "version_destroyed")
+	d.expect(t, r, svc.StatusDestroyed, false, false)
+}
+
+// TestLeftovers: what cannot be done now is done by a repeat or by the next
+// start, and the status says what is true meanwhile.
+func TestLeftovers(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kept, gone := w.add(t, "kept", toReady...), w.add(t, "gone", toReady...)
+	d := w.start(t)
+	away := errors.New("the store is away")
+	d.before = func(_ context.Context, call string, _ svc.Ref) error {
+		if call == "seal" || call == "purge" {
+			return away
+		}
+		return nil
+	}
+	_, err := d.Archive(t.Context(), kept)
+	wantError(t, err, svc.Unavailable, "archive_incomplete")
+	d.expect(t, kept, svc.StatusArchived, false, true)
+	if v, err := d.Destroy(t.Context(), gone); err != nil || v.Status != svc.StatusDestroyed {
+		t.Errorf("%s, %v", v.Status, err)
+	}
+	if left, err := w.Unpurged(t.Context()); err != nil || len(left) != 1 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+	d.before = nil
+	if _, err := d.Archive(t.Context(), kept); err != nil {
+		t.Error(err)
+	}
+	d.stop(t)
+	_, err = d.Archive(t.Context(), kept)
+	wantError(t, err, svc.Unavailable, "shutting_down")
+	next := w.start(t)
+	if err := next.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	want := []string{"seal kept", "stop gone", "forget gone", "destroy gone", "purge gone"}
+	if diff := cmp.Diff(want, next.log()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if left, err := w.Unpurged(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestWakeOverRestart: a wake that a stop cuts off goes on at the next start,
+// and a version that is being deployed is none of its business.
+func TestWakeOverRestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", append(toReady[:5:5], svc.TriggerArchive)...)
+	deploying := w.add(t, "v2", toReady[:4]...)
+	d := w.start(t)
+	starting := make(chan struct{})
+	d.before = func(ctx context.Context, call string, _ svc.Ref) error {
+		if call == "start" {
+			close(starting)
+			<-ctx.Done()
+		}
+		return nil
+	}
+	woken := make(chan svc.Version, 1)
+	go func() {
+		v, err := d.Wake(t.Context(), r)
+		if err != nil && !errors.Is(err, svc.Unavailable) {
+			t.Error(err)
+		}
+		woken <- v
+	}()
+	<-starting
+	d.stop(t)
+	<-woken
+	if v := d.version(t, r); v.Status != svc.StatusDeploying {
+		t.Fatalf("after the stop it is %s", v.Status)
+	}
+	next := w.start(t)
+	if err := next.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if v, err := next.Wake(t.Context(), r); err != nil || v.Status != svc.StatusReady {
+		t.Errorf("%s, %v", v.Status, err)
+	}
+	next.expect(t, r, svc.StatusReady, true, true)
+	next.expect(t, deploying, svc.StatusDeploying, false, true)
+}
+
+// TestStorm: many callers, every verb, one version: at the end it is at rest,
+// and never was archived with a process.
+func TestStorm(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", toReady...)
+	d := w.start(t)
+	var callers sync.WaitGroup
+	for i := range 8 {
+		callers.Go(func() {
+			verbs := []func(context.Context, svc.Ref) (svc.Version, error){d.Archive, d.Wake}
+			for n := range 10 {
+				_, err := verbs[(i+n)%2](t.Context(), r)
+				if err != nil && !errors.Is(err, svc.Conflict) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	callers.Wait()
+	if _, err := d.Archive(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	d.expect(t, r, svc.StatusArchived, false, true)
+}
+
+func TestNewChecks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, deps := range map[string]lifecycle.Deps{
+		"nothing": {}, "the registry alone": {Versions: w, Inventory: w},
+	} {
+		if _, err := lifecycle.New(deps); err == nil {
+			t.Errorf("%s is enough", name)
+		}
+	}
+}
