@@ -164,7 +164,6 @@ func (d *daemon) failed(project, version, step, code string, words ...string) ap
 		d.t.Errorf("%s answers %d %v", v.PreviewURL, a.Status, a.Header)
 	}
 	d.nothingLeft(project, version)
-	d.t.Logf("%s", v.Error)
 	return v
 }
 
@@ -270,3 +269,6 @@ func script(t *testing.T, source string) []byte {
 }
 
 const helloScript = `export default { fetch: () => new Response("hello") }`
+
+// noPage asks for the first page of a list.
+var noPage client.Page
