@@ -64,6 +64,10 @@ func ExitCode(err error) int {
 		return ExitBusy
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
+	case errors.Is(err, svc.NotFound):
+		return ExitNotFound
+	case errors.Is(err, svc.Conflict):
+		return ExitConflict
 	default:
 		return ExitFailure
 	}
@@ -132,6 +136,9 @@ func problem(err error) api.Problem {
 		p.Code = "usage"
 	case errors.As(err, &own):
 		p.Code = own.Code
+		for _, f := range own.Fields {
+			p.Errors = append(p.Errors, api.FieldProblem{Pointer: f.Pointer, Code: f.Code, Detail: f.Detail})
+		}
 	}
 	return p
 }

@@ -44,6 +44,9 @@ func TestExitCode(t *testing.T) {
 		"failed":       {&client.VersionError{Version: api.Version{Status: api.VersionStatusFailed}}, kit.ExitFailed},
 		"late":         {&kit.TimeoutError{Text: "late"}, kit.ExitTimeout},
 		"interrupted":  {fmt.Errorf("x: %w", context.Canceled), kit.ExitInterrupted},
+		"not there":    {fmt.Errorf("x: %w", svc.Errorf(svc.NotFound, "workerd_not_installed", "x")), kit.ExitNotFound},
+		"in use":       {svc.Errorf(svc.Conflict, "data_dir_in_use", "x"), kit.ExitConflict},
+		"refused":      {svc.Errorf(svc.Unprocessable, "config_unsupported", "x"), kit.ExitFailure},
 		"other":        {errors.New("x"), kit.ExitFailure},
 	} {
 		if got := kit.ExitCode(tc.err); got != tc.want {
@@ -65,7 +68,7 @@ func TestFail(t *testing.T) {
 	k, out, errs = newKit(t, "SVCCTL_OUTPUT=json")
 	k.Fail(wrong)
 	var p api.Problem
-	if err := json.Unmarshal(errs.Bytes(), &p); err != nil || p.Code != "a_bad" || out.Len() > 0 {
+	if err := json.Unmarshal(errs.Bytes(), &p); err != nil || p.Code != "a_bad" || len(p.Errors) != 2 || out.Len() > 0 {
 		t.Errorf("in JSON mode: %q, %v", errs, err)
 	}
 	k, _, errs = newKit(t)
