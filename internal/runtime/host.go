@@ -23,6 +23,8 @@ type Resources interface {
 	http.Handler
 	Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (applied []string, err error)
 	Wire(s binding.Site) []binding.Wiring
+	// Data serves what is in them to the API. Errors go to fail.
+	Data(fail func(http.ResponseWriter, *http.Request, error)) http.Handler
 	Close() error
 }
 

@@ -23,6 +23,7 @@ type version struct {
 	lock      *os.File
 	resources Resources
 	server    *bindingServer
+	data      *dataServer
 }
 
 // openVersion opens what spec names, or nothing.
@@ -56,13 +57,19 @@ func (v *version) open(ctx context.Context, o Options) (err error) {
 	if v.resources, err = o.Open(ctx, v.spec.DataDir, &v.manifest); err != nil {
 		return err
 	}
-	v.server, err = serveBindings(ctx, filepath.Join(v.spec.RunDir, bindingSocket), v.resources, o.Logger)
+	if v.server, err = serveBindings(ctx, filepath.Join(v.spec.RunDir, bindingSocket), v.resources, o.Logger); err != nil {
+		return err
+	}
+	v.data, err = serveData(ctx, filepath.Join(v.spec.RunDir, control.DataSocket), v.resources, o.Logger)
 	return err
 }
 
 // close gives everything back, in reverse.
 func (v *version) close() error {
 	var errs []error
+	if v.data != nil {
+		errs = append(errs, v.data.Close())
+	}
 	if v.server != nil {
 		errs = append(errs, v.server.Close())
 	}

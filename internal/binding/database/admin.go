@@ -59,7 +59,11 @@ func (a admin) visit(r *http.Request, name string, fn func(*database, *http.Requ
 	case <-ctx.Done():
 		return svc.Errorf(svc.Unavailable, "database_busy", "other requests to look into this database take too long").Because(ctx.Err())
 	}
-	return sqlError(fn(d, r.WithContext(ctx)))
+	err = fn(d, r.WithContext(ctx))
+	if err != nil && r.Context().Err() != nil {
+		return svc.Errorf(svc.Unavailable, "interrupted", "the request was interrupted").Because(err)
+	}
+	return sqlError(err)
 }
 
 func databaseOf(o binding.Opened) (*database, error) {
