@@ -72,8 +72,7 @@ type tally struct {
 
 // cut sends the chunks of file i to jobs.
 func (s *Source) cut(ctx context.Context, i int, jobs chan<- *chunk) error {
-	f := s.plan[i]
-	x, data, err := fetchIndex(ctx, s.bucket, f)
+	x, data, err := s.indexOf(ctx, i)
 	if err != nil {
 		return err
 	}
@@ -106,6 +105,15 @@ func (s *Source) cut(ctx context.Context, i int, jobs chan<- *chunk) error {
 		}
 	}
 	return nil
+}
+
+// indexOf gives the index of file i; data is the whole of it, verified, when it is small.
+func (s *Source) indexOf(ctx context.Context, i int) (x *pageIndex, data []byte, err error) {
+	if data = s.small[i]; data == nil {
+		return fetchIndex(ctx, s.bucket, s.plan[i])
+	}
+	x, err = newIndex(s.plan[i], data)
+	return x, data, err
 }
 
 // work unpacks one chunk, and checks the file after the last of it.

@@ -99,7 +99,7 @@ func (s *Source) at(pgno uint32) (file int, off, end int64) {
 
 func (s *Source) readSpan(ctx context.Context, sp span, first uint32, buf []byte) error {
 	f := s.plan[sp.file]
-	raw, err := readRange(ctx, s.bucket, f, sp.off, sp.end-sp.off)
+	raw, err := s.bytes(ctx, sp.file, sp.off, sp.end)
 	if err != nil {
 		return err
 	}
@@ -111,4 +111,12 @@ func (s *Source) readSpan(ctx context.Context, sp span, first uint32, buf []byte
 		}
 	}
 	return nil
+}
+
+// bytes gives a range of a file, from memory if it is there.
+func (s *Source) bytes(ctx context.Context, file int, off, end int64) ([]byte, error) {
+	if data := s.small[file]; data != nil {
+		return data[off:end], nil
+	}
+	return readRange(ctx, s.bucket, s.plan[file], off, end-off)
 }

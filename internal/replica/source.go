@@ -14,18 +14,24 @@ import (
 // Readahead is how many pages a reader should ask for at once.
 const Readahead = 16
 
-// indexReads is how many indexes are fetched at once.
-const indexReads = 16
+// indexReads is how many indexes are fetched at once; smallBytes how much of the
+// small files that came whole is kept.
+const (
+	indexReads = 24
+	smallBytes = 4 << 20
+)
 
 // Source reads pages of a database at one transaction straight from the files
-// of a restore plan. It holds 12 bytes for each page and no page. A Source
-// stays good while its files exist. Safe for concurrent use.
+// of a restore plan. It holds 12 bytes for each page of the database, and the
+// youngest small files of the plan, up to 4 MiB: that is where page 1 is. A
+// Source stays good while its files exist. Safe for concurrent use.
 type Source struct {
 	bucket   objstore.Bucket
 	plan     []branch.File
 	pageSize uint32
 	where    []uint64 // by page-1: file of the plan << 48 | offset
 	size     []uint32 // of the frame; 0 for the lock page, which no file has
+	small    [][]byte // by file: its bytes, or nil
 }
 
 const offsetBits = 48
@@ -38,7 +44,7 @@ func (l *Log) Source(ctx context.Context, plan []branch.File) (*Source, error) {
 // NewSource reads the indexes of a plan, oldest first: one GET for each file,
 // and one for a header. An empty plan is an empty database.
 func NewSource(ctx context.Context, b objstore.Bucket, plan []branch.File) (*Source, error) {
-	s := &Source{bucket: b, plan: plan}
+	s := &Source{bucket: b, plan: plan, small: make([][]byte, len(plan))}
 	if len(plan) == 0 {
 		return s, nil
 	}
@@ -62,13 +68,26 @@ func NewSource(ctx context.Context, b objstore.Bucket, plan []branch.File) (*Sou
 		if err := s.overlay(i, x.index); err != nil {
 			return nil, err
 		}
+		s.small[i] = x.data
 	}
+	s.trim()
 	return s, s.complete(hdr)
 }
 
 type fetched struct {
 	index *pageIndex
+	data  []byte // the whole file, when it is small
 	err   error
+}
+
+// trim forgets small files, oldest first, beyond the bound.
+func (s *Source) trim() {
+	left := smallBytes
+	for i := len(s.small) - 1; i >= 0; i-- {
+		if left -= len(s.small[i]); left < 0 {
+			s.small[i] = nil
+		}
+	}
 }
 
 // fetchIndexes reads the indexes of all files, some at a time.
@@ -89,8 +108,8 @@ func (s *Source) fetchIndexes(ctx context.Context) []chan fetched {
 				if i >= len(s.plan) {
 					return
 				}
-				x, _, err := fetchIndex(ctx, s.bucket, s.plan[i])
-				out[i] <- fetched{x, err}
+				x, data, err := fetchIndex(ctx, s.bucket, s.plan[i])
+				out[i] <- fetched{x, data, err}
 			}
 		}()
 	}
