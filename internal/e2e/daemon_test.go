@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -230,7 +231,10 @@ func (d *daemon) client() *client.Client {
 // run executes the CLI in dir and gives what it printed and its exit code.
 func (d *daemon) run(dir string, args ...string) (stdout, stderr string, code int) {
 	d.t.Helper()
-	cmd := exec.CommandContext(d.t.Context(), svcctl, args...)
+	ctx, cancel := context.WithTimeout(d.t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, svcctl, args...)
+	cmd.WaitDelay = time.Second // for children that hold the pipes
 	cmd.Dir = dir
 	cmd.Env = d.env
 	var out, errs bytes.Buffer
@@ -277,14 +281,22 @@ func (d *daemon) do(method, url, contentType, body string) answer {
 }
 
 func (d *daemon) try(ctx context.Context, method, url, contentType, body string) (answer, error) {
+	return fetch(ctx, d.http(), method, url, body, "Content-Type", contentType)
+}
+
+// fetch sends a request with these headers, empty ones left out, and reads the
+// whole answer.
+func fetch(ctx context.Context, c *http.Client, method, url, body string, headers ...string) (answer, error) {
 	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return answer{}, err
 	}
-	if contentType != "" {
-		req.Header.Set("Content-Type", contentType)
+	for pair := range slices.Chunk(headers, 2) {
+		if pair[1] != "" {
+			req.Header.Set(pair[0], pair[1])
+		}
 	}
-	resp, err := d.http().Do(req)
+	resp, err := c.Do(req)
 	if err != nil {
 		return answer{}, err
 	}
@@ -295,15 +307,16 @@ func (d *daemon) try(ctx context.Context, method, url, contentType, body string)
 
 // http is a client that takes every host to the gateway.
 func (d *daemon) http() *http.Client {
+	return &http.Client{Timeout: 30 * time.Second, Transport: d.transport()}
+}
+
+func (d *daemon) transport() *http.Transport {
 	gateway := strings.TrimPrefix(d.note.Gateway, "http://")
 	var dialer net.Dialer
-	return &http.Client{
-		Timeout: 30 * time.Second,
-		Transport: &http.Transport{
-			DisableKeepAlives: true,
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return dialer.DialContext(ctx, "tcp", gateway)
-			},
+	return &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dialer.DialContext(ctx, "tcp", gateway)
 		},
 	}
 }

@@ -5,6 +5,7 @@ package e2e
 import (
 	"bytes"
 	"database/sql"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,10 +28,9 @@ func forward() []string {
 // backward is every place a promotion passes from the failure of step on.
 func backward(step string) []string {
 	points := []string{"saga/" + step + "/failed"}
-	steps := sagaSteps()
-	for i := len(steps) - 1; i >= 0; i-- {
-		if steps[i] == step || len(points) > 1 {
-			points = append(points, "saga/"+steps[i]+"/undid", "saga/"+steps[i]+"/undone")
+	for _, s := range slices.Backward(sagaSteps()) {
+		if s == step || len(points) > 1 {
+			points = append(points, "saga/"+s+"/undid", "saga/"+s+"/undone")
 		}
 	}
 	return points
