@@ -173,19 +173,21 @@ func (r *run) move(ctx context.Context, t svc.Trigger, c svc.Change) error {
 	return nil
 }
 
-// finish makes the version ready and, when the project has none, production.
+// finish makes the version ready and, when the project has none, production in
+// one: a client that sees it ready sees that too.
 func (r *run) finish(ctx context.Context) error {
 	failpoint.Hit("deploy/" + stepReady + "/started")
-	if err := r.move(ctx, svc.TriggerActivate, svc.Change{Detail: r.detail}); err != nil {
+	if err := r.move(ctx, svc.TriggerActivate, svc.Change{Detail: r.detail, FirstProduction: true}); err != nil {
 		return err
 	}
 	failpoint.Hit("deploy/" + stepReady + "/done")
 	r.deps.Observer.DeployDone("ready")
-	r.log.InfoContext(ctx, "version is ready", "preview_url", r.deps.Ingress.PreviewURL(r.v.Ref))
+	r.log.InfoContext(ctx, "version is ready", "preview_url", r.deps.Ingress.PreviewURL(r.v.Ref), "production", r.v.Production)
 	return r.assign(ctx)
 }
 
-// assign is the automatic assignment of production.
+// assign is the rest of the automatic assignment of production: its route and
+// its pointer.
 // spec: Resources and their fields, Project.
 func (r *run) assign(ctx context.Context) error {
 	return r.deps.Production.AssignFirst(ctx, r.v.Ref)

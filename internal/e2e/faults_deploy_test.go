@@ -33,8 +33,8 @@ func TestFaultsDeploy(t *testing.T) {
 		"deploy/deploying/started": book,
 		"deploy/deploying/done":    shop,
 		"deploy/ready/started":     shop,
-		"deploy/ready/done":        shop, // ready, and no production yet
-		"registry/production/set":  shop, // production, and no pointer yet
+		"deploy/ready/done":        shop, // ready and production, and no route and no pointer yet
+		"registry/production/set":  shop, // the same, and nobody knows it yet
 		"registry/job/finished":    book,
 	} {
 		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestFaultsTwice(t *testing.T) {
 		"deploy/fetching/done":    "deploy/deploying/started",
 		"deploy/preparing/done":   "deploy/preparing/done",
 		"deploy/ready/started":    "deploy/ready/done",
-		"deploy/ready/done":       "registry/production/set",
+		"registry/production/set": "registry/job/finished",
 		"deploy/deploying/done":   "registry/job/finished",
 		"deploy/bundle/extracted": "deploy/bundle/saved",
 	} {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -29,7 +30,10 @@ const moveVersion = `UPDATE versions SET
 // Of several concurrent calls that the state machine lets only one make,
 // exactly one succeeds. It keeps the timeline: the open step ends as done, or
 // as failed with TriggerFail, TriggerWakeFail and TriggerDestroy, and a deploy
-// step opens its own.
+// step opens its own. With c.FirstProduction a version that becomes ready is the
+// production of a project that has none from the same moment on, so that nobody
+// sees the one without the other. spec: States and transitions, ready (first of
+// the project).
 //
 // Errors: Conflict, invalid_transition or version_is_production; Gone,
 // version_destroyed; NotFound.
@@ -39,6 +43,7 @@ func (db *DB) Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change
 	if err != nil {
 		return svc.Version{}, fmt.Errorf("moving %s by %s: %w", ref, t, err)
 	}
+	assigned := false
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
 		now := time.Now()
 		var seq int64
@@ -54,11 +59,19 @@ func (db *DB) Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change
 		if err := advanceTimeline(ctx, tx, seq, endOfStep(t, c, now), edge.To); err != nil {
 			return err
 		}
+		if t == svc.TriggerActivate && c.FirstProduction {
+			if assigned, err = assignFirst(ctx, tx, ref, now); err != nil {
+				return err
+			}
+		}
 		v, err = version(ctx, tx, ref)
 		return err
 	})
 	if err != nil {
 		return svc.Version{}, fmt.Errorf("moving %s by %s: %w", ref, t, err)
+	}
+	if assigned {
+		failpoint.Hit(productionSet)
 	}
 	return v, nil
 }

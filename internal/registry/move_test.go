@@ -235,3 +235,21 @@ func TestMoveCancelled(t *testing.T) {
 		t.Errorf("%+v, %v", v, err)
 	}
 }
+
+// Nobody sees the first version ready and its project without production.
+func TestFirstReadyIsProductionAtOnce(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	for _, id := range []string{"v1", "v2"} {
+		v := addVersion(t, db, "shop", id)
+		move(t, db, v.Ref, toReady[:len(toReady)-1]...)
+		v, err := db.Move(t.Context(), v.Ref, svc.TriggerActivate, svc.Change{FirstProduction: true})
+		if err != nil || v.Production != (id == "v1") {
+			t.Errorf("%s: production %v, %v", id, v.Production, err)
+		}
+	}
+	if p, err := db.Project(t.Context(), "shop"); err != nil || p.ProdVersionID != "v1" {
+		t.Errorf("production is %q, %v", p.ProdVersionID, err)
+	}
+}

@@ -10,6 +10,16 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
+// productionSet is the failpoint after each commit that changes a production.
+const productionSet = "registry/production/set"
+
+// assignFirst makes ref production if its project has none.
+func assignFirst(ctx context.Context, tx *sql.Tx, ref svc.Ref, now time.Time) (assigned bool, err error) {
+	n, err := affected(ctx, tx, `UPDATE projects SET prod_version_id = ?1, updated_at = max(?2, updated_at + 1)
+		WHERE id = ?3 AND prod_version_id IS NULL`, ref.Version, millis(now), ref.Project)
+	return n == 1, err
+}
+
 // SetProduction makes next the project's production version, or none when next
 // is "", provided that it is expected now: spec: Promote saga, step 4. It is
 // idempotent, so that a resumed saga may repeat it: when next is production
@@ -32,7 +42,7 @@ func (db *DB) SetProduction(ctx context.Context, projectID, expected, next strin
 	if err != nil {
 		return fmt.Errorf("setting the production of %s: %w", projectID, err)
 	}
-	failpoint.Hit("registry/production/set")
+	failpoint.Hit(productionSet)
 	return nil
 }
 

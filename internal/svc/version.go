@@ -173,6 +173,9 @@ type Page[T any] struct {
 type Change struct {
 	Error  string // with TriggerFail: the version's error [D16]
 	Detail string // a note for the timeline row that the move ends
+	// FirstProduction, with TriggerActivate, makes the version production if its
+	// project has none, in the same transaction.
+	FirstProduction bool
 }
 
 // Upload is an address at which a bundle may be put once [D11].
