@@ -41,7 +41,7 @@ func ParseKey(key string) (f File, ok bool) {
 	l, err1 := strconv.ParseUint(level, 16, 8)
 	a, err2 := strconv.ParseUint(lo, 16, 64)
 	b, err3 := strconv.ParseUint(hi, 16, 64)
-	f = File{Prefix: prefix, Level: int(l), Min: a, Max: b} //nolint:gosec // eight bits
+	f = File{Prefix: prefix, Level: int(l), Min: a, Max: b}
 	if errors.Join(err1, err2, err3) != nil || f.Key() != key {
 		return File{}, false
 	}

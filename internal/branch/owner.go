@@ -47,7 +47,7 @@ func (s *Store) Acquire(ctx context.Context, v svc.Ref, o Owner, parent string) 
 			}
 		}
 		next := Record{State: StateLive, Parent: r.Parent, Epoch: r.Epoch + 1, Owner: o.Host, Session: o.Session}
-		_, err = s.change(ctx, v, present(r), next)
+		err = s.change(ctx, v, present(r), next)
 		if errors.Is(err, ErrLost) {
 			continue // somebody else was faster: look again
 		}
@@ -98,8 +98,7 @@ func (s *Store) letGo(ctx context.Context, g Grant, state State) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.change(ctx, g.Version, r, Record{State: state, Parent: r.Parent, Epoch: r.Epoch})
-	return err
+	return s.change(ctx, g.Version, r, Record{State: state, Parent: r.Parent, Epoch: r.Epoch})
 }
 
 // Seal proves g: win opens the logs, restores them, and appends a first

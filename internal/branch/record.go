@@ -55,25 +55,24 @@ func (s *Store) Record(ctx context.Context, v svc.Ref) (*Record, error) {
 
 // change replaces the record old, nil for none, by next. It is ErrLost when
 // another change came first.
-func (s *Store) change(ctx context.Context, v svc.Ref, old *Record, next Record) (*Record, error) {
+func (s *Store) change(ctx context.Context, v svc.Ref, old *Record, next Record) error {
 	next.V = manifestVersion
 	data, err := json.Marshal(next)
 	if err != nil {
-		return nil, fmt.Errorf("encode record of %s: %w", v, err)
+		return fmt.Errorf("encode record of %s: %w", v, err)
 	}
 	cond := objstore.Condition{IfAbsent: true}
 	if old != nil {
 		cond = objstore.Condition{IfMatch: old.etag}
 	}
-	info, err := objstore.SettleBytes(ctx, s.manifests, versionKey(v), data, cond)
+	_, err = objstore.SettleBytes(ctx, s.manifests, versionKey(v), data, cond)
 	if errors.Is(err, objstore.ErrPrecondition) {
-		return nil, fmt.Errorf("record of %s: %w", v, ErrLost)
+		return fmt.Errorf("record of %s: %w", v, ErrLost)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("change record of %s: %w", v, err)
+		return fmt.Errorf("change record of %s: %w", v, err)
 	}
-	next.etag = info.ETag
-	return &next, nil
+	return nil
 }
 
 // Destroy marks the data of a version as unwanted, whoever owns it; Sweep
@@ -88,7 +87,7 @@ func (s *Store) Destroy(ctx context.Context, v svc.Ref) error {
 		if r != nil {
 			next.Parent, next.Epoch = r.Parent, r.Epoch+1
 		}
-		if _, err := s.change(ctx, v, r, next); !errors.Is(err, ErrLost) {
+		if err := s.change(ctx, v, r, next); !errors.Is(err, ErrLost) {
 			return err
 		}
 	}

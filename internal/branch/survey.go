@@ -162,7 +162,7 @@ func (m *member) needs() (map[string]bool, error) {
 		}
 		alive := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
 			_, dead := m.dead[f.Key()]
-			return dead && !(f.Level == 0 && f.Max == end)
+			return dead && (f.Level != 0 || f.Max != end)
 		})
 		if _, err := Plan(alive, end); err != nil {
 			return nil, fmt.Errorf("store %s of %s, without its dead files: %w", store, m.ref, err)

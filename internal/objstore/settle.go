@@ -32,7 +32,7 @@ const (
 // which is ErrPrecondition. cond must not be empty: without a condition a late
 // attempt could undo what came after it. When ctx ends first the outcome is
 // unknown, and settled by calling again with the same body.
-func Settle(ctx context.Context, b Bucket, key string, body io.ReaderAt, size int64, cond Condition) (Info, error) {
+func Settle(ctx context.Context, b Bucket, key string, body io.ReaderAt, size int64, cond Condition) (Info, error) { //nolint:revive // a context and the arguments of Put
 	if cond == (Condition{}) {
 		return Info{}, fmt.Errorf("put %s: an unconditional put cannot be settled", key)
 	}

@@ -103,7 +103,7 @@ func describe(f branch.File, body io.ReaderAt) (hdr ltx.Header, x *pageIndex, er
 		return hdr, nil, fmt.Errorf("read trailer: %w", err)
 	}
 	n := binary.BigEndian.Uint64(end[:8])
-	if n > uint64(f.Size)-uint64(len(end))-ltx.HeaderSize { //nolint:gosec // checked above
+	if n > uint64(f.Size)-uint64(len(end))-ltx.HeaderSize {
 		return hdr, nil, fmt.Errorf("an index of %d bytes in a file of %d", n, f.Size)
 	}
 	tail := make([]byte, int64(n)+int64(len(end))) //nolint:gosec // smaller than the file

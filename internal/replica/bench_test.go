@@ -35,6 +35,7 @@ func grown(b testing.TB, mb int) (*objstore.Mem, replica.TXID) {
 }
 
 func benchStores(b *testing.B, run func(*testing.B, *objstoretest.Faulty, replica.TXID)) {
+	b.Helper()
 	for _, mb := range []int{1, 100} {
 		mem, txid := grown(b, mb)
 		for _, latency := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond} {
@@ -54,6 +55,7 @@ func benchStores(b *testing.B, run func(*testing.B, *objstoretest.Faulty, replic
 // BenchmarkFork is F5 and F6: the plan of an open log, and the manifest.
 func BenchmarkFork(b *testing.B) {
 	benchStores(b, func(b *testing.B, f *objstoretest.Faulty, txid replica.TXID) {
+		b.Helper()
 		l, s := open(b, f, "v1", nil), newBranches(b, f, time.Hour)
 		f.Lists.Store(0)
 		f.Gets.Store(0)
@@ -71,6 +73,7 @@ func BenchmarkFork(b *testing.B) {
 // indexes, and one page.
 func BenchmarkOpen(b *testing.B) {
 	benchStores(b, func(b *testing.B, f *objstoretest.Faulty, txid replica.TXID) {
+		b.Helper()
 		s := newBranches(b, f, time.Hour)
 		cut, err := open(b, f, "v1", nil).Cut(txid)
 		must(b, err)
@@ -98,6 +101,7 @@ func BenchmarkOpen(b *testing.B) {
 // BenchmarkRestore writes the whole file.
 func BenchmarkRestore(b *testing.B) {
 	benchStores(b, func(b *testing.B, f *objstoretest.Faulty, txid replica.TXID) {
+		b.Helper()
 		l, path := open(b, f, "v1", nil), filepath.Join(b.TempDir(), "db")
 		for b.Loop() {
 			must(b, l.Restore(b.Context(), txid, path))

@@ -20,7 +20,7 @@ type Policy struct {
 	// little never copies its parent.
 	SnapshotRatio float64
 	// MaxPlan merges further, until restoring takes at most so many files; for
-	// archiving. 0 is no bound beyond what Files gives: about 3 x Files for a
+	// archiving; fewer than 16 may not be reached. 0 is no bound beyond what Files gives: about 3 x Files for a
 	// root, and as many more for ancestors.
 	MaxPlan int
 }

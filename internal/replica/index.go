@@ -32,7 +32,7 @@ func newIndex(f branch.File, tail []byte) (*pageIndex, error) {
 		return nil, corrupt(f, "no room for an index in %d bytes", len(tail))
 	}
 	n := binary.BigEndian.Uint64(tail[len(tail)-fixed:])
-	if n == 0 || n > uint64(len(tail)-fixed) {
+	if n == 0 || n > uint64(len(tail)-fixed) { //nolint:gosec // checked above
 		return nil, corrupt(f, "its index says to have %d bytes", n)
 	}
 	start := len(tail) - fixed - int(n) //nolint:gosec // checked

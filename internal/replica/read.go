@@ -71,7 +71,7 @@ func (s *Source) ReadPages(ctx context.Context, pgno uint32, buf []byte) error {
 func (s *Source) spans(pgno uint32, n int, buf []byte) []span {
 	wanted := make([]uint32, 0, n)
 	for i := range n {
-		if p := pgno + uint32(i); s.size[p-1] > 0 { //nolint:gosec // i is small
+		if p := pgno + uint32(i); s.size[p-1] > 0 {
 			wanted = append(wanted, p)
 		} else {
 			clear(buf[i*int(s.pageSize):][:s.pageSize])
@@ -93,7 +93,7 @@ func (s *Source) spans(pgno uint32, n int, buf []byte) []span {
 
 func (s *Source) at(pgno uint32) (file int, off, end int64) {
 	w := s.where[pgno-1]
-	off = int64(w & (1<<offsetBits - 1)) //nolint:gosec // 48 bits
+	off = int64(w & (1<<offsetBits - 1))
 	return int(w >> offsetBits), off, off + int64(s.size[pgno-1])
 }
 

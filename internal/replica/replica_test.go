@@ -1,10 +1,13 @@
 package replica_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
 	"time"
+
+	"github.com/superfly/ltx"
 
 	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/objstore"
@@ -223,5 +226,45 @@ func TestSupersededPast(t *testing.T) {
 	again, err := l.Compact(t.Context(), replica.Policy{})
 	if err != nil || len(again.Superseded)+len(again.Written) > 0 {
 		t.Errorf("nothing was due: %+v, %v", again, err)
+	}
+}
+
+// TestMergeFindsOneThere: a merged file that another program version packed
+// differently is taken over; one that is damaged is named.
+func TestMergeFindsOneThere(t *testing.T) {
+	t.Parallel()
+	merged := branch.File{Prefix: "p/v/db/main", Level: 1, Min: 1, Max: 4}
+	for _, sound := range []bool{true, false} {
+		b, m := new(objstore.Mem), newModel(6)
+		l := open(t, b, "v", nil)
+		appendN(t, l, m, 4)
+		var out bytes.Buffer
+		enc, err := ltx.NewEncoder(&out)
+		must(t, err)
+		must(t, enc.EncodeHeader(ltx.Header{
+			Version: ltx.Version, Flags: ltx.HeaderFlagNoChecksum, PageSize: pageSize, Commit: uint32(len(m.pages)),
+			MinTXID: 1, MaxTXID: 4, Timestamp: 99,
+		}))
+		for i, page := range m.pages {
+			must(t, enc.EncodePage(ltx.PageHeader{Pgno: uint32(i) + 1}, page))
+		}
+		must(t, enc.Close())
+		data := out.Bytes()
+		if !sound {
+			data = data[:len(data)-3]
+		}
+		put(t, b, merged.Key(), data)
+		res, err := l.Compact(t.Context(), replica.Policy{Files: 4})
+		if sound {
+			if err != nil || len(res.Written) != 1 {
+				t.Errorf("%+v, %v", res, err)
+			}
+			same(t, l, m, 4)
+			continue
+		}
+		var c *replica.CorruptError
+		if !errors.As(err, &c) || c.Key != merged.Key() || len(res.Superseded) > 0 {
+			t.Errorf("%+v, %v", res, err)
+		}
 	}
 }

@@ -140,7 +140,7 @@ func place(file int, off int64) uint64 { return uint64(file)<<offsetBits | uint6
 // complete checks that every page is somewhere.
 func (s *Source) complete(hdr ltx.Header) error {
 	for i, size := range s.size {
-		if pgno := uint32(i) + 1; size == 0 && pgno != hdr.LockPgno() { //nolint:gosec // the database has fewer than 2^32 pages
+		if pgno := uint32(i) + 1; size == 0 && pgno != hdr.LockPgno() {
 			return corrupt(s.plan[len(s.plan)-1], "page %d of %d is in no file of its plan", pgno, len(s.size))
 		}
 	}
