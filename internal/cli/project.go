@@ -20,6 +20,16 @@ func projectOr(k *kit.Kit, name string) (string, error) {
 	return file.Name, nil
 }
 
+// versionOf reads "[project/]version", with the project of --project or of the
+// worker directory.
+func versionOf(k *kit.Kit, arg, named string) (inProject, id string, err error) {
+	if named, id, err = splitRef(arg, named); err != nil {
+		return "", "", err
+	}
+	inProject, err = projectOr(k, named)
+	return inProject, id, err
+}
+
 // workDir is dir as seen from --cwd and the working directory.
 func workDir(k *kit.Kit, dir string) string {
 	for _, base := range []string{k.CWD, k.Dir} {

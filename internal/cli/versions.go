@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,8 +14,9 @@ import (
 )
 
 func newVersions(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "versions", Aliases: []string{"version-list"}, Short: "List and read versions", RunE: serveHelp}
-	cmd.AddCommand(newVersionsList(k), newVersionsGet(k))
+	cmd := &cobra.Command{Use: "versions", Aliases: []string{"version-list"}, Short: "List, read, archive and destroy versions", RunE: serveHelp}
+	cmd.AddCommand(newVersionsList(k), newVersionsGet(k),
+		newVersionsArchive(k), newVersionsWake(k), newVersionsDelete(k), newVersionsPin(k), newVersionsUnpin(k))
 	return cmd
 }
 
@@ -96,10 +98,7 @@ func newVersionsGet(k *kit.Kit) *cobra.Command {
 }
 
 func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) error {
-	project, id, err := splitRef(arg, o.project)
-	if err == nil {
-		project, err = projectOr(k, project)
-	}
+	project, id, err := versionOf(k, arg, o.project)
 	if err != nil {
 		return err
 	}
@@ -107,9 +106,9 @@ func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) erro
 	if err != nil {
 		return err
 	}
+	var ended *client.VersionError // the record is shown all the same
 	if o.wait {
 		_, err := waitReady(ctx, k, c, waitFor{project, id, o.timeout})
-		var ended *client.VersionError
 		if err != nil && !errors.As(err, &ended) {
 			return err
 		}
@@ -118,7 +117,11 @@ func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) erro
 	if err != nil {
 		return err
 	}
-	return k.Print(v, func() { showVersion(k, v) })
+	err = k.Print(v, func() { showVersion(k, v) })
+	if err == nil && ended != nil {
+		return ended
+	}
+	return err
 }
 
 func showVersion(k *kit.Kit, v api.Version) {
@@ -134,10 +137,14 @@ func showVersion(k *kit.Kit, v api.Version) {
 		k.Printf("  warning  %s", kit.Clean(w))
 	}
 	if v.Error != "" {
-		k.Printf("  error    %s", kit.Clean(v.Error))
+		k.Printf("  error    %s", strings.ReplaceAll(kit.Clean(v.Error), "\n", "\n           "))
 	}
 	for _, s := range v.Timeline {
-		k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), kit.Clean(s.Detail))
+		detail := kit.Clean(s.Detail)
+		if s.Detail == v.Error {
+			detail = "" // said above
+		}
+		k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), detail)
 	}
 }
 

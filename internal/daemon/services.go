@@ -85,8 +85,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 func (d *Daemon) lifecycleDeps() lifecycle.Deps {
 	return lifecycle.Deps{
 		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
-		Vault: lifecycle.Directory{Root: d.dirs.versions()}, Production: d.promote,
-		Logger: d.logger, Observer: lifecycleMetrics{d.metrics},
+		Vault: lifecycle.Directory{Root: d.dirs.versions()}, Logger: d.logger, Observer: lifecycleMetrics{d.metrics},
 	}
 }
 
@@ -116,7 +115,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	deployToken, adminToken := d.tokens()
 	return httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry,
-		Deployer: deployer{d.deploy}, Promoter: promoter{d.promote},
+		Deployer: deployer{d.deploy}, Promoter: promoter{d.promote}, Lifecycle: d.lifecycle,
 		Uploads: upload.New(upload.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Arrived: d.deploy.ArtifactArrived,

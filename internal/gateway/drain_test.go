@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/gateway"
@@ -34,7 +35,7 @@ func TestDrainVersion(t *testing.T) {
 	}()
 	<-begun
 	b.SetVersion(shop, gateway.VersionState{Status: svc.StatusArchived})
-	if a, _ := b.get(t, "v1.shop.apps.test", "/"); a.StatusCode != 503 || a.Header.Get("Svc-Error") != "version_archived" {
+	if a, _ := b.get(t, "v1.shop.apps.test", "/"); a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Svc-Error") != "version_archived" {
 		t.Errorf("%s %s", a.Status, a.Header.Get("Svc-Error"))
 	}
 	over, cancel := context.WithCancel(t.Context())
@@ -45,7 +46,7 @@ func TestDrainVersion(t *testing.T) {
 	drained := make(chan error, 1)
 	go func() { drained <- b.DrainVersion(t.Context(), shop) }()
 	close(finish)
-	if r := <-got; r.StatusCode != 200 || r.body != "last" {
+	if r := <-got; r.StatusCode != http.StatusOK || r.body != "last" {
 		t.Errorf("the last request: %s %q", r.Status, r.body)
 	}
 	if err := <-drained; err != nil {

@@ -102,6 +102,32 @@ func (f *fakes) Promote(ctx context.Context, ref svc.Ref, p httpapi.PromoteReque
 	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionDone, "")
 }
 
+// Archive, Wake, Destroy and SetPinned are moves of the registry; a version
+// named "slow" takes long to wake, one named "broken" does not.
+func (f *fakes) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	return f.db.Move(ctx, ref, svc.TriggerArchive, svc.Change{})
+}
+
+func (f *fakes) Wake(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	v, err := f.db.Move(ctx, ref, svc.TriggerWake, svc.Change{})
+	switch {
+	case err != nil || ref.Version == "slow":
+		return v, err
+	case ref.Version == "broken":
+		_, err := f.db.Move(ctx, ref, svc.TriggerWakeFail, svc.Change{})
+		return v, errors.Join(err, svc.Errorf(svc.Unavailable, "wake_failed", "it did not start"))
+	}
+	return f.db.Move(ctx, ref, svc.TriggerActivate, svc.Change{})
+}
+
+func (f *fakes) Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	return f.db.Move(ctx, ref, svc.TriggerDestroy, svc.Change{})
+}
+
+func (f *fakes) SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Version, error) {
+	return f.db.SetPinned(ctx, ref, pinned)
+}
+
 // Issue hands out a ticket.
 func (f *fakes) Issue(_ context.Context, ref svc.Ref) (svc.Upload, error) {
 	f.mu.Lock()

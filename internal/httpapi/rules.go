@@ -29,15 +29,10 @@ func ruleOf(pattern string) rule {
 func laterEndpoints() map[string]string {
 	const version = "/v1/projects/{project}/versions/{version}"
 	later := map[string]string{
-		"DELETE " + version:         "destroying versions",
-		"GET " + version + "/env":   "reading and changing the environment of a version",
-		"PUT " + version + "/env":   "reading and changing the environment of a version",
-		"POST " + version + "/pin":  "pinning versions",
-		"GET " + version + "/kv":    "reading the data of a version",
-		"POST " + version + "/wake": "archiving and waking versions",
+		"GET " + version + "/env": "reading and changing the environment of a version",
+		"PUT " + version + "/env": "reading and changing the environment of a version",
+		"GET " + version + "/kv":  "reading the data of a version",
 	}
-	later["POST "+version+"/unpin"] = later["POST "+version+"/pin"]
-	later["POST "+version+"/archive"] = later["POST "+version+"/wake"]
 	const data = "reading the data of a version"
 	for _, p := range []string{"bindings", "database", "database/tables", "database/tables/{table}/rows", "queues", "workflows"} {
 		later["GET "+version+"/"+p] = data

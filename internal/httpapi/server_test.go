@@ -71,13 +71,8 @@ func TestOperationsOfLaterVersions(t *testing.T) {
 	h := start(t)
 	const v = "/v1/projects/shop/versions/v-1"
 	for _, tc := range [][2]string{
-		{"DELETE", v},
 		{"GET", v + "/env"},
 		{"PUT", v + "/env"},
-		{"POST", v + "/archive"},
-		{"POST", v + "/wake"},
-		{"POST", v + "/pin"},
-		{"POST", v + "/unpin"},
 		{"GET", v + "/bindings"},
 		{"GET", v + "/database"},
 		{"GET", v + "/database/tables"},

@@ -49,6 +49,15 @@ type PromoteRequest struct {
 	Reason       string
 }
 
+// Lifecycle takes versions out of service and back.
+type Lifecycle interface {
+	Archive(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	// Wake returns a version that does not serve when that takes long.
+	Wake(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Version, error)
+}
+
 // Uploads are the one-time upload addresses of [D11].
 type Uploads interface {
 	// Issue makes an address for ref's bundle. A URL that begins with "/" is a

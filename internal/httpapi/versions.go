@@ -128,8 +128,12 @@ func submitOptions(r oas.CreateVersionRequestObject) (SubmitOptions, error) {
 // ListLogs answers GET /projects/{project}/versions/{version}/logs.
 func (h handlers) ListLogs(ctx context.Context, r oas.ListLogsRequestObject) (oas.ListLogsResponseObject, error) {
 	ref := svc.Ref{Project: r.Project, Version: r.Version}
-	if _, err := h.Versions.Version(ctx, ref); err != nil {
+	v, err := h.Versions.Version(ctx, ref)
+	if err != nil {
 		return nil, err
+	}
+	if v.Status == svc.StatusDestroyed { // its logs went with it [D22]
+		return nil, svc.Errorf(svc.Gone, "version_destroyed", "version %s was destroyed", ref)
 	}
 	tail := defaultTail
 	if r.Params.Tail != nil {

@@ -41,8 +41,8 @@ func TestArchiveAndWake(t *testing.T) {
 	if diff := cmp.Diff(want, d.log()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
-	if d.status(r) != svc.StatusReady || d.woken != 1 || len(d.assigned) != 1 {
-		t.Errorf("the gateway was told %q, %d wakes were counted, assigned %v", d.status(r), d.woken, d.assigned)
+	if d.status(r) != svc.StatusReady || d.woken != 1 {
+		t.Errorf("the gateway was told %q, %d wakes were counted", d.status(r), d.woken)
 	}
 }
 
@@ -271,7 +271,7 @@ func TestLeftovers(t *testing.T) {
 	if _, err := d.Archive(t.Context(), kept); err != nil {
 		t.Error(err)
 	}
-	d.stop(t)
+	d.end(t)
 	_, err = d.Archive(t.Context(), kept)
 	wantError(t, err, svc.Unavailable, "shutting_down")
 	next := w.start(t)
@@ -312,7 +312,7 @@ func TestWakeOverRestart(t *testing.T) {
 		woken <- v
 	}()
 	<-starting
-	d.stop(t)
+	d.end(t)
 	<-woken
 	if v := d.version(t, r); v.Status != svc.StatusDeploying {
 		t.Fatalf("after the stop it is %s", v.Status)

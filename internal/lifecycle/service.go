@@ -70,11 +70,6 @@ type Vault interface {
 	Destroy(ctx context.Context, ref svc.Ref) error
 }
 
-// Production assigns the first ready version of a project.
-type Production interface {
-	AssignFirst(ctx context.Context, ref svc.Ref) error
-}
-
 // Observer counts, for metrics. Its method returns at once.
 type Observer interface {
 	WakeDone(seconds float64) // a version serves again
@@ -82,14 +77,13 @@ type Observer interface {
 
 // Deps is everything a Service works with.
 type Deps struct {
-	Versions   Versions
-	Inventory  Inventory
-	Runtimes   Runtimes
-	Routes     Routes
-	Vault      Vault
-	Production Production
-	Logger     *slog.Logger
-	Observer   Observer // nil: nobody counts
+	Versions  Versions
+	Inventory Inventory
+	Runtimes  Runtimes
+	Routes    Routes
+	Vault     Vault
+	Logger    *slog.Logger
+	Observer  Observer // nil: nobody counts
 
 	WakeWait  time.Duration // 0: DefaultWakeWait
 	WakeLimit time.Duration // 0: DefaultWakeLimit
@@ -115,8 +109,8 @@ func New(deps Deps) (*Service, error) {
 	switch {
 	case deps.Versions == nil || deps.Inventory == nil:
 		return nil, errors.New("lifecycle: no registry")
-	case deps.Runtimes == nil || deps.Routes == nil || deps.Vault == nil || deps.Production == nil || deps.Logger == nil:
-		return nil, errors.New("lifecycle: runtimes, routes, vault, production and logger are needed")
+	case deps.Runtimes == nil || deps.Routes == nil || deps.Vault == nil || deps.Logger == nil:
+		return nil, errors.New("lifecycle: runtimes, routes, vault and logger are needed")
 	}
 	deps.WakeWait = orDefault(deps.WakeWait, DefaultWakeWait)
 	deps.WakeLimit = orDefault(deps.WakeLimit, DefaultWakeLimit)

@@ -58,9 +58,7 @@ func (s *Service) beginWake(ctx context.Context, ref svc.Ref) (*wake, error) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	w := &wake{done: make(chan struct{}), cancel: cancel}
 	s.wakes[ref] = w
-	s.verbs.Add(1)
-	go func() {
-		defer s.verbs.Done()
+	s.verbs.Go(func() {
 		defer cancel(nil)
 		err := s.wake(ctx, ref)
 		s.mu.Lock()
@@ -68,7 +66,7 @@ func (s *Service) beginWake(ctx context.Context, ref svc.Ref) (*wake, error) {
 		s.mu.Unlock()
 		w.err = err
 		close(w.done)
-	}()
+	})
 	return w, nil
 }
 
@@ -121,10 +119,6 @@ func (s *Service) wake(ctx context.Context, ref svc.Ref) error {
 	}
 	s.deps.Observer.WakeDone(time.Since(began).Seconds())
 	s.logger(ref).InfoContext(own, "version serves again", "took", time.Since(began))
-	// It may be the first that is ready: one that was archived as it became so.
-	if err := s.deps.Production.AssignFirst(own, ref); err != nil {
-		s.logger(ref).ErrorContext(own, "production was not assigned", "error", err)
-	}
 	return nil
 }
 

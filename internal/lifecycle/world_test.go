@@ -102,13 +102,12 @@ type daemon struct {
 	// "seal", "open", "destroy", "purge", "forget".
 	before func(ctx context.Context, call string, r svc.Ref) error
 
-	mu       sync.Mutex
-	up       map[svc.Ref]bool
-	deploys  map[svc.Ref]context.CancelFunc // deploys under way
-	routes   map[svc.Ref]svc.Status
-	calls    []string
-	woken    int
-	assigned []svc.Ref
+	mu      sync.Mutex
+	up      map[svc.Ref]bool
+	deploys map[svc.Ref]context.CancelFunc // deploys under way
+	routes  map[svc.Ref]svc.Status
+	calls   []string
+	woken   int
 }
 
 func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
@@ -123,7 +122,7 @@ func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
 	}
 	deps := lifecycle.Deps{
 		Versions: w, Inventory: w, Runtimes: runtimes{d}, Routes: d, Vault: vault{d, lifecycle.Directory{Root: filepath.Join(w.root, "data")}},
-		Production: d, Logger: slog.New(slog.DiscardHandler), Observer: d,
+		Logger: slog.New(slog.DiscardHandler), Observer: d,
 	}
 	for _, c := range change {
 		c(&deps)
@@ -131,16 +130,16 @@ func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
 	if d.Service, err = lifecycle.New(deps); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.stop(t) })
+	t.Cleanup(func() { d.end(t) })
 	return d
 }
 
-// stop ends the service, and with it every process.
-func (d *daemon) stop(t *testing.T) {
+// end ends the service, and with it every process.
+func (d *daemon) end(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
-	if err := d.Service.Stop(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+	if err := d.Stop(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	d.mu.Lock()
@@ -225,13 +224,6 @@ func (d *daemon) DrainVersion(ctx context.Context, r svc.Ref) error {
 		return errors.New("it still takes requests")
 	}
 	return d.call(ctx, "drain", r)
-}
-
-func (d *daemon) AssignFirst(_ context.Context, r svc.Ref) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.assigned = append(d.assigned, r)
-	return nil
 }
 
 func (d *daemon) WakeDone(float64) {

@@ -101,6 +101,37 @@ func (c *Client) Version(ctx context.Context, project, version string) (api.Vers
 	return as[api.Version](read(resp, err))
 }
 
+// Archive stops the process of a version and keeps its data.
+func (c *Client) Archive(ctx context.Context, project, version string) (api.Version, error) {
+	resp, err := c.raw.ArchiveVersion(ctx, project, version)
+	return as[api.Version](read(resp, err))
+}
+
+// Wake starts an archived version again. One that takes long is returned as it
+// is, deploying: Wait sees how it ends.
+func (c *Client) Wake(ctx context.Context, project, version string) (api.Version, error) {
+	resp, err := c.raw.WakeVersion(ctx, project, version)
+	return as[api.Version](read(resp, err))
+}
+
+// Destroy removes a version for good and returns its tombstone.
+func (c *Client) Destroy(ctx context.Context, project, version string) (api.Version, error) {
+	resp, err := c.raw.DestroyVersion(ctx, project, version)
+	return as[api.Version](read(resp, err))
+}
+
+// Pin protects a version from idle archiving.
+func (c *Client) Pin(ctx context.Context, project, version string) (api.Version, error) {
+	resp, err := c.raw.PinVersion(ctx, project, version)
+	return as[api.Version](read(resp, err))
+}
+
+// Unpin lets idle archiving have a version.
+func (c *Client) Unpin(ctx context.Context, project, version string) (api.Version, error) {
+	resp, err := c.raw.UnpinVersion(ctx, project, version)
+	return as[api.Version](read(resp, err))
+}
+
 // Logs gives the last lines a version wrote, oldest first; tail 0 leaves the
 // number to the service.
 func (c *Client) Logs(ctx context.Context, project, version string, tail int) ([]api.LogLine, error) {

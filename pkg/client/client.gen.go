@@ -166,15 +166,40 @@ type ClientInterface interface {
 	// Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
 	CreateVersion(ctx context.Context, project ProjectPath, params *CreateVersionParams, body CreateVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DestroyVersion Destroy a version
+	//
+	// For good: its process, data, logs and bundle go, and its id is never used again. A deploy or a wake under way is ended
+	// first. Versions that branched from it keep their data. Production is refused with 409 `version_is_production`. What is
+	// left is a tombstone, which is also the answer to a repeat; every other operation on it answers 410
+	// `version_destroyed`.
+	//
+	// Corresponds with DELETE /projects/{project}/versions/{version} (the `DestroyVersion` operationId).
+	DestroyVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetVersion Get a version
 	//
 	// Corresponds with GET /projects/{project}/versions/{version} (the `GetVersion` operationId).
 	GetVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ArchiveVersion Stop the process of a version and keep its data
+	//
+	// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
+	// `version_is_production`. An archived version stays as it is.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/archive (the `ArchiveVersion` operationId).
+	ArchiveVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListLogs Last console lines and exceptions of a version
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/logs (the `ListLogs` operationId).
 	ListLogs(ctx context.Context, project ProjectPath, version VersionPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PinVersion Protect a version from idle archiving
+	//
+	// A version that is pinned stays as it is. Archiving it by hand remains possible.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/pin (the `PinVersion` operationId).
+	PinVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PromoteVersionWithBody Make a version production
 	//
@@ -195,6 +220,21 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
 	PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UnpinVersion Let idle archiving have a version
+	//
+	// A version that is not pinned stays as it is.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/unpin (the `UnpinVersion` operationId).
+	UnpinVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// WakeVersion Start an archived version again
+	//
+	// Answers when it serves. While it starts its status is `deploying`; one that does not start is `archived` again, and
+	// the answer is 503 `wake_failed`. A version that serves stays as it is.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
+	WakeVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListRoutes Active upstreams of the gateway
 	//
@@ -398,6 +438,26 @@ func (c *Raw) CreateVersion(ctx context.Context, project ProjectPath, params *Cr
 	return c.Client.Do(req)
 }
 
+// DestroyVersion Destroy a version
+//
+// For good: its process, data, logs and bundle go, and its id is never used again. A deploy or a wake under way is ended
+// first. Versions that branched from it keep their data. Production is refused with 409 `version_is_production`. What is
+// left is a tombstone, which is also the answer to a repeat; every other operation on it answers 410
+// `version_destroyed`.
+//
+// Corresponds with DELETE /projects/{project}/versions/{version} (the `DestroyVersion` operationId).
+func (c *Raw) DestroyVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDestroyVersionRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetVersion Get a version
 //
 // Corresponds with GET /projects/{project}/versions/{version} (the `GetVersion` operationId).
@@ -413,11 +473,46 @@ func (c *Raw) GetVersion(ctx context.Context, project ProjectPath, version Versi
 	return c.Client.Do(req)
 }
 
+// ArchiveVersion Stop the process of a version and keep its data
+//
+// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
+// `version_is_production`. An archived version stays as it is.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/archive (the `ArchiveVersion` operationId).
+func (c *Raw) ArchiveVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewArchiveVersionRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListLogs Last console lines and exceptions of a version
 //
 // Corresponds with GET /projects/{project}/versions/{version}/logs (the `ListLogs` operationId).
 func (c *Raw) ListLogs(ctx context.Context, project ProjectPath, version VersionPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListLogsRequest(c.Server, project, version, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PinVersion Protect a version from idle archiving
+//
+// A version that is pinned stays as it is. Archiving it by hand remains possible.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/pin (the `PinVersion` operationId).
+func (c *Raw) PinVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPinVersionRequest(c.Server, project, version)
 	if err != nil {
 		return nil, err
 	}
@@ -458,6 +553,41 @@ func (c *Raw) PromoteVersionWithBody(ctx context.Context, project ProjectPath, v
 // Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
 func (c *Raw) PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPromoteVersionRequest(c.Server, project, version, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UnpinVersion Let idle archiving have a version
+//
+// A version that is not pinned stays as it is.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/unpin (the `UnpinVersion` operationId).
+func (c *Raw) UnpinVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnpinVersionRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// WakeVersion Start an archived version again
+//
+// Answers when it serves. While it starts its status is `deploying`; one that does not start is `archived` again, and
+// the answer is 503 `wake_failed`. A version that serves stays as it is.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
+func (c *Raw) WakeVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewWakeVersionRequest(c.Server, project, version)
 	if err != nil {
 		return nil, err
 	}
@@ -1004,6 +1134,47 @@ func NewCreateVersionRequestWithBody(server string, project ProjectPath, params 
 	return req, nil
 }
 
+// NewDestroyVersionRequest constructs an http.Request for the DestroyVersion method
+func NewDestroyVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
 func NewGetVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
 	var err error
@@ -1038,6 +1209,47 @@ func NewGetVersionRequest(server string, project ProjectPath, version VersionPat
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewArchiveVersionRequest constructs an http.Request for the ArchiveVersion method
+func NewArchiveVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/archive", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -1113,6 +1325,47 @@ func NewListLogsRequest(server string, project ProjectPath, version VersionPath,
 	return req, nil
 }
 
+// NewPinVersionRequest constructs an http.Request for the PinVersion method
+func NewPinVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/pin", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewPromoteVersionRequest calls the generic PromoteVersion builder with application/json body
 func NewPromoteVersionRequest(server string, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
@@ -1177,6 +1430,88 @@ func NewPromoteVersionRequestWithBody(server string, project ProjectPath, versio
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewUnpinVersionRequest constructs an http.Request for the UnpinVersion method
+func NewUnpinVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/unpin", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewWakeVersionRequest constructs an http.Request for the WakeVersion method
+func NewWakeVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/wake", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -1345,6 +1680,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
 	CreateVersionWithResponse(ctx context.Context, project ProjectPath, params *CreateVersionParams, body CreateVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateVersionResponse, error)
 
+	// DestroyVersionWithResponse Destroy a version
+	//
+	// For good: its process, data, logs and bundle go, and its id is never used again. A deploy or a wake under way is ended
+	// first. Versions that branched from it keep their data. Production is refused with 409 `version_is_production`. What is
+	// left is a tombstone, which is also the answer to a repeat; every other operation on it answers 410
+	// `version_destroyed`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /projects/{project}/versions/{version} (the `DestroyVersion` operationId).
+	DestroyVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*DestroyVersionResponse, error)
+
 	// GetVersionWithResponse Get a version
 	//
 	// Returns a wrapper object for the known response body format(s).
@@ -1352,12 +1699,31 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version} (the `GetVersion` operationId).
 	GetVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*GetVersionResponse, error)
 
+	// ArchiveVersionWithResponse Stop the process of a version and keep its data
+	//
+	// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
+	// `version_is_production`. An archived version stays as it is.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/archive (the `ArchiveVersion` operationId).
+	ArchiveVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*ArchiveVersionResponse, error)
+
 	// ListLogsWithResponse Last console lines and exceptions of a version
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/logs (the `ListLogs` operationId).
 	ListLogsWithResponse(ctx context.Context, project ProjectPath, version VersionPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*ListLogsResponse, error)
+
+	// PinVersionWithResponse Protect a version from idle archiving
+	//
+	// A version that is pinned stays as it is. Archiving it by hand remains possible.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/pin (the `PinVersion` operationId).
+	PinVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*PinVersionResponse, error)
 
 	// PromoteVersionWithBodyWithResponse Make a version production
 	//
@@ -1378,6 +1744,25 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
 	PromoteVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*PromoteVersionResponse, error)
+
+	// UnpinVersionWithResponse Let idle archiving have a version
+	//
+	// A version that is not pinned stays as it is.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/unpin (the `UnpinVersion` operationId).
+	UnpinVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*UnpinVersionResponse, error)
+
+	// WakeVersionWithResponse Start an archived version again
+	//
+	// Answers when it serves. While it starts its status is `deploying`; one that does not start is `archived` again, and
+	// the answer is 503 `wake_failed`. A version that serves stays as it is.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
+	WakeVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*WakeVersionResponse, error)
 
 	// ListRoutesWithResponse Active upstreams of the gateway
 	//
@@ -1938,6 +2323,61 @@ func (r CreateVersionResponse) ContentType() string {
 	return ""
 }
 
+// DestroyVersionResponse200Headers the declared response headers of an HTTP 200 response for DestroyVersion
+type DestroyVersionResponse200Headers struct {
+	ETag string
+}
+
+type DestroyVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Version
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DestroyVersionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DestroyVersionResponse) GetJSON200() *Version {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r DestroyVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DestroyVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DestroyVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DestroyVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DestroyVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetVersionResponse200Headers the declared response headers of an HTTP 200 response for GetVersion
 type GetVersionResponse200Headers struct {
 	ETag string
@@ -1993,6 +2433,75 @@ func (r GetVersionResponse) ContentType() string {
 	return ""
 }
 
+// ArchiveVersionResponse200Headers the declared response headers of an HTTP 200 response for ArchiveVersion
+type ArchiveVersionResponse200Headers struct {
+	ETag string
+}
+
+// ArchiveVersionResponse503Headers the declared response headers of an HTTP 503 response for ArchiveVersion
+type ArchiveVersionResponse503Headers struct {
+	RetryAfter int
+}
+
+type ArchiveVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Version
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ArchiveVersionResponse200Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *ArchiveVersionResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ArchiveVersionResponse) GetJSON200() *Version {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r ArchiveVersionResponse) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ArchiveVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ArchiveVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ArchiveVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ArchiveVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ArchiveVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 type ListLogsResponse struct {
 	Body         []byte
 	HTTPResponse *http.Response
@@ -2035,6 +2544,61 @@ func (r ListLogsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListLogsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// PinVersionResponse200Headers the declared response headers of an HTTP 200 response for PinVersion
+type PinVersionResponse200Headers struct {
+	ETag string
+}
+
+type PinVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Version
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *PinVersionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r PinVersionResponse) GetJSON200() *Version {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r PinVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r PinVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r PinVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r PinVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r PinVersionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -2090,6 +2654,144 @@ func (r PromoteVersionResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r PromoteVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UnpinVersionResponse200Headers the declared response headers of an HTTP 200 response for UnpinVersion
+type UnpinVersionResponse200Headers struct {
+	ETag string
+}
+
+type UnpinVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Version
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UnpinVersionResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UnpinVersionResponse) GetJSON200() *Version {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r UnpinVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UnpinVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UnpinVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UnpinVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UnpinVersionResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// WakeVersionResponse200Headers the declared response headers of an HTTP 200 response for WakeVersion
+type WakeVersionResponse200Headers struct {
+	ETag string
+}
+
+// WakeVersionResponse202Headers the declared response headers of an HTTP 202 response for WakeVersion
+type WakeVersionResponse202Headers struct {
+	Location string
+}
+
+// WakeVersionResponse503Headers the declared response headers of an HTTP 503 response for WakeVersion
+type WakeVersionResponse503Headers struct {
+	RetryAfter int
+}
+
+type WakeVersionResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *Version
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *Version
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *WakeVersionResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *WakeVersionResponse202Headers
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *WakeVersionResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r WakeVersionResponse) GetJSON200() *Version {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r WakeVersionResponse) GetJSON202() *Version {
+	return r.JSON202
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r WakeVersionResponse) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r WakeVersionResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r WakeVersionResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r WakeVersionResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r WakeVersionResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r WakeVersionResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -2308,6 +3010,24 @@ func (c *ClientWithResponses) CreateVersionWithResponse(ctx context.Context, pro
 	return ParseCreateVersionResponse(rsp)
 }
 
+// DestroyVersionWithResponse Destroy a version
+//
+// For good: its process, data, logs and bundle go, and its id is never used again. A deploy or a wake under way is ended
+// first. Versions that branched from it keep their data. Production is refused with 409 `version_is_production`. What is
+// left is a tombstone, which is also the answer to a repeat; every other operation on it answers 410
+// `version_destroyed`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /projects/{project}/versions/{version} (the `DestroyVersion` operationId).
+func (c *ClientWithResponses) DestroyVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*DestroyVersionResponse, error) {
+	rsp, err := c.DestroyVersion(ctx, project, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDestroyVersionResponse(rsp)
+}
+
 // GetVersionWithResponse Get a version
 //
 // Returns a wrapper object for the known response body format(s).
@@ -2321,6 +3041,22 @@ func (c *ClientWithResponses) GetVersionWithResponse(ctx context.Context, projec
 	return ParseGetVersionResponse(rsp)
 }
 
+// ArchiveVersionWithResponse Stop the process of a version and keep its data
+//
+// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
+// `version_is_production`. An archived version stays as it is.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /projects/{project}/versions/{version}/archive (the `ArchiveVersion` operationId).
+func (c *ClientWithResponses) ArchiveVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*ArchiveVersionResponse, error) {
+	rsp, err := c.ArchiveVersion(ctx, project, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseArchiveVersionResponse(rsp)
+}
+
 // ListLogsWithResponse Last console lines and exceptions of a version
 //
 // Returns a wrapper object for the known response body format(s).
@@ -2332,6 +3068,21 @@ func (c *ClientWithResponses) ListLogsWithResponse(ctx context.Context, project 
 		return nil, err
 	}
 	return ParseListLogsResponse(rsp)
+}
+
+// PinVersionWithResponse Protect a version from idle archiving
+//
+// A version that is pinned stays as it is. Archiving it by hand remains possible.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /projects/{project}/versions/{version}/pin (the `PinVersion` operationId).
+func (c *ClientWithResponses) PinVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*PinVersionResponse, error) {
+	rsp, err := c.PinVersion(ctx, project, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParsePinVersionResponse(rsp)
 }
 
 // PromoteVersionWithBodyWithResponse Make a version production
@@ -2364,6 +3115,37 @@ func (c *ClientWithResponses) PromoteVersionWithResponse(ctx context.Context, pr
 		return nil, err
 	}
 	return ParsePromoteVersionResponse(rsp)
+}
+
+// UnpinVersionWithResponse Let idle archiving have a version
+//
+// A version that is not pinned stays as it is.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /projects/{project}/versions/{version}/unpin (the `UnpinVersion` operationId).
+func (c *ClientWithResponses) UnpinVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*UnpinVersionResponse, error) {
+	rsp, err := c.UnpinVersion(ctx, project, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnpinVersionResponse(rsp)
+}
+
+// WakeVersionWithResponse Start an archived version again
+//
+// Answers when it serves. While it starts its status is `deploying`; one that does not start is `archived` again, and
+// the answer is 503 `wake_failed`. A version that serves stays as it is.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
+func (c *ClientWithResponses) WakeVersionWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*WakeVersionResponse, error) {
+	rsp, err := c.WakeVersion(ctx, project, version, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseWakeVersionResponse(rsp)
 }
 
 // ListRoutesWithResponse Active upstreams of the gateway
@@ -2816,6 +3598,52 @@ func ParseCreateVersionResponse(rsp *http.Response) (*CreateVersionResponse, err
 	return response, nil
 }
 
+// ParseDestroyVersionResponse parses an HTTP response from a DestroyVersionWithResponse call
+func ParseDestroyVersionResponse(rsp *http.Response) (*DestroyVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DestroyVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Version
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DestroyVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetVersionResponse parses an HTTP response from a GetVersionWithResponse call
 func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -2862,6 +3690,69 @@ func ParseGetVersionResponse(rsp *http.Response) (*GetVersionResponse, error) {
 	return response, nil
 }
 
+// ParseArchiveVersionResponse parses an HTTP response from a ArchiveVersionWithResponse call
+func ParseArchiveVersionResponse(rsp *http.Response) (*ArchiveVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ArchiveVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Version
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ArchiveVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 503:
+		var headers ArchiveVersionResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseListLogsResponse parses an HTTP response from a ListLogsWithResponse call
 func ParseListLogsResponse(rsp *http.Response) (*ListLogsResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -2890,6 +3781,52 @@ func ParseListLogsResponse(rsp *http.Response) (*ListLogsResponse, error) {
 		}
 		response.ApplicationProblemJSONDefault = &dest
 
+	}
+
+	return response, nil
+}
+
+// ParsePinVersionResponse parses an HTTP response from a PinVersionWithResponse call
+func ParsePinVersionResponse(rsp *http.Response) (*PinVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &PinVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Version
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers PinVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil
@@ -2936,6 +3873,132 @@ func ParsePromoteVersionResponse(rsp *http.Response) (*PromoteVersionResponse, e
 			headers.Location = value
 		}
 		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUnpinVersionResponse parses an HTTP response from a UnpinVersionWithResponse call
+func ParseUnpinVersionResponse(rsp *http.Response) (*UnpinVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UnpinVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Version
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UnpinVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseWakeVersionResponse parses an HTTP response from a WakeVersionWithResponse call
+func ParseWakeVersionResponse(rsp *http.Response) (*WakeVersionResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &WakeVersionResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest Version
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest Version
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers WakeVersionResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers WakeVersionResponse202Headers
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = value
+		}
+		response.Headers202 = &headers
+	case rsp.StatusCode == 503:
+		var headers WakeVersionResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.Headers503 = &headers
 	}
 
 	return response, nil

@@ -21,6 +21,7 @@ import (
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
+	InTTY    bool
 	OutTTY   bool
 	ErrTTY   bool
 }
@@ -45,6 +46,7 @@ func System() *Kit {
 	return &Kit{
 		Streams: Streams{
 			In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+			InTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 			OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		},
 		Environ: os.Environ(), Dir: dir,

@@ -47,15 +47,30 @@ type ServerInterface interface {
 	// CreateVersion Deploy a version
 	// (POST /projects/{project}/versions)
 	CreateVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, params CreateVersionParams)
+	// DestroyVersion Destroy a version
+	// (DELETE /projects/{project}/versions/{version})
+	DestroyVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// GetVersion Get a version
 	// (GET /projects/{project}/versions/{version})
 	GetVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// ArchiveVersion Stop the process of a version and keep its data
+	// (POST /projects/{project}/versions/{version}/archive)
+	ArchiveVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// ListLogs Last console lines and exceptions of a version
 	// (GET /projects/{project}/versions/{version}/logs)
 	ListLogs(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params ListLogsParams)
+	// PinVersion Protect a version from idle archiving
+	// (POST /projects/{project}/versions/{version}/pin)
+	PinVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// PromoteVersion Make a version production
 	// (POST /projects/{project}/versions/{version}/promote)
 	PromoteVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params PromoteVersionParams)
+	// UnpinVersion Let idle archiving have a version
+	// (POST /projects/{project}/versions/{version}/unpin)
+	UnpinVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// WakeVersion Start an archived version again
+	// (POST /projects/{project}/versions/{version}/wake)
+	WakeVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// ListRoutes Active upstreams of the gateway
 	// (GET /runtime/routes)
 	ListRoutes(w http.ResponseWriter, r *http.Request)
@@ -435,6 +450,41 @@ func (siw *ServerInterfaceWrapper) CreateVersion(w http.ResponseWriter, r *http.
 	handler.ServeHTTP(w, r)
 }
 
+// DestroyVersion operation middleware
+func (siw *ServerInterfaceWrapper) DestroyVersion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DestroyVersion(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetVersion operation middleware
 func (siw *ServerInterfaceWrapper) GetVersion(w http.ResponseWriter, r *http.Request) {
 
@@ -461,6 +511,41 @@ func (siw *ServerInterfaceWrapper) GetVersion(w http.ResponseWriter, r *http.Req
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.GetVersion(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ArchiveVersion operation middleware
+func (siw *ServerInterfaceWrapper) ArchiveVersion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ArchiveVersion(w, r, project, version)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -521,6 +606,41 @@ func (siw *ServerInterfaceWrapper) ListLogs(w http.ResponseWriter, r *http.Reque
 	handler.ServeHTTP(w, r)
 }
 
+// PinVersion operation middleware
+func (siw *ServerInterfaceWrapper) PinVersion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.PinVersion(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // PromoteVersion operation middleware
 func (siw *ServerInterfaceWrapper) PromoteVersion(w http.ResponseWriter, r *http.Request) {
 
@@ -571,6 +691,76 @@ func (siw *ServerInterfaceWrapper) PromoteVersion(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.PromoteVersion(w, r, project, version, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// UnpinVersion operation middleware
+func (siw *ServerInterfaceWrapper) UnpinVersion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.UnpinVersion(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// WakeVersion operation middleware
+func (siw *ServerInterfaceWrapper) WakeVersion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.WakeVersion(w, r, project, version)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -723,7 +913,12 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}", wrapper.GetProject)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions", wrapper.ListVersions)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions", wrapper.CreateVersion)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}/versions/{version}", wrapper.DestroyVersion)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}", wrapper.GetVersion)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/archive", wrapper.ArchiveVersion)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/wake", wrapper.WakeVersion)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/pin", wrapper.PinVersion)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/unpin", wrapper.UnpinVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/promote", wrapper.PromoteVersion)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/logs", wrapper.ListLogs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/promotions", wrapper.ListPromotions)
@@ -741,6 +936,15 @@ type UnavailableApplicationProblemPlusJSONResponse struct {
 	Body Problem
 
 	Headers UnavailableResponseHeaders
+}
+
+type VersionResponseHeaders struct {
+	ETag string
+}
+type VersionJSONResponse struct {
+	Body Version
+
+	Headers VersionResponseHeaders
 }
 
 type GetHealthRequestObject struct {
@@ -1239,6 +1443,47 @@ func (response CreateVersiondefaultApplicationProblemPlusJSONResponse) VisitCrea
 	return err
 }
 
+type DestroyVersionRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type DestroyVersionResponseObject interface {
+	VisitDestroyVersionResponse(w http.ResponseWriter) error
+}
+
+type DestroyVersion200JSONResponse struct{ VersionJSONResponse }
+
+func (response DestroyVersion200JSONResponse) VisitDestroyVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DestroyVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DestroyVersiondefaultApplicationProblemPlusJSONResponse) VisitDestroyVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetVersionRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
@@ -1276,6 +1521,64 @@ type GetVersiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response GetVersiondefaultApplicationProblemPlusJSONResponse) VisitGetVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchiveVersionRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type ArchiveVersionResponseObject interface {
+	VisitArchiveVersionResponse(w http.ResponseWriter) error
+}
+
+type ArchiveVersion200JSONResponse struct{ VersionJSONResponse }
+
+func (response ArchiveVersion200JSONResponse) VisitArchiveVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchiveVersion503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response ArchiveVersion503ApplicationProblemPlusJSONResponse) VisitArchiveVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchiveVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ArchiveVersiondefaultApplicationProblemPlusJSONResponse) VisitArchiveVersionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1328,6 +1631,47 @@ func (response ListLogsdefaultApplicationProblemPlusJSONResponse) VisitListLogsR
 	return err
 }
 
+type PinVersionRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type PinVersionResponseObject interface {
+	VisitPinVersionResponse(w http.ResponseWriter) error
+}
+
+type PinVersion200JSONResponse struct{ VersionJSONResponse }
+
+func (response PinVersion200JSONResponse) VisitPinVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type PinVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response PinVersiondefaultApplicationProblemPlusJSONResponse) VisitPinVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type PromoteVersionRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
@@ -1367,6 +1711,127 @@ type PromoteVersiondefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response PromoteVersiondefaultApplicationProblemPlusJSONResponse) VisitPromoteVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UnpinVersionRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type UnpinVersionResponseObject interface {
+	VisitUnpinVersionResponse(w http.ResponseWriter) error
+}
+
+type UnpinVersion200JSONResponse struct{ VersionJSONResponse }
+
+func (response UnpinVersion200JSONResponse) VisitUnpinVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type UnpinVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response UnpinVersiondefaultApplicationProblemPlusJSONResponse) VisitUnpinVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WakeVersionRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type WakeVersionResponseObject interface {
+	VisitWakeVersionResponse(w http.ResponseWriter) error
+}
+
+type WakeVersion200JSONResponse struct{ VersionJSONResponse }
+
+func (response WakeVersion200JSONResponse) VisitWakeVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WakeVersion202ResponseHeaders struct {
+	Location string
+}
+
+type WakeVersion202JSONResponse struct {
+	Body    Version
+	Headers WakeVersion202ResponseHeaders
+}
+
+func (response WakeVersion202JSONResponse) VisitWakeVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WakeVersion503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response WakeVersion503ApplicationProblemPlusJSONResponse) VisitWakeVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type WakeVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response WakeVersiondefaultApplicationProblemPlusJSONResponse) VisitWakeVersionResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -1448,15 +1913,30 @@ type StrictServerInterface interface {
 	// CreateVersion Deploy a version
 	// (POST /projects/{project}/versions)
 	CreateVersion(ctx context.Context, request CreateVersionRequestObject) (CreateVersionResponseObject, error)
+	// DestroyVersion Destroy a version
+	// (DELETE /projects/{project}/versions/{version})
+	DestroyVersion(ctx context.Context, request DestroyVersionRequestObject) (DestroyVersionResponseObject, error)
 	// GetVersion Get a version
 	// (GET /projects/{project}/versions/{version})
 	GetVersion(ctx context.Context, request GetVersionRequestObject) (GetVersionResponseObject, error)
+	// ArchiveVersion Stop the process of a version and keep its data
+	// (POST /projects/{project}/versions/{version}/archive)
+	ArchiveVersion(ctx context.Context, request ArchiveVersionRequestObject) (ArchiveVersionResponseObject, error)
 	// ListLogs Last console lines and exceptions of a version
 	// (GET /projects/{project}/versions/{version}/logs)
 	ListLogs(ctx context.Context, request ListLogsRequestObject) (ListLogsResponseObject, error)
+	// PinVersion Protect a version from idle archiving
+	// (POST /projects/{project}/versions/{version}/pin)
+	PinVersion(ctx context.Context, request PinVersionRequestObject) (PinVersionResponseObject, error)
 	// PromoteVersion Make a version production
 	// (POST /projects/{project}/versions/{version}/promote)
 	PromoteVersion(ctx context.Context, request PromoteVersionRequestObject) (PromoteVersionResponseObject, error)
+	// UnpinVersion Let idle archiving have a version
+	// (POST /projects/{project}/versions/{version}/unpin)
+	UnpinVersion(ctx context.Context, request UnpinVersionRequestObject) (UnpinVersionResponseObject, error)
+	// WakeVersion Start an archived version again
+	// (POST /projects/{project}/versions/{version}/wake)
+	WakeVersion(ctx context.Context, request WakeVersionRequestObject) (WakeVersionResponseObject, error)
 	// ListRoutes Active upstreams of the gateway
 	// (GET /runtime/routes)
 	ListRoutes(ctx context.Context, request ListRoutesRequestObject) (ListRoutesResponseObject, error)
@@ -1772,6 +2252,33 @@ func (sh *strictHandler) CreateVersion(w http.ResponseWriter, r *http.Request, p
 	}
 }
 
+// DestroyVersion operation middleware
+func (sh *strictHandler) DestroyVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request DestroyVersionRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DestroyVersion(ctx, request.(DestroyVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DestroyVersion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DestroyVersionResponseObject); ok {
+		if err := validResponse.VisitDestroyVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetVersion operation middleware
 func (sh *strictHandler) GetVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
 	var request GetVersionRequestObject
@@ -1792,6 +2299,33 @@ func (sh *strictHandler) GetVersion(w http.ResponseWriter, r *http.Request, proj
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetVersionResponseObject); ok {
 		if err := validResponse.VisitGetVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ArchiveVersion operation middleware
+func (sh *strictHandler) ArchiveVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request ArchiveVersionRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ArchiveVersion(ctx, request.(ArchiveVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ArchiveVersion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ArchiveVersionResponseObject); ok {
+		if err := validResponse.VisitArchiveVersionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -1820,6 +2354,33 @@ func (sh *strictHandler) ListLogs(w http.ResponseWriter, r *http.Request, projec
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListLogsResponseObject); ok {
 		if err := validResponse.VisitListLogsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// PinVersion operation middleware
+func (sh *strictHandler) PinVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request PinVersionRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.PinVersion(ctx, request.(PinVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PinVersion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(PinVersionResponseObject); ok {
+		if err := validResponse.VisitPinVersionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -1858,6 +2419,60 @@ func (sh *strictHandler) PromoteVersion(w http.ResponseWriter, r *http.Request, 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(PromoteVersionResponseObject); ok {
 		if err := validResponse.VisitPromoteVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// UnpinVersion operation middleware
+func (sh *strictHandler) UnpinVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request UnpinVersionRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.UnpinVersion(ctx, request.(UnpinVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UnpinVersion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(UnpinVersionResponseObject); ok {
+		if err := validResponse.VisitUnpinVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// WakeVersion operation middleware
+func (sh *strictHandler) WakeVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request WakeVersionRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.WakeVersion(ctx, request.(WakeVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "WakeVersion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(WakeVersionResponseObject); ok {
+		if err := validResponse.VisitWakeVersionResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
