@@ -124,9 +124,11 @@ func decodeLine(line []byte) (raw rawLine, ok bool) {
 	return raw, false
 }
 
+// time is zero for a line without one, and for what a module prints while it is
+// loaded: the worker's clock stands at 0 then.
 func (r rawLine) time() time.Time {
 	ms, err := strconv.ParseInt(strings.Trim(string(r.Timestamp), `"`), 10, 64)
-	if err != nil {
+	if err != nil || ms <= 0 {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()

@@ -110,6 +110,10 @@ func TestReadLog(t *testing.T) {
 			strings.TrimSuffix(console("a"), "\n"),
 			[]workerd.LogLine{{Time: at, Level: "log", Message: "a", Source: workerd.SourceConsole}},
 		},
+		"while the worker's clock stands": {
+			`{"timestamp":0,"level":"log","message":"at load"}`,
+			[]workerd.LogLine{{Level: "log", Message: "at load", Source: workerd.SourceConsole}},
+		},
 		"not structured": {
 			"*** Received signal #6: Aborted\n{\"half\n",
 			[]workerd.LogLine{
