@@ -128,17 +128,40 @@ func problem(err error) api.Problem {
 	if refused, ok := errors.AsType[*client.Error](err); ok {
 		return refused.Problem
 	}
-	p := api.Problem{Type: "about:blank", Title: "the command failed", Code: "failed", Detail: err.Error()}
-	var usage *UsageError
-	var own *svc.Error
-	switch {
-	case errors.As(err, &usage):
-		p.Code = "usage"
-	case errors.As(err, &own):
-		p.Code = own.Code
+	p := api.Problem{Type: "about:blank", Title: "the command failed", Code: code(err), Detail: err.Error()}
+	if own, ok := errors.AsType[*svc.Error](err); ok {
 		for _, f := range own.Fields {
 			p.Errors = append(p.Errors, api.FieldProblem{Pointer: f.Pointer, Code: f.Code, Detail: f.Detail})
 		}
 	}
 	return p
+}
+
+// code names an error that did not come from the service, for scripts.
+func code(err error) string {
+	var usage *UsageError
+	var auth *noToken
+	var late *TimeoutError
+	var ended *client.VersionError
+	var undone *client.PromotionError
+	var own *svc.Error
+	switch {
+	case errors.As(err, &usage):
+		return "usage"
+	case errors.As(err, &auth):
+		return "no_token"
+	case errors.As(err, &late):
+		return "timeout"
+	case errors.As(err, &ended):
+		return "version_" + string(ended.Version.Status)
+	case errors.As(err, &undone):
+		return "promote_failed"
+	case errors.Is(err, client.ErrUnreachable):
+		return "unreachable"
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.As(err, &own):
+		return own.Code
+	}
+	return "failed"
 }

@@ -78,6 +78,25 @@ func TestFail(t *testing.T) {
 	}
 }
 
+func TestProblemCodes(t *testing.T) {
+	t.Parallel()
+	k, _, _ := newKit(t)
+	_, noToken := k.Client()
+	for want, err := range map[string]error{
+		"usage": kit.Usagef("no"), "no_token": noToken, "timeout": &kit.TimeoutError{}, "unreachable": fmt.Errorf("x: %w", client.ErrUnreachable),
+		"version_failed": &client.VersionError{Version: api.Version{Status: api.VersionStatusFailed}}, "promote_failed": &client.PromotionError{},
+		"interrupted": fmt.Errorf("x: %w", context.Canceled), "entry_missing": svc.Errorf(svc.Unprocessable, "entry_missing", "x"),
+		"queue_full": &client.Error{Problem: api.Problem{Code: "queue_full"}}, "failed": errors.New("x"),
+	} {
+		k, _, errs := newKit(t, "SVCCTL_OUTPUT=json")
+		k.Fail(err)
+		var p api.Problem
+		if err := json.Unmarshal(errs.Bytes(), &p); err != nil || p.Code != want {
+			t.Errorf("%q, want %q: %v", p.Code, want, err)
+		}
+	}
+}
+
 func TestOutput(t *testing.T) {
 	t.Parallel()
 	k, out, _ := newKit(t)
