@@ -74,28 +74,25 @@ func (w *world) ends(want api.PromotionStatus, prod string) {
 // takes itself back: the next one goes on with that, and v1 stays production.
 func TestFaultsPromoteUndone(t *testing.T) {
 	t.Parallel()
-	points := map[string]string{ // by the step that fails
-		"saga/drain/failed": "drain", "saga/drain/undone": "drain",
-		"saga/pointers/failed": "pointers", "saga/pointers/undid": "pointers",
-		"saga/commit/failed": "commit", "saga/commit/undid": "commit",
-	}
-	for _, point := range backward("activate") {
-		if points[point] == "" {
-			points[point] = "activate"
+	for step, points := range map[string][]string{
+		"drain":    {"saga/drain/failed", "saga/drain/undone"},
+		"pointers": {"saga/pointers/failed", "saga/pointers/undid"},
+		"commit":   {"saga/commit/failed", "saga/commit/undid"},
+		"activate": backward("activate"),
+	} {
+		for _, point := range points {
+			t.Run(step+"-fails-"+strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
+				t.Parallel()
+				w := worldOfTwo(t, "SVC_FAILPOINT="+point)
+				mend := w.breakStep(step)
+				w.promote("v2")
+				w.restart()
+				w.undone(step)
+				mend()
+				w.promote("v2")
+				w.ends(api.PromotionStatusDone, "v2")
+			})
 		}
-	}
-	for point, step := range points {
-		t.Run(step+"-fails-"+strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
-			t.Parallel()
-			w := worldOfTwo(t, "SVC_FAILPOINT="+point)
-			mend := w.breakStep(step)
-			w.promote("v2")
-			w.restart()
-			w.undone(step)
-			mend()
-			w.promote("v2")
-			w.ends(api.PromotionStatusDone, "v2")
-		})
 	}
 }
 
