@@ -49,6 +49,9 @@ func add(root *cobra.Command, group string, commands ...*cobra.Command) {
 // splitRef reads "version" or "project/version".
 func splitRef(arg, project string) (string, string, error) {
 	if p, v, ok := strings.Cut(arg, "/"); ok {
+		if p == "" || v == "" || strings.Contains(v, "/") {
+			return "", "", kit.Usagef("%q names no version: want VERSION or PROJECT/VERSION", arg)
+		}
 		if project != "" && project != p {
 			return "", "", kit.Usagef("%s names project %s, --project names %s", arg, p, project)
 		}

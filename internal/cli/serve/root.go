@@ -5,9 +5,12 @@ package serve
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"runtime"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -49,14 +52,42 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, k *kit.Kit
 	ran := false
 	before := root.PersistentPreRunE
 	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { ran = true; return before(cmd, args) }
-	err := root.ExecuteContext(ctx)
-	if err != nil && !ran { // cobra refused the command line
-		err = kit.Usagef("%v", err)
+	root.InitDefaultCompletionCmd(args...)
+	guardNouns(root)
+	cmd, err := root.ExecuteContextC(ctx)
+	if _, said := errors.AsType[*kit.UsageError](err); err != nil && !ran && !said { // cobra refused the command line
+		err = kit.Usagef("%s\nsee: %s --help", strings.TrimSpace(err.Error()), cmd.CommandPath())
 	}
 	if err != nil {
 		return k.Fail(err)
 	}
 	return kit.ExitOK
+}
+
+// guardNouns lets commands that have verbs show their help when they stand
+// alone, and refuse a verb that they do not have.
+func guardNouns(parent *cobra.Command) {
+	for _, cmd := range parent.Commands() {
+		if !cmd.HasSubCommands() {
+			continue
+		}
+		guardNouns(cmd)
+		cmd.Args = knownVerb
+		if !cmd.Runnable() {
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+}
+
+func knownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
+		text += "\n\nDid you mean this?\n\t" + strings.Join(meant, "\n\t")
+	}
+	return errors.New(text)
 }
 
 // NewDaemon is the whole tree of svcd.
