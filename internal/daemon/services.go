@@ -120,7 +120,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Arrived: d.deploy.ArtifactArrived,
 		}),
-		Logs: logs{d.dirs}, Routes: d, Registry: d.registry, Store: d.objects, Queue: d.registry,
+		Logs: logs{d.dirs}, Data: d.supervisor, Routes: d, Registry: d.registry, Store: d.objects, Queue: d.registry,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens:   httpapi.Tokens{Deploy: deployToken, Admin: adminToken},
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,

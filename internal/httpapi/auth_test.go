@@ -81,7 +81,7 @@ func TestEveryOperationAsksForItsRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill := strings.NewReplacer("{project}", "p", "{version}", "v", "{operation}", "o", "{ticket}", "t")
+	fill := strings.NewReplacer("{project}", "p", "{version}", "v", "{operation}", "o", "{ticket}", "t", "{table}", "t", "{namespace}", "n", "{key}", "k")
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			security := doc.Security

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/binding"
 	"github.com/svcctl/svcctl/internal/httpapi"
 	"github.com/svcctl/svcctl/internal/registry"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -25,6 +26,7 @@ type fakes struct {
 	queueMax int
 	lines    []httpapi.LogLine
 	routes   []httpapi.Route
+	bindings *binding.Set // nil without a runtime
 
 	mu       sync.Mutex
 	failWith error                    // of every call, when set

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
@@ -22,7 +23,7 @@ const (
 
 // checkQuery refuses a malformed query and settles its numbers: more than the
 // most is the most; zero, less, or no number is refused [D7].
-func checkQuery(r *http.Request) error {
+func checkQuery(r *http.Request, most int) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
@@ -30,7 +31,7 @@ func checkQuery(r *http.Request) error {
 	if err != nil {
 		return svc.Errorf(svc.BadRequest, "invalid_query", "the query of the URL is malformed")
 	}
-	if err := settle(query, "limit", maxLimit); err != nil {
+	if err := settle(query, "limit", cmp.Or(most, maxLimit)); err != nil {
 		return err
 	}
 	if err := settle(query, "tail", maxTail); err != nil {

@@ -18,6 +18,7 @@ type rule struct {
 	body func([]byte) error // nil when the operation takes no JSON body
 	// bodyOptional lets a request come without one.
 	bodyOptional bool
+	limit        int // the most of a page; 0 for that of lists
 }
 
 // HandleFunc registers next under "METHOD /path".
@@ -30,7 +31,7 @@ func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http
 			s.fail(w, r, err)
 			return
 		}
-		if err := checkQuery(r); err != nil {
+		if err := checkQuery(r, rule.limit); err != nil {
 			s.fail(w, r, err)
 			return
 		}
@@ -48,7 +49,7 @@ func (rt router) ServeHTTP(w http.ResponseWriter, r *http.Request) { rt.s.mux.Se
 // dispatch finds the operation. ServeMux answers its own 404 and 405 in plain
 // text and redirects odd paths; here they are problems [D10].
 func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
-	if path.Clean(r.URL.Path) != r.URL.Path {
+	if p := r.URL.EscapedPath(); path.Clean(p) != p { // a key may have any path in it
 		s.fail(w, r, errNoPath())
 		return
 	}

@@ -20,6 +20,11 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleDeploy, body: createVersionBody}
 	case "POST /v1/projects/{project}/versions/{version}/promote":
 		return rule{role: roleAdmin, body: object[api.PromoteVersion], bodyOptional: true}
+	case "GET /v1/projects/{project}/versions/{version}/database/tables/{table}/rows",
+		"GET /v1/projects/{project}/versions/{version}/kv/{namespace}/keys":
+		return rule{role: roleAdmin, limit: maxDataLimit}
+	case "POST /v1/projects/{project}/versions/{version}/database/query":
+		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
 	}
 	return rule{role: roleAdmin}
 }
@@ -31,13 +36,12 @@ func laterEndpoints() map[string]string {
 	later := map[string]string{
 		"GET " + version + "/env": "reading and changing the environment of a version",
 		"PUT " + version + "/env": "reading and changing the environment of a version",
-		"GET " + version + "/kv":  "reading the data of a version",
 	}
 	const data = "reading the data of a version"
-	for _, p := range []string{"bindings", "database", "database/tables", "database/tables/{table}/rows", "queues", "workflows"} {
+	for _, p := range []string{"queues", "workflows"} {
 		later["GET "+version+"/"+p] = data
 	}
-	for _, p := range []string{"POST " + version + "/database/query", version + "/kv/{rest...}", version + "/queues/{rest...}", version + "/workflows/{rest...}", version + "/objects", version + "/objects/{rest...}"} {
+	for _, p := range []string{version + "/queues/{rest...}", version + "/workflows/{rest...}", version + "/objects", version + "/objects/{rest...}"} {
 		later[p] = data
 	}
 	return later

@@ -22,6 +22,7 @@ type Deps struct {
 	Lifecycle  Lifecycle
 	Uploads    Uploads
 	Logs       Logs
+	Data       Data
 	Routes     Routes
 	Registry   Pinger // for deep health
 	Store      Pinger // for deep health
@@ -64,6 +65,9 @@ func New(d Deps) (*Server, error) {
 	})
 	router{s}.HandleFunc("PUT /v1/uploads/{ticket}", s.putUpload)
 	router{s}.HandleFunc("GET /metrics", d.Metrics.ServeHTTP)
+	for _, pattern := range dataEndpoints() {
+		router{s}.HandleFunc(pattern, s.data)
+	}
 	for pattern, what := range laterEndpoints() {
 		router{s}.HandleFunc(pattern, s.later(what))
 	}
@@ -74,7 +78,7 @@ func (d Deps) check() error {
 	var errs []error
 	for name, missing := range map[string]bool{
 		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Promotions": d.Promotions == nil,
-		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil,
+		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil,
 		"Routes": d.Routes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
 		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0,

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"io"
+	"net/http"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -80,6 +81,13 @@ type LogLine struct {
 	Level   string
 	Message string
 	Source  string
+}
+
+// Data reaches the data of versions that serve [D32].
+type Data interface {
+	// Data sends r, whose path begins below the version's, to the runtime of the
+	// version. The caller closes the answer's body; a refusal is an error.
+	Data(ref svc.Ref, r *http.Request) (*http.Response, error)
 }
 
 // Routes are the hosts of the gateway.

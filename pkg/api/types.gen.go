@@ -2,6 +2,10 @@
 
 package api
 
+import (
+	"encoding/json"
+)
+
 // Defines values for CheckStatus.
 const (
 	CheckStatusDegraded    CheckStatus = "degraded"
@@ -104,6 +108,30 @@ func (e StepStatus) Valid() bool {
 	}
 }
 
+// Defines values for TableType.
+const (
+	TableTypeShadow  TableType = "shadow"
+	TableTypeTable   TableType = "table"
+	TableTypeView    TableType = "view"
+	TableTypeVirtual TableType = "virtual"
+)
+
+// Valid indicates whether the value is a known member of the TableType enum.
+func (e TableType) Valid() bool {
+	switch e {
+	case TableTypeShadow:
+		return true
+	case TableTypeTable:
+		return true
+	case TableTypeView:
+		return true
+	case TableTypeVirtual:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for VersionStatus.
 const (
 	VersionStatusArchived    VersionStatus = "archived"
@@ -164,8 +192,71 @@ func (e GetProjectParamsInclude) Valid() bool {
 	}
 }
 
+// Defines values for ListRowsParamsDir.
+const (
+	ListRowsParamsDirAsc  ListRowsParamsDir = "asc"
+	ListRowsParamsDirDesc ListRowsParamsDir = "desc"
+)
+
+// Valid indicates whether the value is a known member of the ListRowsParamsDir enum.
+func (e ListRowsParamsDir) Valid() bool {
+	switch e {
+	case ListRowsParamsDirAsc:
+		return true
+	case ListRowsParamsDirDesc:
+		return true
+	default:
+		return false
+	}
+}
+
+// Binding One binding of a version.
+type Binding struct {
+	// Branched Whether its data began as the parent's.
+	Branched bool `json:"branched"`
+
+	// ForkTXID Cut point in the parent's data; "" unless branched.
+	ForkTXID string `json:"fork_txid"`
+
+	// Kind database, kv, version_metadata, var; more may come.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+
+	// ParentVersionID null unless branched.
+	ParentVersionID *string `json:"parent_version_id"`
+
+	// Resource What the binding is of; bindings of one resource share its data. "" for none.
+	Resource string `json:"resource"`
+
+	// Stats Numbers of the kind: tables, keys, size_bytes.
+	Stats map[string]int64 `json:"stats"`
+}
+
+// BindingList The bindings of a version.
+type BindingList struct {
+	Items []Binding `json:"items"`
+}
+
+// Cell A value. Blobs are {"$base64":"…"}; integers past 2^53 and infinite numbers come as strings.
+type Cell = any
+
 // CheckStatus degraded means that it works and takes no new deploys.
 type CheckStatus string
+
+// Column A column of a table.
+type Column struct {
+	// Default An SQL expression.
+	Default   *string `json:"default"`
+	Generated bool    `json:"generated"`
+	Name      string  `json:"name"`
+	NotNull   bool    `json:"not_null"`
+
+	// PrimaryKey Its place in the primary key, from 1; 0 when it is not of it.
+	PrimaryKey int `json:"primary_key"`
+
+	// Type As declared, or "".
+	Type string `json:"type"`
+}
 
 // CreateProject Body of POST /projects.
 type CreateProject struct {
@@ -196,6 +287,42 @@ type CreateVersion struct {
 
 	// Upload Ask for a one-time address for the bundle.
 	Upload bool `json:"upload,omitempty,omitzero"`
+}
+
+// Database A database behind a binding.
+type Database struct {
+	Binding string `json:"binding"`
+
+	// ForkTXID Cut point in the parent's database; "" unless branched.
+	ForkTXID string `json:"fork_txid"`
+
+	// HeadTXID Position of its last write; "" where none is kept.
+	HeadTXID  string `json:"head_txid"`
+	Name      string `json:"name"`
+	SizeBytes int64  `json:"size_bytes"`
+
+	// Tables How many it has.
+	Tables int64 `json:"tables"`
+}
+
+// DatabaseList The databases of a version.
+type DatabaseList struct {
+	Items []Database `json:"items"`
+}
+
+// DatabaseQuery Body of POST /database/query.
+type DatabaseQuery struct {
+	// Binding Needed only when there are several databases.
+	Binding string `json:"binding,omitempty,omitzero"`
+
+	// Params Of the last statement.
+	Params []any `json:"params,omitempty,omitzero"`
+
+	// ReadOnly false lets the statements write.
+	ReadOnly *bool `json:"read_only,omitempty"`
+
+	// SQL One statement or several.
+	SQL string `json:"sql"`
 }
 
 // DeepHealth Health with its parts.
@@ -252,6 +379,22 @@ type HealthChecks struct {
 	Store PartHealth `json:"store"`
 }
 
+// Key A key of a namespace.
+type Key struct {
+	// Expiration Seconds since 1970; absent when it never expires.
+	Expiration int64 `json:"expiration,omitempty,omitzero"`
+
+	// Metadata JSON as it was stored; absent without.
+	Metadata json.RawMessage `json:"metadata,omitempty,omitzero"`
+	Name     string          `json:"name"`
+}
+
+// KeyPage A page of keys.
+type KeyPage struct {
+	Items      []Key   `json:"items"`
+	NextCursor *string `json:"next_cursor"`
+}
+
 // LogLine One console line or exception of a worker.
 type LogLine struct {
 	// Level debug, log, info, warn or error.
@@ -266,6 +409,22 @@ type LogLine struct {
 // LogLines The last lines of a version.
 type LogLines struct {
 	Items []LogLine `json:"items"`
+}
+
+// Namespace A key-value namespace behind a binding.
+type Namespace struct {
+	Binding string `json:"binding"`
+
+	// Keys How many it has.
+	Keys int64 `json:"keys"`
+
+	// SizeBytes Of all values.
+	SizeBytes int64 `json:"size_bytes"`
+}
+
+// NamespaceList The key-value namespaces of a version.
+type NamespaceList struct {
+	Items []Namespace `json:"items"`
 }
 
 // PartHealth Whether a part answered.
@@ -388,6 +547,44 @@ type PromotionPage struct {
 // PromotionStatus How a promotion stands; failed means compensated, unchanged that it was production already.
 type PromotionStatus string
 
+// QueryMeta What a statement did.
+type QueryMeta struct {
+	ChangedDB bool `json:"changed_db"`
+
+	// Changes Rows it changed.
+	Changes int64 `json:"changes"`
+
+	// Duration Milliseconds.
+	Duration    float64 `json:"duration"`
+	LastRowID   int64   `json:"last_row_id"`
+	RowsRead    int64   `json:"rows_read"`
+	RowsWritten int64   `json:"rows_written"`
+
+	// SizeAfter Bytes.
+	SizeAfter int64 `json:"size_after"`
+}
+
+// QueryResult The result of one statement.
+type QueryResult struct {
+	// Columns In the order of the statement.
+	Columns []string `json:"columns"`
+
+	// Meta What a statement did.
+	Meta QueryMeta `json:"meta"`
+
+	// Results One object for each row.
+	Results []map[string]any `json:"results"`
+	Success bool             `json:"success"`
+
+	// Truncated There are more rows: an answer has 10,000 at most.
+	Truncated bool `json:"truncated"`
+}
+
+// QueryResults One result for each statement.
+type QueryResults struct {
+	Results []QueryResult `json:"results"`
+}
+
 // QueueHealth How full the deploy queue is.
 type QueueHealth struct {
 	// Detail What is wrong.
@@ -432,6 +629,13 @@ type RoutePage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
+// RowPage A page of rows.
+type RowPage struct {
+	Columns    []string `json:"columns"`
+	NextCursor *string  `json:"next_cursor"`
+	Rows       [][]any  `json:"rows"`
+}
+
 // StepRun One step of a deploy or a promotion.
 type StepRun struct {
 	Detail    string `json:"detail"`
@@ -445,6 +649,29 @@ type StepRun struct {
 
 // StepStatus How a step stands; undone is a compensated step of a promotion.
 type StepStatus string
+
+// Table A table or view.
+type Table struct {
+	Columns []Column `json:"columns"`
+	Name    string   `json:"name"`
+
+	// RowCount null for a view and for what takes long to count.
+	RowCount *int64 `json:"row_count"`
+
+	// SQL The statement that made it.
+	SQL string `json:"sql"`
+
+	// Type A shadow table is a virtual table's own.
+	Type TableType `json:"type"`
+}
+
+// TableType A shadow table is a virtual table's own.
+type TableType string
+
+// TableList The tables of a database.
+type TableList struct {
+	Items []Table `json:"items"`
+}
 
 // Upload How to upload the bundle; needs no other credential.
 type Upload struct {
@@ -535,8 +762,14 @@ type VersionStatus string
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DatabaseBinding defines model for DatabaseBinding.
+type DatabaseBinding = string
+
 // Limit defines model for Limit.
 type Limit = int
+
+// NamespacePath defines model for NamespacePath.
+type NamespacePath = string
 
 // ProjectPath defines model for ProjectPath.
 type ProjectPath = string
@@ -595,6 +828,54 @@ type CreateVersionParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListTablesParams defines parameters for ListTables.
+type ListTablesParams struct {
+	// Binding Name of the database's binding; needed only when there are several (400 `binding_required`).
+	Binding *DatabaseBinding `form:"binding,omitempty" json:"binding,omitempty"`
+}
+
+// ListRowsParams defines parameters for ListRows.
+type ListRowsParams struct {
+	// Limit Rows of a page; above 1000 counts as 1000. A page of large rows may have fewer.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the table and the order.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// OrderBy A column; the primary key decides between equal values. Without it, the order of the primary key.
+	OrderBy *string            `form:"order_by,omitempty" json:"order_by,omitempty"`
+	Dir     *ListRowsParamsDir `form:"dir,omitempty" json:"dir,omitempty"`
+
+	// Binding Name of the database's binding; needed only when there are several (400 `binding_required`).
+	Binding *DatabaseBinding `form:"binding,omitempty" json:"binding,omitempty"`
+}
+
+// ListRowsParamsDir defines parameters for ListRows.
+type ListRowsParamsDir string
+
+// ListKeysParams defines parameters for ListKeys.
+type ListKeysParams struct {
+	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Limit Keys of a page; above 1000 counts as 1000.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the namespace and the prefix.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// PutValueParams defines parameters for PutValue.
+type PutValueParams struct {
+	// Expiration Seconds since 1970, at least 60 ahead.
+	Expiration *int64 `form:"expiration,omitempty" json:"expiration,omitempty"`
+
+	// ExpirationTTL Seconds from now, at least 60. It wins over `expiration`.
+	ExpirationTTL *int64 `form:"expiration_ttl,omitempty" json:"expiration_ttl,omitempty"`
+
+	// SvcKvMetadata JSON of 1024 bytes at most.
+	SvcKvMetadata *string `json:"Svc-Kv-Metadata,omitempty"`
+}
+
 // ListLogsParams defines parameters for ListLogs.
 type ListLogsParams struct {
 	// Tail How many lines at most; above 1000 counts as 1000.
@@ -612,6 +893,9 @@ type CreateProjectJSONRequestBody = CreateProject
 
 // CreateVersionJSONRequestBody defines body for CreateVersion for application/json ContentType.
 type CreateVersionJSONRequestBody = CreateVersion
+
+// QueryDatabaseJSONRequestBody defines body for QueryDatabase for application/json ContentType.
+type QueryDatabaseJSONRequestBody = DatabaseQuery
 
 // PromoteVersionJSONRequestBody defines body for PromoteVersion for application/json ContentType.
 type PromoteVersionJSONRequestBody = PromoteVersion

@@ -1,0 +1,110 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	maxDataLimit = 1000     // of a page of rows or keys [D33]
+	maxDataBody  = 32 << 20 // bytes, more than a value may have
+)
+
+// dataEndpoints are the operations that the runtime of a version answers, for
+// it alone has the version's data [D32]-[D35]. They are not generated handlers:
+// what they answer passes through.
+func dataEndpoints() []string {
+	const version = "/v1/projects/{project}/versions/{version}"
+	return []string{
+		"GET " + version + "/bindings",
+		"GET " + version + "/database",
+		"GET " + version + "/database/tables",
+		"GET " + version + "/database/tables/{table}/rows",
+		"POST " + version + "/database/query",
+		"GET " + version + "/kv",
+		"GET " + version + "/kv/{namespace}",
+		"GET " + version + "/kv/{namespace}/keys",
+		"GET " + version + "/kv/{namespace}/values/{key...}",
+		"PUT " + version + "/kv/{namespace}/values/{key...}",
+		"DELETE " + version + "/kv/{namespace}/values/{key...}",
+	}
+}
+
+// data passes a request on to the runtime of its version.
+func (s *Server) data(w http.ResponseWriter, r *http.Request) {
+	ref := svc.Ref{Project: r.PathValue("project"), Version: r.PathValue("version")}
+	v, err := s.Versions.Version(r.Context(), ref)
+	if err == nil {
+		err = hasData(v)
+	}
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	inner, err := dataRequest(w, r)
+	if err != nil {
+		s.fail(w, r, err)
+		return
+	}
+	resp, err := s.Data.Data(ref, inner)
+	if err != nil {
+		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+			err = svc.Errorf(svc.TooLarge, "body_too_large", "a body may have %d bytes", tooLarge.Limit)
+		}
+		s.fail(w, r, err)
+		return
+	}
+	defer resp.Body.Close()
+	for _, name := range []string{"Content-Type", "Content-Length", "Svc-Kv-Metadata", "Svc-Kv-Expiration"} {
+		if values := resp.Header[name]; len(values) > 0 {
+			w.Header()[name] = values
+		}
+	}
+	w.WriteHeader(resp.StatusCode)
+	if _, err := io.Copy(w, resp.Body); err != nil {
+		s.fail(w, r, err)
+	}
+}
+
+// dataRequest is r as the runtime reads it: its path begins below the
+// version's, in the same encoding, for a key may hold any byte.
+func dataRequest(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
+	const above = 6 // "", v1, projects, its id, versions, its id
+	path := "/" + strings.Join(strings.Split(r.URL.EscapedPath(), "/")[above:], "/")
+	u, err := url.ParseRequestURI(path)
+	if err != nil { // it was parsed before
+		return nil, fmt.Errorf("reading a path again: %w", err)
+	}
+	u.RawQuery = r.URL.RawQuery
+	inner := &http.Request{Method: r.Method, URL: u, Header: http.Header{}, ContentLength: r.ContentLength}
+	if r.Body != nil && r.Body != http.NoBody {
+		inner.Body = http.MaxBytesReader(w, r.Body, maxDataBody)
+	}
+	if metadata := r.Header.Values("Svc-Kv-Metadata"); len(metadata) > 0 {
+		inner.Header["Svc-Kv-Metadata"] = metadata
+	}
+	return inner.WithContext(r.Context()), nil
+}
+
+// hasData refuses a version whose data cannot be looked at [D39].
+func hasData(v svc.Version) error {
+	switch v.Status { //nolint:exhaustive // the others are on their way
+	case svc.StatusReady, svc.StatusDraining:
+		return nil
+	case svc.StatusArchived:
+		return svc.Errorf(svc.Conflict, "version_archived", "version %s is archived, and its data with it", v.Ref).
+			WithHint("wake it first")
+	case svc.StatusFailed:
+		return svc.Errorf(svc.Conflict, "version_failed", "version %s failed, so it has no data to show", v.Ref)
+	case svc.StatusDestroyed:
+		return svc.Errorf(svc.Gone, "version_destroyed", "version %s was destroyed", v.Ref)
+	}
+	return svc.Errorf(svc.Conflict, "version_not_ready", "version %s is %s", v.Ref, v.Status).
+		WithHint("poll it until it is ready")
+}
