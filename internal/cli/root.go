@@ -25,6 +25,7 @@ func New(k *kit.Kit) *cobra.Command {
 	root.AddGroup(
 		&cobra.Group{ID: "deploy", Title: "Deploying:"},
 		&cobra.Group{ID: "look", Title: "Looking:"},
+		&cobra.Group{ID: "data", Title: "Data:"},
 		&cobra.Group{ID: "run", Title: "Running a server:"},
 	)
 	flags := root.PersistentFlags()
@@ -33,6 +34,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
 	add(root, "deploy", newDeploy(k), newPromote(k), newRollback(k), newBundle(k))
 	add(root, "look", newVersions(k), newProjects(k))
+	add(root, "data", newD1(k), newKV(k))
 	add(root, "run", serve.NewServe(k), serve.NewRuntime(k))
 	root.AddCommand(serve.NewVersion(k))
 	root.AddCommand(serve.Hidden()...)
