@@ -58,7 +58,7 @@ func newBundles(d Deps) *bundles {
 
 // ensure gives the bundle of v, fetched if it is not in the cache. When the
 // object's digest is not the one v was created with, mismatch decides.
-func (b *bundles) ensure(ctx context.Context, v svc.Version, mismatch func(error) error) (unpacked, error) {
+func (b *bundles) ensure(ctx context.Context, v svc.Version, p patience, mismatch func(error) error) (unpacked, error) {
 	known := v.Digest
 	if b.anyDigest {
 		known = ""
@@ -69,7 +69,7 @@ func (b *bundles) ensure(ctx context.Context, v svc.Version, mismatch func(error
 	if err := os.MkdirAll(filepath.Join(b.dir, v.Project), dirMode); err != nil {
 		return unpacked{}, fmt.Errorf("making room for the bundle: %w", err)
 	}
-	got, err := b.download(ctx, v.Ref)
+	got, err := b.download(ctx, v.Ref, p)
 	if err != nil {
 		return unpacked{}, err
 	}

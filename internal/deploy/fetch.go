@@ -31,11 +31,40 @@ type download struct {
 	size   int64
 }
 
+// patience runs what waits for a bundle: in place, aside, or not at all. Nil
+// waits in place.
+type patience func(wait func() error) error
+
+// impatient waits for nothing: at boot one missing bundle must not keep others.
+func impatient(func() error) error { return errImpatient }
+
+var errImpatient = errors.New("the bundle is not waited for")
+
 // download brings the bundle's object to disk. It waits for one that is not
-// there yet [D41], and for a store that does not answer.
-func (b *bundles) download(ctx context.Context, ref svc.Ref) (download, error) {
+// there yet [D41], and for a store that does not answer, as p lets it.
+func (b *bundles) download(ctx context.Context, ref svc.Ref, p patience) (got download, err error) {
 	arrived, done := b.watch(ref)
 	defer done()
+	got, err = b.try(ctx, ref)
+	var later *laterError
+	if err == nil || ctx.Err() != nil || !errors.As(err, &later) {
+		return got, err
+	}
+	wait := func() error {
+		got, err = b.await(ctx, ref, arrived)
+		return err
+	}
+	if p == nil {
+		p = func(wait func() error) error { return wait() }
+	}
+	if err = p(wait); errors.Is(err, errImpatient) {
+		err = later.expired(ref, 0)
+	}
+	return got, err
+}
+
+// await looks for the bundle again and again until the wait is over.
+func (b *bundles) await(ctx context.Context, ref svc.Ref, arrived <-chan struct{}) (download, error) {
 	began := time.Now()
 	deadline := time.NewTimer(b.wait)
 	defer deadline.Stop()

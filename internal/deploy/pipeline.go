@@ -17,6 +17,7 @@ type run struct {
 	*Service
 	v         svc.Version
 	log       *slog.Logger
+	patience  patience
 	bundleDir string // "" until the bundle is unpacked
 	detail    string // of the step before, for the timeline row that the next move ends
 }
@@ -75,7 +76,7 @@ func (s *Service) Run(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	r := &run{Service: s, v: v, log: log}
+	r := &run{Service: s, v: v, log: log, patience: job.Aside}
 	err = r.attempt(own, job.Attempt)
 	if errors.Is(err, errEnded) || errors.Is(context.Cause(own), errHalted) {
 		return r.abandon(ctx)

@@ -147,7 +147,7 @@ func (s *Service) startOne(ctx context.Context, ref svc.Ref) bool {
 }
 
 func (s *Service) start(ctx context.Context, v svc.Version) (Endpoint, error) {
-	r := &run{Service: s, v: v, log: s.log}
+	r := &run{Service: s, v: v, log: s.log, patience: impatient}
 	if err := r.open(ctx); err != nil {
 		return Endpoint{}, err
 	}

@@ -34,7 +34,7 @@ func (r *run) unpacked(ctx context.Context) error {
 }
 
 func (r *run) ensureBundle(ctx context.Context) (unpacked, error) {
-	b, err := r.bundles.ensure(ctx, r.v, func(err error) error {
+	b, err := r.bundles.ensure(ctx, r.v, r.patience, func(err error) error {
 		if !r.deps.Lenient {
 			return err
 		}

@@ -12,6 +12,10 @@ type Job struct {
 	ID      int64
 	Ref     svc.Ref
 	Attempt int // 1 for the first; counts claims, also those that a crash ended
+
+	// Aside runs wait while somebody else takes this job's turn: what only
+	// waits must not keep the queue. Nil outside a Worker.
+	Aside func(wait func() error) error
 }
 
 // Store is the persistent queue. Only the owner of a job's lease may extend,

@@ -13,6 +13,10 @@ import (
 // settleTimeout bounds the call that ends a job, which outlives its context.
 const settleTimeout = 10 * time.Second
 
+// maxStandIns bounds the jobs that wait aside at once. Beyond it a waiting job
+// keeps its turn.
+const maxStandIns = 256
+
 // errLeaseLost is the cause of a job's cancellation when another owner has it.
 var errLeaseLost = errors.New("the lease of the job is lost")
 
@@ -21,7 +25,8 @@ var errLeaseLost = errors.New("the lease of the job is lost")
 type loop struct {
 	*Worker
 
-	owner string
+	owner  string
+	retire <-chan struct{} // ends a stand-in; nil for the others
 }
 
 // serve runs one job after the other until Stop or the end of ctx.
@@ -47,9 +52,27 @@ func (w loop) claims(ctx context.Context) bool {
 		return false
 	case <-ctx.Done():
 		return false
+	case <-w.retire:
+		w.Notify() // it may have taken a wake-up that is another's now
+		return false
 	default:
 		return true
 	}
+}
+
+// aside runs wait with a stand-in loop at work. When wait returns, the stand-in
+// ends the job it has and goes: until then there is one more at work.
+func (w loop) aside(ctx context.Context, wait func() error) error {
+	n := w.standIns.Add(1)
+	defer w.standIns.Add(-1)
+	if n > maxStandIns {
+		return wait()
+	}
+	retire := make(chan struct{})
+	defer close(retire)
+	stand := loop{w.Worker, fmt.Sprintf("%s/stand-in-%d", w.cfg.Owner, w.hired.Add(1)), retire}
+	w.loops.Go(func() { stand.serve(ctx) })
+	return wait()
 }
 
 // idle waits for a notification, the next poll or the end.
@@ -60,12 +83,14 @@ func (w loop) idle(ctx context.Context) {
 	case <-w.wake:
 	case <-poll.C:
 	case <-w.quit:
+	case <-w.retire:
 	case <-ctx.Done():
 	}
 }
 
 // work runs job under a heartbeat and settles it.
 func (w loop) work(ctx context.Context, job Job) {
+	job.Aside = func(wait func() error) error { return w.aside(ctx, wait) }
 	jobCtx, cancel := context.WithCancelCause(ctx)
 	beat := make(chan struct{})
 	go func() {

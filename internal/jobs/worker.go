@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -36,6 +37,10 @@ type Worker struct {
 	wake chan struct{} // holds at most one token
 	quit chan struct{} // closed by Stop: claim no more
 	done chan struct{} // closed when every loop has returned
+
+	loops    sync.WaitGroup
+	standIns atomic.Int64 // now
+	hired    atomic.Int64 // ever: names them
 
 	mu      sync.Mutex
 	started bool
@@ -91,13 +96,12 @@ func (w *Worker) Start(ctx context.Context) error {
 	}
 	ctx, w.kill = context.WithCancelCause(ctx)
 	w.started = true
-	var loops sync.WaitGroup
 	for i := range w.cfg.Loops {
-		l := loop{w, fmt.Sprintf("%s/%d", w.cfg.Owner, i)}
-		loops.Go(func() { l.serve(ctx) })
+		l := loop{Worker: w, owner: fmt.Sprintf("%s/%d", w.cfg.Owner, i)}
+		w.loops.Go(func() { l.serve(ctx) })
 	}
 	go func() {
-		loops.Wait()
+		w.loops.Wait()
 		w.kill(nil)
 		close(w.done)
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -85,6 +86,40 @@ func TestLoops(t *testing.T) {
 		// Three, three and one, a minute each; finishing one starts the next at once.
 		if took := last.Sub(begin); q.Len() != 0 || most != 3 || took != 3*time.Minute {
 			t.Errorf("at most %d ran at once, all in %v", most, took)
+		}
+		stop(t, w)
+	})
+}
+
+// TestAside: a job that only waits keeps nobody from working, and is not kept
+// waiting by its stand-in when it goes on.
+func TestAside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q := queue(5)
+		var mu sync.Mutex
+		ended := map[int64]time.Duration{}
+		begin := time.Now()
+		w := newWorker(t, jobs.Config{Store: q, Loops: 1, Run: func(_ context.Context, j jobs.Job) error {
+			if j.ID == 1 {
+				if err := j.Aside(func() error { <-time.After(90 * time.Second); return nil }); err != nil {
+					return err
+				}
+			}
+			<-time.After(time.Minute)
+			mu.Lock()
+			defer mu.Unlock()
+			ended[j.ID] = time.Since(begin)
+			return nil
+		}})
+		start(t, w)
+		<-time.After(time.Hour)
+		// 1 waits till 1:30 and works till 2:30; its stand-in does 2 and 3; 4 comes after 1.
+		want := map[int64]time.Duration{1: 150 * time.Second, 2: time.Minute, 3: 2 * time.Minute, 4: 210 * time.Second, 5: 270 * time.Second}
+		mu.Lock()
+		defer mu.Unlock()
+		if !maps.Equal(ended, want) || q.Len() != 0 {
+			t.Errorf("jobs ended at %v, want %v", ended, want)
 		}
 		stop(t, w)
 	})
