@@ -2,9 +2,11 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -73,7 +75,7 @@ func (c *Client) discover(env map[string]string) {
 		dir = DefaultDataDir(env)
 	}
 	note, err := ReadNote(dir)
-	if err != nil || c.Server != "" && c.Server != note.API {
+	if err != nil || !alive(note.PID) || c.Server != "" && c.Server != note.API {
 		return
 	}
 	c.Server = note.API
@@ -107,4 +109,15 @@ func ReadNote(dataDir string) (Note, error) {
 		err = json.Unmarshal(data, &n)
 	}
 	return n, err
+}
+
+// alive reports whether the process that left a note still runs. A killed daemon
+// leaves its note behind, and its port to whoever comes next: tokens are not for
+// them.
+func alive(pid int) bool {
+	if pid <= 0 {
+		return false
+	}
+	err := syscall.Kill(pid, 0)
+	return err == nil || errors.Is(err, syscall.EPERM)
 }

@@ -3,6 +3,7 @@ package config_test
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -125,7 +126,7 @@ func TestDuration(t *testing.T) {
 func TestClientFindsItsDaemon(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	note, err := json.Marshal(config.Note{API: "http://127.0.0.1:4000", DeployToken: "d", AdminToken: "a"})
+	note, err := json.Marshal(config.Note{PID: os.Getpid(), API: "http://127.0.0.1:4000", DeployToken: "d", AdminToken: "a"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,5 +167,24 @@ func TestTableIsComplete(t *testing.T) {
 		if !seen[name] {
 			t.Errorf("%s of the contract's operator table is missing", name)
 		}
+	}
+}
+
+func TestNoteOfADeadDaemon(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "true")
+	if err := cmd.Run(); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	note, err := json.Marshal(config.Note{PID: cmd.Process.Pid, API: "http://127.0.0.1:4000", AdminToken: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config.NotePath(dir), note, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if c, err := config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, ""); err != nil || c.AdminToken != "" || c.Server != config.DefaultServer {
+		t.Errorf("the token of a dead daemon would go to %s (%v)", c.Server, err)
 	}
 }

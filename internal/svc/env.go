@@ -43,11 +43,11 @@ func checkEnvEntry(key, value string) (code, detail string) {
 	case upper == EnvProjectID || upper == EnvVersionID:
 		return "env_platform_key", key + " is set by the platform"
 	case strings.HasPrefix(upper, "SVC_"), strings.HasPrefix(upper, "RUNTIME_"):
-		return "env_reserved_key", "keys that begin with SVC_ or RUNTIME_ are reserved"
+		return "env_reserved_key", key + ": keys that begin with SVC_ or RUNTIME_ are reserved"
 	case !envKeyPattern.MatchString(key):
-		return "env_invalid_key", "a key is a letter or '_', then at most 127 letters, digits and '_'"
+		return "env_invalid_key", fmt.Sprintf("%q: ", key) + "a key is a letter or '_', then at most 127 letters, digits and '_'"
 	case len(value) > MaxEnvValueSize:
-		return "env_value_too_large", fmt.Sprintf("the value has %d bytes; at most %d are allowed", len(value), MaxEnvValueSize)
+		return "env_value_too_large", fmt.Sprintf("the value of %s has %d bytes; at most %d are allowed", key, len(value), MaxEnvValueSize)
 	}
 	return "", ""
 }
