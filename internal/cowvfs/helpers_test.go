@@ -182,6 +182,41 @@ func apply(out *os.File, path string) error {
 	return out.Truncate(int64(h.Commit) * int64(h.PageSize))
 }
 
+// mergeAll is rebuild by way of one merged segment.
+func mergeAll(ctx context.Context, store string, from, id ltx.TXID, base, path string) (err error) {
+	var in []io.Reader
+	for n := from + 1; n <= id; n++ {
+		f, err := os.Open(filepath.Join(store, ltx.FormatFilename(n, n)))
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		in = append(in, f)
+	}
+	merged, err := os.Create(path + ".ltx")
+	if err != nil {
+		return err
+	}
+	defer merged.Close()
+	c, err := ltx.NewCompactor(merged, in)
+	if err != nil {
+		return err
+	}
+	c.HeaderFlags = ltx.HeaderFlagNoChecksum
+	if err := c.Compact(ctx); err != nil {
+		return err
+	}
+	if err := rebuild(store, 0, 0, base, path); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	return apply(out, merged.Name())
+}
+
 // hash is over everything that a user can see in a database.
 func hash(c *raw.Conn) (string, error) {
 	var tables []string

@@ -286,3 +286,38 @@ func TestConcurrent(t *testing.T) {
 		t.Errorf("the store has %s, %v, not %s", got, err, want)
 	}
 }
+
+// TestShrinkPartial makes a file shorter by pages that were never here: VACUUM
+// reads only those that hold something. They must not come back.
+func TestShrinkPartial(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	copyBase(t, filepath.Join(dir, "base.db"))
+	b, err := raw.Open(filepath.Join(dir, "base.db"), raw.Options{})
+	if err == nil {
+		err = errors.Join(b.Script(`DELETE FROM t WHERE id > 100; PRAGMA wal_checkpoint(TRUNCATE);`), b.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := attach(t, cowvfs.Options{Path: filepath.Join(dir, "a.db"), Source: newFileSource(t, filepath.Join(dir, "base.db")), Readahead: 1})
+	c := open(t, f.Path())
+	run(t, c, `VACUUM`)
+	if f.Missing() < 100 {
+		t.Fatalf("only %d pages are missing", f.Missing())
+	}
+	run(t, c, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	if err := f.Hydrate(t.Context(), cowvfs.Pace{}); err != nil {
+		t.Fatal(err)
+	}
+	pages := 0
+	if err := c.Query(`PRAGMA page_count`, nil, func(s *raw.Stmt) error { pages = int(s.Int64(0)); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(f.Path()); err != nil || info.Size() != int64(pages)*4096 {
+		t.Errorf("the file has %d bytes for %d pages, %v", info.Size(), pages, err)
+	}
+	if _, err := sound(c); err != nil {
+		t.Error(err)
+	}
+}

@@ -316,3 +316,51 @@ func makeRows(t testing.TB, c *raw.Conn) {
 		t.Fatal(err)
 	}
 }
+
+// TestComeAndGo closes the last connection, which ends the WAL, and opens others
+// while the file stays attached and, at times, held.
+func TestComeAndGo(t *testing.T) {
+	t.Parallel()
+	path, store := filepath.Join(t.TempDir(), "a.db"), t.TempDir()
+	f := attach(t, cowvfs.Options{Path: path, Capture: &cowvfs.Capture{}})
+	for n := range 8 {
+		c, err := openWriter(f.Path())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 0 {
+			makeRows(t, c)
+		}
+		run(t, c, `UPDATE t SET v = zeroblob(1990 + ?) WHERE id % 10 = ?`, n, n)
+		if n%2 == 1 {
+			run(t, c, `PRAGMA wal_checkpoint(PASSIVE)`)
+		}
+		release := func() {}
+		if n%4 >= 2 { // what is held stays, even behind the last connection
+			same(t, f, store, c)
+			var cut cowvfs.Cut
+			if cut, release, err = f.Hold(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			src, err := cowvfs.OpenCut(cut)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := hash(c)
+			if err := errors.Join(err, c.Close()); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := src.Clone(t.Context(), path+".clone", false); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := check(path + ".clone"); err != nil || got != want {
+				t.Errorf("the clone has %s, %v, not %s", got, err, want)
+			}
+			src.Close()
+		} else if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		release()
+	}
+	same(t, f, store, open(t, f.Path()))
+}

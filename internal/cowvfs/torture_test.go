@@ -111,7 +111,26 @@ func newWorld(t *testing.T, lazy bool) *world {
 
 func (w *world) rebuilt() string { return filepath.Join(w.dir, "rebuilt.db") }
 
+// close merges all segments into one, as compaction does, which must give the
+// same database, and removes the world.
 func (w *world) close(t *testing.T) {
+	from := ltx.TXID(0)
+	if w.base != "" {
+		from = 1
+	}
+	if w.at > from {
+		want, err := check(w.rebuilt())
+		if err != nil {
+			t.Error(err)
+		}
+		path := filepath.Join(w.dir, "merged.db")
+		if err := mergeAll(t.Context(), w.store, from, w.at, w.base, path); err != nil {
+			t.Errorf("merging: %v", err)
+		}
+		if got, err := check(path); err != nil || got != want {
+			t.Errorf("merged segments give %s, %v, not %s", got, err, want)
+		}
+	}
 	for _, dir := range []string{w.dir, w.store} {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)

@@ -297,7 +297,7 @@ func statement(r *rand.Rand) (sql string, undo, numbered bool) {
 	case p < 87:
 		return many, false, true
 	case p < 89: // grows the file by pages that are never written
-		return many + `DELETE FROM t WHERE k = 'big';`, false, true
+		return `CREATE TABLE g(v); WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 90) INSERT INTO g SELECT zeroblob(3000) FROM n; DROP TABLE g;`, false, true
 	case p < 91: // part of a transaction is undone
 		return `SAVEPOINT s; ` + many + ` ROLLBACK TO s; INSERT INTO t(k, v) VALUES ('after', randomblob(20)); RELEASE s;`, false, true
 	case p < 95:
