@@ -3,6 +3,7 @@ TOOL := go tool -modfile=internal/tools/go.mod
 LINT := $(TOOL) golangci-lint
 FUZZTIME ?= 30s
 BENCHCOUNT ?= 1
+TORTURE ?= 10m
 GOTESTFLAGS ?=
 
 .PHONY: help
@@ -64,6 +65,10 @@ bench-peers: build ## measure the program beside its peers (Linux x64; installs 
 .PHONY: fuzz
 fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)
+
+.PHONY: torture
+torture: ## kill writers of a database at random for TORTURE and verify what was captured
+	go test -run Torture -v -timeout 0 ./internal/cowvfs -torture.duration $(TORTURE)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the network)
