@@ -179,7 +179,9 @@ func TestSameVersionTwice(t *testing.T) {
 	d.push("shop", api.CreateVersion{ID: "v1", ArtifactDigest: digest}, good)
 	d.ended("shop", "v1")
 	const create = "/v1/projects/shop/versions"
-	post := func(body string, headers ...string) reply { return d.deployer(http.MethodPost, create, body, headers...) }
+	post := func(body string, headers ...string) reply {
+		return d.deployer(http.MethodPost, create, body, headers...)
+	}
 	if r := post(`{"id":"v1","artifact_digest":"` + digest + `"}`); r.status != 202 || !strings.Contains(r.body, `"ready"`) {
 		t.Errorf("the same again: %d %s", r.status, r.body)
 	}

@@ -76,12 +76,18 @@ func badBundles(t *testing.T) map[string]badBundle {
 		"path-hidden":    escape(t, "modules/../../../../../../escaped"),
 		"path-absolute":  escape(t, "/tmp/escaped"),
 		"path-backslash": escape(t, `modules\..\..\escaped`),
-		"symlink": {data: zstded(tarred(t, manifest, entry{tar.Header{Typeflag: tar.TypeSymlink, Name: "modules/index.js", Linkname: "/etc/passwd"}, nil})),
-			code: "bundle_path", words: []string{"modules/index.js", "symbolic link", "only plain files"}},
-		"hardlink": {data: zstded(tarred(t, manifest, entry{tar.Header{Typeflag: tar.TypeLink, Name: "modules/index.js", Linkname: "manifest.json"}, nil})),
-			code: "bundle_path", words: []string{"hard link"}},
-		"device": {data: zstded(tarred(t, manifest, entry{tar.Header{Typeflag: tar.TypeChar, Name: "modules/index.js", Devmajor: 1, Devminor: 5}, nil})),
-			code: "bundle_path", words: []string{"a device"}},
+		"symlink": {
+			data: zstded(tarred(t, manifest, entry{tar.Header{Typeflag: tar.TypeSymlink, Name: "modules/index.js", Linkname: "/etc/passwd"}, nil})),
+			code: "bundle_path", words: []string{"modules/index.js", "symbolic link", "only plain files"},
+		},
+		"hardlink": {
+			data: zstded(tarred(t, manifest, entry{tar.Header{Typeflag: tar.TypeLink, Name: "modules/index.js", Linkname: "manifest.json"}, nil})),
+			code: "bundle_path", words: []string{"hard link"},
+		},
+		"device": {
+			data: zstded(tarred(t, manifest, entry{tar.Header{Typeflag: tar.TypeChar, Name: "modules/index.js", Devmajor: 1, Devminor: 5}, nil})),
+			code: "bundle_path", words: []string{"a device"},
+		},
 		"twice":         {data: zstded(tarred(t, manifest, module, module)), code: "bundle_path", words: []string{"modules/index.js", "twice"}},
 		"no-manifest":   {data: zstded(tarred(t, module)), code: "bundle_mismatch", words: []string{"no manifest.json"}},
 		"no-module":     {data: zstded(tarred(t, manifest)), code: "bundle_mismatch", words: []string{"modules/index.js"}},
@@ -93,13 +99,13 @@ func badBundles(t *testing.T) map[string]badBundle {
 		"bomb-files":    {data: zstded(tarred(t, many(manifest, 1000)...)), code: "bundle_too_large", words: []string{"more than 50 files"}},
 		"modules-size":  {data: bundled(t, bundle.Manifest{}, map[string]string{"modules/index.js": helloScript + strings.Repeat(" ", 2<<20)}), code: "bundle_too_large", words: []string{"1 MiB", "minify"}},
 
-		"module-type":      manifested(t, "module_type_unknown", `"type":"esm"`, `"type":"python"`, "index.js", "python", "esm, commonjs, text, data, wasm and json"),
-		"schema-version":   manifested(t, "manifest_version", `"schema_version":1`, `"schema_version":2`, "format 2", "reads up to 1", "upgrade the server"),
-		"manifest-json":    manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,,`),
-		"manifest-field":   manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,"cron":"* * * * *"`, "cron"),
-		"manifest-main":    manifested(t, "manifest_invalid", `"main":"index.js"`, `"main":"other.js"`, "other.js", "not among the modules"),
-		"manifest-escape":  manifested(t, "manifest_invalid", `"name":"index.js"`, `"name":"../index.js"`, "../index.js", "leaves the bundle"),
-		"manifest-date":    manifested(t, "manifest_invalid", `"2026-11-01"`, `"soon"`, "soon", "YYYY-MM-DD"),
+		"module-type":     manifested(t, "module_type_unknown", `"type":"esm"`, `"type":"python"`, "index.js", "python", "esm, commonjs, text, data, wasm and json"),
+		"schema-version":  manifested(t, "manifest_version", `"schema_version":1`, `"schema_version":2`, "format 2", "reads up to 1", "upgrade the server"),
+		"manifest-json":   manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,,`),
+		"manifest-field":  manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,"cron":"* * * * *"`, "cron"),
+		"manifest-main":   manifested(t, "manifest_invalid", `"main":"index.js"`, `"main":"other.js"`, "other.js", "not among the modules"),
+		"manifest-escape": manifested(t, "manifest_invalid", `"name":"index.js"`, `"name":"../index.js"`, "../index.js", "leaves the bundle"),
+		"manifest-date":   manifested(t, "manifest_invalid", `"2026-11-01"`, `"soon"`, "soon", "YYYY-MM-DD"),
 	}
 }
 

@@ -59,7 +59,7 @@ func (l *lockedBuffer) String() string {
 // newDaemon makes a home for a daemon; start starts it.
 func newDaemon(t *testing.T, env ...string) *daemon {
 	t.Helper()
-	home, err := os.MkdirTemp("", "svc") // short: unix sockets are made in it
+	home, err := os.MkdirTemp("", "svc") //nolint:usetesting // short: unix sockets are made in it
 	if err != nil {
 		t.Fatal(err)
 	}

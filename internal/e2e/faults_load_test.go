@@ -195,7 +195,7 @@ func (d *daemon) longStream(prod string, n int) <-chan error {
 
 func (d *daemon) openSocket(prod string) *websocket.Conn {
 	d.t.Helper()
-	ws, _, err := websocket.Dial(d.t.Context(), prod+"/socket", &websocket.DialOptions{HTTPClient: d.http()}) //nolint:bodyclose // of a websocket there is none
+	ws, _, err := websocket.Dial(d.t.Context(), prod+"/socket", &websocket.DialOptions{HTTPClient: d.http()})
 	if err != nil {
 		d.t.Fatal(err)
 	}

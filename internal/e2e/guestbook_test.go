@@ -96,7 +96,7 @@ func (d *daemon) chat(url, want string) {
 	if err != nil {
 		d.t.Fatalf("websocket: %v (%v)", err, resp)
 	}
-	defer ws.CloseNow() //nolint:errcheck // closed below when all is well
+	defer ws.CloseNow()
 	if err := ws.Write(d.t.Context(), websocket.MessageText, []byte("bob")); err != nil {
 		d.t.Fatal(err)
 	}
