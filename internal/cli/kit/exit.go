@@ -130,6 +130,9 @@ func problem(err error) api.Problem {
 	}
 	p := api.Problem{Type: "about:blank", Title: "the command failed", Code: code(err), Detail: err.Error()}
 	if own, ok := errors.AsType[*svc.Error](err); ok {
+		if own.Err == nil && own.Error() == err.Error() { // nothing was said around it
+			p.Detail, p.Hint = own.Detail, own.Hint
+		}
 		for _, f := range own.Fields {
 			p.Errors = append(p.Errors, api.FieldProblem{Pointer: f.Pointer, Code: f.Code, Detail: f.Detail})
 		}

@@ -84,6 +84,7 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2 // cobra's own for the root
 	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
 		text += "\n\nDid you mean this?\n\t" + strings.Join(meant, "\n\t")
 	}
@@ -106,7 +107,14 @@ func NewVersion(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			b := obs.BuildInfo()
 			return k.Print(b, func() {
-				k.Printf("%s %s (commit %s, built %s, %s/%s)", cmd.Root().Name(), b.Version, b.Commit, b.Date, runtime.GOOS, runtime.GOARCH)
+				details := []string{runtime.GOOS + "/" + runtime.GOARCH}
+				if b.Commit != "" {
+					details = append(details, "commit "+b.Commit)
+				}
+				if b.Date != "" {
+					details = append(details, "built "+b.Date)
+				}
+				k.Printf("%s %s (%s)", cmd.Root().Name(), b.Version, strings.Join(details, ", "))
 			})
 		},
 	}
