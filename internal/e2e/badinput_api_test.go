@@ -114,7 +114,7 @@ func badCalls() map[string]badCall {
 		"root":             get("/", 404, "path_not_found"),
 		"no prefix":        get("/projects", 404, "path_not_found"),
 		"odd path":         get("/v1//projects", 404, "path_not_found"),
-		"encoded escape":   get("/v1/projects/..%2f..%2fetc%2fpasswd", 404, "path_not_found"),
+		"encoded escape":   get("/v1/projects/..%2f..%2fetc%2fpasswd", 404, "project_not_found"),
 		"nul in path":      get("/v1/projects/%00", 404, "project_not_found"),
 		"promote nothing":  post("/v1/projects/shop/versions/v404/promote", "", 404, "version_not_found"),
 		"promote field":    post("/v1/projects/shop/versions/v404/promote", `{"force":true}`, 400, "unknown_field", `"/force"`),
