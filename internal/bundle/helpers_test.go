@@ -31,6 +31,10 @@ func sample(t testing.TB) (bundle.Manifest, bundle.Tree) {
 		"modules/index.js":                 []byte(worker),
 		"modules/lib/add.wasm?module":      []byte("\x00asm\x01\x00\x00\x00"),
 		"modules/ünïcode.txt":              []byte("grüße"),
+		"seed/DB/0001_guests.sql":          []byte("insert into t values (1)"),
+		"seed/DB/0002_more.sql":            []byte("insert into t values (2)"),
+		"seed/KV.jsonl":                    []byte(`{"key":"a","value":"b"}`),
+		"seed/FILES/images/.logo é.png":    []byte("PNG"),
 		"sourcemaps/index.js.map":          []byte(`{"version":3}`),
 		"migrations/DB/0001_init.sql":      []byte("create table t (a)"),
 		"migrations/DB/sub/0002_index.sql": []byte("create index i on t (a)"),
@@ -48,6 +52,12 @@ func sample(t testing.TB) (bundle.Manifest, bundle.Tree) {
 			{Name: "DB", Kind: "database", Resource: "guests"},
 			{Name: "KV", Kind: "kv", Resource: "cache"},
 			{Name: "VERSION", Kind: "version_metadata"},
+			{Name: "FILES", Kind: "object_store", Resource: "files"},
+		},
+		Seeds: []bundle.Seeds{
+			{Binding: "DB", Files: []bundle.File{{Path: "seed/DB/0001_guests.sql"}, {Path: "seed/DB/0002_more.sql"}}},
+			{Binding: "KV", Files: []bundle.File{{Path: "seed/KV.jsonl"}}},
+			{Binding: "FILES", Files: []bundle.File{{Path: "seed/FILES/images/.logo é.png"}}},
 		},
 		Migrations: []bundle.Migrations{{Binding: "DB", Table: "d1_migrations", Files: []bundle.File{
 			{Path: "migrations/DB/0001_init.sql"}, {Path: "migrations/DB/sub/0002_index.sql"},

@@ -16,6 +16,7 @@ type Manifest struct {
 	CompatibilityFlags []string       `json:"compatibility_flags"`  // never experimental ones
 	Vars               map[string]Var `json:"vars,omitempty"`       // env of source "bundle"
 	Bindings           []Binding      `json:"bindings,omitempty"`   // resources
+	Seeds              []Seeds        `json:"seeds,omitempty"`      // imported in `preparing`, into a root version alone
 	Migrations         []Migrations   `json:"migrations,omitempty"` // applied in `preparing`
 	SourceMaps         []File         `json:"source_maps,omitempty"`
 }
@@ -68,5 +69,13 @@ type Binding struct {
 type Migrations struct {
 	Binding string `json:"binding"`
 	Table   string `json:"table"` // where applied ones are recorded, as wrangler does
+	Files   []File `json:"files"`
+}
+
+// Seeds are the files that one binding of a root version starts with, in the
+// order they are imported: seed/<binding>.<ext> or below seed/<binding>/. What
+// they hold is for the binding's kind to say.
+type Seeds struct {
+	Binding string `json:"binding"`
 	Files   []File `json:"files"`
 }

@@ -51,7 +51,7 @@ func Pack(w io.Writer, m Manifest, files fs.FS) (Packed, error) {
 func seal(m Manifest, files fs.FS) (Manifest, error) {
 	m.Modules = slices.Clone(m.Modules)
 	m.Migrations = slices.Clone(m.Migrations)
-	m.SourceMaps = slices.Clone(m.SourceMaps)
+	m.Seeds = slices.Clone(m.Seeds)
 	m.CompatibilityFlags = append([]string{}, m.CompatibilityFlags...) // [], never null
 	var errs []error
 	measure := func(path string, hash *string, size *int64) {
@@ -64,16 +64,21 @@ func seal(m Manifest, files fs.FS) (Manifest, error) {
 		mod := &m.Modules[i]
 		measure(ModulePath(mod.Name), &mod.SHA256, &mod.Size)
 	}
-	for i := range m.Migrations {
-		m.Migrations[i].Files = append([]File{}, m.Migrations[i].Files...)
-		for j := range m.Migrations[i].Files {
-			f := &m.Migrations[i].Files[j]
-			measure(f.Path, &f.SHA256, &f.Size)
+	measureAll := func(files []File) []File {
+		files = append([]File{}, files...)
+		for i := range files {
+			measure(files[i].Path, &files[i].SHA256, &files[i].Size)
 		}
+		return files
 	}
-	for i := range m.SourceMaps {
-		f := &m.SourceMaps[i]
-		measure(f.Path, &f.SHA256, &f.Size)
+	for i := range m.Seeds {
+		m.Seeds[i].Files = measureAll(m.Seeds[i].Files)
+	}
+	for i := range m.Migrations {
+		m.Migrations[i].Files = measureAll(m.Migrations[i].Files)
+	}
+	if len(m.SourceMaps) > 0 {
+		m.SourceMaps = measureAll(m.SourceMaps)
 	}
 	return m, errors.Join(errs...)
 }

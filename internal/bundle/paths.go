@@ -12,6 +12,7 @@ const (
 	manifestFile  = "manifest.json"
 	modulesDir    = "modules/"
 	migrationsDir = "migrations/"
+	seedsDir      = "seed/"
 	sourceMapsDir = "sourcemaps/"
 	assetsDir     = "assets/"
 )
@@ -29,6 +30,10 @@ func SourceMapPath(module string) string { return sourceMapsDir + module + ".map
 
 // MigrationPath is where a migration of a database binding is stored.
 func MigrationPath(binding, name string) string { return migrationsDir + binding + "/" + name }
+
+// SeedPath is where a seed file of this name is stored: <binding>.<ext>, or
+// <binding>/<name>.
+func SeedPath(name string) string { return seedsDir + name }
 
 // badPath says why p may not be a path of a bundle; "" means it may. Paths are
 // relative, clean, with forward slashes, and free of control characters.

@@ -41,6 +41,7 @@ func (m Manifest) Validate() error {
 	p.modules(m)
 	p.compatibility(m)
 	p.env(m)
+	p.seeds(m)
 	p.migrations(m)
 	p.sourceMaps(m)
 	p.paths(m)

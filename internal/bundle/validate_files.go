@@ -36,6 +36,38 @@ func (p *problems) migrations(m Manifest) {
 	}
 }
 
+func (p *problems) seeds(m Manifest) {
+	seen := map[string]bool{}
+	for i, s := range m.Seeds {
+		at := "/seeds/" + strconv.Itoa(i)
+		bound := slices.ContainsFunc(m.Bindings, func(b Binding) bool { return b.Name == s.Binding })
+		switch {
+		case !bound:
+			p.add(at+"/binding", codeManifest, "no binding is called %q", s.Binding)
+		case seen[s.Binding]:
+			p.add(at+"/binding", codeManifest, "the seeds of %q are listed twice", s.Binding)
+		}
+		seen[s.Binding] = true
+		for j, f := range s.Files {
+			p.seed(at+"/files/"+strconv.Itoa(j), f, s.Binding)
+		}
+	}
+}
+
+// seed checks that f is seed/<binding>.<ext> or below seed/<binding>/.
+func (p *problems) seed(at string, f File, binding string) {
+	p.file(at, f, seedsDir)
+	rest, below := strings.CutPrefix(f.Path, seedsDir)
+	if !below {
+		return // said already
+	}
+	name, isDir := strings.CutPrefix(rest, binding+"/")
+	ext, isFile := strings.CutPrefix(rest, binding+".")
+	if !(isDir && name != "") && (!isFile || ext == "" || strings.Contains(ext, "/")) {
+		p.add(at+"/path", codeManifest, "the path %q is neither seed/%s.<ext> nor below seed/%s/", f.Path, binding, binding)
+	}
+}
+
 func (p *problems) sourceMaps(m Manifest) {
 	for i, f := range m.SourceMaps {
 		at := "/source_maps/" + strconv.Itoa(i)
@@ -92,6 +124,11 @@ func (m Manifest) files() []listed {
 	var all []listed
 	for i, mod := range m.Modules {
 		all = append(all, listed{File{ModulePath(mod.Name), mod.SHA256, mod.Size}, "/modules/" + strconv.Itoa(i) + "/name"})
+	}
+	for i, s := range m.Seeds {
+		for j, f := range s.Files {
+			all = append(all, listed{f, "/seeds/" + strconv.Itoa(i) + "/files/" + strconv.Itoa(j) + "/path"})
+		}
 	}
 	for i, mig := range m.Migrations {
 		for j, f := range mig.Files {

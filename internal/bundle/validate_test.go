@@ -55,13 +55,23 @@ func invalid() []invalidCase {
 		{"flag twice", "/compatibility_flags/1", bad, false, func(m *bundle.Manifest) { m.CompatibilityFlags = []string{"a", "a"} }},
 		{"variable without name", "/vars/", bad, false, func(m *bundle.Manifest) { m.Vars[""] = bundle.TextVar("x") }},
 		{"variable name too long", "/vars/" + long, bad, false, func(m *bundle.Manifest) { m.Vars[long] = bundle.TextVar("x") }},
-		{"binding is no identifier", "/bindings/0/name", bad, false, func(m *bundle.Manifest) { m.Bindings[0].Name = "a-b"; m.Migrations = nil }},
-		{"platform name", "/bindings/1/name", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Name = "VERSION_ID" }},
-		{"binding twice", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "DB" }},
-		{"binding is a variable", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "GREETING" }},
+		{"binding is no identifier", "/bindings/0/name", bad, false, func(m *bundle.Manifest) { m.Bindings[0].Name = "a-b"; m.Migrations, m.Seeds = nil, nil }},
+		{"platform name", "/bindings/1/name", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Name = "VERSION_ID"; m.Seeds = nil }},
+		{"binding twice", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "DB"; m.Seeds = nil }},
+		{"binding is a variable", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "GREETING"; m.Seeds = nil }},
 		{"no kind", "/bindings/1/kind", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Kind = "" }},
 		{"resource with newline", "/bindings/1/resource", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Resource = "a\r\nb" }},
 		{"config is a list", "/bindings/1/config", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Config = json.RawMessage(`[]`) }},
+		{"seeds of nothing", "/seeds/1/binding", bad, true, func(m *bundle.Manifest) { m.Seeds[1].Binding = "X"; m.Seeds[1].Files = nil }},
+		{"seeds twice", "/seeds/3/binding", bad, true, func(m *bundle.Manifest) {
+			m.Seeds = append(m.Seeds, bundle.Seeds{Binding: "DB", Files: []bundle.File{}})
+		}},
+		{"seed elsewhere", "/seeds/1/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "modules/x.jsonl" }},
+		{"seed of another", "/seeds/1/files/0/path", bad, true, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "seed/KVX.jsonl" }},
+		{"seed without extension", "/seeds/1/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "seed/KV." }},
+		{"seed below a dot", "/seeds/1/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "seed/KV.x/y" }},
+		{"seed leaves", "/seeds/0/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[0].Files[0].Path = "seed/DB/../x" }},
+		{"seed without hash", "/seeds/0/files/0/sha256", bad, false, func(m *bundle.Manifest) { m.Seeds[0].Files[0].SHA256 = "" }},
 		{"migrations of nothing", "/migrations/0/binding", bad, true, func(m *bundle.Manifest) { m.Migrations[0].Binding = "X"; m.Migrations[0].Files = nil }},
 		{"migrations twice", "/migrations/1/binding", bad, true, func(m *bundle.Manifest) {
 			m.Migrations = append(m.Migrations, bundle.Migrations{Binding: "DB", Table: "t", Files: []bundle.File{}})
