@@ -25,7 +25,7 @@ func TestDefaults(t *testing.T) {
 	}
 	if d.APIPort != 8790 || d.GatewayPort != 8787 || d.BaseDomain != "ingress.local" || d.QueueMax != 10000 || d.OrchWorkers != 1 ||
 		d.ArtifactsBucket != "svc-artifacts" || d.RuntimeBucket != "svc-runtime" || d.ListenHost != "127.0.0.1" ||
-		d.ArtifactWait != time.Minute || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" ||
+		d.ArtifactWait != time.Minute || d.Durability != "async" || d.SyncWindow != time.Second || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" ||
 		!strings.HasSuffix(d.RegistryDB, ".local/state/svcd/registry.db") {
 		t.Errorf("defaults: %+v", d)
 	}
@@ -93,6 +93,17 @@ func TestDependentSettings(t *testing.T) {
 		"store without keys":     {"S3_ENDPOINT=http://127.0.0.1:9000", "needs S3_ACCESS_KEY_ID"},
 		"embedded outside":       {"SVC_EMBEDDED_S3_ADDR=0.0.0.0:1", "loopback"},
 		"bucket with prefix":     {"RUNTIME_BUCKET=s3://data/svc", ""},
+		"bucket with dots":       {"RUNTIME_BUCKET=s3://data/../svc", "part of a prefix"},
+		"branch store is data":   {"BRANCH_STORE=/srv/svc SVC_DATA_DIR=/srv/svc", "BRANCH_STORE=/srv/svc holds the data directory"},
+		"branch store above":     {"BRANCH_STORE=/srv SVC_DATA_DIR=/srv/svc", "holds the data directory"},
+		"branch store beside":    {"BRANCH_STORE=/srv/svc-branches SVC_DATA_DIR=/srv/svc", ""},
+		"branch store below":     {"BRANCH_STORE=/srv/svc/branches SVC_DATA_DIR=/srv/svc", ""},
+		"durability":             {"SVC_DURABILITY=sync SVC_SYNC_WINDOW=10ms", ""},
+		"durability, unknown":    {"SVC_DURABILITY=maybe", "SVC_DURABILITY=maybe: want one of async, sync"},
+		"window too short":       {"SVC_SYNC_WINDOW=9ms", "SVC_SYNC_WINDOW=9ms: want a duration from 10ms to 1m"},
+		"window too long":        {"SVC_SYNC_WINDOW=61s", "want a duration from 10ms to 1m"},
+		"window off":             {"SVC_SYNC_WINDOW=off", "want a duration from 10ms to 1m"},
+		"window is no duration":  {"SVC_SYNC_WINDOW=soon", "want a duration such as"},
 		"bad bucket":             {"SVC_ARTIFACTS_BUCKET=No", "bucket name"},
 		"template without ids":   {"SVC_PREVIEW_URL_TEMPLATE={scheme}://{baseDomain} SVC_QUEUE_MAX=x", "SVC_PREVIEW_URL_TEMPLATE"},
 		"flat template":          {"SVC_PREVIEW_URL_TEMPLATE={scheme}://{version}--{project}.{baseDomain}:{port}", ""},
@@ -103,6 +114,32 @@ func TestDependentSettings(t *testing.T) {
 		_, err := load(t, strings.Fields(tc.env)...)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: %v, want %q", name, err, tc.want)
+		}
+	}
+}
+
+func TestBranchStore(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]config.BranchStore{
+		"":                           {},
+		"s3://svc-branches":          {Bucket: "svc-branches"},
+		"s3://svc-branches/":         {Bucket: "svc-branches"},
+		"s3://svc-branches/eu/prod":  {Bucket: "svc-branches", Prefix: "eu/prod/"},
+		"s3://svc-branches/eu/prod/": {Bucket: "svc-branches", Prefix: "eu/prod/"},
+		"/srv/branches/":             {Dir: "/srv/branches"},
+		"/srv/x/../branches":         {Dir: "/srv/branches"},
+		"file:///srv/my%20branches":  {Dir: "/srv/my branches"},
+	} {
+		if d, err := load(t, "BRANCH_STORE="+in); err != nil || d.BranchStore != want {
+			t.Errorf("%q: %+v, %v", in, d, err)
+		}
+	}
+	for _, bad := range []string{
+		"svc-branches", "./branches", "/", "file://branches", "file://host/srv/branches", "file:/srv/branches", "file:///srv/%zz", "s3:/svc-branches",
+		"s3://", "s3://No", "s3://svc-branches//x", "s3://svc-branches/../x", "s3://svc-branches/x?region=eu", "gs://svc-branches/x", "https://store.example/x",
+	} {
+		if _, err := load(t, "BRANCH_STORE="+bad); err == nil || !strings.Contains(err.Error(), "BRANCH_STORE="+bad+": ") {
+			t.Errorf("%q: %v", bad, err)
 		}
 	}
 }

@@ -28,6 +28,9 @@ type Daemon struct {
 	ArtifactsBucket string
 	RuntimeBucket   string
 	RuntimePrefix   string // "" or "prefix/"
+	BranchStore     BranchStore
+	Durability      string // "async" or "sync"
+	SyncWindow      time.Duration
 	ArtifactsDir    string
 
 	OrchWorkers        int
@@ -63,6 +66,15 @@ type S3 struct {
 	AccessKey string
 	SecretKey svc.Secret
 	Region    string
+}
+
+// BranchStore says where the records of branches are kept: in Bucket below Prefix
+// ("" or "prefix/") of the same object store, or in the directory Dir. The zero
+// value is beside the data they are about.
+type BranchStore struct {
+	Bucket string
+	Prefix string
+	Dir    string // absolute
 }
 
 // Limits bound a bundle [D42], in bytes and files.

@@ -124,10 +124,18 @@ func (d *Daemon) check() []error {
 	if d.S3.Endpoint != "" && (d.S3.AccessKey == "" || d.S3.SecretKey == "") {
 		problems = append(problems, errors.New("  S3_ENDPOINT needs S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY"))
 	}
+	if dir := d.BranchStore.Dir; dir != "" && holds(dir, d.DataDir) {
+		problems = append(problems, fmt.Errorf("  BRANCH_STORE=%s holds the data directory: give it a directory of its own", dir))
+	}
 	if _, err := d.ingress(); err != nil {
 		problems = append(problems, fmt.Errorf("  SVC_PREVIEW_URL_TEMPLATE: %w", err))
 	}
 	return problems
+}
+
+// holds reports whether path is dir or lies below it.
+func holds(dir, path string) bool {
+	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))
 }
 
 func isLoopback(host string) bool {

@@ -63,6 +63,18 @@ func Duration(v string) (time.Duration, error) {
 	return time.Duration(n)*24*time.Hour + d, nil
 }
 
+// within is a Duration from lowest to highest.
+func within(v string, lowest, highest time.Duration) (time.Duration, error) {
+	d, err := Duration(v)
+	if err != nil {
+		return 0, err
+	}
+	if d < lowest || d > highest {
+		return 0, fmt.Errorf("want a duration from %v to %v", lowest, highest)
+	}
+	return d, nil
+}
+
 var sizePattern = regexp.MustCompile(`^(\d+)(B|KiB|MiB|GiB)?$`)
 
 func size(v string) (int64, error) {
@@ -149,9 +161,52 @@ func bucketURI(v string) (name, prefix string, err error) {
 	if !isURI && prefix != "" {
 		return "", "", errors.New("want a bucket name or s3://name/prefix")
 	}
-	if prefix = strings.Trim(prefix, "/"); prefix != "" {
-		prefix += "/"
+	if name, err = bucketName(name); err != nil {
+		return "", "", err
 	}
-	name, err = bucketName(name)
+	prefix, err = keyPrefix(prefix)
 	return name, prefix, err
+}
+
+var partPattern = regexp.MustCompile(`^[A-Za-z0-9._=-]+$`)
+
+// keyPrefix is "" or ends in "/". Empty and dotted parts are refused: stores that
+// keep objects in files collapse them, and two prefixes become one.
+func keyPrefix(v string) (string, error) {
+	v = strings.TrimSuffix(v, "/")
+	if v == "" {
+		return "", nil
+	}
+	for part := range strings.SplitSeq(v, "/") {
+		if part == "." || part == ".." || !partPattern.MatchString(part) {
+			return "", fmt.Errorf("%q cannot be a part of a prefix: want letters, digits, '.', '_', '=' and '-'", part)
+		}
+	}
+	return v + "/", nil
+}
+
+// branchStore reads s3://bucket/prefix, file:///directory or an absolute directory.
+func branchStore(v string) (BranchStore, error) {
+	scheme, rest, isURI := strings.Cut(v, "://")
+	switch {
+	case isURI && scheme == "s3":
+		bucket, prefix, err := bucketURI(v)
+		return BranchStore{Bucket: bucket, Prefix: prefix}, err
+	case isURI && scheme == "file":
+		path, err := url.PathUnescape(rest)
+		if err != nil {
+			return BranchStore{}, fmt.Errorf("want file:///directory: %w", err)
+		}
+		return branchDir(path)
+	default:
+		return branchDir(v)
+	}
+}
+
+func branchDir(path string) (BranchStore, error) {
+	clean := filepath.Clean(path)
+	if !filepath.IsAbs(path) || clean == "/" || strings.ContainsRune(path, 0) {
+		return BranchStore{}, errors.New("want s3://bucket/prefix, file:///directory or an absolute directory")
+	}
+	return BranchStore{Dir: clean}, nil
 }

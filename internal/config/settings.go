@@ -2,6 +2,7 @@ package config
 
 import (
 	"strings"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -134,6 +135,21 @@ func storage() []Setting {
 			},
 		},
 		{
+			Env: "BRANCH_STORE", Help: "records of who owns which branch: s3://bucket/prefix in the same store, or a directory; default: beside the data",
+			parse: func(d *Daemon, v string) (err error) { d.BranchStore, err = branchStore(v); return err },
+		},
+		{
+			Env: "SVC_DURABILITY", Default: "async", Help: "async: a write is acknowledged when it is on this machine, sync: when it is in the object store",
+			parse: func(d *Daemon, v string) (err error) { d.Durability, err = oneOf(v, "async", "sync"); return err },
+		},
+		{
+			Env: "SVC_SYNC_WINDOW", Default: "1s", Help: "how far the object store may be behind with async, 10ms to 1m",
+			parse: func(d *Daemon, v string) (err error) {
+				d.SyncWindow, err = within(v, 10*time.Millisecond, time.Minute)
+				return err
+			},
+		},
+		{
 			Env: "ARTIFACTS_DIR", Help: "directory looked at for bundles before the bucket: {dir}/{project}/{version}/bundle.tar.zst",
 			parse: func(d *Daemon, v string) (err error) { d.ArtifactsDir, err = absolute(v); return err },
 		},
@@ -213,9 +229,6 @@ func later() []Setting {
 	boolean := check(func(v string) error { _, err := boolean(v); return err })
 	text := check(func(string) error { return nil })
 	return []Setting{
-		{Env: "BRANCH_STORE", Help: "metadata store of data branching", NotYet: "data branching", parse: text},
-		{Env: "SVC_DURABILITY", Help: "async or sync", NotYet: "data in object storage", parse: check(func(v string) error { _, err := oneOf(v, "async", "sync"); return err })},
-		{Env: "SVC_SYNC_WINDOW", Help: "how far object storage may be behind", NotYet: "data in object storage", parse: duration},
 		{Env: "SVC_PR_REFS", Help: "git refs of pull requests, for the fork rule", NotYet: "data branching", parse: text},
 		{Env: "SVC_PROD_FORK", Help: "reject, scrub or allow a fork of live production", NotYet: "data branching", parse: check(func(v string) error { _, err := oneOf(v, "reject", "scrub", "allow"); return err })},
 		{Env: "SVC_SCRUB_SQL", Help: "SQL that a scrubbed fork runs", NotYet: "data branching", parse: text},

@@ -28,7 +28,7 @@ func TestBadSettings(t *testing.T) {
 	}{
 		"unknown":       {env: []string{"SVC_GATEWAY=1", "SVC_QUEU_MAX=3"}, want: []string{"SVC_GATEWAY: no setting is called so", "SVC_QUEU_MAX: no setting"}},
 		"archive idle":  {env: []string{"SVC_ARCHIVE_IDLE=72h"}, want: []string{"SVC_ARCHIVE_IDLE has no effect yet", "archiving", "unset it"}},
-		"branch store":  {env: []string{"BRANCH_STORE=s3://x/y"}, want: []string{"BRANCH_STORE has no effect yet", "data branching"}},
+		"branch store":  {env: []string{"BRANCH_STORE=gs://x/y"}, want: []string{"BRANCH_STORE=gs://x/y", "s3://bucket/prefix", "an absolute directory"}},
 		"elastic":       {env: []string{"SVC_ELASTIC_RUNTIME=1"}, want: []string{"SVC_ELASTIC_RUNTIME has no effect yet"}},
 		"not yet, bad":  {env: []string{"SVC_PROD_FORK=maybe"}, want: []string{"SVC_PROD_FORK=maybe", "reject, scrub, allow"}},
 		"all at once":   {env: []string{"PLATFORM_PORT=http", "SVC_QUEUE_MAX=0", "SVC_X=1", "SVC_ROLLBACK_KEEP=1"}, want: []string{"PLATFORM_PORT=http", "0 to 65535", "SVC_QUEUE_MAX=0", "SVC_X", "SVC_ROLLBACK_KEEP"}},
