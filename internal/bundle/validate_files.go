@@ -63,7 +63,7 @@ func (p *problems) seed(at string, f File, binding string) {
 	}
 	name, isDir := strings.CutPrefix(rest, binding+"/")
 	ext, isFile := strings.CutPrefix(rest, binding+".")
-	if !(isDir && name != "") && (!isFile || ext == "" || strings.Contains(ext, "/")) {
+	if (!isDir || name == "") && (!isFile || ext == "" || strings.Contains(ext, "/")) {
 		p.add(at+"/path", codeManifest, "the path %q is neither seed/%s.<ext> nor below seed/%s/", f.Path, binding, binding)
 	}
 }

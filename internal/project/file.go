@@ -7,6 +7,7 @@ import "github.com/svcctl/svcctl/internal/bundle"
 type File struct {
 	Path string // of the file
 	Dir  string // its directory: relative paths in it start here
+	Root string // the worker's directory: Dir, or where a build tool's redirection to Path was found
 	Env  string // the environment chosen; "" for the top level
 
 	Name               string // "" when the file has none

@@ -27,23 +27,23 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding the project: %w", err)
 	}
-	path, notices, err := locate(dir, opts.Config)
+	f, notices, err := locate(dir, opts.Config)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := os.ReadFile(path)
+	data, err := os.ReadFile(f.Path)
 	if err != nil {
-		return nil, nil, notReadable(path, err)
+		return nil, nil, notReadable(f.Path, err)
 	}
-	shown := display(dir, path)
-	root, err := parse(path, data)
+	shown := display(dir, f.Path)
+	top, err := parse(f.Path, data)
 	if err != nil {
 		return nil, nil, invalid(shown, err)
 	}
-	f := &File{Path: path, Dir: filepath.Dir(path), Env: opts.Env}
+	f.Env = opts.Env
 	r := &reader{file: shown, notices: notices, taken: map[string]string{}}
-	if r.is(root, "the file", kindObject) {
-		l := &layers{r: r, top: root}
+	if r.is(top, "the file", kindObject) {
+		l := &layers{r: r, top: top}
 		if l.choose(opts.Env); len(r.fields) == 0 {
 			l.judge()
 			l.fill(f)
@@ -73,36 +73,39 @@ func notReadable(path string, err error) error {
 	return svc.Errorf(svc.Unprocessable, codeNotFound, "the project file %s cannot be read", path).Because(err)
 }
 
-// locate finds the project file.
-func locate(dir, config string) (path string, notices []Notice, err error) {
+// locate finds the project file, and the directory that it is for.
+func locate(dir, config string) (*File, []Notice, error) {
+	var notices []Notice
 	if config != "" {
 		if !filepath.IsAbs(config) {
 			config = filepath.Join(dir, config)
 		}
-		return config, nil, nil
+		return found(config, filepath.Dir(config)), nil, nil
 	}
 	for at := dir; ; at = filepath.Dir(at) {
-		found := present(at, "wrangler.json", "wrangler.jsonc", "wrangler.toml")
-		if len(found) > 1 {
+		files := present(at, "wrangler.json", "wrangler.jsonc", "wrangler.toml")
+		if len(files) > 1 {
 			notices = append(notices, Notice{Warning, display(dir, at), fmt.Sprintf(
-				"there are %d project files; %s is used, as wrangler does", len(found), filepath.Base(found[0]))})
+				"there are %d project files; %s is used, as wrangler does", len(files), filepath.Base(files[0]))})
 		}
 		if redirect := present(at, redirectFile); len(redirect) > 0 {
 			path, err := redirected(dir, redirect[0])
 			notices = append(notices, Notice{Info, display(dir, path), "used in place of the project file, as " + redirectFile + " says"})
-			return path, notices, err
+			return found(path, at), notices, err
 		}
-		if len(found) > 0 {
-			return found[0], notices, nil
+		if len(files) > 0 {
+			return found(files[0], at), notices, nil
 		}
 		if at == filepath.Dir(at) {
 			break
 		}
 	}
-	return "", nil, svc.Errorf(svc.Unprocessable, codeNotFound,
+	return nil, nil, svc.Errorf(svc.Unprocessable, codeNotFound,
 		"no wrangler.jsonc, wrangler.json or wrangler.toml in %s or above it", dir).
 		WithHint("run the command in a worker's directory, or name one")
 }
+
+func found(path, root string) *File { return &File{Path: path, Dir: filepath.Dir(path), Root: root} }
 
 func present(dir string, names ...string) []string {
 	var found []string

@@ -145,7 +145,7 @@ func everything(t *testing.T, path, flags string) *project.File {
 		return v
 	}
 	return &project.File{
-		Path: path, Dir: dir, Name: "guestbook", Main: in("src/index.ts"),
+		Path: path, Dir: dir, Root: dir, Name: "guestbook", Main: in("src/index.ts"),
 		CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{"nodejs_compat"},
 		Vars: map[string]bundle.Var{"GREETING": bundle.TextVar("hello"), "COUNT": raw("3"), "FLAGS": raw(flags)},
 		KV:   []project.KV{{Binding: "CACHE"}, {Binding: "USERS", ID: "0f2ac74b498b48028cb68387c421e279"}},
@@ -201,7 +201,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(notices, err)
 	}
 	want := &project.File{
-		Path: filepath.Join(dir, "wrangler.json"), Dir: dir, Main: filepath.Join(dir, "w.js"), CompatibilityDate: "2026-01-01",
+		Path: filepath.Join(dir, "wrangler.json"), Dir: dir, Root: dir, Main: filepath.Join(dir, "w.js"), CompatibilityDate: "2026-01-01",
 		Bundling: project.Bundling{BaseDir: dir, KeepNames: true, UploadSourceMaps: true},
 		Build:    project.Build{Dir: dir},
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 
@@ -122,17 +123,21 @@ func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) err
 	if err := r.migrations(f, &m, tree); err != nil {
 		return err
 	}
+	seeds, err := r.seeds(f, &m)
+	if err != nil {
+		return err
+	}
 	r.Watch = append(r.Watch, built.Inputs...)
 	r.Watch = append(append(r.Watch, f.Path), f.Build.WatchDirs...)
-	return r.write(m, tree, tempDir)
+	return r.write(m, sources{tree, seeds}, tempDir)
 }
 
-func (r *Result) write(m bundle.Manifest, tree bundle.Tree, tempDir string) error {
+func (r *Result) write(m bundle.Manifest, files fs.FS, tempDir string) error {
 	out, err := os.CreateTemp(tempDir, "svcctl-*.tar.zst")
 	if err != nil {
 		return fmt.Errorf("making a file for the bundle: %w", err)
 	}
-	packed, err := bundle.Pack(out, m, tree)
+	packed, err := bundle.Pack(out, m, files)
 	if closeErr := out.Close(); err == nil {
 		err = closeErr
 	}
@@ -141,5 +146,20 @@ func (r *Result) write(m bundle.Manifest, tree bundle.Tree, tempDir string) erro
 		return err
 	}
 	r.File, r.Digest, r.Size, r.Manifest = out.Name(), packed.Digest, packed.Size, packed.Manifest
+	r.tellSize()
 	return nil
+}
+
+// tellSize warns of a bundle that a server refuses, unless its operator raised
+// the limit, which is not known here [D42].
+func (r *Result) tellSize() {
+	var total int64
+	for _, f := range r.Manifest.Files() {
+		total += f.Size
+	}
+	if total > bundle.DefaultTotalBytes {
+		r.Notices = append(r.Notices, project.Notice{Level: project.Warning, Text: fmt.Sprintf(
+			"the files of the bundle have %d MiB together; a server takes %d MiB unless it was told otherwise. Large seeds can be imported later with svcctl d1 import",
+			total>>20, bundle.DefaultTotalBytes>>20)})
+	}
 }

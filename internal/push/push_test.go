@@ -3,6 +3,7 @@ package push_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -56,6 +57,8 @@ func guestbook() files {
 		"migrations/0002_more.sql":         "create table more (a);",
 		"migrations/0001_init.sql":         "create table guests (name text);",
 		"migrations/README.md":             "not a migration",
+		"seed/DB.sql":                      "create table guests (name text);",
+		"seed/CACHE.jsonl":                 `{"key":"a","value":"b"}`,
 		"src/answer.wasm":                  wasm42,
 		"src/data.bin":                     "\x01\x02\x03",
 		"src/index.ts": `
@@ -94,7 +97,7 @@ func TestBundle(t *testing.T) {
 	if output.String() != "built\n" || r.Project != "guestbook" || len(r.Notices) != 1 {
 		t.Errorf("output %q, project %q, notices %v", output.String(), r.Project, r.Notices)
 	}
-	for _, want := range []string{"wrangler.jsonc", "src", "migrations", "src/index.ts", "src/data.bin", "node_modules/polite/index.js"} {
+	for _, want := range []string{"wrangler.jsonc", "src", "migrations", "seed", "src/index.ts", "src/data.bin", "node_modules/polite/index.js"} {
 		if !slices.Contains(r.Watch, filepath.Join(dir, want)) {
 			t.Errorf("watch lacks %s: %v", want, r.Watch)
 		}
@@ -144,6 +147,15 @@ func checkManifest(t *testing.T, m bundle.Manifest) {
 	if diff := cmp.Diff([]string{"d1_migrations migrations/DB/0001_init.sql", "d1_migrations migrations/DB/0002_more.sql"}, migrations); diff != "" {
 		t.Errorf("migrations (-want +got):\n%s", diff)
 	}
+	var seeds []string
+	for _, s := range m.Seeds {
+		for _, f := range s.Files {
+			seeds = append(seeds, fmt.Sprint(s.Binding, " ", f.Path, " ", f.Size))
+		}
+	}
+	if diff := cmp.Diff([]string{"CACHE seed/CACHE.jsonl 23", "DB seed/DB.sql 32"}, seeds); diff != "" {
+		t.Errorf("seeds (-want +got):\n%s", diff)
+	}
 	if diff := cmp.Diff([]string{"nodejs_compat", "enable_nodejs_process_v2", "enable_nodejs_fs_module"}, m.CompatibilityFlags); diff != "" {
 		t.Errorf("flags (-want +got):\n%s", diff)
 	}
@@ -190,6 +202,7 @@ func TestFailures(t *testing.T) {
 		{"build fails", files{"wrangler.json": head + `, "build": {"command": "echo broken; exit 3"}}`}, "build_command_failed", `"echo broken; exit 3" ended with exit status 3`},
 		{"build elsewhere", files{"wrangler.json": head + `, "build": {"command": "true", "cwd": "gone"}}`}, "build_command_failed", "could not be run"},
 		{"does not bundle", files{"wrangler.json": head + `}`, "src/index.ts": "import 'gone'; export default {}"}, "build_failed", `src/index.ts:1:8: Could not resolve "gone"`},
+		{"seed of nothing", files{"wrangler.json": head + `}`, "src/index.ts": "export default {}", "seed/DB.sql": ""}, "seed_invalid", `no binding is called "DB"`},
 		{"bad date", files{"wrangler.json": strings.ReplaceAll(head, "2026-11-01", "today") + `}`, "src/index.ts": "export default {}"}, "manifest_invalid", `"today" is not a date`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -230,5 +243,15 @@ func TestMigrationsOfTwoDatabases(t *testing.T) {
 	}
 	if r.Project != "other" || len(r.Notices) != 1 || !strings.Contains(r.Notices[0].String(), "does not exist") {
 		t.Errorf("project %q, notices %v", r.Project, r.Notices)
+	}
+}
+
+func TestTooLargeForMostServers(t *testing.T) {
+	t.Parallel()
+	for size, notices := range map[int64]int{bundle.DefaultTotalBytes: 0, bundle.DefaultTotalBytes + 1: 1} {
+		r := &push.Result{Manifest: bundle.Manifest{Seeds: []bundle.Seeds{{Files: []bundle.File{{Path: "seed/DB.sql", Size: size}}}}}}
+		if r.TellSize(); len(r.Notices) != notices {
+			t.Errorf("%d bytes: %v", size, r.Notices)
+		}
 	}
 }

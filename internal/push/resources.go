@@ -2,7 +2,9 @@ package push
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/project"
@@ -55,4 +57,40 @@ func (r *Result) migrations(f *project.File, m *bundle.Manifest, tree bundle.Tre
 		m.Migrations = append(m.Migrations, entry)
 	}
 	return nil
+}
+
+// seeds adds the files that the resources of a root version start with, and
+// gives where they lie, by their paths in the bundle.
+func (r *Result) seeds(f *project.File, m *bundle.Manifest) (map[string]string, error) {
+	list, err := f.Seeds(m.Bindings)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	r.Watch = append(r.Watch, filepath.Join(f.Root, project.SeedsDir))
+	disk := map[string]string{}
+	for _, s := range list {
+		entry := bundle.Seeds{Binding: s.Binding}
+		for _, file := range s.Files {
+			path := bundle.SeedPath(file.Name)
+			entry.Files = append(entry.Files, bundle.File{Path: path})
+			disk[path] = file.Path
+		}
+		m.Seeds = append(m.Seeds, entry)
+	}
+	return disk, nil
+}
+
+// sources are the files of a bundle: some in memory, and seeds, which may be
+// large, where they lie on disk.
+type sources struct {
+	tree bundle.Tree
+	disk map[string]string
+}
+
+// Open opens a file by its path in the bundle.
+func (s sources) Open(name string) (fs.File, error) {
+	if path, ok := s.disk[name]; ok {
+		return os.Open(path)
+	}
+	return s.tree.Open(name)
 }
