@@ -29,7 +29,10 @@ func (s submissions) CreateVersion(ctx context.Context, n svc.NewVersion, o depl
 type runtimes struct{ *supervisor.Supervisor }
 
 func (r runtimes) Open(ctx context.Context, spec deploy.RuntimeSpec) error {
-	return r.Supervisor.Open(ctx, supervisor.Spec(spec))
+	return r.Supervisor.Open(ctx, supervisor.Spec{
+		Ref: spec.Ref, BundleDir: spec.BundleDir, DataDir: spec.DataDir, LogDir: spec.LogDir,
+		Env: spec.Env, CreatedAt: spec.CreatedAt, Tag: spec.Tag,
+	})
 }
 
 func (r runtimes) Serve(ctx context.Context, ref svc.Ref) (deploy.Endpoint, error) {

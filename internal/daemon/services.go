@@ -73,7 +73,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 func (d *Daemon) deployDeps() deploy.Deps {
 	return deploy.Deps{
 		Versions: d.registry, Inventory: d.registry, Submissions: submissions{d.registry},
-		Runtimes: runtimes{d.supervisor}, Gateway: routing{d.gateway}, Production: d.promote,
+		Runtimes: runtimes{d.supervisor}, Branches: branches{d.dirs.versions()}, Gateway: routing{d.gateway}, Production: d.promote,
 		Artifacts: d.objects.artifacts, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: deployMetrics{d.metrics}, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},

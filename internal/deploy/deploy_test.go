@@ -77,7 +77,7 @@ func TestSubmit(t *testing.T) {
 		kind svc.Kind
 		code string
 	}{
-		"parent":     {svc.NewVersion{Project: "shop", ParentID: "v0"}, svc.Unprocessable, "not_yet"},
+		"parent":     {svc.NewVersion{Project: "shop", ParentID: "v0"}, svc.Unprocessable, "parent_not_found"},
 		"project":    {svc.NewVersion{Project: "nope", ParentID: "v0"}, svc.NotFound, "project_not_found"},
 		"bad id":     {svc.NewVersion{Project: "shop", ID: "V1"}, svc.Unprocessable, "invalid_id"},
 		"bad digest": {svc.NewVersion{Project: "shop", Digest: "md5:1"}, svc.Unprocessable, "invalid_digest"},

@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"errors"
-	"os"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -37,25 +36,35 @@ func (r *run) fail(ctx context.Context, step string, cause error) error {
 	return nil
 }
 
-// discard removes what a failed version has on disk. Its logs stay, for they
-// say why; a retry is a new version [D16].
+// discard removes the bundle and the data of a failed version. Its logs stay,
+// for they say why; a retry is a new version [D16].
 func (s *Service) discard(ctx context.Context, ref svc.Ref) {
-	err := errors.Join(s.bundles.remove(ref), os.RemoveAll(s.deps.Dirs.data(ref)))
+	err := errors.Join(s.bundles.remove(ref), s.deps.Branches.Discard(ctx, ref))
 	if err != nil { // the next start tries again
-		s.log.WarnContext(ctx, "the files of a failed version were not removed", "project", ref.Project, "version", ref.Version, "error", err)
+		s.log.WarnContext(ctx, "the bundle or the data of a failed version were not removed", "project", ref.Project, "version", ref.Version, "error", err)
 	}
 }
 
 // canTolerate reports whether lenient mode may go on: without an unpacked
-// bundle there is nothing to run.
-func (r *run) canTolerate() bool { return r.deps.Lenient && r.bundleDir != "" }
+// bundle there is nothing to run, and what has to be scrubbed and is not must
+// not be seen.
+func (r *run) canTolerate() bool { return r.deps.Lenient && r.bundleDir != "" && !r.v.Scrub }
 
 // tolerate writes a failure down in every place of [D47].
 func (r *run) tolerate(ctx context.Context, step string, cause error) error {
-	text := errorText(step, cause, r.v.Env)
+	text := errorText(step, cause, r.v.Env) + consequence(step)
 	r.log.WarnContext(ctx, "lenient mode goes over a failure", "step", step, "error", redact(cause.Error(), r.v.Env))
 	r.deps.Observer.StepTolerated(step)
 	return r.deps.Versions.AddWarning(ctx, r.v.Ref, text)
+}
+
+// consequence is what a version goes on without when a step failed, where the
+// failure itself does not say it.
+func consequence(step string) string {
+	if step == string(svc.StatusBranching) {
+		return "; the version goes on without its parent's data"
+	}
+	return ""
 }
 
 func tooManyAttempts() error {

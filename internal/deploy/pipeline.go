@@ -19,6 +19,7 @@ type run struct {
 	log       *slog.Logger
 	patience  patience
 	bundleDir string // "" until the bundle is unpacked
+	warm      string // of the fork that this attempt made
 	detail    string // of the step before, for the timeline row that the next move ends
 }
 

@@ -72,17 +72,27 @@ func (s *Service) Restore(ctx context.Context) error {
 	todo, failed := s.restore.versions, s.restore.failed
 	s.restore.versions, s.restore.failed = nil, nil
 	s.restore.mu.Unlock()
-	for _, ref := range failed {
-		s.discard(ctx, ref)
-	}
 	for delay := firstRetry; ; delay = min(delay*2, lastRetry) {
 		todo = s.startAll(ctx, todo)
+		s.discardAll(ctx, failed)
+		failed = nil
 		if len(todo) == 0 {
 			return ctx.Err()
 		}
 		if !pause(ctx, delay) {
 			return ctx.Err()
 		}
+	}
+}
+
+// discardAll removes what is left of failed versions, unless ctx ends. Nobody
+// waits for that, so it comes after the versions that serve.
+func (s *Service) discardAll(ctx context.Context, failed []svc.Ref) {
+	for _, ref := range failed {
+		if ctx.Err() != nil {
+			return
+		}
+		s.discard(ctx, ref)
 	}
 }
 

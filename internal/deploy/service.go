@@ -28,6 +28,8 @@ type Versions interface {
 	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change) (svc.Version, error)
 	SetArtifact(ctx context.Context, ref svc.Ref, digest string, size int64) error
+	SetForkTXID(ctx context.Context, ref svc.Ref, txid string) error
+	MarkScrub(ctx context.Context, ref svc.Ref) error
 	AddWarning(ctx context.Context, ref svc.Ref, text string) error
 }
 
@@ -45,9 +47,27 @@ type Submissions interface {
 
 // CreateOptions is what CreateVersion needs beside the version.
 type CreateOptions struct {
-	QueueMax       int    // SVC_QUEUE_MAX
-	IdempotencyKey string // "" for none [D9]
-	BodyHash       string // of the request that carried the key
+	QueueMax       int            // SVC_QUEUE_MAX
+	IdempotencyKey string         // "" for none [D9]
+	BodyHash       string         // of the request that carried the key
+	Forks          svc.ForkPolicy // says which versions may be parents [D23]
+}
+
+// Branches gives versions their parents' data.
+type Branches interface {
+	// Fork makes child's data begin as parent's is at this moment. id names the
+	// attempt: with the same id again, also after a crash, it gives what the first
+	// one made.
+	Fork(ctx context.Context, parent, child svc.Ref, id string) (Forked, error)
+	// Discard removes what a failed version has stored. Idempotent.
+	Discard(ctx context.Context, ref svc.Ref) error
+}
+
+// Forked is what a fork made.
+type Forked struct {
+	TXID   string // the database branch cut, for the version's record: "" when the parent had no store
+	Stores int
+	Warm   string // opaque: lets the child's runtime start from files of the parent on this machine; "" when it cannot
 }
 
 // Runtimes starts and stops the processes of versions. Every method is
@@ -68,6 +88,9 @@ type RuntimeSpec struct {
 	Env       map[string]string // the overrides
 	CreatedAt time.Time
 	Tag       string // git_ref, for the version metadata binding
+	Parent    string // version id, "" for a root version
+	Warm      string // Forked.Warm, in the deploy that forked it; else ""
+	Scrub     string // SQL that Prepare runs on each database before it migrates; "" for none
 }
 
 // Endpoint is where a running version answers.
@@ -140,6 +163,7 @@ type Deps struct {
 	Inventory   Inventory
 	Submissions Submissions
 	Runtimes    Runtimes
+	Branches    Branches
 	Gateway     Gateway
 	Production  Production
 	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
@@ -156,6 +180,8 @@ type Deps struct {
 	Limits       bundle.Limits // [D42]
 	QueueMax     int           // SVC_QUEUE_MAX
 	Lenient      bool          // SVC_LENIENT_DEPLOY
+	Forks        svc.ForkPolicy
+	ScrubSQL     string // text of SVC_SCRUB_SQL; "" for none
 	Verify       Verify
 }
 
@@ -195,8 +221,8 @@ func (d Deps) check() error {
 	switch {
 	case d.Versions == nil || d.Inventory == nil || d.Submissions == nil:
 		return errors.New("deploy: no registry")
-	case d.Runtimes == nil || d.Gateway == nil || d.Production == nil:
-		return errors.New("deploy: runtimes, gateway and production are needed")
+	case d.Runtimes == nil || d.Branches == nil || d.Gateway == nil || d.Production == nil:
+		return errors.New("deploy: runtimes, branches, gateway and production are needed")
 	case d.Artifacts == nil || d.Ingress == nil || d.Logger == nil || d.Notify == nil:
 		return errors.New("deploy: artifacts, ingress, logger and notify are needed")
 	case d.Dirs.Cache == "" || d.Dirs.Data == "" || d.Dirs.Logs == "":

@@ -9,9 +9,13 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// prepare opens the runtime, which opens the version's data, and applies its
-// migrations.
+// prepare opens the runtime, which opens the version's data, scrubs the data of
+// a version that needs it, and applies its migrations.
 func (r *run) prepare(ctx context.Context) (string, error) {
+	if r.v.Scrub && r.deps.ScrubSQL == "" { // it was set when the version was created
+		return "", svc.Errorf(svc.Unprocessable, "scrub_missing", "the data of the parent has to be scrubbed, and there is no SQL for it").
+			WithHint("set SVC_SCRUB_SQL and create a new version")
+	}
 	if err := r.open(ctx); err != nil {
 		return "", err
 	}
@@ -19,10 +23,14 @@ func (r *run) prepare(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if len(applied) == 0 {
-		return "no migrations to apply", nil
+	detail := "no migrations to apply"
+	if len(applied) > 0 {
+		detail = fmt.Sprintf("applied %d migrations: %s", len(applied), strings.Join(applied, ", "))
 	}
-	return fmt.Sprintf("applied %d migrations: %s", len(applied), strings.Join(applied, ", ")), nil
+	if r.v.Scrub {
+		detail = "scrubbed; " + detail
+	}
+	return detail, nil
 }
 
 // open makes sure that the runtime is there, in whichever step a deploy is
@@ -31,12 +39,17 @@ func (r *run) open(ctx context.Context) error {
 	if err := r.unpacked(ctx); err != nil {
 		return err
 	}
-	return r.deps.Runtimes.Open(ctx, r.deps.Dirs.spec(r.v, r.bundleDir))
+	spec := r.deps.Dirs.spec(r.v, r.bundleDir)
+	spec.Warm = r.warm
+	if r.v.Scrub {
+		spec.Scrub = r.deps.ScrubSQL
+	}
+	return r.deps.Runtimes.Open(ctx, spec)
 }
 
 func (d Dirs) spec(v svc.Version, bundleDir string) RuntimeSpec {
 	return RuntimeSpec{
-		Ref: v.Ref, BundleDir: bundleDir, Env: v.Env, CreatedAt: v.CreatedAt, Tag: v.GitRef,
+		Ref: v.Ref, BundleDir: bundleDir, Env: v.Env, CreatedAt: v.CreatedAt, Tag: v.GitRef, Parent: v.ParentID,
 		DataDir: d.data(v.Ref),
 		LogDir:  filepath.Join(d.Logs, v.Project, v.Version),
 	}

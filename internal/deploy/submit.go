@@ -28,11 +28,8 @@ func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o SubmitOptions)
 	if err := s.checkHost(n); err != nil {
 		return svc.Version{}, err
 	}
-	if n.ParentID != "" {
-		return svc.Version{}, refuseParent()
-	}
 	v, created, err := s.deps.Submissions.CreateVersion(ctx, n, CreateOptions{
-		QueueMax: s.deps.QueueMax, IdempotencyKey: o.IdempotencyKey, BodyHash: o.BodyHash,
+		QueueMax: s.deps.QueueMax, IdempotencyKey: o.IdempotencyKey, BodyHash: o.BodyHash, Forks: s.deps.Forks,
 	})
 	if err != nil {
 		return svc.Version{}, err
@@ -55,15 +52,5 @@ func (s *Service) checkHost(n svc.NewVersion) error {
 	if err == nil {
 		return nil
 	}
-	e := svc.AsError(err)
-	e.Fields = []svc.FieldError{{Pointer: "/id", Code: e.Code, Detail: e.Detail}}
-	return e
-}
-
-func refuseParent() error {
-	const detail = "this release deploys root versions only"
-	err := svc.Errorf(svc.Unprocessable, "not_yet", "%s", detail).
-		WithHint("leave parent_version_id out; branching from a parent comes with the next release")
-	err.Fields = []svc.FieldError{{Pointer: "/parent_version_id", Code: "not_yet", Detail: detail}}
-	return err
+	return svc.AsError(err).At("/id")
 }

@@ -34,9 +34,10 @@ const (
 // world is what survives a daemon: registry, bucket and directories.
 type world struct {
 	*registry.DB
-	bucket  *objstore.Mem
-	root    string
-	ingress *svc.Ingress
+	bucket   *objstore.Mem
+	branches *branches
+	root     string
+	ingress  *svc.Ingress
 }
 
 func newWorld(t *testing.T) *world {
@@ -54,7 +55,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{DB: db, bucket: &objstore.Mem{}, root: root, ingress: ingress}
+	return &world{DB: db, bucket: &objstore.Mem{}, branches: newBranches(filepath.Join(root, "data")), root: root, ingress: ingress}
 }
 
 // submissions hands CreateVersion the registry's own options.
@@ -88,7 +89,8 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 		t.Fatal(err)
 	}
 	deps := deploy.Deps{
-		Versions: w, Inventory: w, Submissions: submissions{w.DB}, Runtimes: d.runtimes, Gateway: d.gate, Production: d.promote,
+		Versions: w, Inventory: w, Submissions: submissions{w.DB}, Runtimes: d.runtimes, Branches: w.branches,
+		Gateway: d.gate, Production: d.promote,
 		Artifacts: w.bucket, Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen,
 		Dirs:         deploy.Dirs{Cache: w.cache(), Data: filepath.Join(w.root, "data"), Logs: filepath.Join(w.root, "logs")},
 		ArtifactWait: time.Minute,

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/failpoint"
-	"github.com/svcctl/svcctl/internal/sqlite"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -20,19 +19,22 @@ const fullRetryAfter = 5 * time.Second
 
 // CreateOptions are the circumstances of a CreateVersion.
 type CreateOptions struct {
-	QueueMax       int    // refuse when as many deploys are unfinished; 0 = no limit. SVC_QUEUE_MAX
-	IdempotencyKey string // the client's Idempotency-Key; "" = none [D9]
-	BodyHash       string // of the request body, compared when the key comes again
+	QueueMax       int            // refuse when as many deploys are unfinished; 0 = no limit. SVC_QUEUE_MAX
+	IdempotencyKey string         // the client's Idempotency-Key; "" = none [D9]
+	BodyHash       string         // of the request body, compared when the key comes again
+	Forks          svc.ForkPolicy // says which versions may be parents [D23]
 }
 
-// CreateVersion accepts a version: in one transaction it gives it an id when it
-// has none [D2], finds room in the queue, and stores the version, its overrides
-// and its deploy job. A repeated request, by its Idempotency-Key or by its id
-// [D9], returns the version there is and created false, whatever the queue.
-// n must be valid (svc.NewVersion.Validate).
+// CreateVersion accepts a version: in one transaction it checks the parent,
+// gives the version an id when it has none [D2], finds room in the queue, and
+// stores the version, its overrides (those of its parent and over them the
+// request's) and its deploy job. A repeated request, by its Idempotency-Key or by
+// its id [D9], returns the version there is and created false, whatever became
+// of the parent and the queue. n must be valid (svc.NewVersion.Validate).
 //
 // Errors: NotFound, project_not_found; Conflict, version_exists; Unprocessable,
-// idempotency_mismatch or parent_not_found; Unavailable, queue_full.
+// idempotency_mismatch, parent_not_found, env_too_many_keys or one of
+// svc.ForkPolicy; Unavailable, queue_full.
 func (db *DB) CreateVersion(ctx context.Context, n svc.NewVersion, o CreateOptions) (v svc.Version, created bool, err error) {
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
 		c := create{tx: tx, n: n, o: o, now: time.Now()}
@@ -75,10 +77,14 @@ func (c create) accept(ctx context.Context) (id string, fresh bool, err error) {
 	if repeated {
 		return c.n.ID, false, c.remember(ctx, c.n.ID)
 	}
+	from, err := c.origin(ctx)
+	if err != nil {
+		return "", false, err
+	}
 	if err := c.room(ctx); err != nil {
 		return "", false, err
 	}
-	if id, err = c.insert(ctx); err != nil {
+	if id, err = c.insert(ctx, from); err != nil {
 		return "", false, err
 	}
 	return id, true, c.remember(ctx, id)
@@ -134,19 +140,16 @@ func (c create) room(ctx context.Context) error {
 }
 
 // insert stores the version, its overrides and its job.
-func (c create) insert(ctx context.Context) (id string, err error) {
+func (c create) insert(ctx context.Context, from origin) (id string, err error) {
 	if id = c.n.ID; id == "" {
 		if id, err = c.freeID(ctx); err != nil {
 			return "", err
 		}
 	}
 	res, err := c.tx.ExecContext(ctx, `INSERT INTO versions
-		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, created_at, updated_at)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?9)`,
-		c.n.Project, id, null(c.n.ParentID), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashAsked(c.n), svc.StatusPending, millis(c.now))
-	if sqlite.IsForeignKey(err) { // the project was read in this transaction
-		return "", svc.Errorf(svc.Unprocessable, "parent_not_found", "project %q has no version %q to be the parent", c.n.Project, c.n.ParentID)
-	}
+		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub, created_at, updated_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10)`,
+		c.n.Project, id, null(c.n.ParentID), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashAsked(c.n), svc.StatusPending, from.scrub, millis(c.now))
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +157,7 @@ func (c create) insert(ctx context.Context) (id string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return id, errors.Join(setEnv(ctx, c.tx, seq, c.n.Env), addJob(ctx, c.tx, seq, c.now))
+	return id, errors.Join(setEnv(ctx, c.tx, seq, from.env), addJob(ctx, c.tx, seq, c.now))
 }
 
 // freeID is the first generated id from now on that is not taken [D2].

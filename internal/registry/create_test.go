@@ -94,6 +94,7 @@ func TestCreateErrors(t *testing.T) {
 	wantError(t, err, svc.Unprocessable, "parent_not_found")
 	_, err = create(svc.NewVersion{Project: "shop", ID: "v1"}) // ids are unique per project
 	wantError(t, err, "", "")
+	move(t, db, ref("shop", 1), toReady...)
 	child, err := create(svc.NewVersion{Project: "shop", ParentID: "v1"})
 	wantError(t, err, "", "")
 	if child.ParentID != "v1" {

@@ -73,6 +73,12 @@ func (e *Error) Because(err error) *Error {
 	return e
 }
 
+// At returns e as the error of one field of a request. It changes e.
+func (e *Error) At(pointer string) *Error {
+	e.Fields = []FieldError{{pointer, e.Code, e.Detail}}
+	return e
+}
+
 // Error gives detail, field errors, hint and cause, in that order. A detail
 // that is the one of its only field is given once.
 func (e *Error) Error() string {

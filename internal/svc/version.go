@@ -52,7 +52,8 @@ type Version struct {
 	Env           map[string]string
 	Status        Status
 	Error         string // "<step>: <code>: <text>" when failed [D16]
-	ForkTXID      string
+	ForkTXID      string // the cut in the parent's data; "" without one
+	Scrub         bool   // its databases are scrubbed before it serves [D23]
 	Pinned        bool
 	Production    bool // derived: the project's pointer names this version
 	SizeBytes     int64
@@ -106,6 +107,9 @@ func (n NewVersion) Validate() error {
 		if err := CheckID(n.ID); err != nil {
 			fields = append(fields, FieldError{"/id", "invalid_id", err.Error()})
 		}
+	}
+	if n.ParentID != "" && (n.ParentID == n.ID || CheckID(n.ParentID) != nil) {
+		fields = append(fields, FieldError{"/parent_version_id", "parent_not_found", "want the id of another version of the project"})
 	}
 	if n.Digest != "" && !ValidDigest(n.Digest) {
 		fields = append(fields, FieldError{"/artifact_digest", "invalid_digest", "want sha256: and 64 lower-case hex digits"})

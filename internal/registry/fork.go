@@ -1,0 +1,84 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// origin is what a new version begins with.
+type origin struct {
+	env   map[string]string // its overrides
+	scrub bool
+}
+
+// origin applies the rules about parents, and lets the request's overrides win
+// over the parent's. spec: Inheritance.
+func (c create) origin(ctx context.Context) (origin, error) {
+	if c.n.ParentID == "" {
+		return origin{env: c.n.Env}, nil
+	}
+	parent, err := version(ctx, c.tx, svc.Ref{Project: c.n.Project, Version: c.n.ParentID})
+	if errors.Is(err, svc.NotFound) { // the project was read in this transaction
+		return origin{}, svc.NoParent(c.n.Project, c.n.ParentID).At(parentPointer)
+	}
+	if err != nil {
+		return origin{}, err
+	}
+	scrub, err := c.o.Forks.Check(c.n.GitRef, parent)
+	if err != nil {
+		return origin{}, svc.AsError(err).At(parentPointer)
+	}
+	env := maps.Clone(parent.Env)
+	maps.Copy(env, c.n.Env)
+	if err := svc.Invalid(svc.CheckEnv(env, "/env")); err != nil {
+		return origin{}, svc.AsError(err).WithHint("%d of them are inherited from %s: send fewer, or remove some there first", len(parent.Env), c.n.ParentID)
+	}
+	return origin{env, scrub}, nil
+}
+
+const parentPointer = "/parent_version_id"
+
+// SetForkTXID records the cut in the parent's data that a version begins at.
+// Repeating it is fine; another cut than the one on record is a Conflict,
+// fork_mismatch.
+func (db *DB) SetForkTXID(ctx context.Context, ref svc.Ref, txid string) error {
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+		n, err := affected(ctx, tx, `UPDATE versions SET fork_txid = ?1, updated_at = max(?2, updated_at + 1)
+			WHERE project_id = ?3 AND id = ?4 AND fork_txid IN ('', ?1)`, txid, millis(time.Now()), ref.Project, ref.Version)
+		if err != nil || n == 1 {
+			return err
+		}
+		v, err := version(ctx, tx, ref)
+		if err != nil {
+			return err
+		}
+		return svc.Errorf(svc.Conflict, "fork_mismatch", "%s was branched at %s, not at %s", ref, v.ForkTXID, txid)
+	})
+	if err != nil {
+		return fmt.Errorf("recording the fork of %s: %w", ref, err)
+	}
+	return nil
+}
+
+// MarkScrub records that the databases of a version have to be scrubbed before
+// it serves [D23]. There is no way back.
+func (db *DB) MarkScrub(ctx context.Context, ref svc.Ref) error {
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+		n, err := affected(ctx, tx, `UPDATE versions SET scrub = 1, updated_at = max(?, updated_at + 1)
+			WHERE project_id = ? AND id = ?`, millis(time.Now()), ref.Project, ref.Version)
+		if err == nil && n == 0 {
+			_, err = version(ctx, tx, ref) // says which part of ref does not exist
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("marking %s to be scrubbed: %w", ref, err)
+	}
+	return nil
+}

@@ -1,0 +1,197 @@
+package registry_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/registry"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// policy is what the tests run with: scrub is the most telling of the three.
+var policy = svc.ForkPolicy{PRRefs: []string{"pull/*"}, Production: svc.ProdForkScrub}
+
+func fork(t *testing.T, db *registry.DB, n svc.NewVersion) (svc.Version, error) {
+	t.Helper()
+	n.Project = "shop"
+	v, _, err := db.CreateVersion(t.Context(), n, registry.CreateOptions{Forks: policy})
+	return v, err
+}
+
+// TestForkRules: a create is checked against the parent as it is then.
+func TestForkRules(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	addProject(t, db, "other")
+	addReady(t, db, "other", "elsewhere")
+	addReady(t, db, "shop", "staging")
+	addVersion(t, db, "shop", "pending")
+	move(t, db, addReady(t, db, "shop", "archived").Ref, svc.TriggerArchive)
+	move(t, db, addReady(t, db, "shop", "destroyed").Ref, svc.TriggerDestroy)
+	addReady(t, db, "shop", "production")
+	if err := db.SetProduction(t.Context(), "shop", "", "production"); err != nil {
+		t.Fatal(err)
+	}
+	for name, tc := range map[string]struct {
+		parent, ref, code string
+		scrub             bool
+	}{
+		"unknown":             {"nobody", "", "parent_not_found", false},
+		"of another project":  {"elsewhere", "", "parent_not_found", false},
+		"itself":              {"child-itself", "", "parent_not_found", false},
+		"pending":             {"pending", "", "parent_not_ready", false},
+		"destroyed":           {"destroyed", "", "parent_destroyed", false},
+		"archived":            {"archived", "", "", false},
+		"staging":             {"staging", "pull/1", "", false},
+		"production":          {"production", "main", "", false},
+		"production for a PR": {"production", "pull/1", "", true},
+	} {
+		v, err := fork(t, db, svc.NewVersion{ParentID: tc.parent, GitRef: tc.ref})
+		wantError(t, err, svc.Unprocessable, tc.code)
+		if err == nil && (v.ParentID != tc.parent || v.Scrub != tc.scrub || v.ForkTXID != "") {
+			t.Errorf("%s: %+v", name, v)
+		}
+		if err == nil {
+			continue
+		}
+		if e := svc.AsError(err); len(e.Fields) != 1 || e.Fields[0].Pointer != "/parent_version_id" || e.Fields[0].Code != tc.code || e.Hint == "" {
+			t.Errorf("%s: %+v", name, e)
+		}
+	}
+	if depth, err := db.QueueDepth(t.Context()); err != nil || depth != 10 {
+		t.Errorf("%d jobs, %v: refused creates left some behind", depth, err)
+	}
+}
+
+// TestForkRulesBeforeQueue: a request that can never be accepted is told so,
+// not to try again.
+func TestForkRulesBeforeQueue(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	addVersion(t, db, "shop", "v1")
+	_, _, err := db.CreateVersion(t.Context(), svc.NewVersion{Project: "shop", ParentID: "v1"}, registry.CreateOptions{QueueMax: 1})
+	wantError(t, err, svc.Unprocessable, "parent_not_ready")
+}
+
+// TestRepeatedFork: a repeat is accepted whatever became of the parent [D9].
+func TestRepeatedFork(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		policy svc.ForkPolicy
+		change func(*testing.T, *registry.DB)
+	}{
+		"destroyed": {policy, func(t *testing.T, db *registry.DB) { move(t, db, ref("shop", 1), svc.TriggerDestroy) }},
+		"archived":  {policy, func(t *testing.T, db *registry.DB) { move(t, db, ref("shop", 1), svc.TriggerArchive) }},
+		"production": {svc.ForkPolicy{PRRefs: policy.PRRefs}, func(t *testing.T, db *registry.DB) {
+			if err := db.SetProduction(t.Context(), "shop", "", "v1"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := open(t)
+			addProject(t, db, "shop")
+			addReady(t, db, "shop", "v1")
+			n := svc.NewVersion{Project: "shop", ID: "v2", ParentID: "v1", GitRef: "pull/1", Env: map[string]string{"A": "1"}}
+			create := func(n svc.NewVersion, key string) (svc.Version, bool, error) {
+				return db.CreateVersion(t.Context(), n, registry.CreateOptions{Forks: tc.policy, IdempotencyKey: key, BodyHash: "h"})
+			}
+			first, created, err := create(n, "k")
+			if err != nil || !created {
+				t.Fatal(created, err)
+			}
+			tc.change(t, db)
+			for _, key := range []string{"", "k"} {
+				again, created, err := create(n, key)
+				if err != nil || created || again.Ref != first.Ref || again.ParentID != "v1" {
+					t.Errorf("again with key %q: %+v, created %v, %v", key, again, created, err)
+				}
+			}
+			other := n
+			other.ParentID = ""
+			_, _, err = create(other, "")
+			wantError(t, err, svc.Conflict, "version_exists")
+		})
+	}
+}
+
+// TestInheritedEnv: a child begins with its parent's overrides and its own over
+// them; then they are apart. spec: Inheritance.
+func TestInheritedEnv(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	root, err := fork(t, db, svc.NewVersion{ID: "v1", Env: map[string]string{"A": "1", "B": "2"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	move(t, db, root.Ref, toReady...)
+	asked := svc.NewVersion{ID: "v2", ParentID: "v1", Env: map[string]string{"B": "", "C": "3"}}
+	for range 2 { // what is compared is what was asked for, not what came of it [D9]
+		child, err := fork(t, db, asked)
+		if d := cmp.Diff(map[string]string{"A": "1", "B": "", "C": "3"}, child.Env); d != "" || err != nil {
+			t.Fatalf("%v, -want +got:\n%s", err, d)
+		}
+	}
+	_, err = fork(t, db, svc.NewVersion{ID: "v2", ParentID: "v1", Env: map[string]string{"A": "1", "B": "", "C": "3"}})
+	wantError(t, err, svc.Conflict, "version_exists")
+	parent, err := db.Version(t.Context(), root.Ref)
+	if d := cmp.Diff(map[string]string{"A": "1", "B": "2"}, parent.Env); d != "" || err != nil {
+		t.Errorf("the parent: %v, -want +got:\n%s", err, d)
+	}
+	move(t, db, ref("shop", 2), toReady...)
+	grandchild, err := fork(t, db, svc.NewVersion{ID: "v3", ParentID: "v2"})
+	if d := cmp.Diff(map[string]string{"A": "1", "B": "", "C": "3"}, grandchild.Env); d != "" || err != nil {
+		t.Errorf("the grandchild: %v, -want +got:\n%s", err, d)
+	}
+}
+
+// TestInheritedEnvIsLimited: 64 keys are the limit of the whole set.
+func TestInheritedEnvIsLimited(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	full := map[string]string{}
+	for i := range svc.MaxEnvKeys {
+		full[fmt.Sprintf("K%d", i)] = "v"
+	}
+	root, err := fork(t, db, svc.NewVersion{ID: "v1", Env: full})
+	if err != nil {
+		t.Fatal(err)
+	}
+	move(t, db, root.Ref, toReady...)
+	_, err = fork(t, db, svc.NewVersion{ID: "v2", ParentID: "v1", Env: map[string]string{"K0": "mine", "ONE_MORE": ""}})
+	wantError(t, err, svc.Unprocessable, "env_too_many_keys")
+	if e := svc.AsError(err); len(e.Fields) != 1 || e.Fields[0].Pointer != "/env" || e.Hint == "" {
+		t.Errorf("%+v", e)
+	}
+	if _, err := fork(t, db, svc.NewVersion{ID: "v2", ParentID: "v1", Env: map[string]string{"K0": "mine"}}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestForkRecord(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	before := addReady(t, db, "shop", "v1")
+	for range 2 {
+		if err := errors.Join(db.SetForkTXID(t.Context(), before.Ref, "17"), db.MarkScrub(t.Context(), before.Ref)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	v, err := db.Version(t.Context(), before.Ref)
+	if err != nil || v.ForkTXID != "17" || !v.Scrub || !v.UpdatedAt.After(before.UpdatedAt) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	wantError(t, db.SetForkTXID(t.Context(), before.Ref, "18"), svc.Conflict, "fork_mismatch")
+	wantError(t, db.SetForkTXID(t.Context(), ref("shop", 2), "17"), svc.NotFound, "version_not_found")
+	wantError(t, db.MarkScrub(t.Context(), ref("shop", 2)), svc.NotFound, "version_not_found")
+	wantError(t, db.MarkScrub(t.Context(), ref("none", 2)), svc.NotFound, "project_not_found")
+}
