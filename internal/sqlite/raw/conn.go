@@ -3,6 +3,7 @@ package raw
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -19,6 +20,7 @@ const progressOps = 4000
 // Options are how a database is opened.
 type Options struct {
 	ReadOnly    bool
+	Immutable   bool          // read-only, and nothing changes the file: no lock is taken, no file beside it looked for
 	VFS         string        // "" for the operating system's
 	BusyTimeout time.Duration // how long to wait for another connection's lock
 	Statements  int           // how many prepared statements to keep; 0 means 64
@@ -49,6 +51,10 @@ func (c *Conn) open(path string, o Options) error {
 	flags := int32(lib.SQLITE_OPEN_NOMUTEX | lib.SQLITE_OPEN_READWRITE | lib.SQLITE_OPEN_CREATE)
 	if o.ReadOnly {
 		flags = lib.SQLITE_OPEN_NOMUTEX | lib.SQLITE_OPEN_READONLY
+	}
+	if o.Immutable {
+		flags = lib.SQLITE_OPEN_NOMUTEX | lib.SQLITE_OPEN_READONLY | lib.SQLITE_OPEN_URI
+		path = (&url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: "immutable=1"}).String()
 	}
 	name := c.cString(path)
 	defer c.free(name)
@@ -124,6 +130,13 @@ func (c *Conn) TotalChanges() int64 { return lib.Xsqlite3_total_changes64(c.tls,
 
 // LastInsertRowID is the rowid of the last INSERT of this connection.
 func (c *Conn) LastInsertRowID() int64 { return lib.Xsqlite3_last_insert_rowid(c.tls, c.db) }
+
+// OwesForeignKeys reports that the open transaction has put off a violation of a
+// foreign key, for which its commit would fail.
+func (c *Conn) OwesForeignKeys() bool {
+	lib.Xsqlite3_db_status(c.tls, c.db, lib.SQLITE_DBSTATUS_DEFERRED_FKS, c.out, c.out+4, 0)
+	return *(*int32)(pointer(c.out)) != 0
+}
 
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return lib.Xsqlite3_get_autocommit(c.tls, c.db) == 0 }

@@ -180,6 +180,16 @@ func (s *Stmt) Bind(i int, value any) error {
 	return nil
 }
 
+// BindColumn gives parameter i, from 1, the value of a column of the current row
+// of another statement, which may be another connection's, as it is stored.
+func (s *Stmt) BindColumn(i int, from *Stmt, column int) error {
+	value := lib.Xsqlite3_column_value(from.c.tls, from.handle, int32(column))
+	if rc := lib.Xsqlite3_bind_value(s.c.tls, s.handle, int32(i), value); rc != lib.SQLITE_OK {
+		return s.c.fail(rc)
+	}
+	return nil
+}
+
 // hold copies n bytes into C memory that lives until Reset.
 func (s *Stmt) hold(data *byte, n int) uintptr {
 	p := libc.Xmalloc(s.c.tls, libc.Tsize_t(n+1))
