@@ -130,13 +130,13 @@ func TestBranch(t *testing.T) {
 	d := w.start(t, nil)
 	c := d.child(t, svc.NewVersion{})
 	v := d.run(t, c)
-	if v.Status != svc.StatusReady || v.ForkTXID != "17" || v.ParentID != "staging" || v.Scrub {
+	if v.Status != svc.StatusReady || v.ForkTXID != "17" || v.ParentID != "staging" || v.ScrubID != "" {
 		t.Errorf("the record is %+v", v)
 	}
 	if got := branching(t, v); got.Status != svc.StepDone || got.Detail != "branched 2 stores of staging at 17" {
 		t.Errorf("the step is %+v", got)
 	}
-	if spec := d.runtimes.open[c]; spec.Parent != "staging" || spec.Warm != "from staging" || spec.Scrub != "" {
+	if spec := d.runtimes.open[c]; spec.Parent != "staging" || spec.Warm != "from staging" || spec.Scrub != (svc.Scrub{}) {
 		t.Errorf("the runtime's spec is %+v", spec)
 	}
 	w.branches.write("staging", 18)
@@ -252,8 +252,8 @@ func TestParentChanges(t *testing.T) {
 				tc.change(t, w)
 			}
 			v := d.run(t, c)
-			if tc.want == "" && (v.Status != svc.StatusReady || v.Scrub != tc.scrub || v.ForkTXID != "17") {
-				t.Errorf("%s %q, scrub %v", v.Status, v.Error, v.Scrub)
+			if tc.want == "" && (v.Status != svc.StatusReady || (v.ScrubID == "child") != tc.scrub || v.ForkTXID != "17") {
+				t.Errorf("%s %q, scrub %q", v.Status, v.Error, v.ScrubID)
 			}
 			if tc.want != "" && (v.Status != svc.StatusFailed || !strings.HasPrefix(v.Error, tc.want) || w.branches.read("child") != 0) {
 				t.Errorf("%s %q, want %q", v.Status, v.Error, tc.want)
@@ -303,11 +303,11 @@ func TestScrub(t *testing.T) {
 	w.branches.write("v1", 5)
 	d := w.start(t, pullRequests(svc.ProdForkScrub, sql))
 	v := d.run(t, d.child(t, svc.NewVersion{ParentID: "v1", GitRef: "pull/7"}))
-	if v.Status != svc.StatusReady || !v.Scrub {
-		t.Fatalf("%s %q, scrub %v", v.Status, v.Error, v.Scrub)
+	if v.Status != svc.StatusReady || v.ScrubID != "child" {
+		t.Fatalf("%s %q, scrub %q", v.Status, v.Error, v.ScrubID)
 	}
-	if got := d.runtimes.open[v.Ref].Scrub; got != sql {
-		t.Errorf("the runtime was given %q", got)
+	if got := d.runtimes.open[v.Ref].Scrub; got != (svc.Scrub{ID: "child", SQL: sql}) {
+		t.Errorf("the runtime was given %+v", got)
 	}
 	var details []string
 	for _, s := range v.Timeline {

@@ -48,7 +48,7 @@ func (s *Service) discard(ctx context.Context, ref svc.Ref) {
 // canTolerate reports whether lenient mode may go on: without an unpacked
 // bundle there is nothing to run, and what has to be scrubbed and is not must
 // not be seen.
-func (r *run) canTolerate() bool { return r.deps.Lenient && r.bundleDir != "" && !r.v.Scrub }
+func (r *run) canTolerate() bool { return r.deps.Lenient && r.bundleDir != "" && r.v.ScrubID == "" }
 
 // tolerate writes a failure down in every place of [D47].
 func (r *run) tolerate(ctx context.Context, step string, cause error) error {

@@ -87,10 +87,10 @@ type RuntimeSpec struct {
 	LogDir    string
 	Env       map[string]string // the overrides
 	CreatedAt time.Time
-	Tag       string // git_ref, for the version metadata binding
-	Parent    string // version id, "" for a root version
-	Warm      string // Forked.Warm, in the deploy that forked it; else ""
-	Scrub     string // SQL that Prepare runs on each database before it migrates; "" for none
+	Tag       string    // git_ref, for the version metadata binding
+	Parent    string    // version id, "" for a root version
+	Warm      string    // Forked.Warm, in the deploy that forked it; else ""
+	Scrub     svc.Scrub // what Prepare does to each database before it migrates
 }
 
 // Endpoint is where a running version answers.

@@ -49,14 +49,11 @@ func (r *run) checkParent(ctx context.Context, ref svc.Ref) error {
 		return err
 	}
 	scrub, err := r.deps.Forks.Check(r.v.GitRef, parent)
-	if err != nil || !scrub || r.v.Scrub {
+	if err != nil || !scrub || r.v.ScrubID == r.v.Version {
 		return err
 	}
-	if err := r.deps.Versions.MarkScrub(ctx, r.v.Ref); err != nil {
-		return err
-	}
-	r.v.Scrub = true
-	return nil
+	r.v.ScrubID = r.v.Version
+	return r.deps.Versions.MarkScrub(ctx, r.v.Ref)
 }
 
 // forkError is err, or the rule that the parent broke while it was forked.

@@ -147,9 +147,9 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 		}
 	}
 	res, err := c.tx.ExecContext(ctx, `INSERT INTO versions
-		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub, created_at, updated_at)
+		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at)
 		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10)`,
-		c.n.Project, id, null(c.n.ParentID), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashAsked(c.n), svc.StatusPending, from.scrub, millis(c.now))
+		c.n.Project, id, null(c.n.ParentID), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashAsked(c.n), svc.StatusPending, from.scrubID(id), millis(c.now))
 	if err != nil {
 		return "", err
 	}

@@ -13,8 +13,18 @@ import (
 
 // origin is what a new version begins with.
 type origin struct {
-	env   map[string]string // its overrides
-	scrub bool
+	env       map[string]string // its overrides
+	scrub     bool              // for its own sake
+	inherited string            // scrub_id of the parent
+}
+
+// scrubID is the scrub_id of the version id. Descendants need what their
+// ancestor needed: one may open a database that the ancestor had no binding for.
+func (o origin) scrubID(id string) string {
+	if o.scrub {
+		return id
+	}
+	return o.inherited
 }
 
 // origin applies the rules about parents, and lets the request's overrides win
@@ -39,7 +49,7 @@ func (c create) origin(ctx context.Context) (origin, error) {
 	if err := svc.Invalid(svc.CheckEnv(env, "/env")); err != nil {
 		return origin{}, svc.AsError(err).WithHint("%d of them are inherited from %s: send fewer, or remove some there first", len(parent.Env), c.n.ParentID)
 	}
-	return origin{env, scrub}, nil
+	return origin{env, scrub, parent.ScrubID}, nil
 }
 
 const parentPointer = "/parent_version_id"
@@ -70,7 +80,7 @@ func (db *DB) SetForkTXID(ctx context.Context, ref svc.Ref, txid string) error {
 // it serves [D23]. There is no way back.
 func (db *DB) MarkScrub(ctx context.Context, ref svc.Ref) error {
 	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
-		n, err := affected(ctx, tx, `UPDATE versions SET scrub = 1, updated_at = max(?, updated_at + 1)
+		n, err := affected(ctx, tx, `UPDATE versions SET scrub_id = id, updated_at = max(?, updated_at + 1)
 			WHERE project_id = ? AND id = ?`, millis(time.Now()), ref.Project, ref.Version)
 		if err == nil && n == 0 {
 			_, err = version(ctx, tx, ref) // says which part of ref does not exist

@@ -52,7 +52,7 @@ func TestForkRules(t *testing.T) {
 	} {
 		v, err := fork(t, db, svc.NewVersion{ParentID: tc.parent, GitRef: tc.ref})
 		wantError(t, err, svc.Unprocessable, tc.code)
-		if err == nil && (v.ParentID != tc.parent || v.Scrub != tc.scrub || v.ForkTXID != "") {
+		if err == nil && (v.ParentID != tc.parent || (v.ScrubID != "") != tc.scrub || v.ForkTXID != "") {
 			t.Errorf("%s: %+v", name, v)
 		}
 		if err == nil {
@@ -187,11 +187,45 @@ func TestForkRecord(t *testing.T) {
 		}
 	}
 	v, err := db.Version(t.Context(), before.Ref)
-	if err != nil || v.ForkTXID != "17" || !v.Scrub || !v.UpdatedAt.After(before.UpdatedAt) {
+	if err != nil || v.ForkTXID != "17" || v.ScrubID != "v1" || !v.UpdatedAt.After(before.UpdatedAt) {
 		t.Errorf("%+v, %v", v, err)
 	}
 	wantError(t, db.SetForkTXID(t.Context(), before.Ref, "18"), svc.Conflict, "fork_mismatch")
 	wantError(t, db.SetForkTXID(t.Context(), ref("shop", 2), "17"), svc.NotFound, "version_not_found")
 	wantError(t, db.MarkScrub(t.Context(), ref("shop", 2)), svc.NotFound, "version_not_found")
 	wantError(t, db.MarkScrub(t.Context(), ref("none", 2)), svc.NotFound, "project_not_found")
+}
+
+// TestInheritedScrub: what is due to an ancestor is due to its descendants.
+func TestInheritedScrub(t *testing.T) {
+	t.Parallel()
+	db := open(t)
+	addProject(t, db, "shop")
+	addReady(t, db, "shop", "v1")
+	if err := db.SetProduction(t.Context(), "shop", "", "v1"); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct{ id, parent, ref, want string }{
+		{"pr", "v1", "pull/1", "pr"},
+		{"pr-again", "pr", "pull/1", "pr"},
+		{"main", "pr-again", "main", "pr"},
+		{"unrelated", "v1", "main", ""},
+		{"", "v1", "pull/2", "<generated>"},
+	} {
+		v, err := fork(t, db, svc.NewVersion{ID: tc.id, ParentID: tc.parent, GitRef: tc.ref})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.ScrubID != tc.want && (tc.want != "<generated>" || v.ScrubID != v.Version) {
+			t.Errorf("%s: %q, want %q", v.Version, v.ScrubID, tc.want)
+		}
+		move(t, db, v.Ref, toReady...)
+	}
+	if err := db.SetProduction(t.Context(), "shop", "v1", "pr"); err != nil {
+		t.Fatal(err)
+	}
+	v, err := fork(t, db, svc.NewVersion{ID: "late", ParentID: "pr", GitRef: "pull/3"})
+	if err != nil || v.ScrubID != "late" { // it holds the live data of today
+		t.Errorf("%q, %v", v.ScrubID, err)
+	}
 }

@@ -53,7 +53,7 @@ type Version struct {
 	Status        Status
 	Error         string // "<step>: <code>: <text>" when failed [D16]
 	ForkTXID      string // the cut in the parent's data; "" without one
-	Scrub         bool   // its databases are scrubbed before it serves [D23]
+	ScrubID       string // Scrub.ID of what its databases need before it serves; "" for nothing
 	Pinned        bool
 	Production    bool // derived: the project's pointer names this version
 	SizeBytes     int64

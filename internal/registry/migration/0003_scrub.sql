@@ -1,2 +1,3 @@
--- Whether the databases of a version are scrubbed before it serves.
-ALTER TABLE versions ADD COLUMN scrub INTEGER NOT NULL DEFAULT 0 CHECK (scrub IN (0, 1));
+-- The version that began with production's data and made scrubbing necessary:
+-- the version itself or an ancestor, '' for none.
+ALTER TABLE versions ADD COLUMN scrub_id TEXT NOT NULL DEFAULT '';
