@@ -19,9 +19,12 @@
 // the other). Store.Acquire waits for the first, Store.Seal wins the second.
 //
 // Deletion is Sweep, and nothing else deletes. A name goes when no manifest of a
-// version that is not destroyed and no current restore plan needs it, it has
-// been in a dead list for longer than the grace, and a second look at the
-// manifests still says so.
+// version that is not destroyed and no current restore plan needs it, none has
+// needed it for the grace and it has been in a dead list for as long, and a
+// second look at the manifests still says so. Where the registry is asked
+// (SweepOptions.Fates), it has the last word on what is wanted. All of it rests
+// on the bound of a fork: from the moment of its cuts to its manifest it may
+// take a small part of the grace.
 //
 // Errors: svc.Error for what users may see, the sentinels of this package
 // (ErrNotRestorable, ErrFenced, ErrLost) for callers. All types are safe for

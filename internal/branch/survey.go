@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/objstore"
@@ -20,158 +20,182 @@ type member struct {
 	ref      svc.Ref
 	record   *Record   // nil: never opened
 	manifest *Manifest // nil: a root, or nothing
+	forked   time.Time // when the store got the manifest
+	fate     *Fate     // nil: the registry does not know it, or was not asked
+	orphan   bool      // a fork that nobody opened within the grace, and unknown to the registry
+	lost     bool      // it must have a manifest, and has none
 	files    []File    // its own log files
-	dead     map[string]time.Time
-	lists    []deadRef
-	others   []objstore.Info // blobs and what this program does not know
+	dead     map[id]time.Time
+	lists    []deadList
+	others   svc.Amount // blobs and what this program does not know
+
+	listedRecord, listedManifest bool
 }
 
-// deadRef is a dead list and what it names.
-type deadRef struct {
-	key  string
-	keys []string
+// id is a File without what its name does not say.
+type id struct {
+	prefix   string
+	level    int
+	min, max uint64
 }
 
-// wanted tells whether the version's data is for anything: a manifest alone
-// counts, its child may be about to open for the first time.
-func (m *member) wanted() bool {
-	if m.record == nil {
-		return m.manifest != nil
+func (f File) id() id { return id{f.Prefix, f.Level, f.Min, f.Max} }
+
+// look surveys a project and asks what its versions are for.
+func (s *Store) look(ctx context.Context, project string, o SweepOptions) (survey, error) {
+	found, err := s.survey(ctx, project)
+	if err != nil || o.Fates == nil {
+		return found, err
 	}
-	return m.record.State != StateDestroying
+	fates, err := o.Fates(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("ask what the versions of %s are for: %w", project, err)
+	}
+	for version, fate := range fates {
+		v := svc.Ref{Project: project, Version: version}
+		m := found[v]
+		if fate.Wanted && fate.Forked && (m == nil || m.manifest == nil) {
+			there, err := s.Load(ctx, v)
+			if err != nil {
+				return nil, err
+			}
+			m = found.of(v)
+			m.manifest, m.lost = there, there == nil
+		}
+		if m != nil {
+			m.fate = &fate
+		}
+	}
+	for _, m := range found {
+		m.orphan = m.fate == nil && m.record == nil && m.listedManifest && time.Since(m.forked) > s.grace
+	}
+	return found, nil
 }
 
-// survey lists the project and reads its records, manifests and dead lists.
+// survey lists the project, then reads its records, manifests and dead lists: in
+// this order, so that every fork is known that needs a listed file.
 func (s *Store) survey(ctx context.Context, project string) (survey, error) {
-	infos, err := objstore.ListAll(ctx, s.data, project+"/")
+	found := survey{}
+	var lists []objstore.Info
+	note := func(info objstore.Info) error {
+		v, rest, ok := splitKey(info.Key)
+		switch {
+		case !ok:
+		case strings.HasPrefix(rest, "gc/dead/"):
+			found.of(v)
+			lists = append(lists, info)
+		default:
+			found.of(v).note(rest, info)
+		}
+		return nil
+	}
+	err := objstore.Each(ctx, s.data, project+"/", note)
 	if err == nil && s.manifests != s.data {
-		var more []objstore.Info
-		more, err = objstore.ListAll(ctx, s.manifests, project+"/")
-		infos = append(infos, more...)
+		err = objstore.Each(ctx, s.manifests, project+"/", note)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("list project %s: %w", project, err)
 	}
-	found := survey{}
-	for _, info := range infos {
-		v, rest, ok := splitKey(info.Key)
-		if !ok {
-			continue
-		}
-		m := found[v]
-		if m == nil {
-			m = &member{ref: v, dead: map[string]time.Time{}}
-			found[v] = m
-		}
-		if err := s.note(ctx, m, rest, info); err != nil {
-			return nil, err
-		}
-	}
-	return found, s.askDirectly(ctx, found)
+	return found, s.readAll(ctx, found, lists)
 }
 
-// askDirectly reads the records that the listing did not show: being unwanted
-// must not hang on one listing alone.
-func (s *Store) askDirectly(ctx context.Context, found survey) (err error) {
-	for _, m := range found {
-		if m.record != nil {
-			continue
-		}
-		if m.record, err = s.Record(ctx, m.ref); err == nil && m.manifest == nil {
-			m.manifest, err = s.Load(ctx, m.ref)
-		}
-		if err != nil {
-			return err
-		}
+// of is the member of a version, made if it is new.
+func (all survey) of(v svc.Ref) *member {
+	m := all[v]
+	if m == nil {
+		m = &member{ref: v, dead: map[id]time.Time{}}
+		all[v] = m
 	}
-	return nil
+	return m
 }
 
-// note adds one object to what is known of its version.
-func (s *Store) note(ctx context.Context, m *member, rest string, info objstore.Info) (err error) {
+// note adds one object of the listing to what is known of its version.
+func (m *member) note(rest string, info objstore.Info) {
+	f, isLog := ParseKey(info.Key)
 	switch {
 	case rest == "version.json":
-		m.record, err = s.Record(ctx, m.ref)
+		m.listedRecord = true
 	case rest == "branch.json":
-		m.manifest, err = s.Load(ctx, m.ref)
-	case strings.HasPrefix(rest, "gc/dead/"):
-		err = s.noteDead(ctx, m, info)
+		m.listedManifest, m.forked = true, info.Modified
+	case !isLog:
+		m.others.Add(info.Size)
 	default:
-		f, ok := ParseKey(info.Key)
-		if !ok {
-			m.others = append(m.others, info)
-			return nil
-		}
+		f.Prefix = m.intern(f.Prefix)
 		f.Size, f.Modified = info.Size, info.Modified
 		m.files = append(m.files, f)
+	}
+}
+
+// intern gives prefix without the key it is a part of: a listing is long, and
+// its keys need not stay in memory.
+func (m *member) intern(prefix string) string {
+	if n := len(m.files); n > 0 && m.files[n-1].Prefix == prefix {
+		return m.files[n-1].Prefix
+	}
+	return strings.Clone(prefix)
+}
+
+// width is how many objects of a survey are read at once.
+const width = 8
+
+// readAll reads what the listing showed. A version with files whose record or
+// manifest it did not show is asked for them: being unwanted must not hang on
+// one listing alone.
+func (s *Store) readAll(ctx context.Context, found survey, lists []objstore.Info) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var work sync.WaitGroup
+	slots := make(chan struct{}, width)
+	do := func(read func() error) {
+		slots <- struct{}{}
+		work.Go(func() {
+			defer func() { <-slots }()
+			if err := read(); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	for _, m := range found {
+		if ctx.Err() == nil && (m.listedRecord || m.listedManifest || len(m.files) > 0) {
+			do(func() error { return s.readMember(ctx, m) })
+		}
+	}
+	var one sync.Mutex
+	for _, info := range lists {
+		if ctx.Err() == nil {
+			do(func() error { return s.readList(ctx, found, &one, info) })
+		}
+	}
+	work.Wait()
+	return context.Cause(ctx)
+}
+
+func (s *Store) readMember(ctx context.Context, m *member) (err error) {
+	m.record, err = s.Record(ctx, m.ref)
+	if err == nil && (m.listedManifest || m.record == nil) {
+		m.manifest, err = s.Load(ctx, m.ref)
 	}
 	return err
 }
 
-func (s *Store) noteDead(ctx context.Context, m *member, info objstore.Info) error {
-	keys, since, err := s.readDead(ctx, info)
+// readList adds a dead list to its version, one at a time.
+func (s *Store) readList(ctx context.Context, found survey, one *sync.Mutex, info objstore.Info) error {
+	list, err := s.readDead(ctx, info)
 	if errors.Is(err, objstore.ErrNotExist) {
 		return nil // another sweep removed it
 	}
 	if err != nil {
 		return err
 	}
-	m.lists = append(m.lists, deadRef{info.Key, keys})
-	for _, key := range keys {
-		if old, known := m.dead[key]; !known || since.Before(old) {
-			m.dead[key] = since
+	v, _, _ := splitKey(info.Key)
+	one.Lock()
+	defer one.Unlock()
+	m := found[v]
+	m.lists = append(m.lists, list)
+	for _, name := range list.names {
+		if old, known := m.dead[name]; !known || list.since.Before(old) {
+			m.dead[name] = list.since
 		}
 	}
 	return nil
 }
-
-// byStore groups the files that a version's stores are restored from: its own
-// and those of its manifest.
-func (m *member) byStore() map[string][]File {
-	stores := map[string][]File{}
-	for _, f := range m.files {
-		name := f.Prefix[strings.LastIndexByte(f.Prefix, '/')+1:]
-		stores[name] = append(stores[name], f)
-	}
-	if m.manifest != nil {
-		for name, base := range m.manifest.Stores {
-			stores[name] = append(stores[name], base.Files...)
-		}
-	}
-	return stores
-}
-
-// needs gives the keys that a wanted version cannot do without: its manifest,
-// every file of its own that is not dead, its current restore plans, and the
-// newest level 0 file of each store, from which readers learn its position. It
-// fails when the version could not be restored without its dead files: then
-// the dead lists are wrong and nothing of it may be deleted.
-func (m *member) needs() (map[string]bool, error) {
-	need := map[string]bool{}
-	if m.manifest != nil {
-		for _, base := range m.manifest.Stores {
-			for _, f := range base.Files {
-				need[f.Key()] = true
-			}
-		}
-	}
-	for store, files := range m.byStore() {
-		end, hole := Position(files)
-		if hole {
-			return nil, fmt.Errorf("store %s of %s has a hole after transaction %d", store, m.ref, end)
-		}
-		alive := slices.DeleteFunc(slices.Clone(files), func(f File) bool {
-			_, dead := m.dead[f.Key()]
-			return dead && (f.Level != 0 || f.Max != end)
-		})
-		if _, err := Plan(alive, end); err != nil {
-			return nil, fmt.Errorf("store %s of %s, without its dead files: %w", store, m.ref, err)
-		}
-		for _, f := range alive {
-			need[f.Key()] = true
-		}
-	}
-	return need, nil
-}
-
-func isTaken(err error) bool { return errors.Is(err, objstore.ErrPrecondition) }

@@ -2,125 +2,121 @@ package branch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Object is one log file in a Report.
-type Object struct {
-	Version  svc.Ref
-	Key      string
-	Size     int64
-	PinnedBy []svc.Ref     // who else needs it, when it is pinned
-	Left     time.Duration // of the grace, when it waits
+// SweepOptions say how a project is swept.
+type SweepOptions struct {
+	DryRun bool // change nothing
+	// Fates says what the project's versions are for, by their ids; it is asked
+	// after each listing. The data of a wanted version is never deleted, whatever
+	// the records say. An unwanted one is marked as destroyed, and so is a fork
+	// that has no fate and that nobody opened within the grace. Without Fates the
+	// records are all that counts.
+	Fates func(context.Context) (map[string]Fate, error)
 }
 
-// Report is what a sweep did, or would do.
-type Report struct {
-	Gone    []Object         // deleted; with dry run: would be
-	Waiting []Object         // unwanted, within the grace
-	Pinned  []Object         // their own version does not need them, others do
-	Removed []svc.Ref        // destroyed versions of which nothing is left
-	Broken  map[string]error // versions left alone, and why
-}
-
-// Bytes adds up the sizes of objects.
-func Bytes(objects []Object) (n int64) {
-	for _, o := range objects {
-		n += o.Size
-	}
-	return n
+// Fate is what a version is for, as the registry knows.
+type Fate struct {
+	Wanted bool // false: it failed or was destroyed
+	Forked bool // its data began as a fork, so it must have a manifest
 }
 
 // Sweep deletes the log files of a project that nothing needs. A file of a
 // live version goes once it was buried for the grace; files of destroyed
 // versions and of prefixes that belong to no version are buried by the first
-// sweep that sees them. Before deleting it looks at everything again, and
-// before each batch at the epoch of the version. With dryRun it changes
-// nothing. Several sweeps at once are harmless.
+// sweep that sees them. What a version had inherited stays for the grace after
+// it was destroyed. Before deleting Sweep looks at everything again, and before
+// each batch at the epoch of the version. Several sweeps at once are harmless.
+// When it fails, the report says what was deleted until then.
+//
+// A project in which the manifest of a fork is missing is left alone: the
+// records may be kept somewhere else.
 //
 // It deletes no blobs: their rows say who needs them, and only the owner of the
 // database can read those. A destroyed version with blobs keeps its record.
-func (s *Store) Sweep(ctx context.Context, project string, dryRun bool) (*Report, error) {
-	first, err := s.survey(ctx, project)
+func (s *Store) Sweep(ctx context.Context, project string, o SweepOptions) (*Report, error) {
+	found, err := s.look(ctx, project, o)
 	if err != nil {
 		return nil, err
 	}
-	report, unmarked := first.judge(s.grace)
-	if dryRun {
+	report, unburied := found.judge(s.grace)
+	defer report.countGone()
+	if o.DryRun {
+		report.Marked = found.toMark()
 		return report, nil
 	}
-	for v, keys := range unmarked {
-		if err := s.Bury(ctx, v, keys); err != nil {
-			return nil, fmt.Errorf("mark unwanted files: %w", err)
-		}
+	doomed := report.Gone
+	report.Gone = nil
+	if err := errors.Join(s.mark(ctx, found, report), s.buryAll(ctx, unburied)); err != nil {
+		return report, err
 	}
-	if len(report.Gone) > 0 {
-		second, err := s.survey(ctx, project)
-		if err != nil {
-			return nil, err
+	if len(doomed) > 0 {
+		// The first survey is not used any more: one at a time is in memory.
+		if found, err = s.look(ctx, project, o); err != nil {
+			return report, err
 		}
-		again, _ := second.judge(s.grace)
-		report.Gone = both(report.Gone, again.Gone)
-		if err := s.deleteAll(ctx, first, report); err != nil {
+		again, _ := found.judge(s.grace)
+		if err := s.deleteAll(ctx, both(doomed, again.Gone), found, report); err != nil {
 			return report, err
 		}
 	}
-	return report, s.tidy(ctx, project, report)
+	return report, s.tidy(ctx, found, report)
 }
 
-// judge sorts the files into a report; unmarked are unwanted files in no dead list.
-func (all survey) judge(grace time.Duration) (report *Report, unmarked map[svc.Ref][]string) {
-	live := all.live()
-	report, unmarked = &Report{Broken: map[string]error{}}, map[svc.Ref][]string{}
-	for ref, err := range live.broken {
-		report.Broken[ref.String()] = err
+// toMark names the versions that are unwanted and not marked so.
+func (all survey) toMark() (refs []svc.Ref) {
+	if len(all.lostManifests()) > 0 {
+		return nil
 	}
 	for _, m := range all {
-		for _, f := range m.files {
-			o := Object{Version: m.ref, Key: f.Key(), Size: f.Size, PinnedBy: live.PinnedBy(f.Key())}
-			since, dead := m.dead[o.Key]
-			switch {
-			case slices.Contains(o.PinnedBy, m.ref):
-			case len(o.PinnedBy) > 0:
-				report.Pinned = append(report.Pinned, o)
-			case !dead:
-				unmarked[m.ref] = append(unmarked[m.ref], o.Key)
-				o.Left = grace
-				report.Waiting = append(report.Waiting, o)
-			case time.Since(since) < grace:
-				o.Left = grace - time.Since(since)
-				report.Waiting = append(report.Waiting, o)
-			default:
-				report.Gone = append(report.Gone, o)
-			}
+		if m.unmarked() {
+			refs = append(refs, m.ref)
 		}
 	}
-	for _, list := range [][]Object{report.Gone, report.Waiting, report.Pinned} {
-		slices.SortFunc(list, func(a, b Object) int { return strings.Compare(a.Key, b.Key) })
-	}
-	return report, unmarked
+	sortRefs(refs)
+	return refs
 }
 
-// both keeps the objects that are in each list.
-func both(a, b []Object) []Object {
-	keys := map[string]bool{}
-	for _, o := range b {
-		keys[o.Key] = true
+// mark says in the records what the registry says. A fork that is nobody's is
+// left to whoever opened it meanwhile.
+func (s *Store) mark(ctx context.Context, all survey, report *Report) error {
+	for _, v := range all.toMark() {
+		var err error
+		if all[v].orphan {
+			err = s.change(ctx, v, nil, Record{State: StateDestroying, Epoch: 1})
+		} else {
+			err = s.Destroy(ctx, v)
+		}
+		switch {
+		case errors.Is(err, ErrLost):
+		case err != nil:
+			return fmt.Errorf("mark %s as destroyed: %w", v, err)
+		default:
+			report.Marked = append(report.Marked, v)
+		}
 	}
-	return slices.DeleteFunc(a, func(o Object) bool { return !keys[o.Key] })
+	return nil
 }
 
-// deleteAll deletes what the report says, in batches of one version, and takes
-// from the report what it did not delete.
-func (s *Store) deleteAll(ctx context.Context, seen survey, report *Report) error {
+func (s *Store) buryAll(ctx context.Context, unburied map[svc.Ref][]string) error {
+	for v, keys := range unburied {
+		if err := s.Bury(ctx, v, keys); err != nil {
+			return fmt.Errorf("mark unwanted files: %w", err)
+		}
+	}
+	return nil
+}
+
+// deleteAll deletes the files in batches of one version each, whose record must
+// be as it was seen, and adds them to the report.
+func (s *Store) deleteAll(ctx context.Context, doomed []Object, seen survey, report *Report) error {
 	const batch = 500
-	doomed := report.Gone
-	report.Gone = nil
 	for len(doomed) > 0 {
 		v, n := doomed[0].Version, 1
 		for n < min(len(doomed), batch) && doomed[n].Version == v {
@@ -135,7 +131,7 @@ func (s *Store) deleteAll(ctx context.Context, seen survey, report *Report) erro
 			return err
 		}
 		if !sameEpoch(seen[v].record, now) {
-			report.Broken[v.String()] = fmt.Errorf("its owner changed during the sweep: %w", ErrLost)
+			report.Broken[v] = fmt.Errorf("its owner changed during the sweep: %w", ErrLost)
 		} else {
 			if err := s.data.Delete(ctx, keys...); err != nil {
 				return fmt.Errorf("sweep %s: %w", v, err)
@@ -155,37 +151,73 @@ func sameEpoch(a, b *Record) bool {
 }
 
 // tidy removes dead lists whose files are all gone, and the records of
-// destroyed versions of which nothing is left, after the grace: until then they
-// refuse a late fork or owner. The record goes last: as long as a manifest is
-// there, it says that the manifest counts no more.
-func (s *Store) tidy(ctx context.Context, project string, report *Report) error {
-	all, err := s.survey(ctx, project)
-	if err != nil {
-		return err
+// destroyed versions of which nothing is left; both after the grace. Until then
+// a list may be newer than the listing was, and a record refuses a late fork or
+// owner. The record goes last: as long as a manifest is there, it says that the
+// manifest counts no more.
+func (s *Store) tidy(ctx context.Context, found survey, report *Report) error {
+	if len(found.lostManifests()) > 0 {
+		return nil
 	}
-	for _, m := range all {
-		there := map[string]bool{}
+	gone := map[id]bool{}
+	for _, o := range report.Gone {
+		f, _ := ParseKey(o.Key)
+		gone[f.id()] = true
+	}
+	for _, m := range found {
+		there := map[id]bool{}
 		for _, f := range m.files {
-			there[f.Key()] = true
-		}
-		var done []string
-		for _, list := range m.lists {
-			if !slices.ContainsFunc(list.keys, func(key string) bool { return there[key] }) {
-				done = append(done, list.key)
+			if !gone[f.id()] {
+				there[f.id()] = true
 			}
 		}
-		if err := s.data.Delete(ctx, done...); err != nil {
-			return fmt.Errorf("remove dead lists of %s: %w", m.ref, err)
+		old, left := m.oldLists(there, s.grace)
+		if len(old) > 0 {
+			if err := s.data.Delete(ctx, old...); err != nil {
+				return fmt.Errorf("remove dead lists of %s: %w", m.ref, err)
+			}
 		}
-		if m.wanted() || len(m.files)+len(m.others) > 0 || m.record != nil && time.Since(m.record.changed) < s.grace {
+		if m.wanted() || len(there)+left+m.others.Objects > 0 {
 			continue
 		}
+		if err := s.forget(ctx, m, report); err != nil {
+			return err
+		}
+	}
+	sortRefs(report.Removed)
+	return nil
+}
+
+// oldLists gives the dead lists that name no file any more, and how many stay.
+func (m *member) oldLists(there map[id]bool, grace time.Duration) (old []string, left int) {
+	for _, list := range m.lists {
+		if list.namesAny(there) || time.Since(list.since) < grace {
+			left++
+		} else {
+			old = append(old, list.key)
+		}
+	}
+	return old, left
+}
+
+// forget removes what says that an unwanted version was there.
+func (s *Store) forget(ctx context.Context, m *member, report *Report) error {
+	if m.unmarked() || m.record != nil && time.Since(m.record.changed) < s.grace {
+		return nil
+	}
+	if m.record != nil {
 		for _, key := range []string{manifestKey(m.ref), versionKey(m.ref)} {
 			if err := s.manifests.Delete(ctx, key); err != nil {
 				return fmt.Errorf("remove record of %s: %w", m.ref, err)
 			}
 		}
+	}
+	if m.record != nil || len(m.files)+len(m.lists) > 0 {
 		report.Removed = append(report.Removed, m.ref)
 	}
 	return nil
+}
+
+func (list deadList) namesAny(there map[id]bool) bool {
+	return slices.ContainsFunc(list.names, func(name id) bool { return there[name] })
 }

@@ -23,7 +23,7 @@ func acquire(t *testing.T, s *branch.Store, version string) {
 
 func sweep(t *testing.T, s *branch.Store, dry bool) *branch.Report {
 	t.Helper()
-	r, err := s.Sweep(t.Context(), "p", dry)
+	r, err := s.Sweep(t.Context(), "p", branch.SweepOptions{DryRun: dry})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +128,7 @@ func TestSweepKeepsWhatADeadListNamesWrongly(t *testing.T) {
 		}
 		time.Sleep(2 * time.Hour)
 		r := sweep(t, s, false)
-		if !errors.Is(r.Broken["p/v1"], branch.ErrNotRestorable) || len(r.Gone) > 0 || !has(t, b, f1) || !has(t, b, f2) {
+		if !errors.Is(r.Broken[ref("v1")], branch.ErrNotRestorable) || len(r.Gone) > 0 || !has(t, b, f1) || !has(t, b, f2) {
 			t.Errorf("%+v", r)
 		}
 		if live, err := s.Live(t.Context(), "p"); err == nil || len(live.PinnedBy(f1.Key())) != 1 {
@@ -154,6 +154,53 @@ func TestSweepTakesOrphans(t *testing.T) {
 		sweep(t, s, false)
 		if left, err := objstore.ListAll(t.Context(), b, ""); err != nil || len(left) > 0 {
 			t.Errorf("left: %+v, %v", left, err)
+		}
+	})
+}
+
+// TestSweepGivesForksTheGrace: a fork is under way when the version it is made
+// from is destroyed. It names files that somebody else superseded long ago, and
+// that only the destroyed version held.
+func TestSweepGivesForksTheGrace(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		acquire(t, s, "v1")
+		f1, f2 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2)
+		fork(t, s, "v1", "v2", 2, f1, f2)
+		write(t, b, "v1", 9, 1, 2)
+		write(t, b, "v1", 0, 3, 3)
+		if err := s.Bury(t.Context(), ref("v1"), []string{f1.Key(), f2.Key()}); err != nil {
+			t.Fatal(err)
+		}
+		acquire(t, s, "v2")
+		time.Sleep(720 * time.Hour)
+		sweep(t, s, false)
+
+		if err := s.Destroy(t.Context(), ref("v2")); err != nil {
+			t.Fatal(err)
+		}
+		r := sweep(t, s, false)
+		if !has(t, b, f1) || !has(t, b, f2) || len(r.Waiting) != 2 || r.Waiting[0].Left != time.Hour {
+			t.Fatalf("what a version needed a moment ago went without a grace: %+v", r)
+		}
+		time.Sleep(59 * time.Minute)
+		sweep(t, s, false)
+		fork(t, s, "v2", "v3", 2, f1, f2) // it was slow
+		time.Sleep(24 * time.Hour)
+		sweep(t, s, false)
+		if !has(t, b, f1) || !has(t, b, f2) {
+			t.Fatal("the grandchild has lost its data")
+		}
+		if err := s.Destroy(t.Context(), ref("v3")); err != nil {
+			t.Fatal(err)
+		}
+		sweep(t, s, false)
+		time.Sleep(61 * time.Minute)
+		sweep(t, s, false)
+		if has(t, b, f1) || has(t, b, f2) {
+			t.Error("nobody needs them any more, and they are there")
 		}
 	})
 }

@@ -27,7 +27,7 @@ func claim(t testing.TB, s *branch.Store, version string) {
 func sweepAll(t testing.TB, s *branch.Store) (gone int) {
 	t.Helper()
 	for {
-		r, err := s.Sweep(t.Context(), "p", false)
+		r, err := s.Sweep(t.Context(), "p", branch.SweepOptions{})
 		must(t, err)
 		if len(r.Broken) > 0 {
 			t.Fatalf("broken: %v", r.Broken)

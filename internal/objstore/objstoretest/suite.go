@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ func Run(t *testing.T, b objstore.Bucket) {
 		"if match":               ifMatch,
 		"one winner":             oneWinner,
 		"list":                   list,
+		"roots":                  roots,
 		"delete":                 remove,
 		"a short body is lost":   shortBody,
 		"streams without size":   stream,
@@ -158,6 +160,21 @@ func list(t *testing.T, b objstore.Bucket) {
 	}
 	if got := strings.Join(keys, " "); got != "list/0 list/1 list/2 list/3 list/4 list/5 list/6" {
 		t.Errorf("listed %s", got)
+	}
+}
+
+// roots: a listing begins after any text, be it a key or not.
+func roots(t *testing.T, b objstore.Bucket) {
+	for _, key := range []string{"root/b", "root/a/x", "root-1/a/b", "root0/x", "root-", "root/c"} {
+		mustPut(t, b, key, "x")
+	}
+	all, err := objstore.Roots(t.Context(), b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.DeleteFunc(all, func(root string) bool { return !strings.HasPrefix(root, "root") })
+	if want := []string{"root-1", "root", "root0"}; !slices.Equal(got, want) {
+		t.Errorf("roots %q, want %q", got, want)
 	}
 }
 

@@ -1,0 +1,261 @@
+package branch_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// fates is a registry of one project.
+type fates map[string]branch.Fate
+
+func (f fates) sweep(t *testing.T, s *branch.Store) *branch.Report {
+	t.Helper()
+	r, err := s.Sweep(t.Context(), "p", branch.SweepOptions{Fates: f.ask})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func (f fates) ask(context.Context) (map[string]branch.Fate, error) { return f, nil }
+
+func state(t *testing.T, s *branch.Store, version string) branch.State {
+	t.Helper()
+	r, err := s.Record(t.Context(), ref(version))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r == nil {
+		return ""
+	}
+	return r.State
+}
+
+// TestFatesMarkAndProtect: what failed, what was destroyed and forks of nobody
+// are marked; what the registry wants stays, whatever the records say.
+func TestFatesMarkAndProtect(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		acquire(t, s, "root")
+		f := write(t, b, "root", 0, 1, 1)
+		for _, child := range []string{"orphan", "failed", "pending", "stranger"} {
+			fork(t, s, "root", child, 1, f)
+		}
+		acquire(t, s, "stranger") // opened, and unknown to the registry
+		acquire(t, s, "gone")
+		unrecorded := write(t, b, "kept", 0, 1, 1)
+		registry := fates{"root": {}, "failed": {Forked: true}, "gone": {}, "pending": {Wanted: true}, "kept": {Wanted: true}}
+
+		r := registry.sweep(t, s)
+		if d := cmp.Diff([]svc.Ref{ref("failed"), ref("gone"), ref("root")}, r.Marked); d != "" {
+			t.Error(d)
+		}
+		if state(t, s, "orphan") != "" || state(t, s, "pending") != "" {
+			t.Error("a fork was given up within the grace")
+		}
+		time.Sleep(61 * time.Minute)
+		if r = registry.sweep(t, s); !cmp.Equal(r.Marked, []svc.Ref{ref("orphan")}) || state(t, s, "stranger") != branch.StateLive {
+			t.Errorf("marked %v; the stranger is %q", r.Marked, state(t, s, "stranger"))
+		}
+		for range 3 {
+			time.Sleep(61 * time.Minute)
+			r = registry.sweep(t, s)
+		}
+		want := []branch.Usage{
+			{Version: ref("kept"), Live: svc.Amount{Objects: 1, Bytes: 10}},
+			{Version: ref("pending"), Forked: forkedAt(r, "pending")},
+			{
+				Version: ref("root"), State: branch.StateDestroying, Pinned: svc.Amount{Objects: 1, Bytes: 10},
+				PinnedBy: []branch.Pin{{By: ref("pending"), Amount: svc.Amount{Objects: 1, Bytes: 10}}, {By: ref("stranger"), Amount: svc.Amount{Objects: 1, Bytes: 10}}},
+			},
+			{Version: ref("stranger"), State: branch.StateLive, Forked: forkedAt(r, "stranger")},
+		}
+		if d := cmp.Diff(want, r.Versions); d != "" {
+			t.Error(d)
+		}
+		if !has(t, b, f) || !has(t, b, unrecorded) {
+			t.Error("data that is wanted is gone")
+		}
+	})
+}
+
+func forkedAt(r *branch.Report, version string) time.Time {
+	for _, u := range r.Versions {
+		if u.Version.Version == version {
+			return u.Forked
+		}
+	}
+	return time.Time{}
+}
+
+// TestFatesOrphanOpenedMeanwhile: whoever opens a fork of nobody keeps it.
+func TestFatesOrphanOpenedMeanwhile(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		acquire(t, s, "root")
+		fork(t, s, "root", "late", 1, write(t, b, "root", 0, 1, 1))
+		time.Sleep(2 * time.Hour)
+		r, err := s.Sweep(t.Context(), "p", branch.SweepOptions{Fates: func(context.Context) (map[string]branch.Fate, error) {
+			acquire(t, s, "late") //nolint:contextcheck // the test's own will do
+			return fates{"root": {Wanted: true}}, nil
+		}})
+		if err != nil || len(r.Marked) > 0 || state(t, s, "late") != branch.StateLive {
+			t.Errorf("%+v, %v", r, err)
+		}
+	})
+}
+
+// TestFatesKeepAProjectWithoutItsRecords: somebody moves the records away. No
+// sweep may take that for a project without forks.
+func TestFatesKeepAProjectWithoutItsRecords(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		data, records := new(objstore.Mem), new(objstore.Mem)
+		s, err := branch.New(branch.Config{Data: data, Manifests: records, Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		acquire(t, s, "root")
+		f, g := write(t, data, "root", 0, 1, 1), write(t, data, "root", 0, 2, 2)
+		fork(t, s, "root", "child", 1, f)
+		if err := s.Destroy(t.Context(), ref("root")); err != nil {
+			t.Fatal(err)
+		}
+		registry := fates{"root": {}, "child": {Wanted: true, Forked: true}}
+		registry.sweep(t, s) // buries g
+
+		elsewhere, err := branch.New(branch.Config{Data: data, Manifests: new(objstore.Mem), Logger: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 4 {
+			time.Sleep(2 * time.Hour)
+			r := registry.sweep(t, elsewhere)
+			if !errors.Is(r.Broken[ref("child")], branch.ErrManifestLost) || len(r.Gone)+len(r.Marked)+len(r.Removed) > 0 || len(r.Waiting) != 2 {
+				t.Fatalf("%+v", r)
+			}
+		}
+		if !has(t, data, f) || !has(t, data, g) {
+			t.Fatal("a project that is not understood was swept")
+		}
+		registry.sweep(t, s)
+		if !has(t, data, f) || has(t, data, g) {
+			t.Error("with its records back it is swept as usual")
+		}
+	})
+}
+
+func TestFatesUnknown(t *testing.T) {
+	t.Parallel()
+	b := new(objstore.Mem)
+	s := open(t, b)
+	fail := errors.New("the registry does not answer")
+	_, err := s.Sweep(t.Context(), "p", branch.SweepOptions{Fates: func(context.Context) (map[string]branch.Fate, error) { return nil, fail }})
+	if !errors.Is(err, fail) {
+		t.Error(err)
+	}
+}
+
+// TestSweepRequests: a project of 20 versions with 200 objects each costs one
+// listing and a few reads for each version.
+func TestSweepRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const versions, each = 20, 200
+		b := objstoretest.NewFaulty(new(objstore.Mem), objstoretest.Faults{}, 1)
+		s := open(t, b)
+		var files []branch.File
+		for v := range versions {
+			name := fmt.Sprintf("v%02d", v)
+			if v > 0 {
+				fork(t, s, fmt.Sprintf("v%02d", v-1), name, uint64(len(files)), files...)
+			}
+			acquire(t, s, name)
+			for range each {
+				n := uint64(len(files) + 1)
+				files = append(files, write(t, b, name, 0, n, n))
+			}
+		}
+		b.Lists.Store(0)
+		b.Gets.Store(0)
+		r := sweep(t, s, false)
+		if len(r.Gone)+len(r.Waiting) > 0 {
+			t.Errorf("%+v", r)
+		}
+		if lists, gets := b.Lists.Load(), b.Gets.Load(); lists != 5 || gets != 2*versions-1 {
+			t.Errorf("%d listings of 1000 and %d reads for %d versions with %d objects", lists, gets, versions, versions*each)
+		}
+
+		// With something to delete it looks twice.
+		if err := s.Destroy(t.Context(), ref("v19")); err != nil {
+			t.Fatal(err)
+		}
+		sweep(t, s, false)
+		time.Sleep(2 * time.Hour)
+		b.Lists.Store(0)
+		b.Gets.Store(0)
+		if r := sweep(t, s, false); len(r.Gone) != each || len(r.Removed) != 1 {
+			t.Errorf("gone %d, removed %v", len(r.Gone), r.Removed)
+		}
+		if lists, gets := b.Lists.Load(), b.Gets.Load(); lists != 10 || gets > 2*2*(versions+1) {
+			t.Errorf("with a deletion: %d listings and %d reads", lists, gets)
+		}
+	})
+}
+
+// TestDeadListClock: neither the clock of who buried a file nor that of the
+// store can shorten the grace.
+func TestDeadListClock(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{"buried by a slow clock": -24 * time.Hour, "buried by a fast clock": 3 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				b := new(objstore.Mem)
+				s := open(t, b)
+				acquire(t, s, "v1")
+				f := write(t, b, "v1", 0, 1, 1)
+				write(t, b, "v1", 9, 1, 1)
+				write(t, b, "v1", 0, 2, 2)
+				list, err := json.Marshal(map[string]any{"v": 1, "keys": []string{f.Key(), "p/v1/db/main/no-log"}})
+				if err != nil {
+					t.Fatal(err)
+				}
+				key := fmt.Sprintf("p/v1/gc/dead/%016x.json", time.Now().Add(ahead).UnixNano())
+				if _, err := objstore.SettleBytes(t.Context(), b, key, list, objstore.Condition{IfAbsent: true}); err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(59 * time.Minute)
+				if sweep(t, s, false); !has(t, b, f) {
+					t.Fatal("deleted within the grace")
+				}
+				time.Sleep(max(0, ahead) + 2*time.Minute)
+				if sweep(t, s, false); has(t, b, f) {
+					t.Error("kept after the grace")
+				}
+				time.Sleep(time.Hour)
+				sweep(t, s, false)
+				if _, err := b.Stat(t.Context(), key); !errors.Is(err, objstore.ErrNotExist) {
+					t.Errorf("a list of what is gone stays: %v", err)
+				}
+			})
+		})
+	}
+}
