@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 func load(t *testing.T, env ...string) (*config.Daemon, error) {
@@ -25,7 +26,8 @@ func TestDefaults(t *testing.T) {
 	}
 	if d.APIPort != 8790 || d.GatewayPort != 8787 || d.BaseDomain != "ingress.local" || d.QueueMax != 10000 || d.OrchWorkers != 1 ||
 		d.ArtifactsBucket != "svc-artifacts" || d.RuntimeBucket != "svc-runtime" || d.ListenHost != "127.0.0.1" ||
-		d.ArtifactWait != time.Minute || d.Durability != "async" || d.SyncWindow != time.Second || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" ||
+		d.ArtifactWait != time.Minute || d.Durability != "async" || d.SyncWindow != time.Second || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
+		strings.Join(d.Forks.PRRefs, " ") != "refs/pull/* refs/merge-requests/* pull/* pr/*" || d.ScrubSQL != "" ||
 		!strings.HasSuffix(d.RegistryDB, ".local/state/svcd/registry.db") {
 		t.Errorf("defaults: %+v", d)
 	}
@@ -104,6 +106,13 @@ func TestDependentSettings(t *testing.T) {
 		"window too long":        {"SVC_SYNC_WINDOW=61s", "want a duration from 10ms to 1m"},
 		"window off":             {"SVC_SYNC_WINDOW=off", "want a duration from 10ms to 1m"},
 		"window is no duration":  {"SVC_SYNC_WINDOW=soon", "want a duration such as"},
+		"refs":                   {"SVC_PR_REFS=refs/changes/*,review-*", ""},
+		"refs with a glob":       {"SVC_PR_REFS=refs/pull/[0-9]*", "only * is special"},
+		"refs with a gap":        {"SVC_PR_REFS=pr/*,,pull/*", "SVC_PR_REFS=pr/*,,pull/*"},
+		"scrub without SQL":      {"SVC_PROD_FORK=scrub", "SVC_PROD_FORK=scrub needs a usable SVC_SCRUB_SQL"},
+		"scrub without file":     {"SVC_PROD_FORK=scrub SVC_SCRUB_SQL=/nowhere/scrub.sql", "SVC_SCRUB_SQL=/nowhere/scrub.sql: open /nowhere/scrub.sql"},
+		"scrub of a directory":   {"SVC_SCRUB_SQL=/", "SVC_SCRUB_SQL=/: "},
+		"production for all":     {"SVC_PROD_FORK=allow", ""},
 		"bad bucket":             {"SVC_ARTIFACTS_BUCKET=No", "bucket name"},
 		"template without ids":   {"SVC_PREVIEW_URL_TEMPLATE={scheme}://{baseDomain} SVC_QUEUE_MAX=x", "SVC_PREVIEW_URL_TEMPLATE"},
 		"flat template":          {"SVC_PREVIEW_URL_TEMPLATE={scheme}://{version}--{project}.{baseDomain}:{port}", ""},
@@ -140,6 +149,32 @@ func TestBranchStore(t *testing.T) {
 	} {
 		if _, err := load(t, "BRANCH_STORE="+bad); err == nil || !strings.Contains(err.Error(), "BRANCH_STORE="+bad+": ") {
 			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}
+
+func TestScrubFile(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "scrub.sql")
+	for text, want := range map[string]string{
+		"update users set mail = 'x' || id;\n":          "",
+		"-- database: shop/orders\nupdate t set a = 1;": "",
+		"-- database: orders\nupdate t set a = 1;":      "names no database",
+		" \n":                        "the file is empty",
+		"":                           "the file is empty",
+		"update t set a = '\xff'":    "no text",
+		"update t set a = '\x00'":    "no text",
+		strings.Repeat(" ", 1<<20+1): "more than 1048576 bytes",
+	} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		d, err := load(t, "SVC_PROD_FORK=scrub", "SVC_SCRUB_SQL="+file)
+		switch {
+		case want == "" && (err != nil || d.ScrubSQL != text || d.Forks.Production != svc.ProdForkScrub):
+			t.Errorf("%q: %v", text, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%.40q: %v, want %q", text, err, want)
 		}
 	}
 }

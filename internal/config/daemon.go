@@ -36,6 +36,8 @@ type Daemon struct {
 	OrchWorkers        int
 	QueueMax           int
 	Lenient            bool
+	Forks              svc.ForkPolicy
+	ScrubSQL           string // text of the file; "" for none
 	ArtifactWait       time.Duration
 	Limits             Limits
 	Workerd            string

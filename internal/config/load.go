@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/spf13/viper"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Source is where settings come from.
@@ -126,6 +128,9 @@ func (d *Daemon) check() []error {
 	}
 	if dir := d.BranchStore.Dir; dir != "" && holds(dir, d.DataDir) {
 		problems = append(problems, fmt.Errorf("  BRANCH_STORE=%s holds the data directory: give it a directory of its own", dir))
+	}
+	if d.Forks.Production == svc.ProdForkScrub && d.ScrubSQL == "" {
+		problems = append(problems, errors.New("  SVC_PROD_FORK=scrub needs a usable SVC_SCRUB_SQL, the file of the SQL to run"))
 	}
 	if _, err := d.ingress(); err != nil {
 		problems = append(problems, fmt.Errorf("  SVC_PREVIEW_URL_TEMPLATE: %w", err))

@@ -3,15 +3,20 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 func port(v string) (int, error) { return between(v, 0, 65535) }
@@ -209,4 +214,42 @@ func branchDir(path string) (BranchStore, error) {
 		return BranchStore{}, errors.New("want s3://bucket/prefix, file:///directory or an absolute directory")
 	}
 	return BranchStore{Dir: clean}, nil
+}
+
+// refPatterns reads patterns of git refs. No ref has the characters that are
+// refused, which people know from other patterns.
+func refPatterns(v string) ([]string, error) {
+	var patterns []string
+	for p := range strings.SplitSeq(v, ",") {
+		p = strings.TrimSpace(p)
+		if p == "" || strings.ContainsAny(p, " \t?[]{}\\^~:") {
+			return nil, errors.New("want git refs with commas between, such as refs/pull/*,pr/*; only * is special")
+		}
+		patterns = append(patterns, p)
+	}
+	return patterns, nil
+}
+
+const maxScrubFile = 1 << 20
+
+// scrubFile reads SQL. Whether it fits a database is seen when it runs.
+func scrubFile(v string) (string, error) {
+	f, err := os.Open(v)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxScrubFile+1))
+	text := string(data)
+	switch {
+	case err != nil:
+		return "", err
+	case len(data) > maxScrubFile:
+		return "", fmt.Errorf("the file has more than %d bytes", maxScrubFile)
+	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
+		return "", errors.New("the file is no text")
+	case strings.TrimSpace(text) == "":
+		return "", errors.New("the file is empty")
+	}
+	return text, svc.CheckScrub(text)
 }

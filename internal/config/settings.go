@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return append(append(append(tokens(), network()...), storage()...), append(deploys(), later()...)...)
+	return slices.Concat(tokens(), network(), storage(), deploys(), forks(), later())
 }
 
 func tokens() []Setting {
@@ -218,6 +219,29 @@ func deploys() []Setting {
 	}
 }
 
+// forks are the settings of the rule about pull requests and production [D23].
+func forks() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_PR_REFS", Default: "refs/pull/*,refs/merge-requests/*,pull/*,pr/*",
+			Help:  "git refs that are pull requests', with commas between; * stands for any text",
+			parse: func(d *Daemon, v string) (err error) { d.Forks.PRRefs, err = refPatterns(v); return err },
+		},
+		{
+			Env: "SVC_PROD_FORK", Default: "reject", Help: "what a pull request gets that names live production as its parent: reject, scrub or allow",
+			parse: func(d *Daemon, v string) error {
+				v, err := oneOf(v, string(svc.ProdForkReject), string(svc.ProdForkScrub), string(svc.ProdForkAllow))
+				d.Forks.Production = svc.ProdFork(v)
+				return err
+			},
+		},
+		{
+			Env: "SVC_SCRUB_SQL", Help: "file of the SQL that runs on the databases of such a fork with scrub, before it serves",
+			parse: func(d *Daemon, v string) (err error) { d.ScrubSQL, err = scrubFile(v); return err },
+		},
+	}
+}
+
 // later are settings of the contract and [D49] whose effect comes with a later
 // capability. They parse as strictly as the others and are then refused, so
 // nobody believes in a protection that is not there.
@@ -227,11 +251,7 @@ func later() []Setting {
 	}
 	duration := check(func(v string) error { _, err := Duration(v); return err })
 	boolean := check(func(v string) error { _, err := boolean(v); return err })
-	text := check(func(string) error { return nil })
 	return []Setting{
-		{Env: "SVC_PR_REFS", Help: "git refs of pull requests, for the fork rule", NotYet: "data branching", parse: text},
-		{Env: "SVC_PROD_FORK", Help: "reject, scrub or allow a fork of live production", NotYet: "data branching", parse: check(func(v string) error { _, err := oneOf(v, "reject", "scrub", "allow"); return err })},
-		{Env: "SVC_SCRUB_SQL", Help: "SQL that a scrubbed fork runs", NotYet: "data branching", parse: text},
 		{Env: "SVC_ARCHIVE_IDLE", Help: "idle time before a version is an archive candidate", NotYet: "archiving", parse: duration},
 		{Env: "SVC_ARCHIVE_GRACE", Help: "grace after a promote before archive", NotYet: "archiving", parse: duration},
 		{Env: "SVC_ARCHIVE_REAPER", Help: "0 disables the idle archive ticker", NotYet: "archiving", parse: boolean},

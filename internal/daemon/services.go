@@ -78,7 +78,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Notify: d.jobs.Notify, Observer: deployMetrics{d.metrics}, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
-		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Verify: d.verify,
+		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify,
 	}
 }
 
