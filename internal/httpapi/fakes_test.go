@@ -66,6 +66,7 @@ func (f *fakes) Submit(ctx context.Context, n svc.NewVersion, o httpapi.SubmitOp
 	}
 	v, _, err := f.db.CreateVersion(ctx, n, registry.CreateOptions{
 		QueueMax: f.queueMax, IdempotencyKey: o.IdempotencyKey, BodyHash: o.BodyHash,
+		Forks: svc.ForkPolicy{PRRefs: []string{"pull/*"}},
 	})
 	return v, err
 }

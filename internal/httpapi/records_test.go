@@ -85,6 +85,51 @@ func TestVersions(t *testing.T) {
 	h.do(request{method: "POST", path: "/v1/projects/nobody/versions", token: deployToken, body: "{}"}).wantProblem(404, "project_not_found")
 }
 
+// TestForks creates versions with a parent: what is refused, what a child takes
+// over, and that a repeat is answered whatever became of the parent [D9].
+func TestForks(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	ref := func(id string) svc.Ref { return svc.Ref{Project: "shop", Version: id} }
+	create := func(body string) reply {
+		t.Helper()
+		return h.do(request{method: "POST", path: "/v1/projects/shop/versions", token: deployToken, body: body})
+	}
+	create(`{"id":"v-1","env":{"A":"1","B":"2"}}`).want(202)
+	for body, code := range map[string]string{
+		`{"parent_version_id":"v-1"}`:            "parent_not_ready",
+		`{"parent_version_id":"v-0"}`:            "parent_not_found",
+		`{"parent_version_id":"No"}`:             "parent_not_found",
+		`{"id":"v-9","parent_version_id":"v-9"}`: "parent_not_found",
+	} {
+		p := create(body).wantProblem(422, code)
+		if len(p.Errors) != 1 || p.Errors[0].Pointer != "/parent_version_id" || p.Errors[0].Code != code {
+			t.Errorf("%s: %+v", body, p)
+		}
+	}
+	h.deploy(ref("v-1"))
+	const child = `{"id":"v-2","parent_version_id":"v-1","git_ref":"pull/7","env":{"B":"3"}}`
+	create(child).want(202)
+	if err := h.db.SetForkTXID(t.Context(), ref("v-2"), "17"); err != nil {
+		t.Fatal(err)
+	}
+	v := decode[api.Version](h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-2"}).want(200))
+	if v.ParentVersionID == nil || *v.ParentVersionID != "v-1" || v.ForkTXID != "17" || len(v.Env) != 2 || v.Env["A"] != "1" || v.Env["B"] != "3" {
+		t.Errorf("got %+v", v)
+	}
+	if err := h.db.SetProduction(t.Context(), "shop", "", "v-1"); err != nil {
+		t.Fatal(err)
+	}
+	p := create(`{"parent_version_id":"v-1","git_ref":"pull/8"}`).wantProblem(422, "fork_of_production")
+	if p.Hint == "" || len(p.Errors) != 1 {
+		t.Errorf("got %+v", p)
+	}
+	create(child).want(202)
+	create(`{"id":"v-2","git_ref":"pull/7","env":{"B":"3"}}`).wantProblem(409, "version_exists")
+	create(`{"parent_version_id":null}`).want(202)
+}
+
 func TestGeneratedIDAndReadyVersion(t *testing.T) {
 	t.Parallel()
 	h := start(t)

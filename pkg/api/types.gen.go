@@ -274,15 +274,18 @@ type CreateVersion struct {
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	ArtifactURI string `json:"artifact_uri,omitempty,omitzero"`
 
-	// Env Overrides of the worker's environment. Keys that begin with SVC_ or RUNTIME_ are reserved.
-	Env    map[string]string `json:"env,omitempty,omitzero"`
-	GitRef string            `json:"git_ref,omitempty,omitzero"`
-	GitSHA string            `json:"git_sha,omitempty,omitzero"`
+	// Env Overrides of the worker's environment, over those inherited from the parent; at most 64 keys with them. Keys that
+	// begin with SVC_ or RUNTIME_ are reserved.
+	Env map[string]string `json:"env,omitempty,omitzero"`
+
+	// GitRef Label; tells pull requests too, for the rule about production.
+	GitRef string `json:"git_ref,omitempty,omitzero"`
+	GitSHA string `json:"git_sha,omitempty,omitzero"`
 
 	// ID Generated (v-YYYYMMDDHHMMSS) when absent.
 	ID string `json:"id,omitempty,omitzero"`
 
-	// ParentVersionID Version whose data is branched; absent or null for a root version.
+	// ParentVersionID Version of the same project whose data is branched; absent or null for a root version.
 	ParentVersionID *string `json:"parent_version_id,omitempty"`
 
 	// Upload Ask for a one-time address for the bundle.
@@ -696,13 +699,13 @@ type Version struct {
 	ArtifactDigest string `json:"artifact_digest"`
 	CreatedAt      Time   `json:"created_at"`
 
-	// Env The overrides it was created with.
+	// Env The overrides it was created with, those of its parent among them.
 	Env map[string]string `json:"env"`
 
 	// Error "<step>: <code>: <text>" when it failed, else "".
 	Error string `json:"error"`
 
-	// ForkTXID Cut point in the parent's database; "" for a root version.
+	// ForkTXID Cut point in the parent's database; "" for a root version, and when the parent had no data.
 	ForkTXID      string `json:"fork_txid"`
 	GitRef        string `json:"git_ref"`
 	GitSHA        string `json:"git_sha"`

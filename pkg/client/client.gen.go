@@ -151,6 +151,13 @@ type ClientInterface interface {
 	// Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 	// after this call, or to `upload` of the answer when the body has `"upload": true`.
 	//
+	// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+	// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+	//
+	// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
+	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
@@ -160,6 +167,13 @@ type ClientInterface interface {
 	//
 	// Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 	// after this call, or to `upload` of the answer when the body has `"upload": true`.
+	//
+	// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+	// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+	//
+	// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -477,6 +491,13 @@ func (c *Raw) ListVersions(ctx context.Context, project ProjectPath, params *Lis
 // Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 // after this call, or to `upload` of the answer when the body has `"upload": true`.
 //
+// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+//
+// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
+//
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
@@ -496,6 +517,13 @@ func (c *Raw) CreateVersionWithBody(ctx context.Context, project ProjectPath, pa
 //
 // Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 // after this call, or to `upload` of the answer when the body has `"upload": true`.
+//
+// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+//
+// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -2669,6 +2697,13 @@ type ClientWithResponsesInterface interface {
 	// Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 	// after this call, or to `upload` of the answer when the body has `"upload": true`.
 	//
+	// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+	// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+	//
+	// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
+	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
@@ -2678,6 +2713,13 @@ type ClientWithResponsesInterface interface {
 	//
 	// Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 	// after this call, or to `upload` of the answer when the body has `"upload": true`.
+	//
+	// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+	// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+	//
+	// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -4601,6 +4643,13 @@ func (c *ClientWithResponses) ListVersionsWithResponse(ctx context.Context, proj
 // Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 // after this call, or to `upload` of the answer when the body has `"upload": true`.
 //
+// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+//
+// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
+//
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /projects/{project}/versions (the `CreateVersion` operationId).
@@ -4616,6 +4665,13 @@ func (c *ClientWithResponses) CreateVersionWithBodyWithResponse(ctx context.Cont
 //
 // Queues the deploy and answers at once; poll `poll_url`. The bundle is uploaded to its derived place before or right
 // after this call, or to `upload` of the answer when the body has `"upload": true`.
+//
+// With `parent_version_id` the version begins with the data of that version, as it is at the step `branching`, and with
+// its overrides, under those of `env`. A parent has to be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
+// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+//
+// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
