@@ -68,6 +68,17 @@ func TestContract(t *testing.T) {
 	}
 }
 
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	b := open(t, t.TempDir())
+	if err := objstore.Probe(t.Context(), b, "probe"); err != nil {
+		t.Error(err)
+	}
+	if left := keys(t, b, ""); left != nil {
+		t.Errorf("the probe left %v", left)
+	}
+}
+
 func TestKeysThatAreNone(t *testing.T) {
 	t.Parallel()
 	b := open(t, t.TempDir())

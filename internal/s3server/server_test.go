@@ -83,6 +83,22 @@ func TestContractOverSocketAndTCP(t *testing.T) {
 	objstoretest.Run(t, prefixed)
 }
 
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := bucket(t, open(t, "unix:"+socketOf(s), s.Keys()), "probed")
+	for range 3 {
+		begin := time.Now()
+		if err := objstore.Probe(t.Context(), b, "probe"); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("probed in %v", time.Since(begin))
+	}
+	if left, err := objstore.ListAll(t.Context(), b, ""); err != nil || len(left) > 0 {
+		t.Errorf("the probe left %v, %v", left, err)
+	}
+}
+
 func socketOf(s *s3server.Server) string {
 	return filepath.Join(filepath.Dir(filepath.Dir(s.KeysFile())), "s3.sock")
 }

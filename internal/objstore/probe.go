@@ -1,0 +1,207 @@
+package objstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+)
+
+// ProbeError says what a store got wrong, in words for its operator. With such
+// a store data is lost sooner or later.
+type ProbeError struct{ Wrong string }
+
+func (e *ProbeError) Error() string { return "the store " + e.Wrong }
+
+func wrong(format string, args ...any) error { return &ProbeError{fmt.Sprintf(format, args...)} }
+
+const (
+	probeRacers = 8
+	probeLength = 64 // bytes of an object
+	probeSweep  = 10 * time.Second
+)
+
+// Probe asks a store for what the data of versions depends on: that one of
+// several creators wins and later ones are refused, that compare-and-set
+// compares, that ranges are exact and that a listing is up to date. The first
+// thing that is wrong is a *ProbeError; any other error says only that the store
+// could not be asked. It makes 17 requests, 8 of them at once, about one object
+// with a name nobody else has below the folder prefix, and removes it.
+func Probe(ctx context.Context, b Bucket, prefix string) error {
+	folder := strings.TrimSuffix(prefix, "/") + "/" + rand.Text() + "/"
+	p := &probe{bucket: b, folder: strings.TrimPrefix(folder, "/")}
+	p.key = p.folder + "object"
+	err := p.run(ctx)
+	if err == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeSweep)
+	defer cancel()
+	_ = b.Delete(ctx, p.key) // what failed already is the news
+	if found, ok := errors.AsType[*ProbeError](err); ok {
+		return found
+	}
+	return fmt.Errorf("probe the store: %w", err)
+}
+
+type probe struct {
+	bucket      Bucket
+	folder, key string
+	data        []byte // what is stored
+	info        Info
+}
+
+func (p *probe) run(ctx context.Context) error {
+	for _, ask := range []func(context.Context) error{p.race, p.create, p.swap, p.ranges, p.list} {
+		if err := ask(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func probeBody() []byte { return []byte(strings.Repeat(rand.Text(), 3)[:probeLength]) }
+
+// put reports whether the store took data under cond; an error is neither yes nor no.
+func (p *probe) put(ctx context.Context, data []byte, cond Condition) (took bool, err error) {
+	info, err := p.bucket.Put(ctx, p.key, bytes.NewReader(data), int64(len(data)), cond)
+	if errors.Is(err, ErrPrecondition) {
+		return false, nil
+	}
+	if err == nil {
+		p.data, p.info = data, info
+	}
+	return err == nil, err
+}
+
+// race lets several create the object at once. That one got no answer is no
+// matter, when another won.
+func (p *probe) race(ctx context.Context) error {
+	racers := make([]probe, probeRacers)
+	errs := make([]error, probeRacers)
+	var wg sync.WaitGroup
+	for i := range racers {
+		racers[i] = *p
+		wg.Go(func() { _, errs[i] = racers[i].put(ctx, probeBody(), Condition{IfAbsent: true}) })
+	}
+	wg.Wait()
+	winners := 0
+	for _, r := range racers {
+		if r.data != nil {
+			winners++
+			*p = r
+		}
+	}
+	switch {
+	case winners == 1:
+		return nil
+	case winners > 1:
+		return p.several(ctx, winners)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return wrong("refuses to create a new key under If-None-Match on PUT: nothing could be written")
+}
+
+// several tells why the race had more than one winner.
+func (p *probe) several(ctx context.Context, winners int) error {
+	if err := p.create(ctx); err != nil {
+		return err
+	}
+	return wrong("let %d of %d writers create one key at the same moment, If-None-Match on PUT notwithstanding: they would overwrite each other", winners, probeRacers)
+}
+
+// create tries to create the object again.
+func (p *probe) create(ctx context.Context) error {
+	same, sameErr := p.put(ctx, p.data, Condition{IfAbsent: true})
+	other, err := p.put(ctx, probeBody(), Condition{IfAbsent: true})
+	switch {
+	case other:
+		return wrong("ignores If-None-Match on PUT: two writers would overwrite each other")
+	case same:
+		return wrong("takes the same bytes twice under If-None-Match on PUT: the second writer would believe to be the first")
+	}
+	return errors.Join(sameErr, err)
+}
+
+// swap replaces the object while it is the one named, and once more when it no
+// longer is.
+func (p *probe) swap(ctx context.Context) error {
+	cond := Condition{IfMatch: p.info.ETag}
+	if cond.IfMatch == "" {
+		return wrong("gives no ETag on PUT: records could not be changed safely")
+	}
+	took, err := p.put(ctx, probeBody(), cond)
+	if err == nil && !took {
+		err = wrong("refuses If-Match on PUT with the right ETag: no record could be changed")
+	}
+	if err != nil {
+		return err
+	}
+	took, err = p.put(ctx, probeBody(), cond)
+	if took {
+		return wrong("ignores If-Match on PUT: who lost a version would overwrite the records of its new owner")
+	}
+	return err
+}
+
+// ranges reads a part from the middle, and the rest from there.
+func (p *probe) ranges(ctx context.Context) error {
+	const off = 7
+	for _, n := range []int64{13, -1} {
+		want := p.data[off:]
+		if n >= 0 {
+			want = want[:n]
+		}
+		got, info, err := p.get(ctx, off, n)
+		switch {
+		case err != nil:
+			return err
+		case !bytes.Equal(got, want):
+			return wrong("does not answer range reads exactly: %d bytes from byte %d were asked for, %d others came", len(want), off, len(got))
+		case info.Size != probeLength || info.ETag != p.info.ETag:
+			return wrong("describes an object otherwise on GET than on PUT: %d bytes with ETag %s were %d bytes with ETag %s", info.Size, info.ETag, probeLength, p.info.ETag)
+		}
+	}
+	return nil
+}
+
+func (p *probe) get(ctx context.Context, off, n int64) ([]byte, Info, error) {
+	r, info, err := p.bucket.Get(ctx, p.key, off, n)
+	if errors.Is(err, ErrNotExist) {
+		return nil, info, wrong("does not find an object just written")
+	}
+	if err != nil {
+		return nil, info, err
+	}
+	defer r.Close()
+	data, err := io.ReadAll(io.LimitReader(r, 2*probeLength))
+	return data, info, err
+}
+
+// list looks for the object after its last write and after its deletion.
+func (p *probe) list(ctx context.Context) error {
+	page, err := p.bucket.List(ctx, p.folder, "", 2)
+	if err != nil {
+		return err
+	}
+	if len(page) != 1 || page[0].Key != p.key || page[0].Size != probeLength {
+		return wrong("does not list an object just written: the newest writes would be missing after a restart")
+	}
+	if err := p.bucket.Delete(ctx, p.key); err != nil {
+		return err
+	}
+	if page, err = p.bucket.List(ctx, p.folder, "", 2); err != nil {
+		return err
+	}
+	if len(page) > 0 {
+		return wrong("lists an object that is deleted: restores would fail")
+	}
+	return nil
+}
