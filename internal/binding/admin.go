@@ -34,6 +34,11 @@ type Measured interface {
 	Stats(ctx context.Context) (map[string]int64, error)
 }
 
+// Stored is an Instance whose data is in a store of the version.
+type Stored interface {
+	History() History
+}
+
 // Pick finds the binding of that name. noun names the kind for people. A name
 // of "" is enough when there is no choice [D33].
 func Pick(open []Opened, name, noun string) (Opened, error) {
@@ -102,6 +107,13 @@ type listedBinding struct {
 	Stats           map[string]int64 `json:"stats"`
 }
 
+// branch says where the data began.
+func (l *listedBinding) branch(h History) {
+	if h.Parent != "" {
+		l.Branched, l.ParentVersionID, l.ForkTXID = true, &h.Parent, h.ForkTXID()
+	}
+}
+
 func (s *Set) list(w http.ResponseWriter, r *http.Request) error {
 	items := make([]listedBinding, 0, len(s.bindings)+len(s.vars))
 	for _, b := range s.bindings {
@@ -112,6 +124,9 @@ func (s *Set) list(w http.ResponseWriter, r *http.Request) error {
 				return fmt.Errorf("measuring binding %q: %w", b.Name, err)
 			}
 			item.Stats = stats
+		}
+		if in, ok := s.instances[Route(b.Binding)].(Stored); ok {
+			item.branch(in.History())
 		}
 		items = append(items, item)
 	}

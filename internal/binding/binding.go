@@ -12,6 +12,7 @@ import (
 	"context"
 	"io/fs"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -83,13 +84,33 @@ type Volumes interface {
 	Store(ctx context.Context, name string) (Store, error)
 }
 
-// Store is one SQLite file of a version. The next capability makes it durable
-// in object storage and branchable: every write passes Write, which is where
-// the version's write gate is.
+// Store is one SQLite file of a version, durable in object storage and
+// branchable: every write passes Write, which is where the version's write gate is.
 type Store interface {
 	// Read runs fn on a pooled connection that cannot write.
 	Read(ctx context.Context, fn func(*raw.Conn) error) error
 	// Write runs fn on the one connection that can. fn owns its transaction
-	// and must leave none open. Once it returns, what it committed is on disk.
+	// and must leave none open. Once it returns, what it committed is on disk,
+	// and in the object store if the service is set so (SVC_DURABILITY).
 	Write(ctx context.Context, fn func(*raw.Conn) error) error
+	// History says where the store's transactions stand.
+	History() History
 }
+
+// History is a store's place among the branches of its data.
+type History struct {
+	Parent string // the version id that it was branched from; "" for a root
+	Fork   uint64 // the parent's transaction that it began with
+	Head   uint64 // its newest transaction
+}
+
+// ForkTXID is Fork as it appears in the API; "" for a root.
+func (h History) ForkTXID() string {
+	if h.Parent == "" {
+		return ""
+	}
+	return strconv.FormatUint(h.Fork, 10)
+}
+
+// HeadTXID is Head as it appears in the API.
+func (h History) HeadTXID() string { return strconv.FormatUint(h.Head, 10) }

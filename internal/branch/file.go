@@ -51,16 +51,16 @@ func ParseKey(key string) (f File, ok bool) {
 // StorePrefix is where the log of a version's store lies.
 func StorePrefix(v svc.Ref, store string) string { return v.String() + "/db/" + store }
 
-// CheckStore says whether name can be a part of keys: lower-case letters,
-// digits, "-" and "_", at most 100 bytes.
+// CheckStore says whether name can be a part of keys and of file names:
+// lower-case letters, digits, "-", "_" and, not first, ".", at most 200 bytes.
 func CheckStore(name string) error {
 	for _, r := range name {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.' {
 			return fmt.Errorf("store name %q has %q", name, r)
 		}
 	}
-	if name == "" || len(name) > 100 {
-		return fmt.Errorf("store name %q is empty or longer than 100 bytes", name)
+	if name == "" || len(name) > 200 || name[0] == '.' {
+		return fmt.Errorf("store name %q is empty, longer than 200 bytes, or begins with a dot", name)
 	}
 	return nil
 }

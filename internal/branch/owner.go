@@ -20,6 +20,11 @@ type Grant struct {
 	Version svc.Ref
 	Owner   Owner
 	Epoch   uint64
+	// Took says that another host owned the data and had not let go: it may still
+	// believe that it does, so the right must be proven by Seal.
+	Took bool
+	// Verified is what the last Archive proved, see Record.
+	Verified map[string]uint64
 }
 
 // Acquire makes o the owner of v and wakes it if it was archived. An owner on
@@ -41,17 +46,18 @@ func (s *Store) Acquire(ctx context.Context, v svc.Ref, o Owner, parent string) 
 		if r.State == StateDestroying {
 			return Grant{}, svc.Errorf(svc.Gone, "version_destroyed", "the data of version %s was destroyed", v)
 		}
-		if r.Owner != "" && r.Owner != o.Host {
+		took := r.Owner != "" && r.Owner != o.Host
+		if took {
 			if err := s.awaitDeath(ctx, Owner{r.Owner, r.Session}); err != nil {
 				return Grant{}, fmt.Errorf("version %s is owned by host %s: %w", v, r.Owner, err)
 			}
 		}
-		next := Record{State: StateLive, Parent: r.Parent, Epoch: r.Epoch + 1, Owner: o.Host, Session: o.Session}
+		next := Record{State: StateLive, Parent: r.Parent, Epoch: r.Epoch + 1, Owner: o.Host, Session: o.Session, Verified: r.Verified}
 		err = s.change(ctx, v, present(r), next)
 		if errors.Is(err, ErrLost) {
 			continue // somebody else was faster: look again
 		}
-		return Grant{v, o, next.Epoch}, err
+		return Grant{v, o, next.Epoch, took, r.Verified}, err
 	}
 }
 
@@ -83,22 +89,25 @@ func (s *Store) held(ctx context.Context, g Grant) (*Record, error) {
 // Release gives up g. The version stays live: whoever serves it next acquires
 // it. Having lost it already is no error.
 func (s *Store) Release(ctx context.Context, g Grant) error {
-	if err := s.letGo(ctx, g, StateLive); !errors.Is(err, ErrLost) {
+	if err := s.letGo(ctx, g, StateLive, g.Verified); !errors.Is(err, ErrLost) {
 		return err
 	}
 	return nil
 }
 
 // Archive gives up g and says that all there is of the version is in the
-// store: ship, compact and verify before. ErrLost when it was not g's any more.
-func (s *Store) Archive(ctx context.Context, g Grant) error { return s.letGo(ctx, g, StateArchived) }
+// store: ship, compact and verify before, and say what was verified. ErrLost when
+// it was not g's any more.
+func (s *Store) Archive(ctx context.Context, g Grant, verified map[string]uint64) error {
+	return s.letGo(ctx, g, StateArchived, verified)
+}
 
-func (s *Store) letGo(ctx context.Context, g Grant, state State) error {
+func (s *Store) letGo(ctx context.Context, g Grant, state State, verified map[string]uint64) error {
 	r, err := s.held(ctx, g)
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, g.Version, r, Record{State: state, Parent: r.Parent, Epoch: r.Epoch})
+	return s.change(ctx, g.Version, r, Record{State: state, Parent: r.Parent, Epoch: r.Epoch, Verified: verified})
 }
 
 // Seal proves g: win opens the logs, restores them, and appends a first

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/objstore"
@@ -117,4 +119,23 @@ func (s *Store) Load(ctx context.Context, v svc.Ref) (*Manifest, error) {
 		return nil, fmt.Errorf("manifest of %s: %w", v, err)
 	}
 	return m, nil
+}
+
+// Stores names the stores that have a log under the version's own name: those
+// that something was written to. Inherited ones are in the manifest.
+func (s *Store) Stores(ctx context.Context, v svc.Ref) ([]string, error) {
+	infos, err := objstore.ListAll(ctx, s.data, v.String()+"/db/")
+	if err != nil {
+		return nil, fmt.Errorf("list stores of %s: %w", v, err)
+	}
+	var names []string
+	for _, info := range infos {
+		f, ok := ParseKey(info.Key)
+		if !ok {
+			continue
+		}
+		names = append(names, f.Prefix[strings.LastIndexByte(f.Prefix, '/')+1:])
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }

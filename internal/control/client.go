@@ -47,9 +47,24 @@ func (c *Client) Serve(ctx context.Context) (Ready, error) {
 	return r, err
 }
 
-// Ping asks whether workerd's event loop turns.
-func (c *Client) Ping(ctx context.Context) error {
-	return c.call(ctx, methodPing, nil, nil)
+// Ping asks whether workerd's event loop turns, and how the data is.
+func (c *Client) Ping(ctx context.Context) (Pong, error) {
+	var p Pong
+	err := c.call(ctx, methodPing, nil, &p)
+	return p, err
+}
+
+// Cut asks an open version for one moment of its data.
+func (c *Client) Cut(ctx context.Context) (Cut, error) {
+	var cut Cut
+	err := c.call(ctx, methodCut, nil, &cut)
+	return cut, err
+}
+
+// Archive has a host that was not asked to open a version bring its data into
+// the object store; the host then exits.
+func (c *Client) Archive(ctx context.Context, s Spec) error {
+	return c.call(ctx, methodArchive, s, nil)
 }
 
 // Stop ends workerd and closes the data; the host then exits.

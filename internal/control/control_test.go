@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -36,7 +37,18 @@ func (h *host) Serve(ctx context.Context) (control.Ready, error) {
 	return control.Ready{}, ctx.Err()
 }
 
-func (h *host) Ping(context.Context) error { return nil }
+func (h *host) Ping(context.Context) (control.Pong, error) {
+	return control.Pong{Behind: time.Second, Error: "slow"}, nil
+}
+
+func (h *host) Cut(context.Context) (control.Cut, error) {
+	return control.Cut{Stores: map[string]branch.Cut{"sys": {TXID: 7, Files: []branch.File{{Prefix: "p/v/db/sys", Min: 1, Max: 7, Size: 9}}}}}, nil
+}
+
+func (h *host) Archive(_ context.Context, s control.Spec) error {
+	h.spec <- s
+	return nil
+}
 
 func (h *host) Stop(context.Context, control.Stop) error {
 	return svc.Errorf(svc.Unprocessable, "some_code", "it says %q", "no").WithHint("do that").Because(errors.New("the cause"))
@@ -85,8 +97,11 @@ func TestRequests(t *testing.T) {
 	served := make(chan error, 1)
 	go func() { _, err := client.Serve(serveCtx); served <- err }()
 	<-h.serving
-	if err := client.Ping(ctx); err != nil { // is not behind the start
-		t.Errorf("Ping: %v", err)
+	if pong, err := client.Ping(ctx); err != nil || pong.Behind != time.Second { // is not behind the start
+		t.Errorf("Ping: %v, %v", pong, err)
+	}
+	if cut, err := client.Cut(ctx); err != nil || cut.Stores["sys"].Files[0].Max != 7 {
+		t.Errorf("Cut: %v, %v", cut, err)
 	}
 	cancel()
 	if err := <-served; !errors.Is(err, context.Canceled) {
@@ -126,7 +141,7 @@ func TestLostHost(t *testing.T) {
 	if err := <-served; !errors.Is(err, control.ErrClosed) {
 		t.Errorf("Serve: %v", err)
 	}
-	if err := client.Ping(t.Context()); !errors.Is(err, control.ErrClosed) {
+	if _, err := client.Ping(t.Context()); !errors.Is(err, control.ErrClosed) {
 		t.Errorf("Ping: %v", err)
 	}
 }

@@ -25,6 +25,8 @@ const (
 	methodPrepare = "prepare"
 	methodServe   = "serve"
 	methodPing    = "ping"
+	methodCut     = "cut"
+	methodArchive = "archive"
 	methodStop    = "stop"
 	methodCancel  = "cancel"
 	methodExited  = "exited"

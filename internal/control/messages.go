@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -19,6 +20,40 @@ type Spec struct {
 	Workerd      string            `json:"workerd"`       // path of the binary
 	HeapMB       int               `json:"heap_mb"`       // the worker's V8 heap, in MiB
 	StartTimeout time.Duration     `json:"start_timeout"` // for workerd's sockets to listen
+	Parent       string            `json:"parent"`        // version id the data was branched from; "" for a root
+	Scrub        svc.Scrub         `json:"scrub"`         // what Prepare does to each database before it migrates
+	Storage      Storage           `json:"storage"`
+}
+
+// Storage says where the truth about the data is, and who the host is to it.
+type Storage struct {
+	Endpoint  string        `json:"endpoint"` // http(s)://host[:port], or unix:/path of a socket
+	Region    string        `json:"region"`
+	AccessKey string        `json:"access_key"`
+	SecretKey string        `json:"secret_key"` // on this line only, which no other process sees
+	Data      Place         `json:"data"`       // of the logs
+	Manifests Place         `json:"manifests"`
+	Owner     branch.Owner  `json:"owner"`
+	Sync      bool          `json:"sync"`   // SVC_DURABILITY=sync
+	Window    time.Duration `json:"window"` // SVC_SYNC_WINDOW
+}
+
+// Place is a bucket of the store, or a directory.
+type Place struct {
+	Bucket string `json:"bucket"`
+	Prefix string `json:"prefix"` // before every key, "" or with a slash at its end
+	Dir    string `json:"dir"`    // instead of both
+}
+
+// Cut is one moment of all of a version's stores, which a child can begin with.
+type Cut struct {
+	Stores map[string]branch.Cut `json:"stores"`
+}
+
+// Pong is what a host says of itself.
+type Pong struct {
+	Behind time.Duration `json:"behind"` // age of the oldest write that the object store does not have
+	Error  string        `json:"error"`  // of the last try to bring one there; "" after a success
 }
 
 // Prepared says which migrations were applied now, as "<binding>/<name>".

@@ -17,7 +17,9 @@ type Handler interface {
 	Open(ctx context.Context, s Spec) error
 	Prepare(ctx context.Context) (Prepared, error)
 	Serve(ctx context.Context) (Ready, error)
-	Ping(ctx context.Context) error
+	Ping(ctx context.Context) (Pong, error)
+	Cut(ctx context.Context) (Cut, error)
+	Archive(ctx context.Context, s Spec) error
 	Stop(ctx context.Context, s Stop) error
 }
 
@@ -90,17 +92,17 @@ func (s *Server) answer(ctx context.Context, h Handler, f frame) {
 func dispatch(ctx context.Context, h Handler, f frame) (any, error) {
 	switch f.Method {
 	case methodOpen:
-		var spec Spec
-		if err := json.Unmarshal(f.Body, &spec); err != nil {
-			return nil, fmt.Errorf("reading the spec: %w", err)
-		}
-		return nil, h.Open(ctx, spec)
+		return nil, withSpec(ctx, f, h.Open)
+	case methodArchive:
+		return nil, withSpec(ctx, f, h.Archive)
 	case methodPrepare:
 		return h.Prepare(ctx)
 	case methodServe:
 		return h.Serve(ctx)
 	case methodPing:
-		return nil, h.Ping(ctx)
+		return h.Ping(ctx)
+	case methodCut:
+		return h.Cut(ctx)
 	case methodStop:
 		var stop Stop
 		if err := json.Unmarshal(f.Body, &stop); err != nil {
@@ -109,4 +111,12 @@ func dispatch(ctx context.Context, h Handler, f frame) (any, error) {
 		return nil, h.Stop(ctx, stop)
 	}
 	return nil, svc.Errorf(svc.BadRequest, "unknown_method", "a runtime host does not know %q", f.Method)
+}
+
+func withSpec(ctx context.Context, f frame, do func(context.Context, Spec) error) error {
+	var spec Spec
+	if err := json.Unmarshal(f.Body, &spec); err != nil {
+		return fmt.Errorf("reading the spec: %w", err)
+	}
+	return do(ctx, spec)
 }

@@ -176,6 +176,13 @@ func (c *capture) take() (Segment, bool, error) {
 	return s, ok, nil
 }
 
+// stage is take that hands nothing out.
+func (c *capture) stage() error {
+	c.staging.Lock()
+	defer c.staging.Unlock()
+	return c.stageLocked()
+}
+
 // seal is take that makes a segment in any case.
 func (c *capture) seal() (Segment, error) {
 	s, ok, err := c.take()

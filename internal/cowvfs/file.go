@@ -252,6 +252,23 @@ func (f *File) readPage(page uint32, b []byte) error {
 	return err
 }
 
+// Partial reports whether a database file that is not attached lacks pages: it
+// needs a Source to be attached again.
+func Partial(path string) bool {
+	_, err := os.Lstat(path + "-pages")
+	return err == nil
+}
+
+// Remove deletes a database file that is not attached, and all that lies beside it.
+func Remove(path string) error {
+	var errs []error
+	// The map goes after the file: without it, holes would pass for pages.
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal", "-ltx", "-pages"} {
+		errs = append(errs, os.RemoveAll(path+suffix))
+	}
+	return errors.Join(errs...)
+}
+
 // Path is the file's path, absolute and without links.
 func (f *File) Path() string { return f.path }
 
@@ -288,6 +305,17 @@ func (f *File) Take() (s Segment, ok bool, err error) {
 		return Segment{}, false, nil
 	}
 	return f.capture.take()
+}
+
+// Stage makes a segment of what is committed and not staged, without handing it
+// out, and gives the newest transaction. With no writer about that is the moment
+// at which the database stands.
+func (f *File) Stage() (ltx.TXID, error) {
+	if f.capture == nil {
+		return 0, nil
+	}
+	err := f.capture.stage()
+	return f.TXID(), err
 }
 
 // Shipped forgets the segments up to transaction id, which are in the store.

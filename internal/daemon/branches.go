@@ -1,21 +1,158 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/dataplane"
 	"github.com/svcctl/svcctl/internal/deploy"
+	"github.com/svcctl/svcctl/internal/lifecycle"
+	"github.com/svcctl/svcctl/internal/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// branches is the versions' data as deploy wants it.
-type branches struct{ dir string }
+// forkLimit bounds a fork: what it names must not be collected meanwhile.
+const forkLimit = time.Minute
 
-func (branches) Fork(context.Context, svc.Ref, svc.Ref, string) (deploy.Forked, error) {
-	return deploy.Forked{}, svc.Errorf(svc.Unavailable, "branching_unavailable", "branching is not wired")
+// versionData is the data of versions, as deploy and lifecycle want it.
+type versionData struct{ d *Daemon }
+
+var (
+	_ deploy.Branches = versionData{}
+	_ lifecycle.Vault = versionData{}
+)
+
+// Fork implements deploy.Branches.
+func (v versionData) Fork(ctx context.Context, parent, child svc.Ref, id string) (deploy.Forked, error) {
+	ctx, cancel := context.WithTimeout(ctx, forkLimit)
+	defer cancel()
+	began := time.Now()
+	store := v.d.storage.branches
+	done, err := store.Load(ctx, child)
+	if err != nil {
+		return deploy.Forked{}, err
+	}
+	if done != nil && done.ForkID == id {
+		return forked(done), nil
+	}
+	cuts, err := v.cut(ctx, parent)
+	if err != nil || len(cuts) == 0 {
+		return deploy.Forked{}, err
+	}
+	m, err := store.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cuts})
+	if err != nil {
+		return deploy.Forked{}, err
+	}
+	v.d.metrics.BranchDone(time.Since(began))
+	return forked(m), nil
 }
 
-func (b branches) Discard(_ context.Context, ref svc.Ref) error {
-	return os.RemoveAll(filepath.Join(b.dir, ref.Project, ref.Version))
+// cut is one moment of the parent's data: from its runtime, or from the object
+// store when it has none.
+func (v versionData) cut(ctx context.Context, parent svc.Ref) (map[string]branch.Cut, error) {
+	p, err := v.d.registry.Version(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	if p.Status != svc.StatusArchived {
+		cut, err := v.d.supervisor.Cut(ctx, parent)
+		return cut.Stores, err
+	}
+	if err := v.Seal(ctx, parent); err != nil {
+		return nil, err
+	}
+	s := v.d.storage
+	return dataplane.CutStored(ctx, dataplane.Config{Ref: parent, Bucket: s.data, Branches: s.branches, Logger: v.d.logger})
+}
+
+func forked(m *branch.Manifest) deploy.Forked {
+	return deploy.Forked{TXID: forkTXID(m.Stores), Stores: len(m.Stores)}
+}
+
+// forkTXID is the cut for the version's record: that of its database; with
+// several, each with its name; without one, that of its other data.
+func forkTXID(stores map[string]branch.StoreBase) string {
+	const prefix = "database-"
+	var databases []string
+	for _, name := range slices.Sorted(maps.Keys(stores)) {
+		if strings.HasPrefix(name, prefix) {
+			databases = append(databases, name)
+		}
+	}
+	txid := func(name string) string { return strconv.FormatUint(stores[name].TXID, 10) }
+	switch len(databases) {
+	case 0:
+		return cmp.Or(txid("sys"), "0")
+	case 1:
+		return txid(databases[0])
+	}
+	for i, name := range databases {
+		databases[i] = strings.TrimPrefix(name, prefix) + "=" + txid(name)
+	}
+	return strings.Join(databases, ",")
+}
+
+// Discard implements deploy.Branches.
+func (v versionData) Discard(ctx context.Context, ref svc.Ref) error { return v.Destroy(ctx, ref) }
+
+// Seal implements lifecycle.Vault: what is in the cache goes to the object store,
+// is proven to be there, and leaves the cache.
+func (v versionData) Seal(ctx context.Context, ref svc.Ref) error {
+	dir := v.dir(ref)
+	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
+		return nil // it has left
+	}
+	version, err := v.d.registry.Version(ctx, ref)
+	if err != nil {
+		return err
+	}
+	spec := supervisor.Spec{
+		Ref: ref, CreatedAt: version.CreatedAt, DataDir: dir, LogDir: v.d.dirs.versionLogs(ref), Parent: branchedFrom(version),
+	}
+	if err := v.d.supervisor.Archive(ctx, spec); err != nil {
+		return err
+	}
+	return v.wipe(ref)
+}
+
+// branchedFrom is the parent whose data the version began with; "" for a root,
+// and for one whose parent had none.
+func branchedFrom(v svc.Version) string {
+	if v.ForkTXID == "" {
+		return ""
+	}
+	return v.ParentID
+}
+
+// Open implements lifecycle.Vault: the runtime itself brings what it needs.
+func (versionData) Open(context.Context, svc.Ref) error { return nil }
+
+// Destroy implements lifecycle.Vault: nobody may own the data any more, and what
+// no child needs goes after the grace.
+func (v versionData) Destroy(ctx context.Context, ref svc.Ref) error {
+	if err := v.d.storage.branches.Destroy(ctx, ref); err != nil {
+		return err
+	}
+	return v.wipe(ref)
+}
+
+func (v versionData) wipe(ref svc.Ref) error {
+	if err := os.RemoveAll(v.dir(ref)); err != nil {
+		return fmt.Errorf("removing the cached data of %s: %w", ref, err)
+	}
+	return nil
+}
+
+func (v versionData) dir(ref svc.Ref) string {
+	return filepath.Join(v.d.dirs.versions(), ref.Project, ref.Version)
 }

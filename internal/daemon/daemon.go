@@ -65,6 +65,7 @@ type Daemon struct {
 	stops   []stop // in the order of the starts
 
 	objects    *objects
+	storage    *storage
 	registry   *registry.DB
 	metrics    *obs.Metrics
 	ingress    *svc.Ingress
@@ -90,7 +91,7 @@ type stop struct {
 func Start(ctx context.Context, c Config) (*Daemon, error) {
 	d := &Daemon{cfg: c.Settings, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo())}
 	for _, step := range []func(context.Context, Config) error{
-		d.startDirs, d.startWorkerd, d.startObjects, d.startRegistry, d.startListeners,
+		d.startDirs, d.startWorkerd, d.startObjects, d.startStorage, d.startRegistry, d.startListeners,
 		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,
 	} {
 		if err := step(ctx, c); err != nil {

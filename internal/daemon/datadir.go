@@ -55,13 +55,10 @@ type secrets struct {
 func (d *dataDir) secrets() (secrets, error) {
 	var s secrets
 	path := d.sub("secrets.json")
-	data, err := os.ReadFile(path)
+	err := readPrivate(path, &s)
 	if errors.Is(err, os.ErrNotExist) {
 		s = secrets{DeployToken: "deploy-" + rand.Text(), AdminToken: "admin-" + rand.Text(), UploadKey: rand.Text()}
 		return s, writePrivate(path, s)
-	}
-	if err == nil {
-		err = json.Unmarshal(data, &s)
 	}
 	if err == nil && (s.DeployToken == "" || s.AdminToken == "" || s.UploadKey == "") {
 		err = errors.New("a value is missing")
@@ -80,6 +77,14 @@ func (d *dataDir) removeNote() error {
 		return fmt.Errorf("remove the daemon's note: %w", err)
 	}
 	return nil
+}
+
+func readPrivate(path string, v any) error {
+	data, err := os.ReadFile(path)
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	return err
 }
 
 // writePrivate replaces a 0600 file atomically.

@@ -32,6 +32,7 @@ func (d *Daemon) startServices(_ context.Context, c Config) error {
 		return err
 	}
 	d.onStop("runtimes", d.supervisor.Stop)
+	d.storage.lag = d.lagging
 	d.onStop("request times", func(ctx context.Context) error { d.flushRequests(ctx); return nil })
 	if d.jobs, err = jobs.New(jobs.Config{
 		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,
@@ -53,7 +54,7 @@ func (d *Daemon) startServices(_ context.Context, c Config) error {
 func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 	return supervisor.Config{
 		HostCommand: append(append([]string{}, c.Command...), HostCommand), Environ: childEnv(d.cfg),
-		Workerd: d.workerd, RunDir: d.dirs.runtimes(), HeapMB: d.cfg.WorkerHeapMB, StartTimeout: d.cfg.WorkerStartTimeout,
+		Storage: d.storage.places, Workerd: d.workerd, RunDir: d.dirs.runtimes(), HeapMB: d.cfg.WorkerHeapMB, StartTimeout: d.cfg.WorkerStartTimeout,
 		Logger: d.logger,
 		OnChange: func(ref svc.Ref, s supervisor.State, e supervisor.Endpoint) {
 			d.deploy.RuntimeChanged(ref, deploy.RuntimeState(s), deploy.Endpoint(e))
@@ -73,7 +74,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 func (d *Daemon) deployDeps() deploy.Deps {
 	return deploy.Deps{
 		Versions: d.registry, Inventory: d.registry, Submissions: submissions{d.registry},
-		Runtimes: runtimes{d.supervisor}, Branches: branches{d.dirs.versions()}, Gateway: routing{d.gateway}, Production: d.promote,
+		Runtimes: runtimes{d.supervisor}, Branches: versionData{d}, Gateway: routing{d.gateway}, Production: d.promote,
 		Artifacts: d.objects.artifacts, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: deployMetrics{d.metrics}, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
@@ -85,7 +86,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 func (d *Daemon) lifecycleDeps() lifecycle.Deps {
 	return lifecycle.Deps{
 		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
-		Vault: lifecycle.Directory{Root: d.dirs.versions()}, Logger: d.logger, Observer: lifecycleMetrics{d.metrics},
+		Vault: versionData{d}, Logger: d.logger, Observer: lifecycleMetrics{d.metrics},
 	}
 }
 
@@ -120,7 +121,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Arrived: d.deploy.ArtifactArrived,
 		}),
-		Logs: logs{d.dirs}, Data: d.supervisor, Routes: d, Registry: d.registry, Store: d.objects, Queue: d.registry,
+		Logs: logs{d.dirs}, Data: d.supervisor, Routes: d, Registry: d.registry, Store: d.storage, Queue: d.registry,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens:   httpapi.Tokens{Deploy: deployToken, Admin: adminToken},
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/objstore"
 	"github.com/svcctl/svcctl/internal/s3"
 	"github.com/svcctl/svcctl/internal/s3server"
 	"github.com/svcctl/svcctl/internal/upload"
@@ -15,6 +14,7 @@ import (
 
 // objects is the object store, external or embedded, with its two buckets.
 type objects struct {
+	target    s3.Config
 	store     *s3.Store
 	embedded  *s3server.Server // nil with an external store
 	artifacts *s3.Bucket
@@ -55,6 +55,7 @@ func startEmbedded(ctx context.Context, cfg *config.Daemon, dirs layout, command
 
 func (o *objects) connect(ctx context.Context, cfg *config.Daemon, target s3.Config) error {
 	var err error
+	o.target = target
 	if o.store, err = s3.New(target); err != nil {
 		return err
 	}
@@ -92,8 +93,6 @@ func (o *objects) close() {
 		o.embedded.Stop()
 	}
 }
-
-var _ objstore.Bucket = (*s3.Bucket)(nil)
 
 // layout is where things lie in the data directory.
 type layout struct {

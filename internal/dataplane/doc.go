@@ -1,13 +1,23 @@
-// Package dataplane is a version's data on its own machine: one directory, and
-// in it one SQLite file for each store that its bindings name.
+// Package dataplane is a version's data as its runtime host has it: SQLite
+// stores whose truth is a log in object storage (package replica) and whose
+// files on this machine are a cache (package cowvfs). The directory may vanish
+// while no process has it open; what was acknowledged as durable is in the log.
 //
-// Ownership: Volumes owns the files and all connections to them; nobody else
-// may open them while it is open. Close it after the bindings that use it.
+// Ownership: Volumes owns the files and all connections to them, and, by a grant
+// of branch.Store, the logs. Nobody else may open the files while it is open.
+// Close it after the bindings that use it.
 //
 // Concurrency: any number of readers, each on a connection that cannot write;
 // one writer at a time for each store. Every write passes the version's gate,
-// so that Freeze gives one moment for all stores.
+// so that a cut is one moment of all stores.
 //
 // Durability: write-ahead log, synchronous=FULL: a write that returned is on
-// the disk, which is the only copy.
+// this machine's disk. The shipper of its store appends it to the log: within
+// the window (async), or before the write returns and before any read that saw
+// it does (sync). While the log takes nothing, writes are held and then refused,
+// so that the window stays what it says.
+//
+// Fencing: when the log belongs to somebody else, everything stops at once:
+// every call fails, Config.Lost is told, and the next Open throws away what the
+// log does not have.
 package dataplane

@@ -4,8 +4,13 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/cowvfs"
+	"github.com/svcctl/svcctl/internal/replica"
 	"github.com/svcctl/svcctl/internal/sqlite/raw"
 )
 
@@ -17,38 +22,28 @@ const (
 var errClosed = errors.New("the data of this version is closed")
 
 // store is one SQLite file: one connection that writes and up to maxReaders
-// that cannot, opened when first needed.
+// that cannot, opened when first needed; and its log.
 type store struct {
-	path   string
-	gate   *sync.RWMutex
+	name    string
+	volumes *Volumes
+	base    *branch.StoreBase // nil unless branched
+	path    string
+	log     *replica.Log
+	file    *cowvfs.File
+	ship    *shipper
+
 	writer chan *raw.Conn // holds the writer while it is free
 	idle   chan *raw.Conn // readers that are free
 	room   chan struct{}  // one token for each reader that may still be opened
 	done   chan struct{}  // closed by close
 	once   sync.Once
+
+	writing    atomic.Pointer[chan struct{}] // of the write under way: closed at its end
+	compacting atomic.Bool
+	unburied   []string // superseded files that no dead list names yet
 }
 
-func openStore(ctx context.Context, path string, gate *sync.RWMutex) (*store, error) {
-	w, err := raw.Open(path, raw.Options{BusyTimeout: busyTimeout})
-	if err != nil {
-		return nil, err
-	}
-	if err := prepareWriter(ctx, w); err != nil {
-		return nil, errors.Join(err, w.Close())
-	}
-	s := &store{
-		path: path, gate: gate, done: make(chan struct{}),
-		writer: make(chan *raw.Conn, 1),
-		idle:   make(chan *raw.Conn, maxReaders),
-		room:   make(chan struct{}, maxReaders),
-	}
-	s.writer <- w
-	for range maxReaders {
-		s.room <- struct{}{}
-	}
-	return s, nil
-}
-
+// prepareWriter makes c the one connection that writes.
 func prepareWriter(ctx context.Context, c *raw.Conn) error {
 	defer c.Until(ctx)()
 	return c.Script(`
@@ -60,8 +55,18 @@ func prepareWriter(ctx context.Context, c *raw.Conn) error {
 		PRAGMA temp_store = MEMORY;`)
 }
 
-// Read runs fn on a reader.
+// Read runs fn on a reader. In sync mode what fn saw is durable when it returns.
 func (s *store) Read(ctx context.Context, fn func(*raw.Conn) error) error {
+	if err := s.volumes.fate.check(); err != nil {
+		return err
+	}
+	if err := s.read(ctx, fn); err != nil || !s.volumes.cfg.Sync {
+		return err
+	}
+	return s.seenDurable(ctx)
+}
+
+func (s *store) read(ctx context.Context, fn func(*raw.Conn) error) error {
 	c, err := s.reader(ctx)
 	if err != nil {
 		return err
@@ -69,6 +74,20 @@ func (s *store) Read(ctx context.Context, fn func(*raw.Conn) error) error {
 	defer func() { s.idle <- c }()
 	defer c.Until(ctx)()
 	return fn(c)
+}
+
+// seenDurable waits until all that a read may have seen is in the log. A commit
+// can be seen a moment before the shipper hears of it: so a write under way is
+// waited for.
+func (s *store) seenDurable(ctx context.Context) error {
+	if writing := s.writing.Load(); writing != nil {
+		select {
+		case <-*writing:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return s.ship.await(ctx, s.ship.mark())
 }
 
 func (s *store) reader(ctx context.Context) (*raw.Conn, error) {
@@ -94,7 +113,7 @@ func (s *store) reader(ctx context.Context) (*raw.Conn, error) {
 }
 
 func (s *store) openReader() (*raw.Conn, error) {
-	c, err := raw.Open(s.path, raw.Options{ReadOnly: true, BusyTimeout: busyTimeout})
+	c, err := raw.Open(s.path, raw.Options{ReadOnly: true, VFS: cowvfs.Name, BusyTimeout: busyTimeout})
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +123,22 @@ func (s *store) openReader() (*raw.Conn, error) {
 	return c, nil
 }
 
-// Write runs fn on the writer, behind the gate.
+// Write runs fn on the writer, behind the gate. It is held, and then refused,
+// while the log does not follow. In sync mode what fn committed is durable when
+// it returns nil.
 func (s *store) Write(ctx context.Context, fn func(*raw.Conn) error) error {
+	if err := s.ship.admit(ctx); err != nil {
+		return err
+	}
+	err := s.write(ctx, fn)
+	if !s.volumes.cfg.Sync {
+		return err
+	}
+	// An error, too, tells what it has read.
+	return errors.Join(err, s.ship.await(ctx, s.ship.mark()))
+}
+
+func (s *store) write(ctx context.Context, fn func(*raw.Conn) error) error {
 	select {
 	case <-s.done:
 		return errClosed
@@ -113,28 +146,24 @@ func (s *store) Write(ctx context.Context, fn func(*raw.Conn) error) error {
 		return ctx.Err()
 	case c := <-s.writer:
 		defer func() { s.writer <- c }()
-		s.gate.RLock()
-		defer s.gate.RUnlock()
+		if err := ctx.Err(); err != nil { // both were ready
+			return err
+		}
+		s.volumes.gate.RLock()
+		defer s.volumes.gate.RUnlock()
+		over := make(chan struct{})
+		s.writing.Store(&over)
+		defer func() { s.writing.Store(nil); close(over) }()
 		defer c.Until(ctx)()
 		return fn(c)
 	}
 }
 
-// close takes every connection back and closes it, the writer last: that
-// writes the log back into the file.
-func (s *store) close() error {
-	var errs []error
-	s.once.Do(func() {
-		close(s.done)
-		w := <-s.writer
-		for range maxReaders {
-			select {
-			case <-s.room:
-			case c := <-s.idle:
-				errs = append(errs, c.Close())
-			}
-		}
-		errs = append(errs, w.Close())
-	})
-	return errors.Join(errs...)
+// History says where the store's log stands.
+func (s *store) History() binding.History {
+	h := binding.History{Head: uint64(s.file.TXID())}
+	if s.base != nil {
+		h.Parent, h.Fork = s.volumes.manifest.Parent.Version, s.base.TXID
+	}
+	return h
 }

@@ -4,21 +4,31 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/dataplane"
+	"github.com/svcctl/svcctl/internal/objstore"
 	"github.com/svcctl/svcctl/internal/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 func open(t *testing.T, dir string) *dataplane.Volumes {
 	t.Helper()
-	v, err := dataplane.Open(dir)
+	return openOn(t, new(objstore.Mem), dir)
+}
+
+func openOn(t *testing.T, bucket objstore.Bucket, dir string) *dataplane.Volumes {
+	t.Helper()
+	v, err := dataplane.Open(t.Context(), config(t, bucket, dir))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,6 +38,19 @@ func open(t *testing.T, dir string) *dataplane.Volumes {
 		}
 	})
 	return v
+}
+
+func config(t *testing.T, bucket objstore.Bucket, dir string) dataplane.Config {
+	t.Helper()
+	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
+	branches, err := branch.New(branch.Config{Data: bucket, Logger: logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dataplane.Config{
+		Ref: svc.Ref{Project: "p", Version: "v1"}, Dir: dir, Bucket: bucket, Branches: branches,
+		Owner: branch.Owner{Host: "h", Session: "s"}, Window: 20 * time.Millisecond, Logger: logger,
+	}
 }
 
 func store(t *testing.T, v *dataplane.Volumes, name string) binding.Store {
@@ -92,11 +115,12 @@ func TestStores(t *testing.T) {
 	}
 }
 
-// Closing writes the log back: one plain file for each store stays.
+// Closing writes the WAL back: one plain file for each store stays, and the
+// place in the log where it stands.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	v := open(t, dir)
+	dir, bucket := t.TempDir(), new(objstore.Mem)
+	v := openOn(t, bucket, dir)
 	s := store(t, v, "a")
 	exec(t, s, "CREATE TABLE t(x); INSERT INTO t VALUES (7)")
 	if n := number(t, s, "SELECT x FROM t"); n != 7 {
@@ -106,7 +130,7 @@ func TestClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := os.ReadDir(filepath.Join(dir, "db"))
-	if err != nil || len(files) != 1 || files[0].Name() != "a.sqlite" {
+	if err != nil || len(files) != 2 || files[0].Name() != "a.sqlite" || files[1].Name() != "a.sqlite-ltx" {
 		t.Errorf("left over: %v, %v", files, err)
 	}
 	nothing := func(*raw.Conn) error { return nil }
@@ -116,7 +140,7 @@ func TestClose(t *testing.T) {
 	if s.Read(t.Context(), nothing) == nil || s.Write(t.Context(), nothing) == nil {
 		t.Error("a closed store is used")
 	}
-	if n := number(t, store(t, open(t, dir), "a"), "SELECT x FROM t"); n != 7 {
+	if n := number(t, store(t, openOn(t, bucket, dir), "a"), "SELECT x FROM t"); n != 7 {
 		t.Errorf("reopened: got %d", n)
 	}
 }

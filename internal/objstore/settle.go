@@ -14,6 +14,9 @@ import (
 // ErrTorn says that an object gave fewer bytes than it has.
 var ErrTorn = errors.New("object is torn")
 
+// errHung says that a request was given up after its time.
+var errHung = errors.New("the store did not answer in time")
+
 // errShort is the ErrTorn that asking again does not mend: the object ends too early.
 var errShort = errors.New("it ends too early")
 
@@ -54,7 +57,7 @@ func SettleBytes(ctx context.Context, b Bucket, key string, data []byte, cond Co
 }
 
 func settleOnce(ctx context.Context, b Bucket, key string, body io.ReaderAt, size int64, cond Condition) (Info, bool, error) { //nolint:revive // the arguments of Settle
-	attempt, cancel := context.WithTimeout(ctx, attemptBase+time.Duration(size/slowLine)*time.Second)
+	attempt, cancel := context.WithTimeout(ctx, patience(size))
 	defer cancel()
 	info, err := b.Put(attempt, key, io.NewSectionReader(body, 0, size), size, cond)
 	if err == nil || !errors.Is(err, ErrPrecondition) {
@@ -75,13 +78,50 @@ func settleOnce(ctx context.Context, b Bucket, key string, body io.ReaderAt, siz
 	}
 }
 
+// Same tells whether the object is there and has exactly these bytes. Failures
+// of the store are tried again a few times.
+func Same(ctx context.Context, b Bucket, key string, body io.ReaderAt, size int64) (bool, error) {
+	const tries = 6
+	pause := firstPause
+	for try := 1; ; try++ {
+		same, _, err := compare(ctx, b, key, io.NewSectionReader(body, 0, size))
+		if errors.Is(err, ErrNotExist) {
+			return false, nil
+		}
+		if err == nil || try == tries || wait(ctx, pause) != nil {
+			return same, err
+		}
+		pause = min(2*pause, longestWait)
+	}
+}
+
+// patience is how long a request for a body of n bytes may take.
+func patience(n int64) time.Duration {
+	return attemptBase + time.Duration(n/slowLine)*time.Second
+}
+
+// attempt bounds one request for a body of unknown size: extend says how large
+// it turned out to be.
+func attempt(ctx context.Context) (_ context.Context, extend func(n int64), cancel context.CancelFunc) {
+	ctx, cancelCause := context.WithCancelCause(ctx)
+	timer := time.AfterFunc(attemptBase, func() { cancelCause(errHung) })
+	extend = func(n int64) { timer.Reset(patience(n)) }
+	return ctx, extend, func() {
+		timer.Stop()
+		cancelCause(nil)
+	}
+}
+
 // compare tells whether the object has exactly the bytes of want.
 func compare(ctx context.Context, b Bucket, key string, want *io.SectionReader) (same bool, info Info, err error) {
+	ctx, extend, cancel := attempt(ctx)
+	defer cancel()
 	r, info, err := b.Get(ctx, key, 0, -1)
 	if err != nil {
 		return false, info, err
 	}
 	defer r.Close()
+	extend(info.Size)
 	if info.Size != want.Size() {
 		return false, info, nil
 	}
@@ -104,24 +144,27 @@ func compare(ctx context.Context, b Bucket, key string, want *io.SectionReader) 
 }
 
 // Read gives the n bytes of an object from off, or all from off for -1, whole
-// or an error: ErrTorn when the store gave fewer. Failures of the store are
-// tried again until ctx ends; ErrNotExist is final.
+// or an error: ErrTorn when the store gave fewer, again and again. Failures of
+// the store are tried again a few times, and requests that hang are given up;
+// ErrNotExist is final. When ctx ends first, nothing is known of the object.
 func Read(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, Info, error) {
 	const tries = 6
 	pause := firstPause
 	for try := 1; ; try++ {
 		data, info, err := readOnce(ctx, b, key, off, n)
-		if err == nil || errors.Is(err, ErrNotExist) || errors.Is(err, errShort) || try == tries {
+		if err == nil || errors.Is(err, ErrNotExist) || errors.Is(err, errShort) || try == tries && ctx.Err() == nil {
 			return data, info, err
 		}
 		if wait(ctx, pause) != nil {
-			return nil, Info{}, err
+			return nil, Info{}, fmt.Errorf("%s: %w (%v)", key, context.Cause(ctx), err) //nolint:errorlint // not wrapped: no torn object was found
 		}
 		pause = min(2*pause, longestWait)
 	}
 }
 
 func readOnce(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, Info, error) {
+	ctx, extend, cancel := attempt(ctx)
+	defer cancel()
 	r, info, err := b.Get(ctx, key, off, n)
 	if err != nil {
 		return nil, info, err
@@ -134,11 +177,17 @@ func readOnce(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, 
 	if want < 0 || off+want > info.Size {
 		return nil, info, fmt.Errorf("%s: %w: %w: it has %d bytes, %d were wanted from %d", key, ErrTorn, errShort, info.Size, n, off)
 	}
+	extend(want)
 	data := make([]byte, want)
-	if got, err := io.ReadFull(r, data); err != nil {
+	got, err := io.ReadFull(r, data)
+	switch {
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, info, fmt.Errorf("%s: %w: %d of %d bytes from %d came: %w", key, ErrTorn, got, want, off, err)
+	case err != nil:
+		return nil, info, fmt.Errorf("read %s: %w", key, err)
+	default:
+		return data, info, nil
 	}
-	return data, info, nil
 }
 
 // ListAll gives every object below prefix in key order.
@@ -162,12 +211,18 @@ func listPage(ctx context.Context, b Bucket, prefix, after string, limit int) ([
 	const tries = 6
 	pause := firstPause
 	for try := 1; ; try++ {
-		infos, err := b.List(ctx, prefix, after, limit)
+		infos, err := listOnce(ctx, b, prefix, after, limit)
 		if err == nil || try == tries || wait(ctx, pause) != nil {
 			return infos, err
 		}
 		pause = min(2*pause, longestWait)
 	}
+}
+
+func listOnce(ctx context.Context, b Bucket, prefix, after string, limit int) ([]Info, error) {
+	ctx, cancel := context.WithTimeout(ctx, attemptBase)
+	defer cancel()
+	return b.List(ctx, prefix, after, limit)
 }
 
 // wait pauses for about d, or until ctx ends.

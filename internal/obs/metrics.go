@@ -23,6 +23,8 @@ type Metrics struct {
 	promotes        *prometheus.CounterVec
 	promoteTime     prometheus.Histogram
 	wakeTime        prometheus.Histogram
+	branchTime      prometheus.Histogram
+	branchBytes     prometheus.Counter
 	restarts        *prometheus.CounterVec
 	s3              *prometheus.CounterVec
 	http            *prometheus.CounterVec
@@ -52,6 +54,12 @@ func NewMetrics(b Build) *Metrics {
 		wakeTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_wake_seconds", Help: "Time of a wake until the version serves.", Buckets: stepBuckets(),
 		}),
+		branchTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_branch_seconds", Help: "Time of a fork: the cut of the parent and the child's manifest.", Buckets: stepBuckets(),
+		}),
+		branchBytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "svc_branch_bytes_copied", Help: "Bytes of a parent's data that forks copied: none, a child names its parent's objects.",
+		}),
 		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
@@ -64,7 +72,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.branchTime, m.branchBytes, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	for _, result := range []string{"ready", "failed"} {
@@ -114,6 +122,9 @@ func (m *Metrics) PromoteDone(result string, d time.Duration) {
 
 // WakeDone times a wake that ended well.
 func (m *Metrics) WakeDone(d time.Duration) { m.wakeTime.Observe(d.Seconds()) }
+
+// BranchDone times a fork.
+func (m *Metrics) BranchDone(d time.Duration) { m.branchTime.Observe(d.Seconds()) }
 
 // RuntimeRestarted counts a restart of a runtime.
 func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }

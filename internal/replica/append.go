@@ -56,6 +56,17 @@ func (l *Log) AppendFrom(ctx context.Context, txid TXID, body io.ReaderAt, size 
 	return nil
 }
 
+// Has reports whether the log holds exactly these bytes as transaction txid of
+// its own: whoever crashed before it noted that an Append succeeded finds out.
+func (l *Log) Has(ctx context.Context, txid TXID, body io.ReaderAt, size int64) (bool, error) {
+	f := branch.File{Prefix: l.prefix, Min: uint64(txid), Max: uint64(txid), Size: size}
+	same, err := objstore.Same(ctx, l.bucket, f.Key(), body, size)
+	if err != nil {
+		return false, fmt.Errorf("compare %s: %w", f.Key(), err)
+	}
+	return same, nil
+}
+
 // vet refuses what must not enter the log.
 func (l *Log) vet(txid TXID, body io.ReaderAt, size int64) (hdr ltx.Header, id pending, err error) {
 	l.mu.Lock()

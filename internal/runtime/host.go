@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/binding"
@@ -22,29 +24,42 @@ import (
 type Resources interface {
 	http.Handler
 	Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (applied []string, err error)
+	// Scrub is for versions that begin with production's data [D23].
+	Scrub(ctx context.Context, project string, s svc.Scrub) error
 	Wire(s binding.Site) []binding.Wiring
 	// Data serves what is in them to the API. Errors go to fail.
 	Data(fail func(http.ResponseWriter, *http.Request, error)) http.Handler
+	// Cut gives one moment of the data, for a child to begin with.
+	Cut(ctx context.Context) (control.Cut, error)
+	// State says how the data is. It returns at once.
+	State() control.Pong
 	Close() error
 }
 
 // Options are what a Host works with.
 type Options struct {
 	Logger *slog.Logger
-	// Open opens what a manifest declares, with its data below dir.
-	Open func(ctx context.Context, dir string, m *bundle.Manifest) (Resources, error)
+	// Open opens what a manifest declares. lost is called, at most once, when the
+	// data must not be served any more.
+	Open func(ctx context.Context, s control.Spec, m *bundle.Manifest, lost func(error)) (Resources, error)
+	// Archive brings a version's data into the object store and gives it up.
+	Archive func(ctx context.Context, s control.Spec) error
 	// Environ is the whole environment of workerd, as "KEY=value". Workers can
 	// read it.
 	Environ []string
-	// Exited learns that workerd ended and nobody had asked it to.
+	// Exited learns, once, that the host is of no more use: workerd ended and
+	// nobody had asked it to, or the data was lost to somebody else.
 	Exited func(control.Exit)
 }
 
 // Host answers what a daemon asks.
 type Host struct {
-	opts Options
-	done chan struct{} // closed once stopped, or workerd died
-	once sync.Once
+	opts   Options
+	done   chan struct{} // closed once stopped, or workerd died
+	once   sync.Once
+	exited sync.Once
+
+	resources atomic.Pointer[Resources] // while the version is open
 
 	mu      sync.Mutex // held while the host is opened, prepared, started or closed
 	version *version   // nil before Open and after the end
@@ -74,17 +89,62 @@ func (h *Host) Open(ctx context.Context, spec control.Spec) error {
 	if h.version != nil || h.ended {
 		return svc.Errorf(svc.Conflict, "runtime_open", "this host was opened before")
 	}
-	v, err := openVersion(ctx, h.opts, spec)
+	v, err := openVersion(ctx, h.opts, spec, h.lose)
+	if err != nil {
+		return err
+	}
 	h.version = v
-	return err
+	h.resources.Store(&v.resources)
+	return nil
 }
 
-// Prepare applies the migrations.
+// lose ends the host at once: what it serves is not its own any more.
+func (h *Host) lose(cause error) {
+	if w := h.running(); w != nil {
+		w.kill()
+	}
+	h.exit(control.Exit{Code: svc.CodeOf(cause), Detail: svc.AsError(cause).Detail})
+}
+
+// exit says why the host is of no more use.
+func (h *Host) exit(e control.Exit) {
+	h.exited.Do(func() { h.opts.Exited(e) })
+	h.finish()
+}
+
+// Archive has nothing open but the data, and not for long.
+func (h *Host) Archive(ctx context.Context, spec control.Spec) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.version != nil || h.ended {
+		return svc.Errorf(svc.Conflict, "runtime_open", "this host was opened before")
+	}
+	h.ended = true
+	lock, err := lockDir(ctx, spec.DataDir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.opts.Archive(ctx, spec), lock.Close())
+}
+
+// Cut asks the data, while requests go on.
+func (h *Host) Cut(ctx context.Context) (control.Cut, error) {
+	r := h.resources.Load()
+	if r == nil {
+		return control.Cut{}, svc.Errorf(svc.Conflict, "runtime_not_open", "this host has no open version")
+	}
+	return (*r).Cut(ctx)
+}
+
+// Prepare scrubs the data, if it has to be, and applies the migrations.
 func (h *Host) Prepare(ctx context.Context) (control.Prepared, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v, err := h.opened()
 	if err != nil {
+		return control.Prepared{}, err
+	}
+	if err := v.resources.Scrub(ctx, v.spec.Ref.Project, v.spec.Scrub); err != nil {
 		return control.Prepared{}, err
 	}
 	applied, err := v.resources.Migrate(ctx, &v.manifest, os.DirFS(v.spec.BundleDir))
@@ -136,18 +196,20 @@ func (h *Host) watch(w *worker) {
 	}
 	exit := w.explainExit()
 	h.opts.Logger.Error("workerd ended by itself", "code", exit.Code, "detail", exit.Detail)
-	h.opts.Exited(exit)
-	h.finish()
+	h.exit(exit)
 }
 
 // Ping asks workerd's event loop, without any JavaScript: there is an answer
 // exactly when nothing blocks the loop.
-func (h *Host) Ping(ctx context.Context) error {
+func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 	w := h.running()
 	if w == nil {
-		return svc.Errorf(svc.Unavailable, "not_serving", "the worker does not serve")
+		return pong, svc.Errorf(svc.Unavailable, "not_serving", "the worker does not serve")
 	}
-	return ping(ctx, filepath.Join(w.dir, pingSocket))
+	if r := h.resources.Load(); r != nil {
+		pong = (*r).State()
+	}
+	return pong, ping(ctx, filepath.Join(w.dir, pingSocket))
 }
 
 // Stop ends workerd, gently within the grace, and closes the data.
@@ -197,6 +259,7 @@ func (h *Host) close() error {
 	}
 	v := h.version
 	h.version = nil
+	h.resources.Store(nil)
 	return v.close()
 }
 

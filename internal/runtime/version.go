@@ -27,9 +27,9 @@ type version struct {
 }
 
 // openVersion opens what spec names, or nothing.
-func openVersion(ctx context.Context, o Options, spec control.Spec) (*version, error) {
+func openVersion(ctx context.Context, o Options, spec control.Spec, lost func(error)) (*version, error) {
 	v := &version{spec: spec}
-	if err := v.open(ctx, o); err != nil {
+	if err := v.open(ctx, o, lost); err != nil {
 		if closeErr := v.close(); closeErr != nil {
 			o.Logger.ErrorContext(ctx, "closing what was opened", "error", closeErr)
 		}
@@ -38,7 +38,7 @@ func openVersion(ctx context.Context, o Options, spec control.Spec) (*version, e
 	return v, nil
 }
 
-func (v *version) open(ctx context.Context, o Options) (err error) {
+func (v *version) open(ctx context.Context, o Options, lost func(error)) (err error) {
 	if v.manifest, err = bundle.Load(v.spec.BundleDir); err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (v *version) open(ctx context.Context, o Options) (err error) {
 	if v.lock, err = lockDir(ctx, v.spec.DataDir); err != nil {
 		return err
 	}
-	if v.resources, err = o.Open(ctx, v.spec.DataDir, &v.manifest); err != nil {
+	if v.resources, err = o.Open(ctx, v.spec, &v.manifest, lost); err != nil {
 		return err
 	}
 	if v.server, err = serveBindings(ctx, filepath.Join(v.spec.RunDir, bindingSocket), v.resources, o.Logger); err != nil {

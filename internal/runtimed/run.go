@@ -25,11 +25,13 @@ const (
 	closeLimit = 2 * time.Second // for the data of a version whose workerd died
 )
 
-// ErrWorkerd says that the host ends because its workerd did.
-var ErrWorkerd = errors.New("workerd ended by itself")
+// ErrUseless says that the host ends because its workerd did, or because its
+// data is another's now.
+var ErrUseless = errors.New("the runtime cannot go on")
 
 // Run is a runtime host, from the first message on the control line until the
-// daemon stops it, its workerd dies (ErrWorkerd), or the daemon is gone.
+// daemon stops it, its workerd dies or its data is lost (ErrUseless), or the
+// daemon is gone.
 func Run(ctx context.Context) error {
 	debug.SetGCPercent(gcPercent)
 	ignoreSignals()
@@ -41,7 +43,7 @@ func Run(ctx context.Context) error {
 	server := control.NewServer(conn)
 	died := make(chan struct{})
 	host := runtime.New(runtime.Options{
-		Logger: log, Open: open, Environ: os.Environ(),
+		Logger: log, Open: open(log), Archive: archive(log), Environ: os.Environ(),
 		Exited: func(e control.Exit) {
 			_ = server.Exited(e) // a daemon that is gone need not know
 			close(died)
@@ -53,7 +55,7 @@ func Run(ctx context.Context) error {
 	case err := <-orphaned:
 		return leave(host, err)
 	case <-died:
-		return errors.Join(ErrWorkerd, host.Close(closeLimit))
+		return errors.Join(ErrUseless, host.Close(closeLimit))
 	case <-host.Done():
 		return nil
 	}
@@ -91,19 +93,35 @@ type resources struct {
 	volumes *dataplane.Volumes
 }
 
-// open is what the runtime package needs: an interface.
-//
-//nolint:ireturn // the type of runtime.Options.Open
-func open(ctx context.Context, dir string, m *bundle.Manifest) (runtime.Resources, error) {
-	volumes, err := dataplane.Open(dir)
-	if err != nil {
-		return nil, err
+// open is what the runtime package needs.
+func open(log *slog.Logger) func(context.Context, control.Spec, *bundle.Manifest, func(error)) (runtime.Resources, error) {
+	return func(ctx context.Context, s control.Spec, m *bundle.Manifest, lost func(error)) (runtime.Resources, error) {
+		volumes, err := openVolumes(ctx, s, log, lost)
+		if err != nil {
+			return nil, err
+		}
+		set, err := binding.OpenAll(ctx, all.Kinds(), m, volumes)
+		if err != nil {
+			return nil, errors.Join(err, volumes.Close())
+		}
+		return resources{set, volumes}, nil
 	}
-	set, err := binding.OpenAll(ctx, all.Kinds(), m, volumes)
-	if err != nil {
-		return nil, errors.Join(err, volumes.Close())
+}
+
+// Cut is a moment of the data.
+func (r resources) Cut(ctx context.Context) (control.Cut, error) {
+	stores, err := r.volumes.Cut(ctx)
+	return control.Cut{Stores: stores}, err
+}
+
+// State is how far the object store is behind.
+func (r resources) State() control.Pong {
+	age, failing := r.volumes.Behind()
+	p := control.Pong{Behind: age}
+	if failing != nil {
+		p.Error = failing.Error()
 	}
-	return resources{set, volumes}, nil
+	return p
 }
 
 // Close closes the bindings before the data.

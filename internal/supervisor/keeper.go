@@ -85,7 +85,11 @@ func (u *unit) watch(ctx context.Context) bool {
 func (u *unit) answers(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return u.proc.client.Ping(ctx) == nil
+	pong, err := u.proc.client.Ping(ctx)
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.status.Behind, u.status.DataError = pong.Behind, pong.Error
+	return err == nil
 }
 
 // revive starts the runtime again, as often as the policy allows. It returns

@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/runtimed"
 	"github.com/svcctl/svcctl/internal/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -109,8 +111,14 @@ func config(workerd, run string) supervisor.Config {
 	}
 	return supervisor.Config{
 		Logger: slog.New(slog.DiscardHandler), HostCommand: []string{exe, "runtime-host"}, Workerd: workerd, RunDir: run,
-		Policy: supervisor.Policy{Min: time.Millisecond},
+		Policy: supervisor.Policy{Min: time.Millisecond}, Storage: storage(filepath.Join(run, "store")),
 	}
+}
+
+// storage keeps everything in a directory.
+func storage(dir string) control.Storage {
+	place := control.Place{Dir: dir}
+	return control.Storage{Data: place, Manifests: place, Owner: branch.Owner{Host: "h", Session: "s"}}
 }
 
 // await waits for the n-th report of a state, counted from 1.

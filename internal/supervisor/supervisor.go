@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -37,6 +38,8 @@ type Config struct {
 	Workerd     string   // path of the workerd binary
 	RunDir      string   // absolute and short, for sockets; nothing else may use it
 	Environ     []string // the whole environment of hosts and workerds, as "KEY=value"
+
+	Storage control.Storage // what every host is told about the object store
 
 	HeapMB       int           // of a worker's V8, in MiB
 	StartTimeout time.Duration // for workerd's sockets to listen
@@ -179,6 +182,36 @@ func (s *Supervisor) Serve(ctx context.Context, ref svc.Ref) (Endpoint, error) {
 		return err
 	})
 	return e, notOpen(ref, err)
+}
+
+// Cut asks the runtime of a version for one moment of its data. It waits for a
+// runtime that is starting.
+func (s *Supervisor) Cut(ctx context.Context, ref svc.Ref) (cut control.Cut, err error) {
+	u, err := s.unit(ref, false)
+	if err != nil {
+		return cut, err
+	}
+	cut, err = u.cut(ctx)
+	return cut, notOpen(ref, err)
+}
+
+// Archive brings the data of a version without a runtime into the object store:
+// a host does it and ends. It may be repeated. The data directory may go then.
+func (s *Supervisor) Archive(ctx context.Context, spec Spec) error {
+	if err := s.clean(); err != nil {
+		return err
+	}
+	u, err := s.unit(spec.Ref, true)
+	if err != nil {
+		return err
+	}
+	err = u.exclusively(ctx, func(ctx context.Context) error { return u.archive(ctx, spec) })
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.units[spec.Ref] == u {
+		delete(s.units, spec.Ref)
+	}
+	return err
 }
 
 // StopVersion ends the runtime of a version: requests under way have the grace

@@ -18,11 +18,13 @@ type Spec struct {
 	Env       map[string]string // overrides
 	CreatedAt time.Time         // of the version
 	Tag       string            // the version's label: its git ref or ""
+	Parent    string            // the version id its data was branched from; "" for a root
+	Scrub     svc.Scrub         // what Prepare does to each database before it migrates
 }
 
 func (s Spec) same(o Spec) bool {
 	return s.Ref == o.Ref && s.BundleDir == o.BundleDir && s.DataDir == o.DataDir && s.LogDir == o.LogDir &&
-		s.CreatedAt.Equal(o.CreatedAt) && s.Tag == o.Tag && maps.Equal(s.Env, o.Env)
+		s.CreatedAt.Equal(o.CreatedAt) && s.Tag == o.Tag && s.Parent == o.Parent && s.Scrub == o.Scrub && maps.Equal(s.Env, o.Env)
 }
 
 // Endpoint is where a runtime answers. It is zero unless the state is
@@ -56,6 +58,10 @@ type Runtime struct {
 	Restarts  int
 	RSSBytes  int64  // of both processes; 0 where the system does not say
 	LastError string // why it last died; "" if it never did
+	// Behind is how old the oldest write is that the object store does not have;
+	// DataError why it does not, as of the last ping.
+	Behind    time.Duration
+	DataError string
 }
 
 func compareRefs(a, b svc.Ref) int {

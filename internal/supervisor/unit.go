@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -27,6 +28,8 @@ type unit struct {
 	keeper *keeper
 	gone   bool
 
+	current atomic.Pointer[process] // the newest with the data open; it may be dead
+
 	report sync.Mutex // held while the state changes and OnChange is told
 
 	mu        sync.Mutex // guards what follows
@@ -37,7 +40,7 @@ type unit struct {
 
 func newUnit(cfg Config, ref svc.Ref) *unit {
 	return &unit{
-		cfg: cfg, ref: ref, ops: make(chan struct{}, 1), status: Runtime{Ref: ref},
+		cfg: cfg, ref: ref, ops: make(chan struct{}, 1), status: Runtime{Ref: ref, State: StateStopped},
 		log: cfg.Logger.With("project", ref.Project, "version", ref.Version),
 	}
 }
@@ -100,6 +103,7 @@ func (u *unit) launch(ctx context.Context) (*process, error) {
 		<-proc.exited
 		return nil, err
 	}
+	u.current.Store(proc)
 	return proc, nil
 }
 

@@ -4,12 +4,15 @@ import (
 	"log/slog"
 	"net"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/dataplane"
+	"github.com/svcctl/svcctl/internal/objstore"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/workerd"
 	"github.com/svcctl/svcctl/internal/workerd/workerdtest"
@@ -18,19 +21,54 @@ import (
 // compatibilityDate of all workers of tests.
 const compatibilityDate = "2026-11-01"
 
-// OpenVolumes opens the volumes in dir and closes them when the test ends.
+// OpenVolumes opens the volumes in dir, with an object store in memory that
+// belongs to dir, and closes them when the test ends. Those that a call before
+// has opened there are closed, as by a restart.
 func OpenVolumes(t testing.TB, dir string) *dataplane.Volumes {
 	t.Helper()
-	v, err := dataplane.Open(dir)
+	m := machineOf(dir)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.volumes != nil {
+		if err := m.volumes.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bucket := &m.bucket
+	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
+	branches, err := branch.New(branch.Config{Data: bucket, Logger: logger})
 	if err != nil {
 		t.Fatal(err)
 	}
+	v, err := dataplane.Open(t.Context(), dataplane.Config{
+		Ref: svc.Ref{Project: "p", Version: "v1"}, Dir: dir, Bucket: bucket, Branches: branches,
+		Owner: branch.Owner{Host: "test", Session: "test"}, Logger: logger,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.volumes = v
 	t.Cleanup(func() {
 		if err := v.Close(); err != nil {
 			t.Errorf("closing the volumes: %v", err)
 		}
 	})
 	return v
+}
+
+// machine is what outlives the processes that have a directory open.
+type machine struct {
+	bucket  objstore.Mem
+	mu      sync.Mutex
+	volumes *dataplane.Volumes // the last that were opened
+}
+
+//nolint:gochecknoglobals // stands for what outlives a process: a test may open a directory twice
+var machines sync.Map // of *machine, by directory
+
+func machineOf(dir string) *machine {
+	m, _ := machines.LoadOrStore(dir, new(machine))
+	return m.(*machine) //nolint:forcetypeassert // nothing else is in it
 }
 
 // OpenSet opens bindings on v and closes them when the test ends.

@@ -14,6 +14,7 @@ import (
 var (
 	_ binding.Admin    = Kind{}
 	_ binding.Measured = (*database)(nil)
+	_ binding.Stored   = (*database)(nil)
 )
 
 // visitors is how many requests of the API a database serves at once: workers
@@ -88,8 +89,8 @@ func sqlError(err error) error {
 	return err
 }
 
-// listedDatabase is one row of GET /database. The TXIDs are positions in the
-// history of the database, which has none of its own.
+// listedDatabase is one row of GET /database. The TXIDs are transactions of the
+// database's log.
 type listedDatabase struct {
 	Binding  string `json:"binding"`
 	Name     string `json:"name"`
@@ -110,10 +111,17 @@ func (a admin) databases(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		items = append(items, listedDatabase{Binding: o.Name, Name: o.Resource, Size: stats["size_bytes"], Tables: stats["tables"]})
+		at := d.History()
+		items = append(items, listedDatabase{
+			Binding: o.Name, Name: o.Resource, Size: stats["size_bytes"], Tables: stats["tables"],
+			ForkTXID: at.ForkTXID(), HeadTXID: at.HeadTXID(),
+		})
 	}
 	return binding.WriteJSON(w, map[string]any{"items": items})
 }
+
+// History is that of the store.
+func (d *database) History() binding.History { return d.store.History() }
 
 // Stats tells the size and the number of tables, without the engine's own.
 func (d *database) Stats(ctx context.Context) (map[string]int64, error) {

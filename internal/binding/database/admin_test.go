@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -91,8 +92,8 @@ func TestAdminDatabases(t *testing.T) {
 	c := newConsole(t, "create table t(a integer primary key, b text not null default 'x', c as (a+1)); insert into t(b) values('1'),('2'); "+
 		"create view v as select a from t; create virtual table f using fts5(x); create view broken as select * from t", "DB", "LOG")
 	c.query(map[string]any{"sql": "drop view broken; create view broken as select nope from t", "read_only": false, "binding": "DB"})
-	want := `{"items":[{"binding":"DB","name":"db-DB","size_bytes":SIZE,"tables":2,"fork_txid":"","head_txid":""},` +
-		`{"binding":"LOG","name":"db-LOG","size_bytes":4096,"tables":0,"fork_txid":"","head_txid":""}]}`
+	want := `{"items":[{"binding":"DB","name":"db-DB","size_bytes":SIZE,"tables":2,"fork_txid":"","head_txid":"N"},` +
+		`{"binding":"LOG","name":"db-LOG","size_bytes":4096,"tables":0,"fork_txid":"","head_txid":"N"}]}`
 	var sizes struct {
 		Items []struct {
 			Size int64 `json:"size_bytes"`
@@ -102,6 +103,7 @@ func TestAdminDatabases(t *testing.T) {
 	if err := json.Unmarshal([]byte(got), &sizes); err != nil || sizes.Items[0].Size < 8192 {
 		t.Fatalf("%v: %s", err, got)
 	}
+	got = regexp.MustCompile(`"head_txid":"\d+"`).ReplaceAllString(got, `"head_txid":"N"`)
 	if diff := cmp.Diff(strings.Replace(want, "SIZE", fmt.Sprint(sizes.Items[0].Size), 1), got); diff != "" {
 		t.Error(diff)
 	}

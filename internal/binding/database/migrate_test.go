@@ -49,7 +49,8 @@ func TestMigrate(t *testing.T) {
 			t.Fatalf("applied %v, %v; want %v", got, err, want)
 		}
 	}
-	got, err := migrate(t, open(t, dir), texts, "0001_init.sql", "0002_more.sql", "0003_none.sql")
+	db = open(t, dir)
+	got, err := migrate(t, db, texts, "0001_init.sql", "0002_more.sql", "0003_none.sql")
 	if err != nil || !slices.Equal(got, []string{"0003_none.sql"}) {
 		t.Fatalf("after reopening: applied %v, %v", got, err)
 	}

@@ -30,6 +30,7 @@ const (
 var (
 	_ binding.Admin    = Kind{}
 	_ binding.Measured = (*namespace)(nil)
+	_ binding.Stored   = (*namespace)(nil)
 )
 
 // Admin gives the operations on namespaces [D35].
@@ -104,6 +105,9 @@ func (a admin) describe(n *namespace, w http.ResponseWriter, r *http.Request) er
 	}
 	return binding.WriteJSON(w, listedNamespace{r.PathValue("ns"), keys, size})
 }
+
+// History is that of the store.
+func (n *namespace) History() binding.History { return n.store.History() }
 
 // Stats tells the number of keys and the bytes of their values.
 func (n *namespace) Stats(ctx context.Context) (map[string]int64, error) {

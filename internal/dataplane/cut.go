@@ -1,0 +1,128 @@
+package dataplane
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/replica"
+)
+
+// Cut takes one moment of all stores and gives, for each, the files in the
+// object store that restore it: what a child begins with. Writes wait while the
+// moment is taken, not while it is shipped. Stores that the version has only
+// inherited are in it too.
+func (v *Volumes) Cut(ctx context.Context) (map[string]branch.Cut, error) {
+	moments, err := v.moment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cuts := map[string]branch.Cut{}
+	for name, m := range moments {
+		if err := m.ship(ctx); err != nil {
+			return nil, fmt.Errorf("shipping the store %q: %w", name, err)
+		}
+		if cuts[name], err = m.store.log.Cut(m.txid); err != nil {
+			return nil, err
+		}
+	}
+	if v.manifest != nil {
+		for name, base := range v.manifest.Stores {
+			if _, open := cuts[name]; !open {
+				cuts[name] = base // nothing of it was ever opened, so nothing was written
+			}
+		}
+	}
+	return kinds(cuts), v.fate.check()
+}
+
+// moment is where one store stood when all of them stood still.
+type moment struct {
+	store *store
+	txid  replica.TXID
+	mark  uint64
+}
+
+// moment stages every store while none is written.
+func (v *Volumes) moment(ctx context.Context) (map[string]moment, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.closed {
+		return nil, errClosed
+	}
+	if err := v.own(ctx); err != nil {
+		return nil, err
+	}
+	v.gate.Lock()
+	defer v.gate.Unlock()
+	moments := map[string]moment{}
+	for name, s := range v.stores {
+		txid, err := s.file.Stage()
+		if err != nil {
+			return nil, fmt.Errorf("staging the store %q: %w", name, err)
+		}
+		moments[name] = moment{s, txid, s.ship.mark()}
+	}
+	return moments, nil
+}
+
+// ship returns when the log has the moment.
+func (m moment) ship(ctx context.Context) error {
+	if m.store.log.Position() >= m.txid {
+		return nil
+	}
+	poke(m.store.ship.wake)
+	poke(m.store.ship.rush)
+	return m.store.ship.await(ctx, m.mark)
+}
+
+// kinds fills in what the readers of a manifest like to know.
+func kinds(cuts map[string]branch.Cut) map[string]branch.Cut {
+	for name, cut := range cuts {
+		cut.Kind, _, _ = strings.Cut(name, "-")
+		cuts[name] = cut
+	}
+	return cuts
+}
+
+// CutStored is Cut for a version that no process has open, from the object store
+// alone: the newest transactions there.
+func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
+	manifest, err := c.Branches.Load(ctx, c.Ref)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.Branches.Stores(ctx, c.Ref)
+	if err != nil {
+		return nil, err
+	}
+	bases := map[string]branch.StoreBase{}
+	if manifest != nil {
+		bases = manifest.Stores
+	}
+	cuts := map[string]branch.Cut{}
+	for name, base := range bases {
+		cuts[name] = base
+	}
+	for _, name := range names {
+		cut, err := c.cutLog(ctx, name, bases)
+		if err != nil {
+			return nil, err
+		}
+		cuts[name] = cut
+	}
+	return kinds(cuts), nil
+}
+
+func (c Config) cutLog(ctx context.Context, name string, bases map[string]branch.StoreBase) (branch.Cut, error) {
+	rc := replica.Config{Bucket: c.Bucket, Prefix: branch.StorePrefix(c.Ref, name), Logger: c.Logger}
+	if base, ok := bases[name]; ok {
+		rc.Base = &base
+	}
+	log, err := replica.Open(ctx, rc)
+	if err != nil {
+		return branch.Cut{}, err
+	}
+	return log.Cut(log.Position())
+}
