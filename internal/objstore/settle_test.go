@@ -3,6 +3,7 @@ package objstore_test
 import (
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -99,6 +100,79 @@ func TestReadAndListAll(t *testing.T) {
 		}
 		if infos, err := objstore.ListAll(t.Context(), b, ""); err != nil || len(infos) != 1 {
 			t.Errorf("%+v, %v", infos, err)
+		}
+	})
+}
+
+// stalling answers, and then sends nothing, every other time.
+type stalling struct {
+	objstore.Bucket
+	gets int
+}
+
+func (s *stalling) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
+	r, info, err := s.Bucket.Get(ctx, key, off, n)
+	if s.gets++; err == nil && s.gets%2 == 1 {
+		return stalled{r, ctx}, info, nil
+	}
+	return r, info, err
+}
+
+type stalled struct {
+	io.ReadCloser
+	ctx context.Context
+}
+
+func (s stalled) Read([]byte) (int, error) {
+	<-s.ctx.Done()
+	return 0, s.ctx.Err()
+}
+
+// TestHungRequests: a request that is not answered, or a body that stops, is
+// given up and made again, also for callers who never give up.
+func TestHungRequests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		mem := new(objstore.Mem)
+		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		for name, b := range map[string]objstore.Bucket{
+			"no answer": objstoretest.NewFaulty(mem, objstoretest.Faults{Hang: .4}, 1),
+			"no body":   &stalling{Bucket: mem},
+		} {
+			for _, n := range []int64{3, -1} {
+				if data, _, err := objstore.Read(t.Context(), b, "k", 7, n); err != nil || string(data) != "789" {
+					t.Errorf("%s: %q, %v", name, data, err)
+				}
+			}
+			if infos, err := objstore.ListAll(t.Context(), b, ""); err != nil || len(infos) != 1 {
+				t.Errorf("%s: %v, %v", name, infos, err)
+			}
+			if _, err := objstore.SettleBytes(t.Context(), b, "k", []byte("0123456789"), objstore.Condition{IfAbsent: true}); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// TestReadThatIsGivenUp: a caller who gives up does not hear of a torn object.
+func TestReadThatIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		mem := new(objstore.Mem)
+		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
+			t.Fatal(err)
+		}
+		for name, b := range map[string]objstore.Bucket{
+			"torn": objstoretest.NewFaulty(mem, objstoretest.Faults{Torn: 1}, 1), "no body": &stalling{Bucket: mem},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Millisecond)
+			_, _, err := objstore.Read(ctx, b, "k", 0, -1)
+			cancel()
+			if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, objstore.ErrTorn) {
+				t.Errorf("%s: %v", name, err)
+			}
 		}
 	})
 }
