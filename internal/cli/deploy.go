@@ -32,7 +32,8 @@ func newDeploy(k *kit.Kit) *cobra.Command {
 	var o deployOptions
 	cmd := &cobra.Command{
 		Use: "deploy [DIR]", Short: "Bundle a worker directory and deploy it as a new version", Args: cobra.MaximumNArgs(1),
-		Example: "  svcctl deploy --wait\n  svcctl deploy ./worker --project shop --var GREETING:Hello --wait --promote -o json",
+		Example: "  svcctl deploy --wait\n  svcctl deploy ./worker --project shop --var GREETING:Hello --wait --promote -o json\n" +
+			"  svcctl deploy --parent staging --git-ref refs/pull/7/merge --wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.build.dir = strings.Join(args, "")
 			return deploy(cmd.Context(), k, o)
@@ -41,7 +42,7 @@ func newDeploy(k *kit.Kit) *cobra.Command {
 	o.build.flags(cmd)
 	f := cmd.Flags()
 	f.StringVar(&o.version, "version", "", "version id (default: the server makes one)")
-	f.StringVar(&o.parent, "parent", "", "version whose data is branched (default: none, a root version)")
+	f.StringVar(&o.parent, "parent", "", "version whose data it begins with (default: none, a root version)")
 	f.StringVar(&o.gitRef, "git-ref", "", "label: git ref")
 	f.StringVar(&o.gitSHA, "git-sha", "", "label: git commit")
 	f.StringArrayVar(&o.vars, "var", nil, "variable of this version, NAME:VALUE; may be repeated")
@@ -82,8 +83,8 @@ func (o deployOptions) request(built *push.Result, env map[string]string) api.Cr
 	req := api.CreateVersion{
 		ID: o.version, GitRef: o.gitRef, GitSHA: o.gitSHA, ArtifactDigest: built.Digest, Env: env, Upload: true,
 	}
-	if o.parent != "" {
-		req.ParentVersionID = &o.parent
+	if parent := strings.TrimPrefix(o.parent, built.Project+"/"); parent != "" { // as other commands print it
+		req.ParentVersionID = &parent
 	}
 	return req
 }

@@ -133,6 +133,9 @@ func showVersion(k *kit.Kit, v api.Version) {
 	k.Printf("  url      %s", kit.Clean(v.PreviewURL))
 	k.Printf("  created  %s ago", kit.Age(v.CreatedAt.Time))
 	k.Printf("  digest   %s (%s)", v.ArtifactDigest, kit.Bytes(v.SizeBytes))
+	if v.ParentVersionID != nil {
+		k.Printf("  parent   %s%s", kit.Clean(*v.ParentVersionID), cutAt(v))
+	}
 	for _, w := range v.Warnings {
 		k.Printf("  warning  %s", kit.Clean(w))
 	}
@@ -146,6 +149,14 @@ func showVersion(k *kit.Kit, v api.Version) {
 		}
 		k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), detail)
 	}
+}
+
+// cutAt says at which moment a version left its parent.
+func cutAt(v api.Version) string {
+	if v.ForkTXID == "" {
+		return ""
+	}
+	return " (branched at " + kit.Clean(v.ForkTXID) + ")"
 }
 
 func took(s api.StepRun) string {

@@ -248,8 +248,6 @@ func scrubFile(v string) (string, error) {
 		return "", fmt.Errorf("the file has more than %d bytes", maxScrubFile)
 	case !utf8.ValidString(text) || strings.ContainsRune(text, 0):
 		return "", errors.New("the file is no text")
-	case strings.TrimSpace(text) == "":
-		return "", errors.New("the file is empty")
 	}
 	return text, svc.CheckScrub(text)
 }

@@ -38,14 +38,21 @@ func (s Scrub) For(project, database string) (string, error) {
 	return b.String(), nil
 }
 
-// CheckScrub refuses SQL whose sections name no database.
+// CheckScrub refuses SQL that does nothing, or has a section that names no
+// database.
 func CheckScrub(sql string) error {
+	empty := true
 	for line := range strings.Lines(sql) {
 		name, ok := sectionOf(line)
 		if project, database, _ := strings.Cut(name, "/"); ok && (CheckProjectID(project) != nil || database == "") {
 			return Errorf(Unprocessable, "invalid_scrub", "%q names no database", strings.TrimSpace(line)).
 				WithHint("want %s PROJECT/DATABASE", scrubSection)
 		}
+		line = strings.TrimSpace(line)
+		empty = empty && !ok && (line == "" || strings.HasPrefix(line, "--"))
+	}
+	if empty {
+		return Errorf(Unprocessable, "invalid_scrub", "the SQL has no statement")
 	}
 	return nil
 }
