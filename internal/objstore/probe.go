@@ -31,7 +31,8 @@ const (
 // compares, that ranges are exact and that a listing is up to date. The first
 // thing that is wrong is a *ProbeError; any other error says only that the store
 // could not be asked. It makes 17 requests, 8 of them at once, about one object
-// with a name nobody else has below the folder prefix, and removes it.
+// with a name nobody else has below the folder prefix, and removes it; a few
+// more when answers are lost on the way.
 func Probe(ctx context.Context, b Bucket, prefix string) error {
 	folder := strings.TrimSuffix(prefix, "/") + "/" + rand.Text() + "/"
 	p := &probe{bucket: b, folder: strings.TrimPrefix(folder, "/")}
@@ -83,11 +84,12 @@ func (p *probe) put(ctx context.Context, data []byte, cond Condition) (took bool
 // matter, when another won.
 func (p *probe) race(ctx context.Context) error {
 	racers := make([]probe, probeRacers)
+	bodies := make([][]byte, probeRacers)
 	errs := make([]error, probeRacers)
 	var wg sync.WaitGroup
 	for i := range racers {
-		racers[i] = *p
-		wg.Go(func() { _, errs[i] = racers[i].put(ctx, probeBody(), Condition{IfAbsent: true}) })
+		racers[i], bodies[i] = *p, probeBody()
+		wg.Go(func() { _, errs[i] = racers[i].put(ctx, bodies[i], Condition{IfAbsent: true}) })
 	}
 	wg.Wait()
 	winners := 0
@@ -106,6 +108,9 @@ func (p *probe) race(ctx context.Context) error {
 	if err := errors.Join(errs...); err != nil {
 		return err
 	}
+	if unheard, err := p.stored(ctx, bodies...); unheard || err != nil {
+		return err
+	}
 	return wrong("refuses to create a new key under If-None-Match on PUT: nothing could be written")
 }
 
@@ -115,6 +120,22 @@ func (p *probe) several(ctx context.Context, winners int) error {
 		return err
 	}
 	return wrong("let %d of %d writers create one key at the same moment, If-None-Match on PUT notwithstanding: they would overwrite each other", winners, probeRacers)
+}
+
+// stored tells whether one of these bodies is the object: a put whose answer
+// was lost is refused when the client makes it again.
+func (p *probe) stored(ctx context.Context, bodies ...[]byte) (bool, error) {
+	data, info, err := Read(ctx, p.bucket, p.key, 0, -1)
+	if errors.Is(err, ErrNotExist) {
+		return false, nil
+	}
+	for _, body := range bodies {
+		if err == nil && bytes.Equal(data, body) {
+			p.data, p.info = data, info
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // create tries to create the object again.
@@ -137,7 +158,11 @@ func (p *probe) swap(ctx context.Context) error {
 	if cond.IfMatch == "" {
 		return wrong("gives no ETag on PUT: records could not be changed safely")
 	}
-	took, err := p.put(ctx, probeBody(), cond)
+	body := probeBody()
+	took, err := p.put(ctx, body, cond)
+	if err == nil && !took {
+		took, err = p.stored(ctx, body)
+	}
 	if err == nil && !took {
 		err = wrong("refuses If-Match on PUT with the right ETag: no record could be changed")
 	}

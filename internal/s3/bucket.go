@@ -1,6 +1,7 @@
 package s3
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,9 @@ type Config struct {
 	Region    string // "us-east-1" when empty: self-hosted stores ignore it
 	AccessKey string
 	SecretKey svc.Secret
+	// Patience is how long the store may take to begin an answer, 30 s when 0.
+	// Then the request is made again.
+	Patience time.Duration
 }
 
 // Store is one S3-compatible store. Safe for concurrent use.
@@ -38,6 +42,7 @@ func New(c Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	transport.ResponseHeaderTimeout = cmp.Or(c.Patience, 30*time.Second)
 	if c.Region == "" {
 		c.Region = "us-east-1"
 	}
