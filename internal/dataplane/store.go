@@ -55,15 +55,18 @@ func prepareWriter(ctx context.Context, c *raw.Conn) error {
 		PRAGMA temp_store = MEMORY;`)
 }
 
-// Read runs fn on a reader. In sync mode what fn saw is durable when it returns.
+// Read runs fn on a reader. In sync mode what fn saw is durable when it returns,
+// whatever it returns.
 func (s *store) Read(ctx context.Context, fn func(*raw.Conn) error) error {
 	if err := s.volumes.fate.check(); err != nil {
 		return err
 	}
-	if err := s.read(ctx, fn); err != nil || !s.volumes.cfg.Sync {
+	err := s.read(ctx, fn)
+	if !s.volumes.cfg.Sync {
 		return err
 	}
-	return s.seenDurable(ctx)
+	// An error, too, tells what it has read.
+	return errors.Join(err, s.seenDurable(ctx))
 }
 
 func (s *store) read(ctx context.Context, fn func(*raw.Conn) error) error {
@@ -134,7 +137,6 @@ func (s *store) Write(ctx context.Context, fn func(*raw.Conn) error) error {
 	if !s.volumes.cfg.Sync {
 		return err
 	}
-	// An error, too, tells what it has read.
 	return errors.Join(err, s.ship.await(ctx, s.ship.mark()))
 }
 
