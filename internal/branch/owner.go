@@ -23,6 +23,8 @@ type Grant struct {
 	// Took says that another host owned the data and had not let go: it may still
 	// believe that it does, so the right must be proven by Seal.
 	Took bool
+	// New says that nobody ever owned the data before.
+	New bool
 	// Verified is what the last Archive proved, see Record.
 	Verified map[string]uint64
 }
@@ -57,7 +59,7 @@ func (s *Store) Acquire(ctx context.Context, v svc.Ref, o Owner, parent string) 
 		if errors.Is(err, ErrLost) {
 			continue // somebody else was faster: look again
 		}
-		return Grant{v, o, next.Epoch, took, r.Verified}, err
+		return Grant{v, o, next.Epoch, took, r.Epoch == 0, r.Verified}, err
 	}
 }
 

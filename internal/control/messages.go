@@ -21,6 +21,7 @@ type Spec struct {
 	HeapMB       int               `json:"heap_mb"`       // the worker's V8 heap, in MiB
 	StartTimeout time.Duration     `json:"start_timeout"` // for workerd's sockets to listen
 	Parent       string            `json:"parent"`        // version id the data was branched from; "" for a root
+	Warm         string            `json:"warm"`          // what the Cut of the parent said, in the deploy that made it
 	Scrub        svc.Scrub         `json:"scrub"`         // what Prepare does to each database before it migrates
 	Storage      Storage           `json:"storage"`
 }
@@ -48,6 +49,7 @@ type Place struct {
 // Cut is one moment of all of a version's stores, which a child can begin with.
 type Cut struct {
 	Stores map[string]branch.Cut `json:"stores"`
+	Warm   string                `json:"warm"` // for the Spec of a child on this machine; "" for nothing
 }
 
 // Pong is what a host says of itself.

@@ -31,7 +31,7 @@ type runtimes struct{ *supervisor.Supervisor }
 func (r runtimes) Open(ctx context.Context, spec deploy.RuntimeSpec) error {
 	return r.Supervisor.Open(ctx, supervisor.Spec{
 		Ref: spec.Ref, BundleDir: spec.BundleDir, DataDir: spec.DataDir, LogDir: spec.LogDir,
-		Env: spec.Env, CreatedAt: spec.CreatedAt, Tag: spec.Tag, Parent: spec.Parent, Scrub: spec.Scrub,
+		Env: spec.Env, CreatedAt: spec.CreatedAt, Tag: spec.Tag, Parent: spec.Parent, Warm: spec.Warm, Scrub: spec.Scrub,
 	})
 }
 

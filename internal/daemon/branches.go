@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/dataplane"
 	"github.com/svcctl/svcctl/internal/deploy"
 	"github.com/svcctl/svcctl/internal/lifecycle"
@@ -43,40 +44,40 @@ func (v versionData) Fork(ctx context.Context, parent, child svc.Ref, id string)
 		return deploy.Forked{}, err
 	}
 	if done != nil && done.ForkID == id {
-		return forked(done), nil
+		return forked(done, ""), nil
 	}
-	cuts, err := v.cut(ctx, parent)
-	if err != nil || len(cuts) == 0 {
+	cut, err := v.cut(ctx, parent)
+	if err != nil || len(cut.Stores) == 0 {
 		return deploy.Forked{}, err
 	}
-	m, err := store.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cuts})
+	m, err := store.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cut.Stores})
 	if err != nil {
 		return deploy.Forked{}, err
 	}
 	v.d.metrics.BranchDone(time.Since(began))
-	return forked(m), nil
+	return forked(m, cut.Warm), nil
 }
 
 // cut is one moment of the parent's data: from its runtime, or from the object
 // store when it has none.
-func (v versionData) cut(ctx context.Context, parent svc.Ref) (map[string]branch.Cut, error) {
+func (v versionData) cut(ctx context.Context, parent svc.Ref) (cut control.Cut, err error) {
 	p, err := v.d.registry.Version(ctx, parent)
 	if err != nil {
-		return nil, err
+		return cut, err
 	}
 	if p.Status != svc.StatusArchived {
-		cut, err := v.d.supervisor.Cut(ctx, parent)
-		return cut.Stores, err
+		return v.d.supervisor.Cut(ctx, parent)
 	}
 	if err := v.Seal(ctx, parent); err != nil {
-		return nil, err
+		return cut, err
 	}
 	s := v.d.storage
-	return dataplane.CutStored(ctx, dataplane.Config{Ref: parent, Bucket: s.data, Branches: s.branches, Logger: v.d.logger})
+	cut.Stores, err = dataplane.CutStored(ctx, dataplane.Config{Ref: parent, Bucket: s.data, Branches: s.branches, Logger: v.d.logger})
+	return cut, err
 }
 
-func forked(m *branch.Manifest) deploy.Forked {
-	return deploy.Forked{TXID: forkTXID(m.Stores), Stores: len(m.Stores)}
+func forked(m *branch.Manifest, warm string) deploy.Forked {
+	return deploy.Forked{TXID: forkTXID(m.Stores), Stores: len(m.Stores), Warm: warm}
 }
 
 // forkTXID is the cut for the version's record: that of its database; with

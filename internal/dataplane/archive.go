@@ -44,18 +44,13 @@ func (v *Volumes) Archive(ctx context.Context) error {
 
 // shipAll opens every store the version has written, and ships and compacts it.
 func (v *Volumes) shipAll(ctx context.Context) ([]*store, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.closed {
-		return nil, errClosed
-	}
 	names, err := v.written(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var stores []*store
 	for _, name := range names {
-		s, err := v.storeLocked(ctx, name)
+		s, err := v.store(ctx, name)
 		if err == nil {
 			err = s.ship.flush(ctx)
 		}
@@ -71,7 +66,7 @@ func (v *Volumes) shipAll(ctx context.Context) ([]*store, error) {
 }
 
 // written names the stores that are in the cache or in the object store under
-// the version's own name. The caller holds mu.
+// the version's own name.
 func (v *Volumes) written(ctx context.Context) ([]string, error) {
 	here, err := v.cache.stores()
 	if err != nil {

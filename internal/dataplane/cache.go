@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +17,7 @@ import (
 //	db/<store>.sqlite   and what the VFS keeps beside it
 //	boot                the run of this machine's kernel in which db was written
 //	stale/              files of an earlier run
+//	warm/               offers to children, see warm
 //
 // What the kernel had not written when the machine went down is lost, so files
 // of an earlier run may lack what the log has, or differ from it: they are used
@@ -32,7 +34,10 @@ const (
 func (c cache) path(store string) string { return filepath.Join(c.dir, storesDir, store+suffix) }
 
 // open makes the directory and sets files of an earlier run aside.
-func (c cache) open() error {
+func (c cache) open(ctx context.Context) error {
+	if err := withdrawAll(ctx, filepath.Join(c.dir, warmDir)); err != nil {
+		return err
+	}
 	boot, err := bootID()
 	if err != nil {
 		return fmt.Errorf("asking which run of the system this is: %w", err)

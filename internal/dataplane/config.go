@@ -17,6 +17,7 @@ const DefaultWindow = time.Second
 type Config struct {
 	Ref    svc.Ref
 	Parent string // the version id that the data was branched from; "" for a root
+	Warm   string // what the parent's Cut said, if it is on this machine; "" for nothing
 
 	Dir      string          // the cache on this machine; made when missing
 	Bucket   objstore.Bucket // of the logs

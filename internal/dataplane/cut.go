@@ -13,12 +13,19 @@ import (
 // object store that restore it: what a child begins with. Writes wait while the
 // moment is taken, not while it is shipped. Stores that the version has only
 // inherited are in it too.
-func (v *Volumes) Cut(ctx context.Context) (map[string]branch.Cut, error) {
-	moments, err := v.moment(ctx)
+//
+// offer, when not "", is for Config.Warm of a child on the same machine.
+func (v *Volumes) Cut(ctx context.Context) (cuts map[string]branch.Cut, offer string, err error) {
+	moments, offer, err := v.moment(ctx)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	cuts := map[string]branch.Cut{}
+	cuts, err = v.cutAt(ctx, moments)
+	return cuts, offer, err
+}
+
+func (v *Volumes) cutAt(ctx context.Context, moments map[string]moment) (cuts map[string]branch.Cut, err error) {
+	cuts = map[string]branch.Cut{}
 	for name, m := range moments {
 		if err := m.ship(ctx); err != nil {
 			return nil, fmt.Errorf("shipping the store %q: %w", name, err)
@@ -44,27 +51,23 @@ type moment struct {
 	mark  uint64
 }
 
-// moment stages every store while none is written.
-func (v *Volumes) moment(ctx context.Context) (map[string]moment, error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if v.closed {
-		return nil, errClosed
-	}
+// moment stages every store while none is written, and holds the files.
+func (v *Volumes) moment(ctx context.Context) (moments map[string]moment, offer string, err error) {
 	if err := v.own(ctx); err != nil {
-		return nil, err
+		return nil, "", err
 	}
+	stores := v.settled()
 	v.gate.Lock()
 	defer v.gate.Unlock()
-	moments := map[string]moment{}
-	for name, s := range v.stores {
+	moments = map[string]moment{}
+	for _, s := range stores {
 		txid, err := s.file.Stage()
 		if err != nil {
-			return nil, fmt.Errorf("staging the store %q: %w", name, err)
+			return nil, "", fmt.Errorf("staging the store %q: %w", s.name, err)
 		}
-		moments[name] = moment{s, txid, s.ship.mark()}
+		moments[s.name] = moment{s, txid, s.ship.mark()}
 	}
-	return moments, nil
+	return moments, v.offer(ctx, stores), nil
 }
 
 // ship returns when the log has the moment.

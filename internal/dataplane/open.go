@@ -72,7 +72,7 @@ func (s *store) openSealed(ctx context.Context) error {
 func (s *store) open(ctx context.Context) (err error) {
 	v := s.volumes
 	if s.log, err = replica.Open(ctx, replica.Config{
-		Bucket: v.cfg.Bucket, Prefix: branch.StorePrefix(v.cfg.Ref, s.name), Base: s.base,
+		Bucket: v.cfg.Bucket, Prefix: branch.StorePrefix(v.cfg.Ref, s.name), Base: s.base, New: v.grant.New,
 		TempDir: v.cfg.Dir, Logger: v.cfg.Logger,
 	}); err != nil {
 		return err
@@ -121,14 +121,11 @@ func (s *store) attachOnce(ctx context.Context) error {
 	o := cowvfs.Options{
 		Path: s.path, Capture: &cowvfs.Capture{TXID: pos, Notify: s.ship.committed}, Logger: s.volumes.cfg.Logger,
 	}
-	_, err := os.Lstat(s.path)
-	if pos > 0 && (err != nil || cowvfs.Partial(s.path)) {
-		src, err := s.source(ctx, pos)
-		if err != nil {
-			return err
-		}
-		o.Source = src
+	src, err := s.missing(ctx, pos)
+	if err != nil {
+		return err
 	}
+	o.Source = src
 	if s.file, err = cowvfs.Attach(ctx, o); err != nil {
 		return err
 	}
@@ -136,6 +133,31 @@ func (s *store) attachOnce(ctx context.Context) error {
 		return errors.Join(err, s.file.Detach())
 	}
 	return nil
+}
+
+// missing gives the source of the pages that are not here; nil when all are.
+func (s *store) missing(ctx context.Context, pos replica.TXID) (cowvfs.Source, error) { //nolint:ireturn // what Attach takes
+	_, err := os.Lstat(s.path)
+	here := err == nil
+	visit := s.volumes.visit
+	if visit != nil && !here && s.base != nil && uint64(pos) == s.base.TXID {
+		warm, err := visit.start(ctx, s)
+		switch {
+		case err == nil && warm == nil: // the file is whole
+			visit.leave(s.name)
+			return nil, nil //nolint:nilnil // nothing is missing
+		case err == nil:
+			s.warm = warm
+			return warm, nil
+		}
+	}
+	if visit != nil {
+		visit.leave(s.name)
+	}
+	if pos == 0 || here && !cowvfs.Partial(s.path) {
+		return nil, nil //nolint:nilnil // nothing is missing
+	}
+	return s.source(ctx, pos)
 }
 
 // agree forgets the segments that were appended by a process that died before

@@ -13,6 +13,8 @@ import (
 const (
 	hydrateDelay = 2 * time.Second // after opening: starting goes first
 	hydratePause = 20 * time.Millisecond
+	warmDelay    = 300 * time.Millisecond // the parent holds its file meanwhile
+	warmPause    = 2 * time.Millisecond
 	hydrateRetry = 10 * time.Second
 )
 
@@ -52,16 +54,18 @@ func (s *store) afterOpen() {
 // hydrate brings the pages that are missing, one store of the version at a time.
 func (s *store) hydrate(ctx context.Context) {
 	v := s.volumes
-	for wait := hydrateDelay; ; wait = hydrateRetry {
-		if !sleep(ctx, wait) {
-			return
-		}
+	wait, pace := hydrateDelay, cowvfs.Pace{Pause: hydratePause}
+	if s.warm != nil {
+		defer s.warm.retire()
+		wait, pace = warmDelay, cowvfs.Pace{Pause: warmPause}
+	}
+	for ; sleep(ctx, wait); wait = hydrateRetry {
 		select {
 		case v.hydrating <- struct{}{}:
 		case <-ctx.Done():
 			return
 		}
-		err := s.file.Hydrate(ctx, cowvfs.Pace{Pause: hydratePause})
+		err := s.file.Hydrate(ctx, pace)
 		<-v.hydrating
 		if err == nil || ctx.Err() != nil {
 			return

@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -31,12 +30,12 @@ type store struct {
 	log     *replica.Log
 	file    *cowvfs.File
 	ship    *shipper
+	warm    *warmPages // while pages come from the parent's file; else nil
 
 	writer chan *raw.Conn // holds the writer while it is free
 	idle   chan *raw.Conn // readers that are free
 	room   chan struct{}  // one token for each reader that may still be opened
-	done   chan struct{}  // closed by close
-	once   sync.Once
+	done   chan struct{}  // closed by stopUse
 
 	writing    atomic.Pointer[chan struct{}] // of the write under way: closed at its end
 	compacting atomic.Bool

@@ -23,20 +23,32 @@ type Volumes struct {
 	cfg        Config
 	cache      cache
 	fate       *fate
-	gate       sync.RWMutex // writes share it, a cut owns it
-	background context.Context
+	gate       sync.RWMutex    // writes share it, a cut owns it
+	background context.Context // of the work that goes on behind the traffic
 	cancel     context.CancelFunc
+	early      context.Context // of stores that are opened before anybody asks
+	giveUp     context.CancelFunc
 	work       sync.WaitGroup // of goroutines in the background
 	hydrating  chan struct{}  // holds the token of the store that hydrates
 	compacting chan struct{}  // likewise
 
-	mu       sync.Mutex // guards what follows
+	owning   sync.Mutex // guards what follows
 	grant    *branch.Grant
 	manifest *branch.Manifest // nil for a root; set with grant, then constant
-	stores   map[string]*store
-	closed   bool
+	visit    *visit           // nil without an offer of the parent; likewise
 
-	open atomic.Pointer[[]*store] // the values of stores, for who cannot wait for mu
+	mu     sync.Mutex // guards what follows
+	stores map[string]*opening
+	closed bool
+
+	open atomic.Pointer[[]*store] // those that are open, for who cannot wait for mu
+}
+
+// opening is a store that is open, or about to be.
+type opening struct {
+	done  chan struct{} // closed when the others are set
+	store *store
+	err   error
 }
 
 var _ binding.Volumes = (*Volumes)(nil)
@@ -48,11 +60,12 @@ func Open(ctx context.Context, c Config) (*Volumes, error) {
 		return nil, err
 	}
 	v := &Volumes{
-		cfg: c, cache: cache{c.Dir}, fate: newFate(), stores: map[string]*store{},
+		cfg: c, cache: cache{c.Dir}, fate: newFate(), stores: map[string]*opening{},
 		hydrating: make(chan struct{}, 1), compacting: make(chan struct{}, 1),
 	}
 	v.open.Store(&[]*store{})
 	v.background, v.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	v.early, v.giveUp = context.WithCancel(v.background)
 	return v, nil
 }
 
@@ -61,18 +74,36 @@ func (v *Volumes) Store(ctx context.Context, name string) (binding.Store, error)
 	if err := branch.CheckStore(name); err != nil {
 		return nil, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.storeLocked(ctx, name)
+	return v.store(ctx, name)
 }
 
-func (v *Volumes) storeLocked(ctx context.Context, name string) (*store, error) {
+// store opens a store once, different ones at the same time.
+func (v *Volumes) store(ctx context.Context, name string) (*store, error) {
+	v.mu.Lock()
 	if v.closed {
+		v.mu.Unlock()
 		return nil, errClosed
 	}
-	if s := v.stores[name]; s != nil {
-		return s, nil
+	o, known := v.stores[name]
+	if !known {
+		o = &opening{done: make(chan struct{})}
+		v.stores[name] = o
 	}
+	v.mu.Unlock()
+	if !known {
+		o.store, o.err = v.openOwned(ctx, name)
+		v.opened(name, o)
+		close(o.done)
+	}
+	select {
+	case <-o.done:
+		return o.store, o.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (v *Volumes) openOwned(ctx context.Context, name string) (*store, error) {
 	if err := v.own(ctx); err != nil {
 		return nil, err
 	}
@@ -80,36 +111,96 @@ func (v *Volumes) storeLocked(ctx context.Context, name string) (*store, error) 
 	if err != nil {
 		return nil, fmt.Errorf("opening the store %q: %w", name, err)
 	}
-	v.stores[name] = s
-	open := slices.Collect(maps.Values(v.stores))
-	v.open.Store(&open)
 	return s, nil
 }
 
-// own makes this process the owner of the version's data. The caller holds mu.
+// opened notes a store that was opened; one that was not may be tried again.
+func (v *Volumes) opened(name string, o *opening) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if o.err != nil {
+		delete(v.stores, name)
+		return
+	}
+	open := append(slices.Clone(*v.open.Load()), o.store)
+	v.open.Store(&open)
+}
+
+// settled are the stores that are open, once those are that are about to be.
+func (v *Volumes) settled() []*store {
+	v.mu.Lock()
+	all := slices.Collect(maps.Values(v.stores))
+	v.mu.Unlock()
+	for _, o := range all {
+		<-o.done
+	}
+	return *v.open.Load()
+}
+
+// own makes this process the owner of the version's data, once.
 func (v *Volumes) own(ctx context.Context) error {
+	v.owning.Lock()
+	defer v.owning.Unlock()
 	if v.grant != nil {
 		return nil
 	}
-	if err := v.cache.open(); err != nil {
+	if err := v.cache.open(ctx); err != nil {
 		return err
 	}
-	if v.cfg.Parent != "" {
-		m, err := v.cfg.Branches.Load(ctx, v.cfg.Ref)
-		if err == nil && m == nil {
-			err = fmt.Errorf("the data of %s was never branched from %s", v.cfg.Ref, v.cfg.Parent)
-		}
-		if err != nil {
-			return err
-		}
-		v.manifest = m
-	}
+	var m *branch.Manifest
+	var loadErr error
+	loaded := make(chan struct{})
+	go func() {
+		defer close(loaded)
+		m, loadErr = v.loadManifest(ctx)
+	}()
 	g, err := v.cfg.Branches.Acquire(ctx, v.cfg.Ref, v.cfg.Owner, v.cfg.Parent)
-	if err != nil {
+	<-loaded
+	switch {
+	case err != nil:
 		return fmt.Errorf("taking the data of %s: %w", v.cfg.Ref, err)
+	case loadErr != nil:
+		return loadErr
 	}
-	v.grant = &g
+	v.grant, v.manifest = &g, m
+	if v.cfg.Warm != "" && g.New {
+		if v.visit, err = newVisit(v.cfg.Warm); err != nil {
+			v.cfg.Logger.InfoContext(ctx, "the parent's files cannot be used: the pages come from the object store", "reason", err)
+		}
+	}
+	return v.openEarly()
+}
+
+// openEarly begins to open the stores that are known to be there, all at once:
+// each has to ask the object store, and the bindings ask for one after another.
+func (v *Volumes) openEarly() error {
+	names, err := v.cache.stores()
+	if err != nil {
+		return err
+	}
+	if v.manifest != nil {
+		names = slices.AppendSeq(names, maps.Keys(v.manifest.Stores))
+	}
+	names = slices.AppendSeq(names, maps.Keys(v.grant.Verified))
+	slices.Sort(names)
+	for _, name := range slices.Compact(names) {
+		v.work.Go(func() {
+			_, _ = v.store(v.early, name) // whoever needs it tries again
+		})
+	}
 	return nil
+}
+
+// loadManifest says what a child begins with.
+func (v *Volumes) loadManifest(ctx context.Context) (*branch.Manifest, error) {
+	if v.cfg.Parent == "" {
+		return nil, nil //nolint:nilnil // a root has none
+	}
+	m, err := v.cfg.Branches.Load(ctx, v.cfg.Ref)
+	if err == nil && m == nil {
+		err = fmt.Errorf("the data of %s was never branched from %s", v.cfg.Ref, v.cfg.Parent)
+	}
+	return m, err
 }
 
 // lose ends everything: the data is another's, or damaged.
@@ -148,30 +239,39 @@ func (v *Volumes) Behind() (age time.Duration, failing error) {
 // WALs back into the files and closes them. Closing twice is harmless.
 func (v *Volumes) Close() error {
 	v.mu.Lock()
-	defer v.mu.Unlock()
+	first := !v.closed
 	v.closed = true
-	for _, s := range v.stores {
+	v.mu.Unlock()
+	v.giveUp()
+	stores := v.settled()
+	if !first {
+		v.work.Wait()
+		return nil
+	}
+	for _, s := range stores {
 		s.stopUse()
 	}
-	v.flushAll()
+	v.flushAll(stores)
 	v.cancel()
 	v.work.Wait()
+	if v.visit != nil {
+		v.visit.leaveAll()
+	}
 	var errs []error
-	for name, s := range v.stores {
+	for _, s := range stores {
 		if err := s.close(); err != nil {
-			errs = append(errs, fmt.Errorf("closing the store %q: %w", name, err))
+			errs = append(errs, fmt.Errorf("closing the store %q: %w", s.name, err))
 		}
-		delete(v.stores, name)
 	}
 	return errors.Join(errs...)
 }
 
-// flushAll ships what is left, all stores at once. The caller holds mu.
-func (v *Volumes) flushAll() {
+// flushAll ships what is left, all stores at once.
+func (v *Volumes) flushAll(stores []*store) {
 	ctx, cancel := context.WithTimeout(v.background, closeFlush)
 	defer cancel()
 	var all sync.WaitGroup
-	for _, s := range v.stores {
+	for _, s := range stores {
 		all.Go(func() {
 			if err := s.ship.flush(ctx); err != nil && v.fate.check() == nil {
 				v.cfg.Logger.Warn("the last writes stay on this machine until the version starts again", "store", s.name, "error", err)
@@ -183,18 +283,16 @@ func (v *Volumes) flushAll() {
 
 // stopUse takes every connection back.
 func (s *store) stopUse() {
-	s.once.Do(func() {
-		close(s.done)
-		w := <-s.writer
-		defer func() { s.writer <- w }()
-		for range maxReaders {
-			select {
-			case <-s.room:
-			case c := <-s.idle:
-				_ = c.Close() // it only read
-			}
+	close(s.done)
+	w := <-s.writer
+	defer func() { s.writer <- w }()
+	for range maxReaders {
+		select {
+		case <-s.room:
+		case c := <-s.idle:
+			_ = c.Close() // it only read
 		}
-	})
+	}
 }
 
 // close closes the writer, which writes the WAL back into the file, and the file.

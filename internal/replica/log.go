@@ -24,6 +24,7 @@ type Config struct {
 	Bucket  objstore.Bucket
 	Prefix  string            // branch.StorePrefix
 	Base    *branch.StoreBase // where a child's store begins; nil for a root's
+	New     bool              // nobody has ever owned the version, so the log has no files of its own
 	TempDir string            // Compact writes there before it uploads; os.TempDir when ""
 	// Keep is how long a superseded file may still appear in plans, 10 min when
 	// 0. It must be far shorter than the grace of branch.Store.
@@ -66,6 +67,10 @@ func Open(ctx context.Context, c Config) (*Log, error) {
 	if c.Base != nil {
 		l.base = *c.Base
 		l.pageSize = uint32(max(c.Base.PageSize, 0)) //nolint:gosec // a page size
+	}
+	if c.New {
+		l.pos = TXID(l.base.TXID)
+		return l, nil
 	}
 	infos, err := objstore.ListAll(ctx, c.Bucket, c.Prefix+"/ltx/")
 	if err != nil {

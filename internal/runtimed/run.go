@@ -110,8 +110,8 @@ func open(log *slog.Logger) func(context.Context, control.Spec, *bundle.Manifest
 
 // Cut is a moment of the data.
 func (r resources) Cut(ctx context.Context) (control.Cut, error) {
-	stores, err := r.volumes.Cut(ctx)
-	return control.Cut{Stores: stores}, err
+	stores, warm, err := r.volumes.Cut(ctx)
+	return control.Cut{Stores: stores, Warm: warm}, err
 }
 
 // State is how far the object store is behind.

@@ -30,7 +30,7 @@ func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, lost fun
 		return nil, err
 	}
 	return dataplane.Open(ctx, dataplane.Config{
-		Ref: s.Ref, Parent: s.Parent, Dir: s.DataDir, Bucket: data, Branches: branches, Owner: s.Storage.Owner,
+		Ref: s.Ref, Parent: s.Parent, Warm: s.Warm, Dir: s.DataDir, Bucket: data, Branches: branches, Owner: s.Storage.Owner,
 		Sync: s.Storage.Sync, Window: s.Storage.Window, Logger: log, Lost: lost,
 	})
 }

@@ -115,7 +115,7 @@ func (p *process) spec(cfg Config, s Spec) control.Spec {
 		Ref: s.Ref, CreatedAt: s.CreatedAt, Tag: s.Tag,
 		BundleDir: s.BundleDir, DataDir: s.DataDir, LogDir: s.LogDir, RunDir: p.runDir,
 		Env: s.Env, Workerd: cfg.Workerd, HeapMB: cfg.HeapMB, StartTimeout: cfg.StartTimeout,
-		Parent: s.Parent, Scrub: s.Scrub, Storage: cfg.Storage,
+		Parent: s.Parent, Warm: s.Warm, Scrub: s.Scrub, Storage: cfg.Storage,
 	}
 }
 

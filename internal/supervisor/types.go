@@ -19,6 +19,7 @@ type Spec struct {
 	CreatedAt time.Time         // of the version
 	Tag       string            // the version's label: its git ref or ""
 	Parent    string            // the version id its data was branched from; "" for a root
+	Warm      string            // what the parent's Cut said; a later start goes without
 	Scrub     svc.Scrub         // what Prepare does to each database before it migrates
 }
 
