@@ -1,7 +1,6 @@
 package dataplane
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,7 +85,7 @@ func (p *shipper) await(ctx context.Context, mark uint64) error {
 		case <-p.store.volumes.fate.over:
 			return p.store.volumes.fate.err
 		case <-p.done:
-			return cmp.Or(p.store.volumes.fate.check(), errClosed)
+			return errClosed
 		case <-ctx.Done():
 			return p.notDurable(context.Cause(ctx))
 		}
