@@ -21,7 +21,8 @@ type Grant struct {
 	Owner   Owner
 	Epoch   uint64
 	// Took says that another host owned the data and had not let go: it may still
-	// believe that it does, so the right must be proven by Seal.
+	// believe that it does, so the right must be proven by Seal. It stays so until
+	// the data is let go.
 	Took bool
 	// New says that nobody ever owned the data before.
 	New bool
@@ -54,7 +55,10 @@ func (s *Store) Acquire(ctx context.Context, v svc.Ref, o Owner, parent string) 
 				return Grant{}, fmt.Errorf("version %s is owned by host %s: %w", v, r.Owner, err)
 			}
 		}
-		next := Record{State: StateLive, Parent: r.Parent, Epoch: r.Epoch + 1, Owner: o.Host, Session: o.Session, Verified: r.Verified}
+		took = took || r.Took // by an earlier session, which need not have sealed every log
+		next := Record{
+			State: StateLive, Parent: r.Parent, Epoch: r.Epoch + 1, Owner: o.Host, Session: o.Session, Took: took, Verified: r.Verified,
+		}
 		err = s.change(ctx, v, present(r), next)
 		if errors.Is(err, ErrLost) {
 			continue // somebody else was faster: look again

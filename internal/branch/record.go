@@ -29,6 +29,8 @@ type Record struct {
 	Epoch   uint64 `json:"epoch"`            // grows with each change of owner
 	Owner   string `json:"owner,omitempty"`  // host, "" for nobody
 	Session string `json:"session,omitempty"`
+	// Took says that Owner took the data from a host that had not let go, see Grant.
+	Took bool `json:"took,omitempty"`
 	// Verified are the transactions, by store, that an Archive proved to be restorable.
 	Verified map[string]uint64 `json:"verified,omitempty"`
 

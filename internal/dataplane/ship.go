@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -85,7 +86,7 @@ func (p *shipper) await(ctx context.Context, mark uint64) error {
 		case <-p.store.volumes.fate.over:
 			return p.store.volumes.fate.err
 		case <-p.done:
-			return errClosed
+			return cmp.Or(p.store.volumes.fate.check(), errClosed)
 		case <-ctx.Done():
 			return p.notDurable(context.Cause(ctx))
 		}

@@ -83,6 +83,28 @@ func TestCloseShips(t *testing.T) {
 	})
 }
 
+// Once closing has begun nothing is written that it would not ship.
+func TestWriteWhileClosing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		way := &valve{Bucket: new(objstore.Mem)}
+		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Hour })
+		s := store(t, v, "a")
+		exec(t, s, "CREATE TABLE t(x)")
+		defer way.hold()()
+		done := make(chan error, 1)
+		go func() { done <- v.Close() }()
+		pass(time.Second) // it waits for the store
+		for i := range 50 {
+			if err := insert(t, s, i); err == nil {
+				t.Fatal("written while the data is being closed")
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // A store that is away does not keep the data from being closed, and what it
 // did not get is shipped by the next process.
 func TestCloseWhileAway(t *testing.T) {

@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -147,7 +148,7 @@ func (s *store) write(ctx context.Context, fn func(*raw.Conn) error) error {
 		return ctx.Err()
 	case c := <-s.writer:
 		defer func() { s.writer <- c }()
-		if err := ctx.Err(); err != nil { // both were ready
+		if err := cmp.Or(ctx.Err(), s.closing()); err != nil { // all were ready
 			return err
 		}
 		s.volumes.gate.RLock()
@@ -157,6 +158,16 @@ func (s *store) write(ctx context.Context, fn func(*raw.Conn) error) error {
 		defer func() { s.writing.Store(nil); close(over) }()
 		defer c.Until(ctx)()
 		return fn(c)
+	}
+}
+
+// closing is nil until the store is about to be closed.
+func (s *store) closing() error {
+	select {
+	case <-s.done:
+		return errClosed
+	default:
+		return nil
 	}
 }
 
