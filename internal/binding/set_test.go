@@ -160,3 +160,51 @@ func TestSetMigrate(t *testing.T) {
 		}
 	}
 }
+
+func (i *instance) Seed(_ context.Context, s bundle.Seeds, _ fs.FS) (imported []string, err error) {
+	for _, f := range s.Files {
+		*i.log = append(*i.log, f.Path)
+		if f.Path == "seed/A.bad" {
+			return imported, errors.New("it is bad")
+		}
+		imported = append(imported, f.Path)
+	}
+	return imported, nil
+}
+
+func TestSetSeed(t *testing.T) {
+	t.Parallel()
+	seeds := func(binding string, paths ...string) bundle.Seeds {
+		s := bundle.Seeds{Binding: binding}
+		for _, p := range paths {
+			s.Files = append(s.Files, bundle.File{Path: p})
+		}
+		return s
+	}
+	for name, c := range map[string]struct {
+		list []bundle.Seeds
+		want []string
+		seen int // files that an instance was given
+		err  string
+	}{
+		"none":     {},
+		"imported": {list: []bundle.Seeds{seeds("A", "seed/A/1", "seed/A/2"), seeds("B", "seed/B.x")}, want: []string{"A from seed/A/1", "A from seed/A/2", "B from seed/B.x"}, seen: 3},
+		"broken":   {list: []bundle.Seeds{seeds("A", "seed/A/1", "seed/A.bad", "seed/A/2"), seeds("B", "seed/B.x")}, want: []string{"A from seed/A/1"}, seen: 2, err: "it is bad"},
+		"unknown":  {list: []bundle.Seeds{seeds("A", "seed/A/1"), seeds("X", "seed/X.x")}, err: `binding "X", which the bundle does not declare`},
+		"no data":  {list: []bundle.Seeds{seeds("A", "seed/A/1"), seeds("D", "seed/D.x")}, err: `binding "D", whose kind "k" takes none`},
+	} {
+		var log []string
+		m := manifest(bundle.Binding{Name: "A", Kind: "k", Resource: "one"}, bundle.Binding{Name: "B", Kind: "k", Resource: "two"}, bundle.Binding{Name: "D", Kind: "k"})
+		set, err := binding.OpenAll(t.Context(), []binding.Kind{kind{name: "k", log: &log}}, m, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := set.Seed(t.Context(), &bundle.Manifest{Seeds: c.list}, nil)
+		if !slices.Equal(got, c.want) || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
+		if len(log) != 2+c.seen {
+			t.Errorf("%s: %v", name, log)
+		}
+	}
+}

@@ -2,10 +2,9 @@ package replica_test
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"database/sql"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,48 +17,16 @@ import (
 	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/replica"
-	"github.com/svcctl/svcctl/internal/s3"
-	"github.com/svcctl/svcctl/internal/s3server"
+	"github.com/svcctl/svcctl/internal/s3/s3test"
 )
 
-// The test binary is the object store when it is called with this argument.
-const childArg = "run-the-object-store"
+func TestMain(m *testing.M) { s3test.Main(m) }
 
-func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == childArg {
-		if err := s3server.Run(context.Background(), os.Stdin); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Exit(m.Run())
-}
-
-// embedded starts the object store that ships with the program.
-func embedded(t testing.TB) (*s3server.Server, *s3.Bucket) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "s3") //nolint:usetesting // short: it holds a unix socket
-	must(t, err)
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	srv, err := s3server.New(s3server.Config{
-		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: "127.0.0.1:0",
-		Command: []string{os.Args[0], childArg}, Logger: slog.New(slog.DiscardHandler),
-	})
-	must(t, err)
-	must(t, srv.Start(t.Context()))
-	t.Cleanup(srv.Stop)
-	store, err := s3.New(s3.Config{Endpoint: "unix:" + filepath.Join(dir, "s3.sock"), AccessKey: srv.Keys().AccessKey, SecretKey: srv.Keys().SecretKey})
-	must(t, err)
-	must(t, store.EnsureBucket(t.Context(), "svc-runtime"))
-	return srv, store.Bucket("svc-runtime", "")
-}
-
-// TestEmbeddedStore runs a root, a child and a grandchild over the real store:
+// TestRealStore runs a root, a child and a grandchild over the real store:
 // under faults, with two owners racing, and through a sweep.
-func TestEmbeddedStore(t *testing.T) {
+func TestRealStore(t *testing.T) {
 	t.Parallel()
-	_, bucket := embedded(t)
+	bucket, _ := s3test.Bucket(t, s3test.Target(t))
 	b := objstoretest.NewFaulty(bucket, objstoretest.Faults{Before: .02, After: .02, Torn: .02}, 1)
 	f := &family{newBranches(t, b, 200*time.Millisecond), b}
 	m := newModel(1)
@@ -111,7 +78,8 @@ func TestEmbeddedStore(t *testing.T) {
 // SQLite database from the log of a root version, at several transactions.
 func TestLitestreamReadsIt(t *testing.T) {
 	t.Parallel()
-	srv, b := embedded(t)
+	c := s3test.Target(t)
+	b, prefix := s3test.Bucket(t, c)
 	dir := t.TempDir()
 	command := filepath.Join(dir, "litestream")
 	build := exec.CommandContext(t.Context(), "go", "build", "-C", "testdata/litestream", "-o", command, "github.com/benbjohnson/litestream/cmd/litestream")
@@ -141,8 +109,8 @@ func TestLitestreamReadsIt(t *testing.T) {
 	for _, txid := range []int{90, 17, 1} {
 		out := filepath.Join(dir, fmt.Sprintf("restored-%d.db", txid))
 		restore := exec.CommandContext(t.Context(), command, "restore", "-o", out, "-txid", fmt.Sprintf("%016x", txid), "-integrity-check", "full",
-			"s3://svc-runtime/"+branch.StorePrefix(ref("v1"), "main")+"/ltx?endpoint="+srv.Endpoint()+"&forcePathStyle=true&region=us-east-1")
-		restore.Env = []string{"AWS_ACCESS_KEY_ID=" + srv.Keys().AccessKey, "AWS_SECRET_ACCESS_KEY=" + srv.Keys().SecretKey.Reveal(), "HOME=" + dir}
+			"s3://"+s3test.BucketName()+"/"+prefix+branch.StorePrefix(ref("v1"), "main")+"/ltx?endpoint="+c.Endpoint+"&forcePathStyle=true&region="+cmp.Or(c.Region, "us-east-1"))
+		restore.Env = []string{"AWS_ACCESS_KEY_ID=" + c.AccessKey, "AWS_SECRET_ACCESS_KEY=" + c.SecretKey.Reveal(), "HOME=" + dir}
 		if text, err := restore.CombinedOutput(); err != nil {
 			t.Fatalf("litestream restore at %d: %v\n%s", txid, err, text)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/s3/s3test"
 )
 
 func newBranches(t testing.TB, b objstore.Bucket, grace time.Duration) *branch.Store {
@@ -38,4 +39,15 @@ func sweepAll(t testing.TB, s *branch.Store) (gone int) {
 		}
 		time.Sleep(r.Waiting[0].Left)
 	}
+}
+
+// bucket is the store of tests that only want one: memory, and with make
+// test-s3 the real one.
+func bucket(t testing.TB) objstore.Bucket {
+	t.Helper()
+	if !s3test.External() {
+		return new(objstore.Mem)
+	}
+	b, _ := s3test.Bucket(t, s3test.Target(t))
+	return b
 }

@@ -29,7 +29,7 @@ func TestEveryTransaction(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			b, m := new(objstore.Mem), newModel(seed)
+			b, m := bucket(t), newModel(seed)
 			l := open(t, b, "v1", nil)
 			for range 12 {
 				appendN(t, l, m, 1+m.rng.IntN(20))
@@ -87,7 +87,7 @@ func TestForks(t *testing.T) {
 	for seed := range uint64(4) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			mem := new(objstore.Mem)
+			mem := bucket(t)
 			f := &family{newBranches(t, mem, 40*time.Millisecond), mem}
 			names := []string{"v0"}
 			logs, models := []*replica.Log{open(t, mem, "v0", nil)}, []*model{newModel(seed)}
@@ -135,7 +135,7 @@ func TestForks(t *testing.T) {
 // TestLongLine: plans stay short however long the line of descent is.
 func TestLongLine(t *testing.T) {
 	t.Parallel()
-	mem, m := new(objstore.Mem), newModel(7)
+	mem, m := bucket(t), newModel(7)
 	f := &family{newBranches(t, mem, time.Second), mem}
 	l := open(t, mem, "v0", nil)
 	appendN(t, l, m, 40)
@@ -157,7 +157,7 @@ func TestLongLine(t *testing.T) {
 
 func TestArchivePlanIsShort(t *testing.T) {
 	t.Parallel()
-	b, m := new(objstore.Mem), newModel(3)
+	b, m := bucket(t), newModel(3)
 	l := open(t, b, "v", nil)
 	appendN(t, l, m, 300)
 	if _, err := l.Compact(t.Context(), replica.Policy{MaxPlan: 32}); err != nil {
@@ -172,7 +172,7 @@ func TestArchivePlanIsShort(t *testing.T) {
 
 func TestAppendRefuses(t *testing.T) {
 	t.Parallel()
-	b, m := new(objstore.Mem), newModel(1)
+	b, m := bucket(t), newModel(1)
 	l := open(t, b, "v", nil)
 	appendN(t, l, m, 3)
 	next := m.tx(t)
@@ -208,7 +208,7 @@ func TestAppendRefuses(t *testing.T) {
 // Keep, and then no more, typed.
 func TestSupersededPast(t *testing.T) {
 	t.Parallel()
-	b, m := new(objstore.Mem), newModel(4)
+	b, m := bucket(t), newModel(4)
 	l := open(t, b, "v", nil)
 	appendN(t, l, m, 40)
 	res, err := l.Compact(t.Context(), replica.Policy{})
@@ -235,7 +235,7 @@ func TestMergeFindsOneThere(t *testing.T) {
 	t.Parallel()
 	merged := branch.File{Prefix: "p/v/db/main", Level: 1, Min: 1, Max: 4}
 	for _, sound := range []bool{true, false} {
-		b, m := new(objstore.Mem), newModel(6)
+		b, m := bucket(t), newModel(6)
 		l := open(t, b, "v", nil)
 		appendN(t, l, m, 4)
 		var out bytes.Buffer

@@ -128,11 +128,10 @@ func (d *database) Stats(ctx context.Context) (map[string]int64, error) {
 	stats := map[string]int64{}
 	err := d.store.Read(ctx, func(c *raw.Conn) error {
 		stats["size_bytes"] = size(c)
-		return c.Query(`SELECT count(*) FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite\_%' ESCAPE '\'`,
-			nil, func(s *raw.Stmt) error {
-				stats["tables"] = s.Int64(0)
-				return nil
-			})
+		return c.Query(countTables, nil, func(s *raw.Stmt) error {
+			stats["tables"] = s.Int64(0)
+			return nil
+		})
 	})
 	return stats, err
 }

@@ -23,6 +23,8 @@ type execution struct {
 	format format
 	policy policy
 	before totals // of the statement that runs
+
+	virtual bool // virtual tables were made whose rows came from elsewhere
 }
 
 // guarded runs list under the policy.
@@ -48,7 +50,8 @@ func (x *execution) checkNames() error {
 		return nil
 	}
 	x.c.SetAuthorizer(nil)
-	return x.c.Query(`SELECT 1 FROM sqlite_schema WHERE name LIKE '\_cf\_%' ESCAPE '\'`, nil, func(*raw.Stmt) error {
+	const others = `SELECT 1 FROM sqlite_schema WHERE name LIKE '\_cf\_%' ESCAPE '\' AND sql IS NOT ?1`
+	return x.c.Query(others, []any{marksTable}, func(*raw.Stmt) error {
 		return &raw.Error{Code: raw.Auth, Message: "not authorized", Offset: -1}
 	})
 }

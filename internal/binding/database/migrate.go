@@ -100,20 +100,28 @@ func (b *badStatement) Unwrap() error { return b.err }
 func (x *execution) script(text string) error {
 	x.c.SetAuthorizer(x.policy.allow)
 	defer x.c.SetAuthorizer(nil)
-	text = cut(text)
-	for at := 0; at < len(text); {
-		next, err := x.each(text, at)
+	if err := x.pieceOf(piece{cut(text), 1}); err != nil {
+		return err
+	}
+	return x.checkNames()
+}
+
+// pieceOf runs the statements of one piece of a script.
+func (x *execution) pieceOf(p piece) error {
+	for at := 0; at < len(p.text); {
+		next, err := x.each(p, at)
 		if err != nil {
 			return err
 		}
 		at = next
 	}
-	return x.checkNames()
+	return nil
 }
 
-// each runs the statements of text from at on, up to one that has to be
-// rewritten for the engine, and gives the offset after that one.
-func (x *execution) each(text string, at int) (next int, err error) {
+// each runs the statements of p from at on, up to one that has to be rewritten
+// for the engine, and gives the offset after that one.
+func (x *execution) each(p piece, at int) (next int, err error) {
+	text := p.text
 	next = len(text)
 	err = x.c.Each(text[at:], func(offset int, s *raw.Stmt, err error) error {
 		offset += at
@@ -133,10 +141,14 @@ func (x *execution) each(text string, at int) (next int, err error) {
 		if err == nil {
 			return nil
 		}
-		offset = begin(text, offset)
-		return &badStatement{1 + strings.Count(text[:offset], "\n"), excerpt(text[offset:]), x.explain(err)}
+		return badAt(p, begin(text, offset), x.explain(err))
 	})
 	return next, err
+}
+
+// badAt says that the statement at an offset of p failed.
+func badAt(p piece, offset int, err error) *badStatement {
+	return &badStatement{p.line + strings.Count(p.text[:offset], "\n"), excerpt(p.text[offset:]), err}
 }
 
 // excerpt is the beginning of the statement text begins with, on one line.

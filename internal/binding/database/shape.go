@@ -12,14 +12,14 @@ type shape struct {
 	name    string   // as it was declared
 	kind    string   // table, view, virtual or shadow; "" when there is none
 	columns []string // that SELECT * gives
+	bare    bool     // WITHOUT ROWID
 	key     []string // SQL that tells its rows apart; none where there is no such thing
 }
 
 // shapeOf looks at a table, whatever its name's case. It asks under no policy.
 func shapeOf(c *raw.Conn, table string) (t shape, err error) {
-	bare := false // WITHOUT ROWID
 	err = c.Query(`SELECT name, type, wr FROM pragma_table_list(?1) WHERE schema = 'main'`, []any{table}, func(s *raw.Stmt) error {
-		t.name, t.kind, bare = s.Text(0), s.Text(1), s.Int64(2) != 0
+		t.name, t.kind, t.bare = s.Text(0), s.Text(1), s.Int64(2) != 0
 		return nil
 	})
 	if err != nil {
@@ -37,7 +37,7 @@ func shapeOf(c *raw.Conn, table string) (t shape, err error) {
 	case err != nil:
 		return t, err
 	case t.kind == "view":
-	case bare:
+	case t.bare:
 		err = c.Query(`SELECT name FROM pragma_table_xinfo(?1) WHERE pk > 0 ORDER BY pk`, []any{table}, func(s *raw.Stmt) error {
 			t.key = append(t.key, quoteName(s.Text(0)))
 			return nil

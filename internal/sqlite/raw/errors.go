@@ -21,6 +21,10 @@ const (
 	Range      Code = lib.SQLITE_RANGE
 	TooBig     Code = lib.SQLITE_TOOBIG
 	ReadOnly   Code = lib.SQLITE_READONLY
+	ForeignKey Code = lib.SQLITE_CONSTRAINT_FOREIGNKEY
+	NoMemory   Code = lib.SQLITE_NOMEM
+	IOErr      Code = lib.SQLITE_IOERR
+	Full       Code = lib.SQLITE_FULL
 )
 
 // Primary is the code without its extension.

@@ -1,0 +1,79 @@
+package kv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+var _ binding.Seeder = (*namespace)(nil)
+
+// The seeds that namespaces have.
+const (
+	sqlMarks = `CREATE TABLE IF NOT EXISTS kv_seed (
+		namespace INTEGER NOT NULL REFERENCES kv_namespace (id),
+		path      TEXT NOT NULL,
+		PRIMARY KEY (namespace, path)
+	) STRICT`
+	sqlMarked = `SELECT 1 FROM kv_seed WHERE namespace = ?1 AND path = ?2`
+	sqlMark   = `INSERT INTO kv_seed (namespace, path) VALUES (?1, ?2)`
+)
+
+// Seed imports the files of s that the namespace does not have yet: JSON lines,
+// each an object of wrangler's bulk format. A file is one transaction with its
+// mark. Keys that have expired by now are left out.
+func (n *namespace) Seed(ctx context.Context, s bundle.Seeds, files fs.FS) (imported []string, err error) {
+	for _, f := range s.Files {
+		done, err := n.seed(ctx, f.Path, files)
+		if err != nil {
+			return imported, err
+		}
+		if done {
+			imported = append(imported, f.Path)
+		}
+	}
+	return imported, nil
+}
+
+// seed imports one file; done is false when it was imported before.
+func (n *namespace) seed(ctx context.Context, name string, files fs.FS) (done bool, err error) {
+	if path.Ext(name) != ".jsonl" {
+		return false, seedError(name, "a key-value namespace is seeded by .jsonl files")
+	}
+	file, err := files.Open(name)
+	if err != nil {
+		return false, fmt.Errorf("reading a seed: %w", err)
+	}
+	defer file.Close()
+	err = n.store.Write(ctx, func(c *raw.Conn) error {
+		return c.InTx("BEGIN IMMEDIATE", func() error {
+			if err := c.Script(sqlMarks); err != nil {
+				return err
+			}
+			known := false
+			err := c.Query(sqlMarked, []any{n.id, name}, func(*raw.Stmt) error { known = true; return nil })
+			if err != nil || known {
+				return err
+			}
+			done = true
+			if err := n.lines(ctx, c, name, file); err != nil {
+				return err
+			}
+			return c.Exec(sqlMark, n.id, name)
+		})
+	})
+	if ctx.Err() != nil && err != nil {
+		err = errors.Join(context.Cause(ctx), err)
+	}
+	if _, ok := errors.AsType[*svc.Error](err); err != nil && !ok {
+		err = fmt.Errorf("importing %s: %w", name, err)
+	}
+	return done && err == nil, err
+}
