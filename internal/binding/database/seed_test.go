@@ -206,7 +206,7 @@ func TestSeedInterrupted(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"DB.sql":    "create table t(a); with recursive c(x) as (select 1 union all select x+1 from c) insert into t select x from c;",
-		"DB.sqlite": databaseFile(t, "create table t(a); with recursive c(x) as (select 1 union all select x+1 from c limit 200000) insert into t select x from c"),
+		"DB.sqlite": databaseFile(t, "create table t(a); with recursive c(x) as (select 1 union all select x+1 from c limit 50000) insert into t select x from c"),
 	} {
 		db := open(t, t.TempDir())
 		s, files := seeds(t, map[string]string{name: text}, name)
