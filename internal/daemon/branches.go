@@ -17,6 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/dataplane"
 	"github.com/svcctl/svcctl/internal/deploy"
+	"github.com/svcctl/svcctl/internal/failpoint"
 	"github.com/svcctl/svcctl/internal/lifecycle"
 	"github.com/svcctl/svcctl/internal/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -24,6 +25,12 @@ import (
 
 // forkLimit bounds a fork: what it names must not be collected meanwhile.
 const forkLimit = time.Minute
+
+// How long a fork waits for the parent's runtime, and how often it looks.
+const (
+	cutWait  = 20 * time.Second
+	cutRetry = 100 * time.Millisecond
+)
 
 // versionData is the data of versions, as deploy and lifecycle want it.
 type versionData struct{ d *Daemon }
@@ -50,17 +57,37 @@ func (v versionData) Fork(ctx context.Context, parent, child svc.Ref, id string)
 	if err != nil || len(cut.Stores) == 0 {
 		return deploy.Forked{}, err
 	}
+	failpoint.Hit("branch/fork/cut")
 	m, err := store.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cut.Stores})
 	if err != nil {
 		return deploy.Forked{}, err
 	}
+	failpoint.Hit("branch/fork/committed")
 	v.d.metrics.BranchDone(time.Since(began))
 	return forked(m, cut.Warm), nil
 }
 
-// cut is one moment of the parent's data: from its runtime, or from the object
-// store when it has none.
-func (v versionData) cut(ctx context.Context, parent svc.Ref) (cut control.Cut, err error) {
+// cut is one moment of the parent's data. A runtime that is on its way, after a
+// restart or a wake, is waited for.
+func (v versionData) cut(ctx context.Context, parent svc.Ref) (control.Cut, error) {
+	patience, cancel := context.WithTimeout(ctx, cutWait)
+	defer cancel()
+	for {
+		cut, err := v.cutNow(ctx, parent)
+		if code := svc.CodeOf(err); err == nil || code != "runtime_not_open" && code != "runtime_unavailable" {
+			return cut, err
+		}
+		select {
+		case <-time.After(cutRetry):
+		case <-patience.Done():
+			return v.cutWithout(ctx, parent, err)
+		}
+	}
+}
+
+// cutNow asks the parent's runtime or, when the parent is archived, the object
+// store.
+func (v versionData) cutNow(ctx context.Context, parent svc.Ref) (cut control.Cut, err error) {
 	p, err := v.d.registry.Version(ctx, parent)
 	if err != nil {
 		return cut, err
@@ -71,6 +98,23 @@ func (v versionData) cut(ctx context.Context, parent svc.Ref) (cut control.Cut, 
 	if err := v.Seal(ctx, parent); err != nil {
 		return cut, err
 	}
+	return v.cutStored(ctx, parent)
+}
+
+// cutWithout is for a parent whose runtime does not start any more: what it has
+// on this machine goes to the object store first.
+func (v versionData) cutWithout(ctx context.Context, parent svc.Ref, cause error) (cut control.Cut, err error) {
+	p, err := v.d.registry.Version(ctx, parent)
+	if err == nil {
+		err = v.archive(ctx, p)
+	}
+	if err != nil {
+		return cut, errors.Join(cause, err)
+	}
+	return v.cutStored(ctx, parent)
+}
+
+func (v versionData) cutStored(ctx context.Context, parent svc.Ref) (cut control.Cut, err error) {
 	s := v.d.storage
 	cut.Stores, err = dataplane.CutStored(ctx, dataplane.Config{Ref: parent, Bucket: s.data, Branches: s.branches, Logger: v.d.logger})
 	return cut, err
@@ -117,13 +161,18 @@ func (v versionData) Seal(ctx context.Context, ref svc.Ref) error {
 	if err != nil {
 		return err
 	}
-	spec := supervisor.Spec{
-		Ref: ref, CreatedAt: version.CreatedAt, DataDir: dir, LogDir: v.d.dirs.versionLogs(ref), Parent: branchedFrom(version),
-	}
-	if err := v.d.supervisor.Archive(ctx, spec); err != nil {
+	if err := v.archive(ctx, version); err != nil {
 		return err
 	}
 	return v.wipe(ref)
+}
+
+// archive has a host bring what is in the cache to the object store.
+func (v versionData) archive(ctx context.Context, version svc.Version) error {
+	return v.d.supervisor.Archive(ctx, supervisor.Spec{
+		Ref: version.Ref, CreatedAt: version.CreatedAt, DataDir: v.dir(version.Ref), LogDir: v.d.dirs.versionLogs(version.Ref),
+		Parent: branchedFrom(version),
+	})
 }
 
 // branchedFrom is the parent whose data the version began with; "" for a root,

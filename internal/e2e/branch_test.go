@@ -19,11 +19,8 @@ import (
 func (w *world) fork(child, parent string) api.Version {
 	w.t.Helper()
 	ref := at(book, child)
-	w.want[ref] = api.VersionStatusReady
-	w.upload(ref, guestbookBundle(w.t))
-	if _, err := w.client().CreateVersion(w.t.Context(), book, api.CreateVersion{ID: child, ParentVersionID: &parent}, ""); err != nil {
-		w.t.Fatal(err)
-	}
+	w.parent[ref] = parent
+	w.create(ref, guestbookBundle(w.t))
 	w.signed[ref] = slices.Clone(w.signed[at(book, parent)])
 	v := w.ended(book, child)
 	if v.Status != api.VersionStatusReady {
@@ -149,5 +146,31 @@ func TestForkIsSmall(t *testing.T) {
 	}
 	if total == 0 || total > 20<<10 {
 		t.Errorf("the child has %d bytes in %d objects", total, len(infos))
+	}
+}
+
+// TestFaultsFork kills the daemon at every step of a fork. After a restart the
+// child comes to be by itself, with all that its parent had when it was asked
+// for, and with nothing that came after it was ready.
+func TestFaultsFork(t *testing.T) {
+	t.Parallel()
+	for _, point := range []string{
+		"deploy/branching/started:2", "branch/fork/cut", "branch/fork/committed", "deploy/branching/forked", "deploy/branching/done:2",
+	} {
+		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, "SVC_FAILPOINT="+point)
+			child := at(book, "child")
+			w.parent[child] = "v1"
+			w.create(child, guestbookBundle(t))
+			w.signed[child] = slices.Clone(w.signed[at(book, "v1")])
+			w.restart()
+			v := w.ended(book, "child")
+			w.write(w.ended(book, "v1"), "later")
+			w.checkAll("v1", "child")
+			w.write(v, "in-child")
+			w.checkAll("v1", "child")
+			w.check("v1")
+		})
 	}
 }

@@ -34,6 +34,7 @@ type world struct {
 	want   map[svc.Ref]api.VersionStatus // how each version has to end
 	lost   map[svc.Ref]bool              // created without hearing the answer
 	signed map[svc.Ref][]string          // names in the guestbook of a version
+	parent map[svc.Ref]string            // of versions that have one
 }
 
 const book = "guestbook" // the project of most versions
@@ -45,7 +46,7 @@ func at(project, version string) svc.Ref { return svc.Ref{Project: project, Vers
 func newWorld(t *testing.T, env ...string) *world {
 	t.Helper()
 	w := &world{
-		daemon: newDaemon(t), want: map[svc.Ref]api.VersionStatus{}, lost: map[svc.Ref]bool{}, signed: map[svc.Ref][]string{},
+		daemon: newDaemon(t), want: map[svc.Ref]api.VersionStatus{}, lost: map[svc.Ref]bool{}, signed: map[svc.Ref][]string{}, parent: map[svc.Ref]string{},
 	}
 	if !w.start(env...) {
 		t.Fatalf("the daemon ended:\n%s", w.log.String())
@@ -81,11 +82,20 @@ func (w *world) create(ref svc.Ref, data []byte) {
 		w.want[ref] = api.VersionStatusReady
 	}
 	w.upload(ref, data)
-	_, err := w.client().CreateVersion(w.t.Context(), ref.Project, api.CreateVersion{ID: ref.Version}, "")
+	_, err := w.client().CreateVersion(w.t.Context(), ref.Project, w.request(ref), "")
 	if err != nil && !errors.Is(err, client.ErrUnreachable) {
 		w.t.Fatal(err)
 	}
 	w.lost[ref] = err != nil
+}
+
+// request is what creates a version.
+func (w *world) request(ref svc.Ref) api.CreateVersion {
+	r := api.CreateVersion{ID: ref.Version}
+	if parent := w.parent[ref]; parent != "" {
+		r.ParentVersionID = &parent
+	}
+	return r
 }
 
 // upload puts a bundle into the embedded store with an S3 client.
@@ -137,7 +147,7 @@ func (w *world) repeat() {
 		if !lost {
 			continue
 		}
-		if _, err := w.client().CreateVersion(w.t.Context(), ref.Project, api.CreateVersion{ID: ref.Version}, ""); err != nil {
+		if _, err := w.client().CreateVersion(w.t.Context(), ref.Project, w.request(ref), ""); err != nil {
 			w.t.Errorf("%s is not accepted after a restart: %v", ref, err)
 		}
 		w.lost[ref] = false
