@@ -1,0 +1,255 @@
+package gc_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func (w *world) remove(key string) {
+	w.t.Helper()
+	if err := w.bucket.Delete(w.t.Context(), key); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// archive gives a version up at transaction txid.
+func (w *world) archive(id string, txid uint64) {
+	w.t.Helper()
+	g, err := w.branches.Acquire(w.t.Context(), ref(id), branch.Owner{Host: "h", Session: "s"}, "")
+	if err == nil {
+		err = w.branches.Archive(w.t.Context(), g, map[string]uint64{"main": txid})
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.registry.set("shop", id, svc.StatusArchived, "")
+}
+
+const main = "/db/main/ltx/"
+
+// TestAuditFinds breaks one thing at a time: parent has transactions 1 to 3, and
+// child, branched off at 2, its own 3 and 4.
+func TestAuditFinds(t *testing.T) {
+	t.Parallel()
+	slot := func(version string, n int) string {
+		return fmt.Sprintf("shop/%s%s0000/%016x-%016x.ltx", version, main, n, n)
+	}
+	for name, tc := range map[string]struct {
+		do   func(w *world)
+		want []string // code, version, store, key and count
+	}{
+		"nothing": {do: func(*world) {}},
+		"a file that a manifest names": {
+			do:   func(w *world) { w.remove(slot("parent", 2)) },
+			want: []string{"file_missing child main " + slot("parent", 2) + " 1", "not_restorable child main " + slot("child", 4) + " 1", "log_hole parent main " + slot("parent", 2) + " 1"},
+		},
+		"all of them": {
+			do: func(w *world) {
+				w.destroy("parent")
+				for n := range 2 {
+					w.remove(slot("parent", n+1))
+				}
+			},
+			want: []string{"file_missing child main " + slot("parent", 1) + " 2", "not_restorable child main " + slot("child", 4) + " 1"},
+		},
+		"a file of another size": {
+			do:   func(w *world) { w.put(slot("parent", 1), "torn") },
+			want: []string{"file_size child main " + slot("parent", 1) + " 1", "not_restorable child main " + slot("child", 4) + " 1"},
+		},
+		"an empty file": {
+			do:   func(w *world) { w.put(slot("child", 3), "") },
+			want: []string{"file_size child main " + slot("child", 3) + " 1", "not_restorable child main " + slot("child", 4) + " 1"},
+		},
+		"a hole": {
+			do:   func(w *world) { w.remove(slot("child", 3)) },
+			want: []string{"log_hole child main " + slot("child", 3) + " 1"},
+		},
+		"the end of an archived log": {
+			do:   func(w *world) { w.archive("child", 4); w.remove(slot("child", 4)) },
+			want: []string{"log_short child main " + slot("child", 4) + " 1"},
+		},
+		"all of an archived version": {
+			do: func(w *world) {
+				w.archive("parent", 3)
+				w.destroy("child")
+				for n := range 3 {
+					w.remove(slot("parent", n+1))
+				}
+			},
+			want: []string{"log_short parent main " + slot("parent", 1) + " 1"},
+		},
+		"needed files are marked": {
+			do: func(w *world) {
+				w.bury("child", branch.File{Prefix: "shop/child/db/main", Min: 3, Max: 3})
+			},
+			want: []string{"marked_needed child main " + slot("child", 4) + " 1"},
+		},
+		"a manifest": {
+			do:   func(w *world) { w.remove("shop/child/branch.json") },
+			want: []string{"manifest_missing child  shop/child/branch.json 1", "log_hole child main " + slot("child", 1) + " 1"},
+		},
+		"a manifest that is none": {
+			do:   func(w *world) { w.put("shop/child/branch.json", "{}") },
+			want: []string{"record_unreadable child   1", "log_hole child main " + slot("child", 1) + " 1"},
+		},
+		"a record that is none": {
+			do:   func(w *world) { w.put("shop/parent/version.json", "x") },
+			want: []string{"record_unreadable parent   1"},
+		},
+		"a record that says destroyed": {
+			do: func(w *world) {
+				if err := w.branches.Destroy(w.t.Context(), ref("child")); err != nil {
+					w.t.Fatal(err)
+				}
+			},
+			want: []string{"record_destroyed child   1"},
+		},
+		"data of a stranger": {
+			do: func(w *world) {
+				w.open("stranger")
+				w.write("stranger", 1, 2)
+			},
+			want: []string{"version_unknown stranger  shop/stranger/ 1"},
+		},
+		"nothing is swept": {
+			do: func(w *world) {
+				w.write("child", 5, 6)
+				w.destroy("child")
+				time.Sleep(84 * time.Minute)
+			},
+			want: []string{"overdue child  " + slot("child", 3) + " 4"},
+		},
+		"nothing superseded is swept": {
+			do: func(w *world) {
+				w.file("child", 1, 3, 4)
+				w.bury("child", branch.File{Prefix: "shop/child/db/main", Min: 3, Max: 3})
+				time.Sleep(84 * time.Minute)
+			},
+			want: []string{"overdue child  " + slot("child", 3) + " 1"},
+		},
+		"nothing of nobody is swept": {
+			do: func(w *world) {
+				w.write("nobodys", 1, 1)
+				time.Sleep(84 * time.Minute)
+			},
+			want: []string{"overdue nobodys  " + slot("nobodys", 1) + " 1"},
+		},
+		"not overdue yet": {do: func(w *world) {
+			f := w.write("parent", 4, 4)
+			w.forkOnly("parent", "fork-of-nobody", branchFiles("parent", 1, 4)...)
+			w.destroy("child")
+			w.destroy("parent")
+			w.bury("parent", f...)
+			time.Sleep(82 * time.Minute)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.version("parent")
+				f := w.write("parent", 1, 3)
+				w.fork("parent", "child", f[:2]...)
+				w.write("child", 3, 4)
+				tc.do(w)
+				a := w.audit()
+				var got []string
+				for _, p := range a.Problems {
+					got = append(got, fmt.Sprintf("%s %s %s %s %d", p.Code, p.Ref.Version, p.Store, p.Key, p.Count))
+					if p.Detail == "" || p.Ref.Project != "shop" {
+						t.Errorf("%+v", p)
+					}
+				}
+				slices.Sort(got)
+				slices.Sort(tc.want)
+				if d := cmp.Diff(tc.want, got); d != "" || w.counted.problems != len(tc.want) {
+					t.Error(d)
+				}
+				if text := w.log.String(); len(tc.want) > 0 && (strings.Count(text, "level=ERROR") < len(tc.want) || !strings.Contains(text, "code=")) {
+					t.Error("not in the log: " + text)
+				}
+			})
+		})
+	}
+}
+
+func branchFiles(version string, lo, hi uint64) (files []branch.File) {
+	for n := lo; n <= hi; n++ {
+		files = append(files, branch.File{Prefix: branch.StorePrefix(ref(version), "main"), Min: n, Max: n, Size: 10})
+	}
+	return files
+}
+
+// hooked calls a function once, when a record is first asked for: the world goes on
+// while an audit looks.
+type hooked struct {
+	objstore.Bucket
+	once chan func()
+}
+
+func (h hooked) List(ctx context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
+	infos, err := h.Bucket.List(ctx, prefix, after, limit)
+	if prefix == "shop/" {
+		select {
+		case do := <-h.once:
+			do()
+		default:
+		}
+	}
+	return infos, err
+}
+
+// TestAuditLooksTwice: what changes between its listing and its reads is no problem.
+func TestAuditLooksTwice(t *testing.T) {
+	t.Parallel()
+	for name, do := range map[string]func(w *world){
+		"a version is forked off a new transaction": func(w *world) {
+			f := w.write("parent", 4, 4)
+			w.registry.set("shop", "child", svc.StatusBranching, "")
+			w.forkOnly("parent", "child", append(branchFiles("parent", 1, 3), f...)...)
+		},
+		"a version is destroyed": func(w *world) {
+			w.destroy("parent")
+			w.remove("shop/parent" + main + "0000/0000000000000002-0000000000000002.ltx")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			once := make(chan func(), 1)
+			w := newWorldOn(t, hooked{new(objstore.Mem), once})
+			w.version("parent")
+			w.registry.set("shop", "child", svc.StatusPending, "")
+			w.write("parent", 1, 3)
+			once <- func() { do(w) }
+			if a := w.audit(); len(a.Problems) > 0 || len(once) > 0 {
+				t.Errorf("%+v", a.Problems)
+			}
+		})
+	}
+}
+
+// TestAuditCannot: a store that does not answer is no verdict.
+func TestAuditCannot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.version("v1")
+	w.put("shop/v1/gc/dead/no-number.json", "{}")
+	a, err := w.gc.Audit(t.Context(), "shop")
+	if svc.CodeOf(err) != "audit_failed" || len(a.Problems) > 0 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if _, audits := w.counted.seen(); audits > 0 {
+		t.Error("it counts as done")
+	}
+}

@@ -1,0 +1,519 @@
+package gc_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/superfly/ltx"
+
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/gc"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/replica"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	pageSize  = 512
+	pages     = 4
+	forkLimit = time.Minute // of the daemon
+)
+
+// modelTime is how long the projects of TestModel live; a longer life finds more:
+// go test -run Model ./internal/gc -gc.model 96h -timeout 0.
+var modelTime = flag.Duration("gc.model", 12*time.Hour, "how long TestModel goes on, in its own time")
+
+// TestModel lives through a part of a project's life: owners write, compact, crash
+// and archive, versions are forked, destroyed and fail, and two services sweep
+// and audit, all at once, on a store that is slow and sometimes fails. Nothing in
+// the live set is ever deleted, no audit complains, in the end every live version
+// restores, and once all are destroyed the bucket is empty.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) { newModel(t, seed).live(*modelTime) })
+		})
+	}
+}
+
+// model is the world and what must be true of it.
+type model struct {
+	*world
+	t     *testing.T
+	dir   string
+	store *guarded
+	work  sync.WaitGroup
+
+	mu       sync.Mutex
+	rng      *rand.Rand
+	versions []*version
+	forks    int
+}
+
+// version is a version with a log, and the database it should hold.
+type version struct {
+	id       string
+	manifest *branch.Manifest // nil for a root
+
+	turn   turn // held while its database and log move together
+	log    *replica.Log
+	db     [pages][]byte
+	images float64 // when it makes full images: some soon, others go on needing what they inherited
+	gone   bool    // destroyed: its owner stops, a little later
+}
+
+// turn is a lock that may be held for long in a bubble of synctest, whose time
+// stands still while somebody waits for a mutex.
+type turn chan struct{}
+
+func (t turn) Lock()   { t <- struct{}{} }
+func (t turn) Unlock() { <-t }
+
+func (m *model) newVersion(kind string) *version {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.forks++
+	return &version{id: fmt.Sprint(kind, m.forks), turn: make(turn, 1), images: []float64{1, 100}[m.rng.IntN(2)]}
+}
+
+func newModel(t *testing.T, seed uint64) *model {
+	t.Helper()
+	faults := objstoretest.Faults{}
+	if seed%2 == 1 {
+		faults = objstoretest.Faults{Before: .02, After: .02, Torn: .02}
+	}
+	faulty := objstoretest.NewFaulty(new(objstore.Mem), faults, seed)
+	m := &model{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 7))}
+	m.store = &guarded{Bucket: faulty, m: m, faulty: faulty}
+	m.world = newWorldOn(t, m.store)
+	return m
+}
+
+// guarded is a slow bucket that watches deletions.
+type guarded struct {
+	objstore.Bucket
+	m      *model
+	faulty *objstoretest.Faulty
+}
+
+// pause is a moment in which others act.
+func (g *guarded) pause() { time.Sleep(time.Duration(g.m.n(40)) * time.Millisecond) }
+
+func (g *guarded) Put(ctx context.Context, key string, body io.Reader, n int64, c objstore.Condition) (objstore.Info, error) {
+	g.pause()
+	return g.Bucket.Put(ctx, key, body, n, c)
+}
+
+func (g *guarded) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
+	g.pause()
+	return g.Bucket.Get(ctx, key, off, n)
+}
+
+func (g *guarded) List(ctx context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
+	g.pause()
+	return g.Bucket.List(ctx, prefix, after, limit)
+}
+
+func (g *guarded) Delete(ctx context.Context, keys ...string) error {
+	g.pause()
+	g.m.allowed(keys)
+	return g.Bucket.Delete(ctx, keys...)
+}
+
+// allowed fails the test when a version that the registry wants needs a key: to
+// restore its newest transaction, or any that a fork may be cut at right now.
+func (m *model) allowed(keys []string) {
+	m.mu.Lock()
+	all := slices.Clone(m.versions)
+	m.mu.Unlock()
+	for _, v := range all {
+		if !m.wanted(v) {
+			continue
+		}
+		for _, f := range m.needs(v) {
+			if slices.Contains(keys, f.Key()) {
+				m.t.Errorf("%s is deleted, and %s needs it", f.Key(), v.id)
+			}
+		}
+	}
+}
+
+func (m *model) wanted(v *version) bool {
+	s := m.registry.status("shop", v.id)
+	return s != "" && s != svc.StatusFailed && s != svc.StatusDestroyed
+}
+
+func (m *model) needs(v *version) (need []branch.File) {
+	v.turn.Lock()
+	log := v.log
+	v.turn.Unlock()
+	plan, err := log.Plan(log.Position())
+	if err != nil {
+		m.t.Errorf("%s: %v", v.id, err)
+	}
+	if v.manifest != nil {
+		need = v.manifest.Stores["main"].Files
+	}
+	return append(plan, need...)
+}
+
+func (m *model) n(below int) int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rng.IntN(below)
+}
+
+// about is a time around d.
+func (m *model) about(d time.Duration) time.Duration { return d/4 + time.Duration(m.n(int(3*d/2))) }
+
+func (m *model) live(d time.Duration) {
+	ctx, cancel := context.WithTimeout(m.t.Context(), d)
+	defer cancel()
+	root := m.newVersion("root")
+	m.registry.set("shop", root.id, svc.StatusReady, "")
+	m.start(ctx, root)
+	other, err := gc.New(gc.Deps{
+		Branches: m.branches, Records: m.branches, Data: m.store, Registry: m.registry, Logger: slog.New(slog.DiscardHandler), Every: 7 * time.Minute,
+	})
+	must(m.t, err)
+	m.work.Go(func() { m.gc.Run(ctx) })
+	m.work.Go(func() { other.Run(ctx) })
+	m.often(ctx, 12*time.Minute, m.fork)
+	m.often(ctx, 13*time.Minute, m.forkNobodys)
+	m.often(ctx, 22*time.Minute, m.end)
+	m.often(ctx, 47*time.Minute, func(ctx context.Context) {
+		if a, err := m.gc.Audit(ctx, ""); err == nil && len(a.Problems) > 0 {
+			m.t.Errorf("the audit complains: %+v", a.Problems)
+		}
+	})
+	m.work.Wait()
+	m.verify()
+}
+
+// often does something until ctx ends.
+func (m *model) often(ctx context.Context, every time.Duration, do func(context.Context)) {
+	m.work.Go(func() {
+		for sleep(ctx, m.about(every)) {
+			do(ctx)
+		}
+	})
+}
+
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// start opens a version and lets its owner work.
+func (m *model) start(ctx context.Context, v *version) {
+	_, err := m.branches.Acquire(ctx, ref(v.id), branch.Owner{Host: "h", Session: "s"}, "")
+	if err == nil {
+		v.log, err = m.openLog(ctx, v)
+	}
+	if err != nil { // ctx has ended, or the store failed for long
+		m.registry.set("shop", v.id, svc.StatusFailed, "")
+		return
+	}
+	m.mu.Lock()
+	m.versions = append(m.versions, v)
+	m.mu.Unlock()
+	m.work.Go(func() { m.own(ctx, v) })
+}
+
+func (m *model) openLog(ctx context.Context, v *version) (*replica.Log, error) {
+	c := replica.Config{
+		Bucket: m.store, Prefix: branch.StorePrefix(ref(v.id), "main"), TempDir: m.dir,
+		Keep: m.branches.Keep(), Logger: slog.New(slog.DiscardHandler),
+	}
+	if v.manifest != nil {
+		base := v.manifest.Stores["main"]
+		c.Base = &base
+	}
+	return replica.Open(ctx, c)
+}
+
+// own is the life of a version's owner. It notices late that it is not needed.
+func (m *model) own(ctx context.Context, v *version) {
+	for sleep(ctx, m.about(4*time.Minute)) {
+		v.turn.Lock()
+		gone := v.gone
+		if !gone || m.n(3) > 0 {
+			for range 1 + m.n(3) {
+				m.write(ctx, v)
+			}
+		}
+		v.turn.Unlock()
+		switch m.n(12) {
+		case 0, 1, 2:
+			m.compact(ctx, v)
+		case 3:
+			m.reopen(ctx, v)
+		}
+		if gone && m.n(2) == 0 {
+			return
+		}
+	}
+}
+
+// write appends one transaction. The caller holds its turn.
+func (m *model) write(ctx context.Context, v *version) {
+	txid := v.log.Position() + 1
+	next := v.db
+	dirty := map[int]bool{m.n(pages): true}
+	for i := range next {
+		if next[i] == nil {
+			dirty[i] = true
+		}
+	}
+	for i := range dirty {
+		next[i] = bytes.Repeat([]byte{byte(m.n(256))}, pageSize)
+		copy(next[i], fmt.Sprintf("%s %d", v.id, txid))
+	}
+	data := encode(m.t, txid, next, dirty)
+	for {
+		err := v.log.Append(ctx, txid, data)
+		if err == nil {
+			v.db = next
+		}
+		if !errors.Is(err, objstoretest.ErrInjected) {
+			return
+		}
+	}
+}
+
+func (m *model) compact(ctx context.Context, v *version) {
+	v.turn.Lock()
+	log := v.log
+	v.turn.Unlock()
+	res, _ := log.Compact(ctx, replica.Policy{Files: 4, SnapshotRatio: v.images})
+	if m.n(10) == 0 {
+		return // it crashed: the keys are reported again by the next log
+	}
+	if err := m.branches.Bury(ctx, ref(v.id), res.Superseded); err != nil && ctx.Err() == nil {
+		m.t.Errorf("bury: %v", err)
+	}
+}
+
+// reopen is a new process, or a wake.
+func (m *model) reopen(ctx context.Context, v *version) {
+	v.turn.Lock()
+	defer v.turn.Unlock()
+	log, err := m.openLog(ctx, v)
+	if err != nil {
+		if ctx.Err() == nil && m.wanted(v) {
+			m.t.Errorf("open %s again: %v", v.id, err)
+		}
+		return
+	}
+	v.log = log
+}
+
+func (m *model) alive() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, v := range m.versions {
+		if m.wanted(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// pick is a version that lives.
+func (m *model) pick() *version {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for range 20 {
+		if v := m.versions[m.rng.IntN(len(m.versions))]; m.wanted(v) {
+			return v
+		}
+	}
+	return nil
+}
+
+// fork makes a child as a deploy does: the registry has it first, and from the
+// cut to the manifest it takes up to the limit. The parent may go meanwhile.
+func (m *model) fork(ctx context.Context) {
+	parent := m.pick()
+	if m.alive() > 12 {
+		m.end(ctx)
+	}
+	if parent == nil {
+		v := m.newVersion("root")
+		m.registry.set("shop", v.id, svc.StatusReady, "")
+		m.start(ctx, v)
+		return
+	}
+	child := m.newVersion("v")
+	m.registry.set("shop", child.id, svc.StatusBranching, "")
+	if m.n(3) == 0 { // somebody destroys the parent right now, and has it collected
+		m.work.Go(func() {
+			sleep(ctx, time.Duration(m.n(int(forkLimit/2))))
+			m.destroy(ctx, parent)
+			_, _ = m.gc.Collect(ctx, svc.GCRequest{Project: "shop"})
+		})
+	}
+	if !m.branchOff(ctx, parent, child) {
+		m.registry.set("shop", child.id, svc.StatusFailed, "")
+		return
+	}
+	m.registry.set("shop", child.id, svc.StatusBranching, "1")
+	sleep(ctx, m.about(time.Minute))
+	m.registry.set("shop", child.id, svc.StatusReady, "1")
+	m.start(ctx, child)
+}
+
+// forkNobodys makes a fork that the registry never hears of.
+func (m *model) forkNobodys(ctx context.Context) {
+	if parent := m.pick(); parent != nil {
+		m.branchOff(ctx, parent, m.newVersion("nobody"))
+	}
+}
+
+func (m *model) branchOff(ctx context.Context, parent, child *version) bool {
+	ctx, cancel := context.WithTimeout(ctx, forkLimit)
+	defer cancel()
+	parent.turn.Lock()
+	log, txid := parent.log, parent.log.Position()
+	child.db = parent.db
+	parent.turn.Unlock()
+	if !m.wanted(parent) || txid == 0 {
+		return false
+	}
+	cut, err := log.Cut(txid)
+	if err != nil {
+		m.t.Errorf("cut %s at %d: %v", parent.id, txid, err)
+		return false
+	}
+	if !sleep(ctx, time.Duration(m.n(int(forkLimit)))) {
+		return false
+	}
+	child.manifest, err = m.branches.Fork(ctx, branch.Fork{
+		Parent: ref(parent.id), Child: ref(child.id), ID: child.id, At: time.Now(), Cuts: map[string]branch.Cut{"main": cut},
+	})
+	return err == nil
+}
+
+// end ends a version, most often destroys it. Now and then the daemon crashes
+// before the record says so, or all versions but one go.
+func (m *model) end(ctx context.Context) {
+	v := m.pick()
+	if v == nil {
+		return
+	}
+	if m.n(15) == 0 {
+		for range 5 {
+			if w := m.pick(); w != nil && w != v {
+				m.destroy(ctx, w)
+			}
+		}
+	}
+	m.destroy(ctx, v)
+}
+
+func (m *model) destroy(ctx context.Context, v *version) {
+	m.registry.set("shop", v.id, svc.StatusDestroyed, "")
+	v.turn.Lock()
+	v.gone = true
+	v.turn.Unlock()
+	if m.n(4) > 0 {
+		_ = m.branches.Destroy(ctx, ref(v.id)) // a failure is as if it had crashed
+	}
+}
+
+// verify restores every version that lives, then ends all.
+func (m *model) verify() {
+	m.store.faulty.Off.Store(true)
+	alive := 0
+	for _, v := range m.versions {
+		if m.wanted(v) {
+			alive++
+			m.restores(v)
+		}
+	}
+	if a := m.audit(); len(a.Problems) > 0 {
+		m.t.Errorf("in the end: %+v", a.Problems)
+	}
+	m.counted.mu.Lock()
+	deleted, sweeps := m.counted.objects, len(m.counted.sweeps)
+	m.counted.mu.Unlock()
+	m.t.Logf("%d forks, %d versions live, %d objects deleted in %d sweeps, %d left", m.forks, alive, deleted, sweeps, len(m.keys()))
+	if deleted == 0 || m.forks < 40 {
+		m.t.Error("nothing happened")
+	}
+	for _, v := range m.versions {
+		m.world.destroy(v.id)
+	}
+	for range 4 {
+		m.collect()
+		time.Sleep(61 * time.Minute)
+	}
+	m.collect()
+	if left := m.keys(); len(left) > 0 {
+		m.t.Errorf("%d objects are left of nobody: %v", len(left), left[:min(len(left), 10)])
+	}
+}
+
+func (m *model) restores(v *version) {
+	log, err := m.openLog(m.t.Context(), v)
+	if err != nil {
+		m.t.Errorf("%s: %v", v.id, err)
+		return
+	}
+	path := filepath.Join(m.t.TempDir(), "db")
+	if err := log.Restore(m.t.Context(), log.Position(), path); err != nil {
+		m.t.Errorf("%s: %v", v.id, err)
+		return
+	}
+	got, err := os.ReadFile(path)
+	must(m.t, err)
+	if want := bytes.Join(v.db[:], nil); !bytes.Equal(got, want) && v.log.Position() == log.Position() {
+		m.t.Errorf("%s restores to %.20q, not %.20q", v.id, got, want)
+	}
+}
+
+func encode(t *testing.T, txid replica.TXID, db [pages][]byte, dirty map[int]bool) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	enc, err := ltx.NewEncoder(&out)
+	must(t, err)
+	must(t, enc.EncodeHeader(ltx.Header{
+		Version: ltx.Version, Flags: ltx.HeaderFlagNoChecksum, PageSize: pageSize, Commit: pages, MinTXID: txid, MaxTXID: txid, Timestamp: int64(txid),
+	}))
+	for i, page := range db {
+		if dirty[i] {
+			must(t, enc.EncodePage(ltx.PageHeader{Pgno: uint32(i) + 1}, page))
+		}
+	}
+	must(t, enc.Close())
+	return out.Bytes()
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
