@@ -184,9 +184,6 @@ func branchedFrom(v svc.Version) string {
 	return v.ParentID
 }
 
-// Open implements lifecycle.Vault: the runtime itself brings what it needs.
-func (versionData) Open(context.Context, svc.Ref) error { return nil }
-
 // Destroy implements lifecycle.Vault: nobody may own the data any more, and what
 // no child needs goes after the grace.
 func (v versionData) Destroy(ctx context.Context, ref svc.Ref) error {

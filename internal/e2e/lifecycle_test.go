@@ -293,7 +293,6 @@ func TestFaultsLifecycle(t *testing.T) {
 		{"wake/started", wake, api.VersionStatusArchived},
 		{"wake/moved", wake, api.VersionStatusReady},
 		{"archive/stopped", archive, api.VersionStatusArchived},
-		{"wake/opened", wake, api.VersionStatusReady},
 		{"archive/sealed", archive, api.VersionStatusArchived},
 		{"wake/served", wake, api.VersionStatusReady},
 		{"wake/done", func() error { return errors.Join(archive(), wake()) }, api.VersionStatusReady},

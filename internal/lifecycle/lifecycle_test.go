@@ -37,7 +37,7 @@ func TestArchiveAndWake(t *testing.T) {
 		}
 		d.expect(t, r, svc.StatusReady, true, true)
 	}
-	want := []string{"drain v1", "stop v1", "seal v1", "drain v1", "stop v1", "seal v1", "open v1", "start v1"}
+	want := []string{"drain v1", "stop v1", "seal v1", "drain v1", "stop v1", "seal v1", "start v1"}
 	if diff := cmp.Diff(want, d.log()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
@@ -114,12 +114,12 @@ func TestWakeFails(t *testing.T) {
 	w := newWorld(t)
 	r := w.add(t, "v1", append(toReady[:5:5], svc.TriggerArchive)...)
 	d := w.start(t)
-	for part, cause := range map[string]error{
-		"start": svc.Errorf(svc.Unprocessable, "startup_failed", "it throws"),
-		"open":  errors.New("secret cause"),
+	for name, cause := range map[string]error{
+		"said":   svc.Errorf(svc.Unprocessable, "startup_failed", "it throws"),
+		"secret": errors.New("secret cause"),
 	} {
 		d.before = func(_ context.Context, call string, _ svc.Ref) error {
-			if call == part {
+			if call == "start" {
 				return cause
 			}
 			return nil
@@ -128,12 +128,12 @@ func TestWakeFails(t *testing.T) {
 		wantError(t, err, svc.Unavailable, "wake_failed")
 		e := svc.AsError(err)
 		if known := svc.AsError(cause); !strings.Contains(e.Detail, known.Code) || !strings.Contains(e.Detail, known.Detail) || strings.Contains(e.Detail, "secret") {
-			t.Errorf("%s: %q", part, e.Detail)
+			t.Errorf("%s: %q", name, e.Detail)
 		}
 		d.expect(t, r, svc.StatusArchived, false, true)
 		v := d.version(t, r)
 		if last := v.Timeline[len(v.Timeline)-1]; last.Status != svc.StepFailed || v.Error != "" || !v.WokenAt.IsZero() {
-			t.Errorf("%s: %+v", part, v)
+			t.Errorf("%s: %+v", name, v)
 		}
 		if d.status(r) != svc.StatusArchived {
 			t.Errorf("the gateway was told %q", d.status(r))
@@ -178,7 +178,7 @@ func TestSlowWake(t *testing.T) {
 		}
 	}
 	d.expect(t, r, svc.StatusReady, true, true)
-	if got := d.log(); len(got) != 2 { // one open, one start
+	if got := d.log(); len(got) != 1 { // one start
 		t.Errorf("%v", got)
 	}
 }

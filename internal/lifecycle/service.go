@@ -57,15 +57,14 @@ type Routes interface {
 	DrainVersion(ctx context.Context, ref svc.Ref) error
 }
 
-// Vault keeps the data of versions that do not run. Every method may be
-// repeated, and is after a crash; no process has the data open meanwhile.
+// Vault keeps the data of versions that do not run; a runtime that starts brings
+// what it needs by itself. Every method may be repeated, and is after a crash; no
+// process has the data open meanwhile.
 type Vault interface {
 	// Seal makes the data safe without what is cached on this machine, and lets
 	// the cache go. It is called for every archived version when the daemon
 	// starts, so it must be cheap when there is nothing to do.
 	Seal(ctx context.Context, ref svc.Ref) error
-	// Open makes the data ready for a runtime to open.
-	Open(ctx context.Context, ref svc.Ref) error
 	// Destroy removes the data that no child needs [D22].
 	Destroy(ctx context.Context, ref svc.Ref) error
 }

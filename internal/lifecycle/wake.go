@@ -158,12 +158,8 @@ func hintFor(v svc.Version) string {
 	return "wait until it is ready"
 }
 
-// bringUp takes a version from its data to ready. The end of ctx gives it up.
+// bringUp takes a version from its process to ready. The end of ctx gives it up.
 func (s *Service) bringUp(ctx context.Context, v svc.Version) error {
-	if err := s.deps.Vault.Open(ctx, v.Ref); err != nil {
-		return err
-	}
-	failpoint.Hit("lifecycle/wake/opened")
 	if err := s.deps.Runtimes.Start(ctx, v.Ref); err != nil {
 		return err
 	}

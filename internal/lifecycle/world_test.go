@@ -99,7 +99,7 @@ type daemon struct {
 	*world
 
 	// before is called before each call of a part: "start", "stop", "drain",
-	// "seal", "open", "destroy", "purge", "forget".
+	// "seal", "destroy", "purge", "forget".
 	before func(ctx context.Context, call string, r svc.Ref) error
 
 	mu      sync.Mutex
@@ -121,7 +121,7 @@ func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
 		d.up[v.Ref] = true
 	}
 	deps := lifecycle.Deps{
-		Versions: w, Inventory: w, Runtimes: runtimes{d}, Routes: d, Vault: vault{d, lifecycle.Directory{Root: filepath.Join(w.root, "data")}},
+		Versions: w, Inventory: w, Runtimes: runtimes{d}, Routes: d, Vault: vault{d, filepath.Join(w.root, "data")},
 		Logger: slog.New(slog.DiscardHandler), Observer: d,
 	}
 	for _, c := range change {
@@ -243,11 +243,11 @@ func (r runtimes) Stop(ctx context.Context, v svc.Ref) error {
 	return nil
 }
 
-// vault is a Directory that fails when told to and checks that nobody has the
-// data open.
+// vault is a directory for each version that fails when told to and checks that
+// nobody has the data open.
 type vault struct {
-	d *daemon
-	lifecycle.Directory
+	d    *daemon
+	root string
 }
 
 func (v vault) closed(ctx context.Context, call string, r svc.Ref) error {
@@ -257,25 +257,13 @@ func (v vault) closed(ctx context.Context, call string, r svc.Ref) error {
 	return v.d.call(ctx, call, r)
 }
 
-func (v vault) Seal(ctx context.Context, r svc.Ref) error {
-	if err := v.closed(ctx, "seal", r); err != nil {
-		return err
-	}
-	return v.Directory.Seal(ctx, r)
-}
-
-func (v vault) Open(ctx context.Context, r svc.Ref) error {
-	if err := v.closed(ctx, "open", r); err != nil {
-		return err
-	}
-	return v.Directory.Open(ctx, r)
-}
+func (v vault) Seal(ctx context.Context, r svc.Ref) error { return v.closed(ctx, "seal", r) }
 
 func (v vault) Destroy(ctx context.Context, r svc.Ref) error {
 	if err := v.closed(ctx, "destroy", r); err != nil {
 		return err
 	}
-	return v.Directory.Destroy(ctx, r)
+	return os.RemoveAll(filepath.Join(v.root, r.Project, r.Version))
 }
 
 // wantError checks kind and code.
