@@ -56,9 +56,10 @@ func (v *Volumes) moment(ctx context.Context) (moments map[string]moment, offer 
 	if err := v.own(ctx); err != nil {
 		return nil, "", err
 	}
-	stores := v.settled()
+	v.settled()
 	v.gate.Lock()
 	defer v.gate.Unlock()
+	stores := *v.open.Load() // one that was opened in between may have been written
 	moments = map[string]moment{}
 	for _, s := range stores {
 		txid, err := s.file.Stage()

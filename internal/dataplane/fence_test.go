@@ -62,7 +62,7 @@ func (o *owner) fenced(t *testing.T, stores ...string) {
 // cutError tries to take a cut.
 func (o *owner) cutError(t *testing.T) error {
 	t.Helper()
-	_, err := o.Cut(t.Context())
+	_, _, err := o.Cut(t.Context())
 	return err
 }
 
@@ -70,6 +70,7 @@ func (o *owner) cutError(t *testing.T) error {
 // write is refused by the log, and with it everything else; what the log had
 // before is kept, and what the second acknowledges.
 func TestFenced(t *testing.T) {
+	t.Parallel()
 	for name, mode := range map[string]func(*dataplane.Config){
 		"async": func(*dataplane.Config) {}, "sync": inSync,
 	} {

@@ -1,0 +1,43 @@
+package dataplane_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/cowvfs"
+	"github.com/svcctl/svcctl/internal/objstore"
+)
+
+// Pages that are missing go on coming in the next process, and what was written
+// in between is not overwritten by them.
+func TestHydrationGoesOn(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		bucket, dir := new(objstore.Mem), t.TempDir()
+		v := openOn(t, bucket, dir)
+		exec(t, store(t, v, "a"), `CREATE TABLE t(x INTEGER PRIMARY KEY, v);
+			WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, randomblob(3000) FROM n`)
+		closed(t, v)
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+		lives := 0
+		for partial := true; partial && lives < 20; lives++ {
+			v := openOn(t, bucket, dir)
+			exec(t, store(t, v, "a"), fmt.Sprintf("UPDATE t SET v = 'new' WHERE x IN (%d, %d)", 2000-lives, 90*lives+1))
+			time.Sleep(2*time.Second + 41*time.Millisecond) // two steps after the delay
+			closed(t, v)
+			partial = cowvfs.Partial(fileIn(dir, "a"))
+		}
+		if lives < 3 || lives == 20 {
+			t.Errorf("the file was whole after %d lives", lives)
+		}
+		if n := ask(t, fileIn(dir, "a"), "SELECT sum(v = 'new') * 10000 + count(*) FROM t"); n != int64(2*lives*10000+2000) {
+			t.Errorf("got %d after %d lives", n, lives)
+		}
+		if err := archive(t, bucket, dir); err != nil { // compares the file with the log
+			t.Error(err)
+		}
+	})
+}
