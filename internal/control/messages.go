@@ -56,11 +56,21 @@ type Cut struct {
 type Pong struct {
 	Behind time.Duration `json:"behind"` // age of the oldest write that the object store does not have
 	Error  string        `json:"error"`  // of the last try to bring one there; "" after a success
+	// Requests to the object store since the last Pong.
+	Requests []Requests `json:"requests,omitempty"`
 }
 
-// Prepared says which migrations were applied now, as "<binding>/<name>".
+// Requests counts those of one operation that ended in one way.
+type Requests struct {
+	Op     string `json:"op"`
+	Result string `json:"result"`
+	N      int    `json:"n"`
+}
+
+// Prepared says what was done to the data now.
 type Prepared struct {
-	Applied []string `json:"applied"`
+	Seeded  []string `json:"seeded"`  // seeds that were imported, as "<binding> from <path>"
+	Applied []string `json:"applied"` // migrations, as "<binding>/<name>"
 }
 
 // Ready says where a version listens.

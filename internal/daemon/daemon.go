@@ -157,12 +157,14 @@ func WorkerdOptions(cfg *config.Daemon, stage func(string)) provision.Options {
 }
 
 func (d *Daemon) startObjects(ctx context.Context, c Config) (err error) {
-	if d.objects, err = openObjects(ctx, d.cfg, d.dirs, c.Command, d.logger); err != nil {
+	if d.objects, err = openObjects(ctx, d.cfg, d.dirs, c.Command, d.logger, d.countRequest); err != nil {
 		return err
 	}
 	d.onStop("object store", func(context.Context) error { d.objects.close(); return nil })
 	return nil
 }
+
+func (d *Daemon) countRequest(op, result string) { d.metrics.S3Requests(op, result, 1) }
 
 func (d *Daemon) startRegistry(ctx context.Context, _ Config) (err error) {
 	if d.registry, err = registry.Open(ctx, d.cfg.RegistryDB); err != nil {

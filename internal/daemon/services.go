@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/deploy"
 	"github.com/svcctl/svcctl/internal/gateway"
 	"github.com/svcctl/svcctl/internal/httpapi"
@@ -60,6 +61,11 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 			d.deploy.RuntimeChanged(ref, deploy.RuntimeState(s), deploy.Endpoint(e))
 		},
 		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
+		OnRequests: func(list []control.Requests) {
+			for _, r := range list {
+				d.metrics.S3Requests(r.Op, r.Result, r.N)
+			}
+		},
 	}
 }
 

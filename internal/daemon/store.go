@@ -24,7 +24,7 @@ type objects struct {
 
 // openObjects connects to the configured store, or starts the embedded one, and
 // makes sure that the buckets exist.
-func openObjects(ctx context.Context, cfg *config.Daemon, dirs layout, command []string, logger *slog.Logger) (*objects, error) {
+func openObjects(ctx context.Context, cfg *config.Daemon, dirs layout, command []string, logger *slog.Logger, report func(op, result string)) (*objects, error) { //nolint:revive // parts of the daemon
 	o := &objects{probe: cfg.ArtifactsBucket}
 	target := s3.Config{Endpoint: cfg.S3.Endpoint, Region: cfg.S3.Region, AccessKey: cfg.S3.AccessKey, SecretKey: cfg.S3.SecretKey}
 	if target.Endpoint == "" {
@@ -35,6 +35,7 @@ func openObjects(ctx context.Context, cfg *config.Daemon, dirs layout, command [
 		o.embedded = server
 		target = s3.Config{Endpoint: "unix:" + dirs.storeSocket(), AccessKey: server.Keys().AccessKey, SecretKey: server.Keys().SecretKey}
 	}
+	target.Report = report
 	if err := o.connect(ctx, cfg, target); err != nil {
 		o.close()
 		return nil, err

@@ -129,8 +129,10 @@ func (m *Metrics) BranchDone(d time.Duration) { m.branchTime.Observe(d.Seconds()
 // RuntimeRestarted counts a restart of a runtime.
 func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }
 
-// S3Request counts a request to the object store.
-func (m *Metrics) S3Request(op, result string) { m.s3.WithLabelValues(op, result).Inc() }
+// S3Requests counts n requests to the object store.
+func (m *Metrics) S3Requests(op, result string, n int) {
+	m.s3.WithLabelValues(op, result).Add(float64(n))
+}
 
 // HTTPRequest counts a request to the API. route is a path pattern.
 func (m *Metrics) HTTPRequest(route, method string, code int) {

@@ -44,7 +44,7 @@ func TestMetrics(t *testing.T) {
 	m.DeployLenient("preparing")
 	m.PromoteDone("done", time.Second)
 	m.RuntimeRestarted("crash")
-	m.S3Request("put", "ok")
+	m.S3Requests("put", "ok", 1)
 	m.HTTPRequest("/v1/health", "GET", 200)
 	var all sync.WaitGroup
 	for range 50 {

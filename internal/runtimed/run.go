@@ -90,13 +90,15 @@ func (s settling) Serve(ctx context.Context) (control.Ready, error) {
 // resources are a version's bindings and its data.
 type resources struct {
 	*binding.Set
-	volumes *dataplane.Volumes
+	volumes  *dataplane.Volumes
+	requests *counts
 }
 
 // open is what the runtime package needs.
 func open(log *slog.Logger) func(context.Context, control.Spec, *bundle.Manifest, func(error)) (runtime.Resources, error) {
 	return func(ctx context.Context, s control.Spec, m *bundle.Manifest, lost func(error)) (runtime.Resources, error) {
-		volumes, err := openVolumes(ctx, s, log, lost)
+		requests := new(counts)
+		volumes, err := openVolumes(ctx, s, log, requests.add, lost)
 		if err != nil {
 			return nil, err
 		}
@@ -104,7 +106,7 @@ func open(log *slog.Logger) func(context.Context, control.Spec, *bundle.Manifest
 		if err != nil {
 			return nil, errors.Join(err, volumes.Close())
 		}
-		return resources{set, volumes}, nil
+		return resources{set, volumes, requests}, nil
 	}
 }
 
@@ -117,7 +119,7 @@ func (r resources) Cut(ctx context.Context) (control.Cut, error) {
 // State is how far the object store is behind.
 func (r resources) State() control.Pong {
 	age, failing := r.volumes.Behind()
-	p := control.Pong{Behind: age}
+	p := control.Pong{Behind: age, Requests: r.requests.take()}
 	if failing != nil {
 		p.Error = failing.Error()
 	}

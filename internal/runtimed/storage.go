@@ -14,14 +14,14 @@ import (
 )
 
 // openVolumes opens the data that s names. It asks nothing of the store yet.
-func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, lost func(error)) (*dataplane.Volumes, error) {
-	data, err := place(s.Storage, s.Storage.Data)
+func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, report func(op, result string), lost func(error)) (*dataplane.Volumes, error) { //nolint:revive // what a host has
+	data, err := place(s.Storage, s.Storage.Data, report)
 	if err != nil {
 		return nil, err
 	}
 	manifests := data // one bucket is listed once
 	if s.Storage.Manifests != s.Storage.Data {
-		if manifests, err = place(s.Storage, s.Storage.Manifests); err != nil {
+		if manifests, err = place(s.Storage, s.Storage.Manifests, report); err != nil {
 			return nil, err
 		}
 	}
@@ -35,11 +35,11 @@ func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, lost fun
 	})
 }
 
-func place(s control.Storage, p control.Place) (objstore.Bucket, error) { //nolint:ireturn // either kind
+func place(s control.Storage, p control.Place, report func(op, result string)) (objstore.Bucket, error) { //nolint:ireturn // either kind
 	if p.Dir != "" {
 		return dirstore.Open(p.Dir)
 	}
-	store, err := s3.New(s3.Config{Endpoint: s.Endpoint, Region: s.Region, AccessKey: s.AccessKey, SecretKey: svc.Secret(s.SecretKey)})
+	store, err := s3.New(s3.Config{Endpoint: s.Endpoint, Region: s.Region, AccessKey: s.AccessKey, SecretKey: svc.Secret(s.SecretKey), Report: report})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func place(s control.Storage, p control.Place) (objstore.Bucket, error) { //noli
 // archive brings the data of a version into the object store.
 func archive(log *slog.Logger) func(context.Context, control.Spec) error {
 	return func(ctx context.Context, s control.Spec) error {
-		v, err := openVolumes(ctx, s, log, nil)
+		v, err := openVolumes(ctx, s, log, nil, nil)
 		if err != nil {
 			return err
 		}

@@ -29,6 +29,9 @@ type Config struct {
 	// Patience is how long the store may take to begin an answer, 30 s when 0.
 	// Then the request is made again.
 	Patience time.Duration
+	// Report, which may be nil, hears of every request: its operation and how it
+	// ended. It returns at once.
+	Report func(op, result string)
 }
 
 // Store is one S3-compatible store. Safe for concurrent use.
@@ -50,12 +53,19 @@ func New(c Config) (*Store, error) {
 		BaseEndpoint: aws.String(endpoint),
 		Region:       c.Region,
 		UsePathStyle: true,
-		HTTPClient:   &http.Client{Transport: transport},
+		HTTPClient:   &http.Client{Transport: c.counted(transport)},
 		Credentials:  credentials.NewStaticCredentialsProvider(c.AccessKey, c.SecretKey.Reveal(), ""),
 		// Stores other than AWS reject checksum trailers they do not know.
 		RequestChecksumCalculation: aws.RequestChecksumCalculationWhenRequired,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenRequired,
 	})}, nil
+}
+
+func (c *Config) counted(t *http.Transport) http.RoundTripper { //nolint:ireturn // with or without
+	if c.Report == nil {
+		return t
+	}
+	return counted{t, c.Report}
 }
 
 // EnsureBucket creates the bucket unless it is there.

@@ -86,6 +86,9 @@ func (u *unit) answers(ctx context.Context, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	pong, err := u.proc.client.Ping(ctx)
+	if len(pong.Requests) > 0 {
+		u.cfg.OnRequests(pong.Requests)
+	}
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.status.Behind, u.status.DataError = pong.Behind, pong.Error

@@ -55,6 +55,8 @@ type Config struct {
 	// OnRestart learns why a runtime is about to be started again: a code of
 	// workerd.Explain, "unresponsive", "host_exited" or an error's code.
 	OnRestart func(ref svc.Ref, reason string)
+	// OnRequests hears how many requests a runtime made to the object store.
+	OnRequests func(list []control.Requests)
 }
 
 // Supervisor is described by the package.
@@ -99,6 +101,9 @@ func (c *Config) defaults() {
 	c.Policy = c.Policy.orDefault()
 	if c.OnChange == nil {
 		c.OnChange = func(svc.Ref, State, Endpoint) {}
+	}
+	if c.OnRequests == nil {
+		c.OnRequests = func([]control.Requests) {}
 	}
 	if c.OnRestart == nil {
 		c.OnRestart = func(svc.Ref, string) {}
@@ -155,17 +160,18 @@ func (s *Supervisor) Open(ctx context.Context, spec Spec) error {
 	}
 }
 
-// Prepare applies the migrations of an open version and says which.
-func (s *Supervisor) Prepare(ctx context.Context, ref svc.Ref) (applied []string, err error) {
+// Prepare imports the seeds of an open version and applies its migrations, and
+// says which.
+func (s *Supervisor) Prepare(ctx context.Context, ref svc.Ref) (p control.Prepared, err error) {
 	u, err := s.unit(ref, false)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	err = u.exclusively(ctx, func(ctx context.Context) error {
-		applied, err = u.prepare(ctx)
+		p, err = u.prepare(ctx)
 		return err
 	})
-	return applied, notOpen(ref, err)
+	return p, notOpen(ref, err)
 }
 
 // Serve starts the worker of an open version and returns once every socket of

@@ -106,8 +106,8 @@ func TestData(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, want := range []int{1, 0} {
-		if applied, err := h.Prepare(ctx, spec.Ref); err != nil || len(applied) != want {
-			t.Fatalf("Prepare %d: %v %v", i, applied, err)
+		if p, err := h.Prepare(ctx, spec.Ref); err != nil || len(p.Applied) != want {
+			t.Fatalf("Prepare %d: %v %v", i, p, err)
 		}
 	}
 	e, err := h.Serve(ctx, spec.Ref)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -108,15 +109,15 @@ func (u *unit) launch(ctx context.Context) (*process, error) {
 }
 
 // prepare is Supervisor.Prepare.
-func (u *unit) prepare(ctx context.Context) ([]string, error) {
+func (u *unit) prepare(ctx context.Context) (control.Prepared, error) {
 	if u.proc == nil {
-		return nil, errGone
+		return control.Prepared{}, errGone
 	}
 	p, err := u.proc.client.Prepare(ctx)
 	if err != nil {
-		return nil, u.proc.explain(ctx, err)
+		return control.Prepared{}, u.proc.explain(ctx, err)
 	}
-	return p.Applied, nil
+	return p, nil
 }
 
 // serve is Supervisor.Serve.

@@ -1,0 +1,34 @@
+package runtimed
+
+import (
+	"sync"
+
+	"github.com/svcctl/svcctl/internal/control"
+)
+
+// counts are the requests to the object store that the daemon was not told of.
+type counts struct {
+	mu sync.Mutex
+	n  map[control.Requests]int // by operation and result
+}
+
+func (c *counts) add(op, result string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = map[control.Requests]int{}
+	}
+	c.n[control.Requests{Op: op, Result: result}]++
+}
+
+// take gives them and begins anew.
+func (c *counts) take() (list []control.Requests) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for r, n := range c.n {
+		r.N = n
+		list = append(list, r)
+	}
+	clear(c.n)
+	return list
+}
