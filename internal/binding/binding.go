@@ -82,6 +82,7 @@ type Wiring struct {
 // one share it, and Volumes closes it.
 type Volumes interface {
 	Store(ctx context.Context, name string) (Store, error)
+	Blobs() Blobs
 }
 
 // Store is one SQLite file of a version, durable in object storage and

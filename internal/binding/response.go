@@ -18,7 +18,8 @@ type response struct {
 	noBody  bool          // the answer to a HEAD request
 	wrote   bool          // the head
 	chunked bool
-	broken  bool // the connection is of no further use
+	left    int64 // of the length that was announced, unless chunked
+	broken  bool  // the connection is of no further use
 }
 
 var (
@@ -56,8 +57,11 @@ func (w *response) writeHead(code int, reason string) {
 			b = append(append(append(append(b, name...), ": "...), v...), "\r\n"...)
 		}
 	}
-	_, sized := w.header["Content-Length"]
+	length, sized := w.header["Content-Length"]
 	bodiless := w.noBody || code == http.StatusNoContent || code == http.StatusNotModified
+	if sized && !bodiless {
+		w.left, _ = strconv.ParseInt(length[0], 10, 64)
+	}
 	if w.chunked = !sized && !bodiless; w.chunked {
 		b = append(b, "Transfer-Encoding: chunked\r\n"...)
 	}
@@ -82,6 +86,7 @@ func (w *response) Write(b []byte) (int, error) {
 		w.write(b)
 		w.write([]byte("\r\n"))
 	default:
+		w.left -= int64(len(b))
 		w.write(b)
 	}
 	if w.broken {
@@ -100,7 +105,8 @@ func (w *response) Flush() {
 	}
 }
 
-// finish ends the answer.
+// finish ends the answer. One that is shorter than it was announced to be must
+// not run into the next.
 func (w *response) finish() error {
 	if !w.wrote && !w.broken {
 		w.header["Content-Length"] = []string{"0"}
@@ -108,6 +114,9 @@ func (w *response) finish() error {
 	}
 	if w.chunked && !w.broken {
 		w.write([]byte("0\r\n\r\n"))
+	}
+	if !w.chunked && w.left != 0 {
+		w.broken = true
 	}
 	if w.broken {
 		return net.ErrClosed

@@ -26,6 +26,12 @@ const compatibilityDate = "2026-11-01"
 // has opened there are closed, as by a restart.
 func OpenVolumes(t testing.TB, dir string) *dataplane.Volumes {
 	t.Helper()
+	return OpenVolumesOn(t, dir, &machineOf(dir).bucket)
+}
+
+// OpenVolumesOn is OpenVolumes on an object store of the test's.
+func OpenVolumesOn(t testing.TB, dir string, bucket objstore.Bucket) *dataplane.Volumes {
+	t.Helper()
 	m := machineOf(dir)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -34,7 +40,6 @@ func OpenVolumes(t testing.TB, dir string) *dataplane.Volumes {
 			t.Fatal(err)
 		}
 	}
-	bucket := &m.bucket
 	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
 	branches, err := branch.New(branch.Config{Data: bucket, Logger: logger})
 	if err != nil {

@@ -1,0 +1,47 @@
+package objects
+
+import (
+	"context"
+	"errors"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/workerd"
+)
+
+// Kind is the kind "object_store". Its zero value is ready.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Name is "object_store".
+func (Kind) Name() string { return "object_store" }
+
+// Check refuses a bucket without a name and a config: there is none.
+func (Kind) Check(d bundle.Binding) error {
+	switch {
+	case d.Resource == "":
+		return errors.New("the resource, which names the bucket, is missing")
+	case len(d.Config) > 0:
+		return errors.New("an object store has no config")
+	}
+	return nil
+}
+
+// Open opens the bucket in the version's shared store.
+func (Kind) Open(ctx context.Context, d bundle.Binding, v binding.Volumes) (binding.Instance, error) {
+	store, err := v.Store(ctx, binding.SharedStore)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, d.Resource, store, v.Blobs())
+}
+
+// Wire is workerd's own R2 binding, served by the bucket.
+func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
+	name := "r2:" + d.Resource
+	return binding.Wiring{
+		Binding:  workerd.Binding{Name: d.Name, R2Bucket: name},
+		Services: []workerd.Service{s.Service(name, d)},
+	}
+}
