@@ -35,6 +35,11 @@ func (r runtimes) Open(ctx context.Context, spec deploy.RuntimeSpec) error {
 	})
 }
 
+func (r runtimes) Prepare(ctx context.Context, ref svc.Ref) (deploy.Prepared, error) {
+	p, err := r.Supervisor.Prepare(ctx, ref)
+	return deploy.Prepared(p), err
+}
+
 func (r runtimes) Serve(ctx context.Context, ref svc.Ref) (deploy.Endpoint, error) {
 	e, err := r.Supervisor.Serve(ctx, ref)
 	return deploy.Endpoint(e), err

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -65,6 +66,25 @@ func TestDeploy(t *testing.T) {
 	left, err := os.ReadDir(filepath.Join(w.cache(), "shop"))
 	if err != nil || len(left) != 2 {
 		t.Errorf("the cache holds %v, %v; want the bundle and its mark", left, err)
+	}
+}
+
+// The timeline tells what a version's data began with.
+func TestSeeded(t *testing.T) {
+	t.Parallel()
+	for files, want := range map[int]string{
+		0:  "applied 1 migrations: 0001_init.sql",
+		1:  "seeded DB from seed/DB.sql; applied 1 migrations: 0001_init.sql",
+		99: "seeded from 99 files; applied 1 migrations: 0001_init.sql",
+	} {
+		w := newWorld(t)
+		d := w.start(t, nil)
+		d.runtimes.seeded = slices.Repeat([]string{"DB from seed/DB.sql"}, files)
+		w.upload(t, ref("v1"), hello(t))
+		d.submit(t, svc.NewVersion{ID: "v1"})
+		if v := d.run(t, ref("v1")); v.Timeline[2].Detail != want {
+			t.Errorf("%d files: %q, want %q", files, v.Timeline[2].Detail, want)
+		}
 	}
 }
 

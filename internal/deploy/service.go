@@ -74,9 +74,15 @@ type Forked struct {
 // idempotent. Prepare and Serve need a version that was opened.
 type Runtimes interface {
 	Open(ctx context.Context, spec RuntimeSpec) error
-	Prepare(ctx context.Context, ref svc.Ref) (applied []string, err error)
+	Prepare(ctx context.Context, ref svc.Ref) (Prepared, error)
 	Serve(ctx context.Context, ref svc.Ref) (Endpoint, error)
 	StopVersion(ctx context.Context, ref svc.Ref) error
+}
+
+// Prepared says what was done to a version's data now.
+type Prepared struct {
+	Seeded  []string // seeds that were imported, as "<binding> from <path>"
+	Applied []string // migrations, as "<binding>/<name>"
 }
 
 // RuntimeSpec is what the runtime of a version is started with.

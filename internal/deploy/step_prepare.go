@@ -9,8 +9,8 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// prepare opens the runtime, which opens the version's data, scrubs the data of
-// a version that needs it, and applies its migrations.
+// prepare opens the runtime, which opens the version's data, imports the seeds of
+// a root, scrubs the data of a version that needs it, and applies its migrations.
 func (r *run) prepare(ctx context.Context) (string, error) {
 	if r.v.ScrubID != "" && r.deps.ScrubSQL == "" { // it was set when the version was created
 		return "", svc.Errorf(svc.Unprocessable, "scrub_missing", "the data of the parent has to be scrubbed, and there is no SQL for it").
@@ -19,18 +19,34 @@ func (r *run) prepare(ctx context.Context) (string, error) {
 	if err := r.open(ctx); err != nil {
 		return "", err
 	}
-	applied, err := r.deps.Runtimes.Prepare(ctx, r.v.Ref)
+	done, err := r.deps.Runtimes.Prepare(ctx, r.v.Ref)
 	if err != nil {
 		return "", err
 	}
-	detail := "no migrations to apply"
-	if len(applied) > 0 {
-		detail = fmt.Sprintf("applied %d migrations: %s", len(applied), strings.Join(applied, ", "))
+	return done.detail(r.v.ScrubID != ""), nil
+}
+
+// maxSeedsNamed is how many files of seeds a timeline names: objects are many.
+const maxSeedsNamed = 20
+
+// detail says in words what was done.
+func (p Prepared) detail(scrubbed bool) string {
+	var parts []string
+	switch n := len(p.Seeded); {
+	case n > maxSeedsNamed:
+		parts = append(parts, fmt.Sprintf("seeded from %d files", n))
+	case n > 0:
+		parts = append(parts, "seeded "+strings.Join(p.Seeded, ", "))
 	}
-	if r.v.ScrubID != "" {
-		detail = "scrubbed; " + detail
+	if scrubbed {
+		parts = append(parts, "scrubbed")
 	}
-	return detail, nil
+	if n := len(p.Applied); n > 0 {
+		parts = append(parts, fmt.Sprintf("applied %d migrations: %s", n, strings.Join(p.Applied, ", ")))
+	} else {
+		parts = append(parts, "no migrations to apply")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // open makes sure that the runtime is there, in whichever step a deploy is

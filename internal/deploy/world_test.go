@@ -179,6 +179,7 @@ func hello(t *testing.T) []byte {
 type runtimes struct {
 	report func(svc.Ref, deploy.RuntimeState, deploy.Endpoint)
 	hook   func(ctx context.Context, call string, ref svc.Ref) error // before each call; nil: none
+	seeded []string                                                  // what Prepare says it imported
 
 	mu    sync.Mutex
 	open  map[svc.Ref]deploy.RuntimeSpec
@@ -230,11 +231,11 @@ func (r *runtimes) isOpen(ref svc.Ref) error {
 	return nil
 }
 
-func (r *runtimes) Prepare(ctx context.Context, ref svc.Ref) ([]string, error) {
+func (r *runtimes) Prepare(ctx context.Context, ref svc.Ref) (deploy.Prepared, error) {
 	if err := r.call(ctx, "prepare", ref); err != nil {
-		return nil, err
+		return deploy.Prepared{}, err
 	}
-	return []string{"0001_init.sql"}, r.isOpen(ref)
+	return deploy.Prepared{Seeded: r.seeded, Applied: []string{"0001_init.sql"}}, r.isOpen(ref)
 }
 
 func (r *runtimes) Serve(ctx context.Context, ref svc.Ref) (deploy.Endpoint, error) {

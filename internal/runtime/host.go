@@ -23,6 +23,8 @@ import (
 // serve the requests that workerd sends for them.
 type Resources interface {
 	http.Handler
+	// Seed is for versions that begin with no parent's data.
+	Seed(ctx context.Context, m *bundle.Manifest, files fs.FS) (imported []string, err error)
 	Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (applied []string, err error)
 	// Scrub is for versions that begin with production's data [D23].
 	Scrub(ctx context.Context, project string, s svc.Scrub) error
@@ -136,19 +138,27 @@ func (h *Host) Cut(ctx context.Context) (control.Cut, error) {
 	return (*r).Cut(ctx)
 }
 
-// Prepare scrubs the data, if it has to be, and applies the migrations.
-func (h *Host) Prepare(ctx context.Context) (control.Prepared, error) {
+// Prepare imports the seeds of a version that begins with no parent's data,
+// scrubs the data, if it has to be, and applies the migrations: in this order, for
+// a seed may be the data of a time when fewer of them were.
+func (h *Host) Prepare(ctx context.Context) (p control.Prepared, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v, err := h.opened()
 	if err != nil {
-		return control.Prepared{}, err
+		return p, err
 	}
-	if err := v.resources.Scrub(ctx, v.spec.Ref.Project, v.spec.Scrub); err != nil {
-		return control.Prepared{}, err
+	files := os.DirFS(v.spec.BundleDir)
+	if v.spec.Parent == "" {
+		if p.Seeded, err = v.resources.Seed(ctx, &v.manifest, files); err != nil {
+			return p, err
+		}
 	}
-	applied, err := v.resources.Migrate(ctx, &v.manifest, os.DirFS(v.spec.BundleDir))
-	return control.Prepared{Applied: applied}, err
+	if err = v.resources.Scrub(ctx, v.spec.Ref.Project, v.spec.Scrub); err != nil {
+		return p, err
+	}
+	p.Applied, err = v.resources.Migrate(ctx, &v.manifest, files)
+	return p, err
 }
 
 func (h *Host) opened() (*version, error) {
