@@ -18,11 +18,12 @@ const SnapshotLevel = 9
 // File names one immutable log file: the changes of transactions Min to Max of
 // one store. A file whose Min is 1 is a full image.
 type File struct {
-	Prefix   string // of the store that wrote it, see StorePrefix
-	Level    int
-	Min, Max uint64
-	Size     int64     // bytes; an object of another size is torn
-	Modified time.Time // when the object store got it; zero in manifests
+	Prefix   string    `json:"prefix"` // of the store that wrote it, see StorePrefix
+	Level    int       `json:"level"`
+	Min      uint64    `json:"min"`
+	Max      uint64    `json:"max"`
+	Size     int64     `json:"size"`     // bytes; an object of another size is torn
+	Modified time.Time `json:"modified"` // when the object store got it; zero in manifests
 }
 
 // Key is the name of the file's object.

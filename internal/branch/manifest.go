@@ -20,10 +20,10 @@ type Manifest struct {
 // StoreBase is where one store of a child begins: the state of the parent's
 // store right after TXID, and the files that give it.
 type StoreBase struct {
-	Kind     string // of store, for the reader: "d1", "sys"
-	PageSize int
-	TXID     uint64 // 0: the parent's store was empty
-	Files    []File // a restore plan, and the level 0 file of TXID
+	Kind     string `json:"kind"` // of store, for the reader: "database", "sys"
+	PageSize int    `json:"page_size"`
+	TXID     uint64 `json:"txid"`  // 0: the parent's store was empty
+	Files    []File `json:"files"` // a restore plan, and the level 0 file of TXID
 }
 
 // Cut is one store's part of a fork; the owner of the log computes it.

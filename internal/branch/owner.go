@@ -12,7 +12,8 @@ import (
 // under its lock, so a new session of a host knows the old one is dead;
 // Session is of one process.
 type Owner struct {
-	Host, Session string
+	Host    string `json:"host"`
+	Session string `json:"session"`
 }
 
 // Grant is the right to write the data of a version, until the record changes.

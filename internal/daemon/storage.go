@@ -78,7 +78,7 @@ func (d *Daemon) places(owner branch.Owner) control.Storage {
 }
 
 // manifests opens BRANCH_STORE, and probes it and the data's bucket.
-func (s *storage) manifests(ctx context.Context) (objstore.Bucket, error) { //nolint:ireturn // either kind
+func (s *storage) manifests(ctx context.Context) (objstore.Bucket, error) {
 	if err := probe(ctx, "RUNTIME_BUCKET", s.data); err != nil {
 		return nil, err
 	}

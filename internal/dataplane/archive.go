@@ -25,7 +25,7 @@ const archivePlan = 32
 // write. After a failure it may be repeated with new Volumes.
 func (v *Volumes) Archive(ctx context.Context) error {
 	stores, err := v.shipAll(ctx)
-	if err = errors.Join(err, v.Close()); err != nil || len(stores) == 0 {
+	if err = errors.Join(err, v.Close()); err != nil || len(stores) == 0 { //nolint:contextcheck // what was begun is ended
 		return err
 	}
 	verified := map[string]uint64{}

@@ -103,7 +103,7 @@ func TestWarmChild(t *testing.T) {
 	if offer == "" {
 		t.Fatal("the parent offers nothing")
 	}
-	cmd := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWarmChild$", "-test.v") //nolint:gosec // ourselves
+	cmd := osexec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestWarmChild$", "-test.v")
 	cmd.Env = append(os.Environ(), "WARM_DIR="+m.dir, "WARM_OFFER="+offer)
 	var out strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &out

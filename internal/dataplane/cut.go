@@ -3,6 +3,7 @@ package dataplane
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/branch"
@@ -105,10 +106,7 @@ func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 	if manifest != nil {
 		bases = manifest.Stores
 	}
-	cuts := map[string]branch.Cut{}
-	for name, base := range bases {
-		cuts[name] = base
-	}
+	cuts := maps.Clone(bases)
 	for _, name := range names {
 		cut, err := c.cutLog(ctx, name, bases)
 		if err != nil {
@@ -120,7 +118,7 @@ func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 }
 
 func (c Config) cutLog(ctx context.Context, name string, bases map[string]branch.StoreBase) (branch.Cut, error) {
-	rc := replica.Config{Bucket: c.Bucket, Prefix: branch.StorePrefix(c.Ref, name), Logger: c.Logger}
+	rc := replica.Config{Bucket: c.Bucket, Prefix: branch.StorePrefix(c.Ref, name), Keep: c.Branches.Keep(), Logger: c.Logger}
 	if base, ok := bases[name]; ok {
 		rc.Base = &base
 	}

@@ -24,9 +24,9 @@ type Volumes struct {
 	cache      cache
 	fate       *fate
 	gate       sync.RWMutex    // writes share it, a cut owns it
-	background context.Context // of the work that goes on behind the traffic
+	background context.Context //nolint:containedctx // of the work that goes on behind the traffic
 	cancel     context.CancelFunc
-	early      context.Context // of stores that are opened before anybody asks
+	early      context.Context //nolint:containedctx // of stores that are opened before anybody asks
 	giveUp     context.CancelFunc
 	work       sync.WaitGroup // of goroutines in the background
 	hydrating  chan struct{}  // holds the token of the store that hydrates
@@ -70,7 +70,7 @@ func Open(ctx context.Context, c Config) (*Volumes, error) {
 }
 
 // Store opens the store of that name; calls with one name share it.
-func (v *Volumes) Store(ctx context.Context, name string) (binding.Store, error) { //nolint:ireturn // the interface's method
+func (v *Volumes) Store(ctx context.Context, name string) (binding.Store, error) {
 	if err := branch.CheckStore(name); err != nil {
 		return nil, err
 	}

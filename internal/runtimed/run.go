@@ -104,7 +104,7 @@ func open(log *slog.Logger) func(context.Context, control.Spec, *bundle.Manifest
 		}
 		set, err := binding.OpenAll(ctx, all.Kinds(), m, volumes)
 		if err != nil {
-			return nil, errors.Join(err, volumes.Close())
+			return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
 		}
 		return resources{set, volumes, requests}, nil
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // openVolumes opens the data that s names. It asks nothing of the store yet.
-func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, report func(op, result string), lost func(error)) (*dataplane.Volumes, error) { //nolint:revive // what a host has
+func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, report func(op, result string), lost func(error)) (*dataplane.Volumes, error) {
 	data, err := place(s.Storage, s.Storage.Data, report)
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, report f
 	})
 }
 
-func place(s control.Storage, p control.Place, report func(op, result string)) (objstore.Bucket, error) { //nolint:ireturn // either kind
+func place(s control.Storage, p control.Place, report func(op, result string)) (objstore.Bucket, error) {
 	if p.Dir != "" {
 		return dirstore.Open(p.Dir)
 	}

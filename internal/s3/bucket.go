@@ -61,7 +61,7 @@ func New(c Config) (*Store, error) {
 	})}, nil
 }
 
-func (c *Config) counted(t *http.Transport) http.RoundTripper { //nolint:ireturn // with or without
+func (c *Config) counted(t *http.Transport) http.RoundTripper {
 	if c.Report == nil {
 		return t
 	}
