@@ -28,7 +28,7 @@ type Config struct {
 	Data      objstore.Bucket // logs, blobs and dead lists
 	Manifests objstore.Bucket // records, manifests and leases; Data when nil
 	Grace     time.Duration   // how long a dead name stays, 1 h when 0; far longer than a fork and a lease
-	LeaseTTL  time.Duration   // 15 s when 0; renewed every third of it
+	LeaseTTL  time.Duration   // 15 s, or a quarter of a shorter grace, when 0; renewed every third of it
 	Logger    *slog.Logger
 }
 
@@ -49,8 +49,9 @@ func New(c Config) (*Store, error) {
 	}
 	s := &Store{
 		data: c.Data, manifests: c.Manifests, log: c.Logger,
-		grace: cmp.Or(c.Grace, time.Hour), ttl: cmp.Or(c.LeaseTTL, 15*time.Second),
+		grace: cmp.Or(c.Grace, time.Hour),
 	}
+	s.ttl = cmp.Or(c.LeaseTTL, min(15*time.Second, s.grace/4))
 	if s.grace < 4*s.ttl {
 		return nil, fmt.Errorf("branch: a grace of %v is too short for leases of %v", s.grace, s.ttl)
 	}

@@ -31,6 +31,8 @@ type Daemon struct {
 	BranchStore     BranchStore
 	Durability      string // "async" or "sync"
 	SyncWindow      time.Duration
+	GCGrace         time.Duration
+	GCEvery         time.Duration
 	ArtifactsDir    string
 
 	OrchWorkers        int

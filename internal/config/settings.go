@@ -151,6 +151,20 @@ func storage() []Setting {
 			},
 		},
 		{
+			Env: "SVC_GC_GRACE", Default: "1h", Help: "how long data that nobody needs any more stays in the object store; at least a minute",
+			parse: func(d *Daemon, v string) (err error) {
+				d.GCGrace, err = within(v, leastGrace, 30*24*time.Hour)
+				return err
+			},
+		},
+		{
+			Env: "SVC_GC_EVERY", Default: "10m", Help: "how often the object store is swept, 1s to 1d",
+			parse: func(d *Daemon, v string) (err error) {
+				d.GCEvery, err = within(v, time.Second, 24*time.Hour)
+				return err
+			},
+		},
+		{
 			Env: "ARTIFACTS_DIR", Help: "directory looked at for bundles before the bucket: {dir}/{project}/{version}/bundle.tar.zst",
 			parse: func(d *Daemon, v string) (err error) { d.ArtifactsDir, err = absolute(v); return err },
 		},

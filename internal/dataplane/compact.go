@@ -35,11 +35,14 @@ func (s *store) compactNow(ctx context.Context, p replica.Policy) error {
 }
 
 // compact merges what the policy says, and marks what that made superfluous for
-// deletion after the grace. Not for several goroutines at once.
+// deletion after the grace; but not while the file here still takes its pages from
+// what the log was when it was opened, however long that is, unless it is about to
+// be closed. Not for several goroutines at once.
 func (s *store) compact(ctx context.Context, p replica.Policy) error {
 	res, err := s.log.Compact(ctx, p)
 	s.unburied = append(s.unburied, res.Superseded...)
-	if len(s.unburied) == 0 {
+	closing := p.MaxPlan > 0
+	if len(s.unburied) == 0 || !s.file.Hydrated() && !closing {
 		return err
 	}
 	if buryErr := s.volumes.cfg.Branches.Bury(ctx, s.volumes.cfg.Ref, s.unburied); buryErr != nil {

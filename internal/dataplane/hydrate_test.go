@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/cowvfs"
+	"github.com/svcctl/svcctl/internal/dataplane"
 	"github.com/svcctl/svcctl/internal/objstore"
 )
 
@@ -38,6 +39,50 @@ func TestHydrationGoesOn(t *testing.T) {
 		}
 		if err := archive(t, bucket, dir); err != nil { // compares the file with the log
 			t.Error(err)
+		}
+	})
+}
+
+// What a file still takes its pages from is not marked for deletion, however long
+// they take; it is once the file is whole, and when the version is archived.
+func TestHydrationKeepsItsSource(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		way, dir := &valve{Bucket: new(objstore.Mem)}, t.TempDir()
+		v := openWith(t, way, dir, inSync)
+		exec(t, store(t, v, "a"), fill)
+		closed(t, v)
+		write := func(v *dataplane.Volumes, n int) {
+			for range n {
+				exec(t, store(t, v, "a"), "INSERT INTO t VALUES (1, '')")
+			}
+			pass(time.Second)
+		}
+		reopen := func() *dataplane.Volumes {
+			if err := os.RemoveAll(dir); err != nil {
+				t.Fatal(err)
+			}
+			return openWith(t, way, dir, inSync)
+		}
+		v = reopen()
+		write(v, 70)
+		if merged, dead := superseded(t, way); merged == 0 || dead > 0 {
+			t.Errorf("%d merged files, %d dead lists while pages are missing", merged, dead)
+		}
+		pass(time.Minute)
+		write(v, 70)
+		if _, dead := superseded(t, way); dead == 0 {
+			t.Error("nothing is marked after the file was whole")
+		}
+		closed(t, v)
+
+		v = reopen()
+		_, before := superseded(t, way)
+		write(v, 40)
+		if err := v.Archive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, dead := superseded(t, way); dead == before {
+			t.Error("nothing is marked when it is archived")
 		}
 	})
 }

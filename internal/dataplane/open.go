@@ -73,7 +73,7 @@ func (s *store) open(ctx context.Context) (err error) {
 	v := s.volumes
 	if s.log, err = replica.Open(ctx, replica.Config{
 		Bucket: v.cfg.Bucket, Prefix: branch.StorePrefix(v.cfg.Ref, s.name), Base: s.base, New: v.grant.New,
-		TempDir: v.cfg.Dir, Logger: v.cfg.Logger,
+		TempDir: v.cfg.Dir, Keep: v.cfg.Branches.Keep(), Logger: v.cfg.Logger,
 	}); err != nil {
 		return err
 	}
