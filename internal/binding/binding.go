@@ -12,6 +12,7 @@ import (
 	"context"
 	"io/fs"
 	"net/http"
+	"os"
 	"strconv"
 	"time"
 
@@ -83,6 +84,9 @@ type Wiring struct {
 type Volumes interface {
 	Store(ctx context.Context, name string) (Store, error)
 	Blobs() Blobs
+	// Temp makes an empty file on the disk of the stores. The caller closes and
+	// removes it; what a crash leaves is gone once the version is opened again.
+	Temp() (*os.File, error)
 }
 
 // Store is one SQLite file of a version, durable in object storage and

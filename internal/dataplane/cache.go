@@ -18,6 +18,7 @@ import (
 //	boot                the run of this machine's kernel in which db was written
 //	stale/              files of an earlier run
 //	warm/               offers to children, see warm
+//	tmp/                see Temp
 //
 // What the kernel had not written when the machine went down is lost, so files
 // of an earlier run may lack what the log has, or differ from it: they are used
@@ -37,6 +38,9 @@ func (c cache) path(store string) string { return filepath.Join(c.dir, storesDir
 func (c cache) open(ctx context.Context) error {
 	if err := withdrawAll(ctx, filepath.Join(c.dir, warmDir)); err != nil {
 		return err
+	}
+	if err := os.RemoveAll(filepath.Join(c.dir, tempDir)); err != nil {
+		return fmt.Errorf("removing temporary files: %w", err)
 	}
 	boot, err := bootID()
 	if err != nil {

@@ -29,6 +29,7 @@ func (Kind) Admin(open []binding.Opened) map[string]binding.Operation {
 		"GET /database/tables":              a.one(a.tables),
 		"GET /database/tables/{table}/rows": a.one(a.rows),
 		"POST /database/query":              a.query,
+		"POST /database/import":             a.importFile,
 	}
 }
 
@@ -54,17 +55,30 @@ func (a admin) visit(r *http.Request, name string, fn func(*database, *http.Requ
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), maxDuration)
 	defer cancel()
-	select {
-	case d.visitors <- struct{}{}:
-		defer func() { <-d.visitors }()
-	case <-ctx.Done():
-		return svc.Errorf(svc.Unavailable, "database_busy", "other requests to look into this database take too long").Because(ctx.Err())
+	leave, err := d.enter(ctx)
+	if err != nil {
+		return err
 	}
-	err = fn(d, r.WithContext(ctx))
-	if err != nil && r.Context().Err() != nil {
-		return svc.Errorf(svc.Unavailable, "interrupted", "the request was interrupted").Because(err)
+	defer leave()
+	if err = fn(d, r.WithContext(ctx)); err != nil && r.Context().Err() != nil {
+		return interrupted(err)
 	}
 	return sqlError(err)
+}
+
+// enter waits for its turn among the requests of the API.
+func (d *database) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case d.visitors <- struct{}{}:
+		return func() { <-d.visitors }, nil
+	case <-ctx.Done():
+		return nil, svc.Errorf(svc.Unavailable, "database_busy", "other requests to look into this database take too long").Because(ctx.Err())
+	}
+}
+
+// interrupted is the error of a request that was given up.
+func interrupted(err error) error {
+	return svc.Errorf(svc.Unavailable, "interrupted", "the request was interrupted").Because(err)
 }
 
 func databaseOf(o binding.Opened) (*database, error) {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -17,13 +18,14 @@ import (
 // database is one database: an Instance.
 type database struct {
 	store     binding.Store
+	temp      func() (*os.File, error)
 	last      atomic.Pointer[totals] // after the last write, for reads to tell
 	bookmarks bookmarks
 	visitors  chan struct{} // holds a token for each request of the API
 }
 
-func open(ctx context.Context, store binding.Store) (*database, error) {
-	d := &database{store: store, visitors: make(chan struct{}, visitors)}
+func open(ctx context.Context, store binding.Store, temp func() (*os.File, error)) (*database, error) {
+	d := &database{store: store, temp: temp, visitors: make(chan struct{}, visitors)}
 	err := store.Write(ctx, func(c *raw.Conn) error {
 		d.last.Store(&totals{size: size(c)})
 		return nil

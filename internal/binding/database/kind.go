@@ -55,7 +55,7 @@ func (Kind) Open(ctx context.Context, d bundle.Binding, v binding.Volumes) (bind
 	if err != nil {
 		return nil, err
 	}
-	return open(ctx, store)
+	return open(ctx, store, v.Temp)
 }
 
 // Wire is workerd's own D1 binding, served by the database.
