@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 	}
 	if d.APIPort != 8790 || d.GatewayPort != 8787 || d.BaseDomain != "ingress.local" || d.QueueMax != 10000 || d.OrchWorkers != 1 ||
 		d.ArtifactsBucket != "svc-artifacts" || d.RuntimeBucket != "svc-runtime" || d.ListenHost != "127.0.0.1" ||
-		d.ArtifactWait != time.Minute || d.Durability != "async" || d.SyncWindow != time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
+		d.ArtifactWait != time.Minute || d.Durability != "async" || d.SyncWindow != time.Second || d.LeaseTTL != 15*time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
 		strings.Join(d.Forks.PRRefs, " ") != "refs/pull/* refs/merge-requests/* pull/* pr/*" || d.ScrubSQL != "" ||
 		!strings.HasSuffix(d.RegistryDB, ".local/state/svcd/registry.db") {
 		t.Errorf("defaults: %+v", d)
@@ -104,6 +104,8 @@ func TestDependentSettings(t *testing.T) {
 		"durability, unknown":    {"SVC_DURABILITY=maybe", "SVC_DURABILITY=maybe: want one of async, sync"},
 		"window too short":       {"SVC_SYNC_WINDOW=9ms", "SVC_SYNC_WINDOW=9ms: want a duration from 10ms to 1m"},
 		"window too long":        {"SVC_SYNC_WINDOW=61s", "want a duration from 10ms to 1m"},
+		"lease":                  {"SVC_LEASE_TTL=1s", ""},
+		"lease too short":        {"SVC_LEASE_TTL=900ms", "SVC_LEASE_TTL=900ms: want a duration from 1s to 5m"},
 		"window off":             {"SVC_SYNC_WINDOW=off", "want a duration from 10ms to 1m"},
 		"grace too short":        {"SVC_GC_GRACE=900ms", "SVC_GC_GRACE=900ms: want a duration from 1"},
 		"grace too long":         {"SVC_GC_GRACE=31d", "SVC_GC_GRACE=31d: want"},

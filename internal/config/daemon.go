@@ -31,6 +31,7 @@ type Daemon struct {
 	BranchStore     BranchStore
 	Durability      string // "async" or "sync"
 	SyncWindow      time.Duration
+	LeaseTTL        time.Duration
 	GCGrace         time.Duration
 	GCEvery         time.Duration
 	ArtifactsDir    string

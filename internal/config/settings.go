@@ -151,6 +151,13 @@ func storage() []Setting {
 			},
 		},
 		{
+			Env: "SVC_LEASE_TTL", Default: "15s", Help: "after how long without a sign of life another host takes over a host's versions, 1s to 5m; the same for all on one store",
+			parse: func(d *Daemon, v string) (err error) {
+				d.LeaseTTL, err = within(v, time.Second, 5*time.Minute)
+				return err
+			},
+		},
+		{
 			Env: "SVC_GC_GRACE", Default: "1h", Help: "how long data that nobody needs any more stays in the object store; at least a minute",
 			parse: func(d *Daemon, v string) (err error) {
 				d.GCGrace, err = within(v, leastGrace, 30*24*time.Hour)

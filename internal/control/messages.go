@@ -37,6 +37,7 @@ type Storage struct {
 	Owner     branch.Owner  `json:"owner"`
 	Sync      bool          `json:"sync"`   // SVC_DURABILITY=sync
 	Window    time.Duration `json:"window"` // SVC_SYNC_WINDOW
+	Lease     time.Duration `json:"lease"`  // SVC_LEASE_TTL; 0: no other host reaches the store
 }
 
 // Place is a bucket of the store, or a directory.

@@ -23,6 +23,9 @@ type Config struct {
 	Bucket   objstore.Bucket // of the logs
 	Branches *branch.Store
 	Owner    branch.Owner
+	// Lease is after how long a silent owner is taken for dead by other hosts, the
+	// LeaseTTL of Branches; 0: no other host reaches the bucket.
+	Lease time.Duration
 
 	Sync   bool          // a write returns when the log has it [D49]
 	Window time.Duration // how long a write waits to be shipped, if not Sync; 0: DefaultWindow

@@ -161,3 +161,47 @@ func TestTakeoverCutShort(t *testing.T) {
 		}
 	})
 }
+
+// A machine that only reads hears of its end too, soon; while it is not used it
+// asks nothing.
+func TestFencedReader(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		way := &valve{Bucket: new(objstore.Mem)}
+		first := own(t, way, "first", t.TempDir(), leased)
+		s := store(t, first.Volumes, "a")
+		exec(t, s, "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
+		pass(time.Minute)
+		before := way.requests.Load()
+		if pass(time.Hour); way.requests.Load() != before {
+			t.Errorf("%d requests in an hour in which nothing was asked", way.requests.Load()-before)
+		}
+		second := own(t, way.Bucket, "second", t.TempDir(), leased)
+		exec(t, store(t, second.Volumes, "a"), "INSERT INTO t VALUES (2)")
+		number(t, s, "SELECT x FROM t")
+		pass(6 * time.Second)
+		first.fenced(t, "a")
+		if second.told.Load() != 0 {
+			t.Errorf("the second lost it too: %v", second.code.Load())
+		}
+	})
+}
+
+// A store that does not answer proves nothing: reads go on.
+func TestReaderWhileAway(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		way := &valve{Bucket: new(objstore.Mem)}
+		first := own(t, way, "first", t.TempDir(), leased)
+		s := store(t, first.Volumes, "a")
+		exec(t, s, "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
+		pass(time.Minute)
+		way.setAway(true)
+		for range 60 {
+			number(t, s, "SELECT x FROM t")
+			pass(time.Second)
+		}
+		way.setAway(false)
+		exec(t, s, "INSERT INTO t VALUES (2)")
+	})
+}
+
+func leased(c *dataplane.Config) { c.Lease = 15 * time.Second }

@@ -58,7 +58,7 @@ func prepareWriter(ctx context.Context, c *raw.Conn) error {
 // Read runs fn on a reader. In sync mode what fn saw is durable when it returns,
 // whatever it returns.
 func (s *store) Read(ctx context.Context, fn func(*raw.Conn) error) error {
-	if err := s.volumes.fate.check(); err != nil {
+	if err := s.volumes.mayServe(ctx); err != nil {
 		return err
 	}
 	err := s.read(ctx, fn)
@@ -130,6 +130,9 @@ func (s *store) openReader() (*raw.Conn, error) {
 // while the log does not follow. In sync mode what fn committed is durable when
 // it returns nil.
 func (s *store) Write(ctx context.Context, fn func(*raw.Conn) error) error {
+	if err := s.volumes.mayServe(ctx); err != nil {
+		return err
+	}
 	if err := s.ship.admit(ctx); err != nil {
 		return err
 	}

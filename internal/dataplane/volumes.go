@@ -29,8 +29,9 @@ type Volumes struct {
 	early      context.Context //nolint:containedctx // of stores that are opened before anybody asks
 	giveUp     context.CancelFunc
 	work       sync.WaitGroup // of goroutines in the background
-	hydrating  chan struct{}  // holds the token of the store that hydrates
-	compacting chan struct{}  // likewise
+	watch      watch
+	hydrating  chan struct{} // holds the token of the store that hydrates
+	compacting chan struct{} // likewise
 
 	owning   sync.Mutex // guards what follows
 	grant    *branch.Grant
@@ -154,6 +155,7 @@ func (v *Volumes) own(ctx context.Context) error {
 		defer close(loaded)
 		m, loadErr = v.loadManifest(ctx)
 	}()
+	v.watch.run()
 	g, err := v.cfg.Branches.Acquire(ctx, v.cfg.Ref, v.cfg.Owner, v.cfg.Parent)
 	<-loaded
 	switch {
@@ -163,6 +165,9 @@ func (v *Volumes) own(ctx context.Context) error {
 		return loadErr
 	}
 	v.grant, v.manifest = &g, m
+	if v.cfg.Lease > 0 {
+		v.work.Go(func() { v.keepLooking(v.background) })
+	}
 	if v.cfg.Warm != "" && g.New {
 		if v.visit, err = newVisit(v.cfg.Warm); err != nil {
 			v.cfg.Logger.InfoContext(ctx, "the parent's files cannot be used: the pages come from the object store", "reason", err)

@@ -25,12 +25,12 @@ func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, report f
 			return nil, err
 		}
 	}
-	branches, err := branch.New(branch.Config{Data: data, Manifests: manifests, Logger: log})
+	branches, err := branch.New(branch.Config{Data: data, Manifests: manifests, LeaseTTL: s.Storage.Lease, Logger: log})
 	if err != nil {
 		return nil, err
 	}
 	return dataplane.Open(ctx, dataplane.Config{
-		Ref: s.Ref, Parent: s.Parent, Warm: s.Warm, Dir: s.DataDir, Bucket: data, Branches: branches, Owner: s.Storage.Owner,
+		Ref: s.Ref, Parent: s.Parent, Warm: s.Warm, Dir: s.DataDir, Bucket: data, Branches: branches, Owner: s.Storage.Owner, Lease: s.Storage.Lease,
 		Sync: s.Storage.Sync, Window: s.Storage.Window, Logger: log, Lost: lost,
 	})
 }
