@@ -12,6 +12,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/binding"
 	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/replica"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // closeFlush is how long Close waits for the log. What it does not take stays
@@ -106,13 +108,29 @@ func (v *Volumes) store(ctx context.Context, name string) (*store, error) {
 
 func (v *Volumes) openOwned(ctx context.Context, name string) (*store, error) {
 	if err := v.own(ctx); err != nil {
-		return nil, err
+		return nil, unavailable(ctx, err)
 	}
 	s, err := v.openStore(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("opening the store %q: %w", name, err)
+		return nil, unavailable(ctx, fmt.Errorf("opening the store %q: %w", name, err))
 	}
 	return s, nil
+}
+
+// unavailable says in words for users that the data cannot be had now, unless err
+// has better ones.
+func unavailable(ctx context.Context, err error) error {
+	var known *svc.Error
+	var damaged *replica.CorruptError
+	switch {
+	case ctx.Err() != nil, errors.As(err, &known):
+		return err
+	case errors.As(err, &damaged), errors.Is(err, branch.ErrNotRestorable):
+		return svc.Errorf(svc.Internal, CodeBroken, "the version's data in the object store is damaged").
+			WithHint("the log of the runtime host names the object").Because(err)
+	}
+	return svc.Errorf(svc.Unavailable, "data_unavailable", "the version's data cannot be opened: the object store or the disk fails").
+		WithHint("the log of the runtime host says more").Because(err)
 }
 
 // opened notes a store that was opened; one that was not may be tried again.

@@ -17,6 +17,9 @@ import (
 // codeUnreadable: the artifact store did not answer.
 const codeUnreadable = "artifact_unreadable"
 
+// codeNoData is the runtime's: the object store did not give the version's data.
+const codeNoData = "data_unavailable"
+
 const (
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = time.Second

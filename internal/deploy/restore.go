@@ -167,5 +167,6 @@ func (s *Service) start(ctx context.Context, v svc.Version) (Endpoint, error) {
 // retriable: the store did not answer. A bundle that is not there, and a worker
 // that does not start, will not change by waiting.
 func retriable(err error) bool {
-	return svc.CodeOf(err) == codeUnreadable
+	code := svc.CodeOf(err)
+	return code == codeUnreadable || code == codeNoData
 }

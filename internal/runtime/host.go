@@ -93,6 +93,7 @@ func (h *Host) Open(ctx context.Context, spec control.Spec) error {
 	}
 	v, err := openVersion(ctx, h.opts, spec, h.lose)
 	if err != nil {
+		h.opts.Logger.ErrorContext(ctx, "the version cannot be opened", "error", err)
 		return err
 	}
 	h.version = v

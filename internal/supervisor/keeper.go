@@ -111,6 +111,10 @@ func (u *unit) revive(ctx context.Context) bool {
 		}
 		u.count()
 		e, err := u.restart(ctx)
+		for err != nil && willPass(err) && pause(ctx, passRetry) {
+			u.log.WarnContext(ctx, "the runtime waits for its data", "error", text(err))
+			e, err = u.restart(ctx)
+		}
 		if err == nil {
 			u.set(StateServing, e, nil)
 			return true
@@ -120,6 +124,16 @@ func (u *unit) revive(ctx context.Context) bool {
 		}
 		u.died(ctx, err, 0)
 	}
+}
+
+// passRetry is how often a runtime is started that waits for the object store.
+const passRetry = 2 * time.Second
+
+// willPass tells a start that failed for a reason outside the version, however
+// often it does: the object store is away, or somebody reads the data.
+func willPass(err error) bool {
+	code := svc.CodeOf(err)
+	return code == "data_unavailable" || code == "data_in_use"
 }
 
 func (u *unit) restart(ctx context.Context) (Endpoint, error) {
