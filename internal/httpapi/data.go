@@ -14,6 +14,7 @@ import (
 const (
 	maxDataLimit = 1000     // of a page of rows or keys [D33]
 	maxDataBody  = 32 << 20 // bytes, more than a value may have
+	maxImport    = 5 << 30  // bytes of a file that is imported
 )
 
 // dataEndpoints are the operations that the runtime of a version answers, for
@@ -27,6 +28,7 @@ func dataEndpoints() []string {
 		"GET " + version + "/database/tables",
 		"GET " + version + "/database/tables/{table}/rows",
 		"POST " + version + "/database/query",
+		"POST " + version + "/database/import",
 		"GET " + version + "/kv",
 		"GET " + version + "/kv/{namespace}",
 		"GET " + version + "/kv/{namespace}/keys",
@@ -55,7 +57,7 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request) {
 	resp, err := s.Data.Data(ref, inner)
 	if err != nil {
 		if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-			err = svc.Errorf(svc.TooLarge, "body_too_large", "a body may have %d bytes", tooLarge.Limit)
+			err = errTooLarge(tooLarge.Limit)
 		}
 		s.fail(w, r, err)
 		return
@@ -72,6 +74,10 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func errTooLarge(limit int64) error {
+	return svc.Errorf(svc.TooLarge, "body_too_large", "a body may have %d bytes", limit)
+}
+
 // dataRequest is r as the runtime reads it: its path begins below the
 // version's, in the same encoding, for a key may hold any byte.
 func dataRequest(w http.ResponseWriter, r *http.Request) (*http.Request, error) {
@@ -83,8 +89,15 @@ func dataRequest(w http.ResponseWriter, r *http.Request) (*http.Request, error) 
 	}
 	u.RawQuery = r.URL.RawQuery
 	inner := &http.Request{Method: r.Method, URL: u, Header: http.Header{}, ContentLength: r.ContentLength}
+	limit := int64(maxDataBody)
+	if path == "/database/import" {
+		limit = maxImport
+	}
+	if r.ContentLength > limit {
+		return nil, errTooLarge(limit)
+	}
 	if r.Body != nil && r.Body != http.NoBody {
-		inner.Body = http.MaxBytesReader(w, r.Body, maxDataBody)
+		inner.Body = http.MaxBytesReader(w, r.Body, limit)
 	}
 	if metadata := r.Header.Values("Svc-Kv-Metadata"); len(metadata) > 0 {
 		inner.Header["Svc-Kv-Metadata"] = metadata

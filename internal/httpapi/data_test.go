@@ -128,6 +128,57 @@ func TestSeveralDatabases(t *testing.T) {
 	}
 }
 
+func TestImport(t *testing.T) {
+	t.Parallel()
+	h := withData(t, one()...)
+	raw := http.Header{"Content-Type": {"application/octet-stream"}}
+	send := func(query, text string) reply {
+		t.Helper()
+		return h.do(request{method: "POST", path: v1 + "/database/import" + query, body: text, header: raw, outside: true})
+	}
+	got := decode[api.DatabaseImport](send("?binding=DB", "create table t(a);\ninsert into t values (1), (2);").want(200))
+	if got.Tables != 1 || got.Rows != 2 || got.Seconds <= 0 {
+		t.Errorf("%+v", got)
+	}
+	p := send("", "insert into t values (3);\nnonsense;").wantProblem(422, "sql_error")
+	if !strings.Contains(p.Detail, "line 2: near \"nonsense\": syntax error") {
+		t.Errorf("%+v", p)
+	}
+	send("", "").wantProblem(400, "body_required")
+	send("?binding=KV", "select 1;").wantProblem(404, "binding_not_found")
+	send("", strings.Repeat("-- more than other bodies may have\n", 1<<20)).want(200)
+	h.do(request{method: "POST", path: v1 + "/database/import", body: "select 1;", header: raw, outside: true, token: deployToken}).wantProblem(403, "forbidden")
+	ref := svc.Ref{Project: "shop", Version: "v-1"}
+	h.move(ref, svc.TriggerArchive)
+	send("", "select 1;").wantProblem(409, "version_archived")
+}
+
+// A file that is too large is refused before it is sent.
+func TestImportTooLarge(t *testing.T) {
+	t.Parallel()
+	h := withData(t, one()...)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.url+v1+"/database/import", unsent{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+adminToken)
+	req.Header.Set("Expect", "100-continue")
+	req.ContentLength = 5<<30 + 1
+	resp, err := (&http.Transport{ExpectContinueTimeout: time.Minute}).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Error(resp.Status)
+	}
+}
+
+// unsent is a body that nobody should want.
+type unsent struct{}
+
+func (unsent) Read([]byte) (int, error) { panic("it is sent") }
+
 func TestKeyValue(t *testing.T) {
 	t.Parallel()
 	h := withData(t, one()...)
@@ -211,6 +262,13 @@ func TestDataThroughTheSDK(t *testing.T) {
 	rows, err := c.Rows(ctx, "shop", "v-1", "t", api.ListRowsParams{})
 	if err != nil || len(rows.Rows) != 1 {
 		t.Errorf("%+v %v", rows, err)
+	}
+	done, err := c.ImportDatabase(ctx, "shop", "v-1", "", strings.NewReader("insert into t values (2),(3);"))
+	if err != nil || done.Rows != 2 || done.Tables != 0 {
+		t.Errorf("%+v %v", done, err)
+	}
+	if _, err := c.ImportDatabase(ctx, "shop", "v-1", "DB", strings.NewReader("create table t(a);")); client.CodeOf(err) != "sql_error" {
+		t.Errorf("import: %v", err)
 	}
 	kv := client.KV{Project: "shop", Version: "v-1", Binding: "KV"}
 	ttl, metadata := int64(60), `{"x":"é"}`

@@ -308,6 +308,18 @@ type Database struct {
 	Tables int64 `json:"tables"`
 }
 
+// DatabaseImport What an import did.
+type DatabaseImport struct {
+	// Rows That were written.
+	Rows int64 `json:"rows"`
+
+	// Seconds It took, once the body was there.
+	Seconds float64 `json:"seconds"`
+
+	// Tables That were made.
+	Tables int64 `json:"tables"`
+}
+
 // DatabaseList The databases of a version.
 type DatabaseList struct {
 	Items []Database `json:"items"`
@@ -829,6 +841,12 @@ type ListVersionsParams struct {
 type CreateVersionParams struct {
 	// IdempotencyKey Honoured for 24 hours; the same key with another body is refused with 422.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ImportDatabaseParams defines parameters for ImportDatabase.
+type ImportDatabaseParams struct {
+	// Binding Name of the database's binding; needed only when there are several (400 `binding_required`).
+	Binding *DatabaseBinding `form:"binding,omitempty" json:"binding,omitempty"`
 }
 
 // ListTablesParams defines parameters for ListTables.

@@ -215,6 +215,18 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version}/database (the `ListDatabases` operationId).
 	ListDatabases(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ImportDatabaseWithBody Import a file into a database
+	//
+	// The body is a script of SQL, such as sqlite3's `.dump` and wrangler's export write, or a SQLite file; at most 5 GiB.
+	// It is one transaction, which takes the time it takes: writes of the worker wait for it, reads do not. What the file
+	// declares must not be there yet. What cannot be imported is 422 `sql_error`, with the line of a script or the table and
+	// the row of a file; nothing of it is imported then.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/database/import (the `ImportDatabase` operationId).
+	ImportDatabaseWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *ImportDatabaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// QueryDatabaseWithBody Run SQL on a database
 	//
 	// The statements are one transaction, which may take 30 seconds. Unless `read_only` is false they can change nothing.
@@ -615,6 +627,28 @@ func (c *Raw) ListBindings(ctx context.Context, project ProjectPath, version Ver
 // Corresponds with GET /projects/{project}/versions/{version}/database (the `ListDatabases` operationId).
 func (c *Raw) ListDatabases(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListDatabasesRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ImportDatabaseWithBody Import a file into a database
+//
+// The body is a script of SQL, such as sqlite3's `.dump` and wrangler's export write, or a SQLite file; at most 5 GiB.
+// It is one transaction, which takes the time it takes: writes of the worker wait for it, reads do not. What the file
+// declares must not be there yet. What cannot be imported is 422 `sql_error`, with the line of a script or the table and
+// the row of a file; nothing of it is imported then.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/database/import (the `ImportDatabase` operationId).
+func (c *Raw) ImportDatabaseWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *ImportDatabaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewImportDatabaseRequestWithBody(c.Server, project, version, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1631,6 +1665,76 @@ func NewListDatabasesRequest(server string, project ProjectPath, version Version
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewImportDatabaseRequestWithBody constructs an http.Request for the ImportDatabase method, with any body, and a specified content type
+func NewImportDatabaseRequestWithBody(server string, project ProjectPath, version VersionPath, params *ImportDatabaseParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/database/import", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Binding != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "binding", *params.Binding, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -2771,6 +2875,18 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version}/database (the `ListDatabases` operationId).
 	ListDatabasesWithResponse(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*ListDatabasesResponse, error)
 
+	// ImportDatabaseWithBodyWithResponse Import a file into a database
+	//
+	// The body is a script of SQL, such as sqlite3's `.dump` and wrangler's export write, or a SQLite file; at most 5 GiB.
+	// It is one transaction, which takes the time it takes: writes of the worker wait for it, reads do not. What the file
+	// declares must not be there yet. What cannot be imported is 422 `sql_error`, with the line of a script or the table and
+	// the row of a file; nothing of it is imported then.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/database/import (the `ImportDatabase` operationId).
+	ImportDatabaseWithBodyWithResponse(ctx context.Context, project ProjectPath, version VersionPath, params *ImportDatabaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportDatabaseResponse, error)
+
 	// QueryDatabaseWithBodyWithResponse Run SQL on a database
 	//
 	// The statements are one transaction, which may take 30 seconds. Unless `read_only` is false they can change nothing.
@@ -3730,6 +3846,68 @@ func (r ListDatabasesResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ListDatabasesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type ImportDatabaseResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DatabaseImport
+	// ApplicationProblemJSON413 the response for an HTTP 413 `application/problem+json` response
+	ApplicationProblemJSON413 *Problem
+	// ApplicationProblemJSON422 the response for an HTTP 422 `application/problem+json` response
+	ApplicationProblemJSON422 *Problem
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ImportDatabaseResponse) GetJSON200() *DatabaseImport {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON413 returns the response for an HTTP 413 `application/problem+json` response
+func (r ImportDatabaseResponse) GetApplicationProblemJSON413() *Problem {
+	return r.ApplicationProblemJSON413
+}
+
+// GetApplicationProblemJSON422 returns the response for an HTTP 422 `application/problem+json` response
+func (r ImportDatabaseResponse) GetApplicationProblemJSON422() *Problem {
+	return r.ApplicationProblemJSON422
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r ImportDatabaseResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ImportDatabaseResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ImportDatabaseResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ImportDatabaseResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ImportDatabaseResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -4759,6 +4937,24 @@ func (c *ClientWithResponses) ListDatabasesWithResponse(ctx context.Context, pro
 	return ParseListDatabasesResponse(rsp)
 }
 
+// ImportDatabaseWithBodyWithResponse Import a file into a database
+//
+// The body is a script of SQL, such as sqlite3's `.dump` and wrangler's export write, or a SQLite file; at most 5 GiB.
+// It is one transaction, which takes the time it takes: writes of the worker wait for it, reads do not. What the file
+// declares must not be there yet. What cannot be imported is 422 `sql_error`, with the line of a script or the table and
+// the row of a file; nothing of it is imported then.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /projects/{project}/versions/{version}/database/import (the `ImportDatabase` operationId).
+func (c *ClientWithResponses) ImportDatabaseWithBodyWithResponse(ctx context.Context, project ProjectPath, version VersionPath, params *ImportDatabaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ImportDatabaseResponse, error) {
+	rsp, err := c.ImportDatabaseWithBody(ctx, project, version, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseImportDatabaseResponse(rsp)
+}
+
 // QueryDatabaseWithBodyWithResponse Run SQL on a database
 //
 // The statements are one transaction, which may take 30 seconds. Unless `read_only` is false they can change nothing.
@@ -5644,6 +5840,53 @@ func ParseListDatabasesResponse(rsp *http.Response) (*ListDatabasesResponse, err
 			return nil, err
 		}
 		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseImportDatabaseResponse parses an HTTP response from a ImportDatabaseWithResponse call
+func ParseImportDatabaseResponse(rsp *http.Response) (*ImportDatabaseResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ImportDatabaseResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DatabaseImport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 413:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON413 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 422:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON422 = &dest
 
 	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
 		var dest Problem

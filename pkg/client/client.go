@@ -45,6 +45,7 @@ type Client struct {
 	tokens  Tokens
 	agent   string
 	raw     *Raw
+	slow    *Raw // for calls that take as long as they take
 	uploads *http.Client
 }
 
@@ -73,6 +74,7 @@ func New(server string, tokens Tokens, opts Options) (*Client, error) {
 	upload.Timeout = 0
 	c.uploads = &upload
 	c.raw = &Raw{Server: c.server + "/v1/", Client: retrier{calls}, RequestEditors: []RequestEditorFn{c.identify}}
+	c.slow = &Raw{Server: c.raw.Server, Client: c.uploads, RequestEditors: c.raw.RequestEditors}
 	return c, nil
 }
 

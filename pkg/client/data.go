@@ -48,6 +48,16 @@ func (c *Client) Query(ctx context.Context, project, version string, q api.Datab
 	return results.Results, err
 }
 
+// ImportDatabase imports a script of SQL or a SQLite file, which file gives, into
+// the database behind a binding; "" is enough for a version with one database. It
+// is one transaction and may take long: ctx alone ends it. Nothing is imported
+// when it fails.
+func (c *Client) ImportDatabase(ctx context.Context, project, version, binding string, file io.Reader) (api.DatabaseImport, error) {
+	params := &api.ImportDatabaseParams{Binding: or(binding)}
+	resp, err := c.slow.ImportDatabaseWithBody(ctx, project, version, params, "application/octet-stream", file)
+	return as[api.DatabaseImport](read(resp, err))
+}
+
 // Namespaces lists the key-value namespaces of a version.
 func (c *Client) Namespaces(ctx context.Context, project, version string) ([]api.Namespace, error) {
 	resp, err := c.raw.ListNamespaces(ctx, project, version)

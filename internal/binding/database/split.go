@@ -13,7 +13,11 @@ import (
 // maxRow bytes, written out by a dump that needs six for one.
 const maxImportSQL = 16 << 20
 
-// piece is a part of a script that ends where a statement does.
+// maxComments is how many bytes of comments are kept with the statement behind
+// them.
+const maxComments = 64 << 10
+
+// piece is a part of a script that ends where a statement or a comment does.
 type piece struct {
 	text string
 	line int // of the script on which it begins, from 1
@@ -88,6 +92,9 @@ func (s *splitter) next() (piece, error) {
 		ended, err := s.token()
 		if errors.Is(err, io.EOF) && len(s.text) > 0 {
 			ended, err = true, nil // what is left
+		}
+		if s.state == atStart && len(s.text) > maxComments {
+			ended = true // comments and space, however much there is of them
 		}
 		if len(s.text) > maxImportSQL {
 			return p, s.tooLong()

@@ -57,6 +57,10 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%q (-want +got):\n%s", text, diff)
 		}
 	}
+	comments := strings.Repeat("-- x\n", 50_000)
+	if got, lines := split(t, comments+"a;"); strings.Join(got, "") != comments+"a;" || len(got) != 4 || lines[3] != 3*(64<<10/5+1)+1 {
+		t.Errorf("comments: %d pieces at %v", len(got), lines)
+	}
 	_, lines := split(t, "a;\n\nb\n;c;\n--\n\nd;\n")
 	if diff := cmp.Diff([]int{1, 1, 4, 4, 7}, lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)
