@@ -110,6 +110,7 @@ func TestDependentSettings(t *testing.T) {
 		"grace too short":        {"SVC_GC_GRACE=900ms", "SVC_GC_GRACE=900ms: want a duration from 1"},
 		"grace too long":         {"SVC_GC_GRACE=31d", "SVC_GC_GRACE=31d: want"},
 		"grace":                  {"SVC_GC_GRACE=1m SVC_GC_EVERY=1s", ""},
+		"grace of few leases":    {"SVC_GC_GRACE=1m SVC_LEASE_TTL=16s", "SVC_GC_GRACE=1m0s is less than four times SVC_LEASE_TTL=16s"},
 		"sweeps off":             {"SVC_GC_EVERY=off", "SVC_GC_EVERY=off: want a duration from 1s to 24h0m0s"},
 		"window is no duration":  {"SVC_SYNC_WINDOW=soon", "want a duration such as"},
 		"refs":                   {"SVC_PR_REFS=refs/changes/*,review-*", ""},

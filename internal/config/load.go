@@ -132,6 +132,9 @@ func (d *Daemon) check() []error {
 	if d.Forks.Production == svc.ProdForkScrub && d.ScrubSQL == "" {
 		problems = append(problems, errors.New("  SVC_PROD_FORK=scrub needs a usable SVC_SCRUB_SQL, the file of the SQL to run"))
 	}
+	if d.GCGrace < 4*d.LeaseTTL && d.GCGrace > 0 {
+		problems = append(problems, fmt.Errorf("  SVC_GC_GRACE=%v is less than four times SVC_LEASE_TTL=%v", d.GCGrace, d.LeaseTTL))
+	}
 	if _, err := d.ingress(); err != nil {
 		problems = append(problems, fmt.Errorf("  SVC_PREVIEW_URL_TEMPLATE: %w", err))
 	}

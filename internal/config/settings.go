@@ -33,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), storage(), deploys(), forks(), later())
+	return slices.Concat(tokens(), network(), storage(), collection(), deploys(), forks(), later())
 }
 
 func tokens() []Setting {
@@ -158,6 +158,15 @@ func storage() []Setting {
 			},
 		},
 		{
+			Env: "ARTIFACTS_DIR", Help: "directory looked at for bundles before the bucket: {dir}/{project}/{version}/bundle.tar.zst",
+			parse: func(d *Daemon, v string) (err error) { d.ArtifactsDir, err = absolute(v); return err },
+		},
+	}
+}
+
+func collection() []Setting {
+	return []Setting{
+		{
 			Env: "SVC_GC_GRACE", Default: "1h", Help: "how long data that nobody needs any more stays in the object store; at least a minute",
 			parse: func(d *Daemon, v string) (err error) {
 				d.GCGrace, err = within(v, leastGrace, 30*24*time.Hour)
@@ -170,10 +179,6 @@ func storage() []Setting {
 				d.GCEvery, err = within(v, time.Second, 24*time.Hour)
 				return err
 			},
-		},
-		{
-			Env: "ARTIFACTS_DIR", Help: "directory looked at for bundles before the bucket: {dir}/{project}/{version}/bundle.tar.zst",
-			parse: func(d *Daemon, v string) (err error) { d.ArtifactsDir, err = absolute(v); return err },
 		},
 	}
 }

@@ -38,6 +38,7 @@ type Storage struct {
 	Sync      bool          `json:"sync"`   // SVC_DURABILITY=sync
 	Window    time.Duration `json:"window"` // SVC_SYNC_WINDOW
 	Lease     time.Duration `json:"lease"`  // SVC_LEASE_TTL; 0: no other host reaches the store
+	Grace     time.Duration `json:"grace"`  // SVC_GC_GRACE
 }
 
 // Place is a bucket of the store, or a directory.

@@ -23,7 +23,8 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// forkLimit bounds a fork: what it names must not be collected meanwhile.
+// forkLimit bounds a fork: what it names must not be collected meanwhile. It is
+// a quarter of a grace that is shorter than usual.
 const forkLimit = time.Minute
 
 // How long a fork waits for the parent's runtime, and how often it looks.
@@ -42,7 +43,7 @@ var (
 
 // Fork implements deploy.Branches.
 func (v versionData) Fork(ctx context.Context, parent, child svc.Ref, id string) (deploy.Forked, error) {
-	ctx, cancel := context.WithTimeout(ctx, forkLimit)
+	ctx, cancel := context.WithTimeout(ctx, min(forkLimit, v.d.cfg.GCGrace/4))
 	defer cancel()
 	began := time.Now()
 	store := v.d.storage.branches

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/deploy"
 	"github.com/svcctl/svcctl/internal/gateway"
+	"github.com/svcctl/svcctl/internal/gc"
 	"github.com/svcctl/svcctl/internal/jobs"
 	"github.com/svcctl/svcctl/internal/lifecycle"
 	"github.com/svcctl/svcctl/internal/obs"
@@ -75,6 +76,7 @@ type Daemon struct {
 	promote    *promote.Service
 	deploy     *deploy.Service
 	lifecycle  *lifecycle.Service
+	gc         *gc.Service
 	jobs       *jobs.Worker
 	verify     deploy.Verify
 	workerd    string
@@ -214,6 +216,7 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	}()
 	d.onStop("restore", func(context.Context) error { cancel(); <-restored; return nil })
 	d.startLifecycle(work)
+	d.startGC(work)
 	if err := d.jobs.Start(work); err != nil {
 		return err
 	}

@@ -48,8 +48,10 @@ func (d *Daemon) startServices(_ context.Context, c Config) error {
 	if d.deploy, err = deploy.New(d.deployDeps()); err != nil {
 		return err
 	}
-	d.lifecycle, err = lifecycle.New(d.lifecycleDeps())
-	return err
+	if d.lifecycle, err = lifecycle.New(d.lifecycleDeps()); err != nil {
+		return err
+	}
+	return d.newGC()
 }
 
 func (d *Daemon) supervisorConfig(c Config) supervisor.Config {

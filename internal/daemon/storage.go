@@ -42,7 +42,7 @@ func (d *Daemon) startStorage(ctx context.Context, _ Config) error {
 	if err != nil {
 		return err
 	}
-	if s.branches, err = branch.New(branch.Config{Data: s.data, Manifests: manifests, LeaseTTL: d.cfg.LeaseTTL, Logger: d.logger}); err != nil {
+	if s.branches, err = branch.New(branch.Config{Data: s.data, Manifests: manifests, LeaseTTL: d.cfg.LeaseTTL, Grace: d.cfg.GCGrace, Logger: d.logger}); err != nil {
 		return err
 	}
 	if d.objects.embedded == nil {
@@ -69,7 +69,7 @@ func (d *Daemon) places(owner branch.Owner) control.Storage {
 	data := control.Place{Bucket: d.cfg.RuntimeBucket, Prefix: d.cfg.RuntimePrefix}
 	p := control.Storage{
 		Endpoint: t.Endpoint, Region: t.Region, AccessKey: t.AccessKey, SecretKey: t.SecretKey.Reveal(),
-		Data: data, Manifests: data, Owner: owner, Sync: d.cfg.Durability == "sync", Window: d.cfg.SyncWindow,
+		Data: data, Manifests: data, Owner: owner, Sync: d.cfg.Durability == "sync", Window: d.cfg.SyncWindow, Grace: d.cfg.GCGrace,
 	}
 	if d.objects.embedded == nil {
 		p.Lease = d.cfg.LeaseTTL

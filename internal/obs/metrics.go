@@ -25,6 +25,7 @@ type Metrics struct {
 	wakeTime        prometheus.Histogram
 	branchTime      prometheus.Histogram
 	branchBytes     prometheus.Counter
+	gc              gcMetrics
 	restarts        *prometheus.CounterVec
 	s3              *prometheus.CounterVec
 	http            *prometheus.CounterVec
@@ -60,6 +61,7 @@ func NewMetrics(b Build) *Metrics {
 		branchBytes: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "svc_branch_bytes_copied", Help: "Bytes of a parent's data that forks copied: none, a child names its parent's objects.",
 		}),
+		gc:              newGCMetrics(),
 		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
@@ -75,6 +77,7 @@ func NewMetrics(b Build) *Metrics {
 		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.branchTime, m.branchBytes, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	m.registry.MustRegister(m.gc.all()...)
 	for _, result := range []string{"ready", "failed"} {
 		m.deploys.WithLabelValues(result)
 	}

@@ -25,7 +25,7 @@ func openVolumes(ctx context.Context, s control.Spec, log *slog.Logger, report f
 			return nil, err
 		}
 	}
-	branches, err := branch.New(branch.Config{Data: data, Manifests: manifests, LeaseTTL: s.Storage.Lease, Logger: log})
+	branches, err := branch.New(branch.Config{Data: data, Manifests: manifests, LeaseTTL: s.Storage.Lease, Grace: s.Storage.Grace, Logger: log})
 	if err != nil {
 		return nil, err
 	}
