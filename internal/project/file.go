@@ -18,6 +18,7 @@ type File struct {
 	Vars            map[string]bundle.Var
 	KV              []KV
 	Databases       []Database
+	Buckets         []Bucket
 	VersionMetadata string // the binding's name; "" for none
 
 	Bundling Bundling
@@ -32,6 +33,15 @@ type KV struct {
 
 // Resource names the namespace: bindings that name the same one share it.
 func (k KV) Resource() string { return firstOf(k.ID, k.Binding) }
+
+// Bucket is one entry of r2_buckets.
+type Bucket struct {
+	Binding string
+	Name    string // bucket_name; "" when the file has none
+}
+
+// Resource names the bucket: bindings that name the same one share it.
+func (b Bucket) Resource() string { return firstOf(b.Name, b.Binding) }
 
 // Database is one entry of d1_databases.
 type Database struct {

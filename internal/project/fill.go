@@ -28,6 +28,7 @@ func (l *layers) fill(f *File) {
 	l.vars(f)
 	l.kv(f)
 	l.databases(f)
+	l.buckets(f)
 	if n := l.get("version_metadata"); n != nil && r.is(n, l.path("version_metadata"), kindObject) && !n.empty() {
 		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
 		f.VersionMetadata = l.binding(n, l.path("version_metadata"))
@@ -125,6 +126,16 @@ func (l *layers) databases(f *File) {
 		}
 		l.migrations(&d, n, at, f.Dir)
 		f.Databases = append(f.Databases, d)
+	})
+}
+
+func (l *layers) buckets(f *File) {
+	l.entries("r2_buckets", func(at string, n *node) {
+		l.r.members(n, at, []string{"binding", "bucket_name", "jurisdiction"}, []string{"preview_bucket_name", "remote"})
+		if j := n.get("jurisdiction"); j != nil {
+			l.r.warn(j.pos, "%s.jurisdiction has no effect: objects are where the object store of the service is", at)
+		}
+		f.Buckets = append(f.Buckets, Bucket{Binding: l.binding(n, at), Name: l.r.text(n.get("bucket_name"), at+".bucket_name")})
 	})
 }
 

@@ -37,6 +37,7 @@ var keys = map[string]keyRule{
 	"define":             {owned: true},
 	"kv_namespaces":      {owned: true},
 	"d1_databases":       {owned: true},
+	"r2_buckets":         {owned: true},
 	"version_metadata":   {owned: true},
 	"alias":              {topOnly: true},
 	"env":                {topOnly: true},
@@ -56,9 +57,8 @@ var keys = map[string]keyRule{
 	"legacy_env": {use: silent, topOnly: true}, "python_modules": {use: silent},
 
 	"assets": {use: unsupported}, "triggers": {use: unsupported},
-	"r2_buckets": {use: unsupported, owned: true},
-	"queues":     {use: unsupported, owned: true},
-	"workflows":  {use: unsupported, owned: true},
+	"queues":    {use: unsupported, owned: true},
+	"workflows": {use: unsupported, owned: true},
 
 	"durable_objects": {use: unsupported, owned: true}, "migrations": {use: unsupported}, "exports": {use: unsupported},
 	"services": {use: unsupported, owned: true}, "ratelimits": {use: unsupported, owned: true},

@@ -77,7 +77,7 @@ func (l *layers) judgeKey(path string, m member) {
 // missing warns of variables and bindings that the top level has and the
 // environment has not: they are not inherited, which surprises people.
 func (l *layers) missing() {
-	for _, key := range []string{"vars", "define", "kv_namespaces", "d1_databases", "version_metadata"} {
+	for _, key := range []string{"vars", "define", "kv_namespaces", "d1_databases", "r2_buckets", "version_metadata"} {
 		have := namesOf(key, l.env.get(key))
 		for _, name := range namesOf(key, l.top.get(key)) {
 			if !slices.Contains(have, name) {

@@ -64,7 +64,11 @@ const everythingJSONC = `// the guestbook
   "limits": { "cpu_ms": 50 },
   "routes": [{ "pattern": "example.com/*", "zone_name": "example.com" }],
   "workers_dev": false,
-  "r2_buckets": [], "queues": { "producers": [], "consumers": [] }, "triggers": { "crons": [] }, "ai": {},
+  "r2_buckets": [
+    { "binding": "FILES", "bucket_name": "files", "preview_bucket_name": "x" },
+    { "binding": "PLAIN_FILES", },
+  ],
+  "queues": { "producers": [], "consumers": [] }, "triggers": { "crons": [] }, "ai": {},
 }
 `
 
@@ -81,7 +85,7 @@ jsx_fragment = "Fragment"
 upload_source_maps = false
 base_dir = "."
 workers_dev = false
-r2_buckets = []
+queues = {}
 routes = [{ pattern = "example.com/*", zone_name = "example.com" }]
 version_metadata = { binding = "VERSION" }
 kv_namespaces = [
@@ -109,6 +113,14 @@ migrations_pattern = "drizzle/*/migration.sql"
 
 [[d1_databases]]
 binding = "PLAIN"
+
+[[r2_buckets]]
+binding = "FILES"
+bucket_name = "files"
+preview_bucket_name = "x"
+
+[[r2_buckets]]
+binding = "PLAIN_FILES"
 
 [[rules]]
 type = "Text"
@@ -154,6 +166,7 @@ func everything(t *testing.T, path, flags string) *project.File {
 			{Binding: "LOG", ID: "5678", MigrationsDir: in("drizzle"), MigrationsPattern: "*/migration.sql", MigrationsTable: "d1_migrations"},
 			{Binding: "PLAIN", MigrationsDir: in("migrations"), MigrationsPattern: "*.sql", MigrationsTable: "d1_migrations"},
 		},
+		Buckets:         []project.Bucket{{Binding: "FILES", Name: "files"}, {Binding: "PLAIN_FILES"}},
 		VersionMetadata: "VERSION",
 		Bundling: project.Bundling{
 			BaseDir: dir, Rules: []project.Rule{{Type: "Text", Globs: []string{"**/*.md"}, Fallthrough: true}},
@@ -184,7 +197,7 @@ func TestLoadEverything(t *testing.T) {
 			if len(notices) != 1 || notices[0].Level != project.Info {
 				t.Fatalf("notices: %v", notices)
 			}
-			for _, key := range []string{"observability", "limits", "routes", "kv_namespaces[1].preview_id"} {
+			for _, key := range []string{"observability", "limits", "routes", "kv_namespaces[1].preview_id", "r2_buckets[0].preview_bucket_name"} {
 				if !strings.Contains(notices[0].Text, key) {
 					t.Errorf("%q does not name %s", notices[0], key)
 				}
@@ -215,6 +228,8 @@ func TestResources(t *testing.T) {
 	for _, test := range []struct{ got, want string }{
 		{project.KV{Binding: "A", ID: "1"}.Resource(), "1"},
 		{project.KV{Binding: "A"}.Resource(), "A"},
+		{project.Bucket{Binding: "A", Name: "n"}.Resource(), "n"},
+		{project.Bucket{Binding: "A"}.Resource(), "A"},
 		{project.Database{Binding: "A", Name: "n", ID: "1"}.Resource(), "n"},
 		{project.Database{Binding: "A", ID: "1"}.Resource(), "1"},
 		{project.Database{Binding: "A"}.Resource(), "A"},

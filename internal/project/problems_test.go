@@ -19,8 +19,8 @@ func TestProblems(t *testing.T) {
 		code             string
 		want             string
 	}{
-		{"bucket", jsonc, head + `  "r2_buckets": [{"binding": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: r2_buckets is not supported"},
-		{"bucket in toml", toml, headTOML + "\n[[r2_buckets]]\nbinding = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: r2_buckets is not supported"},
+		{"workflow", jsonc, head + `  "workflows": [{"binding": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: workflows is not supported"},
+		{"workflow in toml", toml, headTOML + "\n[[workflows]]\nbinding = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: workflows is not supported"},
 		{"cron", jsonc, head + `"triggers": {"crons": ["* * * * *"]}}`, "config_unsupported", "wrangler.jsonc:3:1: triggers is not supported"},
 		{"assets", jsonc, head + `"assets": {"directory": "public"}}`, "config_unsupported", ":3:1: assets is"},
 		{"ai", toml, headTOML + "[ai]\nbinding = \"AI\"\n", "config_unsupported", "wrangler.toml:3:2: ai is not supported: it is a service of Cloudflare's platform"},
@@ -66,13 +66,14 @@ const environments = `{
   "name": "app", "main": "src/w.js", "compatibility_date": "2026-01-01", "minify": true,
   "vars": { "A": "top", "B": "top" },
   "kv_namespaces": [{ "binding": "CACHE" }],
-  "r2_buckets": [{ "binding": "FILES" }],
+  "r2_buckets": [{ "binding": "FILES", "jurisdiction": "eu" }],
+  "services": [{ "binding": "S" }],
   "alias": { "x": "./x.js" },
   "env": {
     "staging": {
       "vars": { "A": "staging" },
       "minify": false,
-      "r2_buckets": [],
+      "services": [],
       "routes": ["staging.example.com/*"]
     },
     "bare": {},
@@ -104,16 +105,16 @@ func TestEnvironments(t *testing.T) {
 	if f.Bundling.Alias["x"] != "./x.js" || f.CompatibilityDate != "2026-01-01" {
 		t.Errorf("staging did not inherit: %+v", f)
 	}
-	for _, want := range []string{`env.staging has no "B"`, `env.staging has no "CACHE"`, "no effect here: env.staging.routes"} {
+	for _, want := range []string{`env.staging has no "B"`, `env.staging has no "CACHE"`, `env.staging has no "FILES"`, "no effect here: env.staging.routes"} {
 		if !strings.Contains(notices, want) {
 			t.Errorf("notices lack %q:\n%s", want, notices)
 		}
 	}
-	if strings.Contains(notices, "r2_buckets") {
+	if strings.Contains(notices, "services") {
 		t.Errorf("an empty list counts as given:\n%s", notices)
 	}
 
-	if _, notices, err = load("bare"); err != nil || !strings.Contains(notices, "env.bare has no r2_buckets") {
+	if _, notices, err = load("bare"); err != nil || !strings.Contains(notices, "env.bare has no services") {
 		t.Errorf("bare: %v\n%s", err, notices)
 	}
 	if f, notices, err = load("named"); err != nil || f.Name != "other" || f.KV[0].Resource() != "1" {

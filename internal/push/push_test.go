@@ -48,6 +48,7 @@ func guestbook() files {
   "vars": { "GREETING": "hello", "FLAGS": { "beta": true } },
   "kv_namespaces": [{ "binding": "CACHE" }, { "binding": "OLD", "id": "abc" }],
   "d1_databases": [{ "binding": "DB", "database_name": "guests", "database_id": "1" }, { "binding": "COPY", "database_name": "guests", "database_id": "1" }],
+  "r2_buckets": [{ "binding": "FILES", "bucket_name": "pictures" }],
   "version_metadata": { "binding": "VERSION" },
   "observability": { "enabled": true },
 }`,
@@ -59,6 +60,7 @@ func guestbook() files {
 		"migrations/README.md":             "not a migration",
 		"seed/DB.sql":                      "create table guests (name text);",
 		"seed/CACHE.jsonl":                 `{"key":"a","value":"b"}`,
+		"seed/FILES/a/b.txt":               "a picture",
 		"src/answer.wasm":                  wasm42,
 		"src/data.bin":                     "\x01\x02\x03",
 		"src/index.ts": `
@@ -129,6 +131,7 @@ func checkManifest(t *testing.T, m bundle.Manifest) {
 		{Name: "OLD", Kind: "kv", Resource: "abc"},
 		{Name: "DB", Kind: "database", Resource: "guests"},
 		{Name: "COPY", Kind: "database", Resource: "guests"},
+		{Name: "FILES", Kind: "object_store", Resource: "pictures"},
 		{Name: "VERSION", Kind: "version_metadata"},
 	}, m.Bindings); diff != "" {
 		t.Errorf("bindings (-want +got):\n%s", diff)
@@ -153,7 +156,7 @@ func checkManifest(t *testing.T, m bundle.Manifest) {
 			seeds = append(seeds, fmt.Sprint(s.Binding, " ", f.Path, " ", f.Size))
 		}
 	}
-	if diff := cmp.Diff([]string{"CACHE seed/CACHE.jsonl 23", "DB seed/DB.sql 32"}, seeds); diff != "" {
+	if diff := cmp.Diff([]string{"CACHE seed/CACHE.jsonl 23", "DB seed/DB.sql 32", "FILES seed/FILES/a/b.txt 9"}, seeds); diff != "" {
 		t.Errorf("seeds (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"nodejs_compat", "enable_nodejs_process_v2", "enable_nodejs_fs_module"}, m.CompatibilityFlags); diff != "" {
@@ -194,7 +197,7 @@ func TestFailures(t *testing.T) {
 		want  string
 	}{
 		{"no project", files{"x": ""}, "config_not_found", "no wrangler.jsonc"},
-		{"not supported", files{"wrangler.json": head + `, "r2_buckets": [{"binding": "B"}]}`}, "config_unsupported", "wrangler.json:1:"},
+		{"not supported", files{"wrangler.json": head + `, "workflows": [{"binding": "B"}]}`}, "config_unsupported", "wrangler.json:1:"},
 		{"no name", files{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-11-01"}`}, "project_unnamed", "--project"},
 		{"no entry", files{"wrangler.json": head + `}`}, "entry_missing", "main names src/index.ts, which is not there"},
 		{"entry is a directory", files{"wrangler.json": head + `}`, "src/index.ts/x": ""}, "entry_missing", "which is no file"},

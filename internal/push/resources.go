@@ -19,6 +19,9 @@ func bindings(f *project.File) []bundle.Binding {
 	for _, d := range f.Databases {
 		list = append(list, bundle.Binding{Name: d.Binding, Kind: "database", Resource: d.Resource()})
 	}
+	for _, b := range f.Buckets {
+		list = append(list, bundle.Binding{Name: b.Binding, Kind: "object_store", Resource: b.Resource()})
+	}
 	if f.VersionMetadata != "" {
 		list = append(list, bundle.Binding{Name: f.VersionMetadata, Kind: "version_metadata"})
 	}

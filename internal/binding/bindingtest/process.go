@@ -105,6 +105,26 @@ func (w *Worker) Post(t testing.TB, path, body string) string {
 	return string(text)
 }
 
+// Stream makes a request with a body of size bytes, and copies that of the
+// answer, which must be a 200.
+func (w *Worker) Stream(t testing.TB, method, path string, body io.Reader, size int64, to io.Writer) http.Header { //nolint:revive // a test and what a request has
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, w.base+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.ContentLength = size
+	resp, err := w.client.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if _, err := io.Copy(to, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s %s: %s, %v", method, path, resp.Status, err)
+	}
+	return resp.Header
+}
+
 func writeFile(t testing.TB, dir, name, text string) string {
 	t.Helper()
 	path := filepath.Join(dir, name)

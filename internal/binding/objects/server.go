@@ -36,7 +36,7 @@ func (b *bucket) serve(w http.ResponseWriter, r *http.Request) error {
 	case "GET list":
 		return b.serveList(ctx, w, q)
 	case "PUT put":
-		o, err := b.put(ctx, q, r.Body, size)
+		o, err := b.put(ctx, q, r.Body, size, nil)
 		return answerObject(w, o, err)
 	case "PUT delete":
 		return answerNothing(w, b.serveDelete(ctx, q))

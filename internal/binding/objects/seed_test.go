@@ -1,0 +1,83 @@
+package objects_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/binding/bindingtest"
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func (b r2) seed(files fstest.MapFS, paths ...string) ([]string, error) {
+	b.t.Helper()
+	s := bundle.Seeds{Binding: "FILES"}
+	for _, path := range paths {
+		s.Files = append(s.Files, bundle.File{Path: path})
+	}
+	seeder, ok := b.h.(binding.Seeder)
+	if !ok {
+		b.t.Fatal("a bucket takes no seeds")
+	}
+	return seeder.Seed(b.t.Context(), s, files)
+}
+
+// Each file becomes an object once, whatever becomes of the object.
+func TestSeed(t *testing.T) {
+	t.Parallel()
+	bucket := new(objstore.Mem)
+	b := openBucket(t, bindingtest.OpenVolumesOn(t, t.TempDir(), bucket))
+	files := fstest.MapFS{
+		"seed/FILES/logo.svg":        {Data: []byte("<svg/>")},
+		"seed/FILES/.well-known/a b": {Data: nil},
+		"seed/FILES/big":             {Data: large(100<<10, 1)},
+	}
+	paths := []string{"seed/FILES/.well-known/a b", "seed/FILES/big", "seed/FILES/logo.svg"}
+	if got, err := b.seed(files, paths...); err != nil || !slices.Equal(got, paths) {
+		t.Fatalf("imported %v, %v", got, err)
+	}
+	b.wantBody("logo.svg", []byte("<svg/>"))
+	b.wantBody(".well-known/a b", nil)
+	b.wantBody("big", large(100<<10, 1))
+	if code, reply := b.write(`{"version":1,"method":"delete","object":"logo.svg"}`, nil); code != http.StatusOK {
+		t.Fatal(reply)
+	}
+	b.put("big", []byte("changed"))
+	files["seed/FILES/new"] = &fstest.MapFile{Data: []byte("new")}
+	if got, err := b.seed(files, append(paths, "seed/FILES/new")...); err != nil || !slices.Equal(got, []string{"seed/FILES/new"}) {
+		t.Fatalf("imported again: %v, %v", got, err)
+	}
+	b.wantBody("big", []byte("changed"))
+	if code, _, _ := b.read(`{"version":1,"method":"head","object":"logo.svg"}`); code != 10007 {
+		t.Errorf("a deleted object is back: %d", code)
+	}
+	if blobs := stored(t, bucket); len(blobs) != 1 {
+		t.Errorf("stored: %v", blobs)
+	}
+}
+
+func TestSeedRefused(t *testing.T) {
+	t.Parallel()
+	b := openBucket(t, bindingtest.OpenVolumes(t, t.TempDir()))
+	long := "seed/FILES/" + strings.Repeat("k", 1025)
+	for path, want := range map[string]string{
+		"seed/FILES.jsonl": "an object store is seeded by the files below seed/FILES/",
+		"seed/OTHER/x":     "an object store is seeded by the files below seed/FILES/",
+		"seed/FILES/\xff":  "an object store is seeded by the files below seed/FILES/",
+		long:               "The specified object name is not valid.",
+	} {
+		got, err := b.seed(fstest.MapFS{path: {Data: []byte("x")}}, path)
+		if len(got) != 0 || svc.CodeOf(err) != "seed_failed" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.40q: %v, %v", path, got, err)
+		}
+	}
+	if _, err := b.seed(fstest.MapFS{}, "seed/FILES/missing"); err == nil || svc.CodeOf(err) == "seed_failed" {
+		t.Errorf("a missing file: %v", err)
+	}
+	b.wantCount("SELECT key FROM object_entry", 0)
+}
