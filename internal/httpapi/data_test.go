@@ -3,6 +3,7 @@ package httpapi_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -263,12 +264,17 @@ func TestDataThroughTheSDK(t *testing.T) {
 	if err != nil || len(rows.Rows) != 1 {
 		t.Errorf("%+v %v", rows, err)
 	}
-	done, err := c.ImportDatabase(ctx, "shop", "v-1", "", strings.NewReader("insert into t values (2),(3);"))
+	done, err := c.ImportDatabase(ctx, client.Import{Project: "shop", Version: "v-1", File: strings.NewReader("insert into t values (2),(3);")})
 	if err != nil || done.Rows != 2 || done.Tables != 0 {
 		t.Errorf("%+v %v", done, err)
 	}
-	if _, err := c.ImportDatabase(ctx, "shop", "v-1", "DB", strings.NewReader("create table t(a);")); client.CodeOf(err) != "sql_error" {
-		t.Errorf("import: %v", err)
+	sent := int64(0)
+	piped := client.Import{Project: "shop", Version: "v-1", Binding: "DB", File: io.MultiReader(strings.NewReader("create table t(a);")), Progress: func(n int64) { sent = n }}
+	if _, err := c.ImportDatabase(ctx, piped); client.CodeOf(err) != "sql_error" || sent != 18 {
+		t.Errorf("import: %v, %d bytes sent", err, sent)
+	}
+	if _, err := c.ImportDatabase(ctx, client.Import{Project: "shop", Version: "v-1", File: strings.NewReader("")}); client.CodeOf(err) != "body_required" {
+		t.Errorf("import of nothing: %v", err)
 	}
 	kv := client.KV{Project: "shop", Version: "v-1", Binding: "KV"}
 	ttl, metadata := int64(60), `{"x":"é"}`

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"net/http"
 	"strconv"
+	"sync"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -48,14 +49,56 @@ func (c *Client) Query(ctx context.Context, project, version string, q api.Datab
 	return results.Results, err
 }
 
-// ImportDatabase imports a script of SQL or a SQLite file, which file gives, into
-// the database behind a binding; "" is enough for a version with one database. It
-// is one transaction and may take long: ctx alone ends it. Nothing is imported
-// when it fails.
-func (c *Client) ImportDatabase(ctx context.Context, project, version, binding string, file io.Reader) (api.DatabaseImport, error) {
-	params := &api.ImportDatabaseParams{Binding: or(binding)}
-	resp, err := c.slow.ImportDatabaseWithBody(ctx, project, version, params, "application/octet-stream", file)
+// Import is a file for a database of a version.
+type Import struct {
+	Project, Version string
+	Binding          string           // "" is enough for a version with one database
+	File             io.Reader        // a script of SQL, or a SQLite file
+	Progress         func(sent int64) // nil for none; called with the bytes sent so far
+}
+
+// ImportDatabase imports a file. It is one transaction and may take long: ctx
+// alone ends it. Nothing is imported when it fails.
+func (c *Client) ImportDatabase(ctx context.Context, i Import) (api.DatabaseImport, error) {
+	size := int64(-1)
+	if f, ok := i.File.(io.Seeker); ok {
+		if end, err := f.Seek(0, io.SeekEnd); err == nil { // a pipe cannot
+			size = end
+			_, _ = f.Seek(0, io.SeekStart)
+		}
+	}
+	params := &api.ImportDatabaseParams{Binding: or(i.Binding)}
+	progress, over := untilOver(i.Progress)
+	defer over()
+	body := &counter{next: i.File, progress: progress}
+	resp, err := c.slow.ImportDatabaseWithBody(ctx, i.Project, i.Version, params, "application/octet-stream", body,
+		func(_ context.Context, req *http.Request) error {
+			req.ContentLength = size
+			if size == 0 {
+				req.Body = http.NoBody
+			}
+			return nil
+		})
 	return as[api.DatabaseImport](read(resp, err))
+}
+
+// untilOver is progress up to the moment when over is called: an answer may come
+// while a body is still being read.
+func untilOver(progress func(int64)) (limited func(int64), over func()) {
+	var mu sync.Mutex
+	done := progress == nil
+	limited = func(sent int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !done {
+			progress(sent)
+		}
+	}
+	return limited, func() {
+		mu.Lock()
+		defer mu.Unlock()
+		done = true
+	}
 }
 
 // Namespaces lists the key-value namespaces of a version.

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,16 @@ type badObject struct {
 	err  error
 }
 
-func (b *badObject) Error() string { return b.what + ": " + describe(b.err) }
+func (b *badObject) Error() string {
+	err := b.err
+	if e, ok := errors.AsType[*raw.Error](err); ok {
+		plain := *e
+		plain.Offset = -1 // nobody sees the statement
+		err = &plain
+	}
+	return b.what + ": " + describe(err)
+}
+
 func (b *badObject) Unwrap() error { return b.err }
 
 // openFile opens the file at path, which nothing changes, and checks that it is

@@ -25,7 +25,7 @@ func Run(t *testing.T) {
 		UpdateScripts: os.Getenv("SVC_UPDATE_GOLDEN") != "", //nolint:forbidigo // a switch of tests
 		Setup:         func(env *testscript.Env) error { return setup(env, repository, workerd) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await": await, "exits": exits, "interrupt": interrupt, "json": checkJSON, "jsonenv": setFromJSON, "ask": ask,
+			"await": await, "exits": exits, "interrupt": interrupt, "json": checkJSON, "jsonenv": setFromJSON, "ask": ask, "sqlite": sqlite,
 		},
 	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
 )
 
 const (
@@ -143,4 +144,13 @@ func ask(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	_, err = fmt.Fprintf(ts.Stdout(), "%d %s\n%s\n", resp.StatusCode, resp.Header.Get("Svc-Version"), body)
 	ts.Check(err)
+}
+
+func sqlite(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sqlite FILE SQL")
+	}
+	c, err := raw.Open(ts.MkAbs(args[0]), raw.Options{})
+	ts.Check(err)
+	ts.Check(errors.Join(c.Script(args[1]), c.Close()))
 }

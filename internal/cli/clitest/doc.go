@@ -12,6 +12,7 @@
 //	jsonenv NAME FILE PATH                 put a value of a JSON document into $NAME
 //	ask URL [NAME:VALUE...]                send a GET with these headers through the gateway, whatever the host
 //	                                       resolves to; stdout is the status, the version that answered, the body
+//	sqlite FILE SQL                        make a SQLite file
 //
 // A daemon that runs at the end of its script is interrupted.
 package clitest
