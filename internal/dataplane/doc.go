@@ -11,8 +11,8 @@
 // one writer at a time for each store. Every write passes the version's gate,
 // so that a cut is one moment of all stores.
 //
-// Durability: write-ahead log, synchronous=FULL: a write that returned is on
-// this machine's disk. The shipper of its store appends it to the log: within
+// Durability: write-ahead log; a write that returned is on this machine's disk,
+// by a sync that commits share. The shipper of its store appends it to the log: within
 // the window (async), or before the write returns and before any read that saw
 // it does (sync). While the log takes nothing, writes are held and then refused,
 // so that the window stays what it says.

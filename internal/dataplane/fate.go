@@ -40,11 +40,15 @@ func (f *fate) check() error {
 const (
 	CodeFenced = "data_fenced" // another process owns the data now
 	CodeBroken = "data_broken" // the log is not what it must be
+	CodeDisk   = "disk_failed" // the disk has refused to keep what was written
 )
 
 func lost(err error) error {
 	if errors.Is(err, branch.ErrFenced) || errors.Is(err, branch.ErrLost) {
 		return svc.Errorf(svc.Unavailable, CodeFenced, "another process has taken over the version's data").Because(err)
+	}
+	if errors.Is(err, errDisk) {
+		return svc.Errorf(svc.Unavailable, CodeDisk, "the disk under the version's data fails").Because(err)
 	}
 	return svc.Errorf(svc.Internal, CodeBroken, "the version's data in the object store is damaged").Because(err)
 }

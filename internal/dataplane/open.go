@@ -17,7 +17,7 @@ import (
 // the right to write is proven first.
 func (v *Volumes) openStore(ctx context.Context, name string) (*store, error) {
 	s := &store{
-		name: name, volumes: v, path: v.cache.path(name), done: make(chan struct{}),
+		name: name, volumes: v, path: v.cache.path(name), disk: disk{path: v.cache.path(name) + "-wal"}, done: make(chan struct{}),
 		writer: make(chan *raw.Conn, 1), idle: make(chan *raw.Conn, maxReaders), room: make(chan struct{}, maxReaders),
 	}
 	if v.manifest != nil {
@@ -98,7 +98,7 @@ func (s *store) open(ctx context.Context) (err error) {
 // shut undoes open.
 func (s *store) shut() error {
 	w := <-s.writer
-	return errors.Join(w.Close(), s.file.Detach())
+	return errors.Join(s.disk.close(), w.Close(), s.file.Detach())
 }
 
 // attach takes the file that is here, when it goes on from where the log is;

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -31,6 +32,7 @@ type store struct {
 	log     *replica.Log
 	file    *cowvfs.File
 	ship    *shipper
+	disk    disk
 	warm    *warmPages // while pages come from the parent's file; else nil
 
 	writer chan *raw.Conn // holds the writer while it is free
@@ -48,7 +50,7 @@ func prepareWriter(ctx context.Context, c *raw.Conn) error {
 	defer c.Until(ctx)()
 	return c.Script(`
 		PRAGMA journal_mode = WAL;
-		PRAGMA synchronous = FULL;
+		PRAGMA synchronous = NORMAL; -- see disk
 		PRAGMA foreign_keys = ON;
 		PRAGMA trusted_schema = OFF;
 		PRAGMA cache_size = -4000;
@@ -127,8 +129,8 @@ func (s *store) openReader() (*raw.Conn, error) {
 }
 
 // Write runs fn on the writer, behind the gate. It is held, and then refused,
-// while the log does not follow. In sync mode what fn committed is durable when
-// it returns nil.
+// while the log does not follow. What fn committed is on the disk when it returns
+// nil, or in sync mode in the log.
 func (s *store) Write(ctx context.Context, fn func(*raw.Conn) error) error {
 	if err := s.volumes.mayServe(ctx); err != nil {
 		return err
@@ -136,11 +138,27 @@ func (s *store) Write(ctx context.Context, fn func(*raw.Conn) error) error {
 	if err := s.ship.admit(ctx); err != nil {
 		return err
 	}
+	before := s.ship.mark()
 	err := s.write(ctx, fn)
-	if !s.volumes.cfg.Sync {
+	after := s.ship.mark()
+	switch {
+	case s.volumes.cfg.Sync:
+		return errors.Join(err, s.ship.await(ctx, after))
+	case after == before: // nothing was committed
 		return err
 	}
-	return errors.Join(err, s.ship.await(ctx, s.ship.mark()))
+	return errors.Join(err, s.toDisk())
+}
+
+// toDisk brings what is committed to the disk. A disk that fails once is not
+// trusted again: the host ends, and the next one looks what is there.
+func (s *store) toDisk() error {
+	err := s.disk.sync()
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errDisk, err)
+		s.volumes.lose(err)
+	}
+	return err
 }
 
 func (s *store) write(ctx context.Context, fn func(*raw.Conn) error) error {

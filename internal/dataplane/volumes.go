@@ -321,5 +321,5 @@ func (s *store) stopUse() {
 // close closes the writer, which writes the WAL back into the file, and the file.
 func (s *store) close() error {
 	w := <-s.writer
-	return errors.Join(w.Close(), s.file.Detach())
+	return errors.Join(s.disk.close(), w.Close(), s.file.Detach())
 }

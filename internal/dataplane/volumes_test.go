@@ -95,7 +95,7 @@ func TestStores(t *testing.T) {
 	if n := number(t, store(t, v, "b"), "SELECT count(*) FROM sqlite_schema"); n != 0 {
 		t.Errorf("another store has %d tables", n)
 	}
-	for text, want := range map[string]int64{"PRAGMA synchronous": 2, "PRAGMA foreign_keys": 1} { // 2 is FULL
+	for text, want := range map[string]int64{"PRAGMA synchronous": 1, "PRAGMA foreign_keys": 1} { // 1 is NORMAL: the store syncs by itself
 		err := a.Write(t.Context(), func(c *raw.Conn) error {
 			return c.Query(text, nil, func(s *raw.Stmt) error {
 				if got := s.Int64(0); got != want {
