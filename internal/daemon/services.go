@@ -124,7 +124,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	deployToken, adminToken := d.tokens()
 	return httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry,
-		Deployer: deployer{d.deploy}, Promoter: promoter{d.promote}, Lifecycle: d.lifecycle,
+		Deployer: deployer{d.deploy}, Promoter: promoter{d.promote}, Lifecycle: d.lifecycle, GC: d.gc,
 		Uploads: upload.New(upload.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Arrived: d.deploy.ArtifactArrived,

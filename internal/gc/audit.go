@@ -29,7 +29,8 @@ const (
 // what nobody needs has gone; of one project, or of all for "". It changes
 // nothing and takes at most the limit: then it is Incomplete.
 //
-// Errors: NotFound, project_not_found; Unavailable, audit_failed.
+// Errors: NotFound, project_not_found; Unavailable, audit_failed or
+// store_unavailable.
 func (s *Service) Audit(ctx context.Context, project string) (svc.GCAudit, error) {
 	bounded, over, cancel := s.limited(ctx)
 	defer cancel()
@@ -75,7 +76,7 @@ func (s *Service) audited(ctx context.Context, only string) (ids []string, err e
 	if only != "" {
 		return s.oneAudited(ctx, only)
 	}
-	if ids, err = s.deps.Branches.Projects(ctx); err != nil {
+	if ids, err = s.stored(ctx); err != nil {
 		return nil, err
 	}
 	const page = 200
@@ -98,7 +99,7 @@ func (s *Service) audited(ctx context.Context, only string) (ids []string, err e
 func (s *Service) oneAudited(ctx context.Context, only string) ([]string, error) {
 	_, err := s.deps.Registry.Project(ctx, only)
 	if errors.Is(err, svc.NotFound) { // the store may have some of it still
-		if ids, listErr := s.deps.Branches.Projects(ctx); listErr != nil || slices.Contains(ids, only) {
+		if ids, listErr := s.stored(ctx); listErr != nil || slices.Contains(ids, only) {
 			return []string{only}, listErr
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // most the limit; a report that is Incomplete names the projects that had their
 // turn, and sweeping goes on by itself later.
 //
-// Errors: NotFound, project_not_found. A project that fails has its error in the
+// Errors: NotFound, project_not_found; Unavailable, store_unavailable. A project that fails has its error in the
 // report.
 func (s *Service) Collect(ctx context.Context, req svc.GCRequest) (svc.GCReport, error) {
 	bounded, over, cancel := s.limited(ctx)
@@ -51,7 +51,7 @@ func (s *Service) collect(ctx context.Context, req svc.GCRequest) (svc.GCReport,
 
 // projects are those that have anything in the store, or the one that is asked for.
 func (s *Service) projects(ctx context.Context, only string) ([]string, error) {
-	ids, err := s.deps.Branches.Projects(ctx)
+	ids, err := s.stored(ctx)
 	if err != nil || only == "" {
 		return ids, err
 	}
@@ -62,6 +62,16 @@ func (s *Service) projects(ctx context.Context, only string) ([]string, error) {
 	}
 	_, err = s.deps.Registry.Project(ctx, only)
 	return nil, err
+}
+
+// stored are the projects that have anything in the store.
+func (s *Service) stored(ctx context.Context) ([]string, error) {
+	ids, err := s.deps.Branches.Projects(ctx)
+	if err != nil {
+		err = svc.Errorf(svc.Unavailable, "store_unavailable", "the object store cannot be listed").
+			WithHint("GET /v1/health/deep says how it is").Because(err)
+	}
+	return ids, err
 }
 
 // collectProject sweeps one project in its turn.

@@ -131,6 +131,44 @@ func (f *fakes) SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Ve
 	return f.db.SetPinned(ctx, ref, pinned)
 }
 
+// Collect reports on one project with a version of every kind.
+func (f *fakes) Collect(ctx context.Context, r svc.GCRequest) (svc.GCReport, error) {
+	if err := f.failure(); err != nil {
+		return svc.GCReport{}, err
+	}
+	if r.Project != "" {
+		if _, err := f.db.Project(ctx, r.Project); err != nil {
+			return svc.GCReport{}, err
+		}
+	}
+	report := svc.GCReport{DryRun: r.DryRun, StartedAt: time.UnixMilli(1e12), Took: 1500 * time.Millisecond, Grace: time.Hour}
+	if r.Project == "empty" {
+		report.Incomplete, report.LastSweep = true, time.UnixMilli(1e12)
+		return report, nil
+	}
+	one, two := svc.Amount{Objects: 1, Bytes: 10}, svc.Amount{Objects: 2, Bytes: 20}
+	report.Projects = []svc.GCProject{
+		{
+			ID: "shop", Marked: []string{"v2"}, Removed: []string{"v0"},
+			Versions: []svc.GCVersion{
+				{ID: "v1", Status: svc.StatusReady, Data: "live", Live: two, Pinned: one, PinnedBy: []svc.GCPin{{Version: "v2", Amount: one}}},
+				{ID: "v2", Data: "destroying", Waiting: one, Left: 90 * time.Second, Gone: two, Other: one},
+			},
+			Broken: []svc.StoreProblem{{Code: "not_restorable", Ref: svc.Ref{Project: "shop", Version: "v1"}, Store: "main", Key: "k", Count: 3, Detail: "a hole"}},
+		},
+		{ID: "sick", Err: svc.Errorf(svc.Unavailable, "gc_failed", "it was not collected").Because(errors.New("secret cause"))},
+	}
+	return report, nil
+}
+
+// Audit finds one problem.
+func (f *fakes) Audit(context.Context, string) (svc.GCAudit, error) {
+	return svc.GCAudit{
+		StartedAt: time.UnixMilli(1e12), Took: time.Second, Projects: 1, Versions: 2, Stores: 3, Files: 4,
+		Problems: []svc.StoreProblem{{Code: "file_missing", Ref: svc.Ref{Project: "shop", Version: "v1"}, Store: "main", Key: "k", Count: 1, Detail: "gone"}},
+	}, f.failure()
+}
+
 // Issue hands out a ticket.
 func (f *fakes) Issue(_ context.Context, ref svc.Ref) (svc.Upload, error) {
 	f.mu.Lock()

@@ -57,7 +57,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	h := &harness{t: t, db: db, fakes: newFakes(db), log: &syncBuffer{}, routes: document(t)}
 	metrics := obs.NewMetrics(obs.BuildInfo())
 	d := httpapi.Deps{
-		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, Uploads: h.fakes, Logs: h.fakes, Data: h.fakes,
+		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: h.fakes, Data: h.fakes,
 		Routes: h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
 		Logger:   slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Tokens:   httpapi.Tokens{Deploy: deployToken, Admin: adminToken},

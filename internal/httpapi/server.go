@@ -20,6 +20,7 @@ type Deps struct {
 	Deployer   Deployer
 	Promoter   Promoter
 	Lifecycle  Lifecycle
+	GC         GC
 	Uploads    Uploads
 	Logs       Logs
 	Data       Data
@@ -78,7 +79,7 @@ func (d Deps) check() error {
 	var errs []error
 	for name, missing := range map[string]bool{
 		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Promotions": d.Promotions == nil,
-		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil,
+		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil,
 		"Routes": d.Routes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
 		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0,

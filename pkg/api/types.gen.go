@@ -370,6 +370,102 @@ type FieldProblem struct {
 	Pointer string `json:"pointer"`
 }
 
+// GarbagePin What one version needs of another's objects.
+type GarbagePin struct {
+	Bytes     int64  `json:"bytes"`
+	Objects   int    `json:"objects"`
+	VersionID string `json:"version_id"`
+}
+
+// GarbageProject The part of a report that is about one project.
+type GarbageProject struct {
+	// Broken Versions that keep everything and why.
+	Broken []StorageProblem `json:"broken"`
+
+	// Error Why it was not swept to its end; "" when it was.
+	Error string `json:"error"`
+
+	// Marked Versions whose data is given up from now on.
+	Marked    []string `json:"marked"`
+	ProjectID string   `json:"project_id"`
+
+	// Removed Versions of which nothing is left.
+	Removed  []string         `json:"removed"`
+	Versions []GarbageVersion `json:"versions"`
+}
+
+// GarbageReport What a sweep of the object store did or, with `dry_run`, would do.
+type GarbageReport struct {
+	DryRun bool `json:"dry_run"`
+
+	// GraceSeconds How long what nobody needs stays.
+	GraceSeconds float64 `json:"grace_seconds"`
+
+	// Incomplete Time was up before every project had its turn.
+	Incomplete  bool  `json:"incomplete"`
+	LastAuditAt *Time `json:"last_audit_at"`
+
+	// LastSweepAt When all projects were swept without an error; null for never since the service started.
+	LastSweepAt *Time            `json:"last_sweep_at"`
+	Projects    []GarbageProject `json:"projects"`
+
+	// Seconds It took.
+	Seconds   float64 `json:"seconds"`
+	StartedAt Time    `json:"started_at"`
+
+	// Total What objects are for.
+	Total GarbageUse `json:"total"`
+}
+
+// GarbageUse What objects are for.
+type GarbageUse struct {
+	// Gone Log files that were deleted; with `dry_run`, that would be.
+	Gone ObjectAmount `json:"gone"`
+
+	// Live Log files that their own version needs.
+	Live ObjectAmount `json:"live"`
+
+	// Other What a sweep does not judge, such as the bodies of object stores.
+	Other ObjectAmount `json:"other"`
+
+	// Pinned Log files that only other versions need.
+	Pinned ObjectAmount `json:"pinned"`
+
+	// Waiting Log files that nobody needs, until the grace is over.
+	Waiting ObjectAmount `json:"waiting"`
+}
+
+// GarbageVersion What the objects of one version are for.
+type GarbageVersion struct {
+	// Gone Objects, and how much they hold.
+	Gone ObjectAmount `json:"gone"`
+
+	// Live Objects, and how much they hold.
+	Live ObjectAmount `json:"live"`
+
+	// Other Objects, and how much they hold.
+	Other ObjectAmount `json:"other"`
+
+	// Pinned Objects, and how much they hold.
+	Pinned ObjectAmount `json:"pinned"`
+
+	// PinnedBy Who needs what is pinned; an object may have several.
+	PinnedBy []GarbagePin `json:"pinned_by"`
+
+	// State State of its data: `live`, `archived`, `destroying`; "" when it was never opened.
+	State string `json:"state"`
+
+	// Status Status of the version; "" when there is no such version.
+	Status    string `json:"status"`
+	VersionID string `json:"version_id"`
+
+	// Waiting Objects, and how much they hold.
+	Waiting ObjectAmount `json:"waiting"`
+
+	// WaitingSeconds Until the last of what waits may go.
+	WaitingSeconds float64 `json:"waiting_seconds"`
+}
+
 // Health Liveness.
 type Health struct {
 	Status        HealthStatus `json:"status"`
@@ -440,6 +536,12 @@ type Namespace struct {
 // NamespaceList The key-value namespaces of a version.
 type NamespaceList struct {
 	Items []Namespace `json:"items"`
+}
+
+// ObjectAmount Objects, and how much they hold.
+type ObjectAmount struct {
+	Bytes   int64 `json:"bytes"`
+	Objects int   `json:"objects"`
 }
 
 // PartHealth Whether a part answered.
@@ -665,6 +767,45 @@ type StepRun struct {
 // StepStatus How a step stands; undone is a compensated step of a promotion.
 type StepStatus string
 
+// StorageAudit Whether the object store has what versions need.
+type StorageAudit struct {
+	// Files That they need.
+	Files int `json:"files"`
+
+	// Incomplete Time was up before every project had its turn.
+	Incomplete bool             `json:"incomplete"`
+	Problems   []StorageProblem `json:"problems"`
+	Projects   int              `json:"projects"`
+
+	// Seconds It took.
+	Seconds   float64 `json:"seconds"`
+	StartedAt Time    `json:"started_at"`
+	Stores    int     `json:"stores"`
+
+	// Versions Neither failed nor destroyed.
+	Versions int `json:"versions"`
+}
+
+// StorageProblem Something wrong with the data of a version in the object store.
+type StorageProblem struct {
+	// Code Stable code for programs, such as `file_missing`.
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+
+	// Key The first object concerned; "" without one.
+	Key string `json:"key"`
+
+	// Objects How many are concerned.
+	Objects   int    `json:"objects"`
+	ProjectID string `json:"project_id"`
+
+	// Store Its database or other store; "" when it is about the whole version.
+	Store string `json:"store"`
+
+	// VersionID The version that is not well.
+	VersionID string `json:"version_id"`
+}
+
 // Table A table or view.
 type Table struct {
 	Columns []Column `json:"columns"`
@@ -786,6 +927,9 @@ type Limit = int
 // NamespacePath defines model for NamespacePath.
 type NamespacePath = string
 
+// OnlyProject defines model for OnlyProject.
+type OnlyProject = string
+
 // ProjectPath defines model for ProjectPath.
 type ProjectPath = string
 
@@ -794,6 +938,24 @@ type VersionPath = string
 
 // Unavailable An error (RFC 9457).
 type Unavailable = Problem
+
+// GetGarbageParams defines parameters for GetGarbage.
+type GetGarbageParams struct {
+	// Project Id of the only project to look at; all without it.
+	Project *OnlyProject `form:"project,omitempty" json:"project,omitempty"`
+}
+
+// CollectGarbageParams defines parameters for CollectGarbage.
+type CollectGarbageParams struct {
+	// Project Id of the only project to look at; all without it.
+	Project *OnlyProject `form:"project,omitempty" json:"project,omitempty"`
+}
+
+// AuditStorageParams defines parameters for AuditStorage.
+type AuditStorageParams struct {
+	// Project Id of the only project to look at; all without it.
+	Project *OnlyProject `form:"project,omitempty" json:"project,omitempty"`
+}
 
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {

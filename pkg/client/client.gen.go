@@ -90,6 +90,31 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// GetGarbage What the object store holds and for whom
+	//
+	// For every version what it needs itself, what only others need and who they are, what waits until its grace is over, and
+	// what would be deleted now. Nothing is changed. It takes at most 20 seconds; what it had no time for makes it `incomplete`.
+	//
+	// Corresponds with GET /admin/gc (the `GetGarbage` operationId).
+	GetGarbage(ctx context.Context, params *GetGarbageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CollectGarbage Sweep the object store now
+	//
+	// Does what happens by itself every `SVC_GC_EVERY`: marks what nobody needs, and deletes what nobody has needed for
+	// `SVC_GC_GRACE`. It takes at most 20 seconds; what it had no time for is left to the next sweep and makes it `incomplete`.
+	//
+	// Corresponds with POST /admin/gc (the `CollectGarbage` operationId).
+	CollectGarbage(ctx context.Context, params *CollectGarbageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// AuditStorage Check that the object store has what versions need
+	//
+	// Holds every version that is neither failed nor destroyed against a listing of its own: each store can be restored, each
+	// file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
+	// most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
+	//
+	// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
+	AuditStorage(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHealth Liveness
 	//
 	// Answers from memory, without any I/O.
@@ -340,6 +365,61 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /runtime/routes (the `ListRoutes` operationId).
 	ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// GetGarbage What the object store holds and for whom
+//
+// For every version what it needs itself, what only others need and who they are, what waits until its grace is over, and
+// what would be deleted now. Nothing is changed. It takes at most 20 seconds; what it had no time for makes it `incomplete`.
+//
+// Corresponds with GET /admin/gc (the `GetGarbage` operationId).
+func (c *Raw) GetGarbage(ctx context.Context, params *GetGarbageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetGarbageRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CollectGarbage Sweep the object store now
+//
+// Does what happens by itself every `SVC_GC_EVERY`: marks what nobody needs, and deletes what nobody has needed for
+// `SVC_GC_GRACE`. It takes at most 20 seconds; what it had no time for is left to the next sweep and makes it `incomplete`.
+//
+// Corresponds with POST /admin/gc (the `CollectGarbage` operationId).
+func (c *Raw) CollectGarbage(ctx context.Context, params *CollectGarbageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCollectGarbageRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// AuditStorage Check that the object store has what versions need
+//
+// Holds every version that is neither failed nor destroyed against a listing of its own: each store can be restored, each
+// file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
+// most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
+//
+// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
+func (c *Raw) AuditStorage(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewAuditStorageRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // GetHealth Liveness
@@ -941,6 +1021,168 @@ func (c *Raw) ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*h
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewGetGarbageRequest constructs an http.Request for the GetGarbage method
+func NewGetGarbageRequest(server string, params *GetGarbageParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/admin/gc")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Project != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", *params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCollectGarbageRequest constructs an http.Request for the CollectGarbage method
+func NewCollectGarbageRequest(server string, params *CollectGarbageParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/admin/gc")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Project != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", *params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewAuditStorageRequest constructs an http.Request for the AuditStorage method
+func NewAuditStorageRequest(server string, params *AuditStorageParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/admin/gc/audit")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Project != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", *params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewGetHealthRequest constructs an http.Request for the GetHealth method
@@ -2724,6 +2966,37 @@ func WithBaseURL(baseURL string) ClientOption {
 // ClientWithResponsesInterface is the interface specification for the client with responses above.
 type ClientWithResponsesInterface interface {
 
+	// GetGarbageWithResponse What the object store holds and for whom
+	//
+	// For every version what it needs itself, what only others need and who they are, what waits until its grace is over, and
+	// what would be deleted now. Nothing is changed. It takes at most 20 seconds; what it had no time for makes it `incomplete`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /admin/gc (the `GetGarbage` operationId).
+	GetGarbageWithResponse(ctx context.Context, params *GetGarbageParams, reqEditors ...RequestEditorFn) (*GetGarbageResponse, error)
+
+	// CollectGarbageWithResponse Sweep the object store now
+	//
+	// Does what happens by itself every `SVC_GC_EVERY`: marks what nobody needs, and deletes what nobody has needed for
+	// `SVC_GC_GRACE`. It takes at most 20 seconds; what it had no time for is left to the next sweep and makes it `incomplete`.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /admin/gc (the `CollectGarbage` operationId).
+	CollectGarbageWithResponse(ctx context.Context, params *CollectGarbageParams, reqEditors ...RequestEditorFn) (*CollectGarbageResponse, error)
+
+	// AuditStorageWithResponse Check that the object store has what versions need
+	//
+	// Holds every version that is neither failed nor destroyed against a listing of its own: each store can be restored, each
+	// file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
+	// most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
+	AuditStorageWithResponse(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*AuditStorageResponse, error)
+
 	// GetHealthWithResponse Liveness
 	//
 	// Answers from memory, without any I/O.
@@ -3024,6 +3297,164 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /runtime/routes (the `ListRoutes` operationId).
 	ListRoutesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRoutesResponse, error)
+}
+
+type GetGarbageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GarbageReport
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetGarbageResponse) GetJSON200() *GarbageReport {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r GetGarbageResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetGarbageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetGarbageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetGarbageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetGarbageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+type CollectGarbageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GarbageReport
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CollectGarbageResponse) GetJSON200() *GarbageReport {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r CollectGarbageResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CollectGarbageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CollectGarbageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CollectGarbageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CollectGarbageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// AuditStorageResponse503Headers the declared response headers of an HTTP 503 response for AuditStorage
+type AuditStorageResponse503Headers struct {
+	RetryAfter int
+}
+
+type AuditStorageResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *StorageAudit
+	// ApplicationProblemJSON503 the response for an HTTP 503 `application/problem+json` response
+	ApplicationProblemJSON503 *Unavailable
+	// ApplicationProblemJSONDefault the response for an HTTP default `application/problem+json` response
+	ApplicationProblemJSONDefault *Problem
+	// Headers503 the parsed response headers for an HTTP 503 response
+	Headers503 *AuditStorageResponse503Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r AuditStorageResponse) GetJSON200() *StorageAudit {
+	return r.JSON200
+}
+
+// GetApplicationProblemJSON503 returns the response for an HTTP 503 `application/problem+json` response
+func (r AuditStorageResponse) GetApplicationProblemJSON503() *Unavailable {
+	return r.ApplicationProblemJSON503
+}
+
+// GetApplicationProblemJSONDefault returns the response for an HTTP default `application/problem+json` response
+func (r AuditStorageResponse) GetApplicationProblemJSONDefault() *Problem {
+	return r.ApplicationProblemJSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r AuditStorageResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r AuditStorageResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r AuditStorageResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r AuditStorageResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
 }
 
 type GetHealthResponse struct {
@@ -4684,6 +5115,55 @@ func (r ListRoutesResponse) ContentType() string {
 	return ""
 }
 
+// GetGarbageWithResponse What the object store holds and for whom
+//
+// For every version what it needs itself, what only others need and who they are, what waits until its grace is over, and
+// what would be deleted now. Nothing is changed. It takes at most 20 seconds; what it had no time for makes it `incomplete`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /admin/gc (the `GetGarbage` operationId).
+func (c *ClientWithResponses) GetGarbageWithResponse(ctx context.Context, params *GetGarbageParams, reqEditors ...RequestEditorFn) (*GetGarbageResponse, error) {
+	rsp, err := c.GetGarbage(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetGarbageResponse(rsp)
+}
+
+// CollectGarbageWithResponse Sweep the object store now
+//
+// Does what happens by itself every `SVC_GC_EVERY`: marks what nobody needs, and deletes what nobody has needed for
+// `SVC_GC_GRACE`. It takes at most 20 seconds; what it had no time for is left to the next sweep and makes it `incomplete`.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /admin/gc (the `CollectGarbage` operationId).
+func (c *ClientWithResponses) CollectGarbageWithResponse(ctx context.Context, params *CollectGarbageParams, reqEditors ...RequestEditorFn) (*CollectGarbageResponse, error) {
+	rsp, err := c.CollectGarbage(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCollectGarbageResponse(rsp)
+}
+
+// AuditStorageWithResponse Check that the object store has what versions need
+//
+// Holds every version that is neither failed nor destroyed against a listing of its own: each store can be restored, each
+// file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
+// most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
+func (c *ClientWithResponses) AuditStorageWithResponse(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*AuditStorageResponse, error) {
+	rsp, err := c.AuditStorage(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseAuditStorageResponse(rsp)
+}
+
 // GetHealthWithResponse Liveness
 //
 // Answers from memory, without any I/O.
@@ -5193,6 +5673,125 @@ func (c *ClientWithResponses) ListRoutesWithResponse(ctx context.Context, reqEdi
 		return nil, err
 	}
 	return ParseListRoutesResponse(rsp)
+}
+
+// ParseGetGarbageResponse parses an HTTP response from a GetGarbageWithResponse call
+func ParseGetGarbageResponse(rsp *http.Response) (*GetGarbageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetGarbageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GarbageReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseCollectGarbageResponse parses an HTTP response from a CollectGarbageWithResponse call
+func ParseCollectGarbageResponse(rsp *http.Response) (*CollectGarbageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CollectGarbageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GarbageReport
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	return response, nil
+}
+
+// ParseAuditStorageResponse parses an HTTP response from a AuditStorageWithResponse call
+func ParseAuditStorageResponse(rsp *http.Response) (*AuditStorageResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &AuditStorageResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest StorageAudit
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 503:
+		var dest Unavailable
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSON503 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Problem
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.ApplicationProblemJSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 503:
+		var headers AuditStorageResponse503Headers
+		if values := rsp.Header.Values("Retry-After"); len(values) > 0 {
+			var value int
+			if err := runtime.BindStyledParameterWithOptions("simple", "Retry-After", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.RetryAfter = value
+		}
+		response.Headers503 = &headers
+	}
+
+	return response, nil
 }
 
 // ParseGetHealthResponse parses an HTTP response from a GetHealthWithResponse call

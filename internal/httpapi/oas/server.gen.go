@@ -17,6 +17,15 @@ import (
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetGarbage What the object store holds and for whom
+	// (GET /admin/gc)
+	GetGarbage(w http.ResponseWriter, r *http.Request, params GetGarbageParams)
+	// CollectGarbage Sweep the object store now
+	// (POST /admin/gc)
+	CollectGarbage(w http.ResponseWriter, r *http.Request, params CollectGarbageParams)
+	// AuditStorage Check that the object store has what versions need
+	// (POST /admin/gc/audit)
+	AuditStorage(w http.ResponseWriter, r *http.Request, params AuditStorageParams)
 	// GetHealth Liveness
 	// (GET /health)
 	GetHealth(w http.ResponseWriter, r *http.Request)
@@ -84,6 +93,105 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetGarbage operation middleware
+func (siw *ServerInterfaceWrapper) GetGarbage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetGarbageParams
+
+	// ------------- Optional query parameter "project" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "project", r.URL.Query(), &params.Project, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "project"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetGarbage(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CollectGarbage operation middleware
+func (siw *ServerInterfaceWrapper) CollectGarbage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CollectGarbageParams
+
+	// ------------- Optional query parameter "project" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "project", r.URL.Query(), &params.Project, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "project"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CollectGarbage(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// AuditStorage operation middleware
+func (siw *ServerInterfaceWrapper) AuditStorage(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AuditStorageParams
+
+	// ------------- Optional query parameter "project" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "project", r.URL.Query(), &params.Project, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "project"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AuditStorage(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // GetHealth operation middleware
 func (siw *ServerInterfaceWrapper) GetHealth(w http.ResponseWriter, r *http.Request) {
@@ -923,6 +1031,9 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/logs", wrapper.ListLogs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/promotions", wrapper.ListPromotions)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/promotions/{operation}", wrapper.GetPromotion)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/gc", wrapper.GetGarbage)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/gc", wrapper.CollectGarbage)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/gc/audit", wrapper.AuditStorage)
 
 	return m
 }
@@ -945,6 +1056,140 @@ type VersionJSONResponse struct {
 	Body Version
 
 	Headers VersionResponseHeaders
+}
+
+type GetGarbageRequestObject struct {
+	Params GetGarbageParams
+}
+
+type GetGarbageResponseObject interface {
+	VisitGetGarbageResponse(w http.ResponseWriter) error
+}
+
+type GetGarbage200JSONResponse GarbageReport
+
+func (response GetGarbage200JSONResponse) VisitGetGarbageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetGarbagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetGarbagedefaultApplicationProblemPlusJSONResponse) VisitGetGarbageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CollectGarbageRequestObject struct {
+	Params CollectGarbageParams
+}
+
+type CollectGarbageResponseObject interface {
+	VisitCollectGarbageResponse(w http.ResponseWriter) error
+}
+
+type CollectGarbage200JSONResponse GarbageReport
+
+func (response CollectGarbage200JSONResponse) VisitCollectGarbageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CollectGarbagedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CollectGarbagedefaultApplicationProblemPlusJSONResponse) VisitCollectGarbageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AuditStorageRequestObject struct {
+	Params AuditStorageParams
+}
+
+type AuditStorageResponseObject interface {
+	VisitAuditStorageResponse(w http.ResponseWriter) error
+}
+
+type AuditStorage200JSONResponse StorageAudit
+
+func (response AuditStorage200JSONResponse) VisitAuditStorageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AuditStorage503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response AuditStorage503ApplicationProblemPlusJSONResponse) VisitAuditStorageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AuditStoragedefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AuditStoragedefaultApplicationProblemPlusJSONResponse) VisitAuditStorageResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type GetHealthRequestObject struct {
@@ -1883,6 +2128,15 @@ func (response ListRoutesdefaultApplicationProblemPlusJSONResponse) VisitListRou
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetGarbage What the object store holds and for whom
+	// (GET /admin/gc)
+	GetGarbage(ctx context.Context, request GetGarbageRequestObject) (GetGarbageResponseObject, error)
+	// CollectGarbage Sweep the object store now
+	// (POST /admin/gc)
+	CollectGarbage(ctx context.Context, request CollectGarbageRequestObject) (CollectGarbageResponseObject, error)
+	// AuditStorage Check that the object store has what versions need
+	// (POST /admin/gc/audit)
+	AuditStorage(ctx context.Context, request AuditStorageRequestObject) (AuditStorageResponseObject, error)
 	// GetHealth Liveness
 	// (GET /health)
 	GetHealth(ctx context.Context, request GetHealthRequestObject) (GetHealthResponseObject, error)
@@ -1979,6 +2233,84 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// GetGarbage operation middleware
+func (sh *strictHandler) GetGarbage(w http.ResponseWriter, r *http.Request, params GetGarbageParams) {
+	var request GetGarbageRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetGarbage(ctx, request.(GetGarbageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetGarbage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetGarbageResponseObject); ok {
+		if err := validResponse.VisitGetGarbageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CollectGarbage operation middleware
+func (sh *strictHandler) CollectGarbage(w http.ResponseWriter, r *http.Request, params CollectGarbageParams) {
+	var request CollectGarbageRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CollectGarbage(ctx, request.(CollectGarbageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CollectGarbage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CollectGarbageResponseObject); ok {
+		if err := validResponse.VisitCollectGarbageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AuditStorage operation middleware
+func (sh *strictHandler) AuditStorage(w http.ResponseWriter, r *http.Request, params AuditStorageParams) {
+	var request AuditStorageRequestObject
+
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AuditStorage(ctx, request.(AuditStorageRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AuditStorage")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AuditStorageResponseObject); ok {
+		if err := validResponse.VisitAuditStorageResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // GetHealth operation middleware
