@@ -29,6 +29,10 @@ test: ## all tests, end-to-end ones with the real workerd included
 e2e: ## the end-to-end tests alone
 	go test -race -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./internal/e2e/...
 
+.PHONY: test-s3
+test-s3: ## the suites of object storage, against the store of S3_ENDPOINT and its keys
+	SVC_TEST_STORE=external go test -race -count=1 -timeout 20m $(GOTESTFLAGS) ./internal/s3/... ./internal/replica ./internal/branch
+
 .PHONY: fmt
 fmt: ## format the code
 	$(LINT) fmt

@@ -26,7 +26,7 @@ func network(t *testing.T) (direct, lossy *s3.Bucket, p *s3fault.Proxy) {
 	target := s3test.Target(t)
 	direct, prefix := s3test.Bucket(t, target)
 	p = s3fault.Start(t, target.Endpoint)
-	target.Endpoint, target.Patience = p.Endpoint(), 200*time.Millisecond
+	target.Endpoint, target.Patience = p.Endpoint(), 500*time.Millisecond
 	store, err := s3.New(target)
 	if err != nil {
 		t.Fatal(err)

@@ -148,7 +148,7 @@ func TestNoAnswer(t *testing.T) {
 	for _, kind := range []s3fault.Kind{s3fault.Hang, s3fault.HangAfter} {
 		c := s3test.Target(t)
 		p := s3fault.Start(t, c.Endpoint)
-		c.Endpoint, c.Patience = p.Endpoint(), 200*time.Millisecond
+		c.Endpoint, c.Patience = p.Endpoint(), time.Second
 		b, _ := s3test.Bucket(t, c)
 		p.Next(kind)
 		if _, err := b.Put(t.Context(), "k", strings.NewReader("hello"), 5, objstore.Condition{}); err != nil {
