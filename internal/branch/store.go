@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -72,7 +73,7 @@ type Fork struct {
 // of the first attempt, which counts, also if the cuts have moved on since. A
 // child that another fork has made is the Conflict branch_exists.
 func (s *Store) Fork(ctx context.Context, f Fork) (*Manifest, error) {
-	m := &Manifest{Parent: f.Parent, ForkID: f.ID, At: f.At.UTC().Truncate(time.Millisecond), Stores: f.Cuts}
+	m := &Manifest{Parent: f.Parent, ForkID: f.ID, At: f.At.UTC().Truncate(time.Millisecond), Stores: f.stores()}
 	if f.ID == "" || f.Parent == f.Child || f.Parent.Project != f.Child.Project {
 		return nil, fmt.Errorf("fork %q of %s to %s: a fork has an ID and stays within its project", f.ID, f.Parent, f.Child)
 	}
@@ -92,6 +93,20 @@ func (s *Store) Fork(ctx context.Context, f Fork) (*Manifest, error) {
 	default:
 		return m, nil
 	}
+}
+
+// stores are the cuts with where they come from.
+func (f Fork) stores() map[string]StoreBase {
+	stores := maps.Clone(f.Cuts)
+	for name, base := range stores {
+		if name == BlobStore && base.Origins != nil {
+			base.Origins = append([]Origin{{f.Parent.Version, base.TXID}}, base.Origins...)
+		} else {
+			base.Origins = nil
+		}
+		stores[name] = base
+	}
+	return stores
 }
 
 func (s *Store) sameFork(ctx context.Context, f Fork) (*Manifest, error) {
@@ -125,18 +140,23 @@ func (s *Store) Load(ctx context.Context, v svc.Ref) (*Manifest, error) {
 // Stores names the stores that have a log under the version's own name: those
 // that something was written to. Inherited ones are in the manifest.
 func (s *Store) Stores(ctx context.Context, v svc.Ref) ([]string, error) {
+	logs, err := s.Logs(ctx, v)
+	return slices.Sorted(maps.Keys(logs)), err
+}
+
+// Logs lists the files of those stores, by store, as one listing has them: it
+// may be a little behind.
+func (s *Store) Logs(ctx context.Context, v svc.Ref) (map[string][]objstore.Info, error) {
 	infos, err := objstore.ListAll(ctx, s.data, v.String()+"/db/")
 	if err != nil {
 		return nil, fmt.Errorf("list stores of %s: %w", v, err)
 	}
-	var names []string
+	logs := map[string][]objstore.Info{}
 	for _, info := range infos {
-		f, ok := ParseKey(info.Key)
-		if !ok {
-			continue
+		if f, ok := ParseKey(info.Key); ok {
+			name := f.Prefix[strings.LastIndexByte(f.Prefix, '/')+1:]
+			logs[name] = append(logs[name], info)
 		}
-		names = append(names, f.Prefix[strings.LastIndexByte(f.Prefix, '/')+1:])
 	}
-	slices.Sort(names)
-	return slices.Compact(names), nil
+	return logs, nil
 }

@@ -2,11 +2,14 @@ package dataplane
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
+	"sync"
 
 	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/objstore"
 	"github.com/svcctl/svcctl/internal/replica"
 )
 
@@ -26,9 +29,12 @@ func (v *Volumes) Cut(ctx context.Context) (cuts map[string]branch.Cut, offer st
 }
 
 func (v *Volumes) cutAt(ctx context.Context, moments map[string]moment) (cuts map[string]branch.Cut, err error) {
+	for _, m := range moments { // all at once
+		m.hurry()
+	}
 	cuts = map[string]branch.Cut{}
 	for name, m := range moments {
-		if err := m.ship(ctx); err != nil {
+		if err := m.shipped(ctx); err != nil {
 			return nil, fmt.Errorf("shipping the store %q: %w", name, err)
 		}
 		if cuts[name], err = m.store.log.Cut(m.txid); err != nil {
@@ -72,13 +78,19 @@ func (v *Volumes) moment(ctx context.Context) (moments map[string]moment, offer 
 	return moments, v.offer(ctx, stores), nil
 }
 
-// ship returns when the log has the moment.
-func (m moment) ship(ctx context.Context) error {
+// hurry has the moment shipped without waiting for the window.
+func (m moment) hurry() {
+	if m.store.log.Position() < m.txid {
+		poke(m.store.ship.wake)
+		poke(m.store.ship.rush)
+	}
+}
+
+// shipped returns when the log has the moment.
+func (m moment) shipped(ctx context.Context) error {
 	if m.store.log.Position() >= m.txid {
 		return nil
 	}
-	poke(m.store.ship.wake)
-	poke(m.store.ship.rush)
 	return m.store.ship.await(ctx, m.mark)
 }
 
@@ -94,37 +106,52 @@ func kinds(cuts map[string]branch.Cut) map[string]branch.Cut {
 // CutStored is Cut for a version that no process has open, from the object store
 // alone: the newest transactions there.
 func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
-	manifest, err := c.Branches.Load(ctx, c.Ref)
-	if err != nil {
-		return nil, err
-	}
-	names, err := c.Branches.Stores(ctx, c.Ref)
+	s, err := c.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
 	bases := map[string]branch.StoreBase{}
-	if manifest != nil {
-		bases = manifest.Stores
+	if s.manifest != nil {
+		bases = s.manifest.Stores
 	}
 	cuts := maps.Clone(bases)
-	for _, name := range names {
-		cut, err := c.cutLog(ctx, name, bases)
+	for name, listing := range s.logs {
+		rc := replica.Config{
+			Bucket: c.Bucket, Prefix: branch.StorePrefix(c.Ref, name), Listing: listing, End: replica.TXID(s.ends[name]),
+			Keep: c.Branches.Keep(), Logger: c.Logger,
+		}
+		if base, ok := bases[name]; ok {
+			rc.Base = &base
+		}
+		log, err := replica.Open(ctx, rc)
 		if err != nil {
 			return nil, err
 		}
-		cuts[name] = cut
+		if cuts[name], err = log.Cut(log.Position()); err != nil {
+			return nil, err
+		}
 	}
 	return kinds(cuts), nil
 }
 
-func (c Config) cutLog(ctx context.Context, name string, bases map[string]branch.StoreBase) (branch.Cut, error) {
-	rc := replica.Config{Bucket: c.Bucket, Prefix: branch.StorePrefix(c.Ref, name), Keep: c.Branches.Keep(), Logger: c.Logger}
-	if base, ok := bases[name]; ok {
-		rc.Base = &base
+// stored is what the object store has of a version.
+type stored struct {
+	manifest *branch.Manifest           // nil for a root
+	logs     map[string][]objstore.Info // by store
+	ends     map[string]uint64          // of the logs, when the version is archived
+}
+
+// stored asks for all of it at once.
+func (c Config) stored(ctx context.Context) (s stored, err error) {
+	var record *branch.Record
+	var errs [3]error
+	var all sync.WaitGroup
+	all.Go(func() { s.manifest, errs[0] = c.Branches.Load(ctx, c.Ref) })
+	all.Go(func() { s.logs, errs[1] = c.Branches.Logs(ctx, c.Ref) })
+	all.Go(func() { record, errs[2] = c.Branches.Record(ctx, c.Ref) })
+	all.Wait()
+	if record != nil && record.State == branch.StateArchived {
+		s.ends = record.Verified
 	}
-	log, err := replica.Open(ctx, rc)
-	if err != nil {
-		return branch.Cut{}, err
-	}
-	return log.Cut(log.Position())
+	return s, errors.Join(errs[:]...)
 }

@@ -279,11 +279,17 @@ func TestListingThatIsBehind(t *testing.T) {
 		}
 		same(t, l, m, 6)
 	}
+	listing, err := hiding{mem, []uint64{5, 6}}.List(t.Context(), "", "", 100)
+	must(t, err)
+	c := replica.Config{Bucket: mem, Prefix: "p/v/db/main", Listing: listing, End: 6, Logger: slog.New(slog.DiscardHandler)}
+	if l, err := replica.Open(t.Context(), c); err != nil || l.Position() != 6 {
+		t.Errorf("a listing that the caller took: %v", err)
+	}
 	gone := branch.File{Prefix: "p/v/db/main", Min: 3, Max: 3}.Key()
 	must(t, mem.Delete(t.Context(), gone))
-	_, err := replica.Open(t.Context(), replica.Config{Bucket: mem, Prefix: "p/v/db/main", Logger: slog.New(slog.DiscardHandler)})
-	var c *replica.CorruptError
-	if !errors.As(err, &c) || c.Key != gone || !errors.Is(err, replica.ErrNotRestorable) {
+	_, err = replica.Open(t.Context(), replica.Config{Bucket: mem, Prefix: "p/v/db/main", Logger: slog.New(slog.DiscardHandler)})
+	var damaged *replica.CorruptError
+	if !errors.As(err, &damaged) || damaged.Key != gone || !errors.Is(err, replica.ErrNotRestorable) {
 		t.Errorf("with a hole: %v", err)
 	}
 }

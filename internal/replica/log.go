@@ -21,11 +21,16 @@ type TXID = ltx.TXID
 
 // Config is what Open needs.
 type Config struct {
-	Bucket  objstore.Bucket
-	Prefix  string            // branch.StorePrefix
-	Base    *branch.StoreBase // where a child's store begins; nil for a root's
-	New     bool              // nobody has ever owned the version, so the log has no files of its own
-	TempDir string            // Compact writes there before it uploads; os.TempDir when ""
+	Bucket objstore.Bucket
+	Prefix string            // branch.StorePrefix
+	Base   *branch.StoreBase // where a child's store begins; nil for a root's
+	New    bool              // nobody has ever owned the version, so the log has no files of its own
+	// Listing is what a listing of Prefix gave, if there was one: Open makes none.
+	Listing []objstore.Info
+	// End, when not 0, is where the log ends: nobody may append to it. When the
+	// listing ends there too, Open asks for nothing else.
+	End     TXID
+	TempDir string // Compact writes there before it uploads; os.TempDir when ""
 	// Keep is how long a superseded file may still appear in plans, 10 min when
 	// 0. It must be far shorter than the grace of branch.Store.
 	Keep   time.Duration
@@ -55,7 +60,8 @@ type Log struct {
 }
 
 // Open reads what the log holds: one listing, and one question for the slot
-// after the last file, so that a listing that is behind is noticed.
+// after the last file, so that a listing that is behind is noticed. What Config
+// knows already is not asked for.
 func Open(ctx context.Context, c Config) (*Log, error) {
 	if c.Bucket == nil || c.Prefix == "" || c.Logger == nil {
 		return nil, errors.New("open log: a bucket, a prefix and a logger are required")
@@ -64,6 +70,7 @@ func Open(ctx context.Context, c Config) (*Log, error) {
 		bucket: c.Bucket, prefix: c.Prefix, tempDir: c.TempDir, log: c.Logger,
 		keep: cmp.Or(c.Keep, 10*time.Minute), reported: map[string]bool{},
 	}
+	l.base.Origins = []branch.Origin{} // a root has none
 	if c.Base != nil {
 		l.base = *c.Base
 		l.pageSize = uint32(max(c.Base.PageSize, 0)) //nolint:gosec // a page size
@@ -72,9 +79,12 @@ func Open(ctx context.Context, c Config) (*Log, error) {
 		l.pos = TXID(l.base.TXID)
 		return l, nil
 	}
-	infos, err := objstore.ListAll(ctx, c.Bucket, c.Prefix+"/ltx/")
-	if err != nil {
-		return nil, fmt.Errorf("open log %s: %w", c.Prefix, err)
+	infos := c.Listing
+	if infos == nil {
+		var err error
+		if infos, err = objstore.ListAll(ctx, c.Bucket, c.Prefix+"/ltx/"); err != nil {
+			return nil, fmt.Errorf("open log %s: %w", c.Prefix, err)
+		}
 	}
 	for _, info := range infos {
 		f, ok := branch.ParseKey(info.Key)
@@ -87,7 +97,7 @@ func Open(ctx context.Context, c Config) (*Log, error) {
 			return nil, err
 		}
 	}
-	return l, l.seek(ctx)
+	return l, l.seek(ctx, c.End)
 }
 
 // admit takes a listed file into the index, if it can belong there.
@@ -105,11 +115,15 @@ func (l *Log) admit(f branch.File) error {
 }
 
 // seek finds the position. A slot that the listing did not show, in the middle
-// or at the end, is asked for by name.
-func (l *Log) seek(ctx context.Context) error {
+// or at the end, is asked for by name. known is where the log ends, if not 0.
+func (l *Log) seek(ctx context.Context, known TXID) error {
 	for {
 		end, hole := branch.Position(slices.Concat(l.base.Files, l.own))
 		end = max(end, l.base.TXID)
+		if !hole && known != 0 && end == uint64(known) {
+			l.pos = known
+			return nil
+		}
 		next := branch.File{Prefix: l.prefix, Min: end + 1, Max: end + 1}
 		_, info, err := objstore.Read(ctx, l.bucket, next.Key(), 0, 0)
 		switch {
@@ -168,7 +182,7 @@ func (l *Log) Cut(txid TXID) (branch.Cut, error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return branch.Cut{PageSize: int(l.pageSize), TXID: uint64(txid), Files: plan}, nil
+	return branch.Cut{PageSize: int(l.pageSize), TXID: uint64(txid), Files: plan, Origins: l.base.Origins}, nil
 }
 
 // plannable copies the files that plans may use now.
