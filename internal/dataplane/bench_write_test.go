@@ -1,0 +1,120 @@
+package dataplane_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svcctl/svcctl/internal/dataplane"
+	"github.com/svcctl/svcctl/internal/s3/s3test"
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
+)
+
+// writing runs fn on the one connection that writes.
+type writing func(context.Context, func(*raw.Conn) error) error
+
+// BenchmarkWrite makes small transactions, by one and by eight writers: on bare
+// SQLite, and in stores whose writes are shipped behind (async) or before they
+// return (sync), to the embedded store on the same disk. What is left to ship at
+// the end of a window counts. of-bare is the share of bare SQLite's rate.
+func BenchmarkWrite(b *testing.B) {
+	onDisk(b)
+	target := s3test.Target(b)
+	bucket, _ := s3test.Bucket(b, target)
+	for _, synchronous := range []string{"FULL", "NORMAL"} {
+		for _, writers := range []int{1, 8} {
+			b.Run(fmt.Sprintf("%s/%d", synchronous, writers), func(b *testing.B) {
+				s := newSite(b.TempDir(), bucket, 0)
+				m := figures{}
+				names := []string{"bare", "async", "sync"}
+				rates := []func() float64{bareRate(b, s.dir, synchronous, writers)}
+				for _, durability := range names[1:] {
+					rates = append(rates, storeRate(b, s, fmt.Sprint(durability, time.Now().UnixNano()), synchronous, writers))
+				}
+				for order := turns(len(rates)); b.Loop(); {
+					for _, i := range order() {
+						m.add(names[i]+"-tx/s", rates[i]())
+					}
+				}
+				m.ratio("async-of-bare", "async-tx/s", "bare-tx/s")
+				m.ratio("sync-of-bare", "sync-tx/s", "bare-tx/s")
+				m.report(b)
+			})
+		}
+	}
+}
+
+// onDisk makes sure that an fsync is one.
+func onDisk(b *testing.B) {
+	b.Helper()
+	var fs unix.Statfs_t
+	try(b, unix.Statfs(b.TempDir(), &fs))
+	if fs.Type == unix.TMPFS_MAGIC {
+		b.Fatal("the temporary directory is in memory: set TMPDIR to one on a disk")
+	}
+}
+
+const writeTable = "CREATE TABLE t(id INTEGER PRIMARY KEY, at INTEGER, msg TEXT)"
+
+// rate gives transactions a second of some writers, until settle has returned.
+func rate(b *testing.B, write writing, writers int, settle func()) float64 {
+	b.Helper()
+	var all sync.WaitGroup
+	var done atomic.Int64
+	began := time.Now()
+	for range writers {
+		all.Go(func() {
+			for time.Since(began) < window() {
+				err := write(b.Context(), func(c *raw.Conn) error {
+					return c.Exec("INSERT INTO t(at, msg) VALUES (?, ?)", done.Add(1), "a log line of some forty characters ....")
+				})
+				if err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	settle()
+	return float64(done.Load()) / time.Since(began).Seconds()
+}
+
+// bareRate is that of a connection with the settings of a store's writer.
+func bareRate(b *testing.B, dir, synchronous string, writers int) func() float64 {
+	b.Helper()
+	c, err := raw.Open(filepath.Join(dir, "bare.sqlite"), raw.Options{BusyTimeout: 5 * time.Second})
+	try(b, err)
+	b.Cleanup(func() { _ = c.Close() })
+	try(b, c.Script(`PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -4000;
+		PRAGMA temp_store = MEMORY; PRAGMA synchronous = `+synchronous+`;`+writeTable))
+	var turn sync.Mutex
+	write := func(_ context.Context, fn func(*raw.Conn) error) error {
+		turn.Lock()
+		defer turn.Unlock()
+		return fn(c)
+	}
+	return func() float64 { return rate(b, write, writers, func() {}) }
+}
+
+// storeRate is that of a version of its own.
+func storeRate(b *testing.B, s *site, version, synchronous string, writers int) func() float64 {
+	b.Helper()
+	v, done := s.open(b, version, func(c *dataplane.Config) { c.Sync = version[0] == 's' })
+	b.Cleanup(done)
+	st, err := v.Store(b.Context(), storeName)
+	try(b, err)
+	write(b, st, writeTable+"; PRAGMA synchronous = "+synchronous)
+	settle := func() {
+		_, offer, err := v.Cut(b.Context())
+		try(b, err)
+		decline(b, offer)
+	}
+	return func() float64 { return rate(b, st.Write, writers, settle) }
+}
