@@ -21,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/runtimed"
+	"github.com/svcctl/svcctl/internal/s3/s3test"
 	"github.com/svcctl/svcctl/internal/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/workerd/workerdtest"
@@ -40,7 +41,7 @@ func TestMain(m *testing.M) {
 			runDaemon(os.Args[2:])
 		}
 	}
-	os.Exit(m.Run())
+	s3test.Main(m)
 }
 
 // harness is a Supervisor with what it reported.
