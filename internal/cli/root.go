@@ -35,7 +35,7 @@ func New(k *kit.Kit) *cobra.Command {
 	add(root, "deploy", newDeploy(k), newPromote(k), newRollback(k), newBundle(k))
 	add(root, "look", newVersions(k), newProjects(k))
 	add(root, "data", newD1(k), newKV(k))
-	add(root, "run", serve.NewServe(k), serve.NewRuntime(k))
+	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))
 	root.AddCommand(serve.NewVersion(k))
 	root.AddCommand(serve.Hidden()...)
 	return root
