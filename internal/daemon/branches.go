@@ -47,6 +47,11 @@ func (v versionData) Fork(ctx context.Context, parent, child svc.Ref, id string)
 	defer cancel()
 	began := time.Now()
 	store := v.d.storage.branches
+	cuts := make(chan func() (control.Cut, error), 1)
+	go func() { // at the same time, for it is a retry only after a crash
+		cut, err := v.cut(ctx, parent)
+		cuts <- func() (control.Cut, error) { return cut, err }
+	}()
 	done, err := store.Load(ctx, child)
 	if err != nil {
 		return deploy.Forked{}, err
@@ -54,7 +59,7 @@ func (v versionData) Fork(ctx context.Context, parent, child svc.Ref, id string)
 	if done != nil && done.ForkID == id {
 		return forked(done, ""), nil
 	}
-	cut, err := v.cut(ctx, parent)
+	cut, err := (<-cuts)()
 	if err != nil || len(cut.Stores) == 0 {
 		return deploy.Forked{}, err
 	}
