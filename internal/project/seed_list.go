@@ -27,15 +27,15 @@ func (l *seedList) problem(name, format string, args ...any) {
 
 // err is all problems as one error.
 func (l *seedList) err() error {
-	switch len(l.fields) {
-	case 0:
+	if len(l.fields) == 0 {
 		return nil
-	case 1:
-		return svc.Errorf(svc.Unprocessable, codeSeed, "%s", l.fields[0].Detail)
 	}
-	e := svc.Errorf(svc.Unprocessable, codeSeed, "the directory %s has %d problems", SeedsDir, len(l.fields))
-	e.Fields = l.fields
-	return e
+	e := svc.Errorf(svc.Unprocessable, codeSeed, "%s", l.fields[0].Detail)
+	if len(l.fields) > 1 {
+		e.Detail = fmt.Sprintf("the directory %s has %d problems", SeedsDir, len(l.fields))
+		e.Fields = l.fields
+	}
+	return e.WithHint("%s/ holds the data that root versions begin with; a directory for something else needs another name", SeedsDir)
 }
 
 // entry takes one name of the directory.

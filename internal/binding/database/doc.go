@@ -9,6 +9,11 @@
 // failure leaves nothing of it. Reads run side by side and see the last write
 // that was answered; writes run one after another.
 //
+// Imports: a root version's seeds and POST …/database/import bring in a script or
+// a SQLite file, as one transaction under the same policy. A script is read as it
+// is run, rows of a file go from one connection to the other: neither is in
+// memory as a whole.
+//
 // Differences from D1, all small, are listed in docs/guide/bindings.md: counts
 // of rows, settings made by a PRAGMA, which last for one request, and what
 // D1's engine is built with and this one is not. DELETE and UPDATE with LIMIT,

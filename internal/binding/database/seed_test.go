@@ -217,5 +217,6 @@ func TestSeedInterrupted(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 		wantRows(t, db, "[[0]]", "select count(*) from sqlite_master")
+		wantRows(t, db, "[[1]]", "pragma foreign_keys")
 	}
 }
