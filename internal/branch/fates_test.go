@@ -162,6 +162,36 @@ func TestFatesKeepAProjectWithoutItsRecords(t *testing.T) {
 	})
 }
 
+// TestFatesOfAnotherHost: daemons with registries of their own share a store. What
+// one calls failed is not to be taken from another that owns it.
+func TestFatesOfAnotherHost(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		acquire(t, s, "v1") // by host a
+		f := write(t, b, "v1", 0, 1, 1)
+		sweep := func(host string) *branch.Report {
+			t.Helper()
+			r, err := s.Sweep(t.Context(), "p", branch.SweepOptions{Fates: fates{"v1": {}}.ask, Host: host})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return r
+		}
+		if r := sweep("b"); len(r.Marked)+len(r.Waiting) > 0 || state(t, s, "v1") != branch.StateLive {
+			t.Errorf("taken from its owner: %+v", r)
+		}
+		if r := sweep("a"); !cmp.Equal(r.Marked, []svc.Ref{ref("v1")}) {
+			t.Errorf("its own host: %+v", r)
+		}
+		time.Sleep(61 * time.Minute)
+		if sweep("b"); has(t, b, f) { // destroyed is destroyed
+			t.Error("it stays")
+		}
+	})
+}
+
 func TestFatesUnknown(t *testing.T) {
 	t.Parallel()
 	b := new(objstore.Mem)

@@ -23,6 +23,11 @@ func (m *member) wanted() bool {
 	}
 }
 
+// elsewhere tells whether another host than this one owns the version.
+func (m *member) elsewhere(host string) bool {
+	return host != "" && m.record != nil && m.record.State == StateLive && m.record.Owner != "" && m.record.Owner != host
+}
+
 // unmarked tells whether the version is unwanted, and its record does not say so.
 func (m *member) unmarked() bool {
 	opened := m.record != nil && m.record.State != StateDestroying

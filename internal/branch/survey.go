@@ -62,7 +62,7 @@ func (s *Store) look(ctx context.Context, project string, o SweepOptions) (surve
 			m = found.of(v)
 			m.manifest, m.lost = there, there == nil
 		}
-		if m != nil {
+		if m != nil && (fate.Wanted || !m.elsewhere(o.Host)) {
 			m.fate = &fate
 		}
 	}

@@ -19,6 +19,9 @@ type SweepOptions struct {
 	// that has no fate and that nobody opened within the grace. Without Fates the
 	// records are all that counts.
 	Fates func(context.Context) (map[string]Fate, error)
+	// Host is who asks. What another host owns is wanted: that one's registry may
+	// know better. "" when there is no other host.
+	Host string
 }
 
 // Fate is what a version is for, as the registry knows.

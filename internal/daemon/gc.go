@@ -8,7 +8,12 @@ import (
 
 // newGC makes the garbage collection of the object store. It does nothing yet.
 func (d *Daemon) newGC() (err error) {
+	host := d.storage.places.Owner.Host
+	if d.objects.embedded != nil {
+		host = "" // nobody else reaches the store, and a new data directory has a new name
+	}
 	d.gc, err = gc.New(gc.Deps{
+		Host:     host,
 		Branches: d.storage.branches, Records: d.storage.branches, Data: d.storage.data, Registry: d.registry,
 		Logger: d.logger, Observer: d.metrics, Every: d.cfg.GCEvery,
 	})

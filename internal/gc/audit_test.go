@@ -122,6 +122,16 @@ func TestAuditFinds(t *testing.T) {
 			},
 			want: []string{"version_unknown stranger  shop/stranger/ 1"},
 		},
+		"data that another host owns": {
+			do: func(w *world) {
+				if _, err := w.branches.Acquire(w.t.Context(), ref("elsewhere"), branch.Owner{Host: "other", Session: "s"}, ""); err != nil {
+					w.t.Fatal(err)
+				}
+				w.write("elsewhere", 1, 2)
+				w.registry.set("shop", "elsewhere", svc.StatusFailed, "")
+			},
+			want: []string{"version_unknown elsewhere  shop/elsewhere/ 1"},
+		},
 		"nothing is swept": {
 			do: func(w *world) {
 				w.write("child", 5, 6)

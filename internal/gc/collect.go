@@ -86,7 +86,7 @@ func (s *Service) collectProject(ctx context.Context, id string, dryRun bool) sv
 	}
 	var known map[string]svc.Brief
 	swept, err := s.deps.Branches.Sweep(ctx, id, branch.SweepOptions{
-		DryRun: dryRun,
+		DryRun: dryRun, Host: s.deps.Host,
 		Fates: func(ctx context.Context) (fates map[string]branch.Fate, err error) {
 			known, fates, err = s.fates(ctx, id)
 			return fates, err

@@ -26,21 +26,40 @@ func (p *projectAudit) leftovers(ctx context.Context) ([]svc.StoreProblem, error
 	var found verdict
 	for _, v := range p.withFiles() {
 		found.ref = v
-		if _, known := p.briefs[v.Version]; !known {
-			r, err := p.deps.Records.Record(ctx, v)
-			if err != nil {
-				return nil, err
-			}
-			if r != nil && r.State != branch.StateDestroying {
-				found.add(codeUnknown, "", v.String()+"/", "it has data, and the registry does not know it: nothing of it is deleted")
-				continue
-			}
+		stays, err := p.stays(ctx, &found)
+		if err != nil {
+			return nil, err
+		}
+		if stays {
+			continue
 		}
 		if err := p.overdue(ctx, &found); err != nil {
 			return nil, err
 		}
 	}
 	return found.problems, nil
+}
+
+// stays tells whether sweeps keep a version although the registry does not want
+// it, and says so.
+func (p *projectAudit) stays(ctx context.Context, found *verdict) (bool, error) {
+	b, known := p.briefs[found.ref.Version]
+	if known && wanted(b) {
+		return false, nil
+	}
+	r, err := p.deps.Records.Record(ctx, found.ref)
+	if err != nil || r == nil || r.State == branch.StateDestroying {
+		return false, err
+	}
+	detail := "it has data, and the registry does not know it: nothing of it is deleted"
+	if known {
+		if p.deps.Host == "" || r.Owner == "" || r.Owner == p.deps.Host {
+			return false, nil // the next sweep marks it
+		}
+		detail = "another host owns its data, while it is " + string(b.Status) + " here: nothing of it is deleted"
+	}
+	found.add(codeUnknown, "", found.ref.String()+"/", detail)
+	return true, nil
 }
 
 // withFiles names the versions that have log files.

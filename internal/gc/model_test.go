@@ -35,7 +35,7 @@ const (
 
 // modelTime is how long the projects of TestModel live; a longer life finds more:
 // go test -run Model ./internal/gc -gc.model 96h -timeout 0.
-var modelTime = flag.Duration("gc.model", 12*time.Hour, "how long TestModel goes on, in its own time")
+var modelTime = flag.Duration("gc.model", 10*time.Hour, "how long TestModel goes on, in its own time")
 
 // TestModel lives through a part of a project's life: owners write, compact, crash
 // and archive, versions are forked, destroyed and fail, and two services sweep
@@ -44,7 +44,7 @@ var modelTime = flag.Duration("gc.model", 12*time.Hour, "how long TestModel goes
 // restores, and once all are destroyed the bucket is empty.
 func TestModel(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(4) {
+	for seed := range uint64(2) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) { newModel(t, seed).live(*modelTime) })

@@ -57,6 +57,7 @@ type Deps struct {
 	Records  Records
 	Data     objstore.Bucket // of the logs
 	Registry Registry
+	Host     string // this daemon's, where others reach the store; see branch.SweepOptions
 	Logger   *slog.Logger
 	Observer Observer // nil: nobody counts
 

@@ -150,7 +150,7 @@ func newWorldOn(t *testing.T, b objstore.Bucket, change ...func(*gc.Deps)) *worl
 	if w.branches, err = branch.New(branch.Config{Data: b, Logger: logger}); err != nil {
 		t.Fatal(err)
 	}
-	deps := gc.Deps{Branches: w.branches, Records: w.branches, Data: b, Registry: w.registry, Logger: logger, Observer: w.counted}
+	deps := gc.Deps{Host: "h", Branches: w.branches, Records: w.branches, Data: b, Registry: w.registry, Logger: logger, Observer: w.counted}
 	for _, c := range change {
 		c(&deps)
 	}
