@@ -177,17 +177,8 @@ func (v versionData) Seal(ctx context.Context, ref svc.Ref) error {
 func (v versionData) archive(ctx context.Context, version svc.Version) error {
 	return v.d.supervisor.Archive(ctx, supervisor.Spec{
 		Ref: version.Ref, CreatedAt: version.CreatedAt, DataDir: v.dir(version.Ref), LogDir: v.d.dirs.versionLogs(version.Ref),
-		Parent: branchedFrom(version),
+		Parent: version.BranchedFrom(),
 	})
-}
-
-// branchedFrom is the parent whose data the version began with; "" for a root,
-// and for one whose parent had none.
-func branchedFrom(v svc.Version) string {
-	if v.ForkTXID == "" {
-		return ""
-	}
-	return v.ParentID
 }
 
 // Destroy implements lifecycle.Vault: nobody may own the data any more, and what

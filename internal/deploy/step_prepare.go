@@ -65,19 +65,10 @@ func (r *run) open(ctx context.Context) error {
 
 func (d Dirs) spec(v svc.Version, bundleDir string) RuntimeSpec {
 	return RuntimeSpec{
-		Ref: v.Ref, BundleDir: bundleDir, Env: v.Env, CreatedAt: v.CreatedAt, Tag: v.GitRef, Parent: branchedFrom(v),
+		Ref: v.Ref, BundleDir: bundleDir, Env: v.Env, CreatedAt: v.CreatedAt, Tag: v.GitRef, Parent: v.BranchedFrom(),
 		DataDir: d.data(v.Ref),
 		LogDir:  filepath.Join(d.Logs, v.Project, v.Version),
 	}
 }
 
 func (d Dirs) data(ref svc.Ref) string { return filepath.Join(d.Data, ref.Project, ref.Version) }
-
-// branchedFrom is the parent whose data the version began with; "" for a root,
-// and for one whose parent had none.
-func branchedFrom(v svc.Version) string {
-	if v.ForkTXID == "" {
-		return ""
-	}
-	return v.ParentID
-}

@@ -66,6 +66,15 @@ type Version struct {
 	LastRequestAt time.Time
 }
 
+// BranchedFrom is the parent whose data the version began with; "" for a root, and
+// for one whose parent had none.
+func (v Version) BranchedFrom() string {
+	if v.ForkTXID == "" {
+		return ""
+	}
+	return v.ParentID
+}
+
 // StepRun is one row of a version's timeline.
 type StepRun struct {
 	Step      string
