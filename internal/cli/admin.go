@@ -161,7 +161,7 @@ func showAudit(k *kit.Kit, a api.StorageAudit) error {
 		if len(a.Problems) > 0 {
 			var rows [][]string
 			for _, p := range a.Problems {
-				rows = append(rows, []string{p.ProjectID + "/" + p.VersionID, p.Code, dash(p.Store), fmt.Sprint(p.Objects), dash(p.Key), p.Detail})
+				rows = append(rows, []string{strings.TrimSuffix(p.ProjectID+"/"+p.VersionID, "/"), p.Code, dash(p.Store), fmt.Sprint(p.Objects), dash(p.Key), p.Detail})
 			}
 			k.Table([]string{"VERSION", "PROBLEM", "STORE", "OBJECTS", "KEY", "DETAIL"}, rows)
 		}

@@ -22,15 +22,16 @@ const (
 	codeUnreadable      = "record_unreadable" // record or manifest make no sense
 	codeUnknown         = "version_unknown"   // data of a version that the registry does not know
 	codeOverdue         = "overdue"           // nobody needs it, and it should have been deleted by now
+	codeAuditFailed     = "audit_failed"      // of a whole project
 	codeOwnerChanged    = "owner_changed"     // only during a sweep
 )
 
 // Audit checks now that everything is there that wanted versions need, and that
 // what nobody needs has gone; of one project, or of all for "". It changes
-// nothing and takes at most the limit: then it is Incomplete.
+// nothing and takes at most the limit: then it is Incomplete. A project that
+// cannot be audited is a problem and stops no other.
 //
-// Errors: NotFound, project_not_found; Unavailable, audit_failed or
-// store_unavailable.
+// Errors: NotFound, project_not_found; Unavailable, store_unavailable.
 func (s *Service) Audit(ctx context.Context, project string) (svc.GCAudit, error) {
 	bounded, over, cancel := s.limited(ctx)
 	defer cancel()
@@ -53,8 +54,10 @@ func (s *Service) audit(ctx context.Context, only string) (audit svc.GCAudit, er
 			if ctx.Err() != nil {
 				return audit, context.Cause(ctx)
 			}
-			return audit, svc.Errorf(svc.Unavailable, "audit_failed", "project %s could not be audited", id).
-				WithHint("the log of the service has the cause").Because(err)
+			s.log.ErrorContext(ctx, "a project could not be audited", "project", id, "error", err)
+			audit.Problems = append(audit.Problems, svc.StoreProblem{
+				Code: codeAuditFailed, Ref: svc.Ref{Project: id}, Detail: "the project could not be audited; the log says why",
+			})
 		}
 		audit.Projects++
 	}

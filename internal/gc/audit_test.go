@@ -13,6 +13,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/objstore"
+	"github.com/svcctl/svcctl/internal/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -249,17 +250,37 @@ func TestAuditLooksTwice(t *testing.T) {
 	}
 }
 
-// TestAuditCannot: a store that does not answer is no verdict.
-func TestAuditCannot(t *testing.T) {
+// TestAuditGoesOn: a project that cannot be audited is a problem of its own.
+func TestAuditGoesOn(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
+	w.put("broken/v1/gc/dead/no-number.json", "{}")
 	w.version("v1")
-	w.put("shop/v1/gc/dead/no-number.json", "{}")
-	a, err := w.gc.Audit(t.Context(), "shop")
-	if svc.CodeOf(err) != "audit_failed" || len(a.Problems) > 0 {
-		t.Errorf("%+v, %v", a, err)
+	w.write("v1", 1, 2)
+	w.remove("shop/v1" + main + "0000/0000000000000001-0000000000000001.ltx")
+	a := w.audit()
+	if len(a.Problems) != 2 || a.Problems[0].Code != "audit_failed" || a.Problems[0].Ref.Project != "broken" || a.Problems[1].Code != "log_hole" {
+		t.Errorf("%+v", a)
 	}
-	if _, audits := w.counted.seen(); audits > 0 {
-		t.Error("it counts as done")
+	if w.counted.problems != 2 || !strings.Contains(w.log.String(), "no-number") {
+		t.Errorf("%+v: %s", w.counted, w.log)
 	}
+}
+
+// TestStoreAway: a store that does not answer is no verdict.
+func TestStoreAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := objstoretest.NewFaulty(new(objstore.Mem), objstoretest.Faults{Before: 1}, 1)
+		w := newWorldOn(t, b)
+		if a, err := w.gc.Audit(t.Context(), ""); svc.CodeOf(err) != "store_unavailable" || len(a.Problems) > 0 {
+			t.Errorf("%+v, %v", a, err)
+		}
+		if r, err := w.gc.Collect(t.Context(), svc.GCRequest{}); svc.CodeOf(err) != "store_unavailable" || len(r.Projects) > 0 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		if sweeps, audits := w.counted.seen(); sweeps+audits > 0 {
+			t.Error("they count as done")
+		}
+	})
 }

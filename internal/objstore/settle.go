@@ -190,21 +190,13 @@ func readOnce(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, 
 	}
 }
 
-// ListAll gives every object below prefix in key order.
-func ListAll(ctx context.Context, b Bucket, prefix string) ([]Info, error) {
-	const page = 1000
-	var all []Info
-	for after := ""; ; {
-		infos, err := listPage(ctx, b, prefix, after, page)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, infos...)
-		if len(infos) < page {
-			return all, nil
-		}
-		after = infos[len(infos)-1].Key
+// ListAll gives every object below prefix in key order. Each holds less at once.
+func ListAll(ctx context.Context, b Bucket, prefix string) (all []Info, err error) {
+	err = Each(ctx, b, prefix, func(info Info) error { all = append(all, info); return nil })
+	if err != nil {
+		return nil, err
 	}
+	return all, nil
 }
 
 func listPage(ctx context.Context, b Bucket, prefix, after string, limit int) ([]Info, error) {

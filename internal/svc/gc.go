@@ -36,13 +36,13 @@ type GCVersion struct {
 	ID       string
 	Status   Status // "" when the registry does not know it
 	Data     string // state of its data: live, archived, destroying; "" without a record
-	Live     Amount // its own log files that it needs itself
-	Pinned   Amount // log files that only other versions need
+	Live     Amount // its own objects that it needs itself
+	Pinned   Amount // objects that only other versions need
 	PinnedBy []GCPin
 	Waiting  Amount        // needed by nobody, within the grace
 	Left     time.Duration // until the last of them may go
 	Gone     Amount        // deleted; with a dry run: due
-	Other    Amount        // not of the collector: blobs and the like
+	Other    Amount        // what a sweep does not know and leaves alone
 }
 
 // GCPin is what one version needs of another's files.

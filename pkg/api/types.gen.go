@@ -419,19 +419,19 @@ type GarbageReport struct {
 
 // GarbageUse What objects are for.
 type GarbageUse struct {
-	// Gone Log files that were deleted; with `dry_run`, that would be.
+	// Gone Objects that were deleted; with `dry_run`, that would be.
 	Gone ObjectAmount `json:"gone"`
 
-	// Live Log files that their own version needs.
+	// Live Objects that their own version needs.
 	Live ObjectAmount `json:"live"`
 
-	// Other What a sweep does not judge, such as the bodies of object stores.
+	// Other Objects that a sweep does not know and leaves alone.
 	Other ObjectAmount `json:"other"`
 
-	// Pinned Log files that only other versions need.
+	// Pinned Objects that only other versions need.
 	Pinned ObjectAmount `json:"pinned"`
 
-	// Waiting Log files that nobody needs, until the grace is over.
+	// Waiting Objects that nobody needs, until the grace is over.
 	Waiting ObjectAmount `json:"waiting"`
 }
 
