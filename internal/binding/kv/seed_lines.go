@@ -28,7 +28,7 @@ func (n *namespace) lines(ctx context.Context, c *raw.Conn, name string, r io.Re
 	in := bufio.NewReaderSize(r, 64<<10)
 	now := time.Now().Unix()
 	for number := 1; ; number++ {
-		line, err := readLine(in)
+		line, err := readLine(in, maxSeedLine)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -47,14 +47,15 @@ func (n *namespace) lines(ctx context.Context, c *raw.Conn, name string, r io.Re
 	}
 }
 
-// readLine reads a line, without its end; after the last the error is io.EOF.
-func readLine(in *bufio.Reader) (line []byte, err error) {
+// readLine reads a line of at most so many bytes; after the last the error is
+// io.EOF.
+func readLine(in *bufio.Reader, most int) (line []byte, err error) {
 	for {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
-		case len(line) > maxSeedLine:
-			return nil, bad("it is longer than %d bytes", maxSeedLine)
+		case len(line) > most:
+			return nil, bad("it is longer than %d bytes", most)
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF) && len(line) > 0:
 			return line, nil
