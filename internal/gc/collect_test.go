@@ -3,6 +3,7 @@ package gc_test
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -251,4 +252,72 @@ func TestNewChecksItsDeps(t *testing.T) {
 	if _, err := gc.New(gc.Deps{}); err == nil {
 		t.Error("made of nothing")
 	}
+}
+
+// cutter is a bucket that ends a context at its n-th request.
+type cutter struct {
+	objstore.Bucket
+	left int
+	cut  context.CancelFunc
+}
+
+func (c *cutter) tick() {
+	if c.left--; c.left == 0 {
+		c.cut()
+	}
+}
+
+func (c *cutter) Put(ctx context.Context, key string, body io.Reader, n int64, cond objstore.Condition) (objstore.Info, error) {
+	c.tick()
+	return c.Bucket.Put(ctx, key, body, n, cond)
+}
+
+func (c *cutter) List(ctx context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
+	c.tick()
+	return c.Bucket.List(ctx, prefix, after, limit)
+}
+
+func (c *cutter) Delete(ctx context.Context, keys ...string) error {
+	c.tick()
+	return c.Bucket.Delete(ctx, keys...)
+}
+
+// TestCollectCutOff ends a sweep at each of its requests: what lives has all it
+// needs, and the next sweep finishes.
+func TestCollectCutOff(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for n := 1; ; n++ {
+			c := &cutter{Bucket: new(objstore.Mem)}
+			w := newWorldOn(t, c)
+			w.version("parent")
+			f := w.write("parent", 1, 4)
+			w.fork("parent", "child", f[:2]...)
+			w.destroy("parent")
+			w.forkOnly("parent", "failed", f...)
+			w.registry.set("shop", "failed", svc.StatusFailed, "1")
+			for range 3 {
+				ctx, cancel := context.WithCancel(t.Context())
+				c.left, c.cut = n, cancel
+				_, _ = w.gc.Collect(ctx, svc.GCRequest{}) // it was cut off
+				cancel()
+				time.Sleep(61 * time.Minute)
+			}
+			reached := c.left > 0
+			if !w.has(f[0]) || !w.has(f[1]) {
+				t.Fatalf("cut off at request %d: the child has lost what it needs", n)
+			}
+			for range 3 {
+				w.collect()
+				time.Sleep(61 * time.Minute)
+			}
+			if w.has(f[2]) || w.has(f[3]) || len(w.keys()) != 2+1+2 {
+				t.Fatalf("cut off at request %d, and not made up for: %v", n, w.keys())
+			}
+			if reached {
+				t.Logf("%d requests", n)
+				return
+			}
+		}
+	})
 }
