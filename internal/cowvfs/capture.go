@@ -217,15 +217,18 @@ func (c *capture) shipped(id ltx.TXID) error {
 	for n < len(c.queue) && c.queue[n].TXID <= id {
 		n++
 	}
-	gone, all, last := c.queue[:n], n == len(c.queue), c.last
+	gone := c.queue[:n]
 	c.mu.Unlock()
 	if n == 0 {
 		return nil
 	}
-	if all { // the newest is also the bookmark
-		if err := c.store.keep(last); err != nil {
-			return err
-		}
+	// What is left, if anything, must follow the position.
+	h, err := readHeader(gone[n-1].Path)
+	if err == nil {
+		err = c.store.keep(h)
+	}
+	if err != nil {
+		return err
 	}
 	for _, s := range gone {
 		if err := os.Remove(s.Path); err != nil {

@@ -106,6 +106,36 @@ func TestUnshipped(t *testing.T) {
 	}
 }
 
+// TestShippedInPart goes on, after a restart, from segments of which the first
+// ones were shipped.
+func TestShippedInPart(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	o := cowvfs.Options{Path: path, Capture: &cowvfs.Capture{}}
+	life(t, o, func(f *cowvfs.File, c *raw.Conn) {
+		for _, text := range []string{`CREATE TABLE t(v)`, `INSERT INTO t VALUES (1)`, `INSERT INTO t VALUES (2)`} {
+			run(t, c, text)
+			if _, err := f.Stage(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for want := range ltx.TXID(2) {
+			if s, ok, err := f.Take(); err != nil || !ok || s.TXID != want+1 {
+				t.Fatalf("took %v, %v, %v", s, ok, err)
+			}
+		}
+		if err := f.Shipped(2); err != nil {
+			t.Fatal(err)
+		}
+	})
+	o.Capture.TXID = 2
+	life(t, o, func(f *cowvfs.File, _ *raw.Conn) {
+		if s, ok, err := f.Take(); err != nil || !ok || s.TXID != 3 {
+			t.Errorf("took %v, %v, %v", s, ok, err)
+		}
+	})
+}
+
 func TestBehind(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
