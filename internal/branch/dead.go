@@ -52,21 +52,31 @@ func (s *Store) buryList(ctx context.Context, v svc.Ref, keys []string) error {
 	if err != nil {
 		return fmt.Errorf("encode dead list of %s: %w", v, err)
 	}
-	for at := time.Now().UnixNano(); ; at++ { // the next name, should two lists meet
-		key := fmt.Sprintf("%s%016x.json", deadPrefix(v), at)
-		_, err := objstore.SettleBytes(ctx, s.data, key, data, objstore.Condition{IfAbsent: true})
+	return s.createTimed(ctx, deadPrefix(v), data)
+}
+
+// createTimed makes an object that is named by the time.
+func (s *Store) createTimed(ctx context.Context, prefix string, data []byte) error {
+	for at := time.Now().UnixNano(); ; at++ { // the next name, should two meet
+		_, err := objstore.SettleBytes(ctx, s.data, fmt.Sprintf("%s%016x.json", prefix, at), data, objstore.Condition{IfAbsent: true})
 		if !isTaken(err) {
 			return err
 		}
 	}
 }
 
+// timeOf is the time that createTimed named an object by.
+func timeOf(key string) (time.Time, error) {
+	name := key[strings.LastIndexByte(key, '/')+1:]
+	nanos, err := strconv.ParseInt(strings.TrimSuffix(name, ".json"), 16, 64)
+	return time.Unix(0, nanos), err
+}
+
 // readDead gives the files of a dead list and since when they are dead: the
 // later of what its name and the store say, so that no clock alone shortens
 // the grace.
 func (s *Store) readDead(ctx context.Context, info objstore.Info) (deadList, error) {
-	name := info.Key[strings.LastIndexByte(info.Key, '/')+1:]
-	nanos, err := strconv.ParseInt(strings.TrimSuffix(name, ".json"), 16, 64)
+	at, err := timeOf(info.Key)
 	if err != nil {
 		return deadList{}, fmt.Errorf("dead list %s: %w", info.Key, err)
 	}
@@ -78,7 +88,7 @@ func (s *Store) readDead(ctx context.Context, info objstore.Info) (deadList, err
 	if err := json.Unmarshal(data, &wire); err != nil {
 		return deadList{}, fmt.Errorf("dead list %s: %w", info.Key, err)
 	}
-	list := deadList{key: info.Key, since: later(time.Unix(0, nanos), info.Modified)}
+	list := deadList{key: info.Key, since: later(at, info.Modified)}
 	for _, key := range wire.Keys {
 		f, ok := ParseKey(key)
 		if !ok {

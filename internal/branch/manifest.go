@@ -24,6 +24,10 @@ type StoreBase struct {
 	PageSize int    `json:"page_size"`
 	TXID     uint64 `json:"txid"`  // 0: the parent's store was empty
 	Files    []File `json:"files"` // a restore plan, and the level 0 file of TXID
+	// Origins are, of BlobStore alone, the versions that its rows came through,
+	// nearest first: nil when that is not known. Those of a Cut begin behind the
+	// version that is cut; Fork adds it.
+	Origins []Origin `json:"origins"`
 }
 
 // Cut is one store's part of a fork; the owner of the log computes it.
@@ -46,6 +50,7 @@ type wireStore struct {
 	PageSize int        `json:"page_size"`
 	ForkTXID uint64     `json:"fork_txid"`
 	Base     [][5]int64 `json:"base"` // src, level, min, max, size
+	Origins  []Origin   `json:"origins,omitempty"`
 }
 
 // MarshalJSON gives the compact form: prefixes once, files as number rows.
@@ -64,7 +69,7 @@ func (m *Manifest) MarshalJSON() ([]byte, error) {
 			src, _ := slices.BinarySearch(w.Src, f.Prefix)
 			rows = append(rows, [5]int64{int64(src), int64(f.Level), int64(f.Min), int64(f.Max), f.Size}) //nolint:gosec // transaction numbers count up from 1
 		}
-		w.Stores[name] = wireStore{Kind: base.Kind, PageSize: base.PageSize, ForkTXID: base.TXID, Base: rows}
+		w.Stores[name] = wireStore{Kind: base.Kind, PageSize: base.PageSize, ForkTXID: base.TXID, Base: rows, Origins: base.Origins}
 	}
 	return json.Marshal(w)
 }
@@ -84,7 +89,7 @@ func (m *Manifest) UnmarshalJSON(data []byte) error {
 	}
 	*m = Manifest{Parent: parent, ForkID: w.ForkID, At: w.At, Stores: make(map[string]StoreBase, len(w.Stores))}
 	for name, s := range w.Stores {
-		base := StoreBase{Kind: s.Kind, PageSize: s.PageSize, TXID: s.ForkTXID}
+		base := StoreBase{Kind: s.Kind, PageSize: s.PageSize, TXID: s.ForkTXID, Origins: s.Origins}
 		for _, row := range s.Base {
 			f, err := fileOf(row, w.Src)
 			if err != nil {

@@ -13,7 +13,7 @@ import (
 // fork: what it had inherited is not known.
 var ErrManifestLost = errors.New("the manifest of a fork is missing")
 
-// Object is one log file in a Report.
+// Object is one log file or blob in a Report.
 type Object struct {
 	Version  svc.Ref
 	Key      string
@@ -38,13 +38,13 @@ type Usage struct {
 	Version  svc.Ref
 	State    State         // "" when there is no record
 	Forked   time.Time     // when its manifest was stored; zero without one
-	Live     svc.Amount    // its own log files that it needs itself
-	Pinned   svc.Amount    // log files that only others need
-	PinnedBy []Pin         // those others; a file may have several
+	Live     svc.Amount    // its own log files and blobs that it needs itself
+	Pinned   svc.Amount    // those that only others need
+	PinnedBy []Pin         // those others; an object may have several
 	Waiting  svc.Amount    // unwanted, within the grace
 	Left     time.Duration // until the last of them may go
 	Gone     svc.Amount
-	Other    svc.Amount // what sweeps leave alone: blobs, and what this program does not know
+	Other    svc.Amount // what this program does not know, and sweeps leave alone
 }
 
 // Pin is what one version needs of another's files.
@@ -61,7 +61,7 @@ func Bytes(objects []Object) (n int64) {
 	return n
 }
 
-// judge sorts the files into a report; unburied are unwanted files in no dead list.
+// judge sorts the files and blobs into a report; unburied are unwanted files in no dead list.
 func (all survey) judge(grace time.Duration) (report *Report, unburied map[svc.Ref][]string) {
 	live := all.live()
 	report, unburied = &Report{Broken: live.broken}, map[svc.Ref][]string{}
@@ -87,6 +87,7 @@ func (all survey) judge(grace time.Duration) (report *Report, unburied map[svc.R
 			o.Left = max(0, grace-time.Since(since))
 			report.unwanted(o, &usage)
 		}
+		all.judgeBlobs(m, grace, report, &usage)
 		report.Versions = append(report.Versions, usage)
 	}
 	if lost := all.lostManifests(); len(lost) > 0 {

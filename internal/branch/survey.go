@@ -27,7 +27,11 @@ type member struct {
 	files    []File    // its own log files
 	dead     map[id]time.Time
 	lists    []deadList
-	others   svc.Amount // blobs and what this program does not know
+	others   svc.Amount // what this program does not know
+
+	blobs     []storedBlob
+	drops     map[Blob]dropped // by this version, of its own blobs and of ancestors'
+	dropLists []dropList
 
 	listedRecord, listedManifest bool
 }
@@ -81,7 +85,7 @@ func (s *Store) survey(ctx context.Context, project string) (survey, error) {
 		v, rest, ok := splitKey(info.Key)
 		switch {
 		case !ok:
-		case strings.HasPrefix(rest, "gc/dead/"):
+		case strings.HasPrefix(rest, "gc/dead/"), strings.HasPrefix(rest, "gc/blobs/"):
 			found.of(v)
 			lists = append(lists, info)
 		default:
@@ -103,7 +107,7 @@ func (s *Store) survey(ctx context.Context, project string) (survey, error) {
 func (all survey) of(v svc.Ref) *member {
 	m := all[v]
 	if m == nil {
-		m = &member{ref: v, dead: map[id]time.Time{}}
+		m = &member{ref: v, dead: map[id]time.Time{}, drops: map[Blob]dropped{}}
 		all[v] = m
 	}
 	return m
@@ -117,8 +121,9 @@ func (m *member) note(rest string, info objstore.Info) {
 		m.listedRecord = true
 	case rest == "branch.json":
 		m.listedManifest, m.forked = true, info.Modified
-	case !isLog:
+	case !isLog && !m.noteBlob(info):
 		m.others.Add(info.Size)
+	case !isLog:
 	default:
 		f.Prefix = m.intern(f.Prefix)
 		f.Size, f.Modified = info.Size, info.Modified
@@ -156,7 +161,7 @@ func (s *Store) readAll(ctx context.Context, found survey, lists []objstore.Info
 		})
 	}
 	for _, m := range found {
-		if ctx.Err() == nil && (m.listedRecord || m.listedManifest || len(m.files) > 0) {
+		if ctx.Err() == nil && (m.listedRecord || m.listedManifest || len(m.files)+len(m.blobs) > 0) {
 			do(func() error { return s.readMember(ctx, m) })
 		}
 	}
@@ -178,8 +183,21 @@ func (s *Store) readMember(ctx context.Context, m *member) (err error) {
 	return err
 }
 
-// readList adds a dead list to its version, one at a time.
+// readList adds a dead list or a drop list to its version, one at a time.
 func (s *Store) readList(ctx context.Context, found survey, one *sync.Mutex, info objstore.Info) error {
+	v, rest, _ := splitKey(info.Key)
+	if strings.HasPrefix(rest, "gc/blobs/") {
+		list, err := s.readDrops(ctx, info)
+		if err == nil {
+			one.Lock()
+			defer one.Unlock()
+			found[v].noteDrops(list)
+		}
+		if errors.Is(err, objstore.ErrNotExist) {
+			return nil // another sweep removed it
+		}
+		return err
+	}
 	list, err := s.readDead(ctx, info)
 	if errors.Is(err, objstore.ErrNotExist) {
 		return nil // another sweep removed it
@@ -187,7 +205,6 @@ func (s *Store) readList(ctx context.Context, found survey, one *sync.Mutex, inf
 	if err != nil {
 		return err
 	}
-	v, _, _ := splitKey(info.Key)
 	one.Lock()
 	defer one.Unlock()
 	m := found[v]

@@ -30,7 +30,7 @@ type Fate struct {
 	Forked bool // its data began as a fork, so it must have a manifest
 }
 
-// Sweep deletes the log files of a project that nothing needs. A file of a
+// Sweep deletes the log files and blobs of a project that nothing needs. A file of a
 // live version goes once it was buried for the grace; files of destroyed
 // versions and of prefixes that belong to no version are buried by the first
 // sweep that sees them. What a version had inherited stays for the grace after
@@ -41,8 +41,10 @@ type Fate struct {
 // A project in which the manifest of a fork is missing is left alone: the
 // records may be kept somewhere else.
 //
-// It deletes no blobs: their rows say who needs them, and only the owner of the
-// database can read those. A destroyed version with blobs keeps its record.
+// A blob goes when every version that may name it has dropped it for the grace
+// (DropBlobs), or was destroyed for as long: see holder. Only the owner of a
+// version can read its rows, so a version that has said nothing needs all that it
+// had when it branched off.
 func (s *Store) Sweep(ctx context.Context, project string, o SweepOptions) (*Report, error) {
 	found, err := s.look(ctx, project, o)
 	if err != nil {
@@ -162,10 +164,14 @@ func (s *Store) tidy(ctx context.Context, found survey, report *Report) error {
 	if len(found.lostManifests()) > 0 {
 		return nil
 	}
-	gone := map[id]bool{}
+	gone, goneKeys := map[id]bool{}, map[string]bool{}
 	for _, o := range report.Gone {
 		f, _ := ParseKey(o.Key)
-		gone[f.id()] = true
+		gone[f.id()], goneKeys[o.Key] = true, true
+	}
+	blobsLeft, err := s.tidyBlobs(ctx, found, goneKeys)
+	if err != nil {
+		return err
 	}
 	for _, m := range found {
 		there := map[id]bool{}
@@ -180,7 +186,7 @@ func (s *Store) tidy(ctx context.Context, found survey, report *Report) error {
 				return fmt.Errorf("remove dead lists of %s: %w", m.ref, err)
 			}
 		}
-		if m.wanted() || len(there)+left+m.others.Objects > 0 {
+		if m.wanted() || len(there)+left+blobsLeft[m.ref]+m.others.Objects > 0 {
 			continue
 		}
 		if err := s.forget(ctx, m, report); err != nil {
@@ -215,7 +221,7 @@ func (s *Store) forget(ctx context.Context, m *member, report *Report) error {
 			}
 		}
 	}
-	if m.record != nil || len(m.files)+len(m.lists) > 0 {
+	if m.record != nil || len(m.files)+len(m.lists)+len(m.blobs)+len(m.dropLists) > 0 {
 		report.Removed = append(report.Removed, m.ref)
 	}
 	return nil

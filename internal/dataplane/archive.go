@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/svcctl/svcctl/internal/binding"
 	"github.com/svcctl/svcctl/internal/cowvfs"
 	"github.com/svcctl/svcctl/internal/replica"
 	"github.com/svcctl/svcctl/internal/sqlite/raw"
@@ -51,6 +52,9 @@ func (v *Volumes) shipAll(ctx context.Context) ([]*store, error) {
 	var stores []*store
 	for _, name := range names {
 		s, err := v.store(ctx, name)
+		if err == nil && name == binding.SharedStore {
+			err = s.tellDropped(ctx)
+		}
 		if err == nil {
 			err = s.ship.flush(ctx)
 		}

@@ -96,5 +96,10 @@ func (b blobs) Drop(c *raw.Conn, key string) error {
 	if c.Changes() != 1 {
 		return fmt.Errorf("%s is dropped, which nothing has kept", key)
 	}
+	for _, s := range *b.v.open.Load() {
+		if s.name == binding.SharedStore {
+			poke(s.blobDropped)
+		}
+	}
 	return nil
 }

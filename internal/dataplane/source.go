@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/binding"
 	"github.com/svcctl/svcctl/internal/cowvfs"
 	"github.com/svcctl/svcctl/internal/replica"
 )
@@ -48,6 +49,10 @@ func (s *store) afterOpen() {
 	}
 	if plan, err := s.log.Plan(s.log.Position()); err == nil && len(plan) > compactAfter {
 		s.compactLater()
+	}
+	if s.name == binding.SharedStore {
+		s.blobDropped = make(chan struct{}, 1)
+		v.work.Go(func() { s.collectBlobs(v.background) })
 	}
 }
 

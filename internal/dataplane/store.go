@@ -43,6 +43,8 @@ type store struct {
 	writing    atomic.Pointer[chan struct{}] // of the write under way: closed at its end
 	compacting atomic.Bool
 	unburied   []string // superseded files that no dead list names yet
+
+	blobDropped chan struct{} // of the shared store: holds a token after a blob was dropped
 }
 
 // prepareWriter makes c the one connection that writes.
