@@ -46,31 +46,59 @@ func (v versionData) Fork(ctx context.Context, parent, child svc.Ref, id string)
 	ctx, cancel := context.WithTimeout(ctx, min(forkLimit, v.d.cfg.GCGrace/4))
 	defer cancel()
 	began := time.Now()
-	store := v.d.storage.branches
-	cuts := make(chan func() (control.Cut, error), 1)
-	go func() { // at the same time, for it is a retry only after a crash
-		cut, err := v.cut(ctx, parent)
-		cuts <- func() (control.Cut, error) { return cut, err }
-	}()
-	done, err := store.Load(ctx, child)
-	if err != nil {
-		return deploy.Forked{}, err
-	}
-	if done != nil && done.ForkID == id {
+	cut, done, err := v.cutUnlessForked(ctx, parent, child, id)
+	if done != nil {
 		return forked(done, ""), nil
 	}
-	cut, err := (<-cuts)()
 	if err != nil || len(cut.Stores) == 0 {
 		return deploy.Forked{}, err
 	}
 	failpoint.Hit("branch/fork/cut")
-	m, err := store.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cut.Stores})
+	m, err := v.d.storage.branches.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cut.Stores})
 	if err != nil {
 		return deploy.Forked{}, err
 	}
 	failpoint.Hit("branch/fork/committed")
 	v.d.metrics.BranchDone(time.Since(began))
 	return forked(m, cut.Warm), nil
+}
+
+// cutUnlessForked cuts the parent or, if an earlier try has made the fork, gives
+// its manifest, whatever became of the parent. It does not wait to hear that
+// there was none: branch.Store.Fork finds that too.
+func (v versionData) cutUnlessForked(ctx context.Context, parent, child svc.Ref, id string) (control.Cut, *branch.Manifest, error) {
+	type taken struct {
+		cut control.Cut
+		err error
+	}
+	earlier, cuts := make(chan *branch.Manifest, 1), make(chan taken, 1)
+	go func() { earlier <- v.earlier(ctx, child, id) }()
+	go func() {
+		cut, err := v.cut(ctx, parent)
+		cuts <- taken{cut, err}
+	}()
+	var t taken
+	select {
+	case t = <-cuts:
+		if t.err == nil {
+			return t.cut, nil, nil
+		}
+		return t.cut, <-earlier, t.err
+	case m := <-earlier:
+		if m == nil {
+			t = <-cuts
+		}
+		return t.cut, m, t.err
+	}
+}
+
+// earlier is the manifest of an earlier try of the same fork, or nil.
+func (v versionData) earlier(ctx context.Context, child svc.Ref, id string) *branch.Manifest {
+	m, err := v.d.storage.branches.Load(ctx, child)
+	if err != nil || m == nil || m.ForkID != id {
+		return nil // the fork meets the error, or the other's manifest
+	}
+	return m
 }
 
 // cut is one moment of the parent's data. A runtime that is on its way, after a
