@@ -66,6 +66,10 @@ bench: ## run the benchmarks; BENCHCOUNT=10 and benchstat compare two runs
 bench-peers: build ## measure the program beside its peers (Linux x64; installs them with npm)
 	cd bench && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go test ./... && go run . $(BENCHFLAGS)
 
+.PHONY: bench-branch
+bench-branch: build ## measure versions that branch, with a parent of 1 GB: docs/design/branching.md (about 20 minutes)
+	cd bench && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go test ./... && go run . -only parts,branching,inserts,idle $(BENCHFLAGS)
+
 .PHONY: fuzz
 fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)

@@ -61,12 +61,7 @@ func settle(ctx context.Context, bare load.Target, routes []api.Route) error {
 			}
 		}
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(idleTime):
-		return nil
-	}
+	return wait(ctx, idleTime)
 }
 
 func memoryRow(bare int, routes []api.Route) ([]row, error) {

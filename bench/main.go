@@ -23,31 +23,45 @@ import (
 type bench struct {
 	program *ours.Program
 	peers   *peer.Peers
+	large   int    // MB of the largest parent
+	load    string // averages of the machine at the start
 }
 
 // figure is one thing that is measured.
 type figure struct {
-	name string
-	run  func(context.Context, *bench) ([]row, error)
+	name  string
+	run   func(context.Context, *bench) ([]row, error)
+	asked bool // runs only when it is named
 }
 
 func figures() []figure {
-	return []figure{{"deploy", deploy}, {"spawn", spawn}, {"gateway", gateway}, {"bindings", bindings}, {"memory", memory}}
+	return []figure{
+		{"deploy", deploy, false},
+		{"spawn", spawn, false},
+		{"gateway", gateway, false},
+		{"bindings", bindings, false},
+		{"memory", memory, false},
+		{"parts", parts, true},
+		{"branching", branching, true},
+		{"inserts", inserts, true},
+		{"idle", idle, true},
+	}
 }
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: all of deploy, spawn, gateway, bindings, memory)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are parts, branching, inserts and idle too)")
+	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *svcctl, *only); err != nil {
+	if err := run(ctx, *svcctl, *only, *large); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, svcctl, only string) error {
+func run(ctx context.Context, svcctl, only string, large int) error {
 	scratch, err := os.MkdirTemp("", "bench-")
 	if err != nil {
 		return err
@@ -57,13 +71,14 @@ func run(ctx context.Context, svcctl, only string) error {
 	if err != nil {
 		return err
 	}
+	b.large, b.load = large, loadAverage()
 	if err := proc.Adopt(); err != nil {
 		return err
 	}
 	began := time.Now()
 	var rows []row
 	for _, f := range figures() {
-		if only != "" && !strings.Contains(","+only+",", ","+f.name+",") {
+		if only == "" && f.asked || only != "" && !strings.Contains(","+only+",", ","+f.name+",") {
 			continue
 		}
 		fmt.Fprintf(os.Stderr, "%3.0f s  %s\n", time.Since(began).Seconds(), f.name)

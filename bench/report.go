@@ -1,11 +1,14 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"runtime"
 	"strings"
+	"time"
 )
 
 // row is one line of the result.
@@ -44,14 +47,29 @@ func (r row) String() string {
 // report prints the machine and the table, as Markdown.
 func report(w io.Writer, b *bench, rows []row) error {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%d CPUs, %s/%s, %s; %s\n\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH,
-		version(b.program.Workerd, "--version"), proxies())
+	fmt.Fprintf(&s, "%s, %d CPUs (%s), load %s, %s/%s, %s; %s\n\n", time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(), b.load,
+		runtime.GOOS, runtime.GOARCH, version(b.program.Workerd, "--version"), proxies())
 	s.WriteString("| what | ours | beside | ratio | goal | met | others |\n|---|--:|--:|--:|---|---|--:|\n")
 	for _, r := range rows {
 		s.WriteString(r.String())
 	}
 	_, err := io.WriteString(w, s.String())
 	return err
+}
+
+// processor is the name of the processors.
+func processor() string {
+	text, _ := os.ReadFile("/proc/cpuinfo") // one without a name has none in the report
+	_, text, _ = bytes.Cut(text, []byte("model name"))
+	line, _, _ := bytes.Cut(text, []byte("\n"))
+	return strings.TrimLeft(string(line), "\t :")
+}
+
+// loadAverage is that of the last 1, 5 and 15 minutes.
+func loadAverage() string {
+	text, _ := os.ReadFile("/proc/loadavg") // as above
+	fields := strings.Fields(string(text))
+	return strings.Join(fields[:min(3, len(fields))], " ")
 }
 
 // version is the first line that a program prints about itself.

@@ -31,15 +31,19 @@ type Program struct {
 type Daemon struct {
 	Client *client.Client
 	Stop   func()
+	PID    int
 
 	program *Program
 	dir     string
 	env     []string
 	note    config.Note
+	store   *Store // nil for its own
 }
 
 // Start starts a daemon on free ports and waits until it serves.
-func (p *Program) Start(ctx context.Context) (*Daemon, error) {
+func (p *Program) Start(ctx context.Context) (*Daemon, error) { return p.start(ctx) }
+
+func (p *Program) start(ctx context.Context, env ...string) (*Daemon, error) {
 	p.made++
 	dir := filepath.Join(p.Scratch, fmt.Sprintf("svcd-%d", p.made))
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -49,11 +53,12 @@ func (p *Program) Start(ctx context.Context) (*Daemon, error) {
 		"SVC_DATA_DIR=" + dir, "PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0",
 		"SVC_WORKERD=" + p.Workerd, "SVC_LOG_LEVEL=warn", "SVCCTL_OUTPUT=",
 	}}
+	d.env = append(d.env, env...)
 	process, err := proc.Start(ctx, proc.Spec{Args: []string{p.Path, "serve"}, Dir: dir, Env: d.env, Log: dir + ".log"})
 	if err != nil {
 		return nil, err
 	}
-	d.Stop = process.Stop
+	d.Stop, d.PID = process.Stop, process.PID
 	limited, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	alive, release := process.Watch(limited)

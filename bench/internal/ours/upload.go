@@ -2,15 +2,15 @@ package ours
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/internal/objstore"
 	"github.com/svcctl/svcctl/internal/s3"
-	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -26,51 +26,68 @@ type Uploads struct {
 // Uploads makes the project and the bundle of a fixture.
 func (d *Daemon) Uploads(ctx context.Context, fixture string) (*Uploads, error) {
 	u := &Uploads{daemon: d, name: "bench-" + fixture, bundle: filepath.Join(d.dir, fixture+".tar.zst")}
-	if err := d.run(ctx, "bundle", filepath.Join(d.program.Root, "fixtures", fixture), "--outfile", u.bundle); err != nil {
+	err := d.run(ctx, "bundle", filepath.Join(d.program.Root, "fixtures", fixture), "--outfile", u.bundle)
+	if err != nil {
 		return nil, err
 	}
 	if _, err := d.Client.CreateProject(ctx, api.CreateProject{ID: u.name}); err != nil {
 		return nil, err
 	}
-	var keys struct {
-		AccessKey string     `json:"access_key"`
-		SecretKey svc.Secret `json:"secret_key"`
-	}
-	data, err := os.ReadFile(filepath.Join(d.dir, "object-store/keys.json"))
-	if err != nil {
+	if u.bucket, err = d.bundles(); err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(data, &keys); err != nil {
-		return nil, err
-	}
-	store, err := s3.New(s3.Config{Endpoint: d.note.S3, AccessKey: keys.AccessKey, SecretKey: keys.SecretKey})
-	if err != nil {
-		return nil, err
-	}
-	u.bucket = store.Bucket("svc-artifacts", "")
 	return u, nil
 }
 
 // Deploy uploads the bundle of a version and then measures from the request
 // that creates the version to the client library's word that it is ready.
 func (u *Uploads) Deploy(ctx context.Context, version string) (time.Duration, error) {
+	if err := u.Upload(ctx, version); err != nil {
+		return 0, err
+	}
+	began := time.Now()
+	_, err := u.Create(ctx, version, "")
+	return time.Since(began), err
+}
+
+// Upload uploads the bundle of a version.
+func (u *Uploads) Upload(ctx context.Context, version string) error {
 	file, err := os.Open(u.bundle)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return 0, err
+		return err
 	}
-	key := u.name + "/" + version + "/bundle.tar.zst"
-	if _, err := u.bucket.Put(ctx, key, file, info.Size(), objstore.Condition{}); err != nil {
-		return 0, fmt.Errorf("uploading: %w", err)
+	if _, err := u.bucket.Put(ctx, u.name+"/"+version+"/bundle.tar.zst", file, info.Size(), objstore.Condition{}); err != nil {
+		return fmt.Errorf("uploading: %w", err)
 	}
-	began := time.Now()
-	if _, err := u.daemon.Client.CreateVersion(ctx, u.name, api.CreateVersion{ID: version}, ""); err != nil {
-		return 0, err
+	return nil
+}
+
+// Create creates a version that is uploaded, a child if it has a parent, and
+// waits until it is ready.
+func (u *Uploads) Create(ctx context.Context, version, parent string) (api.Version, error) {
+	c := api.CreateVersion{ID: version}
+	if parent != "" {
+		c.ParentVersionID = &parent
 	}
-	_, err = u.daemon.Client.Wait(ctx, u.name, version, nil)
-	return time.Since(began), err
+	if _, err := u.daemon.Client.CreateVersion(ctx, u.name, c, ""); err != nil {
+		return api.Version{}, err
+	}
+	return u.daemon.Client.Wait(ctx, u.name, version, nil)
+}
+
+// Project is its id.
+func (u *Uploads) Project() string { return u.name }
+
+// Preview is the host of a version.
+func (u *Uploads) Preview(v api.Version) (load.Target, error) {
+	preview, err := url.Parse(v.PreviewURL)
+	if err != nil {
+		return load.Target{}, err
+	}
+	return u.daemon.host(preview.Hostname())
 }

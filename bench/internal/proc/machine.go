@@ -76,3 +76,26 @@ func mySeconds() (float64, error) {
 	}
 	return sum, nil
 }
+
+// Worked is how long the threads of a process have run. Those that have ended do
+// not count.
+func Worked(pid int) (time.Duration, error) {
+	tasks, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, task := range tasks {
+		data, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%s/schedstat", pid, task.Name()))
+		if err != nil {
+			return 0, err
+		}
+		first, _, _ := strings.Cut(string(data), " ")
+		ns, err := strconv.ParseInt(first, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += time.Duration(ns)
+	}
+	return sum, nil
+}
