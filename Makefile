@@ -76,7 +76,7 @@ fuzz: ## run every fuzz test for FUZZTIME
 
 .PHONY: torture
 torture: ## kill writers of a database at random for TORTURE and verify what was captured
-	go test -run Torture -v -timeout 0 ./internal/cowvfs -torture.duration $(TORTURE)
+	go test -run Torture -v -timeout 0 ./internal/cowvfs ./internal/dataplane -torture.duration $(TORTURE)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the network)

@@ -35,6 +35,9 @@ func Main(m *testing.M) {
 	os.Exit(0) //nolint:forbidigo // this is main
 }
 
+// Command is what starts a test binary with Main as the embedded store.
+func Command() []string { return []string{os.Args[0], childArg} }
+
 // External says whether tests run against a store that they did not start.
 func External() bool { return os.Getenv("SVC_TEST_STORE") == "external" } //nolint:forbidigo // a switch of tests
 
@@ -65,7 +68,7 @@ func embedded(t testing.TB) s3.Config {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) }) // the store has ended
 	srv, err := s3server.New(s3server.Config{
 		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: "127.0.0.1:0",
-		Command: []string{os.Args[0], childArg}, Logger: slog.New(slog.DiscardHandler),
+		Command: Command(), Logger: slog.New(slog.DiscardHandler),
 	})
 	if err == nil {
 		err = srv.Start(t.Context())
