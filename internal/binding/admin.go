@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
@@ -68,6 +69,7 @@ func (s *Set) Data(fail func(w http.ResponseWriter, r *http.Request, err error))
 	handle := func(pattern string, do Operation) {
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := do(w, r); err != nil {
+				_, _ = io.Copy(io.Discard, r.Body) // who still sends it would not hear the answer
 				fail(w, r, err)
 			}
 		})

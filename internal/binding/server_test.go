@@ -202,3 +202,31 @@ func TestServerClose(t *testing.T) {
 	}
 	s.Close()
 }
+
+// An answer that is shorter than it said ends its connection: the next would be
+// taken for its rest.
+func TestServerShortAnswer(t *testing.T) {
+	t.Parallel()
+	_, path := serve(t, t.Output(), func(w http.ResponseWriter, r *http.Request) {
+		if r.RequestURI == "/short" {
+			w.Header().Set("Content-Length", "10")
+			_, _ = w.Write([]byte("short"))
+			return
+		}
+		binding.Reply(w, "text/plain", []byte("whole"))
+	})
+	c := client(path)
+	for range 3 {
+		resp, err := c.Get("http://x/short")
+		if err == nil {
+			_, err = io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+		}
+		if err == nil {
+			t.Error("a short answer looks whole")
+		}
+		if err := get(t, path, "/whole"); err != nil {
+			t.Errorf("after it: %v", err)
+		}
+	}
+}

@@ -5,7 +5,9 @@
 //	{project}/{version}/version.json     state, epoch and owner; changed by compare-and-set
 //	{project}/{version}/branch.json      the fork: immutable, create-only; a root has none
 //	{project}/{version}/db/{store}/ltx/{level:04x}/{min:016x}-{max:016x}.ltx
+//	{project}/{version}/blobs/{since:016x}-{uuid}         bodies that rows of the store "sys" name
 //	{project}/{version}/gc/dead/{nanoseconds:016x}.json   names superseded, deleted after the grace
+//	{project}/{version}/gc/blobs/{nanoseconds:016x}.json  blobs that rows of the version name no more
 //	hosts/{host}.json                    that a host is alive, renewed every 5 s
 //
 // A fork is one create-only PUT: branch.json names, for every store of the
@@ -24,7 +26,8 @@
 // second look at the manifests still says so. Where the registry is asked
 // (SweepOptions.Fates), it has the last word on what is wanted. All of it rests
 // on the bound of a fork: from the moment of its cuts to its manifest it may
-// take a small part of the grace.
+// take a small part of the grace. For blobs, which only the owner of a version
+// can tell apart, the rule is in docs/design/blobs.md.
 //
 // Errors: svc.Error for what users may see, the sentinels of this package
 // (ErrNotRestorable, ErrFenced, ErrLost) for callers. All types are safe for

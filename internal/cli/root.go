@@ -34,7 +34,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
 	add(root, "deploy", newDeploy(k), newPromote(k), newRollback(k), newBundle(k))
 	add(root, "look", newVersions(k), newProjects(k))
-	add(root, "data", newD1(k), newKV(k))
+	add(root, "data", newD1(k), newKV(k), newR2(k))
 	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))
 	root.AddCommand(serve.NewVersion(k))
 	root.AddCommand(serve.Hidden()...)

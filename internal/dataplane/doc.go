@@ -17,6 +17,10 @@
 // it does (sync). While the log takes nothing, writes are held and then refused,
 // so that the window stays what it says.
 //
+// Blobs: bodies too large for rows are objects of their own, there before the row
+// that names them. The shared store keeps which ones rows name, and the object
+// store is told of those that none names any more (docs/design/blobs.md).
+//
 // Fencing: when the log belongs to somebody else, everything stops at once:
 // every call fails, Config.Lost is told, and the next Open throws away what the
 // log does not have.

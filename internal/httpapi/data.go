@@ -14,7 +14,7 @@ import (
 const (
 	maxDataLimit = 1000     // of a page of rows or keys [D33]
 	maxDataBody  = 32 << 20 // bytes, more than a value may have
-	maxImport    = 5 << 30  // bytes of a file that is imported
+	maxImport    = 5 << 30  // bytes of a file that is imported, or of an object
 )
 
 // dataEndpoints are the operations that the runtime of a version answers, for
@@ -35,6 +35,11 @@ func dataEndpoints() []string {
 		"GET " + version + "/kv/{namespace}/values/{key...}",
 		"PUT " + version + "/kv/{namespace}/values/{key...}",
 		"DELETE " + version + "/kv/{namespace}/values/{key...}",
+		"GET " + version + "/objects",
+		"GET " + version + "/objects/{bucket}",
+		"GET " + version + "/objects/{bucket}/{key...}",
+		"PUT " + version + "/objects/{bucket}/{key...}",
+		"DELETE " + version + "/objects/{bucket}/{key...}",
 	}
 }
 
@@ -63,7 +68,8 @@ func (s *Server) data(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer resp.Body.Close()
-	for _, name := range []string{"Content-Type", "Content-Length", "Svc-Kv-Metadata", "Svc-Kv-Expiration"} {
+	w.Header().Set("X-Content-Type-Options", "nosniff") // an object may say that it is anything
+	for _, name := range []string{"Content-Type", "Content-Length", "Svc-Kv-Metadata", "Svc-Kv-Expiration", "Svc-Object-Metadata"} {
 		if values := resp.Header[name]; len(values) > 0 {
 			w.Header()[name] = values
 		}
@@ -90,7 +96,8 @@ func dataRequest(w http.ResponseWriter, r *http.Request) (*http.Request, error) 
 	u.RawQuery = r.URL.RawQuery
 	inner := &http.Request{Method: r.Method, URL: u, Header: http.Header{}, ContentLength: r.ContentLength}
 	limit := int64(maxDataBody)
-	if path == "/database/import" {
+	object := strings.HasPrefix(path, "/objects/")
+	if path == "/database/import" || object {
 		limit = maxImport
 	}
 	if r.ContentLength > limit {
@@ -99,8 +106,13 @@ func dataRequest(w http.ResponseWriter, r *http.Request) (*http.Request, error) 
 	if r.Body != nil && r.Body != http.NoBody {
 		inner.Body = http.MaxBytesReader(w, r.Body, limit)
 	}
-	if metadata := r.Header.Values("Svc-Kv-Metadata"); len(metadata) > 0 {
-		inner.Header["Svc-Kv-Metadata"] = metadata
+	for _, name := range []string{"Svc-Kv-Metadata", "Svc-Object-Metadata"} {
+		if metadata := r.Header.Values(name); len(metadata) > 0 {
+			inner.Header[name] = metadata
+		}
+	}
+	if contentType := r.Header.Values("Content-Type"); object && len(contentType) > 0 {
+		inner.Header["Content-Type"] = contentType
 	}
 	return inner.WithContext(r.Context()), nil
 }

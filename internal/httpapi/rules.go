@@ -41,7 +41,7 @@ func laterEndpoints() map[string]string {
 	for _, p := range []string{"queues", "workflows"} {
 		later["GET "+version+"/"+p] = data
 	}
-	for _, p := range []string{version + "/queues/{rest...}", version + "/workflows/{rest...}", version + "/objects", version + "/objects/{rest...}"} {
+	for _, p := range []string{version + "/queues/{rest...}", version + "/workflows/{rest...}"} {
 		later[p] = data
 	}
 	return later

@@ -4,6 +4,7 @@ package api
 
 import (
 	"encoding/json"
+	"time"
 )
 
 // Defines values for CheckStatus.
@@ -218,7 +219,7 @@ type Binding struct {
 	// ForkTXID Cut point in the parent's data; "" unless branched.
 	ForkTXID string `json:"fork_txid"`
 
-	// Kind database, kv, version_metadata, var; more may come.
+	// Kind database, kv, object_store, version_metadata, var; more may come.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 
@@ -228,13 +229,29 @@ type Binding struct {
 	// Resource What the binding is of; bindings of one resource share its data. "" for none.
 	Resource string `json:"resource"`
 
-	// Stats Numbers of the kind: tables, keys, size_bytes.
+	// Stats Numbers of the kind: tables, keys, objects, size_bytes.
 	Stats map[string]int64 `json:"stats"`
 }
 
 // BindingList The bindings of a version.
 type BindingList struct {
 	Items []Binding `json:"items"`
+}
+
+// Bucket A bucket of objects behind a binding.
+type Bucket struct {
+	Binding string `json:"binding"`
+
+	// Objects How many it has.
+	Objects int64 `json:"objects"`
+
+	// SizeBytes Of all bodies.
+	SizeBytes int64 `json:"size_bytes"`
+}
+
+// BucketList The buckets of a version.
+type BucketList struct {
+	Items []Bucket `json:"items"`
 }
 
 // Cell A value. Blobs are {"$base64":"…"}; integers past 2^53 and infinite numbers come as strings.
@@ -466,6 +483,16 @@ type GarbageVersion struct {
 	WaitingSeconds float64 `json:"waiting_seconds"`
 }
 
+// HTTPMetadata The headers with which an object wants to be served.
+type HTTPMetadata struct {
+	CacheControl       string     `json:"cache_control,omitempty,omitzero"`
+	CacheExpiry        *time.Time `json:"cache_expiry,omitempty"`
+	ContentDisposition string     `json:"content_disposition,omitempty,omitzero"`
+	ContentEncoding    string     `json:"content_encoding,omitempty,omitzero"`
+	ContentLanguage    string     `json:"content_language,omitempty,omitzero"`
+	ContentType        string     `json:"content_type,omitempty,omitzero"`
+}
+
 // Health Liveness.
 type Health struct {
 	Status        HealthStatus `json:"status"`
@@ -538,10 +565,38 @@ type NamespaceList struct {
 	Items []Namespace `json:"items"`
 }
 
+// Object An object of a bucket, without its body.
+type Object struct {
+	// Checksums In hex, by md5, sha1, sha256, sha384 and sha512: those that are known.
+	Checksums      map[string]string `json:"checksums"`
+	CustomMetadata map[string]string `json:"custom_metadata"`
+
+	// Etag The MD5 of the body in hex; of an upload in parts, that of their MD5s, "-" and their number.
+	Etag string `json:"etag"`
+
+	// HTTPMetadata The headers with which an object wants to be served.
+	HTTPMetadata HTTPMetadata `json:"http_metadata"`
+	Key          string       `json:"key"`
+	SizeBytes    int64        `json:"size_bytes"`
+
+	// StorageClass Standard or InfrequentAccess.
+	StorageClass string    `json:"storage_class"`
+	UploadedAt   time.Time `json:"uploaded_at"`
+}
+
 // ObjectAmount Objects, and how much they hold.
 type ObjectAmount struct {
 	Bytes   int64 `json:"bytes"`
 	Objects int   `json:"objects"`
+}
+
+// ObjectPage A page of objects.
+type ObjectPage struct {
+	Items      []Object `json:"items"`
+	NextCursor *string  `json:"next_cursor"`
+
+	// Prefixes What keys begin with, up to a delimiter.
+	Prefixes []string `json:"prefixes"`
 }
 
 // PartHealth Whether a part answered.
@@ -915,6 +970,9 @@ type VersionPage struct {
 // VersionStatus Where a version is in its life.
 type VersionStatus string
 
+// BucketPath defines model for BucketPath.
+type BucketPath = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
@@ -1063,6 +1121,26 @@ type PutValueParams struct {
 type ListLogsParams struct {
 	// Tail How many lines at most; above 1000 counts as 1000.
 	Tail *int `form:"tail,omitempty" json:"tail,omitempty"`
+}
+
+// ListObjectsParams defines parameters for ListObjects.
+type ListObjectsParams struct {
+	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
+
+	// Delimiter Keys that have it after the prefix are listed once, as what they begin with.
+	Delimiter *string `form:"delimiter,omitempty" json:"delimiter,omitempty"`
+
+	// Limit Objects and prefixes of a page; above 1000 counts as 1000.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the bucket, the prefix and the delimiter.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// PutObjectParams defines parameters for PutObject.
+type PutObjectParams struct {
+	// SvcObjectMetadata JSON in ASCII: `http_metadata`, `custom_metadata` and `storage_class` of an Object.
+	SvcObjectMetadata *string `json:"Svc-Object-Metadata,omitempty"`
 }
 
 // PromoteVersionParams defines parameters for PromoteVersion.

@@ -124,6 +124,11 @@ func TestAdminRefuses(t *testing.T) {
 	a.want("GET", "/objects/FILES?limit=0", "bad request: invalid_limit")
 	a.want("GET", "/objects/FILES?limit=x", "bad request: invalid_limit")
 	a.want("GET", "/objects/FILES?cursor=x", "bad request: invalid_cursor")
+	unread := strings.NewReader("a body that is refused is read all the same")
+	a.h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), "PUT", "/objects/NO/x", unread))
+	if unread.Len() > 0 {
+		t.Errorf("%d bytes of a refused body are not read", unread.Len())
+	}
 	r := httptest.NewRequestWithContext(t.Context(), "PUT", "/objects/FILES/x", strings.NewReader("x"))
 	w := httptest.NewRecorder()
 	r.ContentLength = -1
