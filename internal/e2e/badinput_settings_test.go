@@ -96,7 +96,6 @@ func TestUnsupportedBindings(t *testing.T) {
 		config string
 		want   []string
 	}{
-		"r2":       {head + `  "r2_buckets": [{ "binding": "FILES", "bucket_name": "files" }] }`, []string{"wrangler.jsonc:3:3: r2_buckets is not supported", "does not run it"}},
 		"queues":   {head + `  "queues": { "producers": [{ "binding": "Q", "queue": "q" }] } }`, []string{"wrangler.jsonc:3:3: queues is not supported", "does not run it"}},
 		"ai":       {head + `  "ai": { "binding": "AI" } }`, []string{"wrangler.jsonc:3:3: ai is not supported", "Cloudflare's platform"}},
 		"objects":  {head + `  "durable_objects": { "bindings": [{ "name": "ROOM", "class_name": "Room" }] } }`, []string{"wrangler.jsonc:3:3: durable_objects is not supported", "does not run it"}},
