@@ -36,6 +36,7 @@ type prey struct {
 	Window  time.Duration
 	Lease   time.Duration // also: it holds the lease of its host
 	Writers int           // for each store
+	Most    int           // writes of one writer, 0 for no end
 	Readers int
 	Stores  int
 	Churn   bool // changes of every kind, not only the counters
@@ -187,6 +188,9 @@ func (p *prey) work(ctx context.Context, run func(fn func(*rand.Rand) error, n u
 
 // write is one change; one with a number is told when it is acknowledged.
 func (p *prey) write(ctx context.Context, r *rand.Rand, i int, s binding.Store, w int, next *int) error {
+	if p.Most > 0 && *next > p.Most {
+		select {} // only readers are left
+	}
 	p.calm.RLock()
 	defer p.calm.RUnlock()
 	text, undo, numbered := "", false, true
