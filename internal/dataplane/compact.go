@@ -2,12 +2,17 @@ package dataplane
 
 import (
 	"context"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/replica"
 )
 
 // compactAfter is after how many appended files a log is compacted.
 const compactAfter = 64
+
+// compactPause leaves more than half of a processor to the requests while a
+// large database gets a new image.
+const compactPause = 10 * time.Millisecond
 
 // compactLater compacts the log behind the traffic, unless that is under way.
 func (s *store) compactLater() {
@@ -17,7 +22,7 @@ func (s *store) compactLater() {
 	}
 	v.work.Go(func() {
 		defer s.compacting.Store(false)
-		if err := s.compactNow(v.background, replica.Policy{}); err != nil && v.background.Err() == nil {
+		if err := s.compactNow(v.background, replica.Policy{Pause: compactPause}); err != nil && v.background.Err() == nil {
 			v.cfg.Logger.WarnContext(v.background, "a log was not compacted", "store", s.name, "error", err)
 		}
 	})

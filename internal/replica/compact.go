@@ -23,6 +23,9 @@ type Policy struct {
 	// archiving; fewer than 16 may not be reached. 0 is no bound beyond what Files gives: about 3 x Files for a
 	// root, and as many more for ancestors.
 	MaxPlan int
+	// Pause is made for each half MiB that a merge reads, so that whoever serves
+	// requests has the processor.
+	Pause time.Duration
 }
 
 const (
@@ -53,7 +56,7 @@ func (l *Log) Compact(ctx context.Context, p Policy) (Result, error) {
 			break
 		}
 		var f branch.File
-		if f, err = l.merge(ctx, inputs, level); err == nil {
+		if f, err = l.merge(ctx, inputs, level, p.Pause); err == nil {
 			res.Written = append(res.Written, f)
 		}
 	}

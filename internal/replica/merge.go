@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/superfly/ltx"
 
@@ -19,7 +20,7 @@ const mergeRange = 512 << 10
 
 // merge writes one file of a level from inputs that follow each other. The
 // checksums of the inputs are verified on the way.
-func (l *Log) merge(ctx context.Context, inputs []branch.File, level int) (f branch.File, err error) {
+func (l *Log) merge(ctx context.Context, inputs []branch.File, level int, pause time.Duration) (f branch.File, err error) {
 	f = branch.File{Prefix: l.prefix, Level: level, Min: inputs[0].Min, Max: inputs[len(inputs)-1].Max}
 	tmp, err := os.CreateTemp(l.tempDir, "merge-*.ltx")
 	if err != nil {
@@ -29,7 +30,7 @@ func (l *Log) merge(ctx context.Context, inputs []branch.File, level int) (f bra
 		_ = tmp.Close()
 		_ = os.Remove(tmp.Name())
 	}()
-	if err := l.mergeTo(ctx, tmp, inputs); err != nil {
+	if err := l.mergeTo(ctx, tmp, inputs, pause); err != nil {
 		return f, fmt.Errorf("merge %s: %w", f.Key(), err)
 	}
 	stat, err := tmp.Stat()
@@ -57,7 +58,7 @@ func (l *Log) adopt(ctx context.Context, f branch.File) (branch.File, error) {
 		return f, fmt.Errorf("look at merged file: %w", err)
 	}
 	f.Size, f.Modified = info.Size, info.Modified
-	dec := ltx.NewDecoder(l.reader(ctx, f))
+	dec := ltx.NewDecoder(l.reader(ctx, f, 0))
 	dec.SetRetainPageIndex(false)
 	err = dec.Verify()
 	if hdr := dec.Header(); err == nil && (hdr.MinTXID != TXID(f.Min) || hdr.MaxTXID != TXID(f.Max)) {
@@ -77,13 +78,13 @@ func (l *Log) add(f branch.File) {
 }
 
 // mergeTo streams the merge of inputs.
-func (l *Log) mergeTo(ctx context.Context, w io.Writer, inputs []branch.File) error {
+func (l *Log) mergeTo(ctx context.Context, w io.Writer, inputs []branch.File, pause time.Duration) error {
 	readers := make([]io.Reader, len(inputs))
 	for i, f := range inputs {
 		if i > 0 && (f.Min > inputs[i-1].Max+1 || f.Max <= inputs[i-1].Max) {
 			return errMoved
 		}
-		readers[i] = l.reader(ctx, f)
+		readers[i] = l.reader(ctx, f, pause)
 	}
 	out := bufio.NewWriterSize(w, 256<<10)
 	c, err := ltx.NewCompactor(out, readers)
@@ -98,8 +99,19 @@ func (l *Log) mergeTo(ctx context.Context, w io.Writer, inputs []branch.File) er
 	return out.Flush()
 }
 
-func (l *Log) reader(ctx context.Context, f branch.File) io.Reader {
+// reader reads a file from its beginning, with a pause before each range but the
+// first.
+func (l *Log) reader(ctx context.Context, f branch.File, pause time.Duration) io.Reader {
 	return &rangeReader{left: f.Size, next: func(off, n int64) ([]byte, error) {
+		if off > 0 && pause > 0 {
+			t := time.NewTimer(pause)
+			defer t.Stop()
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
 		return readRange(ctx, l.bucket, f, off, n)
 	}}
 }
