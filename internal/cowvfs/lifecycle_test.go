@@ -256,6 +256,26 @@ func TestSeal(t *testing.T) {
 }
 
 // TestNotify tells of each commit, and of nothing else.
+// TestSealNothing: a database that nothing was written to has no WAL, and one
+// page or none.
+func TestSealNothing(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	life(t, cowvfs.Options{Path: path, Capture: &cowvfs.Capture{}}, func(f *cowvfs.File, c *raw.Conn) {
+		s, err := f.Seal()
+		if err != nil || s.TXID != 1 {
+			t.Fatalf("sealed %v, %v", s, err)
+		}
+		if err := f.Shipped(1); err != nil {
+			t.Fatal(err)
+		}
+		run(t, c, `CREATE TABLE t(v)`)
+		if s, ok, err := f.Take(); err != nil || !ok || s.TXID != 2 {
+			t.Errorf("took %v, %v, %v", s, ok, err)
+		}
+	})
+}
+
 func TestNotify(t *testing.T) {
 	t.Parallel()
 	n := 0

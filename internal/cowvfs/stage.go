@@ -204,10 +204,13 @@ func (p *plan) sources() []source {
 func (c *capture) write(p plan) error {
 	h := p.header(time.Now())
 	wal, err := os.Open(c.wal)
+	if p.from == p.to && p.same == fromBase && errors.Is(err, fs.ErrNotExist) {
+		wal, err = nil, nil // nothing of it is needed
+	}
 	if err != nil {
 		return err
 	}
-	defer wal.Close()
+	defer wal.Close() // which nil does not mind
 	n, err := c.encode(h, p.sources(), func(s source, b []byte) error { return c.read(wal, p.gen, s, b) })
 	if err != nil {
 		return err
