@@ -106,7 +106,7 @@ func (d *duel) round(t *testing.T) {
 		time.Sleep(time.Duration(d.rand.IntN(1500)) * time.Millisecond) // perhaps it has not yet taken over
 	} else {
 		if !taker.await(t, "ACK", time.Minute) {
-			t.Fatalf("the taker ended: %s", taker.errs.String())
+			t.Fatalf("the taker ended: %v, %q, %s", taker.cmd.ProcessState, taker.said, taker.errs.String())
 		}
 		took = time.Now().UnixNano()
 		time.Sleep(time.Duration(d.rand.IntN(100)) * time.Millisecond)
@@ -123,12 +123,17 @@ func (d *duel) round(t *testing.T) {
 		if took != 0 {
 			t.Errorf("the old owner goes on:\n%s", old.errs.String())
 		}
-		taker.kill() // the lease had not run out
-		taker.listen(t)
-		d.next()
+		taker.kill() // the lease had not run out, most likely
+		d.note(taker.listen(t), time.Now())
+		if old.await(t, "SAW", time.Minute) {
+			d.next()
+		} else {
+			d.over(t, old, stopped, took)
+			d.owner = d.start(t)
+		}
 	}
 	if !d.owner.await(t, "SAW", time.Minute) {
-		t.Fatalf("nobody serves: %s", d.owner.errs.String())
+		t.Fatalf("nobody serves: %v, %q, %s", d.owner.cmd.ProcessState, d.owner.said, d.owner.errs.String())
 	}
 	d.look(t)
 }

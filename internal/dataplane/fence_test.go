@@ -109,6 +109,29 @@ func TestFenced(t *testing.T) {
 	}
 }
 
+// A store to which nothing was ever shipped is taken over as well.
+func TestTakeoverOfNothing(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		bucket := new(objstore.Mem)
+		way := &valve{Bucket: bucket}
+		first := own(t, way, "first", t.TempDir(), func(*dataplane.Config) {})
+		store(t, first.Volumes, "empty")
+		a := store(t, first.Volumes, "a")
+		way.setAway(true)
+		exec(t, a, "CREATE TABLE t(x); INSERT INTO t VALUES (100)")
+		second := own(t, bucket, "second", t.TempDir(), inSync)
+		for _, name := range []string{"empty", "a"} {
+			exec(t, store(t, second.Volumes, name), "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
+		}
+		way.setAway(false)
+		pass(time.Minute)
+		first.fenced(t, "empty", "a")
+		if a, b := restored(t, bucket, "empty", "SELECT sum(x) FROM t"), restored(t, bucket, "a", "SELECT sum(x) FROM t"); a != 1 || b != 1 {
+			t.Errorf("the logs have %d and %d", a, b)
+		}
+	})
+}
+
 // The first machine's write is under way when the second one takes over: either
 // it wins its place in the log, and the second has it, or it is not acknowledged.
 func TestFencedInTheMiddle(t *testing.T) {

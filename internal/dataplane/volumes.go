@@ -77,7 +77,11 @@ func (v *Volumes) Store(ctx context.Context, name string) (binding.Store, error)
 	if err := branch.CheckStore(name); err != nil {
 		return nil, err
 	}
-	return v.store(ctx, name)
+	s, err := v.store(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // store opens a store once, different ones at the same time.
