@@ -121,6 +121,8 @@ func describe(f branch.File, body io.ReaderAt) (hdr ltx.Header, x *pageIndex, er
 	if _, err := body.ReadAt(tail, f.Size-int64(len(tail))); err != nil && !errors.Is(err, io.EOF) {
 		return hdr, nil, fmt.Errorf("read index: %w", err)
 	}
-	x, err = newIndex(f, tail)
+	if x, err = newIndex(f, tail); err == nil {
+		err = x.each(x.entries, func(frame) error { return nil })
+	}
 	return hdr, x, err
 }
