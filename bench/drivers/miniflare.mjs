@@ -19,8 +19,10 @@ const miniflare = new Miniflare({
   modulesRoot: "/",
   kvNamespaces: named(config.kv_namespaces, "id"),
   d1Databases: named(config.d1_databases, "database_id"),
+  r2Buckets: named(config.r2_buckets, "bucket_name"),
   kvPersist: join(state, "kv"), // as wrangler dev does, and as a platform must
   d1Persist: join(state, "d1"),
+  r2Persist: join(state, "r2"),
 });
 process.on("SIGTERM", async () => {
   await miniflare.dispose();

@@ -23,14 +23,14 @@ type spooled interface {
 }
 
 // spool reads all of body, which must have size bytes.
-func spool(body io.Reader, size int64, dir string) (spooled, error) { //nolint:ireturn // one of two
+func spool(body io.Reader, size int64, temp func() (*os.File, error)) (spooled, error) { //nolint:ireturn // one of two
 	var buf bytes.Buffer
 	var to io.Writer = &buf
 	var file *os.File
 	if size > spoolInMemory {
-		f, err := os.CreateTemp(dir, "body-")
+		f, err := temp()
 		if err != nil {
-			return nil, fmt.Errorf("keeping a body: %w", err)
+			return nil, err
 		}
 		to, file = f, f
 		if err := os.Remove(f.Name()); err != nil {

@@ -50,7 +50,7 @@ func (b blobs) Put(ctx context.Context, body io.Reader, size int64) (string, err
 	if err != nil {
 		return "", err
 	}
-	spooled, err := spool(body, size, b.v.cfg.Dir)
+	spooled, err := spool(body, size, b.v.Temp)
 	if err != nil {
 		return "", err
 	}
@@ -61,6 +61,7 @@ func (b blobs) Put(ctx context.Context, body io.Reader, size int64) (string, err
 	if _, err := objstore.Settle(try, b.v.cfg.Bucket, key, spooled, size, objstore.Condition{IfAbsent: true}); err != nil {
 		return "", svc.Errorf(svc.Unavailable, "blob_not_stored", "the object store does not take the body").Because(err)
 	}
+	b.v.bodies.keep(key, spooled, size)
 	return key, nil
 }
 
@@ -69,11 +70,7 @@ func (b blobs) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser
 	if err := b.v.fate.check(); err != nil {
 		return nil, err
 	}
-	r := &blobReader{ctx: ctx, bucket: b.v.cfg.Bucket, key: key, at: off, left: n}
-	if err := r.open(); err != nil {
-		return nil, fmt.Errorf("reading a body: %w", err)
-	}
-	return r, nil
+	return b.v.bodies.open(&blobReader{ctx: ctx, bucket: b.v.cfg.Bucket, key: key, at: off, left: n})
 }
 
 // Keep notes that a row names the blob.

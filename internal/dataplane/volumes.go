@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type Volumes struct {
 	giveUp     context.CancelFunc
 	work       sync.WaitGroup // of goroutines in the background
 	watch      watch
+	bodies     *blobCache
 	hydrating  chan struct{} // holds the token of the store that hydrates
 	compacting chan struct{} // likewise
 
@@ -65,6 +67,7 @@ func Open(ctx context.Context, c Config) (*Volumes, error) {
 	v := &Volumes{
 		cfg: c, cache: cache{c.Dir}, fate: newFate(), stores: map[string]*opening{},
 		hydrating: make(chan struct{}, 1), compacting: make(chan struct{}, 1),
+		bodies: newBlobCache(filepath.Join(c.Dir, tempDir, "blobs")),
 	}
 	v.open.Store(&[]*store{})
 	v.background, v.cancel = context.WithCancel(context.WithoutCancel(ctx))

@@ -58,7 +58,7 @@ func TestAdminObjects(t *testing.T) {
 	a := newAdmin(t, "FILES", "OTHER")
 	const metadata = `{"http_metadata":{"content_type":"text/plain; charset=utf-8","cache_control":"no-store","cache_expiry":"2030-01-02T03:04:05Z"},
 		"custom_metadata":{"é":"😀","a":"1"},"storage_class":"InfrequentAccess"}`
-	body := string(large(40<<10, 1))
+	body := string(large(100<<10, 1))
 	for _, key := range []string{"plain", "a/b", "a%2Fc", "%C3%A9%20%3F", "a%2F..%2Fb", "a%2F%2Fb", strings.Repeat("k", 1024)} {
 		path := "/objects/FILES/" + key
 		if w := a.do("PUT", path, body, "Svc-Object-Metadata", strings.ReplaceAll(metadata, "\n", ""), "Content-Type", "overruled/by-metadata"); w.Code != http.StatusNoContent {

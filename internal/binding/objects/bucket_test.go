@@ -136,25 +136,25 @@ func TestWhereBodiesAre(t *testing.T) {
 	t.Parallel()
 	bucket := new(objstore.Mem)
 	b := openBucket(t, bindingtest.OpenVolumesOn(t, t.TempDir(), bucket))
-	b.put("small", large(16<<10, 1))
+	b.put("small", large(64<<10, 1))
 	b.put("empty", nil)
 	if blobs := stored(t, bucket); len(blobs) != 0 {
 		t.Errorf("small bodies are stored as %v", blobs)
 	}
-	b.put("a", large(16<<10+1, 2))
+	b.put("a", large(64<<10+1, 2))
 	b.put("b", large(1<<20, 3))
 	b.wantCount(liveBlobs, 2)
-	if blobs := stored(t, bucket); len(blobs) != 2 || blobs[0].Size != 16<<10+1 || blobs[1].Size != 1<<20 {
+	if blobs := stored(t, bucket); len(blobs) != 2 || blobs[0].Size != 64<<10+1 || blobs[1].Size != 1<<20 {
 		t.Errorf("stored: %v", blobs)
 	}
-	b.wantBody("small", large(16<<10, 1))
+	b.wantBody("small", large(64<<10, 1))
 	b.wantBody("empty", nil)
-	b.wantBody("a", large(16<<10+1, 2))
+	b.wantBody("a", large(64<<10+1, 2))
 	b.wantBody("b", large(1<<20, 3))
 	b.put("a", []byte("small now"))
-	b.put("small", large(20<<10, 4))
+	b.put("small", large(80<<10, 4))
 	b.wantBody("a", []byte("small now"))
-	b.wantBody("small", large(20<<10, 4))
+	b.wantBody("small", large(80<<10, 4))
 	b.wantCount(liveBlobs, 2)
 	b.wantCount(deadBlobs, 1)
 	if code, reply := b.write(`{"version":1,"method":"delete","objects":["a","b","small","empty","none"]}`, nil); code != http.StatusOK {

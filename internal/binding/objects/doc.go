@@ -5,8 +5,8 @@
 //
 // Ownership: all buckets of a version are tables of its shared store, told apart
 // by a number. A body of up to inlineBody bytes is in the row: it is then as
-// durable as the row is, costs no request to the object store, and leaves nothing
-// to collect. A larger one is a blob (binding.Blobs), or one for each part of a
+// durable as the row is, costs no request of its own to the object store, and
+// leaves nothing to collect. A larger one is a blob (binding.Blobs), or one for each part of a
 // multipart upload: it is in the object store before the row that names it is
 // committed, so no durable row names a body that is not there. What a crash
 // leaves in between is a blob without a row, which the version's owner collects.

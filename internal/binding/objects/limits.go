@@ -13,7 +13,7 @@ const (
 )
 
 // inlineBody is the size up to which a body is in the row, in bytes.
-const inlineBody = 16 << 10
+const inlineBody = 64 << 10
 
 // checkKey refuses a name that is too long.
 func checkKey(key string) error {

@@ -19,14 +19,14 @@ func TestKind(t *testing.T) {
 			"a config":    {Name: "B", Kind: "object_store", Resource: "one", Config: json.RawMessage(`{}`)},
 		},
 		// Half of the bodies are too large for a row.
-		Write: `await B.put(name, value + " ".repeat(value.length % 2 ? 0 : 20000));`,
+		Write: `await B.put(name, value + " ".repeat(value.length % 2 ? 0 : 80000));`,
 		Read:  `const o = await B.get(name); return o === null ? null : (await o.text()).trim();`,
 		Shape: `if (B.constructor.name !== "R2Bucket") throw new Error(B.constructor.name);`,
 		Refused: map[string]string{
 			`await B.put("k".repeat(1025), "v")`:                                 "put: The specified object name is not valid. (10020)",
 			`await B.put("k", "v", { customMetadata: { a: "x".repeat(2048) } })`: "put: Your metadata headers exceed the maximum allowed metadata size. (10012)",
 			`await B.put("k", "v", { sha1: "00".repeat(20) })`:                   "(10037)",
-			`await B.put("k", "v".repeat(20000), { md5: "00".repeat(16) })`:      "(10037)",
+			`await B.put("k", "v".repeat(80000), { md5: "00".repeat(16) })`:      "(10037)",
 			`await B.put("k", "v", { storageClass: "Glacier" })`:                 `put: The storage class \"Glacier\" is not valid. (10029)`,
 			`await B.put("k", "v", { ssecKey: "00".repeat(32) })`:                "put: Encryption with keys of the caller is not supported",
 			`await B.list({ limit: 1001 })`:                                      "list: MaxKeys params must be positive integer <= 1000. (10022)",

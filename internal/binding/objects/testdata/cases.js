@@ -42,7 +42,7 @@ const cases = {
     await say(() => B.head("none"));
     await say(() => B.get("none"));
     await say(() => B.delete("none"));
-    for (const [i, v] of ["text", "", new Uint8Array([0, 255, 128]), bytes(20000), bytes(300000, 7), null, new Blob(["blob"])].entries()) {
+    for (const [i, v] of ["text", "", new Uint8Array([0, 255, 128]), bytes(80000), bytes(300000, 7), null, new Blob(["blob"])].entries()) {
       await say(() => B.put("o" + i, v));
       await say(() => B.head("o" + i));
       await say(() => B.get("o" + i));
@@ -51,7 +51,7 @@ const cases = {
     await say(() => B.get("o0"));
     await say(() => B.put("o3", "small now"));
     await say(() => B.get("o3"));
-    await say(() => B.put("o0", bytes(20000, 9)));
+    await say(() => B.put("o0", bytes(80000, 9)));
     await say(() => B.get("o0"));
     await say(() => B.delete("o0"));
     await say(() => B.get("o0"));
@@ -100,7 +100,7 @@ const cases = {
   },
 
   async checksums(B, say) {
-    for (const data of ["hello", bytes(30000)]) {
+    for (const data of ["hello", bytes(90000)]) {
       const md5 = (await B.put("c", data)).etag;
       await say(() => B.put("c", data, { md5 }));
       await say(() => B.head("c"));
@@ -163,7 +163,7 @@ const cases = {
     }
     for (const onlyIf of all.slice(0, 10)) {
       await say(() => B.put("c", "0123456789", { onlyIf }));
-      await say(() => B.put("large", bytes(20000), { onlyIf }));
+      await say(() => B.put("large", bytes(80000), { onlyIf }));
       await say(() => B.put("c", "0123456789", { onlyIf, sha1: "0".repeat(40) }));
     }
     await say(() => B.put("c", "first wins", { onlyIf: new Headers({ "if-none-match": "*" }) }));
