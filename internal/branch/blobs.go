@@ -154,7 +154,7 @@ func (all survey) judgeBlobs(m *member, grace time.Duration, r *Report, u *Usage
 // tidyBlobs removes the drop lists whose blobs are all gone, after the grace, and
 // says how many blobs and lists of each version are left.
 func (s *Store) tidyBlobs(ctx context.Context, found survey, gone map[string]bool) (left map[svc.Ref]int, err error) {
-	listed := map[Blob]bool{} // true when it is there
+	listed := map[Blob]bool{} // by drop lists; true when it is there
 	for _, m := range found {
 		for b := range m.drops {
 			listed[b] = false
@@ -164,7 +164,7 @@ func (s *Store) tidyBlobs(ctx context.Context, found survey, gone map[string]boo
 	for _, m := range found {
 		for _, stored := range m.blobs {
 			b := stored.of(m.ref)
-			if gone[b.Key()] {
+			if len(gone) > 0 && gone[b.Key()] {
 				continue
 			}
 			left[m.ref]++

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 
 // benchWorker does n operations one after another in one request.
 const benchWorker = `
-const VALUE = "v".repeat(1024);
+const VALUE = "v".repeat(1024), LARGE = "v".repeat(256 << 10);
 let ctr = 0;
 const key = () => "key-" + (ctr++ % 100);
 export default { async fetch(req, env) {
@@ -43,7 +44,14 @@ export default { async fetch(req, env) {
       const r = await db.prepare("SELECT id, name, qty, price, note FROM items ORDER BY id LIMIT 1000").all();
       if (r.results.length === 1000) ok++;
     },
+    "/r2/get": async () => { if ((await (await env.R2.get(key())).text()).length === 1024) ok++; },
+    "/r2/put": async () => { if ((await env.R2.put("w-" + key(), VALUE)).size === 1024) ok++; },
+    "/r2/list": async () => { if ((await env.R2.list({ prefix: "key-", limit: 100 })).objects.length === 100) ok++; },
+    "/r2/get256": async () => { if ((await (await env.R2.get("large")).text()).length === 256 << 10) ok++; },
+    "/r2/put256": async () => { if ((await env.R2.put("large", LARGE)).size === 256 << 10) ok++; },
     "/seed": async () => {
+      for (let i = 0; i < 100; i++) await env.R2?.put("key-" + i, VALUE);
+      await env.R2?.put("large", LARGE);
       for (let i = 0; i < 100; i++) await env.KV.put("key-" + i, VALUE);
       await db.batch([
         db.prepare("CREATE TABLE items (id INTEGER PRIMARY KEY, name TEXT NOT NULL, qty INTEGER NOT NULL, price REAL NOT NULL, note TEXT)"),
@@ -66,15 +74,21 @@ export default { async fetch(req, env) {
 // the request to the worker taken out: (t(n)-t(1))/(n-1).
 func BenchmarkWorker(b *testing.B) {
 	cases := []string{"/kv/get", "/kv/put", "/kv/list", "/db/select", "/db/insert", "/db/batch10", "/db/rows"}
+	objects := []string{"/r2/get", "/r2/put", "/r2/list", "/r2/get256", "/r2/put256"} // workerd has none of its own
 	targets := map[string]*bindingtest.Worker{}
 	set := bindingtest.OpenSet(b, bindingtest.OpenVolumes(b, b.TempDir()), all.Kinds(),
-		bundle.Binding{Name: "KV", Kind: "kv", Resource: "ns"}, bundle.Binding{Name: "DB", Kind: "database", Resource: "db"})
+		bundle.Binding{Name: "KV", Kind: "kv", Resource: "ns"}, bundle.Binding{Name: "DB", Kind: "database", Resource: "db"},
+		bundle.Binding{Name: "R2", Kind: "object_store", Resource: "bucket"})
 	targets["ours"] = bindingtest.Start(b, set, benchWorker)
 	if os.Getenv("BENCH_ORACLE") != "" {
 		targets["native"] = bindingtest.StartOracle(b, bindingtest.Oracle{KV: []string{"KV"}, Databases: []string{"DB"}}, benchWorker)
 	}
 	for name, w := range targets {
+		cases := cases
 		w.Post(b, "/seed", "")
+		if name == "ours" {
+			cases = slices.Concat(cases, objects)
+		}
 		for _, c := range cases {
 			b.Run(c[1:]+"/"+name, func(b *testing.B) {
 				n := b.N + 1

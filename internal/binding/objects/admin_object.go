@@ -55,9 +55,11 @@ func (o *object) shown() (shownObject, error) {
 		Key: o.key, Size: o.size, ETag: o.etag, Uploaded: time.UnixMilli(o.uploaded).UTC(), Class: o.class,
 		Checksums: map[string]string{}, Custom: map[string]string{},
 	}
-	names := map[string]string{"0": "md5", "1": "sha1", "2": "sha256", "3": "sha384", "4": "sha512"}
-	for number, sum := range o.digests() {
-		s.Checksums[names[number]] = sum
+	sums := o.digests()
+	for name, sum := range map[string]string{"md5": sums.MD5, "sha1": sums.SHA1, "sha256": sums.SHA256, "sha384": sums.SHA384, "sha512": sums.SHA512} {
+		if sum != "" {
+			s.Checksums[name] = sum
+		}
 	}
 	var fields httpFields
 	var custom []customField

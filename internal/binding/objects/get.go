@@ -20,11 +20,13 @@ func (b *bucket) get(ctx context.Context, q *request) (*object, io.ReadCloser, e
 	var o *object
 	var all []piece
 	err = b.store.Read(ctx, func(c *raw.Conn) error {
-		return c.InTx("BEGIN", func() error { // the row and its blobs
-			if o, err = b.find(c, sqlGet, key); err != nil || o == nil || o.inline {
-				return err
+		if o, err = b.find(c, sqlGet, key); err != nil || o == nil || o.inline {
+			return err
+		}
+		return c.InTx("BEGIN", func() error { // the row and its blobs as they are at one moment
+			if o, err = b.find(c, sqlGet, key); err == nil && o != nil {
+				all, err = pieces(c, o.id)
 			}
-			all, err = pieces(c, o.id)
 			return err
 		})
 	})

@@ -49,6 +49,10 @@ func (q *request) filter() (f filter, err error) {
 // prefix are in it once, as what they begin with.
 func (b *bucket) list(ctx context.Context, f filter) (page listing, err error) {
 	err = b.store.Read(ctx, func(c *raw.Conn) error {
+		if f.delimiter == "" { // one query
+			page, err = b.page(c, f)
+			return err
+		}
 		return c.InTx("BEGIN", func() error {
 			page, err = b.page(c, f)
 			return err

@@ -45,13 +45,12 @@ func (o *object) wire() wireObject {
 
 // digests are the checksums by the numbers of the protocol. The etag is the MD5
 // of an object that was not uploaded in parts.
-func (o *object) digests() map[string]string {
-	sums := map[string]string{}
+func (o *object) digests() (sums wireDigests) {
 	if o.checksums != "" {
 		_ = json.Unmarshal([]byte(o.checksums), &sums) // written by this package
 	}
 	if len(o.etag) == 2*md5Size {
-		sums["0"] = o.etag
+		sums.MD5 = o.etag
 	}
 	return sums
 }

@@ -88,16 +88,25 @@ func (i *integer) UnmarshalJSON(text []byte) error {
 
 // wireObject is what workerd's binding reads.
 type wireObject struct {
-	Name         string            `json:"name"`
-	Version      string            `json:"version"`
-	Size         int64             `json:"size"`
-	ETag         string            `json:"etag"`
-	Uploaded     int64             `json:"uploaded"` // milliseconds since 1970
-	HTTPFields   json.RawMessage   `json:"httpFields"`
-	CustomFields json.RawMessage   `json:"customFields"`
-	Range        *wireSpan         `json:"range,omitempty"`
-	Checksums    map[string]string `json:"checksums"`
-	StorageClass string            `json:"storageClass"`
+	Name         string          `json:"name"`
+	Version      string          `json:"version"`
+	Size         int64           `json:"size"`
+	ETag         string          `json:"etag"`
+	Uploaded     int64           `json:"uploaded"` // milliseconds since 1970
+	HTTPFields   json.RawMessage `json:"httpFields"`
+	CustomFields json.RawMessage `json:"customFields"`
+	Range        *wireSpan       `json:"range,omitempty"`
+	Checksums    wireDigests     `json:"checksums"`
+	StorageClass string          `json:"storageClass"`
+}
+
+// wireDigests are checksums in hex, "" where there is none.
+type wireDigests struct {
+	MD5    string `json:"0,omitempty"`
+	SHA1   string `json:"1,omitempty"`
+	SHA256 string `json:"2,omitempty"`
+	SHA384 string `json:"3,omitempty"`
+	SHA512 string `json:"4,omitempty"`
 }
 
 type wireSpan struct {
