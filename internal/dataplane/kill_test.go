@@ -14,10 +14,7 @@ import (
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	store := torturetest.Start(t, s3test.Command())
-	bucket, err := store.Open("killed/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	bucket := store.Open("killed/")
 	dir := t.TempDir()
 	v := openOn(t, bucket, dir)
 	s, err := v.Store(t.Context(), storeOf(0))

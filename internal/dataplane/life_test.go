@@ -192,11 +192,7 @@ func (w *words) understand(line string) error {
 // store that the log does not have.
 func counts(t *testing.T, store *torturetest.Store, prefix string, i int) map[slot]int {
 	t.Helper()
-	bucket, err := store.Open(prefix)
-	if err != nil {
-		t.Fatal(err)
-	}
-	log := logOf(t, bucket, storeOf(i))
+	log := logOf(t, store.Open(prefix), storeOf(i))
 	path := filepath.Join(t.TempDir(), "counts.sqlite")
 	if err := log.Restore(t.Context(), log.Position(), path); err != nil {
 		t.Fatal(err)
@@ -210,15 +206,11 @@ func counts(t *testing.T, store *torturetest.Store, prefix string, i int) map[sl
 // restoreCut restores one store of a cut to path.
 func restoreCut(t *testing.T, store *torturetest.Store, prefix string, c branch.Cut, path string) error {
 	t.Helper()
-	bucket, err := store.Open(prefix)
-	if err != nil {
-		return err
-	}
 	plan, err := branch.Plan(c.Files, c.TXID)
 	if err != nil {
 		return err
 	}
-	src, err := replica.NewSource(t.Context(), bucket, plan)
+	src, err := replica.NewSource(t.Context(), store.Open(prefix), plan)
 	if err != nil {
 		return err
 	}

@@ -97,11 +97,11 @@ func (w *world) live(t *testing.T, r *rand.Rand) {
 // weather decides how bad the way to the store is.
 func (w *world) weather(r *rand.Rand) {
 	f := s3fault.Faults{Seed: r.Uint64(), Latency: time.Duration(r.IntN(15)) * time.Millisecond}
-	switch r.IntN(4) {
+	switch r.IntN(3) {
 	case 0:
 		f.Rate = .03
 	case 1: // what hangs is waited for: only where it is rare is there anything to see
-		f.Rate = .2
+		f.Rate = .25
 		f.Kinds = slices.DeleteFunc(s3fault.All(), func(k s3fault.Kind) bool { return k == s3fault.Hang || k == s3fault.HangAfter })
 	}
 	w.store.Way.Set(f)

@@ -24,6 +24,7 @@ type Store struct {
 	Direct  s3.Config
 
 	server *s3server.Server
+	client *s3.Store
 }
 
 // Start starts a store for a test. command is the program that calls
@@ -50,9 +51,8 @@ func Start(t testing.TB, command []string) *Store {
 	s.Direct = s3.Config{Endpoint: server.Endpoint(), AccessKey: server.Keys().AccessKey, SecretKey: server.Keys().SecretKey}
 	s.Through = s.Direct
 	s.Through.Endpoint = s.Way.Endpoint()
-	client, err := s3.New(s.Direct)
-	if err == nil {
-		err = client.EnsureBucket(t.Context(), Bucket)
+	if s.client, err = s3.New(s.Direct); err == nil {
+		err = s.client.EnsureBucket(t.Context(), Bucket)
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -73,10 +73,4 @@ func (s *Store) Kill() error {
 }
 
 // Open is the bucket below a prefix, without the proxy.
-func (s *Store) Open(prefix string) (*s3.Bucket, error) {
-	client, err := s3.New(s.Direct)
-	if err != nil {
-		return nil, err
-	}
-	return client.Bucket(Bucket, prefix), nil
-}
+func (s *Store) Open(prefix string) *s3.Bucket { return s.client.Bucket(Bucket, prefix) }
