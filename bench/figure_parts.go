@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	partRounds  = "25x" // of forks and first queries
-	writeRounds = "15x"
+	partRounds  = "15x" // of forks and first queries
+	writeRounds = "25x"
 	asyncGoal   = 70.0 // % of bare SQLite's rate
 )
 

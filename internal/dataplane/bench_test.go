@@ -146,7 +146,7 @@ func try(b *testing.B, err error) {
 // window is how long one measurement of a rate lasts.
 func window() time.Duration {
 	if *full {
-		return 2 * time.Second
+		return time.Second
 	}
 	return 200 * time.Millisecond
 }
