@@ -25,7 +25,7 @@ import (
 )
 
 var (
-	faultTime = flag.Duration("faults.duration", 3*time.Second, "how long the test of a failing network goes on")
+	faultTime = flag.Duration("faults.duration", time.Second, "how long the test of a failing network goes on")
 	faultSeed = flag.Uint64("faults.seed", 0, "its seed; 0 takes one of the clock")
 )
 
