@@ -35,7 +35,7 @@ const (
 
 // modelTime is how long the projects of TestModel live; a longer life finds more:
 // go test -run Model ./internal/gc -gc.model 96h -timeout 0.
-var modelTime = flag.Duration("gc.model", 4*time.Hour, "how long TestModel goes on, in its own time")
+var modelTime = flag.Duration("gc.model", 10*time.Hour, "how long TestModel goes on, in its own time")
 
 // TestModel lives through a part of a project's life: owners write, compact, crash
 // and archive, versions are forked, destroyed and fail, and two services sweep
