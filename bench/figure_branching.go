@@ -168,11 +168,11 @@ func (f *family) live(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	where := fmt.Sprintf(", store + %v", f.latency)
+	where := slower(f.latency)
 	rows := []row{
 		compared("POST to `ready`, child of a running version of "+f.large.size+where, large.ready, "a root", root.ready, rootGoal),
-		compared("the same"+where, large.ready, "of "+f.small.size, small.ready, flatGoal),
-		compared("its first answer"+where, large.first, "of "+f.small.size, small.first, 0),
+		compared("the same, beside a small parent's"+where, large.ready, "of "+f.small.size, small.ready, flatGoal),
+		compared("first answer of such a child"+where, large.first, "of "+f.small.size, small.first, 0),
 		{what: "forks, mean of `svc_branch_seconds`" + where, ours: fmt.Sprintf("%.1f ms", forked)},
 		row{what: "written to the store by fork, start and first answer" + where, ours: fmt.Sprintf("%.1f KB", median(large.written))}.
 			atMost(median(large.written), writeGoal, " KB"),
@@ -190,10 +190,10 @@ func (f *family) archived(ctx context.Context) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	where := fmt.Sprintf(", store + %v", f.latency)
+	where := slower(f.latency)
 	rows := []row{
 		compared("POST to `ready`, child of an archived version of "+f.large.size+where, large.ready, "of "+f.small.size, small.ready, flatGoal),
-		compared("its first answer"+where, large.first, "of "+f.small.size, small.first, 0),
+		compared("first answer of such a child"+where, large.first, "of "+f.small.size, small.first, 0),
 		compared("wake to the first answer, "+f.large.size+where, figures[3], f.small.size, figures[2], 0),
 	}
 	if f.latency == time.Millisecond {
@@ -202,6 +202,9 @@ func (f *family) archived(ctx context.Context) ([]row, error) {
 	}
 	return rows, nil
 }
+
+// slower says how much longer each request to the store takes than it would.
+func slower(latency time.Duration) string { return fmt.Sprintf(" (+%d ms)", latency.Milliseconds()) }
 
 // compared is two times side by side; goal is for their ratio, 0 for none.
 func compared(what string, times []float64, name string, beside []float64, goal float64) row {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -99,14 +100,16 @@ func (m measured) ofSizes() row {
 		beside = append(beside, fmt.Sprintf("%s %.1f ms", size, m.metrics["ms/"+size]))
 	}
 	ms, times := m.metrics["ms/"+largest], m.metrics[largest+"/1MB"]
+	at := strings.LastIndexByte(m.name, '/')
+	latency, _ := time.ParseDuration(m.name[at+1:]) // 0 says enough of one that is none
 	r := row{
-		what:   strings.ReplaceAll(m.name, "/", ", ") + " more",
+		what:   strings.ReplaceAll(m.name[:at], "/", ", ") + slower(latency),
 		ours:   fmt.Sprintf("%s %.1f ms, %.0f requests, %.1f KB written", largest, ms, m.metrics["requests/"+largest], m.metrics["put-B/"+largest]/1000),
 		beside: fmt.Sprintf("%s, a PUT %.1f ms", strings.Join(beside, ", "), m.metrics["ms/put"]),
 		ratio:  fmt.Sprintf("%.2fx 1MB", times),
 	}
 	what, _, _ := strings.Cut(m.name, "/")
-	switch near := strings.HasSuffix(m.name, "/1ms"); {
+	switch near := latency == time.Millisecond; {
 	case near && what == "fork":
 		r = r.atMost(ms, forkGoal, fmt.Sprintf(" ms and %gx", flatGoal))
 		r.met = r.met && times <= flatGoal

@@ -105,7 +105,7 @@ func (f figure) measure(ctx context.Context, b *bench) ([]row, error) {
 	}
 	others, err := clock.Others()
 	for i := range rows {
-		rows[i].others = others
+		rows[i].figure, rows[i].others = f.name, others
 	}
 	return rows, err
 }

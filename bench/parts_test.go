@@ -13,7 +13,7 @@ func TestParseBench(t *testing.T) {
 		t.Fatalf("%+v, %v", m, ok)
 	}
 	text := m.ofSizes().String()
-	for _, want := range []string{"fork, live, 1ms more", "100MB 12.7 ms, 2 requests, 4.7 KB written", "1MB 10.0 ms, a PUT 4.2 ms", "1.08x 1MB", "| at most 10 ms and 1.5x | no |"} {
+	for _, want := range []string{"fork, live (+1 ms)", "100MB 12.7 ms, 2 requests, 4.7 KB written", "1MB 10.0 ms, a PUT 4.2 ms", "1.08x 1MB", "| at most 10 ms and 1.5x | no |"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in %s", want, text)
 		}

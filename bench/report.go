@@ -13,6 +13,7 @@ import (
 
 // row is one line of the result.
 type row struct {
+	figure string
 	what   string
 	ours   string
 	beside string // "" without a peer
@@ -44,13 +45,15 @@ func (r row) String() string {
 	return fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %.1f |\n", r.what, r.ours, r.beside, r.ratio, r.goal, met, r.others)
 }
 
-// report prints the machine and the table, as Markdown.
+// report prints the machine and a table for each figure, as Markdown.
 func report(w io.Writer, b *bench, rows []row) error {
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s, %d CPUs (%s), load %s, %s/%s, %s; %s\n\n", time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(), b.load,
+	fmt.Fprintf(&s, "%s, %d CPUs (%s), load %s, %s/%s, %s; %s\n", time.Now().Format(time.DateOnly), runtime.NumCPU(), processor(), b.load,
 		runtime.GOOS, runtime.GOARCH, version(b.program.Workerd, "--version"), proxies())
-	s.WriteString("| what | ours | beside | ratio | goal | met | others |\n|---|--:|--:|--:|---|---|--:|\n")
-	for _, r := range rows {
+	for i, r := range rows {
+		if i == 0 || r.figure != rows[i-1].figure {
+			fmt.Fprintf(&s, "\n| %s | ours | beside | ratio | goal | met | others |\n|---|--:|--:|--:|---|---|--:|\n", r.figure)
+		}
 		s.WriteString(r.String())
 	}
 	_, err := io.WriteString(w, s.String())
