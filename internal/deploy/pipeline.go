@@ -179,6 +179,7 @@ func (r *run) move(ctx context.Context, t svc.Trigger, c svc.Change) error {
 // one: a client that sees it ready sees that too.
 func (r *run) finish(ctx context.Context) error {
 	failpoint.Hit("deploy/" + stepReady + "/started")
+	defer r.routes.almostReady(r.v.Ref)()
 	if err := r.move(ctx, svc.TriggerActivate, svc.Change{Detail: r.detail, FirstProduction: true}); err != nil {
 		return err
 	}

@@ -21,6 +21,7 @@ type route struct {
 	endpoint Endpoint
 	runtime  RuntimeState // what the supervisor said last, "" for nothing yet
 	boot     bool         // Restore will start it, or does
+	almost   bool         // the move to ready is under way
 }
 
 func newRoutes(g Gateway) *routes { return &routes{gateway: g, known: map[svc.Ref]*route{}} }
@@ -43,6 +44,22 @@ func (t *routes) setStatus(ref svc.Ref, status svc.Status) {
 	defer t.mu.Unlock()
 	t.set(ref, status)
 	t.publish(ref)
+}
+
+// almostReady has requests wait for the end of the move to ready: whoever sees the
+// version ready is served, and nobody is before. over tells that it ended.
+func (t *routes) almostReady(ref svc.Ref) (over func()) {
+	t.setAlmost(ref, true)
+	return func() { t.setAlmost(ref, false) }
+}
+
+func (t *routes) setAlmost(ref svc.Ref, almost bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.known[ref]; r != nil && r.almost != almost {
+		r.almost = almost
+		t.publish(ref)
+	}
 }
 
 // changed publishes a move that somebody else made of a known version.
@@ -103,7 +120,7 @@ func (t *routes) set(ref svc.Ref, status svc.Status) *route {
 		r = &route{}
 		t.known[ref] = r
 	}
-	r.status = status
+	r.status, r.almost = status, false
 	if status != svc.StatusDeploying && !status.Serves() {
 		r.endpoint, r.boot = Endpoint{}, false
 	}
@@ -112,6 +129,10 @@ func (t *routes) set(ref svc.Ref, status svc.Status) *route {
 
 func (t *routes) publish(ref svc.Ref) {
 	r := t.known[ref]
+	if r.almost && r.endpoint.Socket != "" {
+		t.gateway.SetVersion(ref, Route{Status: svc.StatusReady, Starting: true})
+		return
+	}
 	coming := r.boot || r.runtime == RuntimeStarting || r.runtime == RuntimeBackoff
 	t.gateway.SetVersion(ref, Route{
 		Status:   r.status,
