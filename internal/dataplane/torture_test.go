@@ -229,14 +229,9 @@ func (w *world) restoreAll(t *testing.T) {
 		return
 	}
 	if !w.sync { // a last life ships what is left
-		p := &prey{Prefix: w.prefix, Dir: filepath.Join(w.dir, "data"), Host: "h", Life: w.lives + 1, Window: shortWindow, Writers: 1, Stores: 2}
+		p := &prey{Prefix: w.prefix, Dir: filepath.Join(w.dir, "data"), Host: "h", Life: w.lives + 1, Window: shortWindow, Writers: 1, Stores: 2, Cuts: true}
 		l := p.start(t, w.store.Through)
-		for range 20 {
-			if !l.await(t, "ACK", time.Minute) {
-				break
-			}
-		}
-		time.Sleep(4 * shortWindow)
+		l.await(t, "CUT", 2*time.Minute) // all that came before it is shipped
 		l.kill()
 		w.verify(t, l.listen(t))
 		for s := range w.known {

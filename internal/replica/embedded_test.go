@@ -83,7 +83,7 @@ func TestLitestreamReadsIt(t *testing.T) {
 	dir := t.TempDir()
 	command := filepath.Join(dir, "litestream")
 	build := exec.CommandContext(t.Context(), "go", "build", "-C", "testdata/litestream", "-o", command, "github.com/benbjohnson/litestream/cmd/litestream")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly")
+	build.Env = append(os.Environ(), "GOFLAGS=-mod=readonly")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build litestream: %v\n%s", err, out)
 	}
