@@ -78,8 +78,9 @@ fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)
 
 .PHONY: torture
-torture: ## kill writers of a database at random for TORTURE and verify what was captured
+torture: ## kill writers, hosts, daemons and stores at random for TORTURE, and verify what is left
 	go test -run Torture -v -timeout 0 ./internal/cowvfs ./internal/dataplane -torture.duration $(TORTURE)
+	go test -run 'Torture|SplitBrain' -v -timeout 0 -tags e2e ./internal/e2e -torture.duration $(TORTURE)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the network)

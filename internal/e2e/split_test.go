@@ -51,7 +51,7 @@ func TestSplitBrain(t *testing.T) {
 	b.url = b.daemons[0].deploy(ledgerDir, "--version", "v1").PreviewURL
 	rounds, pause := 2, time.Duration(0)
 	if torturetest.Long() {
-		rounds, pause = 12, 5*time.Second // five deaths in a minute are too many for a supervisor
+		rounds, pause = 50, 5*time.Second // five deaths in a minute are too many for a supervisor
 	}
 	for range rounds {
 		if b.round(); t.Failed() {

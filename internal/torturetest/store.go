@@ -72,5 +72,8 @@ func (s *Store) Kill() error {
 	return nil
 }
 
-// Open is the bucket below a prefix, without the proxy.
-func (s *Store) Open(prefix string) *s3.Bucket { return s.client.Bucket(Bucket, prefix) }
+// Open is the bucket Bucket below a prefix, without the proxy.
+func (s *Store) Open(prefix string) *s3.Bucket { return s.Bucket(Bucket, prefix) }
+
+// Bucket is a bucket below a prefix, without the proxy.
+func (s *Store) Bucket(name, prefix string) *s3.Bucket { return s.client.Bucket(name, prefix) }
