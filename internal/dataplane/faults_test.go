@@ -42,7 +42,11 @@ func TestTortureFaults(t *testing.T) {
 			}
 			resumed := time.Since(began)
 			until := time.Now()
-			time.Sleep(2*shortWindow + time.Second) // what it may be behind
+			for range 2 { // a cut that began after that has shipped it
+				if !l.await(t, "CUT", time.Minute) {
+					t.Fatalf("it ended: %v, %s", l.cmd.ProcessState, l.errs.String())
+				}
+			}
 			l.kill()
 			said := l.listen(t)
 			known := map[slot]int{}
