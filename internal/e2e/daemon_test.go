@@ -32,6 +32,7 @@ type daemon struct {
 	t    *testing.T
 	home string // HOME and everything below it
 	env  []string
+	bin  string // svcctl, or breakable once a setting needs it
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -63,7 +64,7 @@ func newDaemon(t *testing.T, env ...string) *daemon {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &daemon{t: t, home: home, log: &lockedBuffer{}, env: append([]string{
+	d := &daemon{t: t, home: home, bin: svcctl, log: &lockedBuffer{}, env: append([]string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "SVC_WORKERD=" + workerd, "SVC_DATA_DIR=" + filepath.Join(home, "data"),
 		"PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=info", "SVC_LOG_FORMAT=json",
 		"SVC_INGRESS_BASE_DOMAIN=e2e.test", "NO_COLOR=1", "GORACE=halt_on_error=1 atexit_sleep_ms=0", "GOCOVERDIR=",
@@ -85,8 +86,12 @@ func newDaemon(t *testing.T, env ...string) *daemon {
 func (d *daemon) start(extra ...string) bool {
 	d.t.Helper()
 	_ = os.Remove(config.NotePath(d.dataDir()))
-	d.cmd = exec.Command(svcctl, "serve")
-	d.cmd.Env = append(append([]string{}, d.env...), extra...)
+	env := slices.Concat(d.env, extra)
+	if slices.ContainsFunc(env, onlyBreakable) {
+		d.bin = breakable
+	}
+	d.cmd = exec.Command(d.bin, "serve")
+	d.cmd.Env = env
 	d.cmd.Dir = d.home
 	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
 	d.exited = make(chan struct{})
@@ -107,6 +112,12 @@ func (d *daemon) start(extra ...string) bool {
 		return err
 	})
 	return alive
+}
+
+// onlyBreakable tells whether only the binary with failpoints takes a setting:
+// one of them, or a grace too short for anybody but a test.
+func onlyBreakable(env string) bool {
+	return strings.HasPrefix(env, "SVC_FAILPOINT=") || strings.HasPrefix(env, "SVC_GC_GRACE=")
 }
 
 func started(t *testing.T, env ...string) *daemon {
