@@ -249,9 +249,15 @@ func final(err error) bool {
 	return errors.Is(err, replica.ErrFenced) || errors.Is(err, replica.ErrOrder) || errors.As(err, &damaged)
 }
 
-// drain appends every segment there is.
+// drain appends what is committed when it begins. What writers go on to commit
+// waits for its own window: else a store that is never quiet would be shipped
+// without a pause.
 func (p *shipper) drain(ctx context.Context) error {
-	for {
+	goal, err := p.store.file.Stage()
+	if err != nil {
+		return err
+	}
+	for reached := replica.TXID(0); reached < goal; {
 		if p.hand == nil {
 			seg, ok, err := p.store.file.Take()
 			if err != nil || !ok {
@@ -262,12 +268,13 @@ func (p *shipper) drain(ctx context.Context) error {
 		if err := p.ship(ctx, *p.hand); err != nil {
 			return err
 		}
-		p.hand = nil
+		reached, p.hand = p.hand.TXID, nil
 		if p.fresh++; p.fresh >= compactAfter {
 			p.fresh = 0
 			p.store.compactLater()
 		}
 	}
+	return nil
 }
 
 // ship appends one segment, unless an earlier try has, and forgets it here.

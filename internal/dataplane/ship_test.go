@@ -65,6 +65,32 @@ func TestWindow(t *testing.T) {
 	})
 }
 
+// A store that is written to without a pause is shipped once in a window, and
+// its writers are not held.
+func TestNeverQuiet(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		way := &valve{Bucket: new(objstore.Mem), latency: 25 * time.Millisecond}
+		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Second })
+		s := store(t, v, "a")
+		exec(t, s, "CREATE TABLE t(x)")
+		began := time.Now()
+		for range 1000 {
+			time.Sleep(10 * time.Millisecond)
+			exec(t, s, "INSERT INTO t VALUES (1)")
+		}
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("1000 writes with a pause of 10 ms took %v", took)
+		}
+		if n := way.appends.Load(); n < 9 || n > 10 {
+			t.Errorf("%d appends in ten windows", n)
+		}
+		pass(2 * time.Second)
+		if n := restored(t, way.Bucket, "a", "SELECT count(*) FROM t"); n != 1000 {
+			t.Errorf("the log has %d rows", n)
+		}
+	})
+}
+
 // Closing does not wait for the window.
 func TestCloseShips(t *testing.T) {
 	bubble(t, func(t *testing.T) {
