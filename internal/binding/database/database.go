@@ -78,17 +78,25 @@ func (d *database) read(c *raw.Conn, list []query, f format, out *bytes.Buffer) 
 }
 
 func (d *database) write(c *raw.Conn, list []query, f format, out *bytes.Buffer) error {
-	return d.change(c, func() error {
-		x := d.execution(c, f, out)
-		defer x.resetSettings()
-		return c.InTx("BEGIN IMMEDIATE", func() error { return x.guarded(list) })
-	})
+	x := d.execution(c, f, out)
+	defer x.resetSettings()
+	err := c.InTx("BEGIN IMMEDIATE", func() error { return x.guarded(list) })
+	if err != nil || c.TotalChanges() != x.before.changes { // full text search writes when it is committed
+		d.remember(c)
+		return err
+	}
+	d.last.Store(&x.before) // the last statement has asked, within its transaction
+	return nil
 }
 
 // change runs fn, which may write, and remembers the totals after it.
 func (d *database) change(c *raw.Conn, fn func() error) error {
-	defer func() { d.last.Store(&totals{c.TotalChanges(), c.LastInsertRowID(), size(c)}) }()
+	defer d.remember(c)
 	return fn()
+}
+
+func (d *database) remember(c *raw.Conn) {
+	d.last.Store(&totals{c.TotalChanges(), c.LastInsertRowID(), size(c)})
 }
 
 func (d *database) execution(c *raw.Conn, f format, out *bytes.Buffer) *execution {
