@@ -19,6 +19,7 @@ import (
 // supervisor that the daemon uses, without the rest of a deploy.
 type Runtimes struct {
 	supervisor *supervisor.Supervisor
+	store      *Store
 	dir        string
 	made       int
 }
@@ -37,14 +38,19 @@ func (p *Program) Runtimes(ctx context.Context, fixture string) (*Runtimes, erro
 	if _, err := bundle.Extract(ctx, file, filepath.Join(dir, "bundle"), bundle.Limits{}); err != nil {
 		return nil, err
 	}
-	s, err := supervisor.New(supervisor.Config{
-		Logger: slog.New(slog.DiscardHandler), HostCommand: []string{p.Path, "runtime-host"}, Workerd: p.Workerd,
-		RunDir: filepath.Join(dir, "run"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
-	})
+	store, err := p.Store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Runtimes{supervisor: s, dir: dir}, s.Start(ctx)
+	s, err := supervisor.New(supervisor.Config{
+		Logger: slog.New(slog.DiscardHandler), HostCommand: []string{p.Path, "runtime-host"}, Workerd: p.Workerd,
+		Storage: store.storage(), RunDir: filepath.Join(dir, "run"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
+	})
+	if err != nil {
+		store.Stop()
+		return nil, err
+	}
+	return &Runtimes{supervisor: s, store: store, dir: dir}, s.Start(ctx)
 }
 
 // Start measures from the spawn of a runtime to its first 200, and stops it.
@@ -67,5 +73,8 @@ func (r *Runtimes) Start(ctx context.Context) (took time.Duration, err error) {
 	return time.Since(began), err
 }
 
-// Stop ends the supervisor.
-func (r *Runtimes) Stop(ctx context.Context) error { return r.supervisor.Stop(ctx) }
+// Stop ends the supervisor and the store.
+func (r *Runtimes) Stop(ctx context.Context) error {
+	defer r.store.Stop()
+	return r.supervisor.Stop(ctx)
+}

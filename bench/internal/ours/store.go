@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/control"
 	"github.com/svcctl/svcctl/internal/s3"
 	"github.com/svcctl/svcctl/internal/s3/s3fault"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -49,6 +51,15 @@ func (p *Program) Store(ctx context.Context) (*Store, error) {
 	}
 	s.Latency(0)
 	return s, nil
+}
+
+// storage is what a runtime host is told about it, as the daemon that keeps it would.
+func (s *Store) storage() control.Storage {
+	place := control.Place{Bucket: "svc-runtime"}
+	return control.Storage{
+		Endpoint: s.direct, Region: "us-east-1", AccessKey: s.keys.AccessKey, SecretKey: s.keys.SecretKey.Reveal(),
+		Data: place, Manifests: place, Owner: branch.Owner{Host: "bench", Session: "bench"}, Window: time.Second, Grace: time.Hour,
+	}
 }
 
 // Stop ends it. Its daemons end before.
