@@ -12,8 +12,10 @@ import (
 )
 
 const (
-	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
+	longStartPause = 30 * time.Second
+	// startTries is how often a worker that does not start is started before it is
+	// left: what kept it from it may have been the machine, not the worker.
+	startTries = 5
 )
 
 // restoreList is what Announce found to be started.
@@ -61,9 +63,10 @@ func announcedStatuses() []svc.Status {
 }
 
 // Restore starts every version that was serving when the daemon stopped,
-// productions first, two at a time [D25]. It returns when each was tried; a
-// version that does not start stays ready, its hosts answer 502, and the log
-// says why. One whose bundle cannot be fetched now is tried again until it can.
+// productions first, two at a time [D25]. It returns when each was tried. A
+// version that does not start is tried again a few times; then it stays ready, its
+// hosts answer 502, and the log says why. One whose bundle cannot be fetched now is
+// tried again until it can.
 func (s *Service) Restore(ctx context.Context) error {
 	if err := s.Announce(ctx); err != nil {
 		return err
@@ -72,8 +75,8 @@ func (s *Service) Restore(ctx context.Context) error {
 	todo, failed := s.restore.versions, s.restore.failed
 	s.restore.versions, s.restore.failed = nil, nil
 	s.restore.mu.Unlock()
-	for delay := firstRetry; ; delay = min(delay*2, lastRetry) {
-		todo = s.startAll(ctx, todo)
+	for try, delay := 1, s.deps.StartPause; ; try, delay = try+1, min(delay*2, longStartPause) {
+		todo = s.startAll(ctx, todo, try >= startTries)
 		s.discardAll(ctx, failed)
 		failed = nil
 		if len(todo) == 0 {
@@ -96,8 +99,9 @@ func (s *Service) discardAll(ctx context.Context, failed []svc.Ref) {
 	}
 }
 
-// startAll starts versions in order and returns those to try again.
-func (s *Service) startAll(ctx context.Context, versions []svc.Version) (again []svc.Version) {
+// startAll starts versions in order and returns those to try again: the last time
+// only those that wait for something.
+func (s *Service) startAll(ctx context.Context, versions []svc.Version, last bool) (again []svc.Version) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, restoreParallel)
@@ -111,7 +115,7 @@ func (s *Service) startAll(ctx context.Context, versions []svc.Version) (again [
 		}
 		wg.Go(func() {
 			defer func() { <-slots }()
-			if s.startOne(ctx, v.Ref) {
+			if s.startOne(ctx, v.Ref, last) {
 				return
 			}
 			mu.Lock()
@@ -125,7 +129,7 @@ func (s *Service) startAll(ctx context.Context, versions []svc.Version) (again [
 
 // startOne starts one version, unless it stopped serving meanwhile. It reports
 // false when trying again may help.
-func (s *Service) startOne(ctx context.Context, ref svc.Ref) bool {
+func (s *Service) startOne(ctx context.Context, ref svc.Ref, last bool) bool {
 	log := s.log.With("project", ref.Project, "version", ref.Version)
 	ctx, end, err := s.works.begin(ctx, ref)
 	if err != nil {
@@ -146,8 +150,8 @@ func (s *Service) startOne(ctx context.Context, ref svc.Ref) bool {
 		s.routes.started(ref, &endpoint)
 		log.InfoContext(ctx, "version serves again", "production", v.Production)
 	case ctx.Err() != nil:
-	case retriable(err):
-		log.WarnContext(ctx, "version cannot start yet", "error", redact(err.Error(), v.Env))
+	case !last || retriable(err):
+		log.WarnContext(ctx, "version does not start yet", "error", redact(err.Error(), v.Env))
 		return false
 	default:
 		log.ErrorContext(ctx, "version does not start", "production", v.Production, "error", redact(err.Error(), v.Env))
@@ -164,8 +168,9 @@ func (s *Service) start(ctx context.Context, v svc.Version) (Endpoint, error) {
 	return s.deps.Runtimes.Serve(ctx, v.Ref)
 }
 
-// retriable: the store did not answer. A bundle that is not there, and a worker
-// that does not start, will not change by waiting.
+// retriable: the store did not answer, which will pass however long it takes. A
+// bundle that is not there, and a worker that does not start, rarely change by
+// waiting.
 func retriable(err error) bool {
 	code := svc.CodeOf(err)
 	return code == codeUnreadable || code == codeNoData

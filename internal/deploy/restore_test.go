@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/deploy"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -122,7 +123,7 @@ func TestRestoreFailing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	deployed(t, w, "v1", "v2")
-	d := w.start(t, nil)
+	d := w.start(t, func(deps *deploy.Deps) { deps.StartPause = time.Millisecond })
 	d.runtimes.hook = func(_ context.Context, call string, ref svc.Ref) error {
 		if call == "serve" && ref.Version == "v1" {
 			d.RuntimeChanged(ref, deploy.RuntimeCrashed, deploy.Endpoint{})
@@ -147,6 +148,31 @@ func TestRestoreFailing(t *testing.T) {
 		if got := d.gate.answer(ref("v1")); got != want {
 			t.Errorf("%s: it answers %d", state, got)
 		}
+	}
+}
+
+// What kept a version from starting once, somebody who kills its process say,
+// need not do so again.
+func TestRestoreTriesAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1")
+	d := w.start(t, func(deps *deploy.Deps) { deps.StartPause = time.Millisecond })
+	tries := 0
+	d.runtimes.hook = func(_ context.Context, call string, _ svc.Ref) error {
+		if call != "serve" {
+			return nil
+		}
+		if tries++; tries < 3 {
+			return svc.Errorf(svc.Unprocessable, "startup_failed", "workerd ended: signal: killed")
+		}
+		return nil
+	}
+	if err := d.Restore(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.gate.answer(ref("v1")); got != http.StatusTeapot || tries != 3 {
+		t.Errorf("after %d tries it answers %d", tries, got)
 	}
 }
 

@@ -183,6 +183,7 @@ type Deps struct {
 	ArtifactsDir string        // ARTIFACTS_DIR, "" for none [D43]
 	ArtifactWait time.Duration // 0: DefaultArtifactWait
 	StepLimit    time.Duration // for one step, waiting for the bundle apart; 0: DefaultStepLimit
+	StartPause   time.Duration // before Restore tries again, doubling to 30 s; 0: 1 s
 	Limits       bundle.Limits // [D42]
 	QueueMax     int           // SVC_QUEUE_MAX
 	Lenient      bool          // SVC_LENIENT_DEPLOY
@@ -209,6 +210,9 @@ func New(deps Deps) (*Service, error) {
 	}
 	if deps.ArtifactWait <= 0 {
 		deps.ArtifactWait = DefaultArtifactWait
+	}
+	if deps.StartPause <= 0 {
+		deps.StartPause = time.Second
 	}
 	if deps.StepLimit <= 0 {
 		deps.StepLimit = DefaultStepLimit
