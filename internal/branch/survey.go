@@ -77,9 +77,10 @@ func (s *Store) look(ctx context.Context, project string, o SweepOptions) (surve
 }
 
 // survey lists the project, then reads its records, manifests and dead lists: in
-// this order, so that every fork is known that needs a listed file.
+// this order, so that every fork is known that needs a listed file. Dead lists
+// made since it began are left out: what replaces their files need not be listed.
 func (s *Store) survey(ctx context.Context, project string) (survey, error) {
-	found := survey{}
+	found, began := survey{}, time.Now()
 	var lists []objstore.Info
 	note := func(info objstore.Info) error {
 		v, rest, ok := splitKey(info.Key)
@@ -100,7 +101,7 @@ func (s *Store) survey(ctx context.Context, project string) (survey, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list project %s: %w", project, err)
 	}
-	return found, s.readAll(ctx, found, lists)
+	return found, s.readAll(ctx, found, lists, began)
 }
 
 // of is the member of a version, made if it is new.
@@ -146,7 +147,7 @@ const width = 8
 // readAll reads what the listing showed. A version with files whose record or
 // manifest it did not show is asked for them: being unwanted must not hang on
 // one listing alone.
-func (s *Store) readAll(ctx context.Context, found survey, lists []objstore.Info) error {
+func (s *Store) readAll(ctx context.Context, found survey, lists []objstore.Info, began time.Time) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var work sync.WaitGroup
@@ -168,7 +169,7 @@ func (s *Store) readAll(ctx context.Context, found survey, lists []objstore.Info
 	var one sync.Mutex
 	for _, info := range lists {
 		if ctx.Err() == nil {
-			do(func() error { return s.readList(ctx, found, &one, info) })
+			do(func() error { return s.readList(ctx, found, &one, info, began) })
 		}
 	}
 	work.Wait()
@@ -184,7 +185,7 @@ func (s *Store) readMember(ctx context.Context, m *member) (err error) {
 }
 
 // readList adds a dead list or a drop list to its version, one at a time.
-func (s *Store) readList(ctx context.Context, found survey, one *sync.Mutex, info objstore.Info) error {
+func (s *Store) readList(ctx context.Context, found survey, one *sync.Mutex, info objstore.Info, began time.Time) error {
 	v, rest, _ := splitKey(info.Key)
 	if strings.HasPrefix(rest, "gc/blobs/") {
 		list, err := s.readDrops(ctx, info)
@@ -202,7 +203,7 @@ func (s *Store) readList(ctx context.Context, found survey, one *sync.Mutex, inf
 	if errors.Is(err, objstore.ErrNotExist) {
 		return nil // another sweep removed it
 	}
-	if err != nil {
+	if err != nil || list.since.After(began) {
 		return err
 	}
 	one.Lock()

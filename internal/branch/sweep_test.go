@@ -1,7 +1,10 @@
 package branch_test
 
 import (
+	"context"
 	"errors"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,6 +139,51 @@ func TestSweepKeepsWhatADeadListNamesWrongly(t *testing.T) {
 		}
 		if err := s.Bury(t.Context(), ref("v1"), []string{"p/v2/db/main/x"}); err == nil {
 			t.Error("buried a key of another version")
+		}
+	})
+}
+
+// listing does something between the log files of a listing and what comes after.
+type listing struct {
+	objstore.Bucket
+	between func()
+}
+
+func (l *listing) List(ctx context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
+	files, err := l.Bucket.List(ctx, prefix, after, limit)
+	if err != nil || l.between == nil {
+		return files, err
+	}
+	l.between()
+	all, err := l.Bucket.List(ctx, prefix, after, limit)
+	isFile := func(i objstore.Info) bool { return strings.Contains(i.Key, "/db/") }
+	files = append(slices.DeleteFunc(files, func(i objstore.Info) bool { return !isFile(i) }), slices.DeleteFunc(all, isFile)...)
+	return files, err
+}
+
+// A merge may end while a sweep lists: then its dead list is seen, and the file
+// that it made is not. That is no damage.
+func TestSweepWhileFilesAreMerged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := &listing{Bucket: new(objstore.Mem)}
+		s := open(t, l)
+		acquire(t, s, "v1")
+		f1, f2, f3 := write(t, l, "v1", 0, 1, 1), write(t, l, "v1", 0, 2, 2), write(t, l, "v1", 0, 3, 3)
+		l.between = func() {
+			time.Sleep(time.Millisecond)
+			write(t, l, "v1", 1, 1, 3)
+			if err := s.Bury(t.Context(), ref("v1"), []string{f1.Key(), f2.Key()}); err != nil {
+				t.Error(err)
+			}
+			l.between = nil
+		}
+		if r := sweep(t, s, false); len(r.Broken) > 0 {
+			t.Errorf("broken: %v", r.Broken)
+		}
+		time.Sleep(61 * time.Minute)
+		if r := sweep(t, s, false); len(r.Broken) > 0 || has(t, l, f1) || has(t, l, f2) || !has(t, l, f3) {
+			t.Errorf("after the grace what was merged goes: %+v", r)
 		}
 	})
 }
