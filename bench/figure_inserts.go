@@ -17,31 +17,17 @@ const (
 // inserts: D1 inserts of a worker, each a transaction that is on disk before it
 // is answered, one after another on each of some connections.
 func inserts(ctx context.Context, b *bench) ([]row, error) {
-	daemon, err := b.program.Start(ctx)
+	p, err := b.beside(ctx, "d1")
 	if err != nil {
 		return nil, err
 	}
-	defer daemon.Stop()
-	target, err := daemon.Deploy(ctx, "d1")
-	if err != nil {
-		return nil, err
-	}
-	miniflare, err := b.peers.Miniflare(ctx, "d1")
-	if err != nil {
-		return nil, err
-	}
-	defer miniflare.Stop()
-	for _, t := range []load.Target{target, miniflare.Target} {
-		if err := load.Once(ctx, t, "/seed"); err != nil {
-			return nil, err
-		}
-	}
+	defer p.stop()
 	var rows []row
 	for _, c := range []struct {
 		conns, each int
 		goal        float64
 	}{{1, insertMany, 1.5}, {8, insertMany, 3}, {1, 1, 0}, {8, 1, 0}} {
-		figures, err := alternate(1+insertRounds, insertRate(ctx, target, c.conns, c.each), insertRate(ctx, miniflare.Target, c.conns, c.each))
+		figures, err := alternate(1+insertRounds, insertRate(ctx, p.ours, c.conns, c.each), insertRate(ctx, p.theirs, c.conns, c.each))
 		if err != nil {
 			return nil, err
 		}

@@ -10,25 +10,11 @@ import (
 
 // objects: the time of one operation on an object store inside a worker.
 func objects(ctx context.Context, b *bench) ([]row, error) {
-	daemon, err := b.program.Start(ctx)
+	p, err := b.beside(ctx, "r2")
 	if err != nil {
 		return nil, err
 	}
-	defer daemon.Stop()
-	target, err := daemon.Deploy(ctx, "r2")
-	if err != nil {
-		return nil, err
-	}
-	miniflare, err := b.peers.Miniflare(ctx, "r2")
-	if err != nil {
-		return nil, err
-	}
-	defer miniflare.Stop()
-	for _, t := range []load.Target{target, miniflare.Target} {
-		if err := load.Once(ctx, t, "/seed"); err != nil {
-			return nil, err
-		}
-	}
+	defer p.stop()
 	var rows []row
 	for _, op := range []struct {
 		what, path string
@@ -45,7 +31,7 @@ func objects(ctx context.Context, b *bench) ([]row, error) {
 		{"one R2 put of 256 KB", "/put256", 20},
 		{"one R2 put of 8 MB", "/store", 3},
 	} {
-		figures, err := alternate(1+bindingRounds, perObject(ctx, target, op.path, op.many), perObject(ctx, miniflare.Target, op.path, op.many))
+		figures, err := alternate(1+bindingRounds, perObject(ctx, p.ours, op.path, op.many), perObject(ctx, p.theirs, op.path, op.many))
 		if err != nil {
 			return nil, err
 		}
