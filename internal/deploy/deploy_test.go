@@ -45,8 +45,8 @@ func TestDeploy(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		"v1 pending", "v1 fetching", "v1 branching", "v1 preparing", "v1 deploying", "v1 deploying /run/v1.sock",
-		"v1 ready starting", // nobody is refused who sees it ready before the gateway does
-		"v1 ready /run/v1.sock", "production v1",
+		"v1 ready starting", "hold", // nobody is refused who sees it ready before the gateway does
+		"v1 ready /run/v1.sock", "production v1", "release",
 	}, d.gate.log()); diff != "" {
 		t.Errorf("the gateway heard (-want +got):\n%s", diff)
 	}

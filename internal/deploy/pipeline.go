@@ -180,6 +180,7 @@ func (r *run) move(ctx context.Context, t svc.Trigger, c svc.Change) error {
 func (r *run) finish(ctx context.Context) error {
 	failpoint.Hit("deploy/" + stepReady + "/started")
 	defer r.routes.almostReady(r.v.Ref)()
+	defer r.deps.Production.HoldFirst(ctx, r.v.Project)()
 	if err := r.move(ctx, svc.TriggerActivate, svc.Change{Detail: r.detail, FirstProduction: true}); err != nil {
 		return err
 	}

@@ -139,6 +139,8 @@ type Route struct {
 
 // Production assigns the first ready version of a project.
 type Production interface {
+	// HoldFirst has requests to a production host that leads nowhere yet wait.
+	HoldFirst(ctx context.Context, project string) (release func())
 	AssignFirst(ctx context.Context, ref svc.Ref) error
 }
 

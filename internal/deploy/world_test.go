@@ -323,8 +323,15 @@ func (g *gate) SetProduction(project, version string) {
 	g.events = append(g.events, "production "+version)
 }
 
-func (*gate) Hold(string)                                      {}
-func (*gate) Release(string)                                   {}
+func (g *gate) Hold(string)    { g.note("hold") }
+func (g *gate) Release(string) { g.note("release") }
+
+func (g *gate) note(event string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.events = append(g.events, event)
+}
+
 func (*gate) DrainProduction(context.Context, string) error    { return nil }
 func (*gate) CloseWebsockets(svc.Ref, svc.Role, time.Duration) {}
 

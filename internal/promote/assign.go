@@ -11,6 +11,18 @@ import (
 // assignLimit bounds an assignment, which may wait for a promotion to end.
 const assignLimit = 15 * time.Second
 
+// HoldFirst has requests to the production host of a project without production
+// wait until release, so that whoever sees its first version ready is served
+// there. Nothing is held, and release does nothing, when there is a production.
+func (s *Service) HoldFirst(ctx context.Context, project string) (release func()) {
+	p, err := s.deps.Projects.Project(ctx, project)
+	if err != nil || p.ProdVersionID != "" { // the assignment will say what is wrong
+		return func() {}
+	}
+	s.deps.Gateway.Hold(project)
+	return func() { s.deps.Gateway.Release(project) }
+}
+
 // AssignFirst makes ref production if its project has none: of several versions
 // that become ready at the same time, one wins, and losing is no error. Repeat
 // it after an error: it finishes what it began.
