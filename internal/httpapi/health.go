@@ -2,9 +2,11 @@ package httpapi
 
 import (
 	"context"
+	"errors"
 	"math"
 	"net/http"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/httpapi/oas"
@@ -58,6 +60,9 @@ func (h handlers) checkPart(ctx context.Context, name string, part Pinger) api.P
 	if err != nil {
 		h.logUnwell(ctx, name, err)
 		out.Status, out.Detail = api.CheckStatusUnavailable, "it does not answer"
+		if errors.Is(err, syscall.ENOSPC) {
+			out.Detail = "its disk is full"
+		}
 	}
 	return out
 }

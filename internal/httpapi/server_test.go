@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -227,6 +228,13 @@ func TestHealth(t *testing.T) {
 	if d.Status != "unavailable" || d.Checks.Store.Status != "unavailable" || d.Checks.Registry.Status != "ok" || d.QueueFull ||
 		strings.Contains(string(sick.body), "key-of-the-store") || sick.Header.Get("Retry-After") == "" {
 		t.Errorf("got %s", sick.body)
+	}
+	h.fakes.mu.Lock()
+	h.fakes.storeErr = fmt.Errorf("writing /a/path: %w", syscall.ENOSPC)
+	h.fakes.mu.Unlock()
+	d = decode[api.DeepHealth](h.do(request{method: "GET", path: "/v1/health/deep", token: "none"}).want(503))
+	if d.Checks.Store.Detail != "its disk is full" {
+		t.Errorf("got %+v", d.Checks.Store)
 	}
 	h.db.Close()
 	d = decode[api.DeepHealth](h.do(request{method: "GET", path: "/v1/health/deep", token: "none"}).want(503))

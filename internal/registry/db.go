@@ -82,11 +82,15 @@ func openFile(ctx context.Context, path string) (*sqlite.DB, error) {
 // Close waits for running calls and closes the file.
 func (db *DB) Close() error { return errors.Join(db.file.Close(), db.lock.Unlock()) }
 
-// Ping proves that the file can be read and that the write lock can be had.
-// It changes nothing.
+// Ping proves that the file can be read and written, and that the disk has room:
+// it writes the version of the schema, as it is, once more.
 func (db *DB) Ping(ctx context.Context) error {
 	return db.file.InTx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "SELECT seq FROM projects LIMIT 1")
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
 		return err
 	})
 }

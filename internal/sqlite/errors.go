@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
+	"syscall"
 
 	modernc "modernc.org/sqlite"
 	lib "modernc.org/sqlite/lib"
@@ -15,6 +17,14 @@ func IsUnique(err error) bool {
 // IsForeignKey reports whether err says that a row refers to one that does not
 // exist.
 func IsForeignKey(err error) bool { return isCode(err, lib.SQLITE_CONSTRAINT_FOREIGNKEY) }
+
+// orFull says in the system's words that there is no room, as other files do.
+func orFull(err error) error {
+	if isCode(err, lib.SQLITE_FULL) {
+		return fmt.Errorf("%w: %w", err, syscall.ENOSPC)
+	}
+	return err
+}
 
 func isCode(err error, code int) bool {
 	var e *modernc.Error

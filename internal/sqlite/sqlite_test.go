@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,6 +46,21 @@ func value[T any](t *testing.T, db *sqlite.DB, query string) (v T) {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// A disk without room is told as it is for every other file.
+func TestNoRoom(t *testing.T) {
+	t.Parallel()
+	db := open(t, temp(t), sqlite.Options{})
+	exec(t, db, "PRAGMA max_page_count = 4")
+	exec(t, db, "CREATE TABLE t(v)")
+	err := db.InTx(t.Context(), func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(t.Context(), "INSERT INTO t VALUES (zeroblob(100000))")
+		return err
+	})
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("it says %v", err)
+	}
 }
 
 func TestPragmas(t *testing.T) {

@@ -8,9 +8,10 @@ import (
 
 // InTx runs fn in a write transaction and commits it when fn returns nil. On
 // an error, a panic or the end of ctx nothing of it remains. fn's own error is
-// returned as it is.
+// returned as it is; when there is no room on the disk, it is syscall.ENOSPC as
+// well.
 func (db *DB) InTx(ctx context.Context, fn func(*sql.Tx) error) error {
-	return inTx(ctx, db.write, nil, fn)
+	return orFull(inTx(ctx, db.write, nil, fn))
 }
 
 // InReadTx runs fn on one unchanging state of the database. Writing in it

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -113,8 +114,8 @@ func (e *Error) Unwrap() []error {
 	return []error{e.Kind, e.Err}
 }
 
-// AsError finds the Error in err's chain, or wraps err as Internal. It returns
-// nil for nil.
+// AsError finds the Error in err's chain, or wraps err: as Unavailable when the
+// disk is full, else as Internal. It returns nil for nil.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil
@@ -122,8 +123,17 @@ func AsError(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e
 	}
+	if errors.Is(err, syscall.ENOSPC) {
+		full := Errorf(Unavailable, "disk_full", "the server's disk is full: nothing was stored").
+			WithHint("whoever runs the server has to free space under its data directory").Because(err)
+		full.RetryAfter = diskRetry
+		return full
+	}
 	return &Error{Kind: Internal, Code: "internal", Detail: "an internal error", Err: err}
 }
+
+// diskRetry is when a full disk is worth another look.
+const diskRetry = 10 * time.Second
 
 // CodeOf is the machine code of err: "internal" for an error without one.
 func CodeOf(err error) string {

@@ -4,10 +4,30 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
+
+// Errors that nobody has classified are internal, but for the one that somebody
+// can do something about.
+func TestAsError(t *testing.T) {
+	t.Parallel()
+	for code, err := range map[string]error{
+		"internal":  errors.New("boom"),
+		"disk_full": fmt.Errorf("writing a file: %w", syscall.ENOSPC),
+		"mine":      fmt.Errorf("saying more: %w", svc.Errorf(svc.Conflict, "mine", "no").Because(syscall.ENOSPC)),
+	} {
+		e := svc.AsError(err)
+		if e.Code != code || !errors.Is(e, err) && code != "mine" {
+			t.Errorf("%v is %q, %v", err, e.Code, e)
+		}
+		if code == "disk_full" && (e.Kind != svc.Unavailable || e.Hint == "" || e.RetryAfter == 0) {
+			t.Errorf("a full disk is %+v", e)
+		}
+	}
+}
 
 func TestEveryStatusAndTrigger(t *testing.T) {
 	t.Parallel()
