@@ -41,39 +41,6 @@ func (s *Service) Promote(ctx context.Context, ref svc.Ref, req Request) (svc.Pr
 	return op, nil
 }
 
-// begin reserves a project for one promotion and takes its lock. end gives both
-// back; Stop waits for it.
-func (s *Service) begin(ctx context.Context, project string) (end func(), err error) {
-	s.mu.Lock()
-	_, busy := s.running[project]
-	switch {
-	case s.stopped:
-		err = svc.Errorf(svc.Unavailable, "shutting_down", "the daemon is stopping").WithHint("try again in a moment")
-	case busy:
-		err = svc.Errorf(svc.Conflict, "promote_in_progress", "a promotion of project %q is under way", project).
-			WithHint("wait until it has ended")
-	default:
-		s.running[project] = struct{}{}
-		s.sagas.Add(1)
-	}
-	s.mu.Unlock()
-	if err != nil {
-		return nil, err
-	}
-	unreserve := func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.running, project)
-		s.sagas.Done()
-	}
-	unlock, err := s.locks.acquire(ctx, project)
-	if err != nil {
-		unreserve()
-		return nil, err
-	}
-	return func() { unlock(); unreserve() }, nil
-}
-
 // create checks the request against the records and stores the promotion.
 func (s *Service) create(ctx context.Context, ref svc.Ref, req Request) (svc.Promotion, error) {
 	p, err := s.deps.Projects.Project(ctx, ref.Project)

@@ -1,6 +1,7 @@
 package promote_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -46,6 +47,33 @@ func TestPromoteAndRollBack(t *testing.T) {
 	}
 	d.promote(t, w, "v1") // rollback is the same call
 	w.check(t, d.gate, "v1")
+}
+
+// Whoever has read that a promotion is done may begin the next.
+func TestPromoteAsSoonAsDone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	late := make(results) // the daemon has written the outcome and is not yet through with it
+	d := w.start(t, func(deps *promote.Deps) { deps.Observer = late })
+	op, err := d.Promote(t.Context(), ref("v1"), promote.Request{})
+	for err == nil && op.Status == svc.PromotionRunning {
+		op, err = w.Promotion(t.Context(), "shop", op.ID)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, err := d.Promote(short, ref("v2"), promote.Request{}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the next promotion did not wait: %v", err)
+	}
+	<-late
+	if _, err := d.Promote(t.Context(), ref("v2"), promote.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	<-late
 }
 
 func TestPromoteWithoutProduction(t *testing.T) {
@@ -278,7 +306,8 @@ func TestPromoteLosesTheRace(t *testing.T) {
 	if op.Status != svc.PromotionFailed || !strings.HasPrefix(op.Error, "commit: production_moved: ") {
 		t.Errorf("ended %s: %q", op.Status, op.Error)
 	}
-	w.check(t, d.gate, "v3") // idle() has brought the pointer in line
+	d.idle(t, w) // brings the pointer in line
+	w.check(t, d.gate, "v3")
 }
 
 // What cannot be taken back now is tried again, and nobody is held meanwhile.

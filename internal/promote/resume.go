@@ -60,10 +60,3 @@ func (s *Service) undrainStray(ctx context.Context) error {
 	}
 	return nil
 }
-
-func (s *Service) isRunning(project string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	_, ok := s.running[project]
-	return ok
-}

@@ -74,7 +74,9 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 	if cause != nil {
 		status, text = svc.PromotionFailed, r.failure(ctx)
 	}
+	r.settle(r.op.Project, true)
 	if err := r.deps.Promotions.FinishPromotion(ctx, r.op.ID, status, text); err != nil {
+		r.settle(r.op.Project, false)
 		r.log.ErrorContext(ctx, "the promotion's outcome was not written, will try again", "status", string(status), "error", err)
 		return false
 	}

@@ -108,9 +108,9 @@ type Service struct {
 
 	mu      sync.Mutex
 	stopped bool
-	running map[string]struct{} // projects with a promotion under way
-	quit    chan struct{}       // closed by Stop: what waits to be tried again gives up
-	kill    chan struct{}       // closed when Stop has waited long enough
+	running map[string]*reservation // projects with a promotion under way
+	quit    chan struct{}           // closed by Stop: what waits to be tried again gives up
+	kill    chan struct{}           // closed when Stop has waited long enough
 	sagas   sync.WaitGroup
 }
 
@@ -133,7 +133,7 @@ func New(deps Deps) (*Service, error) {
 	}
 	return &Service{
 		deps: deps, log: deps.Logger, saga: newSaga(deps.StepLimit), locks: newLocks(),
-		running: map[string]struct{}{}, quit: make(chan struct{}), kill: make(chan struct{}),
+		running: map[string]*reservation{}, quit: make(chan struct{}), kill: make(chan struct{}),
 	}, nil
 }
 

@@ -245,7 +245,6 @@ func (d *daemon) promote(t *testing.T, w *world, version string) svc.Promotion {
 		return op
 	}
 	<-d.done
-	d.idle(t, w)
 	got, err := w.Promotion(t.Context(), "shop", op.ID)
 	if err != nil {
 		t.Fatal(err)
