@@ -137,7 +137,7 @@ func (p *prey) config(ctx context.Context) (dataplane.Config, error) {
 // expected tells what a client may be told from what is wrong.
 func expected(err error) bool {
 	switch svc.CodeOf(err) {
-	case "data_behind", "not_durable", "data_fenced":
+	case "data_behind", "not_durable", "data_fenced", "data_unconfirmed":
 		return true
 	}
 	var e *raw.Error // pages that did not come

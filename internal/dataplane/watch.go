@@ -8,21 +8,23 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/branch"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// lookLimit is how long a call waits to hear whose the data is. A store that
-// does not answer lets nobody take over.
+// lookLimit is how long a call waits to hear whose the data is.
 const lookLimit = 2 * time.Second
 
 // watch notices that another host took the data over while nothing was appended:
 // the log tells only who writes. A process that was suspended asks before it
-// serves again; one that serves asks every third of the lease; one that is not
-// used asks nothing.
+// serves again, and does not serve until it knows; one that serves asks every
+// third of the lease, and a store that does not answer changes nothing for it;
+// one that is not used asks nothing.
 type watch struct {
 	used  atomic.Bool               // since the last look
-	awake atomic.Pointer[time.Time] // when this process was last seen to run
+	awake atomic.Pointer[time.Time] // when this process was last seen to run, and to own the data
 
-	mu sync.Mutex // held while the store is asked
+	mu     sync.Mutex // held while the store is asked; guards failed
+	failed time.Time  // when the store last did not answer
 }
 
 // slept tells whether this process was suspended for longer than d.
@@ -42,29 +44,47 @@ func (v *Volumes) mayServe(ctx context.Context) error {
 	if v.cfg.Lease > 0 {
 		v.watch.used.Store(true)
 		if v.watch.slept(v.cfg.Lease / 2) {
-			v.wakeUp(ctx)
+			if err := v.wakeUp(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return v.fate.check()
 }
 
-// wakeUp asks, once for all who were suspended together.
-func (v *Volumes) wakeUp(ctx context.Context) {
+// wakeUp asks, once for all who were suspended together. When the store does not
+// answer they are refused, and a second later the next one asks again.
+func (v *Volumes) wakeUp(ctx context.Context) error {
 	v.watch.mu.Lock()
 	defer v.watch.mu.Unlock()
-	if v.watch.slept(v.cfg.Lease / 2) {
-		v.look(ctx)
-		v.watch.run()
+	if !v.watch.slept(v.cfg.Lease/2) || v.fate.check() != nil {
+		return nil
 	}
+	var err error
+	if time.Since(v.watch.failed) > time.Second {
+		if err = v.look(ctx); err == nil {
+			v.watch.run()
+			return nil
+		}
+		v.watch.failed = time.Now()
+	}
+	unknown := svc.Errorf(svc.Unavailable, "data_unconfirmed",
+		"the process was suspended, and the object store does not say whether the data is still its own").Because(err)
+	unknown.RetryAfter = time.Second
+	return unknown
 }
 
-// look asks the store whose the data is.
-func (v *Volumes) look(ctx context.Context) {
+// look asks the store whose the data is. It is nil also when it is another's,
+// which ends this process.
+func (v *Volumes) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
-	if err := v.cfg.Branches.Holds(ctx, *v.grant); errors.Is(err, branch.ErrLost) {
+	err := v.cfg.Branches.Holds(ctx, *v.grant)
+	if errors.Is(err, branch.ErrLost) {
 		v.lose(err)
+		return nil
 	}
+	return err
 }
 
 // keepLooking looks while the data is used, until ctx ends.
@@ -75,7 +95,7 @@ func (v *Volumes) keepLooking(ctx context.Context) {
 		}
 		v.watch.run()
 		if v.watch.used.Swap(false) {
-			v.look(ctx)
+			_ = v.look(ctx) // a store that does not answer lets nobody take over
 		}
 	}
 }
