@@ -98,25 +98,3 @@ func writePrivate(path string, v any) error {
 	}
 	return nil
 }
-
-// runDir makes the private directory of unix sockets. Their paths must stay
-// short (a socket's path has 108 bytes at most), so a deep data directory gets
-// one under the system's temporary directory.
-func (d *dataDir) runDir(temporary string) (dir string, remove func() error, err error) {
-	const room = 60 // for the directory; what remains is for the names in it
-	dir = d.sub("run")
-	if len(dir) > room {
-		dir, err = os.MkdirTemp(temporary, "svcd-")
-		if err != nil {
-			return "", nil, fmt.Errorf("runtime directory: %w", err)
-		}
-		return dir, func() error { return os.RemoveAll(dir) }, nil
-	}
-	if err := os.RemoveAll(dir); err != nil { // sockets of a daemon that was killed
-		return "", nil, fmt.Errorf("runtime directory: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return "", nil, fmt.Errorf("runtime directory: %w", err)
-	}
-	return dir, func() error { return os.RemoveAll(dir) }, nil
-}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,22 +68,38 @@ func TestSecretsAreKeptAndPrivate(t *testing.T) {
 func TestRunDirIsShort(t *testing.T) {
 	t.Parallel()
 	for name, depth := range map[string]int{"shallow": 0, "deep": 120} {
-		d := &dataDir{path: filepath.Join("/tmp", strings.Repeat("d", depth), filepath.Base(t.TempDir()))}
-		if depth == 0 {
-			d.path = t.TempDir()
+		temporary := t.TempDir()
+		d := &dataDir{path: filepath.Join(t.TempDir(), strings.Repeat("d", depth))}
+		if err := os.MkdirAll(d.path, 0o700); err != nil {
+			t.Fatal(err)
 		}
-		dir, remove, err := d.runDir(os.TempDir())
+		killed, _, err := d.runDir(temporary) // and not removed
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := os.WriteFile(filepath.Join(killed, "a.sock"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		dir, remove, err := d.runDir(temporary)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
 		if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
+		if left, err := filepath.Glob(filepath.Join(killed, "*")); err != nil || len(left) > 0 {
+			t.Errorf("%s: of a daemon that was killed there is %v, %v", name, left, err)
+		}
 		if socket := filepath.Join(dir, "v", "0123456789abcdef", "loopback.sock"); len(socket) > 107 {
 			t.Errorf("%s: the socket path %s has %d bytes", name, socket, len(socket))
 		}
 		if err := remove(); err != nil {
 			t.Error(err)
+		}
+		for _, path := range []string{dir, killed, d.sub("run")} {
+			if _, err := os.Lstat(path); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("%s: %s is left: %v", name, path, err)
+			}
 		}
 	}
 }
