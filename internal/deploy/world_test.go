@@ -285,6 +285,7 @@ type gate struct {
 	mu     sync.Mutex
 	routes map[svc.Ref]deploy.Route
 	prod   map[string]string
+	held   bool
 	events []string
 }
 
@@ -323,13 +324,16 @@ func (g *gate) SetProduction(project, version string) {
 	g.events = append(g.events, "production "+version)
 }
 
-func (g *gate) Hold(string)    { g.note("hold") }
-func (g *gate) Release(string) { g.note("release") }
+func (g *gate) Hold(string)    { g.setHeld(true, "hold") }
+func (g *gate) Release(string) { g.setHeld(false, "release") }
 
-func (g *gate) note(event string) {
+func (g *gate) setHeld(held bool, event string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.events = append(g.events, event)
+	if g.held != held {
+		g.held = held
+		g.events = append(g.events, event)
+	}
 }
 
 func (*gate) DrainProduction(context.Context, string) error    { return nil }

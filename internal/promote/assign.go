@@ -55,5 +55,6 @@ func (s *Service) AssignFirst(ctx context.Context, ref svc.Ref) error {
 		return nil
 	}
 	s.deps.Gateway.SetProduction(ref.Project, ref.Version)
+	s.deps.Gateway.Release(ref.Project) // of HoldFirst: the pointer object may take its time
 	return pointers{s.deps.Bucket}.assign(ctx, ref)
 }

@@ -32,3 +32,33 @@ func TestFirstIsHeldUntilAssigned(t *testing.T) {
 		t.Errorf("the gateway was told %v, not %v", d.gate.log(), want)
 	}
 }
+
+// The pointer object is for others than the gateway: requests do not wait for it.
+func TestFirstIsNotHeldByTheBucket(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	v1 := w.add(t, "v1", svc.TriggerFetch, svc.TriggerBranch, svc.TriggerPrepare, svc.TriggerDeploy)
+	putting, goOn := make(chan struct{}), make(chan struct{})
+	f := &faults{world: w, fail: func(call string) error {
+		if call == "put" {
+			close(putting)
+			<-goOn
+		}
+		return nil
+	}}
+	d := w.start(t, f.use)
+	defer d.HoldFirst(t.Context(), "shop")()
+	if _, err := w.Move(t.Context(), v1, svc.TriggerActivate, svc.Change{FirstProduction: true}); err != nil {
+		t.Fatal(err)
+	}
+	assigned := make(chan error)
+	go func() { assigned <- d.AssignFirst(t.Context(), v1) }()
+	<-putting
+	if got := d.gate.request("shop"); got != "v1" {
+		t.Errorf("%q answered", got)
+	}
+	close(goOn)
+	if err := <-assigned; err != nil {
+		t.Error(err)
+	}
+}

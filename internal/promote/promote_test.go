@@ -76,6 +76,40 @@ func TestPromoteAsSoonAsDone(t *testing.T) {
 	<-late
 }
 
+// An outcome that could not be written is written later: until then the
+// promotion is under way, and who has waited for its end is told so.
+func TestOutcomeIsNotWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	finishing, goOn := make(chan struct{}, 2), make(chan error, 2)
+	f := &faults{world: w, fail: func(call string) error {
+		if call != "finish" {
+			return nil
+		}
+		finishing <- struct{}{}
+		return <-goOn
+	}}
+	d := w.start(t, f.use)
+	if _, err := d.Promote(t.Context(), ref("v1"), promote.Request{}); err != nil {
+		t.Fatal(err)
+	}
+	<-finishing
+	next := make(chan error)
+	go func() {
+		_, err := d.Promote(t.Context(), ref("v2"), promote.Request{})
+		next <- err
+	}()
+	goOn <- errors.New("no room")
+	if err := <-next; svc.CodeOf(err) != "promote_in_progress" {
+		t.Errorf("the next promotion: %v", err)
+	}
+	goOn <- nil
+	<-d.done
+	w.check(t, d.gate, "v1")
+}
+
 func TestPromoteWithoutProduction(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
