@@ -108,7 +108,7 @@ func (v versionData) cut(ctx context.Context, parent svc.Ref) (control.Cut, erro
 	defer cancel()
 	for {
 		cut, err := v.cutNow(ctx, parent)
-		if code := svc.CodeOf(err); err == nil || code != "runtime_not_open" && code != "runtime_unavailable" {
+		if code := svc.CodeOf(err); err == nil || code != "runtime_not_open" && code != "runtime_unavailable" && code != "runtime_open" {
 			return cut, err
 		}
 		select {
@@ -126,8 +126,9 @@ func (v versionData) cutNow(ctx context.Context, parent svc.Ref) (cut control.Cu
 	if err != nil {
 		return cut, err
 	}
-	if p.Status != svc.StatusArchived {
-		return v.d.supervisor.Cut(ctx, parent)
+	cut, err = v.d.supervisor.Cut(ctx, parent) // also of one that is about to be archived
+	if p.Status != svc.StatusArchived || svc.CodeOf(err) != "runtime_not_open" {
+		return cut, err
 	}
 	if err := v.Seal(ctx, parent); err != nil {
 		return cut, err
@@ -140,7 +141,7 @@ func (v versionData) cutNow(ctx context.Context, parent svc.Ref) (cut control.Cu
 func (v versionData) cutWithout(ctx context.Context, parent svc.Ref, cause error) (cut control.Cut, err error) {
 	p, err := v.d.registry.Version(ctx, parent)
 	if err == nil {
-		err = v.archive(ctx, p)
+		err = v.archive(ctx, p, func() error { return nil })
 	}
 	if err != nil {
 		return cut, errors.Join(cause, err)
@@ -187,26 +188,20 @@ func (v versionData) Discard(ctx context.Context, ref svc.Ref) error { return v.
 // Seal implements lifecycle.Vault: what is in the cache goes to the object store,
 // is proven to be there, and leaves the cache.
 func (v versionData) Seal(ctx context.Context, ref svc.Ref) error {
-	dir := v.dir(ref)
-	if _, err := os.Lstat(dir); errors.Is(err, os.ErrNotExist) {
-		return nil // it has left
-	}
 	version, err := v.d.registry.Version(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if err := v.archive(ctx, version); err != nil {
-		return err
-	}
-	return v.wipe(ref)
+	return v.archive(ctx, version, func() error { return v.wipe(ref) })
 }
 
-// archive has a host bring what is in the cache to the object store.
-func (v versionData) archive(ctx context.Context, version svc.Version) error {
+// archive has a host bring what is in the cache to the object store. then runs
+// before anything else opens it.
+func (v versionData) archive(ctx context.Context, version svc.Version, then func() error) error {
 	return v.d.supervisor.Archive(ctx, supervisor.Spec{
 		Ref: version.Ref, CreatedAt: version.CreatedAt, DataDir: v.dir(version.Ref), LogDir: v.d.dirs.versionLogs(version.Ref),
 		Parent: version.BranchedFrom(),
-	})
+	}, then)
 }
 
 // Destroy implements lifecycle.Vault: nobody may own the data any more, and what

@@ -3,6 +3,8 @@ package supervisor
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/control"
@@ -36,12 +38,24 @@ func (u *unit) cutNow(ctx context.Context) (control.Cut, error) {
 	return p.client.Cut(ctx)
 }
 
-// archive is Supervisor.Archive.
-func (u *unit) archive(ctx context.Context, spec Spec) error {
+// archive is Supervisor.Archive. Unless the version runs, it takes the unit out of
+// use: a unit of its own runs the version next.
+func (u *unit) archive(ctx context.Context, spec Spec, then func() error) (took bool, err error) {
 	if u.proc.alive() || u.keeper.alive() {
-		return svc.Errorf(svc.Conflict, "runtime_open", "version %s still runs", u.ref)
+		return false, svc.Errorf(svc.Conflict, "runtime_open", "version %s still runs", u.ref)
 	}
-	u.gone = true // for whoever waits: a unit of its own runs the version
+	u.gone = true
+	if _, err := os.Lstat(spec.DataDir); errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err := u.archiveData(ctx, spec); err != nil {
+		return true, err
+	}
+	return true, then()
+}
+
+// archiveData has a host do it.
+func (u *unit) archiveData(ctx context.Context, spec Spec) error {
 	proc, err := spawn(u.cfg, spec)
 	if err != nil {
 		return err

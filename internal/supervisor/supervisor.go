@@ -202,22 +202,39 @@ func (s *Supervisor) Cut(ctx context.Context, ref svc.Ref) (cut control.Cut, err
 }
 
 // Archive brings the data of a version without a runtime into the object store:
-// a host does it and ends. It may be repeated. The data directory may go then.
-func (s *Supervisor) Archive(ctx context.Context, spec Spec) error {
+// a host does it and ends. Then then runs, before anything may open the version
+// again. A data directory that is not there has nothing to bring. It may be
+// repeated; a version that runs is a Conflict, runtime_open, and runs on.
+func (s *Supervisor) Archive(ctx context.Context, spec Spec, then func() error) error {
 	if err := s.clean(); err != nil {
 		return err
 	}
-	u, err := s.unit(spec.Ref, true)
-	if err != nil {
-		return err
+	for {
+		u, err := s.unit(spec.Ref, true)
+		if err != nil {
+			return err
+		}
+		took := false
+		err = u.exclusively(ctx, func(ctx context.Context) (err error) {
+			took, err = u.archive(ctx, spec, then)
+			return err
+		})
+		if took {
+			s.drop(u)
+		}
+		if !errors.Is(err, errGone) {
+			return err
+		}
 	}
-	err = u.exclusively(ctx, func(ctx context.Context) error { return u.archive(ctx, spec) })
+}
+
+// drop forgets a unit that is gone.
+func (s *Supervisor) drop(u *unit) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.units[spec.Ref] == u {
-		delete(s.units, spec.Ref)
+	if s.units[u.ref] == u {
+		delete(s.units, u.ref)
 	}
-	return err
 }
 
 // StopVersion ends the runtime of a version: requests under way have the grace
@@ -230,13 +247,8 @@ func (s *Supervisor) StopVersion(ctx context.Context, ref svc.Ref) error {
 	if u == nil {
 		return nil
 	}
-	if !u.stop(ctx) {
-		return nil // somebody else did
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.units[ref] == u {
-		delete(s.units, ref)
+	if u.stop(ctx) { // else somebody else did
+		s.drop(u)
 	}
 	return nil
 }
