@@ -257,6 +257,10 @@ func (v Verify) check(client *http.Client) error {
 	return nil
 }
 
+// AlmostReady has requests to a version wait while somebody else moves it to
+// ready, so that whoever sees it ready is served. over tells that the move ended.
+func (s *Service) AlmostReady(ref svc.Ref) (over func()) { return s.routes.almostReady(ref) }
+
 // StatusChanged tells the routes that somebody else moved a version's status.
 // Versions that were never announced are not routed.
 func (s *Service) StatusChanged(ref svc.Ref, status svc.Status) { s.routes.changed(ref, status) }

@@ -20,7 +20,7 @@ func (s *Service) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	if err == nil {
 		err = archivable(v)
 	}
-	if err == nil && s.waking(ref) { // its turn may last
+	if err == nil && !v.Status.Serves() && s.waking(ref) { // its turn may last
 		err = svc.Errorf(svc.Conflict, "version_not_ready", "version %s is being woken", ref).WithHint("wait until it is ready")
 	}
 	if err != nil {

@@ -50,6 +50,8 @@ type Runtimes interface {
 // Routes is what the gateway knows about versions.
 type Routes interface {
 	StatusChanged(ref svc.Ref, status svc.Status)
+	// AlmostReady has requests to a version wait while it moves to ready.
+	AlmostReady(ref svc.Ref) (over func())
 	// Forget makes a version's hosts nobody's.
 	Forget(ref svc.Ref)
 	// DrainVersion waits until the requests are done that were in flight when

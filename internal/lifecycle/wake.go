@@ -11,6 +11,7 @@ import (
 
 // wake is one wake under way, which any number of callers wait for.
 type wake struct {
+	ref    svc.Ref
 	done   chan struct{}
 	err    error // set before done is closed
 	cancel context.CancelCauseFunc
@@ -56,18 +57,26 @@ func (s *Service) beginWake(ctx context.Context, ref svc.Ref) (*wake, error) {
 		return s.wakes[ref], nil
 	}
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	w := &wake{done: make(chan struct{}), cancel: cancel}
+	w := &wake{ref: ref, done: make(chan struct{}), cancel: cancel}
 	s.wakes[ref] = w
 	s.verbs.Go(func() {
 		defer cancel(nil)
-		err := s.wake(ctx, ref)
-		s.mu.Lock()
-		delete(s.wakes, ref)
-		s.mu.Unlock()
-		w.err = err
+		w.err = s.wake(ctx, w)
+		s.settleWake(w)
 		close(w.done)
 	})
 	return w, nil
+}
+
+// settleWake lets nobody join a wake any more. That is before the move that ends
+// it: whoever sees the version ready may archive it, and whoever sees it archived
+// again may wake it again; they wait for the version's turn.
+func (s *Service) settleWake(w *wake) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.wakes[w.ref] == w {
+		delete(s.wakes, w.ref)
+	}
 }
 
 func (s *Service) waking(ref svc.Ref) bool {
@@ -95,8 +104,8 @@ func (s *Service) endWake(ctx context.Context, ref svc.Ref, cause error) error {
 
 // wake does the work in the version's turn. Only the end of ctx, which endWake
 // brings about, and Stop cut it off.
-func (s *Service) wake(ctx context.Context, ref svc.Ref) error {
-	own, end, err := s.begin(ctx, ref)
+func (s *Service) wake(ctx context.Context, w *wake) error {
+	own, end, err := s.begin(ctx, w.ref)
 	if err != nil {
 		return err
 	}
@@ -104,21 +113,21 @@ func (s *Service) wake(ctx context.Context, ref svc.Ref) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.WakeLimit, errWakeLimit)
 	defer cancel()
 	began := time.Now()
-	v, serves, err := s.enterWake(own, ref)
+	v, serves, err := s.enterWake(own, w.ref)
 	if err != nil || serves {
 		return err
 	}
 	work, give := context.WithCancelCause(own)
 	defer give(nil)
 	defer context.AfterFunc(ctx, func() { give(context.Cause(ctx)) })()
-	if err := s.bringUp(work, v); err != nil {
+	if err := s.bringUp(work, w, v); err != nil {
 		if cause := context.Cause(work); cause != nil {
 			err = cause
 		}
-		return s.sleepAgain(own, v, err)
+		return s.sleepAgain(own, w, v, err)
 	}
 	s.deps.Observer.WakeDone(time.Since(began).Seconds())
-	s.logger(ref).InfoContext(own, "version serves again", "took", time.Since(began))
+	s.logger(w.ref).InfoContext(own, "version serves again", "took", time.Since(began))
 	return nil
 }
 
@@ -159,7 +168,7 @@ func hintFor(v svc.Version) string {
 }
 
 // bringUp takes a version from its process to ready. The end of ctx gives it up.
-func (s *Service) bringUp(ctx context.Context, v svc.Version) error {
+func (s *Service) bringUp(ctx context.Context, w *wake, v svc.Version) error {
 	if err := s.deps.Runtimes.Start(ctx, v.Ref); err != nil {
 		return err
 	}
@@ -168,6 +177,8 @@ func (s *Service) bringUp(ctx context.Context, v svc.Version) error {
 		return context.Cause(ctx)
 	}
 	ctx = context.WithoutCancel(ctx) // nobody is to wonder whether the move was made
+	s.settleWake(w)
+	defer s.deps.Routes.AlmostReady(v.Ref)()
 	v, err := s.deps.Versions.Move(ctx, v.Ref, svc.TriggerActivate, svc.Change{Detail: "woken"})
 	if err != nil {
 		return err
@@ -182,7 +193,7 @@ var errWakeLimit = svc.Errorf(svc.Unavailable, "step_timeout", "it did not serve
 // sleepAgain takes a version whose wake failed back: first the process, then
 // the status, so that no archived version has one. When the daemon stops, the
 // version is left as it is, for the next start.
-func (s *Service) sleepAgain(ctx context.Context, v svc.Version, cause error) error {
+func (s *Service) sleepAgain(ctx context.Context, w *wake, v svc.Version, cause error) error {
 	if errors.Is(cause, errStopping) {
 		return errStopping
 	}
@@ -194,6 +205,7 @@ func (s *Service) sleepAgain(ctx context.Context, v svc.Version, cause error) er
 		return errors.Join(cause, err) // it stays deploying: the next wake goes on
 	}
 	failpoint.Hit("lifecycle/wake/stopped")
+	s.settleWake(w)
 	moved, err := s.deps.Versions.Move(ctx, v.Ref, svc.TriggerWakeFail, svc.Change{Detail: reason})
 	if err != nil {
 		return errors.Join(cause, err)

@@ -101,6 +101,8 @@ type daemon struct {
 	// before is called before each call of a part: "start", "stop", "drain",
 	// "seal", "destroy", "purge", "forget".
 	before func(ctx context.Context, call string, r svc.Ref) error
+	// woke is called when a version was moved to ready, before its wake is over.
+	woke func(r svc.Ref)
 
 	mu      sync.Mutex
 	up      map[svc.Ref]bool
@@ -210,6 +212,14 @@ func (d *daemon) StatusChanged(r svc.Ref, s svc.Status) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.routes[r] = s
+}
+
+func (d *daemon) AlmostReady(r svc.Ref) (over func()) {
+	return func() {
+		if d.woke != nil {
+			d.woke(r)
+		}
+	}
 }
 
 func (d *daemon) Forget(r svc.Ref) {
