@@ -127,7 +127,8 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Deployer: deployer{d.deploy}, Promoter: promoter{d.promote}, Lifecycle: d.lifecycle, GC: d.gc,
 		Uploads: upload.New(upload.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
-			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Arrived: d.deploy.ArtifactArrived,
+			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,
+			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
 		Logs: logs{d.dirs}, Data: d.supervisor, Routes: d, Registry: d.registry, Store: d.storage, Queue: d.registry,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,

@@ -1,11 +1,15 @@
 package httpapi_test
 
 import (
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/httpapi"
+	"github.com/svcctl/svcctl/internal/objstore"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/upload"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -64,5 +68,29 @@ func TestChunkedUploadIsLimited(t *testing.T) {
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusRequestEntityTooLarge || len(h.fakes.stored) != 0 {
 		t.Errorf("got %d, stored %v", resp.StatusCode, h.fakes.stored)
+	}
+}
+
+// A version that is destroyed before its bundle comes takes none.
+func TestUploadAfterDestroy(t *testing.T) {
+	t.Parallel()
+	bucket := &objstore.Mem{}
+	h := start(t, func(d *httpapi.Deps) {
+		d.Uploads = upload.New(upload.Config{
+			Bucket: bucket, BaseURL: "/v1", Key: []byte("k"), MaxSize: 10, Versions: d.Versions,
+			Logger: slog.New(slog.DiscardHandler), Arrived: func(svc.Ref) {},
+		})
+	})
+	h.project("shop")
+	accepted := decode[api.VersionAccepted](h.do(request{
+		method: "POST", path: "/v1/projects/shop/versions", token: deployToken, body: api.CreateVersion{ID: "v-1", Upload: true},
+	}).want(202))
+	h.do(request{method: "DELETE", path: "/v1/projects/shop/versions/v-1"}).want(200)
+	h.do(request{
+		method: "PUT", path: strings.TrimPrefix(accepted.Upload.URL, h.url), token: "none", body: "the bundle",
+		header: http.Header{"Content-Type": {"application/octet-stream"}},
+	}).wantProblem(410, "version_destroyed")
+	if left, err := bucket.List(t.Context(), "", "", 10); err != nil || len(left) != 0 {
+		t.Errorf("left in the bucket: %v, %v", left, err)
 	}
 }

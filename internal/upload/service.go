@@ -16,6 +16,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"log/slog"
 	"strconv"
 	"strings"
 	"time"
@@ -28,9 +29,18 @@ import (
 // recognise the compression by its first bytes.
 const ObjectName = "bundle.tar.zst"
 
-// lifetime is how long an address works: as long as a slow pipeline may take
-// between creating the version and uploading.
-const lifetime = 15 * time.Minute
+const (
+	// lifetime is how long an address works: as long as a slow pipeline may take
+	// between creating the version and uploading.
+	lifetime = 15 * time.Minute
+	// undoLimit bounds what is done for an upload that its client may not wait for.
+	undoLimit = 30 * time.Second
+)
+
+// Versions says what became of a version.
+type Versions interface {
+	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
+}
 
 // Presigner makes addresses that the store itself checks.
 type Presigner interface {
@@ -44,7 +54,9 @@ type Config struct {
 	BaseURL   string          // of the API, up to and with /v1
 	Key       []byte          // signs tickets; keep it over restarts
 	MaxSize   int64           // bytes of an upload
-	Arrived   func(svc.Ref)   // called when a bundle is stored
+	Versions  Versions
+	Arrived   func(svc.Ref) // called when a bundle is stored
+	Logger    *slog.Logger
 }
 
 // Service issues addresses and takes uploads. Safe for concurrent use.
@@ -68,9 +80,13 @@ func (s *Service) Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error) {
 }
 
 // Accept stores body as the bundle that ticket is for and gives its digest. size
-// is -1 when unknown.
+// is -1 when unknown. A version that is destroyed takes none, also when that
+// happens meanwhile: Gone, version_destroyed.
 func (s *Service) Accept(ctx context.Context, ticket string, body io.Reader, size int64) (svc.Receipt, error) {
 	ref, err := s.check(ticket, time.Now())
+	if err == nil {
+		err = s.wanted(ctx, ref)
+	}
 	if err != nil {
 		return svc.Receipt{}, err
 	}
@@ -79,6 +95,9 @@ func (s *Service) Accept(ctx context.Context, ticket string, body io.Reader, siz
 	}
 	sum := &summed{r: body, hash: sha256.New(), left: s.cfg.MaxSize}
 	info, err := s.cfg.Bucket.Put(ctx, objectKey(ref), sum, size, objstore.Condition{IfAbsent: true})
+	if gone := s.stillWanted(ctx, ref); gone != nil {
+		return svc.Receipt{}, gone
+	}
 	switch {
 	case errors.Is(err, objstore.ErrPrecondition):
 		return svc.Receipt{}, svc.Errorf(svc.Conflict, "already_uploaded", "the bundle of %s is there already", ref).
@@ -91,6 +110,37 @@ func (s *Service) Accept(ctx context.Context, ticket string, body io.Reader, siz
 	}
 	s.cfg.Arrived(ref)
 	return svc.Receipt{Digest: "sha256:" + hex.EncodeToString(sum.hash.Sum(nil)), Size: info.Size}, nil
+}
+
+// wanted refuses the bundle of a version that is no more.
+func (s *Service) wanted(ctx context.Context, ref svc.Ref) error {
+	v, err := s.cfg.Versions.Version(ctx, ref)
+	if err == nil && v.Status == svc.StatusDestroyed {
+		err = svc.Errorf(svc.Gone, "version_destroyed", "version %s was destroyed", ref).WithHint("create another version")
+	}
+	return err
+}
+
+// stillWanted looks again after the Put, and removes what it put when the version
+// was destroyed meanwhile: the removal that comes with that may have been before
+// it, and nothing else looks there. What the Put said does not matter, for one that
+// failed may have stored the object.
+func (s *Service) stillWanted(ctx context.Context, ref svc.Ref) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
+	defer cancel()
+	log := s.cfg.Logger.With("project", ref.Project, "version", ref.Version)
+	gone := s.wanted(ctx, ref)
+	switch {
+	case gone == nil:
+		return nil
+	case !errors.Is(gone, svc.Gone) && !errors.Is(gone, svc.NotFound):
+		log.ErrorContext(ctx, "an upload was not looked after", "error", gone)
+		return nil
+	}
+	if err := s.cfg.Bucket.Delete(ctx, objectKey(ref)); err != nil {
+		log.ErrorContext(ctx, "the bundle of a destroyed version stays", "key", objectKey(ref), "error", err)
+	}
+	return gone
 }
 
 func (s *Service) tooLarge() error {
