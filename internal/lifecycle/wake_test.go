@@ -41,17 +41,20 @@ func TestWakeAsSoonAsFailed(t *testing.T) {
 	r := w.add(t, "v1", append(toReady[:5:5], svc.TriggerArchive)...)
 	d := w.start(t)
 	starts, again := 0, make(chan error, 1)
+	sealing := func() {
+		if got := d.version(t, r).Status; got != svc.StatusArchived {
+			t.Errorf("it is %s", got)
+		}
+		go func() { again <- errOf(d.Wake(t.Context(), r)) }()
+		time.Sleep(20 * time.Millisecond) // a wake that joins the other has by now
+	}
 	d.before = func(_ context.Context, call string, _ svc.Ref) error {
 		switch {
 		case call == "start" && starts == 0:
 			starts++
 			return errors.New("not today")
 		case call == "seal":
-			if got := d.version(t, r).Status; got != svc.StatusArchived {
-				t.Errorf("it is %s", got)
-			}
-			go func() { again <- errOf(d.Wake(t.Context(), r)) }()
-			time.Sleep(20 * time.Millisecond) // a wake that joins the other has by now
+			sealing()
 		}
 		return nil
 	}
