@@ -5,6 +5,7 @@ package e2e
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -361,4 +362,78 @@ func TestFaultsDestroy(t *testing.T) {
 	delete(w.want, at(book, "v2"))
 	w.checkProductions("v1")
 	w.checkRegistry()
+}
+
+// A version that is being archived still answers what it was asked before. Who
+// forks it meanwhile gets its data of that moment, and nothing is left behind.
+func TestForkWhileArchiving(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	d.deploy(hello(t, "production"), "--version", "v1")
+	notes := worker(t, `{ "name": "hello", "main": "index.js", "compatibility_date": "2026-11-01", "kv_namespaces": [{ "binding": "KV" }] }`,
+		map[string]string{"index.js": `export default { async fetch(req, env) {
+			if (req.method === "PUT") await env.KV.put("note", await req.text())
+			return new Response(await env.KV.get("note"))
+		} }`})
+	v2 := d.deploy(notes, "--version", "v2")
+	if a := d.do(http.MethodPut, v2.PreviewURL, "", "early"); a.Body != "early" {
+		t.Fatalf("%+v", a)
+	}
+	body, send := io.Pipe()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, v2.PreviewURL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answered := make(chan string, 1)
+	go func() {
+		resp, err := d.http().Do(req)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		defer resp.Body.Close()
+		text, err := io.ReadAll(resp.Body)
+		answered <- fmt.Sprint(resp.StatusCode, " ", string(text), " ", err)
+	}()
+	if _, err := send.Write([]byte("la")); err != nil { // it is under way
+		t.Fatal(err)
+	}
+	d.eventually("the request to be in flight", func() error {
+		routes, err := d.client().Routes(t.Context())
+		for _, r := range routes.Items {
+			if r.VersionID == "v2" && r.Inflight > 0 {
+				return nil
+			}
+		}
+		return errors.Join(errors.New("it is not"), err)
+	})
+	archived := make(chan error, 1)
+	go func() { _, err := d.client().Archive(t.Context(), "hello", "v2"); archived <- err }()
+	d.eventually("v2 to be archived", func() error {
+		v, err := d.client().Version(t.Context(), "hello", "v2")
+		if err == nil && v.Status != api.VersionStatusArchived {
+			err = fmt.Errorf("it is %s", v.Status)
+		}
+		return err
+	})
+	child := d.deploy(notes, "--version", "v3", "--parent", "v2")
+	if a := d.get(child.PreviewURL); a.Body != "early" {
+		t.Errorf("the child has %+v", a)
+	}
+	if _, err := send.Write([]byte("te")); err != nil {
+		t.Error(err)
+	}
+	send.Close()
+	if got := <-answered; got != "200 late <nil>" {
+		t.Errorf("the request in flight: %s", got)
+	}
+	if err := <-archived; err != nil {
+		t.Error(err)
+	}
+	if _, err := d.client().Wake(t.Context(), "hello", "v2"); err != nil {
+		t.Error(err)
+	}
+	if a := d.get(v2.PreviewURL); a.Body != "late" {
+		t.Errorf("woken, it has %+v", a)
+	}
 }
