@@ -11,10 +11,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const (
-	maxErrorText = 2 << 10 // bytes of a version's error [D16]
-	minSecret    = 6       // shorter values are not told apart from ordinary words
-)
+const maxErrorText = 2 << 10 // bytes of a version's error [D16]
 
 // fail ends the deploy: the runtime stops, the reason is stored, the gateway
 // answers version_failed, and the files go. spec: States and transitions, fail-closed.
@@ -90,16 +87,9 @@ func isKnown(err error) bool {
 	return errors.As(err, &e)
 }
 
-// redact takes the values of a version's own environment out of a text: a
-// worker that throws at load likes to print them.
-func redact(text string, env map[string]string) string {
-	for _, value := range env {
-		if len(value) >= minSecret {
-			text = strings.ReplaceAll(text, value, "[redacted]")
-		}
-	}
-	return text
-}
+// redact is for every text that is stored or logged here. What a worker printed
+// was redacted by its host, before it was shortened.
+func redact(text string, env map[string]string) string { return svc.Redact(text, env) }
 
 // clip makes text storable: valid, printable, at most 2 KiB.
 func clip(text string) string {

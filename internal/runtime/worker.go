@@ -22,7 +22,8 @@ const drainLimit = time.Second
 
 // worker is one workerd process.
 type worker struct {
-	dir     string // the run directory
+	dir     string            // the run directory
+	env     map[string]string // its values are kept out of errors
 	cmd     *exec.Cmd
 	exited  chan struct{} // closed once it is reaped and its output read
 	stopped atomic.Bool   // somebody asked it to end
@@ -38,7 +39,10 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{dir: v.spec.RunDir, exited: make(chan struct{}), config: file, stdout: newOutput(v.log), stderr: newOutput(v.log)}
+	w := &worker{
+		dir: v.spec.RunDir, env: v.spec.Env, exited: make(chan struct{}), config: file,
+		stdout: newOutput(v.log), stderr: newOutput(v.log),
+	}
 	if err := w.spawn(o, v); err != nil {
 		file.remove()
 		return nil, fmt.Errorf("starting workerd: %w", err)
@@ -122,6 +126,7 @@ func (w *worker) awaitListening(ctx context.Context, limit time.Duration) (map[s
 	select {
 	case a := <-listening:
 		if a.err == nil {
+			w.stdout.settle()
 			return a.ports, nil
 		}
 		err = w.gone(a.err)
@@ -139,7 +144,7 @@ func (w *worker) awaitListening(ctx context.Context, limit time.Duration) (map[s
 // gone explains the end of the control pipe.
 func (w *worker) gone(cause error) error {
 	<-w.exitedOrKilled()
-	code, text := workerd.Explain(w.stderr.last() + w.stdout.last())
+	code, text := workerd.Explain(w.stderr.last()+w.stdout.last(), w.env)
 	if code == workerd.CodeUnknown {
 		code = "startup_failed"
 	}

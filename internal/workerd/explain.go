@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // The codes of Explain.
@@ -51,20 +53,21 @@ var (
 // Explain turns what workerd printed before it exited into a stable code and
 // one short line for people. Running out of heap is told on stdout, everything
 // else on stderr: give it both. With nothing it can name, the code is "unknown"
-// and the text the first error, or "" when there is none.
-func Explain(output string) (code, text string) {
+// and the text the first error, or "" when there is none. The text holds no value
+// of env.
+func Explain(output string, env map[string]string) (code, text string) {
 	messages := errorMessages(output)
 	for _, e := range startupErrors {
 		for _, m := range messages {
 			if strings.Contains(m, e.words) {
-				return e.code, explanation(e.code, m)
+				return e.code, explanation(e.code, svc.Redact(m, env))
 			}
 		}
 	}
 	if len(messages) == 0 {
 		return CodeUnknown, ""
 	}
-	return CodeUnknown, explanation(CodeUnknown, messages[0])
+	return CodeUnknown, explanation(CodeUnknown, svc.Redact(messages[0], env))
 }
 
 func explanation(code, message string) string {

@@ -86,7 +86,7 @@ func TestExplainRealFailures(t *testing.T) {
 			} else if !errors.Is(err, workerd.ErrNotListening) {
 				t.Fatalf("start: %v", err)
 			}
-			code, text := workerd.Explain(p.stderr.String())
+			code, text := workerd.Explain(p.stderr.String(), nil)
 			if code != tt.code || text != tt.text {
 				t.Errorf("Explain = %s, %q; want %s, %q", code, text, tt.code, tt.text)
 			}
@@ -99,7 +99,7 @@ func source(c *workerd.Config, js string) { user(c).Modules[0].Source = js }
 func TestExplainWords(t *testing.T) {
 	t.Parallel()
 	long := `{"level":"error","message":"service user: Uncaught Error: ` + strings.Repeat("é", 1000) + `"}`
-	if code, text := workerd.Explain(long); code != workerd.CodeStartupException || len(text) > 600 || !strings.HasSuffix(text, "é…") {
+	if code, text := workerd.Explain(long, nil); code != workerd.CodeStartupException || len(text) > 600 || !strings.HasSuffix(text, "é…") {
 		t.Errorf("long: %s, %d bytes, %.20q", code, len(text), text[len(text)-8:])
 	}
 	tests := map[string]struct{ output, code, text string }{
@@ -111,8 +111,24 @@ func TestExplainWords(t *testing.T) {
 		"cause first":  {`{"level":"error","message":"service user: Uncaught Error: late"}` + "\n" + `{"level":"error","message":"service user: No such compatibility flag: x"}`, workerd.CodeFlagUnknown, "No such compatibility flag: x"},
 	}
 	for name, tt := range tests {
-		if code, text := workerd.Explain(tt.output); code != tt.code || text != tt.text {
+		if code, text := workerd.Explain(tt.output, nil); code != tt.code || text != tt.text {
 			t.Errorf("%s: Explain = %s, %q; want %s, %q", name, code, text, tt.code, tt.text)
+		}
+	}
+}
+
+// TestExplainRedacts has values that the fold of spaces or the limit would
+// make unrecognizable.
+func TestExplainRedacts(t *testing.T) {
+	t.Parallel()
+	env := map[string]string{"LINES": "short\nof  the  key\nmore of it", "LONG": strings.Repeat("long-secret", 90)}
+	for name, tt := range map[string]struct{ output, text string }{
+		"lines":        {`{"level":"error","message":"service user: Uncaught Error: bad short\nof  the  key\nmore of it at x.js:1:7"}`, "Error: bad [redacted] at x.js:1:7"},
+		"long":         {`{"level":"error","message":"service user: Uncaught Error: bad ` + env["LONG"] + ` at x.js:1:7"}`, "Error: bad [redacted] at x.js:1:7"},
+		"unstructured": {"service user: Uncaught Error: bad " + env["LONG"] + "\n", "Error: bad [redacted]"},
+	} {
+		if _, text := workerd.Explain(tt.output, env); text != tt.text {
+			t.Errorf("%s: %q, want %q", name, text, tt.text)
 		}
 	}
 }
