@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -23,6 +24,7 @@ import (
 type branches struct {
 	dir  string
 	hook func(ctx context.Context, point string) error // before and after a fork; nil: none
+	full func(ctx context.Context) error               // what a store that takes no writes says to a discard; nil: it takes them
 
 	mu        sync.Mutex
 	written   map[svc.Ref]int // what each version has; none: no store
@@ -64,7 +66,10 @@ func (b *branches) at(ctx context.Context, point string) error {
 	return b.hook(ctx, point)
 }
 
-func (b *branches) Discard(_ context.Context, ref svc.Ref) error {
+func (b *branches) Discard(ctx context.Context, ref svc.Ref) error {
+	if b.full != nil {
+		return b.full(ctx)
+	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.written, ref)
@@ -381,6 +386,34 @@ func TestRestoreDiscardsLast(t *testing.T) {
 		return nil
 	}
 	if err := d.Restore(t.Context()); err != nil || strings.Join(w.branches.discarded, " ") != "failed" {
+		t.Errorf("%v; discarded %v", err, w.branches.discarded)
+	}
+}
+
+// A store that is asked again and again keeps neither the worker of a failed
+// deploy nor a start, and a later start removes what is left.
+func TestDiscardHasALimit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1")
+	w.branches.full = func(ctx context.Context) error {
+		<-ctx.Done()
+		return context.Cause(ctx)
+	}
+	short := func(deps *deploy.Deps) { deps.DiscardLimit = 20 * time.Millisecond }
+	d := w.start(t, short)
+	w.upload(t, ref("bad"), []byte("no bundle"))
+	if v := d.run(t, d.submit(t, svc.NewVersion{ID: "bad"})); v.Status != svc.StatusFailed {
+		t.Errorf("it is %s", v.Status)
+	}
+	if got := d.seen.counts[len(d.seen.counts)-1]; got != "result failed" {
+		t.Errorf("counted %q at last", got)
+	}
+	if err := w.start(t, short).Restore(t.Context()); err != nil || len(w.branches.discarded) != 0 {
+		t.Errorf("%v; discarded %v", err, w.branches.discarded)
+	}
+	w.branches.full = nil
+	if err := w.start(t, nil).Restore(t.Context()); err != nil || strings.Join(w.branches.discarded, " ") != "bad" {
 		t.Errorf("%v; discarded %v", err, w.branches.discarded)
 	}
 }

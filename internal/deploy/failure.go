@@ -33,11 +33,17 @@ func (r *run) fail(ctx context.Context, step string, cause error) error {
 	return nil
 }
 
+// errDiscardLimit is the cause of the end of a discard whose store answers and
+// takes no writes: it is asked again for as long as there is time.
+var errDiscardLimit = errors.New("the removal took too long")
+
 // discard removes the bundle and the data of a failed version. Its logs stay,
 // for they say why; a retry is a new version [D16].
 func (s *Service) discard(ctx context.Context, ref svc.Ref) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.DiscardLimit, errDiscardLimit)
+	defer cancel()
 	err := errors.Join(s.bundles.remove(ref), s.deps.Branches.Discard(ctx, ref))
-	if err != nil { // the next start tries again
+	if err != nil { // the next start tries again, and so does the version's destruction
 		s.log.WarnContext(ctx, "the bundle or the data of a failed version were not removed", "project", ref.Project, "version", ref.Version, "error", err)
 	}
 }

@@ -20,6 +20,7 @@ const MaxAttempts = 3
 const (
 	DefaultArtifactWait = 60 * time.Second // SVC_ARTIFACT_WAIT [D41]
 	DefaultStepLimit    = 10 * time.Minute
+	DefaultDiscardLimit = 30 * time.Second // the worker that a deploy failed in waits for it
 	restoreParallel     = 2
 )
 
@@ -185,6 +186,7 @@ type Deps struct {
 	ArtifactsDir string        // ARTIFACTS_DIR, "" for none [D43]
 	ArtifactWait time.Duration // 0: DefaultArtifactWait
 	StepLimit    time.Duration // for one step, waiting for the bundle apart; 0: DefaultStepLimit
+	DiscardLimit time.Duration // for removing what a failed version has stored; 0: DefaultDiscardLimit
 	StartPause   time.Duration // before Restore tries again, doubling to 30 s; 0: 1 s
 	Limits       bundle.Limits // [D42]
 	QueueMax     int           // SVC_QUEUE_MAX
@@ -218,6 +220,9 @@ func New(deps Deps) (*Service, error) {
 	}
 	if deps.StepLimit <= 0 {
 		deps.StepLimit = DefaultStepLimit
+	}
+	if deps.DiscardLimit <= 0 {
+		deps.DiscardLimit = DefaultDiscardLimit
 	}
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}

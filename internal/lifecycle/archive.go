@@ -82,7 +82,7 @@ func (s *Service) rest(ctx context.Context, ref svc.Ref) error {
 	err := s.deps.Runtimes.Stop(ctx, ref)
 	failpoint.Hit("lifecycle/archive/stopped")
 	if err == nil {
-		err = s.deps.Vault.Seal(ctx, ref)
+		err = s.seal(ctx, ref)
 		failpoint.Hit("lifecycle/archive/sealed")
 	}
 	if err == nil {
@@ -91,6 +91,14 @@ func (s *Service) rest(ctx context.Context, ref svc.Ref) error {
 	s.logger(ref).ErrorContext(ctx, "an archived version's data is not sealed", "error", err)
 	return svc.Errorf(svc.Unavailable, "archive_incomplete", "version %s is archived, and its data is still on the server's disk only", ref).
 		WithHint("archive it again; the next start of the service tries as well").Because(err)
+}
+
+// seal seals a version's data, or gives up: then the files stay, and a repeated
+// archive or the next start seals them.
+func (s *Service) seal(ctx context.Context, ref svc.Ref) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.SealLimit, errSealLimit)
+	defer cancel()
+	return s.deps.Vault.Seal(ctx, ref)
 }
 
 func (s *Service) drain(ctx context.Context, ref svc.Ref) {

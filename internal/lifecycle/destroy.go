@@ -77,8 +77,11 @@ func (s *Service) bury(ctx context.Context, v svc.Version) error {
 }
 
 // purge stops what still runs of a destroyed version and removes what it left.
-// What fails is logged and tried again by Sweep.
+// What fails, or is not done in time, is logged and tried again by Sweep, every
+// few minutes and at the next start.
 func (s *Service) purge(ctx context.Context, ref svc.Ref) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.PurgeLimit, errPurgeLimit)
+	defer cancel()
 	if err := s.remove(ctx, ref); err != nil {
 		s.logger(ref).WarnContext(ctx, "a destroyed version is not removed yet", "error", err)
 	}

@@ -287,6 +287,43 @@ func TestLeftovers(t *testing.T) {
 	}
 }
 
+// TestStoreTakesNoWrites: a store that is asked again and again ends no verb, and
+// the next start does what is left.
+func TestStoreTakesNoWrites(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	kept, gone := w.add(t, "kept", toReady...), w.add(t, "gone", toReady...)
+	full := w.start(t, func(deps *lifecycle.Deps) { deps.PurgeLimit, deps.SealLimit = 50*time.Millisecond, 50*time.Millisecond })
+	full.before = func(ctx context.Context, call string, _ svc.Ref) error {
+		if call == "seal" || call == "destroy" {
+			<-ctx.Done()
+		}
+		return context.Cause(ctx)
+	}
+	if v, err := full.Destroy(t.Context(), gone); err != nil || v.Status != svc.StatusDestroyed {
+		t.Errorf("%s, %v", v.Status, err)
+	}
+	_, err := full.Archive(t.Context(), kept)
+	wantError(t, err, svc.Unavailable, "archive_incomplete")
+	if err := full.Resume(t.Context()); err != nil { // a start with such a store comes to its end too
+		t.Error(err)
+	}
+	full.expect(t, gone, svc.StatusDestroyed, false, true)
+	full.expect(t, kept, svc.StatusArchived, false, true)
+	full.end(t)
+	next := w.start(t)
+	if err := next.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+	want := []string{"seal kept", "stop gone", "forget gone", "destroy gone", "purge gone"}
+	if diff := cmp.Diff(want, next.log()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if left, err := w.Unpurged(t.Context()); err != nil || len(left) != 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
 // TestWakeOverRestart: a wake that a stop cuts off goes on at the next start,
 // and a version that is being deployed is none of its business.
 func TestWakeOverRestart(t *testing.T) {

@@ -37,7 +37,7 @@ func (s *Service) Resume(ctx context.Context) error {
 func (s *Service) sealAgain(ctx context.Context, ref svc.Ref) {
 	v, err := s.deps.Versions.Version(ctx, ref)
 	if err == nil && v.Status == svc.StatusArchived {
-		err = s.deps.Vault.Seal(ctx, ref)
+		err = s.seal(ctx, ref)
 	}
 	if err != nil && ctx.Err() == nil {
 		s.logger(ref).ErrorContext(ctx, "an archived version's data is not sealed", "error", err)

@@ -19,6 +19,20 @@ const (
 	// DefaultDrainWait is how long requests in flight may take to finish before
 	// an archived version's process is stopped.
 	DefaultDrainWait = 30 * time.Second
+	// DefaultPurgeLimit is how long the removal of a destroyed version may take
+	// before it is left to Sweep: its caller waits for it.
+	DefaultPurgeLimit = 30 * time.Second
+	// DefaultSealLimit is when the sealing of an archived version is given up. It
+	// ships, compacts and restores all data, and its proof begins anew when it is
+	// repeated: the limit must be longer than gigabytes take.
+	DefaultSealLimit = 10 * time.Minute
+)
+
+// The causes of the ends of what took too long: an object store that answers and
+// takes no writes is asked again for as long as there is time.
+var (
+	errPurgeLimit = errors.New("the removal took too long")
+	errSealLimit  = errors.New("the sealing took too long")
 )
 
 // Versions is the part of the registry that holds versions.
@@ -89,6 +103,9 @@ type Deps struct {
 	WakeWait  time.Duration // 0: DefaultWakeWait
 	WakeLimit time.Duration // 0: DefaultWakeLimit
 	DrainWait time.Duration // 0: DefaultDrainWait
+
+	PurgeLimit time.Duration // 0: DefaultPurgeLimit
+	SealLimit  time.Duration // 0: DefaultSealLimit
 }
 
 // Service runs the verbs.
@@ -116,6 +133,8 @@ func New(deps Deps) (*Service, error) {
 	deps.WakeWait = orDefault(deps.WakeWait, DefaultWakeWait)
 	deps.WakeLimit = orDefault(deps.WakeLimit, DefaultWakeLimit)
 	deps.DrainWait = orDefault(deps.DrainWait, DefaultDrainWait)
+	deps.PurgeLimit = orDefault(deps.PurgeLimit, DefaultPurgeLimit)
+	deps.SealLimit = orDefault(deps.SealLimit, DefaultSealLimit)
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}
 	}
