@@ -32,6 +32,12 @@ func (v *Volumes) Archive(ctx context.Context) error {
 	verified := map[string]uint64{}
 	for _, s := range stores {
 		at := uint64(s.log.Position())
+		if at == 0 {
+			if has, err := s.hasContent(); err != nil || has {
+				return svc.Errorf(svc.Internal, "archive_unverified", "the object store has nothing of %q: its files stay", s.name).Because(err)
+			}
+			continue
+		}
 		if before, ok := v.grant.Verified[s.name]; !ok || before != at {
 			if err := s.verify(ctx); err != nil {
 				return svc.Errorf(svc.Internal, "archive_unverified", "the object store does not give back what is in %q: its files stay", s.name).
@@ -89,7 +95,7 @@ func (v *Volumes) written(ctx context.Context) ([]string, error) {
 // it is sound and, where the whole database is here, the same. The file is
 // closed.
 func (s *store) verify(ctx context.Context) error {
-	tmp := filepath.Join(s.volumes.cfg.Dir, "verify"+suffix)
+	tmp := filepath.Join(s.volumes.cache.temp(), "verify"+suffix)
 	err := s.log.Restore(ctx, s.log.Position(), tmp)
 	if err == nil && s.file.Hydrated() {
 		err = sameFiles(tmp, s.path)

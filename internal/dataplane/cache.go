@@ -1,12 +1,15 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/cowvfs"
@@ -16,7 +19,7 @@ import (
 //
 //	db/<store>.sqlite   and what the VFS keeps beside it
 //	boot                the run of this machine's kernel in which db was written
-//	stale/              files of an earlier run
+//	stale-1/ …          files of earlier runs, of the latest last
 //	warm/               offers to children, see warm
 //	tmp/                see Temp
 //
@@ -28,7 +31,7 @@ type cache struct{ dir string }
 const (
 	bootName  = "boot"
 	storesDir = "db"
-	staleDir  = "stale"
+	staleDirs = "stale-"
 	suffix    = ".sqlite"
 )
 
@@ -39,7 +42,7 @@ func (c cache) open(ctx context.Context) error {
 	if err := withdrawAll(ctx, filepath.Join(c.dir, warmDir)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(filepath.Join(c.dir, tempDir)); err != nil {
+	if err := c.clearTemp(); err != nil {
 		return fmt.Errorf("removing temporary files: %w", err)
 	}
 	boot, err := bootID()
@@ -65,45 +68,86 @@ func (c cache) open(ctx context.Context) error {
 	return nil
 }
 
-// setAside moves db to stale. A stale that is there already is from a start that
-// was cut off, or from one in which its files were of no use.
-func (c cache) setAside() error {
-	db, stale := filepath.Join(c.dir, storesDir), filepath.Join(c.dir, staleDir)
-	if _, err := os.Lstat(db); errors.Is(err, fs.ErrNotExist) {
-		return os.MkdirAll(c.dir, 0o700)
-	}
-	if err := os.RemoveAll(stale); err != nil {
-		return err
-	}
-	return os.Rename(db, stale)
+func (c cache) temp() string { return filepath.Join(c.dir, tempDir) }
+
+func (c cache) clearTemp() error {
+	return errors.Join(os.RemoveAll(c.temp()), os.MkdirAll(c.temp(), 0o700))
 }
 
-// restoreOnly brings the file of a store back from stale if it is the only copy,
-// and else drops it. Only the database and its WAL count: SQLite wrote them so
-// that they survive a power failure.
-func (c cache) restoreOnly(store string, onlyCopy bool) error {
-	old := filepath.Join(c.dir, staleDir, store+suffix)
-	if _, err := os.Lstat(old); errors.Is(err, fs.ErrNotExist) {
-		return nil
+// setAside makes db the latest of what is stale. What was before stays: it may be
+// the only copy of a store that was not opened since.
+func (c cache) setAside() error {
+	db := filepath.Join(c.dir, storesDir)
+	err := os.Remove(db) // of which nothing was opened
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return os.MkdirAll(c.dir, 0o700)
 	}
-	if onlyCopy {
-		for _, end := range []string{"-wal", ""} {
-			if err := os.Rename(old+end, c.path(store)+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return fmt.Errorf("bringing a file back: %w", err)
-			}
+	stale, err := c.stale()
+	if err != nil {
+		return err
+	}
+	last := 0
+	if n := len(stale); n > 0 {
+		if last, err = strconv.Atoi(strings.TrimPrefix(filepath.Base(stale[n-1]), staleDirs)); err != nil {
+			return err
 		}
 	}
-	if err := cowvfs.Remove(old); err != nil {
-		return fmt.Errorf("dropping a stale file: %w", err)
+	return os.Rename(db, filepath.Join(c.dir, staleDirs+strconv.Itoa(last+1)))
+}
+
+// stale gives the directories of earlier runs, the latest last.
+func (c cache) stale() ([]string, error) {
+	dirs, err := filepath.Glob(filepath.Join(c.dir, staleDirs+"*"))
+	slices.SortFunc(dirs, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) // as numbers
+	})
+	return dirs, err
+}
+
+// restoreOnly brings the latest stale file of a store back if it is the only
+// copy, and else drops it, as those before it. Only the database and its WAL
+// count: SQLite wrote them so that they survive a power failure.
+func (c cache) restoreOnly(store string, onlyCopy bool) error {
+	_, missing := os.Lstat(c.path(store))
+	wanted := onlyCopy && missing != nil
+	stale, err := c.stale()
+	if err != nil {
+		return err
+	}
+	for _, dir := range slices.Backward(stale) {
+		old := filepath.Join(dir, store+suffix)
+		if _, lost := os.Lstat(old); wanted && lost == nil {
+			if err := bringBack(old, c.path(store)); err != nil {
+				return fmt.Errorf("bringing a file back: %w", err)
+			}
+			wanted = false
+		}
+		if err := cowvfs.Remove(old); err != nil {
+			return fmt.Errorf("dropping a stale file: %w", err)
+		}
+		_ = os.Remove(dir) // unless another store has files there
+	}
+	return nil
+}
+
+func bringBack(from, to string) error {
+	for _, end := range []string{"-wal", ""} {
+		if err := os.Rename(from+end, to+end); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
 	return nil
 }
 
 // stores names the files that are here, those set aside too.
 func (c cache) stores() ([]string, error) {
+	dirs, err := c.stale()
+	if err != nil {
+		return nil, err
+	}
 	var names []string
-	for _, dir := range []string{storesDir, staleDir} {
-		entries, err := os.ReadDir(filepath.Join(c.dir, dir))
+	for _, dir := range append(dirs, filepath.Join(c.dir, storesDir)) {
+		entries, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("reading the cache: %w", err)
 		}

@@ -114,7 +114,7 @@ func TestAnotherBoot(t *testing.T) {
 		if n := number(t, store(t, v, "a"), "SELECT count(*) FROM t"); n != 150 {
 			t.Errorf("%d rows", n)
 		}
-		if left, err := filepath.Glob(filepath.Join(dir, "stale", "a*")); err != nil || len(left) > 0 {
+		if left, err := filepath.Glob(filepath.Join(dir, "stale*", "a*")); err != nil || len(left) > 0 {
 			t.Errorf("left over: %v, %v", left, err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/svcctl/svcctl/internal/branch"
@@ -37,12 +38,43 @@ func (v *Volumes) openStore(ctx context.Context, name string) (*store, error) {
 	if err := open(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.shipOnlyCopy(); err != nil {
+		return nil, errors.Join(err, s.shut())
+	}
 	v.work.Go(func() { s.ship.run(v.background) })
 	if s.ship.hand != nil || s.file.Pending() { // of a process that died
 		s.ship.committed()
 	}
 	s.afterOpen()
 	return s, nil
+}
+
+// shipOnlyCopy makes a first transaction of a file that the log has nothing of:
+// the only copy after a power failure, whose segments are not trusted.
+func (s *store) shipOnlyCopy() error {
+	if s.log.Position() > 0 || s.ship.hand != nil || s.file.Pending() {
+		return nil
+	}
+	has, err := s.hasContent()
+	if err != nil || !has {
+		return err
+	}
+	seg, err := s.file.Seal()
+	if err == nil {
+		s.ship.hand = &seg
+	}
+	return err
+}
+
+// hasContent tells a database from the page that the engine makes of a store when
+// it is opened.
+func (s *store) hasContent() (bool, error) {
+	const onePage = 4096 // bytes
+	info, err := os.Lstat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Size() > onePage, err
 }
 
 // openSealed is open, and a first transaction in the log.
@@ -73,7 +105,7 @@ func (s *store) open(ctx context.Context) (err error) {
 	v := s.volumes
 	if s.log, err = replica.Open(ctx, replica.Config{
 		Bucket: v.cfg.Bucket, Prefix: branch.StorePrefix(v.cfg.Ref, s.name), Base: s.base, New: v.grant.New,
-		TempDir: v.cfg.Dir, Keep: v.cfg.Branches.Keep(), Logger: v.cfg.Logger,
+		TempDir: v.cache.temp(), Keep: v.cfg.Branches.Keep(), Logger: v.cfg.Logger,
 	}); err != nil {
 		return err
 	}

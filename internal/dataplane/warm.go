@@ -149,6 +149,7 @@ type visit struct {
 	end   *time.Timer
 
 	mu    sync.Mutex // guards what follows
+	over  bool       // or about to be: nobody starts any more
 	left  map[string]bool
 	pages []*warmPages
 }
@@ -202,6 +203,7 @@ func (v *visit) leave(store string) {
 // leaveAll ends the visit: no page is read from the parent's files after it.
 func (v *visit) leaveAll() {
 	v.mu.Lock()
+	v.over = true
 	pages := v.pages
 	v.mu.Unlock()
 	for _, p := range pages {
@@ -231,7 +233,10 @@ func (v *visit) start(ctx context.Context, s *store) (*warmPages, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	offered, ok := v.offer.Stores[s.name]
-	if !ok || v.left[s.name] || s.base == nil || uint64(offered.TXID) != s.base.TXID {
+	switch {
+	case !ok, v.over, v.left[s.name], s.base == nil, uint64(offered.TXID) != s.base.TXID:
+		return nil, errNotOffered
+	case offered.TXID == 0: // it was never written to, and has no pages
 		return nil, errNotOffered
 	}
 	cut, err := cowvfs.OpenCut(offered)

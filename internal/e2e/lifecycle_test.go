@@ -437,3 +437,31 @@ func TestForkWhileArchiving(t *testing.T) {
 		t.Errorf("woken, it has %+v", a)
 	}
 }
+
+// A database that a worker has and never asked is forked, archived and woken
+// like any other.
+func TestUntouchedDatabase(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	d.deploy(hello(t, "production"), "--version", "v1")
+	counter := worker(t, `{ "name": "hello", "main": "index.js", "compatibility_date": "2026-11-01", "d1_databases": [{ "binding": "DB" }] }`,
+		map[string]string{"index.js": `export default { async fetch(req, env) {
+			await env.DB.exec("CREATE TABLE IF NOT EXISTS t(x)")
+			await env.DB.exec("INSERT INTO t VALUES (1)")
+			return new Response(await env.DB.prepare("SELECT count(*) AS n FROM t").first("n"))
+		} }`})
+	v2 := d.deploy(counter, "--version", "v2")
+	child := d.deploy(counter, "--version", "v3", "--parent", "v2")
+	if _, err := d.client().Archive(t.Context(), "hello", "v2"); err != nil {
+		t.Error(err)
+	}
+	late := d.deploy(counter, "--version", "v4", "--parent", "v2")
+	if _, err := d.client().Wake(t.Context(), "hello", "v2"); err != nil {
+		t.Error(err)
+	}
+	for _, v := range []api.Version{v2, child, late} {
+		if a := d.get(v.PreviewURL); a.Body != "1" {
+			t.Errorf("%s: %+v", v.ID, a)
+		}
+	}
+}
