@@ -25,7 +25,7 @@ const (
 	// DefaultSealLimit is when the sealing of an archived version is given up. It
 	// ships, compacts and restores all data, and its proof begins anew when it is
 	// repeated: the limit must be longer than gigabytes take.
-	DefaultSealLimit = 10 * time.Minute
+	DefaultSealLimit = 30 * time.Minute
 )
 
 // The causes of the ends of what took too long: an object store that answers and
