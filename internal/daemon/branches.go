@@ -108,7 +108,7 @@ func (v versionData) cut(ctx context.Context, parent svc.Ref) (control.Cut, erro
 	defer cancel()
 	for {
 		cut, err := v.cutNow(ctx, parent)
-		if code := svc.CodeOf(err); err == nil || code != "runtime_not_open" && code != "runtime_unavailable" && code != "runtime_open" {
+		if err == nil || !passing(svc.CodeOf(err)) {
 			return cut, err
 		}
 		select {
@@ -117,6 +117,15 @@ func (v versionData) cut(ctx context.Context, parent svc.Ref) (control.Cut, erro
 			return v.cutWithout(ctx, parent, err)
 		}
 	}
+}
+
+// passing tells an error of a runtime that comes or goes.
+func passing(code string) bool {
+	switch code {
+	case "runtime_not_open", "runtime_open", "runtime_stopping", "runtime_unavailable":
+		return true
+	}
+	return false
 }
 
 // cutNow asks the parent's runtime or, when the parent is archived, the object

@@ -97,11 +97,20 @@ func (c cache) setAside() error {
 
 // stale gives the directories of earlier runs, the latest last.
 func (c cache) stale() ([]string, error) {
-	dirs, err := filepath.Glob(filepath.Join(c.dir, staleDirs+"*"))
+	entries, err := os.ReadDir(c.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), staleDirs) {
+			dirs = append(dirs, filepath.Join(c.dir, e.Name()))
+		}
+	}
 	slices.SortFunc(dirs, func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) // as numbers
 	})
-	return dirs, err
+	return dirs, nil
 }
 
 // restoreOnly brings the latest stale file of a store back if it is the only

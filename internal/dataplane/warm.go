@@ -127,11 +127,11 @@ func withdrawAll(ctx context.Context, dir string) error {
 	ctx, cancel := context.WithTimeout(ctx, warmRead+2*time.Second)
 	defer cancel()
 	for {
-		offers, err := filepath.Glob(filepath.Join(dir, "*"))
-		if err != nil {
+		offers, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		offers = slices.DeleteFunc(offers, func(path string) bool { return withdraw(path) == nil })
+		offers = slices.DeleteFunc(offers, func(e os.DirEntry) bool { return withdraw(filepath.Join(dir, e.Name())) == nil })
 		if len(offers) == 0 {
 			return nil
 		}

@@ -21,7 +21,7 @@ const lookLimit = 2 * time.Second
 // one that is not used asks nothing.
 type watch struct {
 	used  atomic.Bool               // since the last look
-	awake atomic.Pointer[time.Time] // when this process was last seen to run, and to own the data
+	awake atomic.Pointer[time.Time] // when this process was last seen to run
 
 	mu     sync.Mutex // held while the store is asked; guards failed
 	failed time.Time  // when the store last did not answer
@@ -62,8 +62,9 @@ func (v *Volumes) wakeUp(ctx context.Context) error {
 	}
 	var err error
 	if time.Since(v.watch.failed) > time.Second {
-		if err = v.look(ctx); err == nil {
-			v.watch.run()
+		asked := time.Now() // an answer is about that moment, however late it comes
+		if err = v.look(context.WithoutCancel(ctx)); err == nil {
+			v.watch.awake.Store(&asked)
 			return nil
 		}
 		v.watch.failed = time.Now()

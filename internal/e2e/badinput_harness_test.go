@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"net/http"
@@ -212,10 +213,18 @@ func (d *daemon) files() []string {
 	return found
 }
 
-// idle checks that nothing of failed deploys is left: no host, no socket
-// directory, no half-unpacked bundle, no queued job.
+// idle checks that nothing of failed deploys is left once their jobs have ended,
+// which is a moment after a version has failed: no host, no socket directory, no
+// half-unpacked bundle.
 func (d *daemon) idle() {
 	d.t.Helper()
+	d.eventually("the jobs to end", func() error {
+		h, err := d.client().DeepHealth(d.t.Context())
+		if err == nil && (h.Status != api.CheckStatusOK || h.Checks.Queue.PendingJobs != 0) {
+			err = fmt.Errorf("health: %+v", h)
+		}
+		return err
+	})
 	for _, p := range d.processes() {
 		if strings.Contains(p, "runtime-host") || strings.Contains(p, "workerd") {
 			d.t.Errorf("still running: %s", p)
@@ -226,9 +235,6 @@ func (d *daemon) idle() {
 		if strings.Contains(path, "unpack") || strings.HasSuffix(path, ".bundle") || in == "v" {
 			d.t.Errorf("left behind: %s", path)
 		}
-	}
-	if h, err := d.client().DeepHealth(d.t.Context()); err != nil || h.Status != api.CheckStatusOK || h.Checks.Queue.PendingJobs != 0 {
-		d.t.Errorf("health: %+v, %v", h, err)
 	}
 }
 

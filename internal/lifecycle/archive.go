@@ -93,12 +93,32 @@ func (s *Service) rest(ctx context.Context, ref svc.Ref) error {
 		WithHint("archive it again; the next start of the service tries as well").Because(err)
 }
 
-// seal seals a version's data, or gives up: then the files stay, and a repeated
-// archive or the next start seals them.
+// seal seals a version's data, or gives up, after a while or because the version
+// is destroyed: then the files stay, and a repeated archive or the next start
+// seals them.
 func (s *Service) seal(ctx context.Context, ref svc.Ref) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.SealLimit, errSealLimit)
 	defer cancel()
+	s.setSeal(ref, cancel)
+	defer s.setSeal(ref, nil)
 	return s.deps.Vault.Seal(ctx, ref)
+}
+
+func (s *Service) setSeal(ref svc.Ref, cancel context.CancelFunc) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seals[ref] = cancel; cancel == nil {
+		delete(s.seals, ref)
+	}
+}
+
+// endSeal ends a sealing under way, for nobody needs what is destroyed.
+func (s *Service) endSeal(ref svc.Ref) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if cancel := s.seals[ref]; cancel != nil {
+		cancel()
+	}
 }
 
 func (s *Service) drain(ctx context.Context, ref svc.Ref) {

@@ -28,6 +28,7 @@ func (s *Service) Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	if err := s.endWake(ctx, ref, errGivenUp); err != nil {
 		return svc.Version{}, err
 	}
+	s.endSeal(ref)
 	ctx, end, err := s.begin(ctx, ref)
 	if err != nil {
 		return svc.Version{}, err

@@ -244,6 +244,30 @@ func TestDestroyEndsWake(t *testing.T) {
 	d.expect(t, r, svc.StatusDestroyed, false, false)
 }
 
+// TestDestroyEndsSeal: nobody waits for the sealing of what is destroyed.
+func TestDestroyEndsSeal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", toReady...)
+	d := w.start(t)
+	sealing := make(chan struct{})
+	d.before = func(ctx context.Context, call string, _ svc.Ref) error {
+		if call == "seal" {
+			close(sealing)
+			<-ctx.Done()
+		}
+		return ctx.Err()
+	}
+	archived := make(chan error, 1)
+	go func() { archived <- errOf(d.Archive(t.Context(), r)) }()
+	<-sealing
+	if v, err := d.Destroy(t.Context(), r); err != nil || v.Status != svc.StatusDestroyed {
+		t.Errorf("%s, %v", v.Status, err)
+	}
+	wantError(t, <-archived, svc.Unavailable, "archive_incomplete")
+	d.expect(t, r, svc.StatusDestroyed, false, false)
+}
+
 // TestLeftovers: what cannot be done now is done by a repeat or by the next
 // start, and the status says what is true meanwhile.
 func TestLeftovers(t *testing.T) {

@@ -120,6 +120,7 @@ type Service struct {
 	mu      sync.Mutex
 	stopped bool
 	wakes   map[svc.Ref]*wake
+	seals   map[svc.Ref]context.CancelFunc // under way, each in its version's turn
 }
 
 // New checks deps. It starts nothing.
@@ -139,7 +140,7 @@ func New(deps Deps) (*Service, error) {
 		deps.Observer = noObserver{}
 	}
 	return &Service{
-		deps: deps, log: deps.Logger, locks: newLocks(), wakes: map[svc.Ref]*wake{},
+		deps: deps, log: deps.Logger, locks: newLocks(), wakes: map[svc.Ref]*wake{}, seals: map[svc.Ref]context.CancelFunc{},
 		quit: make(chan struct{}), kill: make(chan struct{}),
 	}, nil
 }

@@ -7,9 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 
 	"github.com/svcctl/svcctl/internal/sqlite"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -82,15 +85,35 @@ func openFile(ctx context.Context, path string) (*sqlite.DB, error) {
 // Close waits for running calls and closes the file.
 func (db *DB) Close() error { return errors.Join(db.file.Close(), db.lock.Unlock()) }
 
-// Ping proves that the file can be read and written, and that the disk has room:
-// it writes the version of the schema, as it is, once more.
+// Ping proves that the file can be read, that the write lock can be had, and that
+// the disk has room: else it is syscall.ENOSPC. It changes nothing.
 func (db *DB) Ping(ctx context.Context) error {
-	return db.file.InTx(ctx, func(tx *sql.Tx) error {
-		var version int
-		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", version))
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, "SELECT seq FROM projects LIMIT 1")
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	return room(filepath.Dir(db.file.Path()))
+}
+
+// minRoom is how much of a disk must be free, in bytes, to call it well.
+const minRoom = 1 << 20
+
+// room looks at what is free of the disk under dir. To write something would not
+// tell: a file that was longer before takes no new blocks.
+func room(dir string) error {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(dir, &disk); err != nil {
+		return fmt.Errorf("asking for the room on the disk: %w", err)
+	}
+	free := disk.Bavail
+	if os.Geteuid() == 0 {
+		free = disk.Bfree // some is kept for it
+	}
+	if free*uint64(disk.Bsize) < minRoom {
+		return fmt.Errorf("the disk of %s: %w", dir, syscall.ENOSPC)
+	}
+	return nil
 }
