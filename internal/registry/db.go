@@ -112,7 +112,7 @@ func room(dir string) error {
 	if os.Geteuid() == 0 {
 		free = disk.Bfree // some is kept for it
 	}
-	if free*uint64(disk.Bsize) < minRoom {
+	if free*uint64(disk.Bsize) < minRoom { //nolint:gosec // a block has a size
 		return fmt.Errorf("the disk of %s: %w", dir, syscall.ENOSPC)
 	}
 	return nil
