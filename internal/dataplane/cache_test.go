@@ -123,15 +123,9 @@ func TestAnotherBoot(t *testing.T) {
 // Files from before a power failure are used when nothing else is there.
 func TestAnotherBootOnlyCopy(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &valve{Bucket: new(objstore.Mem)}, t.TempDir()
-		v := openOn(t, way, dir)
-		s := store(t, v, "a")
-		way.setAway(true)
-		exec(t, s, "CREATE TABLE t(x); INSERT INTO t VALUES (7)")
-		closed(t, v)
-		way.setAway(false)
+		way, dir := onlyCopy(t)
 		reboot(t, dir)
-		v = openOn(t, way, dir)
+		v := openOn(t, way, dir)
 		if n := number(t, store(t, v, "a"), "SELECT x FROM t"); n != 7 {
 			t.Errorf("got %d", n)
 		}
