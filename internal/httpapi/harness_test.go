@@ -77,22 +77,26 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	return h
 }
 
-// document is the OpenAPI document as kin-openapi reads it.
+// document is the OpenAPI document as kin-openapi reads it, which takes it a while.
 func document(t *testing.T) routers.Router {
 	t.Helper()
-	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	router, err := legacy.NewRouter(doc)
+	router, err := readDocument()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return router
 }
+
+var readDocument = sync.OnceValues(func() (routers.Router, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		return nil, err
+	}
+	return legacy.NewRouter(doc)
+})
 
 // request is one call.
 type request struct {
