@@ -289,3 +289,49 @@ func TestDeadListClock(t *testing.T) {
 		})
 	}
 }
+
+// slowDelete is a bucket in which a deletion takes a second.
+type slowDelete struct{ objstore.Bucket }
+
+func (b slowDelete) Delete(ctx context.Context, keys ...string) error {
+	time.Sleep(time.Second)
+	return b.Bucket.Delete(ctx, keys...)
+}
+
+// TestSweepForgetsWhatItJudged: the grace of a fork that is gone may end while a
+// sweep is at work. The fork is forgotten with what it had held, not before:
+// nobody would know why that is still there.
+func TestSweepForgetsWhatItJudged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := slowDelete{new(objstore.Mem)}
+		s := open(t, b)
+		acquire(t, s, "root")
+		f, g := write(t, b, "root", 0, 1, 1), write(t, b, "root", 0, 2, 2)
+		write(t, b, "root", 1, 1, 2)
+		write(t, b, "root", 0, 3, 3)
+		fork(t, s, "root", "orphan", 1, f)
+		bury(t, s, f)
+		registry := fates{"root": {Wanted: true}}
+		time.Sleep(61 * time.Minute)
+		bury(t, s, g) // for the sweep to have something to delete
+		time.Sleep(time.Second)
+		if r := registry.sweep(t, s); !cmp.Equal(r.Marked, []svc.Ref{ref("orphan")}) {
+			t.Fatal(r.Marked)
+		}
+		time.Sleep(time.Hour - 500*time.Millisecond)
+		if r := registry.sweep(t, s); len(r.Removed) > 0 || !has(t, b, f) || has(t, b, g) {
+			t.Errorf("removed %v; what it held is there: %v", r.Removed, has(t, b, f))
+		}
+		if r := registry.sweep(t, s); len(r.Removed) != 1 || has(t, b, f) {
+			t.Errorf("removed %v; what it held is there: %v", r.Removed, has(t, b, f))
+		}
+	})
+}
+
+func bury(t *testing.T, s *branch.Store, f branch.File) {
+	t.Helper()
+	if err := s.Bury(t.Context(), ref("root"), []string{f.Key()}); err != nil {
+		t.Fatal(err)
+	}
+}

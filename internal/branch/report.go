@@ -53,6 +53,17 @@ type Pin struct {
 	svc.Amount
 }
 
+// ownerChanged tells whether something was left to the next sweep because a
+// version's record changed meanwhile.
+func (r *Report) ownerChanged() bool {
+	for _, err := range r.Broken {
+		if errors.Is(err, ErrLost) {
+			return true
+		}
+	}
+	return false
+}
+
 // Bytes adds up the sizes of objects.
 func Bytes(objects []Object) (n int64) {
 	for _, o := range objects {

@@ -46,6 +46,7 @@ type Fate struct {
 // version can read its rows, so a version that has said nothing needs all that it
 // had when it branched off.
 func (s *Store) Sweep(ctx context.Context, project string, o SweepOptions) (*Report, error) {
+	began := time.Now()
 	found, err := s.look(ctx, project, o)
 	if err != nil {
 		return nil, err
@@ -71,7 +72,7 @@ func (s *Store) Sweep(ctx context.Context, project string, o SweepOptions) (*Rep
 			return report, err
 		}
 	}
-	return report, s.tidy(ctx, found, report)
+	return report, s.tidy(ctx, found, began, report)
 }
 
 // toMark names the versions that are unwanted and not marked so.
@@ -160,8 +161,12 @@ func sameEpoch(a, b *Record) bool {
 // a list may be newer than the listing was, and a record refuses a late fork or
 // owner. The record goes last: as long as a manifest is there, it says that the
 // manifest counts no more.
-func (s *Store) tidy(ctx context.Context, found survey, report *Report) error {
-	if len(found.lostManifests()) > 0 {
+//
+// What a version had held goes before it is forgotten, or nobody would know why
+// that is still there: the grace must have ended when the sweep began to look,
+// and nothing may have been left because an owner changed.
+func (s *Store) tidy(ctx context.Context, found survey, began time.Time, report *Report) error {
+	if len(found.lostManifests()) > 0 || report.ownerChanged() {
 		return nil
 	}
 	gone, goneKeys := map[id]bool{}, map[string]bool{}
@@ -189,7 +194,7 @@ func (s *Store) tidy(ctx context.Context, found survey, report *Report) error {
 		if m.wanted() || len(there)+left+blobsLeft[m.ref]+m.others.Objects > 0 {
 			continue
 		}
-		if err := s.forget(ctx, m, report); err != nil {
+		if err := s.forget(ctx, m, began, report); err != nil {
 			return err
 		}
 	}
@@ -209,9 +214,10 @@ func (m *member) oldLists(there map[id]bool, grace time.Duration) (old []string,
 	return old, left
 }
 
-// forget removes what says that an unwanted version was there.
-func (s *Store) forget(ctx context.Context, m *member, report *Report) error {
-	if m.unmarked() || m.record != nil && time.Since(m.record.changed) < s.grace {
+// forget removes what says that an unwanted version was there, if its grace had
+// ended before began.
+func (s *Store) forget(ctx context.Context, m *member, began time.Time, report *Report) error {
+	if m.unmarked() || m.record != nil && began.Sub(m.record.changed) < s.grace {
 		return nil
 	}
 	if m.record != nil {
