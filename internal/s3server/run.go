@@ -50,7 +50,7 @@ func serve(ctx context.Context, s setup) error {
 	if err != nil {
 		return err
 	}
-	inner, err := posix.New(data, store, posix.PosixOpts{CopyObjectThreshold: 5 << 30, SideCarDir: sidecar})
+	inner, err := posix.New(data, store, posix.PosixOpts{CopyObjectThreshold: 5 << 30, SideCarDir: sidecar, IOBufferSize: ioBuffer})
 	if err != nil {
 		return fmt.Errorf("open the object store: %w", err)
 	}
@@ -58,7 +58,7 @@ func serve(ctx context.Context, s setup) error {
 	if s.Address != "" {
 		ports = append(ports, s.Address)
 	}
-	return embedgw.RunVersityGW(ctx, &durable{Backend: inner, root: data}, &embedgw.Config{
+	return embedgw.RunVersityGW(ctx, newDurable(inner, data), &embedgw.Config{
 		RootUserAccess: s.AccessKey, RootUserSecret: s.SecretKey, Region: s.Region,
 		Ports: ports, SocketPerm: "0600", MaxConnections: 4096, MaxRequests: 2048, MultipartMaxParts: 10000,
 		KeepAlive: true, Quiet: true, DisableACLs: true, IAMCacheDisable: true,
@@ -81,3 +81,7 @@ func metadata(dir, data string) (store meta.MetadataStorer, sidecarDir string, e
 	}
 	return side, sidecarDir, nil
 }
+
+// ioBuffer is what a request for a range, or a write, allocates to copy: the
+// library's own 1 MiB costs more than all else in the request for a page.
+const ioBuffer = 64 << 10

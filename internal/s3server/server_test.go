@@ -34,7 +34,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func start(t *testing.T) *s3server.Server {
+func start(t testing.TB) *s3server.Server {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "s3") //nolint:usetesting // short: it holds a unix socket
 	if err != nil {
@@ -55,7 +55,7 @@ func start(t *testing.T) *s3server.Server {
 	return s
 }
 
-func open(t *testing.T, endpoint string, k s3server.Keys) *s3.Store {
+func open(t testing.TB, endpoint string, k s3server.Keys) *s3.Store {
 	t.Helper()
 	store, err := s3.New(s3.Config{Endpoint: endpoint, AccessKey: k.AccessKey, SecretKey: k.SecretKey})
 	if err != nil {
@@ -64,7 +64,7 @@ func open(t *testing.T, endpoint string, k s3server.Keys) *s3.Store {
 	return store
 }
 
-func bucket(t *testing.T, store *s3.Store, name string) *s3.Bucket {
+func bucket(t testing.TB, store *s3.Store, name string) *s3.Bucket {
 	t.Helper()
 	for range 2 { // the second finds it there
 		if err := store.EnsureBucket(t.Context(), name); err != nil {
