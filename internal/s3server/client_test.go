@@ -253,3 +253,20 @@ func TestLink(t *testing.T) {
 		}
 	}
 }
+
+// TestUploadIDIsNoPath: the library would remove what it leads to.
+func TestUploadIDIsNoPath(t *testing.T) {
+	t.Parallel()
+	c := newTool(t, start(t))
+	c.put(t, "shop/v1/kept", []byte("kept"))
+	for _, id := range []string{"../../../shop", "..", ".", "a/../../../../shop"} {
+		_, err := c.AbortMultipartUpload(t.Context(), &awss3.AbortMultipartUploadInput{Bucket: c.bucket, Key: aws.String("x"), UploadId: &id})
+		var e smithy.APIError
+		if !errors.As(err, &e) || e.ErrorCode() != "NoSuchUpload" {
+			t.Errorf("abort %q: %v", id, err)
+		}
+	}
+	if got := c.get(t, "shop/v1/kept", ""); string(got) != "kept" {
+		t.Errorf("%q", got)
+	}
+}

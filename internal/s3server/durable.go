@@ -12,69 +12,88 @@ import (
 	"github.com/versity/versitygw/s3response"
 )
 
-// durable fsyncs what the posix backend wrote before it is acknowledged: the
-// object, its directory, and those above that were not known to be on the disk.
-type durable struct {
+// store is the backend below durable: posix.
+type store interface {
 	backend.Backend
-	root  string
-	fsync func(path string) error
-	dirs  syncedDirs
+	// These call a hook with the file before it has its name.
+	PutObjectWithPostFunc(ctx context.Context, in s3response.PutObjectInput, hook func(*os.File) error) (s3response.PutObjectOutput, error)
+	UploadPartWithPostFunc(ctx context.Context, in *awss3.UploadPartInput, hook func(*os.File) error) (*awss3.UploadPartOutput, error)
 }
 
-func newDurable(b backend.Backend, root string) *durable {
-	return &durable{Backend: b, root: root, fsync: fsync}
+// durable fsyncs what the posix backend wrote before it is acknowledged: the
+// object, its directory, and those above that were not known to be on the disk.
+// The content goes first, before the object has its name: the backend allocates
+// the whole length, and after a power failure a named object of zeros would pass
+// for the one that was written.
+type durable struct {
+	store
+	root    string
+	sidecar string // directory of the metadata; "" when it is in attributes
+	fsync   func(path string) error
+	dirs    syncedDirs
+}
+
+func newDurable(s store, root, sidecar string) *durable {
+	return &durable{store: s, root: root, sidecar: sidecar, fsync: fsync}
 }
 
 func (d *durable) PutObject(ctx context.Context, in s3response.PutObjectInput) (s3response.PutObjectOutput, error) {
 	began := d.dirs.now()
-	out, err := d.Backend.PutObject(ctx, in)
-	if err != nil {
+	out, err := d.PutObjectWithPostFunc(ctx, in, (*os.File).Sync)
+	if err != nil && in.IfMatch == nil && in.IfNoneMatch == nil {
 		return out, err
 	}
-	return out, d.sync(began, in.Bucket, in.Key)
-}
-
-func (d *durable) CompleteMultipartUpload(ctx context.Context, in *awss3.CompleteMultipartUploadInput) (s3response.CompleteMultipartUploadResult, string, error) {
-	began := d.dirs.now()
-	out, version, err := d.Backend.CompleteMultipartUpload(ctx, in)
-	if err != nil {
-		return out, version, err
+	// Who is refused may find that the object is the very one it wrote, and take
+	// it for acknowledged: an earlier request may have been cut off.
+	if failed := ignoreMissing(d.sync(began, in.Bucket, in.Key)); failed != nil {
+		return out, failed
 	}
-	return out, version, d.sync(began, in.Bucket, in.Key)
+	return out, err
 }
 
 func (d *durable) CopyObject(ctx context.Context, in s3response.CopyObjectInput) (s3response.CopyObjectOutput, error) {
 	began := d.dirs.now()
-	out, err := d.Backend.CopyObject(ctx, in)
+	out, err := d.store.CopyObject(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	return out, d.sync(began, in.Bucket, in.Key)
+	return out, ignoreMissing(d.sync(began, in.Bucket, in.Key))
 }
 
 // What deletes objects removes the directories that become empty.
 
 func (d *durable) DeleteObject(ctx context.Context, in *awss3.DeleteObjectInput) (*awss3.DeleteObjectOutput, error) {
 	defer d.dirs.removing()()
-	return d.Backend.DeleteObject(ctx, in)
+	return d.store.DeleteObject(ctx, in)
 }
 
 func (d *durable) DeleteObjects(ctx context.Context, in *awss3.DeleteObjectsInput) (s3response.DeleteResult, error) {
 	defer d.dirs.removing()()
-	return d.Backend.DeleteObjects(ctx, in)
+	return d.store.DeleteObjects(ctx, in)
 }
 
 func (d *durable) DeleteBucket(ctx context.Context, bucket string) error {
 	defer d.dirs.removing()()
-	return d.Backend.DeleteBucket(ctx, bucket)
+	return d.store.DeleteBucket(ctx, bucket)
 }
 
-// sync puts an object on the disk that was written since began.
+// CreateBucket removes what it made when it fails half-way.
+func (d *durable) CreateBucket(ctx context.Context, in *awss3.CreateBucketInput, acl []byte) error {
+	defer d.dirs.removing()()
+	return d.store.CreateBucket(ctx, in, acl)
+}
+
+// sync puts an object on the disk that was written since began. An object that
+// somebody else deleted meanwhile is os.ErrNotExist.
 func (d *durable) sync(began moment, bucket, key *string) error {
 	if bucket == nil || key == nil {
 		return errors.New("a write without bucket or key")
 	}
-	path := filepath.Join(d.root, *bucket, filepath.FromSlash(*key))
+	name := filepath.Join(*bucket, filepath.FromSlash(*key))
+	if err := d.syncMetadata(name); err != nil {
+		return err
+	}
+	path := filepath.Join(d.root, name)
 	if err := d.fsync(path); err != nil {
 		return err
 	}
@@ -93,11 +112,39 @@ func (d *durable) sync(began moment, bucket, key *string) error {
 	return nil
 }
 
+// syncMetadata is for a filesystem without attributes. Its files come first: an
+// object without them would be taken for none, and written over.
+func (d *durable) syncMetadata(name string) error {
+	if d.sidecar == "" {
+		return nil
+	}
+	dir := filepath.Join(d.sidecar, name, "meta")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("metadata of %s: %w", name, err)
+	}
+	for _, f := range files {
+		if err := ignoreMissing(d.fsync(filepath.Join(dir, f.Name()))); err != nil { // temporary ones go
+			return err
+		}
+	}
+	for ; dir != d.sidecar; dir = filepath.Dir(dir) {
+		if err := d.fsync(dir); err != nil {
+			return err
+		}
+	}
+	return d.fsync(dir)
+}
+
+func ignoreMissing(err error) error {
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
 func fsync(path string) error {
 	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil // deleted by someone else meanwhile: nothing to keep
-	}
 	if err != nil {
 		return fmt.Errorf("fsync: %w", err)
 	}

@@ -58,7 +58,7 @@ func serve(ctx context.Context, s setup) error {
 	if s.Address != "" {
 		ports = append(ports, s.Address)
 	}
-	return embedgw.RunVersityGW(ctx, newDurable(inner, data), &embedgw.Config{
+	return embedgw.RunVersityGW(ctx, newDurable(inner, data, sidecar), &embedgw.Config{
 		RootUserAccess: s.AccessKey, RootUserSecret: s.SecretKey, Region: s.Region,
 		Ports: ports, SocketPerm: "0600", MaxConnections: 4096, MaxRequests: 2048, MultipartMaxParts: 10000,
 		KeepAlive: true, Quiet: true, DisableACLs: true, IAMCacheDisable: true,
