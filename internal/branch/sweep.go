@@ -166,9 +166,10 @@ func sameEpoch(a, b *Record) bool {
 // that is still there: the grace must have ended when the sweep began to look,
 // and nothing may have been left because an owner changed.
 func (s *Store) tidy(ctx context.Context, found survey, began time.Time, report *Report) error {
-	if len(found.lostManifests()) > 0 || report.ownerChanged() {
+	if len(found.lostManifests()) > 0 {
 		return nil
 	}
+	late := report.ownerChanged()
 	gone, goneKeys := map[id]bool{}, map[string]bool{}
 	for _, o := range report.Gone {
 		f, _ := ParseKey(o.Key)
@@ -191,7 +192,7 @@ func (s *Store) tidy(ctx context.Context, found survey, began time.Time, report 
 				return fmt.Errorf("remove dead lists of %s: %w", m.ref, err)
 			}
 		}
-		if m.wanted() || len(there)+left+blobsLeft[m.ref]+m.others.Objects > 0 {
+		if late || m.wanted() || len(there)+left+blobsLeft[m.ref]+m.others.Objects > 0 {
 			continue
 		}
 		if err := s.forget(ctx, m, began, report); err != nil {

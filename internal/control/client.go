@@ -13,6 +13,7 @@ import (
 type Client struct {
 	line   *line
 	onExit func(Exit)
+	ended  chan struct{}
 
 	mu      sync.Mutex // guards what follows
 	last    int64
@@ -23,7 +24,7 @@ type Client struct {
 // Connect takes conn and reads from it until it ends or Close is called. onExit
 // is called when the host reports that workerd is gone; it must not block.
 func Connect(conn net.Conn, onExit func(Exit)) *Client {
-	c := &Client{line: newLine(conn), onExit: onExit, waiting: map[int64]chan frame{}}
+	c := &Client{line: newLine(conn), onExit: onExit, ended: make(chan struct{}), waiting: map[int64]chan frame{}}
 	go c.read()
 	return c
 }
@@ -71,6 +72,9 @@ func (c *Client) Archive(ctx context.Context, s Spec) error {
 func (c *Client) Stop(ctx context.Context, grace time.Duration) error {
 	return c.call(ctx, methodStop, Stop{grace}, nil)
 }
+
+// Ended is closed when the line is: what the host has said until then was heard.
+func (c *Client) Ended() <-chan struct{} { return c.ended }
 
 // Close ends the line, which the host takes for the end of the daemon.
 func (c *Client) Close() error { return c.line.conn.Close() }
@@ -123,6 +127,7 @@ func (c *Client) forget(id int64) {
 }
 
 func (c *Client) read() {
+	defer close(c.ended)
 	defer c.end()
 	for {
 		f, err := c.line.read()

@@ -2,7 +2,6 @@ package gc
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -124,12 +123,12 @@ func (p *projectAudit) overdue(ctx context.Context, found *verdict) error {
 		return nil
 	}
 	slices.SortFunc(late, func(a, b branch.File) int { return strings.Compare(a.Key(), b.Key()) })
-	_, err := p.deps.Data.Stat(ctx, late[0].Key())
-	if errors.Is(err, objstore.ErrNotExist) {
-		return nil // a sweep is at it
-	}
+	still, err := objstore.ListAll(ctx, p.deps.Data, late[0].Key())
 	if err != nil {
 		return fmt.Errorf("look at %s: %w", late[0].Key(), err)
+	}
+	if len(still) == 0 {
+		return nil // a sweep is at it
 	}
 	found.add(codeOverdue, "", late[0].Key(), "nobody has needed it for more than "+p.patience().String(), late[1:]...)
 	return nil

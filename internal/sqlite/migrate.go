@@ -111,17 +111,14 @@ func checkForeignKeys(ctx context.Context, tx *sql.Tx) error {
 	return fmt.Errorf("rows of %s would refer to nothing", table)
 }
 
+// state is what a file says of itself, in one statement: another process may be
+// migrating it.
+const state = `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id`
+
 // check reads the file's version and refuses what is not ours to migrate.
 func (s Schema) check(ctx context.Context, q queryer, newest int) (at int, err error) {
-	if at, err = pragma(ctx, q, "user_version"); err != nil {
-		return 0, err
-	}
-	id, err := pragma(ctx, q, "application_id")
-	if err != nil {
-		return 0, err
-	}
-	tables, err := count(ctx, q, "SELECT count(*) FROM sqlite_schema")
-	if err != nil {
+	var id, tables int
+	if err := q.QueryRowContext(ctx, state).Scan(&at, &id, &tables); err != nil {
 		return 0, err
 	}
 	empty := at == 0 && tables == 0 && id == 0

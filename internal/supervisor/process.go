@@ -141,9 +141,19 @@ func (p *process) wait() {
 	p.mu.Lock()
 	p.state = p.cmd.ProcessState
 	p.mu.Unlock()
-	_ = p.client.Close()
+	p.hearOut()
 	_ = os.RemoveAll(p.runDir)
 	close(p.exited)
+}
+
+// hearOut closes the line of a host that is gone, after its last words, which
+// may still be on the way: they say why it ended.
+func (p *process) hearOut() {
+	select {
+	case <-p.client.Ended(): // the other end went with the host
+	case <-time.After(lastWords):
+	}
+	_ = p.client.Close()
 }
 
 // kill ends the whole group at once. It does nothing after the end: the id of
