@@ -4,6 +4,7 @@ LINT := $(TOOL) golangci-lint
 FUZZTIME ?= 30s
 BENCHCOUNT ?= 1
 TORTURE ?= 10m
+CUTS ?= 40
 GOTESTFLAGS ?=
 # SQLite itself, C made Go, runs five times as fast without the race detector's
 # eyes; what calls it, and what it calls back, is watched.
@@ -81,6 +82,10 @@ fuzz: ## run every fuzz test for FUZZTIME
 torture: ## kill writers, hosts, daemons and stores at random for TORTURE, and verify what is left
 	go test -run Torture -v -timeout 0 ./internal/cowvfs ./internal/dataplane -torture.duration $(TORTURE)
 	go test -run 'Torture|SplitBrain' -v -timeout 0 -tags e2e ./internal/e2e -torture.duration $(TORTURE)
+
+.PHONY: test-power
+test-power: ## cut the power of the embedded store's filesystem, ext4 and XFS (needs root)
+	go test -run PowerFailure -v -count=1 -timeout 0 -tags power ./internal/s3server -power.cuts $(CUTS)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the network)

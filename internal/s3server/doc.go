@@ -1,5 +1,6 @@
 // Package s3server is the embedded object store: versitygw on a directory, with
-// every object fsynced before it is acknowledged. It runs as a child process of
+// every object fsynced before it has its name, and again before it is
+// acknowledged. It runs as a child process of
 // the daemon, because the gateway changes the working directory of its process
 // and allows one instance in it.
 //
@@ -9,5 +10,5 @@
 //
 // The store listens on a 0600 unix socket for the daemon and, if asked, on a
 // TCP address for ordinary S3 tools, with keys kept in a 0600 file. It survives
-// crashes; it does not survive the loss of its disk.
+// crashes and power failures; it does not survive the loss of its disk.
 package s3server

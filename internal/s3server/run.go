@@ -46,6 +46,11 @@ func serve(ctx context.Context, s setup) error {
 	if err := os.MkdirAll(data, 0o700); err != nil {
 		return fmt.Errorf("object store directory: %w", err)
 	}
+	for _, dir := range []string{s.Dir, filepath.Dir(s.Dir)} { // they may be new
+		if err := fsync(dir); err != nil {
+			return fmt.Errorf("object store directory: %w", err)
+		}
+	}
 	store, sidecar, err := metadata(s.Dir, data)
 	if err != nil {
 		return err
