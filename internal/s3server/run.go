@@ -59,10 +59,11 @@ func serve(ctx context.Context, s setup) error {
 	if err != nil {
 		return fmt.Errorf("open the object store: %w", err)
 	}
-	ports := []string{s.Socket}
+	var ports []string // in this order: who finds the socket finds the address
 	if s.Address != "" {
 		ports = append(ports, s.Address)
 	}
+	ports = append(ports, s.Socket)
 	return embedgw.RunVersityGW(ctx, newDurable(inner, data, sidecar), &embedgw.Config{
 		RootUserAccess: s.AccessKey, RootUserSecret: s.SecretKey, Region: s.Region,
 		Ports: ports, SocketPerm: "0600", MaxConnections: 4096, MaxRequests: 2048, MultipartMaxParts: 10000,

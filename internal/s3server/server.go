@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	mathrand "math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -63,10 +65,20 @@ func New(cfg Config) (*Server, error) {
 	return &Server{cfg: cfg, keys: keys, address: address, done: make(chan struct{})}, nil
 }
 
-// choosePort replaces port 0, since the gateway does not say which it got.
+// choosePort replaces port 0, since the gateway does not say which it got. It
+// takes one that no other program is given by the kernel, most likely: the child
+// listens on it a moment later, and again whenever it was restarted.
 func choosePort(address string) (string, error) {
 	if address == "" {
 		return "", nil
+	}
+	if host, port, err := net.SplitHostPort(address); err == nil && port == "0" {
+		for range 100 {
+			chosen := net.JoinHostPort(host, strconv.Itoa(20_000+mathrand.IntN(12_000))) //nolint:gosec // no secret
+			if l, err := net.Listen("tcp", chosen); err == nil {                         //nolint:noctx // closed at once
+				return chosen, l.Close()
+			}
+		}
 	}
 	l, err := net.Listen("tcp", address) //nolint:noctx // closed at once: it only asks for a port
 	if err != nil {
