@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -9,8 +10,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/s3/s3fault"
 	"github.com/svcctl/svcctl/internal/s3/s3test"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/torturetest"
 )
 
@@ -101,8 +104,8 @@ func (d *duel) round(t *testing.T) {
 	old.signal(syscall.SIGSTOP)
 	d.next()
 	taker := d.start(t)
-	var took int64 // when the taker had acknowledged something
-	if d.rand.IntN(3) == 0 {
+	var took int64                           // when the taker had acknowledged something
+	if d.rounds > 1 && d.rand.IntN(3) == 0 { // in the first somebody takes over
 		time.Sleep(time.Duration(d.rand.IntN(1500)) * time.Millisecond) // perhaps it has not yet taken over
 	} else {
 		if !taker.await(t, "ACK", time.Minute) {
@@ -128,17 +131,37 @@ func (d *duel) round(t *testing.T) {
 		}
 		taker.kill() // the lease had not run out, most likely
 		d.note(taker.listen(t))
-		if old.await(t, "SAW", time.Minute) {
-			d.next()
-		} else {
+		if d.recorded(t) == d.host { // it had, and the old owner has not looked since
+			select {
+			case <-old.ended:
+			case <-time.After(time.Minute):
+				t.Fatalf("the old owner goes on:\n%s", old.errs.String())
+			}
 			d.over(t, old, took)
 			d.owner = d.start(t)
+		} else {
+			d.next()
 		}
 	}
 	if !d.owner.await(t, "SAW", time.Minute) {
 		t.Fatalf("nobody serves: %v, %q, %s", d.owner.cmd.ProcessState, d.owner.said, d.owner.errs.String())
 	}
 	d.look(t)
+}
+
+// recorded is the host that the bucket has as the owner.
+func (d *duel) recorded(t *testing.T) string {
+	t.Helper()
+	d.store.Way.Wait() // what a dead process asked for may be under way
+	branches, err := branch.New(branch.Config{Data: d.store.Open("duel/"), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := branches.Record(t.Context(), svc.Ref{Project: "p", Version: "v1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Owner
 }
 
 // over looks at what an owner said until it was fenced.

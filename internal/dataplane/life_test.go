@@ -51,7 +51,9 @@ func (p *prey) start(t *testing.T, store s3.Config) *life {
 	}
 	go func() {
 		defer close(l.ended)
-		for lines := bufio.NewScanner(out); lines.Scan(); {
+		lines := bufio.NewScanner(out)
+		lines.Buffer(nil, 16<<20) // a cut may name many files
+		for lines.Scan() {
 			l.hear(lines.Text())
 		}
 		_ = l.cmd.Wait() // the state says it all

@@ -173,8 +173,8 @@ func failures(t *testing.T) map[string]failing {
 			want: "deploying: worker_threw: Error: no [redacted] at index.js:1: fix the worker",
 		},
 		"hangs": {
-			data: good, stops: true, want: "deploying: step_timeout: not done after 20ms",
-			change: func(d *deploy.Deps) { d.StepLimit = 20 * time.Millisecond },
+			data: good, stops: true, want: "deploying: step_timeout: not done after 1s",
+			change: func(d *deploy.Deps) { d.StepLimit = time.Second },
 			hook: func(ctx context.Context, c string, _ svc.Ref) error {
 				if c != "serve" {
 					return nil

@@ -282,6 +282,18 @@ type answer struct {
 // get asks a URL of the service through the gateway, whatever its host resolves to.
 func (d *daemon) get(url string) answer { return d.do(http.MethodGet, url, "", "") }
 
+// served is get for a version that may not be back yet after its daemon was
+// started again: a request waits for that for two seconds only.
+func (d *daemon) served(url string) answer {
+	d.t.Helper()
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		a := d.get(url)
+		if a.Header.Get("Svc-Error") != "version_not_ready" || time.Now().After(end) {
+			return a
+		}
+	}
+}
+
 func (d *daemon) do(method, url, contentType, body string) answer {
 	d.t.Helper()
 	a, err := d.try(d.t.Context(), method, url, contentType, body)

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -180,16 +181,22 @@ func (l *loader) ask(i int) (string, error) {
 // longStream reads n lines, 20 ms apart, which all have to be of v1.
 func (d *daemon) longStream(prod string, n int) <-chan error {
 	done := make(chan error, 1)
-	begun := make(chan struct{})
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, fmt.Sprintf("%s/stream?n=%d", prod, n), nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	resp, err := d.http().Do(req) // with the first line, so it has begun
+	if err != nil {
+		d.t.Fatal(err)
+	}
 	go func() {
-		close(begun)
-		a, err := fetch(d.t.Context(), d.http(), http.MethodGet, fmt.Sprintf("%s/stream?n=%d", prod, n), "")
-		if err == nil && a.Body != strings.Repeat("v1\n", n) {
-			err = fmt.Errorf("%d: %d lines, of v1 %d", a.Status, strings.Count(a.Body, "\n"), strings.Count(a.Body, "v1\n"))
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err == nil && string(body) != strings.Repeat("v1\n", n) {
+			err = fmt.Errorf("%d: %d lines, of v1 %d", resp.StatusCode, strings.Count(string(body), "\n"), strings.Count(string(body), "v1\n"))
 		}
 		done <- err
 	}()
-	<-begun
 	return done
 }
 

@@ -184,7 +184,7 @@ func (w *world) check(prod string) {
 // checkData asks a version on its preview host and looks for what was written.
 func (w *world) checkData(v api.Version) {
 	w.t.Helper()
-	if got := w.get(v.PreviewURL + "/api").Header.Get("Svc-Version"); got != v.ID {
+	if got := w.served(v.PreviewURL + "/api").Header.Get("Svc-Version"); got != v.ID {
 		w.t.Errorf("%s is answered by %q", v.PreviewURL, got)
 	}
 	if len(w.signed[at(v.ProjectID, v.ID)]) == 0 {

@@ -20,7 +20,7 @@ type guestbook struct {
 
 func (d *daemon) guestbook(url string) guestbook {
 	d.t.Helper()
-	a := d.get(url + "/api")
+	a := d.served(url + "/api")
 	var g guestbook
 	if err := json.Unmarshal([]byte(a.Body), &g); err != nil || a.Status != http.StatusOK {
 		d.t.Fatalf("%s: %d %s", url, a.Status, a.Body)

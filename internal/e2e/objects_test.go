@@ -28,7 +28,7 @@ func (p pictures) put(method, key, body string) {
 // has checks what the worker gives for a key, "" for nothing.
 func (p pictures) has(key, want string) {
 	p.t.Helper()
-	got := p.get(p.v.PreviewURL + "/" + key)
+	got := p.served(p.v.PreviewURL + "/" + key)
 	if want == "" && got.Status != http.StatusNotFound || want != "" && (got.Status != http.StatusOK || got.Body != want) {
 		p.t.Errorf("%s of %s: %d, %d bytes, want %d", key, p.v.ID, got.Status, len(got.Body), len(want))
 	}

@@ -19,7 +19,7 @@ import (
 )
 
 // leaseTTL is that of the tests in which one daemon takes over from another.
-const leaseTTL = 2 * time.Second
+const leaseTTL = 5 * time.Second
 
 // external is the environment of a daemon on a store of its own kind.
 func external(store *torturetest.Store, more ...string) []string {

@@ -113,6 +113,9 @@ func (w *torture) step() {
 
 func (w *torture) pick() string {
 	ids := slices.Sorted(maps.Keys(w.live))
+	if len(ids) == 0 {
+		w.t.Fatal("no version lives")
+	}
 	return ids[w.rand.IntN(len(ids))]
 }
 

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -131,11 +130,7 @@ func same(t testing.TB, l *replica.Log, m *model, txid replica.TXID) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "db")
 	must(t, l.Restore(t.Context(), txid, path))
-	got, err := os.ReadFile(path)
-	must(t, err)
-	if !bytes.Equal(got, m.history[txid]) {
-		t.Fatalf("restored at %d: %d bytes that differ from the %d of the model", txid, len(got), len(m.history[txid]))
-	}
+	got := sameFile(t, path, m, txid)
 	plan, err := l.Plan(txid)
 	must(t, err)
 	src, err := l.Source(t.Context(), plan)
@@ -148,4 +143,14 @@ func same(t testing.TB, l *replica.Log, m *model, txid replica.TXID) {
 			t.Fatalf("pages from %d at %d differ", first, txid)
 		}
 	}
+}
+
+// sameFile compares what was restored with the model.
+func sameFile(t testing.TB, path string, m *model, txid replica.TXID) []byte {
+	t.Helper()
+	got := readFile(t, path)
+	if !bytes.Equal(got, m.history[txid]) {
+		t.Fatalf("restored at %d: %d bytes that differ from the %d of the model", txid, len(got), len(m.history[txid]))
+	}
+	return got
 }

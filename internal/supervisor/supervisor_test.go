@@ -142,7 +142,12 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := start(t, func(c *supervisor.Config) { c.StartTimeout = 3 * time.Second })
+			h := start(t, func(c *supervisor.Config) {
+				c.StartTimeout = time.Minute
+				if tc.want == "startup_timeout" {
+					c.StartTimeout = 3 * time.Second
+				}
+			})
 			spec := h.spec(tc.code, tc.adjust)
 			spec.Env = tc.env
 			_, err := h.serve(spec)
