@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxDataLimit = 1000     // of a page of rows or keys [D33]
+	maxDataLimit = 1000     // of a page of rows, keys or objects [D33]
 	maxDataBody  = 32 << 20 // bytes, more than a value may have
 	maxImport    = 5 << 30  // bytes of a file that is imported, or of an object
 )

@@ -59,6 +59,21 @@ func TestObjects(t *testing.T) {
 	h.get("/objects/FILES").wantProblem(409, "version_archived")
 }
 
+// A page of objects may be larger than one of projects: as many as the document says.
+func TestPagesOfObjects(t *testing.T) {
+	t.Parallel()
+	h := withData(t, files())
+	for i := range 203 {
+		h.do(request{method: "PUT", path: fmt.Sprintf("%s/objects/FILES/%03d", v1, i), body: "x", outside: true}).want(204)
+	}
+	for limit, want := range map[string]int{"202": 202, "1000": 203, "5000": 203} {
+		page := decode[api.ObjectPage](h.get("/objects/FILES?limit=" + limit).want(200))
+		if len(page.Items) != want || (page.NextCursor == nil) != (want == 203) {
+			t.Errorf("limit %s: %d objects, want %d", limit, len(page.Items), want)
+		}
+	}
+}
+
 func TestObjectsThroughTheSDK(t *testing.T) {
 	t.Parallel()
 	h := withData(t, files())

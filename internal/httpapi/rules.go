@@ -21,7 +21,8 @@ func ruleOf(pattern string) rule {
 	case "POST /v1/projects/{project}/versions/{version}/promote":
 		return rule{role: roleAdmin, body: object[api.PromoteVersion], bodyOptional: true}
 	case "GET /v1/projects/{project}/versions/{version}/database/tables/{table}/rows",
-		"GET /v1/projects/{project}/versions/{version}/kv/{namespace}/keys":
+		"GET /v1/projects/{project}/versions/{version}/kv/{namespace}/keys",
+		"GET /v1/projects/{project}/versions/{version}/objects/{bucket}":
 		return rule{role: roleAdmin, limit: maxDataLimit}
 	case "POST /v1/projects/{project}/versions/{version}/database/query":
 		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
