@@ -180,7 +180,7 @@ func TestOwnershipChangesHands(t *testing.T) {
 		if g, err := s.Acquire(short, ref("v"), b, ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("taken from a live owner: %+v, %v", g, err)
 		}
-		if err := s.Archive(ctx, grant, nil); err != nil {
+		if err := s.Archive(ctx, grant, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 		r, err := s.Record(ctx, ref("v"))
@@ -194,7 +194,7 @@ func TestOwnershipChangesHands(t *testing.T) {
 		if err != nil || next.Epoch != 2 {
 			t.Fatal(next, err)
 		}
-		if err := s.Archive(ctx, grant, nil); !errors.Is(err, branch.ErrLost) {
+		if err := s.Archive(ctx, grant, nil, nil); !errors.Is(err, branch.ErrLost) {
 			t.Errorf("archived with an old grant: %v", err)
 		}
 		if err := errors.Join(s.Release(ctx, grant), s.Release(ctx, next), la.Stop(ctx), la.Stop(ctx)); err != nil {

@@ -60,6 +60,7 @@ func (m *member) byStore() map[string][]File {
 }
 
 // needs gives the files that a wanted version cannot do without: its manifest,
+// what its record offers to forks,
 // every file of its own that is not dead, its current restore plans, and the
 // newest level 0 file of each store, from which readers learn its position. It
 // fails when the version could not be restored without its dead files: then
@@ -67,6 +68,7 @@ func (m *member) byStore() map[string][]File {
 func (m *member) needs() (map[id]bool, error) {
 	need := map[id]bool{}
 	m.eachInherited(func(f File) { need[f.id()] = true })
+	m.record.eachCut(func(f File) { need[f.id()] = true })
 	for store, files := range m.byStore() {
 		end, hole := Position(files)
 		if hole {
@@ -97,11 +99,22 @@ func (m *member) everything() map[id]bool {
 }
 
 // eachInherited calls do for every file of the manifest.
-func (m *member) eachInherited(do func(File)) {
-	if m.manifest == nil {
+func (m *member) eachInherited(do func(File)) { m.manifest.eachFile(do) }
+
+// eachCut calls do for every file that the record offers to forks; there may be
+// no record.
+func (r *Record) eachCut(do func(File)) {
+	if r != nil {
+		r.Cut.eachFile(do)
+	}
+}
+
+// eachFile calls do for every file of a manifest, which may be nil.
+func (m *Manifest) eachFile(do func(File)) {
+	if m == nil {
 		return
 	}
-	for _, base := range m.manifest.Stores {
+	for _, base := range m.Stores {
 		for _, f := range base.Files {
 			do(f)
 		}

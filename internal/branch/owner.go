@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -96,25 +97,33 @@ func (s *Store) held(ctx context.Context, g Grant) (*Record, error) {
 // Release gives up g. The version stays live: whoever serves it next acquires
 // it. Having lost it already is no error.
 func (s *Store) Release(ctx context.Context, g Grant) error {
-	if err := s.letGo(ctx, g, StateLive, g.Verified); !errors.Is(err, ErrLost) {
+	if err := s.letGo(ctx, g, Record{State: StateLive, Verified: g.Verified}); !errors.Is(err, ErrLost) {
 		return err
 	}
 	return nil
 }
 
 // Archive gives up g and says that all there is of the version is in the
-// store: ship, compact and verify before, and say what was verified. ErrLost when
-// it was not g's any more.
-func (s *Store) Archive(ctx context.Context, g Grant, verified map[string]uint64) error {
-	return s.letGo(ctx, g, StateArchived, verified)
+// store: ship, compact and verify before, and say what was verified, and what a
+// fork would begin with. ErrLost when it was not g's any more.
+func (s *Store) Archive(ctx context.Context, g Grant, verified map[string]uint64, cuts map[string]Cut) error {
+	next := Record{State: StateArchived, Verified: verified}
+	if len(cuts) > 0 {
+		next.Cut = &Manifest{Parent: g.Version, At: time.Now(), Stores: cuts}
+		if err := next.Cut.check(); err != nil {
+			return fmt.Errorf("archive %s: %w", g.Version, err)
+		}
+	}
+	return s.letGo(ctx, g, next)
 }
 
-func (s *Store) letGo(ctx context.Context, g Grant, state State, verified map[string]uint64) error {
+func (s *Store) letGo(ctx context.Context, g Grant, next Record) error {
 	r, err := s.held(ctx, g)
 	if err != nil {
 		return err
 	}
-	return s.change(ctx, g.Version, r, Record{State: state, Parent: r.Parent, Epoch: r.Epoch, Verified: verified})
+	next.Parent, next.Epoch = r.Parent, r.Epoch
+	return s.change(ctx, g.Version, r, next)
 }
 
 // Seal proves g: win opens the logs, restores them, and appends a first

@@ -33,6 +33,10 @@ type Record struct {
 	Took bool `json:"took,omitempty"`
 	// Verified are the transactions, by store, that an Archive proved to be restorable.
 	Verified map[string]uint64 `json:"verified,omitempty"`
+	// Cut is, of an archived version, what its forks begin with, so that they need
+	// not list its logs: a manifest whose Parent is the version. Sweeps keep what it
+	// names, whatever dead lists say.
+	Cut *Manifest `json:"cut,omitempty"`
 
 	etag    string
 	changed time.Time

@@ -252,3 +252,61 @@ func TestSweepGivesForksTheGrace(t *testing.T) {
 		}
 	})
 }
+
+// TestSweepKeepsWhatAnArchivedVersionOffers: a fork of it asks for no listing, so
+// the files that its record names stay, also those that a dead list names. Once
+// it is woken they go.
+func TestSweepKeepsWhatAnArchivedVersionOffers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := new(objstore.Mem)
+		s := open(t, b)
+		f1, f2 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2)
+		owner := branch.Owner{Host: "a", Session: "1"}
+		g, err := s.Acquire(t.Context(), ref("v1"), owner, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cut := branch.Cut{Kind: "main", PageSize: 4096, TXID: 2, Files: []branch.File{f1, f2}}
+		if err := s.Archive(t.Context(), g, nil, map[string]branch.Cut{"main": cut}); err != nil {
+			t.Fatal(err)
+		}
+		write(t, b, "v1", 1, 1, 2) // by an owner that does not know that it is none any more
+		if err := s.Bury(t.Context(), ref("v1"), []string{f1.Key()}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(61 * time.Minute)
+		sweep(t, s, false)
+		if !has(t, b, f1) {
+			t.Error("what forks begin with is gone")
+		}
+		r, err := s.Record(t.Context(), ref("v1"))
+		if err != nil || r.Cut == nil || !cmp.Equal(keysOf(r.Cut.Stores["main"].Files), []string{f1.Key(), f2.Key()}) {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		if _, err := s.Acquire(t.Context(), ref("v1"), owner, ""); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := s.Record(t.Context(), ref("v1")); err != nil || r.Cut != nil {
+			t.Errorf("a version that may be written offers %+v, %v", r.Cut, err)
+		}
+		sweep(t, s, false)
+		if has(t, b, f1) || !has(t, b, f2) {
+			t.Error("once it is woken, dead files go")
+		}
+		bad := map[string]branch.Cut{"main": {TXID: 3, Files: cut.Files}}
+		if g, err = s.Acquire(t.Context(), ref("v1"), owner, ""); err == nil {
+			err = s.Archive(t.Context(), g, nil, bad)
+		}
+		if !errors.Is(err, branch.ErrNotRestorable) {
+			t.Errorf("it offers what cannot be restored: %v", err)
+		}
+	})
+}
+
+func keysOf(files []branch.File) (keys []string) {
+	for _, f := range files {
+		keys = append(keys, f.Key())
+	}
+	return keys
+}

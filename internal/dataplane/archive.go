@@ -29,7 +29,7 @@ func (v *Volumes) Archive(ctx context.Context) error {
 	if err = errors.Join(err, v.Close()); err != nil || len(stores) == 0 { //nolint:contextcheck // what was begun is ended
 		return err
 	}
-	verified := map[string]uint64{}
+	verified, cuts := map[string]uint64{}, v.inherited()
 	for _, s := range stores {
 		at := uint64(s.log.Position())
 		if at == 0 {
@@ -45,8 +45,11 @@ func (v *Volumes) Archive(ctx context.Context) error {
 			}
 		}
 		verified[s.name] = at
+		if cuts[s.name], err = s.log.Cut(s.log.Position()); err != nil {
+			return err
+		}
 	}
-	return v.cfg.Branches.Archive(ctx, *v.grant, verified)
+	return v.cfg.Branches.Archive(ctx, *v.grant, verified, kinds(cuts))
 }
 
 // shipAll opens every store the version has written, and ships and compacts it.

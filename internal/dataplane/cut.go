@@ -32,7 +32,7 @@ func (v *Volumes) cutAt(ctx context.Context, moments map[string]moment) (cuts ma
 	for _, m := range moments { // all at once
 		m.hurry()
 	}
-	cuts = map[string]branch.Cut{}
+	cuts = v.inherited() // what was never opened was never written
 	for name, m := range moments {
 		if err := m.shipped(ctx); err != nil {
 			return nil, fmt.Errorf("shipping the store %q: %w", name, err)
@@ -41,14 +41,16 @@ func (v *Volumes) cutAt(ctx context.Context, moments map[string]moment) (cuts ma
 			return nil, err
 		}
 	}
-	if v.manifest != nil {
-		for name, base := range v.manifest.Stores {
-			if _, open := cuts[name]; !open {
-				cuts[name] = base // nothing of it was ever opened, so nothing was written
-			}
-		}
-	}
 	return kinds(cuts), v.fate.check()
+}
+
+// inherited gives the stores that the version began with, as they were.
+func (v *Volumes) inherited() map[string]branch.Cut {
+	cuts := map[string]branch.Cut{}
+	if v.manifest != nil {
+		maps.Copy(cuts, v.manifest.Stores)
+	}
+	return cuts
 }
 
 // moment is where one store stood when all of them stood still.
@@ -104,8 +106,15 @@ func kinds(cuts map[string]branch.Cut) map[string]branch.Cut {
 }
 
 // CutStored is Cut for a version that no process has open, from the object store
-// alone: the newest transactions there.
+// alone: the newest transactions there. The record of an archived one has it.
 func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
+	record, err := c.Branches.Record(ctx, c.Ref)
+	if err != nil {
+		return nil, err
+	}
+	if record != nil && record.Cut != nil {
+		return record.Cut.Stores, nil
+	}
 	s, err := c.stored(ctx)
 	if err != nil {
 		return nil, err
@@ -117,8 +126,7 @@ func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 	cuts := maps.Clone(bases)
 	for name, listing := range s.logs {
 		rc := replica.Config{
-			Bucket: c.Bucket, Prefix: branch.StorePrefix(c.Ref, name), Listing: listing, End: replica.TXID(s.ends[name]),
-			Keep: c.Branches.Keep(), Logger: c.Logger,
+			Bucket: c.Bucket, Prefix: branch.StorePrefix(c.Ref, name), Listing: listing, Keep: c.Branches.Keep(), Logger: c.Logger,
 		}
 		if base, ok := bases[name]; ok {
 			rc.Base = &base
@@ -138,20 +146,14 @@ func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 type stored struct {
 	manifest *branch.Manifest           // nil for a root
 	logs     map[string][]objstore.Info // by store
-	ends     map[string]uint64          // of the logs, when the version is archived
 }
 
 // stored asks for all of it at once.
 func (c Config) stored(ctx context.Context) (s stored, err error) {
-	var record *branch.Record
-	var errs [3]error
+	var errs [2]error
 	var all sync.WaitGroup
 	all.Go(func() { s.manifest, errs[0] = c.Branches.Load(ctx, c.Ref) })
 	all.Go(func() { s.logs, errs[1] = c.Branches.Logs(ctx, c.Ref) })
-	all.Go(func() { record, errs[2] = c.Branches.Record(ctx, c.Ref) })
 	all.Wait()
-	if record != nil && record.State == branch.StateArchived {
-		s.ends = record.Verified
-	}
 	return s, errors.Join(errs[:]...)
 }

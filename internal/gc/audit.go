@@ -11,7 +11,7 @@ import (
 
 // The codes of what an audit or a sweep finds wrong.
 const (
-	codeFileMissing     = "file_missing"      // a manifest names an object that is not there
+	codeFileMissing     = "file_missing"      // a manifest, or the record of an archived version, names an object that is not there
 	codeFileSize        = "file_size"         // an object has another size than it must have
 	codeLogHole         = "log_hole"          // transactions are missing in the middle of a log
 	codeLogShort        = "log_short"         // the end of a log is missing that was proven to be there

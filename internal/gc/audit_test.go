@@ -25,11 +25,14 @@ func (w *world) remove(key string) {
 }
 
 // archive gives a version up at transaction txid.
-func (w *world) archive(id string, txid uint64) {
+func (w *world) archive(id string, txid uint64) { w.archiveWith(id, txid, nil) }
+
+// archiveWith also says what forks begin with.
+func (w *world) archiveWith(id string, txid uint64, cuts map[string]branch.Cut) {
 	w.t.Helper()
 	g, err := w.branches.Acquire(w.t.Context(), ref(id), branch.Owner{Host: "h", Session: "s"}, "")
 	if err == nil {
-		err = w.branches.Archive(w.t.Context(), g, map[string]uint64{"main": txid})
+		err = w.branches.Archive(w.t.Context(), g, map[string]uint64{"main": txid}, cuts)
 	}
 	if err != nil {
 		w.t.Fatal(err)
@@ -79,6 +82,25 @@ func TestAuditFinds(t *testing.T) {
 		"the end of an archived log": {
 			do:   func(w *world) { w.archive("child", 4); w.remove(slot("child", 4)) },
 			want: []string{"log_short child main " + slot("child", 4) + " 1"},
+		},
+		"a file that a fork would name": {
+			do: func(w *world) {
+				w.file("parent", 1, 1, 3)
+				w.archiveWith("parent", 3, cutOf(branchFiles("parent", 1, 3)))
+				w.bury("parent", branchFiles("parent", 1, 1)...)
+				w.remove(slot("parent", 1))
+				w.destroy("child")
+				time.Sleep(84 * time.Minute)
+			},
+			want: []string{"file_missing parent main " + slot("parent", 1) + " 1", "overdue child  " + slot("child", 3) + " 2"},
+		},
+		"nothing that a fork would name is overdue": {
+			do: func(w *world) {
+				w.file("parent", 1, 1, 3)
+				w.archiveWith("parent", 3, cutOf(branchFiles("parent", 1, 3)))
+				w.bury("parent", branchFiles("parent", 1, 2)...)
+				time.Sleep(84 * time.Minute)
+			},
 		},
 		"all of an archived version": {
 			do: func(w *world) {
@@ -193,6 +215,10 @@ func TestAuditFinds(t *testing.T) {
 			})
 		})
 	}
+}
+
+func cutOf(files []branch.File) map[string]branch.Cut {
+	return map[string]branch.Cut{"main": {Kind: "d1", PageSize: 4096, TXID: files[len(files)-1].Max, Files: files}}
 }
 
 func branchFiles(version string, lo, hi uint64) (files []branch.File) {

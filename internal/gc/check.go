@@ -113,9 +113,12 @@ func (p *projectAudit) unreadable(ctx context.Context, found *verdict, what stri
 
 // check holds what a version must have against a listing.
 func (p *projectAudit) check(found *verdict, b svc.Brief, there *listing, record *branch.Record, manifest *branch.Manifest) {
-	bases, verified := map[string]branch.StoreBase{}, map[string]uint64{}
+	bases, cuts, verified := map[string]branch.StoreBase{}, map[string]branch.Cut{}, map[string]uint64{}
 	if record != nil {
 		verified = record.Verified
+		if record.Cut != nil {
+			cuts = record.Cut.Stores
+		}
 		if record.State == branch.StateDestroying {
 			found.add(codeRecordDestroyed, "", "", "its data is marked as destroyed, while the version is "+string(b.Status))
 		}
@@ -127,11 +130,11 @@ func (p *projectAudit) check(found *verdict, b svc.Brief, there *listing, record
 	}
 	own := there.own(found.ref)
 	for _, store := range union(own, bases, verified) {
-		c := storeCheck{verdict: found, store: store, own: own[store], base: bases[store].Files, there: there}
+		c := storeCheck{verdict: found, store: store, own: own[store], base: bases[store].Files, cut: cuts[store].Files, there: there}
 		c.run(verified[store])
 		found.stores++
 		found.files += len(c.own) + len(c.base)
-		for _, f := range c.base {
+		for _, f := range slices.Concat(c.base, c.cut) {
 			p.inherited[nameOf(f)] = true
 		}
 	}
@@ -149,12 +152,14 @@ type storeCheck struct {
 	*verdict
 	store     string
 	own, base []branch.File // base as the manifest says
+	cut       []branch.File // what the record offers to forks
 	there     *listing
 }
 
 // run looks at every file, then plans as one who restores would.
 func (c storeCheck) run(verified uint64) {
 	present := c.present()
+	c.offered()
 	end, hole := branch.Position(slices.Concat(c.base, c.own))
 	if end < verified {
 		c.at(codeLogShort, end+1, "it reached transaction %d when it was archived, and now ends with %d", verified, end)
@@ -204,6 +209,18 @@ func (c storeCheck) present() (present []branch.File) {
 		c.add(codeFileSize, c.store, odd[0].Key(), "an object has another size than it must have", odd[1:]...)
 	}
 	return present
+}
+
+// offered complains about files that a fork of an archived version would name
+// and that are not there.
+func (c storeCheck) offered() {
+	missing := slices.DeleteFunc(slices.Clone(c.cut), func(f branch.File) bool {
+		got, ok := c.there.find(f)
+		return ok && got.Size == f.Size || slices.ContainsFunc(c.base, func(b branch.File) bool { return nameOf(b) == nameOf(f) })
+	})
+	if len(missing) > 0 {
+		c.add(codeFileMissing, c.store, missing[0].Key(), "its record names an object that is not there as it should be", missing[1:]...)
+	}
 }
 
 // at notes a problem with a transaction.
