@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/branch"
 	"github.com/svcctl/svcctl/internal/config"
@@ -15,8 +14,6 @@ import (
 	"github.com/svcctl/svcctl/internal/dirstore"
 	"github.com/svcctl/svcctl/internal/objstore"
 	"github.com/svcctl/svcctl/internal/s3"
-	"github.com/svcctl/svcctl/internal/supervisor"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // storage is where the versions' data is, and what this daemon is to it.
@@ -128,30 +125,6 @@ func (d *dataDir) hostID() (string, error) {
 		return "", fmt.Errorf("%s cannot be used: %w: restore it, or delete it and be a new host", path, err)
 	}
 	return h.ID, nil
-}
-
-// lagLimit is how old a write may be that the store does not have before health
-// says so.
-const lagLimit = 10 * time.Second
-
-// Ping says whether the store answers, and takes what the runtimes write.
-// spec: GET /v1/health/deep.
-func (s *storage) Ping(ctx context.Context) error {
-	if err := s.objects.Ping(ctx); err != nil {
-		return err
-	}
-	return s.lag()
-}
-
-// lagging looks for runtimes whose writes the store does not take.
-func (d *Daemon) lagging() error {
-	for _, r := range d.supervisor.Runtimes() {
-		if r.State == supervisor.StateServing && r.Behind > lagLimit {
-			return svc.Errorf(svc.Unavailable, "data_behind", "the store is %s behind with the data of %s: %s",
-				r.Behind.Round(time.Second), r.Ref, r.DataError)
-		}
-	}
-	return nil
 }
 
 var _ objstore.Bucket = (*s3.Bucket)(nil)
