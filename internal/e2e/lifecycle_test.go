@@ -145,7 +145,7 @@ func TestWakeFails(t *testing.T) {
 	if err := w.objects("svc-artifacts").Delete(t.Context(), book+"/v2/bundle.tar.zst"); err != nil {
 		t.Fatal(err)
 	}
-	w.refused(8, "artifact_missing", "versions", "wake", book+"/v2")
+	w.refused(1, "artifact_missing", "versions", "wake", book+"/v2")
 	v, err := w.client().Version(t.Context(), book, "v2")
 	if err != nil || v.Status != api.VersionStatusArchived || v.WokenAt != nil {
 		t.Errorf("%+v, %v", v, err)

@@ -21,7 +21,7 @@ const (
 	ExitAuth        = 4
 	ExitNotFound    = 5
 	ExitConflict    = 6
-	ExitFailed      = 7 // the version ended in failed
+	ExitFailed      = 7 // the version ended as failed
 	ExitBusy        = 8 // the queue is full, or nobody answers
 	ExitTimeout     = 124
 	ExitInterrupted = 130
@@ -57,9 +57,9 @@ func ExitCode(err error) int {
 	case errors.As(err, &late):
 		return ExitTimeout
 	case errors.As(err, &ended):
-		return ExitFailed
+		return exitOfEnd(ended.Version.Status)
 	case errors.As(err, &refused):
-		return exitOfStatus(refused.Status)
+		return exitOfRefusal(refused)
 	case errors.Is(err, client.ErrUnreachable):
 		return ExitBusy
 	case errors.Is(err, context.Canceled):
@@ -71,6 +71,24 @@ func ExitCode(err error) int {
 	default:
 		return ExitFailure
 	}
+}
+
+// exitOfEnd tells a deploy that failed from a version that is asleep or gone.
+func exitOfEnd(status api.VersionStatus) int {
+	if status == api.VersionStatusFailed {
+		return ExitFailed
+	}
+	return ExitFailure
+}
+
+// exitOfRefusal goes by the status, but for the codes of 503 that say how the
+// work ended: whoever waits and tries again because of ExitBusy would not learn it.
+func exitOfRefusal(e *client.Error) int {
+	switch e.Problem.Code {
+	case "wake_failed", "archive_incomplete":
+		return ExitFailure
+	}
+	return exitOfStatus(e.Status)
 }
 
 func exitOfStatus(status int) int {

@@ -39,9 +39,18 @@ func TestExitCode(t *testing.T) {
 		"gone":         {&client.Error{Status: http.StatusGone}, kit.ExitNotFound},
 		"conflict":     {&client.Error{Status: http.StatusConflict}, kit.ExitConflict},
 		"precondition": {&client.Error{Status: http.StatusPreconditionFailed}, kit.ExitConflict},
-		"queue full":   {&client.Error{Status: http.StatusServiceUnavailable}, kit.ExitBusy},
+		"queue full":   {refusedWith(http.StatusServiceUnavailable, "queue_full"), kit.ExitBusy},
+		"stopping":     {refusedWith(http.StatusServiceUnavailable, "shutting_down"), kit.ExitBusy},
+		"slow":         {refusedWith(http.StatusServiceUnavailable, "timeout"), kit.ExitBusy},
+		"restarting":   {refusedWith(http.StatusServiceUnavailable, "runtime_unavailable"), kit.ExitBusy},
+		"a proxy":      {refusedWith(http.StatusServiceUnavailable, ""), kit.ExitBusy},
+		"too many":     {refusedWith(http.StatusTooManyRequests, ""), kit.ExitBusy},
+		"not woken":    {refusedWith(http.StatusServiceUnavailable, "wake_failed"), kit.ExitFailure},
+		"not sealed":   {refusedWith(http.StatusServiceUnavailable, "archive_incomplete"), kit.ExitFailure},
 		"unreachable":  {fmt.Errorf("x: %w", client.ErrUnreachable), kit.ExitBusy},
 		"failed":       {&client.VersionError{Version: api.Version{Status: api.VersionStatusFailed}}, kit.ExitFailed},
+		"asleep again": {&client.VersionError{Version: api.Version{Status: api.VersionStatusArchived}}, kit.ExitFailure},
+		"destroyed":    {&client.VersionError{Version: api.Version{Status: api.VersionStatusDestroyed}}, kit.ExitFailure},
 		"late":         {&kit.TimeoutError{Text: "late"}, kit.ExitTimeout},
 		"interrupted":  {fmt.Errorf("x: %w", context.Canceled), kit.ExitInterrupted},
 		"not there":    {fmt.Errorf("x: %w", svc.Errorf(svc.NotFound, "workerd_not_installed", "x")), kit.ExitNotFound},
@@ -53,6 +62,10 @@ func TestExitCode(t *testing.T) {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}
+}
+
+func refusedWith(status int, code string) error {
+	return fmt.Errorf("x: %w", &client.Error{Status: status, Problem: api.Problem{Code: code}})
 }
 
 func TestFail(t *testing.T) {
