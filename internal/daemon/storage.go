@@ -24,6 +24,7 @@ type storage struct {
 	branches *branch.Store
 	lease    *branch.Lease // nil with the embedded store, which nobody else can reach
 	lag      func() error  // what is not well with the data of those that run
+	health   []*inquiry    // of Ping
 }
 
 // startStorage makes sure that the object store keeps its promises, and says in
@@ -50,7 +51,8 @@ func (d *Daemon) startStorage(ctx context.Context, _ Config) error {
 		go d.watchLease(s.lease)
 	}
 	d.storage = s
-	return nil
+	s.health, err = s.inquiries(manifests)
+	return err
 }
 
 // watchLease stops the daemon when another one believes to be the same host: a
