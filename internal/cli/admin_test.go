@@ -17,21 +17,27 @@ import (
 // answering serves one answer at one path, and runs a command line against it.
 func answering(t *testing.T, request string, answer any, args ...string) (code int, out, errOut string) {
 	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return against(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Method + " " + r.URL.String(); got != request {
 			t.Errorf("asked %s, want %s", got, request)
 		}
 		if err := json.NewEncoder(w).Encode(answer); err != nil {
 			t.Error(err)
 		}
-	}))
+	}, append([]string{"admin", "gc"}, args...)...)
+}
+
+// against runs a command line with h as the server.
+func against(t *testing.T, h http.HandlerFunc, args ...string) (code int, out, errOut string) {
+	t.Helper()
+	server := httptest.NewServer(h)
 	t.Cleanup(server.Close)
 	var stdout, stderr bytes.Buffer
 	k := &kit.Kit{
 		Streams: kit.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr}, Dir: t.TempDir(),
 		Environ: []string{"HOME=" + t.TempDir(), "SVCCTL_ADMIN_TOKEN=x", "SVCCTL_SERVER=" + server.URL, "CI=1"},
 	}
-	code = Main(t.Context(), append([]string{"admin", "gc"}, args...), k)
+	code = Main(t.Context(), args, k)
 	return code, stdout.String(), stderr.String()
 }
 

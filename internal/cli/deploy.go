@@ -128,7 +128,7 @@ func follow(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions, 
 			k.Notef("next: svcctl versions get %s/%s --wait", accepted.ProjectID, accepted.ID)
 		})
 	}
-	v, err := waitReady(ctx, k, c, waitFor{accepted.ProjectID, accepted.ID, o.timeout})
+	v, err := waitReady(ctx, k, c, waitFor{project: accepted.ProjectID, version: accepted.ID, timeout: o.timeout})
 	if err != nil {
 		return err
 	}

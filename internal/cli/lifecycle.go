@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,11 +22,20 @@ type versionVerb struct {
 }
 
 func newVersionsArchive(k *kit.Kit) *cobra.Command {
-	return newVersionVerb(k, versionVerb{
+	var timeout time.Duration
+	cmd := newVersionVerb(k, versionVerb{
 		use: "archive", short: "Stop a version's process and keep its data", stage: "archiving", done: "archived",
-		long: "Stops the process of a ready version. Its host answers 503 until it is woken; its data stays. Production cannot be archived.",
-		call: (*client.Client).Archive,
+		long: "Stops the process of a ready version, and waits until the object store has all of its data. Its host answers 503 until it is " +
+			"woken; its data stays. Production cannot be archived.",
+		call: func(c *client.Client, ctx context.Context, project, version string) (api.Version, error) {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			v, err := c.Archive(ctx, project, version)
+			return v, waitFor{project, version, timeout, "archive"}.late(ctx, err)
+		},
 	})
+	timeoutFlag(cmd, &timeout, "archive")
+	return cmd
 }
 
 func newVersionsPin(k *kit.Kit) *cobra.Command {
@@ -88,7 +99,7 @@ func newVersionsWake(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return wakeVersion(cmd.Context(), k, o, args[0]) },
 	}
 	projectFlag(cmd, &o.project)
-	cmd.Flags().DurationVar(&o.timeout, "timeout", 5*time.Minute, "give up waiting after this long; the wake goes on")
+	timeoutFlag(cmd, &o.timeout, "wake")
 	return cmd
 }
 
@@ -104,15 +115,22 @@ func wakeVersion(ctx context.Context, k *kit.Kit, o versionsWake, arg string) er
 	progress := k.NewProgress()
 	defer progress.Abort()
 	progress.Stage("waking " + id)
+	w := waitFor{project, id, o.timeout, "wake"}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
 	v, err := c.Wake(ctx, project, id)
 	if err != nil {
-		return err
+		return w.late(ctx, err)
 	}
 	progress.Done("")
 	if v.Status != api.VersionStatusReady && v.Status != api.VersionStatusDraining { // it takes long
-		if v, err = waitReady(ctx, k, c, waitFor{project, id, o.timeout}); err != nil {
-			return err
-		}
+		v, err = waitReady(ctx, k, c, w)
+	}
+	if _, ended := errors.AsType[*client.VersionError](err); ended {
+		return fmt.Errorf("the wake failed: %w", err)
+	}
+	if err != nil {
+		return err
 	}
 	return k.Print(v, func() { k.Printf("%s/%s is ready at %s", v.ProjectID, v.ID, kit.Clean(v.PreviewURL)) })
 }

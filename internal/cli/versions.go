@@ -108,7 +108,7 @@ func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) erro
 	}
 	var ended *client.VersionError // the record is shown all the same
 	if o.wait {
-		_, err := waitReady(ctx, k, c, waitFor{project, id, o.timeout})
+		_, err := waitReady(ctx, k, c, waitFor{project: project, version: id, timeout: o.timeout})
 		if err != nil && !errors.As(err, &ended) {
 			return err
 		}

@@ -6,14 +6,54 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/svcctl/svcctl/internal/cli/kit"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
+// waitFor is a wait that --timeout bounds.
 type waitFor struct {
 	project, version string
 	timeout          time.Duration
+	verb             string // that is waited for; "" for a deploy
+}
+
+// goesOn says what the end of the wait does not end, and how to wait again. A
+// verb that is repeated joins the one under way.
+func (w waitFor) goesOn() string {
+	if w.verb == "" {
+		return fmt.Sprintf("the deploy goes on: svcctl versions get %s/%s --wait", w.project, w.version)
+	}
+	return fmt.Sprintf("the %s goes on: svcctl versions %[1]s %s/%s", w.verb, w.project, w.version)
+}
+
+// late is err, or what --timeout and Ctrl-C make of it, which end ctx.
+func (w waitFor) late(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil { // an HTTP client has time limits of its own
+		return err
+	}
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("stopped waiting, %s: %w", w.goesOn(), ctx.Err())
+	}
+	aim := "ready"
+	if w.verb == "archive" {
+		aim = "archived"
+	}
+	return &kit.TimeoutError{Text: fmt.Sprintf("%s/%s is not %s after %s; %s", w.project, w.version, aim, w.timeout, w.goesOn())}
+}
+
+// timeoutFlag adds --timeout to a command that asks for the work and waits for
+// it in one: without time it would not even ask.
+func timeoutFlag(cmd *cobra.Command, timeout *time.Duration, verb string) {
+	cmd.Flags().DurationVar(timeout, "timeout", 5*time.Minute, "give up waiting after this long; the "+verb+" goes on")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *timeout <= 0 {
+			return kit.Usagef("--timeout must be more than 0")
+		}
+		return nil
+	}
 }
 
 // waitReady follows a deploy to its end, showing each step. A version that
@@ -34,13 +74,8 @@ func waitReady(ctx context.Context, k *kit.Kit, c *client.Client, w waitFor) (ap
 		progress.Abort()
 		showLogs(ctx, k, c, ended.Version)
 		return v, err
-	case errors.Is(err, context.DeadlineExceeded):
-		return v, &kit.TimeoutError{Text: fmt.Sprintf("%s/%s is not ready after %s; the deploy goes on: svcctl versions get %[1]s/%[2]s --wait",
-			w.project, w.version, w.timeout)}
-	case ctx.Err() != nil:
-		return v, fmt.Errorf("stopped waiting, the deploy goes on: svcctl versions get %s/%s --wait: %w", w.project, w.version, ctx.Err())
 	default:
-		return v, err
+		return v, w.late(bounded, err)
 	}
 }
 

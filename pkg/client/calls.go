@@ -101,9 +101,11 @@ func (c *Client) Version(ctx context.Context, project, version string) (api.Vers
 	return as[api.Version](read(resp, err))
 }
 
-// Archive stops the process of a version and keeps its data.
+// Archive stops the process of a version and keeps its data. It returns once the
+// object store has all of it, which may be half an hour: the only time limit is
+// ctx. One that is given up goes on; another call waits for its end.
 func (c *Client) Archive(ctx context.Context, project, version string) (api.Version, error) {
-	resp, err := c.raw.ArchiveVersion(ctx, project, version)
+	resp, err := c.slow.ArchiveVersion(ctx, project, version)
 	return as[api.Version](read(resp, err))
 }
 

@@ -198,6 +198,35 @@ func TestOnlyReadsAreTriedAgain(t *testing.T) {
 	})
 }
 
+// An archive may take as long as the service gives it, which is half an hour.
+func TestArchiveTakesItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := connect(t, "http://service", client.Options{HTTP: &http.Client{Timeout: time.Minute, Transport: late(31 * time.Minute)}})
+		if v, err := c.Archive(t.Context(), "shop", "v-1"); err != nil || v.Status != api.VersionStatusArchived {
+			t.Errorf("%s, %v", v.Status, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+		defer cancel()
+		if _, err := c.Archive(ctx, "shop", "v-1"); !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, client.ErrUnreachable) {
+			t.Error(err)
+		}
+	})
+}
+
+// late is a service that answers after so long.
+type late time.Duration
+
+func (d late) RoundTrip(r *http.Request) (*http.Response, error) {
+	select {
+	case <-time.After(time.Duration(d)):
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	}
+	body := io.NopCloser(strings.NewReader(`{"id":"v-1","project_id":"shop","status":"archived"}`))
+	return &http.Response{StatusCode: http.StatusOK, Request: r, Body: body, Header: http.Header{"Content-Type": {"application/json"}}}, nil
+}
+
 func TestUpload(t *testing.T) {
 	t.Parallel()
 	var got struct {
