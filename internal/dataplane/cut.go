@@ -66,8 +66,11 @@ func (v *Volumes) moment(ctx context.Context) (moments map[string]moment, offer 
 		return nil, "", err
 	}
 	v.settled()
-	v.gate.Lock()
-	defer v.gate.Unlock()
+	release, err := v.gate.own(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	defer release()
 	stores := *v.open.Load() // one that was opened in between may have been written
 	moments = map[string]moment{}
 	for _, s := range stores {

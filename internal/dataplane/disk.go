@@ -14,8 +14,9 @@ import (
 type disk struct {
 	path string // of the WAL
 
-	syncing sync.Mutex // held by the round that syncs; guards file
+	syncing sync.Mutex // held by the round that syncs; guards what follows
 	file    *os.File
+	failed  error // the first: the next sync may succeed, and what failed is not there
 
 	mu   sync.Mutex // guards next
 	next *round     // of those who wait for the round after the one that syncs
@@ -57,9 +58,12 @@ func (d *disk) lead(r *round) {
 			return
 		}
 	}
-	if err := syncFile(d.file); err != nil {
-		r.err = fmt.Errorf("syncing the WAL: %w", err)
+	if d.failed == nil {
+		if err := syncFile(d.file); err != nil {
+			d.failed = fmt.Errorf("syncing the WAL: %w", err)
+		}
 	}
+	r.err = d.failed
 }
 
 // close lets go of the WAL, which its last connection is about to remove.

@@ -174,8 +174,10 @@ func (s *store) write(ctx context.Context, fn func(*raw.Conn) error) error {
 		if err := cmp.Or(ctx.Err(), s.closing()); err != nil { // all were ready
 			return err
 		}
-		s.volumes.gate.RLock()
-		defer s.volumes.gate.RUnlock()
+		if err := s.volumes.gate.enter(ctx); err != nil {
+			return err
+		}
+		defer s.volumes.gate.leave()
 		over := make(chan struct{})
 		s.writing.Store(&over)
 		defer func() { s.writing.Store(nil); close(over) }()

@@ -26,7 +26,7 @@ type Volumes struct {
 	cfg        Config
 	cache      cache
 	fate       *fate
-	gate       sync.RWMutex    // writes share it, a cut owns it
+	gate       *gate
 	background context.Context //nolint:containedctx // of the work that goes on behind the traffic
 	cancel     context.CancelFunc
 	early      context.Context //nolint:containedctx // of stores that are opened before anybody asks
@@ -65,7 +65,7 @@ func Open(ctx context.Context, c Config) (*Volumes, error) {
 		return nil, err
 	}
 	v := &Volumes{
-		cfg: c, cache: cache{c.Dir}, fate: newFate(), stores: map[string]*opening{},
+		cfg: c, cache: cache{c.Dir}, fate: newFate(), gate: newGate(), stores: map[string]*opening{},
 		hydrating: make(chan struct{}, 1), compacting: make(chan struct{}, 1),
 		bodies: newBlobCache(filepath.Join(c.Dir, tempDir, "blobs")),
 	}
@@ -244,14 +244,6 @@ func (v *Volumes) lose(err error) {
 	}
 }
 
-// Freeze runs fn while no store of the version is being written: what is on
-// disk then is one moment of all of them.
-func (v *Volumes) Freeze(fn func() error) error {
-	v.gate.Lock()
-	defer v.gate.Unlock()
-	return fn()
-}
-
 // Behind is how long the oldest write has waited for the object store, and why
 // the last try to ship one failed, nil if it did not. It returns at once.
 func (v *Volumes) Behind() (age time.Duration, failing error) {
@@ -296,6 +288,19 @@ func (v *Volumes) Close() error {
 	return errors.Join(errs...)
 }
 
+// Ship returns when everything that was committed before the call is in the
+// object store. Stores without news ask nothing of it.
+func (v *Volumes) Ship(ctx context.Context) error {
+	stores := *v.open.Load()
+	errs := make([]error, len(stores))
+	var all sync.WaitGroup
+	for i, s := range stores {
+		all.Go(func() { errs[i] = s.ship.flush(ctx) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
 // flushAll ships what is left, all stores at once.
 func (v *Volumes) flushAll(stores []*store) {
 	ctx, cancel := context.WithTimeout(v.background, closeFlush)
@@ -304,7 +309,7 @@ func (v *Volumes) flushAll(stores []*store) {
 	for _, s := range stores {
 		all.Go(func() {
 			if err := s.ship.flush(ctx); err != nil && v.fate.check() == nil {
-				v.cfg.Logger.Warn("the last writes stay on this machine until the version starts again", "store", s.name, "error", err)
+				v.cfg.Logger.Warn("the last writes are on this machine only, until the version starts again, or the machine", "store", s.name, "error", err)
 			}
 		})
 	}

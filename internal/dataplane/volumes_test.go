@@ -3,13 +3,11 @@ package dataplane_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -180,42 +178,6 @@ func TestConcurrent(t *testing.T) {
 	if n := number(t, s, "SELECT count(*) FROM t"); n != 180 {
 		t.Errorf("%d rows, want 180", n)
 	}
-}
-
-// While the set is frozen nothing is written to any store, and reads go on.
-func TestFreeze(t *testing.T) {
-	t.Parallel()
-	v := open(t, t.TempDir())
-	var stores []binding.Store
-	for i := range 3 {
-		stores = append(stores, store(t, v, fmt.Sprint("s", i)))
-		exec(t, stores[i], "CREATE TABLE t(x)")
-	}
-	var all sync.WaitGroup
-	var stop atomic.Bool
-	for _, s := range stores {
-		all.Go(func() {
-			for !stop.Load() {
-				exec(t, s, "INSERT INTO t VALUES (1)")
-			}
-		})
-	}
-	for range 10 {
-		err := v.Freeze(func() error {
-			for _, s := range stores {
-				before := number(t, s, "SELECT count(*) FROM t")
-				if after := number(t, s, "SELECT count(*) FROM t"); after != before {
-					t.Errorf("written while frozen: %d then %d rows", before, after)
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	}
-	stop.Store(true)
-	all.Wait()
 }
 
 // Waiting for a connection and running a statement both end with the context.
