@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -202,6 +203,12 @@ func (v versionData) Seal(ctx context.Context, ref svc.Ref) error {
 		return err
 	}
 	return v.archive(ctx, version, func() error { return v.wipe(ref) })
+}
+
+// Unsealed implements lifecycle.Vault: Seal ends with the removal of the cache.
+func (v versionData) Unsealed(ref svc.Ref) bool {
+	_, err := os.Lstat(v.dir(ref))
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // archive has a host bring what is in the cache to the object store. then runs

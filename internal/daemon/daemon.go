@@ -35,7 +35,8 @@ const (
 	// workStop is how long a stop waits for deploys, wakes and the like to end by
 	// themselves.
 	workStop = 2 * time.Second
-	// sweepEvery is how often leftovers of destroyed versions are looked for.
+	// sweepEvery is how often leftovers of destroyed and archived versions are
+	// looked for.
 	sweepEvery = 10 * time.Minute
 )
 
@@ -280,10 +281,11 @@ func (d *Daemon) flushRequests(ctx context.Context) {
 	}
 }
 
-// sweep removes what is left of destroyed versions [D22].
+// sweep removes what is left of destroyed versions [D22], and seals archived ones
+// that could not be.
 func (d *Daemon) sweep(ctx context.Context) {
 	if err := d.lifecycle.Sweep(ctx); err != nil && ctx.Err() == nil {
-		d.logger.WarnContext(ctx, "destroyed versions were not looked after", "error", err)
+		d.logger.WarnContext(ctx, "not every archived or destroyed version was looked after", "error", err)
 	}
 }
 

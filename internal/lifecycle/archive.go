@@ -90,12 +90,12 @@ func (s *Service) rest(ctx context.Context, ref svc.Ref) error {
 	}
 	s.logger(ref).ErrorContext(ctx, "an archived version's data is not sealed", "error", err)
 	return svc.Errorf(svc.Unavailable, "archive_incomplete", "version %s is archived, and its data is still on the server's disk only", ref).
-		WithHint("archive it again; the next start of the service tries as well").Because(err)
+		WithHint("archive it again; the service tries by itself as well, every few minutes").Because(err)
 }
 
 // seal seals a version's data, or gives up, after a while or because the version
-// is destroyed: then the files stay, and a repeated archive or the next start
-// seals them.
+// is destroyed: then the files stay, and a repeated archive, Sweep or the next
+// start seals them.
 func (s *Service) seal(ctx context.Context, ref svc.Ref) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.SealLimit, errSealLimit)
 	defer cancel()

@@ -43,6 +43,13 @@ func (l *locks) acquire(ctx context.Context, quit <-chan struct{}, ref svc.Ref) 
 	return nil, err
 }
 
+// busy tells whether somebody has the lock or waits for it.
+func (l *locks) busy(ref svc.Ref) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.m[ref] != nil
+}
+
 func (l *locks) leave(ref svc.Ref, k *lock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

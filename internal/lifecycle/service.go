@@ -81,6 +81,9 @@ type Vault interface {
 	// the cache go. It is called for every archived version when the daemon
 	// starts, so it must be cheap when there is nothing to do.
 	Seal(ctx context.Context, ref svc.Ref) error
+	// Unsealed tells whether this machine still has data that Seal would bring
+	// away. It asks nobody else.
+	Unsealed(ref svc.Ref) bool
 	// Destroy removes the data that no child needs [D22].
 	Destroy(ctx context.Context, ref svc.Ref) error
 }

@@ -108,13 +108,14 @@ type daemon struct {
 	up      map[svc.Ref]bool
 	deploys map[svc.Ref]context.CancelFunc // deploys under way
 	routes  map[svc.Ref]svc.Status
+	sealed  map[svc.Ref]bool
 	calls   []string
 	woken   int
 }
 
 func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
 	t.Helper()
-	d := &daemon{world: w, up: map[svc.Ref]bool{}, deploys: map[svc.Ref]context.CancelFunc{}, routes: map[svc.Ref]svc.Status{}}
+	d := &daemon{world: w, up: map[svc.Ref]bool{}, deploys: map[svc.Ref]context.CancelFunc{}, routes: map[svc.Ref]svc.Status{}, sealed: map[svc.Ref]bool{}}
 	ready, err := w.VersionsByStatus(t.Context(), svc.StatusReady)
 	if err != nil {
 		t.Fatal(err)
@@ -189,6 +190,7 @@ func (d *daemon) Start(ctx context.Context, r svc.Ref) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.up[r] = true
+	delete(d.sealed, r)
 	return nil
 }
 
@@ -267,7 +269,19 @@ func (v vault) closed(ctx context.Context, call string, r svc.Ref) error {
 	return v.d.call(ctx, call, r)
 }
 
-func (v vault) Seal(ctx context.Context, r svc.Ref) error { return v.closed(ctx, "seal", r) }
+func (v vault) Seal(ctx context.Context, r svc.Ref) error {
+	err := v.closed(ctx, "seal", r)
+	v.d.mu.Lock()
+	defer v.d.mu.Unlock()
+	v.d.sealed[r] = err == nil
+	return err
+}
+
+func (v vault) Unsealed(r svc.Ref) bool {
+	v.d.mu.Lock()
+	defer v.d.mu.Unlock()
+	return !v.d.sealed[r]
+}
 
 func (v vault) Destroy(ctx context.Context, r svc.Ref) error {
 	if err := v.closed(ctx, "destroy", r); err != nil {
