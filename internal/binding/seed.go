@@ -9,10 +9,12 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Seeder is an Instance that a root version's seeds are imported into, in the
-// step `preparing` and before migrations. Each file is imported once, whole or
-// not at all; imported are the paths of those that were imported now. files are
-// those of the bundle, on disk.
+// Seeder is an Instance that seeds are imported into, in the step `preparing`,
+// after a scrub and before migrations. Each file is imported once, whole or not at
+// all, and leaves a mark in the data: what a parent had imported is not imported
+// into a child. What a child has of its parent's data stays as it is. imported are
+// the paths of the files that were imported now, and behind the path of one that
+// was left out, why. files are those of the bundle, on disk.
 type Seeder interface {
 	Seed(ctx context.Context, s bundle.Seeds, files fs.FS) (imported []string, err error)
 }

@@ -73,18 +73,23 @@ func TestDeploy(t *testing.T) {
 // The timeline tells what a version's data began with.
 func TestSeeded(t *testing.T) {
 	t.Parallel()
-	for files, want := range map[int]string{
-		0:  "applied 1 migrations: 0001_init.sql",
-		1:  "seeded DB from seed/DB.sql; applied 1 migrations: 0001_init.sql",
-		99: "seeded from 99 files; applied 1 migrations: 0001_init.sql",
+	const one, out = "DB from seed/DB.sql", "LOG from seed/LOG.sqlite (left out: the data has log already)"
+	for want, seeded := range map[string][]string{
+		"":                                    nil,
+		"seeded DB from seed/DB.sql; ":        {one},
+		"seeded from 99 files; ":              slices.Repeat([]string{one}, 99),
+		out + "; ":                            {out},
+		"seeded " + one + "; " + out + "; ":   {out, one},
+		"seeded from 30 files; " + out + "; ": append(slices.Repeat([]string{one}, 30), out),
 	} {
 		w := newWorld(t)
 		d := w.start(t, nil)
-		d.runtimes.seeded = slices.Repeat([]string{"DB from seed/DB.sql"}, files)
+		d.runtimes.seeded = seeded
 		w.upload(t, ref("v1"), hello(t))
 		d.submit(t, svc.NewVersion{ID: "v1"})
+		want += "applied 1 migrations: 0001_init.sql"
 		if v := d.run(t, ref("v1")); v.Timeline[2].Detail != want {
-			t.Errorf("%d files: %q, want %q", files, v.Timeline[2].Detail, want)
+			t.Errorf("%d files: %q, want %q", len(seeded), v.Timeline[2].Detail, want)
 		}
 	}
 }

@@ -82,7 +82,7 @@ type Runtimes interface {
 
 // Prepared says what was done to a version's data now.
 type Prepared struct {
-	Seeded  []string // seeds that were imported, as "<binding> from <path>"
+	Seeded  []string // seeds that were imported, as "<binding> from <path>", and behind it " (left out: <why>)" if one was not
 	Applied []string // migrations, as "<binding>/<name>"
 }
 

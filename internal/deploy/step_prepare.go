@@ -9,8 +9,8 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// prepare opens the runtime, which opens the version's data, imports the seeds of
-// a root, scrubs the data of a version that needs it, and applies its migrations.
+// prepare opens the runtime, which opens the version's data, scrubs it if it has
+// to be, imports the seeds that it has not seen yet, and applies its migrations.
 func (r *run) prepare(ctx context.Context) (string, error) {
 	if r.v.ScrubID != "" && r.deps.ScrubSQL == "" { // it was set when the version was created
 		return "", svc.Errorf(svc.Unprocessable, "scrub_missing", "the data of the parent has to be scrubbed, and there is no SQL for it").
@@ -32,21 +32,36 @@ const maxSeedsNamed = 20
 // detail says in words what was done.
 func (p Prepared) detail(scrubbed bool) string {
 	var parts []string
-	switch n := len(p.Seeded); {
-	case n > maxSeedsNamed:
-		parts = append(parts, fmt.Sprintf("seeded from %d files", n))
-	case n > 0:
-		parts = append(parts, "seeded "+strings.Join(p.Seeded, ", "))
-	}
 	if scrubbed {
 		parts = append(parts, "scrubbed")
 	}
+	seeded, rest := p.seeds()
+	switch n := len(seeded); {
+	case n > maxSeedsNamed:
+		parts = append(parts, fmt.Sprintf("seeded from %d files", n))
+	case n > 0:
+		parts = append(parts, "seeded "+strings.Join(seeded, ", "))
+	}
+	parts = append(parts, rest...)
 	if n := len(p.Applied); n > 0 {
 		parts = append(parts, fmt.Sprintf("applied %d migrations: %s", n, strings.Join(p.Applied, ", ")))
 	} else {
 		parts = append(parts, "no migrations to apply")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// seeds tells the files that were imported from those that were not: these are
+// named, however many there are of the others.
+func (p Prepared) seeds() (imported, leftOut []string) {
+	for _, s := range p.Seeded {
+		if strings.Contains(s, " (left out: ") {
+			leftOut = append(leftOut, s)
+		} else {
+			imported = append(imported, s)
+		}
+	}
+	return imported, leftOut
 }
 
 // open makes sure that the runtime is there, in whichever step a deploy is

@@ -83,7 +83,8 @@ func (d *daemon) holds(v api.Version, want holds) {
 }
 
 // TestSeed: root versions begin with what is in their bundle, each with its own;
-// children with their parent's. More is imported while a version serves.
+// children with their parent's, which has seen these files. More is imported while
+// a version serves.
 func TestSeed(t *testing.T) {
 	t.Parallel()
 	d := started(t)
@@ -100,6 +101,9 @@ func TestSeed(t *testing.T) {
 	// Another root has its own, a child has its parent's.
 	d.holds(d.deploy(dir, "--version", "v2"), seeded)
 	child := d.deploy(dir, "--version", "v3", "--parent", "v1")
+	if got := child.Timeline[2].Detail; got != "no migrations to apply" {
+		t.Errorf("the child's timeline says %q", got)
+	}
 	changed := seeded
 	changed.Guests = 1
 	d.holds(child, changed)
@@ -144,6 +148,81 @@ func TestSeed(t *testing.T) {
 		return nil
 	})
 	d.holds(child, changed)
+}
+
+// reseed puts these files into seed/ of a worker, in place of what is there.
+func reseed(t *testing.T, dir string, texts map[string]string) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(dir, "seed")); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range texts {
+		path := filepath.Join(dir, "seed", name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o750), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestSeedOfChild: a child imports the files that its parent's data has not seen,
+// and its parent does not see them.
+func TestSeedOfChild(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	dir := seededWith(t, 20)
+	parent := d.deploy(dir, "--version", "v1")
+	had := holds{Guests: 20, Starred: 1, Log: 2, Things: -1, Found: 7, Greeting: "hello"}
+	reseed(t, dir, map[string]string{
+		"DB/0002_more.sql": "insert into guests(name, stars) values ('late', 5); create table things(a); insert into things values (1);",
+		"LOG.db":           sqliteFile(t, "create table log(a); insert into log values (1),(2),(3)"),
+		"KV.jsonl":         `{"key":"greeting","value":"changed"}` + "\n",
+	})
+	child := d.deploy(dir, "--version", "v2", "--parent", "v1")
+	const detail = "seeded DB from seed/DB/0002_more.sql; LOG from seed/LOG.db (left out: the data has log already); no migrations to apply"
+	if got := child.Timeline[2].Detail; got != detail {
+		t.Errorf("the timeline says %q", got)
+	}
+	has := had
+	has.Guests, has.Starred, has.Things = 21, 2, 1
+	d.holds(child, has)
+	d.holds(parent, had)
+	d.holds(d.deploy(dir, "--version", "v3", "--parent", "v2"), has)
+
+	reseed(t, dir, map[string]string{"DB/0003_bad.sql": "create table things(a)"})
+	_, errs, code := d.run(dir, "deploy", "--version", "v4", "--parent", "v2", "--wait")
+	if code != 7 || !strings.Contains(errs, "seed_failed: seed/DB/0003_bad.sql: line 1: table things already exists") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+}
+
+// TestSeedOfChildOnce: TestSeedOnce for what a child imports.
+func TestSeedOfChildOnce(t *testing.T) {
+	t.Parallel()
+	for _, failpoint := range []string{"deploy/preparing/started", "deploy/preparing/done"} {
+		t.Run(filepath.Base(failpoint), func(t *testing.T) {
+			t.Parallel()
+			d := started(t)
+			dir := seededWith(t, 20)
+			d.deploy(dir, "--version", "v1")
+			d.kill()
+			d.noProcessesLeft()
+			if !d.start("SVC_FAILPOINT=" + failpoint) {
+				t.Fatal("the daemon does not start")
+			}
+			reseed(t, dir, map[string]string{"DB/2.sql": "insert into guests(name) values ('late')"})
+			d.ok(dir, "deploy", "--version", "v2", "--parent", "v1")
+			d.died()
+			d.noProcessesLeft()
+			if !d.start() {
+				t.Fatal("the daemon does not start again")
+			}
+			v := d.settled("v2")
+			if v.Status != api.VersionStatusReady {
+				t.Fatalf("%s: %s", v.Status, v.Error)
+			}
+			d.holds(v, holds{Guests: 21, Starred: 1, Log: 2, Things: -1, Found: 7, Greeting: "hello"})
+		})
+	}
 }
 
 // TestSeedOnce: whenever the daemon dies, the deploy goes on after a restart and

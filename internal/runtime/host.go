@@ -23,7 +23,7 @@ import (
 // serve the requests that workerd sends for them.
 type Resources interface {
 	http.Handler
-	// Seed is for versions that begin with no parent's data.
+	// Seed imports what the data, a parent's too, has not seen yet.
 	Seed(ctx context.Context, m *bundle.Manifest, files fs.FS) (imported []string, err error)
 	Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (applied []string, err error)
 	// Scrub is for versions that begin with production's data [D23].
@@ -139,9 +139,10 @@ func (h *Host) Cut(ctx context.Context) (control.Cut, error) {
 	return (*r).Cut(ctx)
 }
 
-// Prepare imports the seeds of a version that begins with no parent's data,
-// scrubs the data, if it has to be, and applies the migrations: in this order, for
-// a seed may be the data of a time when fewer of them were.
+// Prepare scrubs the data, if it has to be, imports the seeds that the data has
+// not seen yet, and applies the migrations: in this order, for a seed must not
+// carry off what the scrub has to find, and may be the data of a time when there
+// were fewer migrations.
 func (h *Host) Prepare(ctx context.Context) (p control.Prepared, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -150,12 +151,10 @@ func (h *Host) Prepare(ctx context.Context) (p control.Prepared, err error) {
 		return p, err
 	}
 	files := os.DirFS(v.spec.BundleDir)
-	if v.spec.Parent == "" {
-		if p.Seeded, err = v.resources.Seed(ctx, &v.manifest, files); err != nil {
-			return p, err
-		}
-	}
 	if err = v.resources.Scrub(ctx, v.spec.Ref.Project, v.spec.Scrub); err != nil {
+		return p, err
+	}
+	if p.Seeded, err = v.resources.Seed(ctx, &v.manifest, files); err != nil {
 		return p, err
 	}
 	p.Applied, err = v.resources.Migrate(ctx, &v.manifest, files)

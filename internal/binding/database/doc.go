@@ -9,7 +9,7 @@
 // failure leaves nothing of it. Reads run side by side and see the last write
 // that was answered; writes run one after another.
 //
-// Imports: a root version's seeds and POST …/database/import bring in a script or
+// Imports: seeds and POST …/database/import bring in a script or
 // a SQLite file, as one transaction under the same policy. A script is read as it
 // is run, rows of a file go from one connection to the other: neither is in
 // memory as a whole.

@@ -23,44 +23,50 @@ const marksTable = `CREATE TABLE _cf_seed(path TEXT PRIMARY KEY, imported_at TEX
 
 // Seed imports the files of s that the database does not have yet, in their
 // order: scripts (.sql) and SQLite files (.sqlite, .db). Each is one transaction
-// with its mark, so that a failing file, which ends the run, leaves nothing.
+// with its mark, so that a failing file, which ends the run, leaves nothing. A
+// child has its parent's marks. A SQLite file that has no place in its data is
+// marked as well, and among the imported there is why.
 func (d *database) Seed(ctx context.Context, s bundle.Seeds, files fs.FS) (imported []string, err error) {
 	for _, f := range s.Files {
-		done, err := d.seed(ctx, f.Path, files)
+		did, err := d.seed(ctx, f.Path, files)
 		if err != nil {
-			return imported, failedSeed(ctx, f.Path, err)
+			return imported, d.failedSeed(ctx, f.Path, err)
 		}
-		if done {
-			imported = append(imported, f.Path)
+		if did != "" {
+			imported = append(imported, did)
 		}
 	}
 	return imported, nil
 }
 
-// seed imports one file; done is false when it was imported before.
-func (d *database) seed(ctx context.Context, name string, files fs.FS) (done bool, err error) {
+// seed imports one file and says so; did is "" when it was imported before.
+func (d *database) seed(ctx context.Context, name string, files fs.FS) (did string, err error) {
 	if known, err := d.isSeeded(ctx, name); err != nil || known {
-		return false, err
+		return "", err
 	}
 	file, err := onDisk(files, name)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	if err := checkForm(name, file); err != nil {
-		return false, err
+		return "", err
 	}
 	src, err := openImport(ctx, file)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer src.close()
-	_, done, err = d.take(ctx, src, func(c *raw.Conn) (bool, error) {
+	_, _, err = d.take(ctx, src, func(c *raw.Conn) (bool, error) {
 		if known, err := marked(c, name); err != nil || known {
 			return false, err
 		}
-		return true, mark(c, name)
+		other, err := d.obstacle(c, src)
+		if did = name; other != "" {
+			did = leftOut(name, other)
+		}
+		return other == "", errors.Join(err, mark(c, name))
 	})
-	return done, err
+	return did, err
 }
 
 // onDisk is where a file of files lies.
@@ -127,7 +133,7 @@ func mark(c *raw.Conn, name string) error {
 	return c.Exec(`INSERT INTO _cf_seed (path) VALUES (?1)`, name)
 }
 
-func failedSeed(ctx context.Context, name string, err error) error {
+func (d *database) failedSeed(ctx context.Context, name string, err error) error {
 	text, ok := explainImport(err)
 	switch {
 	case ctx.Err() != nil:
@@ -136,5 +142,5 @@ func failedSeed(ctx context.Context, name string, err error) error {
 		return fmt.Errorf("importing %s: %w", name, err)
 	}
 	return svc.Errorf(svc.Unprocessable, "seed_failed", "%s: %s", name, text).
-		WithHint("nothing of this file was imported; correct it and deploy again")
+		WithHint("%s", d.seedHint())
 }

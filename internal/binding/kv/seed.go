@@ -24,11 +24,14 @@ const (
 	) STRICT`
 	sqlMarked = `SELECT 1 FROM kv_seed WHERE namespace = ?1 AND path = ?2`
 	sqlMark   = `INSERT INTO kv_seed (namespace, path) VALUES (?1, ?2)`
+	// ?6 is the newest row that stays as it is, unless it has expired by ?7.
+	sqlSeed = sqlPut + ` WHERE kv_entry.id > ?6 OR kv_entry.expiration <= ?7`
 )
 
 // Seed imports the files of s that the namespace does not have yet: JSON lines,
 // each an object of wrangler's bulk format. A file is one transaction with its
-// mark. Keys that have expired by now are left out.
+// mark. Keys that have expired by now are left out, and so are those that a child
+// has from its parent, as are the parent's marks.
 func (n *namespace) Seed(ctx context.Context, s bundle.Seeds, files fs.FS) (imported []string, err error) {
 	for _, f := range s.Files {
 		done, err := n.seed(ctx, f.Path, files)
@@ -63,7 +66,11 @@ func (n *namespace) seed(ctx context.Context, name string, files fs.FS) (done bo
 				return err
 			}
 			done = true
-			if err := n.lines(ctx, c, name, file); err != nil {
+			kept, err := n.inherited(c)
+			if err != nil {
+				return err
+			}
+			if err := n.lines(ctx, c, name, file, kept); err != nil {
 				return err
 			}
 			return c.Exec(sqlMark, n.id, name)
@@ -76,4 +83,14 @@ func (n *namespace) seed(ctx context.Context, name string, files fs.FS) (done bo
 		err = fmt.Errorf("importing %s: %w", name, err)
 	}
 	return done && err == nil, err
+}
+
+// inherited is the newest row that a seed does not change: a child's data wins.
+// A root has none, for there a later seed may change what an earlier one brought.
+func (n *namespace) inherited(c *raw.Conn) (row int64, err error) {
+	if n.store.History().Parent == "" {
+		return 0, nil
+	}
+	err = c.Query(`SELECT coalesce(max(id), 0) FROM kv_entry`, nil, func(s *raw.Stmt) error { row = s.Int64(0); return nil })
+	return row, err
 }

@@ -23,8 +23,8 @@ import (
 // in text of which not everything is escaped.
 const maxSeedLine = 64 << 20
 
-// lines stores what the lines of r say.
-func (n *namespace) lines(ctx context.Context, c *raw.Conn, name string, r io.Reader) error {
+// lines stores what the lines of r say, and leaves rows up to kept as they are.
+func (n *namespace) lines(ctx context.Context, c *raw.Conn, name string, r io.Reader, kept int64) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	now := time.Now().Unix()
 	for number := 1; ; number++ {
@@ -36,7 +36,7 @@ func (n *namespace) lines(ctx context.Context, c *raw.Conn, name string, r io.Re
 			line = bytes.TrimPrefix(line, []byte("\ufeff"))
 		}
 		if err == nil && len(bytes.TrimSpace(line)) > 0 {
-			err = n.storeLine(c, line, now)
+			err = n.storeLine(c, line, now, kept)
 		}
 		if r, ok := errors.AsType[*refusal](err); ok {
 			return seedError(name, fmt.Sprintf("line %d: %s", number, r.text))
@@ -79,7 +79,7 @@ type seedLine struct {
 }
 
 // storeLine stores the key of one line, unless it has expired.
-func (n *namespace) storeLine(c *raw.Conn, line []byte, now int64) error {
+func (n *namespace) storeLine(c *raw.Conn, line []byte, now, kept int64) error {
 	l, err := parseLine(line)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (n *namespace) storeLine(c *raw.Conn, line []byte, now int64) error {
 	} else if text != "" {
 		metadata = text
 	}
-	return c.Exec(sqlPut, n.id, l.Key, expiration, metadata, value)
+	return c.Exec(sqlSeed, n.id, l.Key, expiration, metadata, value, kept, now)
 }
 
 func parseLine(line []byte) (l seedLine, err error) {

@@ -75,6 +75,45 @@ func TestSeed(t *testing.T) {
 	}
 }
 
+// inherited are volumes whose stores came from a parent.
+type inherited struct{ binding.Volumes }
+
+type inheritedStore struct{ binding.Store }
+
+func (v inherited) Store(ctx context.Context, name string) (binding.Store, error) {
+	s, err := v.Volumes.Store(ctx, name)
+	return inheritedStore{s}, err
+}
+
+func (inheritedStore) History() binding.History {
+	return binding.History{Parent: "v1", Fork: 1, Head: 2}
+}
+
+// A child imports the files that are new, and changes no key of its parent's.
+func TestSeedOfChild(t *testing.T) {
+	t.Parallel()
+	v := bindingtest.OpenVolumes(t, t.TempDir())
+	parent := open(t, v)
+	if _, err := seed(t, parent, `{"key":"a","value":"seed"}`+"\n"+`{"key":"b","value":"seed"}`); err != nil {
+		t.Fatal(err)
+	}
+	want(t, parent, "PUT", "/a", "changed", "200")
+	want(t, parent, "DELETE", "/b", "", "200")
+	child := open(t, inherited{v})
+	if got, err := seed(t, child, `{"key":"b","value":"seed"}`); err != nil || got != nil {
+		t.Errorf("imported %v, %v", got, err)
+	}
+	want(t, child, "GET", "/b", "", "404")
+	for _, imported := range [][]string{{"seed/KV/new.jsonl"}, nil} {
+		got, err := seedAs(t, child, "seed/KV/new.jsonl", `{"key":"a","value":"new"}`+"\n"+`{"key":"c","value":"one"}`+"\n"+`{"key":"c","value":"two"}`)
+		if err != nil || !slices.Equal(got, imported) {
+			t.Errorf("imported %v, %v; want %v", got, err, imported)
+		}
+		want(t, child, "GET", "/a", "", "200 changed")
+		want(t, child, "GET", "/c", "", "200 two")
+	}
+}
+
 func TestSeedFails(t *testing.T) {
 	t.Parallel()
 	line := func(rest string) string { return `{"key":"k","value":"v"` + rest + `}` }

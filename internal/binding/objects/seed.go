@@ -28,7 +28,8 @@ const (
 
 // Seed imports the files of s that the bucket does not have yet: each is an
 // object, whose key is the file's path behind seed/<binding>/. An object and its
-// mark are one transaction.
+// mark are one transaction. A child has its parent's marks, and an object that it
+// has from its parent stays: the file is marked and not imported.
 func (b *bucket) Seed(ctx context.Context, s bundle.Seeds, files fs.FS) (imported []string, err error) {
 	if err := b.write(ctx, func(c *raw.Conn) error { return c.Exec(sqlMarks) }); err != nil {
 		return nil, err
@@ -58,6 +59,14 @@ func (b *bucket) seed(ctx context.Context, path, key string, files fs.FS) (done 
 	if err != nil || known {
 		return false, err
 	}
+	mark := func(c *raw.Conn) error { return c.Exec(sqlMark, b.id, path) }
+	kept, err := b.inherits(ctx, key)
+	if err == nil && kept {
+		err = b.write(ctx, mark)
+	}
+	if err != nil || kept {
+		return false, err
+	}
 	file, err := files.Open(path)
 	if err != nil {
 		return false, fmt.Errorf("reading a seed: %w", err)
@@ -67,7 +76,6 @@ func (b *bucket) seed(ctx context.Context, path, key string, files fs.FS) (done 
 	if err != nil {
 		return false, fmt.Errorf("reading a seed: %w", err)
 	}
-	mark := func(c *raw.Conn) error { return c.Exec(sqlMark, b.id, path) }
 	if _, err = b.put(ctx, &request{Object: &key}, file, info.Size(), mark); err == nil {
 		return true, nil
 	}
@@ -75,6 +83,17 @@ func (b *bucket) seed(ctx context.Context, path, key string, files fs.FS) (done 
 		return false, seedError(path, r.text)
 	}
 	return false, fmt.Errorf("importing %s: %w", path, err)
+}
+
+// inherits is true when key names an object that came from a parent.
+func (b *bucket) inherits(ctx context.Context, key string) (found bool, err error) {
+	if b.store.History().Parent == "" {
+		return false, nil
+	}
+	err = b.store.Read(ctx, func(c *raw.Conn) error {
+		return c.Query(sqlFind, []any{b.id, key}, func(*raw.Stmt) error { found = true; return nil })
+	})
+	return found, err
 }
 
 func seedError(path, text string) error {

@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -59,6 +60,50 @@ func TestSeed(t *testing.T) {
 	if blobs := stored(t, bucket); len(blobs) != 1 {
 		t.Errorf("stored: %v", blobs)
 	}
+}
+
+// inherited are volumes whose stores came from a parent.
+type inherited struct{ binding.Volumes }
+
+type inheritedStore struct{ binding.Store }
+
+func (v inherited) Store(ctx context.Context, name string) (binding.Store, error) {
+	s, err := v.Volumes.Store(ctx, name)
+	return inheritedStore{s}, err
+}
+
+func (inheritedStore) History() binding.History {
+	return binding.History{Parent: "v1", Fork: 1, Head: 2}
+}
+
+// A child imports the files that are new, and changes no object of its parent's.
+func TestSeedOfChild(t *testing.T) {
+	t.Parallel()
+	v := bindingtest.OpenVolumes(t, t.TempDir())
+	files := fstest.MapFS{"seed/FILES/seen": {Data: []byte("seed")}, "seed/FILES/own": {Data: []byte("seed")}, "seed/FILES/new": {Data: []byte("new")}}
+	parent := openBucket(t, v)
+	if _, err := parent.seed(files, "seed/FILES/seen"); err != nil {
+		t.Fatal(err)
+	}
+	remove := func(b r2, key string) {
+		if code, reply := b.write(`{"version":1,"method":"delete","object":"`+key+`"}`, nil); code != http.StatusOK {
+			t.Fatal(reply)
+		}
+	}
+	remove(parent, "seen")
+	parent.put("own", []byte("mine"))
+	child := openBucket(t, inherited{v})
+	paths := []string{"seed/FILES/new", "seed/FILES/own", "seed/FILES/seen"}
+	if got, err := child.seed(files, paths...); err != nil || !slices.Equal(got, paths[:1]) {
+		t.Errorf("imported %v, %v", got, err)
+	}
+	child.wantBody("own", []byte("mine"))
+	child.wantBody("new", []byte("new"))
+	remove(child, "own") // and it does not come back
+	if got, err := child.seed(files, paths...); err != nil || len(got) != 0 {
+		t.Errorf("imported again: %v, %v", got, err)
+	}
+	child.wantCount("SELECT key FROM object_entry", 1)
 }
 
 func TestSeedRefused(t *testing.T) {
