@@ -30,13 +30,14 @@ func newAdminGC(k *kit.Kit) *cobra.Command {
 		Use: "gc", Short: "Collect the garbage of the object store", Args: cobra.NoArgs,
 		Long: "Sweeps the object store now: what nobody needs is marked, and deleted once nobody has needed it for the grace (SVC_GC_GRACE). " +
 			"The service does so by itself every SVC_GC_EVERY. With --dry-run nothing is changed: for every version it says what it needs, " +
-			"what only others need and who they are, what waits and what is due. With --audit it checks that everything is there that " +
-			"versions need, and exits with 1 if something is wrong.",
+			"what only others need and who they are, what waits and what is due. With --audit it checks that every store of the " +
+			"versions can be restored, and exits with 1 if something is wrong. The bodies of R2 objects are not part of that: the runtime of " +
+			"each version checks them, an hour after its start and then once a day, and complains in its log.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return collectGarbage(cmd.Context(), k, o) },
 	}
 	cmd.Flags().StringVarP(&o.project, "project", "p", "", "only this project (default: all)")
 	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "say what would be done")
-	cmd.Flags().BoolVar(&o.audit, "audit", false, "check that versions have what they need")
+	cmd.Flags().BoolVar(&o.audit, "audit", false, "check that the stores of versions can be restored")
 	return cmd
 }
 

@@ -913,7 +913,11 @@ type Version struct {
 	// Error "<step>: <code>: <text>" when it failed, else "".
 	Error string `json:"error"`
 
-	// ForkTXID Cut point in the parent's database; "" for a root version, and when the parent had no data.
+	// ForkTXID Cut point in the parent's data: the position of the last transaction that the version began with, a decimal number.
+	// With one database it is that of the database (`12`); with several, each has its name, in the order of the names
+	// (`a=12,b=7`), in which all but lower-case letters, digits, `-` and `_` is written as `.` and two hexadecimal digits
+	// for each byte (`My DB` is `.4dy.20.44.42`); without one, it is that of the store that all other bindings share. ""
+	// for a root version, and when the parent had no data.
 	ForkTXID      string `json:"fork_txid"`
 	GitRef        string `json:"git_ref"`
 	GitSHA        string `json:"git_sha"`

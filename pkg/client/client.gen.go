@@ -112,6 +112,9 @@ type ClientInterface interface {
 	// file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
 	// most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
 	//
+	// It does not look at the bodies of R2 objects: the runtime of each version compares them with the rows that name them, an
+	// hour after its start and then once a day, and complains in its log.
+	//
 	// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
 	AuditStorage(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
@@ -222,8 +225,11 @@ type ClientInterface interface {
 
 	// ArchiveVersion Stop the process of a version and keep its data
 	//
-	// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
-	// `version_is_production`. An archived version stays as it is.
+	// Its host answers 503 at once, requests in flight finish, then the process ends. The answer comes when the object store
+	// has all of the data, which may take half an hour; a caller who leaves ends nothing. When the store does not take it, the
+	// answer is 503 `archive_incomplete`: the version is archived, and its data still needs the server's disk until a repeated
+	// call or the next start of the service succeeds. Production is refused with 409 `version_is_production`. A version that
+	// is archived with all of its data stays as it is.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/archive (the `ArchiveVersion` operationId).
 	ArchiveVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -439,6 +445,9 @@ func (c *Raw) CollectGarbage(ctx context.Context, params *CollectGarbageParams, 
 // Holds every version that is neither failed nor destroyed against a listing of its own: each store can be restored, each
 // file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
 // most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
+//
+// It does not look at the bodies of R2 objects: the runtime of each version compares them with the rows that name them, an
+// hour after its start and then once a day, and complains in its log.
 //
 // Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
 func (c *Raw) AuditStorage(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -700,8 +709,11 @@ func (c *Raw) GetVersion(ctx context.Context, project ProjectPath, version Versi
 
 // ArchiveVersion Stop the process of a version and keep its data
 //
-// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
-// `version_is_production`. An archived version stays as it is.
+// Its host answers 503 at once, requests in flight finish, then the process ends. The answer comes when the object store
+// has all of the data, which may take half an hour; a caller who leaves ends nothing. When the store does not take it, the
+// answer is 503 `archive_incomplete`: the version is archived, and its data still needs the server's disk until a repeated
+// call or the next start of the service succeeds. Production is refused with 409 `version_is_production`. A version that
+// is archived with all of its data stays as it is.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/archive (the `ArchiveVersion` operationId).
 func (c *Raw) ArchiveVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -3438,6 +3450,9 @@ type ClientWithResponsesInterface interface {
 	// file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
 	// most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
 	//
+	// It does not look at the bodies of R2 objects: the runtime of each version compares them with the rows that name them, an
+	// hour after its start and then once a day, and complains in its log.
+	//
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
@@ -3570,8 +3585,11 @@ type ClientWithResponsesInterface interface {
 
 	// ArchiveVersionWithResponse Stop the process of a version and keep its data
 	//
-	// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
-	// `version_is_production`. An archived version stays as it is.
+	// Its host answers 503 at once, requests in flight finish, then the process ends. The answer comes when the object store
+	// has all of the data, which may take half an hour; a caller who leaves ends nothing. When the store does not take it, the
+	// answer is 503 `archive_incomplete`: the version is archived, and its data still needs the server's disk until a repeated
+	// call or the next start of the service succeeds. Production is refused with 409 `version_is_production`. A version that
+	// is archived with all of its data stays as it is.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -5864,6 +5882,9 @@ func (c *ClientWithResponses) CollectGarbageWithResponse(ctx context.Context, pa
 // file that a branch begins with is there with its size, and what nobody needs has gone. Nothing is changed. It takes at
 // most 20 seconds; what it had no time for makes it `incomplete`, which the daily audit is not.
 //
+// It does not look at the bodies of R2 objects: the runtime of each version compares them with the rows that name them, an
+// hour after its start and then once a day, and complains in its log.
+//
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
@@ -6086,8 +6107,11 @@ func (c *ClientWithResponses) GetVersionWithResponse(ctx context.Context, projec
 
 // ArchiveVersionWithResponse Stop the process of a version and keep its data
 //
-// Its host answers 503 at once, requests in flight finish, then the process ends. Production is refused with 409
-// `version_is_production`. An archived version stays as it is.
+// Its host answers 503 at once, requests in flight finish, then the process ends. The answer comes when the object store
+// has all of the data, which may take half an hour; a caller who leaves ends nothing. When the store does not take it, the
+// answer is 503 `archive_incomplete`: the version is archived, and its data still needs the server's disk until a repeated
+// call or the next start of the service succeeds. Production is refused with 409 `version_is_production`. A version that
+// is archived with all of its data stays as it is.
 //
 // Returns a wrapper object for the known response body format(s).
 //
