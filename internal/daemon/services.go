@@ -56,7 +56,7 @@ func (d *Daemon) startServices(_ context.Context, c Config) error {
 
 func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 	return supervisor.Config{
-		HostCommand: append(append([]string{}, c.Command...), HostCommand), Environ: childEnv(d.cfg),
+		HostCommand: append(append([]string{}, c.Command...), HostCommand), Environ: hostEnv(d.cfg, d.objects.embedded != nil),
 		Storage: d.storage.places, Workerd: d.workerd, RunDir: d.dirs.runtimes(), HeapMB: d.cfg.WorkerHeapMB, StartTimeout: d.cfg.WorkerStartTimeout,
 		Logger: d.logger,
 		OnChange: func(ref svc.Ref, s supervisor.State, e supervisor.Endpoint) {

@@ -107,13 +107,3 @@ func (l layout) runtimes() string    { return filepath.Join(l.run, "v") }
 func (l layout) cache() string       { return l.data.sub("cache") }    // unpacked bundles: may vanish
 func (l layout) versions() string    { return l.data.sub("versions") } // the versions' own data
 func (l layout) logs() string        { return l.data.sub("logs") }
-
-// childEnv is the whole environment of our child processes.
-func childEnv(cfg *config.Daemon) []string {
-	e := cfg.Environment
-	env := []string{"PATH=" + e.Path, "HOME=" + e.Home, "TMPDIR=" + e.Temporary}
-	if e.Race != "" {
-		env = append(env, "GORACE="+e.Race)
-	}
-	return env
-}

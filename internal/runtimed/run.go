@@ -43,7 +43,7 @@ func Run(ctx context.Context) error {
 	server := control.NewServer(conn)
 	died := make(chan struct{})
 	host := runtime.New(runtime.Options{
-		Logger: log, Open: open(log), Archive: archive(log), Environ: os.Environ(),
+		Logger: log, Open: open(log), Archive: archive(log), Environ: workerdEnv(os.Environ()),
 		Exited: func(e control.Exit) {
 			_ = server.Exited(e) // a daemon that is gone need not know
 			close(died)

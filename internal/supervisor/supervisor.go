@@ -37,7 +37,7 @@ type Config struct {
 	HostCommand []string // runs a runtime host: our binary's path, and arguments
 	Workerd     string   // path of the workerd binary
 	RunDir      string   // absolute and short, for sockets; nothing else may use it
-	Environ     []string // the whole environment of hosts and workerds, as "KEY=value"
+	Environ     []string // the whole environment of hosts, as "KEY=value"; workerds get a part
 
 	Storage control.Storage // what every host is told about the object store
 
