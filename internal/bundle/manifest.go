@@ -16,7 +16,7 @@ type Manifest struct {
 	CompatibilityFlags []string       `json:"compatibility_flags"`  // never experimental ones
 	Vars               map[string]Var `json:"vars,omitempty"`       // env of source "bundle"
 	Bindings           []Binding      `json:"bindings,omitempty"`   // resources
-	Seeds              []Seeds        `json:"seeds,omitempty"`      // imported in `preparing`, into a root version alone
+	Seeds              []Seeds        `json:"seeds,omitempty"`      // imported in `preparing`, once
 	Migrations         []Migrations   `json:"migrations,omitempty"` // applied in `preparing`
 	SourceMaps         []File         `json:"source_maps,omitempty"`
 }
@@ -72,7 +72,7 @@ type Migrations struct {
 	Files   []File `json:"files"`
 }
 
-// Seeds are the files that one binding of a root version starts with, in the
+// Seeds are the files that one binding of a version starts with, in the
 // order they are imported: seed/<binding>.<ext> or below seed/<binding>/. What
 // they hold is for the binding's kind to say.
 type Seeds struct {

@@ -14,6 +14,7 @@ import (
 // moments only, and ends with an error that says why; or with a cut, when the
 // write ends.
 func TestCutBesideALongWrite(t *testing.T) {
+	t.Parallel()
 	for name, tc := range map[string]struct {
 		lasts time.Duration
 		want  string

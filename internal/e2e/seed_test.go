@@ -82,7 +82,7 @@ func (d *daemon) holds(v api.Version, want holds) {
 	}
 }
 
-// TestSeed: root versions begin with what is in their bundle, each with its own;
+// TestSeed: versions begin with what is in their bundle, each with its own;
 // children with their parent's, which has seen these files. More is imported while
 // a version serves.
 func TestSeed(t *testing.T) {

@@ -35,7 +35,7 @@ func (l *seedList) err() error {
 		e.Detail = fmt.Sprintf("the directory %s has %d problems", SeedsDir, len(l.fields))
 		e.Fields = l.fields
 	}
-	return e.WithHint("%s/ holds the data that root versions begin with; a directory for something else needs another name", SeedsDir)
+	return e.WithHint("%s/ holds the data that versions begin with; a directory for something else needs another name", SeedsDir)
 }
 
 // entry takes one name of the directory.

@@ -16,7 +16,7 @@ const SeedsDir = "seed"
 
 const codeSeed = "seed_invalid"
 
-// Seeds are the files that one binding of a root version starts with, in the
+// Seeds are the files that one binding of a version starts with, in the
 // order they are imported.
 type Seeds struct {
 	Binding string

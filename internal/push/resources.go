@@ -62,7 +62,7 @@ func (r *Result) migrations(f *project.File, m *bundle.Manifest, tree bundle.Tre
 	return nil
 }
 
-// seeds adds the files that the resources of a root version start with, and
+// seeds adds the files that the resources of a version start with, and
 // gives where they lie, by their paths in the bundle.
 func (r *Result) seeds(f *project.File, m *bundle.Manifest) (map[string]string, error) {
 	list, err := f.Seeds(m.Bindings)
