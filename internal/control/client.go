@@ -11,9 +11,9 @@ import (
 
 // Client is the daemon's end of the line.
 type Client struct {
-	line   *line
-	onExit func(Exit)
-	ended  chan struct{}
+	line  *line
+	heard Heard
+	ended chan struct{}
 
 	mu      sync.Mutex // guards what follows
 	last    int64
@@ -21,10 +21,16 @@ type Client struct {
 	closed  bool
 }
 
-// Connect takes conn and reads from it until it ends or Close is called. onExit
-// is called when the host reports that workerd is gone; it must not block.
-func Connect(conn net.Conn, onExit func(Exit)) *Client {
-	c := &Client{line: newLine(conn), onExit: onExit, ended: make(chan struct{}), waiting: map[int64]chan frame{}}
+// Heard is called with what a host says unasked. It must not block. An answer that
+// the host gives later is there later.
+type Heard struct {
+	Exit     func(Exit)       // workerd is gone
+	Requests func([]Requests) // to the object store, those that no Pong told of
+}
+
+// Connect takes conn and reads from it until it ends or Close is called.
+func Connect(conn net.Conn, heard Heard) *Client {
+	c := &Client{line: newLine(conn), heard: heard, ended: make(chan struct{}), waiting: map[int64]chan frame{}}
 	go c.read()
 	return c
 }
@@ -134,11 +140,12 @@ func (c *Client) read() {
 		if err != nil {
 			return
 		}
-		if f.Method == methodExited {
-			var e Exit
-			if json.Unmarshal(f.Body, &e) == nil {
-				c.onExit(e)
-			}
+		switch f.Method {
+		case methodExited:
+			hear(f, c.heard.Exit)
+			continue
+		case methodRequests:
+			hear(f, c.heard.Requests)
 			continue
 		}
 		c.mu.Lock()
@@ -148,6 +155,13 @@ func (c *Client) read() {
 		if answer != nil {
 			answer <- f
 		}
+	}
+}
+
+func hear[T any](f frame, tell func(T)) {
+	var said T
+	if json.Unmarshal(f.Body, &said) == nil {
+		tell(said)
 	}
 }
 

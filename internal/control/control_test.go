@@ -54,7 +54,7 @@ func (h *host) Stop(context.Context, control.Stop) error {
 	return svc.Errorf(svc.Unprocessable, "some_code", "it says %q", "no").WithHint("do that").Because(errors.New("the cause"))
 }
 
-func start(t *testing.T, onExit func(control.Exit)) (*control.Client, *control.Server, *host, <-chan error) {
+func start(t *testing.T, heard control.Heard) (*control.Client, *control.Server, *host, <-chan error) {
 	t.Helper()
 	here, there, err := control.Pair()
 	if err != nil {
@@ -69,15 +69,17 @@ func start(t *testing.T, onExit func(control.Exit)) (*control.Client, *control.S
 	server := control.NewServer(conn)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(t.Context(), h) }()
-	client := control.Connect(here, onExit)
+	client := control.Connect(here, heard)
 	t.Cleanup(func() { client.Close(); server.Close() })
 	return client, server, h, done
 }
 
 func TestRequests(t *testing.T) {
 	t.Parallel()
-	exits := make(chan control.Exit, 1)
-	client, server, h, done := start(t, func(e control.Exit) { exits <- e })
+	exits, requests := make(chan control.Exit, 1), make(chan []control.Requests, 1)
+	client, server, h, done := start(t, control.Heard{
+		Exit: func(e control.Exit) { exits <- e }, Requests: func(l []control.Requests) { requests <- l },
+	})
 	ctx := t.Context()
 	want := control.Spec{
 		Ref: svc.Ref{Project: "p", Version: "v"}, CreatedAt: time.Unix(1, 0).UTC(), Tag: "main",
@@ -125,6 +127,15 @@ func TestRequests(t *testing.T) {
 	if e := <-exits; e.Code != "c" {
 		t.Errorf("exit %+v", e)
 	}
+	counted := []control.Requests{{Op: "put", Result: "ok", N: 3}}
+	for _, list := range [][]control.Requests{nil, counted} { // nothing is not worth a message
+		if err := server.Requested(list); err != nil {
+			t.Error(err)
+		}
+	}
+	if diff := cmp.Diff(counted, <-requests); diff != "" {
+		t.Errorf("the requests changed on the way:\n%s", diff)
+	}
 	client.Close()
 	if err := <-done; err != nil {
 		t.Errorf("Serve ended with %v", err)
@@ -133,7 +144,7 @@ func TestRequests(t *testing.T) {
 
 func TestLostHost(t *testing.T) {
 	t.Parallel()
-	client, server, h, _ := start(t, nil)
+	client, server, h, _ := start(t, control.Heard{})
 	served := make(chan error, 1)
 	go func() { _, err := client.Serve(t.Context()); served <- err }()
 	<-h.serving

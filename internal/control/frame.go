@@ -19,7 +19,7 @@ var ErrClosed = errors.New("the control line is closed")
 const writeTimeout = 5 * time.Second
 
 // The methods. A cancel names the request it is about and has no answer; exited
-// is the one thing a host says unasked.
+// and requests are what a host says unasked.
 const (
 	methodOpen    = "open"
 	methodPrepare = "prepare"
@@ -30,6 +30,8 @@ const (
 	methodStop    = "stop"
 	methodCancel  = "cancel"
 	methodExited  = "exited"
+
+	methodRequests = "requests"
 )
 
 // frame is one line: a request has a method, an answer has none.

@@ -58,7 +58,7 @@ type Cut struct {
 type Pong struct {
 	Behind time.Duration `json:"behind"` // age of the oldest write that the object store does not have
 	Error  string        `json:"error"`  // of the last try to bring one there; "" after a success
-	// Requests to the object store since the last Pong.
+	// Requests to the object store that the daemon was not told of.
 	Requests []Requests `json:"requests,omitempty"`
 }
 
@@ -71,7 +71,7 @@ type Requests struct {
 
 // Prepared says what was done to the data now.
 type Prepared struct {
-	Seeded  []string `json:"seeded"`  // seeds that were imported, as "<binding> from <path>"
+	Seeded  []string `json:"seeded"`  // seeds that were imported, as "<binding> from <path>", or left out, and why
 	Applied []string `json:"applied"` // migrations, as "<binding>/<name>"
 }
 

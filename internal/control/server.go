@@ -39,6 +39,14 @@ func NewServer(conn net.Conn) *Server {
 // Exited tells the daemon that workerd is gone.
 func (s *Server) Exited(e Exit) error { return s.line.write(frame{Method: methodExited}, e) }
 
+// Requested tells the daemon of requests that no Pong will: the host ends.
+func (s *Server) Requested(list []Requests) error {
+	if len(list) == 0 {
+		return nil
+	}
+	return s.line.write(frame{Method: methodRequests}, list)
+}
+
 // Close ends the line: Serve returns.
 func (s *Server) Close() error { return s.line.conn.Close() }
 

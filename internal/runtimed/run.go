@@ -41,9 +41,9 @@ func Run(ctx context.Context) error {
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil)) // host.log
 	server := control.NewServer(conn)
-	died := make(chan struct{})
+	died, requests := make(chan struct{}), new(counts)
 	host := runtime.New(runtime.Options{
-		Logger: log, Open: open(log), Archive: archive(log), Environ: workerdEnv(os.Environ()),
+		Logger: log, Open: open(log, requests), Archive: archive(log, requests, server), Environ: workerdEnv(os.Environ()),
 		Exited: func(e control.Exit) {
 			_ = server.Exited(e) // a daemon that is gone need not know
 			close(died)
@@ -55,10 +55,11 @@ func Run(ctx context.Context) error {
 	case err := <-orphaned:
 		return leave(host, err)
 	case <-died:
-		return errors.Join(ErrUseless, host.Close(closeLimit))
+		err = errors.Join(ErrUseless, host.Close(closeLimit))
 	case <-host.Done():
-		return nil
 	}
+	_ = server.Requested(requests.take()) // a daemon that is gone need not know
+	return err
 }
 
 // leave is what a host does when its daemon is gone. Now it ends at once: the
@@ -95,9 +96,8 @@ type resources struct {
 }
 
 // open is what the runtime package needs.
-func open(log *slog.Logger) func(context.Context, control.Spec, *bundle.Manifest, func(error)) (runtime.Resources, error) {
+func open(log *slog.Logger, requests *counts) func(context.Context, control.Spec, *bundle.Manifest, func(error)) (runtime.Resources, error) {
 	return func(ctx context.Context, s control.Spec, m *bundle.Manifest, lost func(error)) (runtime.Resources, error) {
-		requests := new(counts)
 		volumes, err := openVolumes(ctx, s, log, requests.add, lost)
 		if err != nil {
 			return nil, err

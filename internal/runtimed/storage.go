@@ -46,10 +46,12 @@ func place(s control.Storage, p control.Place, report func(op, result string)) (
 	return store.Bucket(p.Bucket, p.Prefix), nil
 }
 
-// archive brings the data of a version into the object store.
-func archive(log *slog.Logger) func(context.Context, control.Spec) error {
+// archive brings the data of a version into the object store. The daemon hears of
+// the requests before the answer, after which it kills the host.
+func archive(log *slog.Logger, requests *counts, server *control.Server) func(context.Context, control.Spec) error {
 	return func(ctx context.Context, s control.Spec) error {
-		v, err := openVolumes(ctx, s, log, nil, nil)
+		defer func() { _ = server.Requested(requests.take()) }()
+		v, err := openVolumes(ctx, s, log, requests.add, nil)
 		if err != nil {
 			return err
 		}

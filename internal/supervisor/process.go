@@ -54,8 +54,9 @@ func spawn(cfg Config, spec Spec) (*process, error) {
 		}
 		return nil, fmt.Errorf("starting a runtime host: %w", err)
 	}
-	p.client = control.Connect(conn, func(e control.Exit) {
-		p.fail(svc.Errorf(svc.Unavailable, e.Code, "%s", e.Detail))
+	p.client = control.Connect(conn, control.Heard{
+		Exit:     func(e control.Exit) { p.fail(svc.Errorf(svc.Unavailable, e.Code, "%s", e.Detail)) },
+		Requests: cfg.OnRequests,
 	})
 	go p.wait()
 	return p, nil

@@ -55,7 +55,8 @@ type Config struct {
 	// OnRestart learns why a runtime is about to be started again: a code of
 	// workerd.Explain, "unresponsive", "host_exited" or an error's code.
 	OnRestart func(ref svc.Ref, reason string)
-	// OnRequests hears how many requests a runtime made to the object store.
+	// OnRequests hears how many requests a host made to the object store. It must
+	// not block.
 	OnRequests func(list []control.Requests)
 }
 
