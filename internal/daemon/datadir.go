@@ -87,14 +87,26 @@ func readPrivate(path string, v any) error {
 	return err
 }
 
-// writePrivate replaces a 0600 file atomically.
+// writePrivate replaces a 0600 file atomically. It is on the disk when it returns:
+// clients may have copied the tokens a moment later.
 func writePrivate(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
 		err = renameio.WriteFile(path, append(data, '\n'), 0o600)
 	}
+	if err == nil {
+		err = syncDir(filepath.Dir(path))
+	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil
+}
+
+func syncDir(path string) error {
+	dir, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -87,7 +87,7 @@ func (d *database) importing(ctx context.Context, file string) (n counts, err er
 	src, err := openImport(ctx, file)
 	if err == nil {
 		defer src.close()
-		n, _, err = d.take(ctx, src, func(*raw.Conn) (bool, error) { return true, nil })
+		n, err = d.take(ctx, src, func(*raw.Conn) (bool, error) { return true, nil })
 	}
 	if text, ok := explainImport(err); ok {
 		err = svc.Errorf(svc.Unprocessable, "sql_error", "%s", text).WithHint("nothing of it was imported")

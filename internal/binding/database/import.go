@@ -64,7 +64,7 @@ func openImport(ctx context.Context, path string) (source, error) { //nolint:ire
 
 // take imports src as one transaction, of which before is the first part: when
 // it says false, nothing else is done.
-func (d *database) take(ctx context.Context, src source, before func(*raw.Conn) (bool, error)) (n counts, done bool, err error) {
+func (d *database) take(ctx context.Context, src source, before func(*raw.Conn) (bool, error)) (n counts, err error) {
 	err = d.store.Write(ctx, func(c *raw.Conn) error {
 		return d.change(c, func() error {
 			x := d.execution(c, asArrays, nil)
@@ -79,9 +79,10 @@ func (d *database) take(ctx context.Context, src source, before func(*raw.Conn) 
 				defer func() { _ = c.Script("PRAGMA foreign_keys = ON") }() // a switch; it cannot fail
 			}
 			err := c.InTx("BEGIN IMMEDIATE", func() error {
-				if done, err = before(c); err != nil || !done {
+				if goOn, err := before(c); err != nil || !goOn {
 					return err
 				}
+				var err error
 				n, err = x.imports(ctx, src)
 				return err
 			})
@@ -91,7 +92,7 @@ func (d *database) take(ctx context.Context, src source, before func(*raw.Conn) 
 			return err
 		})
 	})
-	return n, done && err == nil, err
+	return n, err
 }
 
 // imports runs src under the policy and checks what the engine has not.

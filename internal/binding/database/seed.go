@@ -56,7 +56,7 @@ func (d *database) seed(ctx context.Context, name string, files fs.FS) (did stri
 		return "", err
 	}
 	defer src.close()
-	_, _, err = d.take(ctx, src, func(c *raw.Conn) (bool, error) {
+	_, err = d.take(ctx, src, func(c *raw.Conn) (bool, error) {
 		if known, err := marked(c, name); err != nil || known {
 			return false, err
 		}
