@@ -50,7 +50,7 @@ type wireStore struct {
 	PageSize int        `json:"page_size"`
 	ForkTXID uint64     `json:"fork_txid"`
 	Base     [][5]int64 `json:"base"` // src, level, min, max, size
-	Origins  []Origin   `json:"origins,omitempty"`
+	Origins  []Origin   `json:"origins,omitzero"` // none is not the same as not known
 }
 
 // MarshalJSON gives the compact form: prefixes once, files as number rows.

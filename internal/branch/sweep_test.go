@@ -267,7 +267,7 @@ func TestSweepKeepsWhatAnArchivedVersionOffers(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cut := branch.Cut{Kind: "main", PageSize: 4096, TXID: 2, Files: []branch.File{f1, f2}}
+		cut := branch.Cut{Kind: "main", PageSize: 4096, TXID: 2, Files: []branch.File{f1, f2}, Origins: []branch.Origin{}}
 		if err := s.Archive(t.Context(), g, nil, map[string]branch.Cut{"main": cut}); err != nil {
 			t.Fatal(err)
 		}
@@ -283,6 +283,9 @@ func TestSweepKeepsWhatAnArchivedVersionOffers(t *testing.T) {
 		r, err := s.Record(t.Context(), ref("v1"))
 		if err != nil || r.Cut == nil || !cmp.Equal(keysOf(r.Cut.Stores["main"].Files), []string{f1.Key(), f2.Key()}) {
 			t.Fatalf("%+v, %v", r, err)
+		}
+		if r.Cut.Stores["main"].Origins == nil {
+			t.Error("that it has no origins was known, and is not any more: its forks would pin every blob of the project")
 		}
 		if _, err := s.Acquire(t.Context(), ref("v1"), owner, ""); err != nil {
 			t.Fatal(err)

@@ -104,21 +104,39 @@ func (s *Service) seal(ctx context.Context, ref svc.Ref) error {
 	return s.deps.Vault.Seal(ctx, ref)
 }
 
-func (s *Service) setSeal(ref svc.Ref, cancel context.CancelFunc) {
+func (s *Service) setSeal(ref svc.Ref, cancel context.CancelFunc) { s.note(s.seals, ref, cancel) }
+
+// note keeps what ends a sealing, until it is nil.
+func (s *Service) note(in map[svc.Ref]context.CancelFunc, ref svc.Ref, cancel context.CancelFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.seals[ref] = cancel; cancel == nil {
-		delete(s.seals, ref)
+	if in[ref] = cancel; cancel == nil {
+		delete(in, ref)
 	}
 }
 
 // endSeal ends a sealing under way, for nobody needs what is destroyed.
-func (s *Service) endSeal(ref svc.Ref) {
+func (s *Service) endSeal(ref svc.Ref) { s.endNoted(s.seals, ref) }
+
+func (s *Service) endNoted(in map[svc.Ref]context.CancelFunc, ref svc.Ref) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if cancel := s.seals[ref]; cancel != nil {
+	if cancel := in[ref]; cancel != nil {
 		cancel()
 	}
+}
+
+// sealUnasked seals a version for nobody who waits: a wake need not wait either,
+// and ends it. The data stays where it is.
+func (s *Service) sealUnasked(ctx context.Context, ref svc.Ref) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s.note(s.unasked, ref, cancel)
+	defer s.note(s.unasked, ref, nil)
+	if s.waking(ref) {
+		return nil
+	}
+	return s.seal(ctx, ref)
 }
 
 func (s *Service) drain(ctx context.Context, ref svc.Ref) {

@@ -37,7 +37,7 @@ func (s *Service) Resume(ctx context.Context) error {
 func (s *Service) sealAgain(ctx context.Context, ref svc.Ref) {
 	v, err := s.deps.Versions.Version(ctx, ref)
 	if err == nil && v.Status == svc.StatusArchived {
-		err = s.seal(ctx, ref)
+		err = s.sealUnasked(ctx, ref)
 	}
 	s.sealed(ctx, ref, err)
 }
@@ -88,14 +88,14 @@ func (s *Service) restAgain(ctx context.Context, ref svc.Ref) {
 		err = s.deps.Runtimes.Stop(ctx, ref) // nobody else would end its process
 	}
 	if err == nil {
-		err = s.seal(ctx, ref)
+		err = s.sealUnasked(ctx, ref)
 	}
 	s.sealed(ctx, ref, err)
 }
 
 // sealed notes how a sealing ended that nobody waited for.
 func (s *Service) sealed(ctx context.Context, ref svc.Ref, err error) {
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && !s.waking(ref) {
 		s.logger(ref).ErrorContext(ctx, "an archived version's data is not sealed", "error", err)
 	}
 }

@@ -124,6 +124,7 @@ type Service struct {
 	stopped bool
 	wakes   map[svc.Ref]*wake
 	seals   map[svc.Ref]context.CancelFunc // under way, each in its version's turn
+	unasked map[svc.Ref]context.CancelFunc // those of them that nobody waits for
 }
 
 // New checks deps. It starts nothing.
@@ -143,7 +144,7 @@ func New(deps Deps) (*Service, error) {
 		deps.Observer = noObserver{}
 	}
 	return &Service{
-		deps: deps, log: deps.Logger, locks: newLocks(), wakes: map[svc.Ref]*wake{}, seals: map[svc.Ref]context.CancelFunc{},
+		deps: deps, log: deps.Logger, locks: newLocks(), wakes: map[svc.Ref]*wake{}, seals: map[svc.Ref]context.CancelFunc{}, unasked: map[svc.Ref]context.CancelFunc{},
 		quit: make(chan struct{}), kill: make(chan struct{}),
 	}, nil
 }

@@ -80,6 +80,31 @@ func TestSweepDuringSeal(t *testing.T) {
 	}
 }
 
+// A wake does not wait for a sealing that nobody asked for.
+func TestWakeEndsASweepsSeal(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", append(toReady[:5:5], svc.TriggerArchive)...)
+	d := w.start(t)
+	sealing := make(chan struct{})
+	d.before = func(ctx context.Context, call string, _ svc.Ref) error {
+		if call == "seal" {
+			close(sealing)
+			<-ctx.Done() // the store does not answer
+		}
+		return context.Cause(ctx)
+	}
+	swept := make(chan error, 1)
+	go func() { swept <- d.Sweep(t.Context()) }()
+	<-sealing
+	if v, err := d.Wake(t.Context(), r); err != nil || v.Status != svc.StatusReady {
+		t.Errorf("%+v, %v", v, err)
+	}
+	if err := <-swept; err != nil {
+		t.Error(err)
+	}
+}
+
 // Many sweeps at once are as one.
 func TestSweepsAtOnce(t *testing.T) {
 	t.Parallel()

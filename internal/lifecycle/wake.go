@@ -105,6 +105,7 @@ func (s *Service) endWake(ctx context.Context, ref svc.Ref, cause error) error {
 // wake does the work in the version's turn. Only the end of ctx, which endWake
 // brings about, and Stop cut it off.
 func (s *Service) wake(ctx context.Context, w *wake) error {
+	s.endNoted(s.unasked, w.ref)
 	own, end, err := s.begin(ctx, w.ref)
 	if err != nil {
 		return err

@@ -27,7 +27,10 @@ func (d *database) obstacle(c *raw.Conn, src source) (name string, err error) {
 			return name, err
 		}
 	}
-	return "", nil
+	return "", c.Query(`SELECT 1 FROM pragma_user_version WHERE user_version <> 0`, nil, func(*raw.Stmt) error {
+		f.version = 0 // the parent's stays
+		return nil
+	})
 }
 
 // leftOut says of a file that name stood in its way.

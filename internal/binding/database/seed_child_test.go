@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/binding"
+	"github.com/svcctl/svcctl/internal/binding/bindingtest"
+	"github.com/svcctl/svcctl/internal/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -41,11 +43,13 @@ func TestSeedOfChild(t *testing.T) {
 func TestSeedOfChildFile(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	rows(t, open(t, dir), "create table Guests(a)")
+	parent := open(t, dir)
+	first := map[string]string{"DB0.sqlite": databaseFile(t, "create table Guests(a); pragma user_version = 7")}
+	wantSeeds(t, parent, first, []string{"DB0.sqlite"}, "seed/DB0.sqlite")
 	child := openChild(t, dir)
 	texts := map[string]string{
 		"DB.sqlite": databaseFile(t, "create table other(a); create table guests(a); insert into guests values (1)"),
-		"DB.db":     databaseFile(t, "create table log(a primary key); insert into log values (7)"),
+		"DB.db":     databaseFile(t, "create table log(a primary key); insert into log values (7); pragma user_version = 1"),
 	}
 	names := []string{"DB.sqlite", "DB.db"}
 	wantSeeds(t, child, texts, names, "seed/DB.sqlite (left out: the data has guests already)", "seed/DB.db")
@@ -53,6 +57,9 @@ func TestSeedOfChildFile(t *testing.T) {
 	rows(t, child, "drop table Guests")
 	wantSeeds(t, child, texts, names)
 	wantRows(t, child, "[[0] [1]]", "select count(*) from pragma_table_list where name = 'other' union all select count(*) from log")
+	if n := userVersion(t, dir); n != 7 {
+		t.Errorf("the user_version is %d", n)
+	}
 }
 
 // A script that does not fit a parent's data fails, as on a root, and the error
@@ -87,4 +94,19 @@ func TestSeedAfterScrub(t *testing.T) {
 		wantSeeds(t, child, texts, []string{"DB/1.sql", "DB/2.sql"}, want...)
 	}
 	wantRows(t, child, "[[nobody] [test] [nobody]]", "select mail from users union all select mail from copies")
+}
+
+// userVersion reads what a worker may not.
+func userVersion(t *testing.T, dir string) (n int64) {
+	t.Helper()
+	s, err := bindingtest.OpenVolumes(t, dir).Store(t.Context(), "database-db")
+	if err == nil {
+		err = s.Read(t.Context(), func(c *raw.Conn) error {
+			return c.Query("PRAGMA user_version", nil, func(row *raw.Stmt) error { n = row.Int64(0); return nil })
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }
