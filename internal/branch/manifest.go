@@ -49,7 +49,7 @@ type wireStore struct {
 	Kind     string     `json:"kind"`
 	PageSize int        `json:"page_size"`
 	ForkTXID uint64     `json:"fork_txid"`
-	Base     [][5]int64 `json:"base"` // src, level, min, max, size
+	Base     [][5]int64 `json:"base"`             // src, level, min, max, size
 	Origins  []Origin   `json:"origins,omitzero"` // none is not the same as not known
 }
 
