@@ -198,7 +198,7 @@ func (m *model) live(d time.Duration) {
 	m.often(ctx, 12*time.Minute, m.fork)
 	m.often(ctx, 13*time.Minute, m.forkNobodys)
 	m.often(ctx, 22*time.Minute, m.end)
-	m.often(ctx, 10*time.Minute, func(ctx context.Context) {
+	m.often(ctx, 20*time.Minute, func(ctx context.Context) {
 		if a, err := m.gc.Audit(ctx, ""); err == nil {
 			m.judge(a)
 		}
