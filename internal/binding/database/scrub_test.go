@@ -1,7 +1,6 @@
 package database_test
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -13,24 +12,10 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// inherited are volumes whose stores came from a parent.
-type inherited struct{ binding.Volumes }
-
-type inheritedStore struct{ binding.Store }
-
-func (v inherited) Store(ctx context.Context, name string) (binding.Store, error) {
-	s, err := v.Volumes.Store(ctx, name)
-	return inheritedStore{s}, err
-}
-
-func (inheritedStore) History() binding.History {
-	return binding.History{Parent: "v1", Fork: 1, Head: 2}
-}
-
 // openChild opens the database in dir as a child's.
 func openChild(t *testing.T, dir string) binding.Instance {
 	t.Helper()
-	in, err := database.Kind{}.Open(t.Context(), bundle.Binding{Name: "DB", Kind: "database", Resource: "db"}, inherited{bindingtest.OpenVolumes(t, dir)})
+	in, err := database.Kind{}.Open(t.Context(), bundle.Binding{Name: "DB", Kind: "database", Resource: "db"}, bindingtest.Inherited{Volumes: bindingtest.OpenVolumes(t, dir)})
 	if err != nil {
 		t.Fatal(err)
 	}

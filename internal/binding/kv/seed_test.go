@@ -75,20 +75,6 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// inherited are volumes whose stores came from a parent.
-type inherited struct{ binding.Volumes }
-
-type inheritedStore struct{ binding.Store }
-
-func (v inherited) Store(ctx context.Context, name string) (binding.Store, error) {
-	s, err := v.Volumes.Store(ctx, name)
-	return inheritedStore{s}, err
-}
-
-func (inheritedStore) History() binding.History {
-	return binding.History{Parent: "v1", Fork: 1, Head: 2}
-}
-
 // A child imports the files that are new, and changes no key of its parent's.
 func TestSeedOfChild(t *testing.T) {
 	t.Parallel()
@@ -99,7 +85,7 @@ func TestSeedOfChild(t *testing.T) {
 	}
 	want(t, parent, "PUT", "/a", "changed", "200")
 	want(t, parent, "DELETE", "/b", "", "200")
-	child := open(t, inherited{v})
+	child := open(t, bindingtest.Inherited{Volumes: v})
 	if got, err := seed(t, child, `{"key":"b","value":"seed"}`); err != nil || got != nil {
 		t.Errorf("imported %v, %v", got, err)
 	}

@@ -1,7 +1,6 @@
 package objects_test
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"strings"
@@ -62,20 +61,6 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-// inherited are volumes whose stores came from a parent.
-type inherited struct{ binding.Volumes }
-
-type inheritedStore struct{ binding.Store }
-
-func (v inherited) Store(ctx context.Context, name string) (binding.Store, error) {
-	s, err := v.Volumes.Store(ctx, name)
-	return inheritedStore{s}, err
-}
-
-func (inheritedStore) History() binding.History {
-	return binding.History{Parent: "v1", Fork: 1, Head: 2}
-}
-
 // A child imports the files that are new, and changes no object of its parent's.
 func TestSeedOfChild(t *testing.T) {
 	t.Parallel()
@@ -92,7 +77,7 @@ func TestSeedOfChild(t *testing.T) {
 	}
 	remove(parent, "seen")
 	parent.put("own", []byte("mine"))
-	child := openBucket(t, inherited{v})
+	child := openBucket(t, bindingtest.Inherited{Volumes: v})
 	paths := []string{"seed/FILES/new", "seed/FILES/own", "seed/FILES/seen"}
 	if got, err := child.seed(files, paths...); err != nil || !slices.Equal(got, paths[:1]) {
 		t.Errorf("imported %v, %v", got, err)
