@@ -20,7 +20,7 @@ build: ## build bin/svcctl and bin/svcd
 
 .PHONY: demo
 demo: build ## deploy the guestbook twice, promote and roll back, on free ports
-	go run ./internal/demo
+	go run ./internal/client/demo
 
 .PHONY: check
 check: fmt-check lint generate-check test ## everything a change must pass
@@ -31,11 +31,11 @@ test: ## all tests, end-to-end ones with the real workerd included
 
 .PHONY: e2e
 e2e: ## the end-to-end tests alone
-	go test $(RACE) -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./internal/e2e/...
+	go test $(RACE) -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./internal/test/e2e/...
 
 .PHONY: test-s3
 test-s3: ## the suites of object storage, against the store of S3_ENDPOINT and its keys
-	SVC_TEST_STORE=external go test $(RACE) -count=1 -timeout 20m $(GOTESTFLAGS) ./internal/s3/... ./internal/replica ./internal/branch
+	SVC_TEST_STORE=external go test $(RACE) -count=1 -timeout 20m $(GOTESTFLAGS) ./internal/data/s3/... ./internal/data/replica ./internal/data/branch
 
 .PHONY: fmt
 fmt: ## format the code
@@ -79,13 +79,14 @@ fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)
 
 .PHONY: torture
-torture: ## kill writers, hosts, daemons and stores at random for TORTURE, and verify what is left
-	go test -run Torture -v -timeout 0 ./internal/cowvfs ./internal/dataplane -torture.duration $(TORTURE)
-	go test -run 'Torture|SplitBrain' -v -timeout 0 -tags e2e ./internal/e2e -torture.duration $(TORTURE)
+torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random, and compare the gateway's engines
+	go test -run Crash -v -timeout 0 ./internal/data/cowvfs ./internal/data/dataplane -crash.duration $(TORTURE)
+	go test -run Differential -v -timeout 0 ./internal/server/gateway -differential.duration $(TORTURE) -differential.seed 0
+	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)
 
 .PHONY: test-power
 test-power: ## cut the power of the embedded store's filesystem, ext4 and XFS (needs root)
-	go test -run PowerFailure -v -count=1 -timeout 0 -tags power ./internal/s3server -power.cuts $(CUTS)
+	go test -run PowerFailure -v -count=1 -timeout 0 -tags power ./internal/data/s3server -power.cuts $(CUTS)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the network)

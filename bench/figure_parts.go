@@ -49,7 +49,7 @@ type measured struct {
 
 // goBench runs benchmarks of package dataplane.
 func (b *bench) goBench(ctx context.Context, pattern, rounds string) ([]measured, error) {
-	args := []string{"test", "-run", "^$", "-bench", pattern, "-benchtime", rounds, "-timeout", "1h", "./internal/dataplane"}
+	args := []string{"test", "-run", "^$", "-bench", pattern, "-benchtime", rounds, "-timeout", "1h", "./internal/data/dataplane"}
 	if b.large >= 1024 {
 		args = append(args, "-full")
 	}

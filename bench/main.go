@@ -39,6 +39,7 @@ func figures() []figure {
 		{"deploy", deploy, false},
 		{"spawn", spawn, false},
 		{"gateway", gateway, false},
+		{"relays", relays, true},
 		{"bindings", bindings, false},
 		{"memory", memory, false},
 		{"parts", parts, true},
@@ -51,7 +52,7 @@ func figures() []figure {
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are parts, branching, inserts, objects and idle too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are relays, parts, branching, inserts, objects and idle too)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

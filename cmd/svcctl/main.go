@@ -6,8 +6,8 @@ import (
 	"context"
 	"os"
 
-	"github.com/svcctl/svcctl/internal/cli"
-	"github.com/svcctl/svcctl/internal/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/cli"
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
 )
 
 func main() { os.Exit(cli.Main(context.Background(), os.Args[1:], kit.System())) }

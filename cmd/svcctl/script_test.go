@@ -5,7 +5,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/svcctl/svcctl/internal/cli/clitest"
+	"github.com/svcctl/svcctl/internal/client/cli/clitest"
 )
 
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"svcctl": main}) }

@@ -5,8 +5,8 @@ import (
 	"context"
 	"os"
 
-	"github.com/svcctl/svcctl/internal/cli/kit"
-	"github.com/svcctl/svcctl/internal/cli/serve"
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/cli/serve"
 )
 
 func main() { os.Exit(serve.Main(context.Background(), os.Args[1:], kit.System())) }

@@ -12,11 +12,11 @@ import (
 
 const maxReported = 20
 
-// compare reports files that are missing, different or not listed, all at once.
+// compare reports all files that are missing, different or not listed.
 func compare(want []File, got map[string]File) error {
 	var wrong []svc.FieldError
 	add := func(path, format string, args ...any) {
-		wrong = append(wrong, svc.FieldError{Pointer: "/" + path, Code: codeMismatch, Detail: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, svc.FieldError{Pointer: "/" + path, Code: svc.CodeBundleMismatch, Detail: fmt.Sprintf(format, args...)})
 	}
 	listed := make(map[string]bool, len(want))
 	for _, w := range want {
@@ -24,7 +24,7 @@ func compare(want []File, got map[string]File) error {
 		g, ok := got[w.Path]
 		switch {
 		case !ok:
-			add(w.Path, "%q is in the manifest and not in the bundle", w.Path)
+			add(w.Path, "%q is in the manifest but not in the bundle", w.Path)
 		case g.Size != w.Size:
 			add(w.Path, "%q has %d bytes; the manifest says %d", w.Path, g.Size, w.Size)
 		case g.SHA256 != w.SHA256:
@@ -33,7 +33,7 @@ func compare(want []File, got map[string]File) error {
 	}
 	for _, path := range slices.Sorted(maps.Keys(got)) {
 		if !listed[path] {
-			add(path, "%q is in the bundle and not in the manifest", path)
+			add(path, "%q is in the bundle but not in the manifest", path)
 		}
 	}
 	if len(wrong) > maxReported {
@@ -42,8 +42,8 @@ func compare(want []File, got map[string]File) error {
 	return svc.Invalid(wrong)
 }
 
-// archiveReader marks errors of the archive, to tell them from those of the
-// disk that is written to.
+// archiveReader marks errors of the archive, to distinguish them from errors of
+// the disk that the files are written to.
 type archiveReader struct{ r io.Reader }
 
 func (a *archiveReader) Read(p []byte) (int, error) {
@@ -63,5 +63,5 @@ func unpackError(name string, err error) error {
 	if archive, ok := errors.AsType[*archiveError](err); ok {
 		return readError(archive.err)
 	}
-	return fmt.Errorf("unpacking %s: %w", name, err)
+	return fmt.Errorf("unpack %s: %w", name, err)
 }

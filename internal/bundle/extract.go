@@ -11,26 +11,28 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 const (
 	dirMode  = 0o700
 	diskMode = 0o600
-	syncers  = 8 // fsyncs at once: file systems commit them together
+	syncers  = 8 // concurrent fsyncs, which file systems commit together
 )
 
-// Extract checks the bundle in file and unpacks it into dir, which appears
-// complete and synced to disk, or not at all. What was at dir is replaced. The
-// directory above dir must exist.
+// Extract checks the bundle in file and unpacks it into dir, whose parent must
+// exist. It replaces dir by a complete directory that is synced to disk, or leaves
+// dir unchanged and returns an error.
 func Extract(ctx context.Context, file, dir string, limits Limits) (Manifest, error) {
 	src, err := os.Open(file)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("opening the bundle: %w", err)
+		return Manifest{}, fmt.Errorf("open bundle: %w", err)
 	}
 	defer src.Close()
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), ".unpack-*")
 	if err != nil {
-		return Manifest{}, fmt.Errorf("making room for the bundle: %w", err)
+		return Manifest{}, fmt.Errorf("create directory to unpack into: %w", err)
 	}
 	defer os.RemoveAll(tmp)
 	m, err := extractInto(ctx, src, tmp, limits)
@@ -38,7 +40,7 @@ func Extract(ctx context.Context, file, dir string, limits Limits) (Manifest, er
 		return Manifest{}, err
 	}
 	if err := publish(tmp, dir); err != nil {
-		return Manifest{}, fmt.Errorf("keeping the unpacked bundle: %w", err)
+		return Manifest{}, fmt.Errorf("publish unpacked bundle: %w", err)
 	}
 	return m, nil
 }
@@ -46,13 +48,13 @@ func Extract(ctx context.Context, file, dir string, limits Limits) (Manifest, er
 func extractInto(ctx context.Context, src io.Reader, dir string, limits Limits) (Manifest, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
-		return Manifest{}, fmt.Errorf("opening the directory to unpack into: %w", err)
+		return Manifest{}, fmt.Errorf("open directory to unpack into: %w", err)
 	}
 	defer root.Close()
 	return unpack(ctx, src, limits, func(name string) (io.WriteCloser, error) {
 		if err := root.MkdirAll(path.Dir(name), dirMode); err != nil {
 			if errors.Is(err, syscall.ENOTDIR) || errors.Is(err, fs.ErrExist) {
-				return nil, refuse(codePath, "%q in the bundle is below a file", name).Because(err)
+				return nil, refuse(svc.CodeBundlePath, "%q in the bundle is below a file", name).Because(err)
 			}
 			return nil, err
 		}

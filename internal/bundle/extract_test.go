@@ -17,7 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-func TestExtractAcceptsWhatOthersWrite(t *testing.T) {
+func TestExtractAcceptsOtherWriters(t *testing.T) {
 	t.Parallel()
 	manifest, module := hello(t)
 	dotted := func(e entry) entry { e.header.Name = "./" + e.header.Name; return e }
@@ -129,7 +129,7 @@ func hugeWindow() []byte {
 	return []byte{0x28, 0xb5, 0x2f, 0xfd, 0x00, 21 << 3, 0x01, 0x00, 0x00}
 }
 
-func TestExtractRefuses(t *testing.T) {
+func TestExtractRejects(t *testing.T) {
 	t.Parallel()
 	for _, test := range badBundles(t) {
 		t.Run(test.name, func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestExtractRefuses(t *testing.T) {
 func TestBombStopsEarly(t *testing.T) {
 	t.Parallel()
 	manifest, module := hello(t)
-	// 1 TiB of zeros by its header, of which the bomb holds what fits in memory.
+	// 1 TiB of zeros by its header; the stream is generated.
 	head := tar.Header{Typeflag: tar.TypeReg, Name: "modules/bomb", Size: 1 << 40, Mode: 0o644}
 	for _, size := range []int64{1 << 40, 60 << 20} {
 		r, w := io.Pipe()
@@ -175,7 +175,7 @@ func TestBombStopsEarly(t *testing.T) {
 		wantCode(t, err, "bundle_too_large")
 		r.Close()
 	}
-	// Headers without end, each a file of no bytes.
+	// Many headers without content.
 	entries := []entry{manifest, module}
 	for i := range 300 {
 		entries = append(entries, entry{tar.Header{Typeflag: tar.TypeDir, Name: strings.Repeat("d", i%50+1) + "/"}, nil})
@@ -215,7 +215,7 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("accepted with a bad manifest: %v", err)
 		}
 		if _, _, err := extract(t, data, limits); err != nil {
-			t.Fatalf("Check accepts and Extract refuses: %v", err)
+			t.Fatalf("Check accepts and Extract rejects: %v", err)
 		}
 	})
 }

@@ -1,6 +1,8 @@
 package bundle
 
-// Limits bound what Extract accepts [D42]. A field of 0 takes its default.
+import "cmp"
+
+// Limits bound what Extract accepts [D42]. A field of 0 means its default.
 type Limits struct {
 	Modules int64 // bytes of all modules together
 	Asset   int64 // bytes of one asset
@@ -17,32 +19,23 @@ const (
 )
 
 const (
-	// maxManifest bounds manifest.json: a manifest of 20,000 files stays below.
+	// maxManifest bounds manifest.json; a manifest of 20,000 files is smaller.
 	maxManifest = 8 << 20
 	// maxWindow bounds the memory of the zstd decoder. `zstd -19` uses 8 MiB.
 	maxWindow = 8 << 20
-	// maxTail is how much zero padding may follow the archive.
+	// maxTail bounds the zero padding after the archive.
 	maxTail = 1 << 20
 )
 
 func (l Limits) orDefault() Limits {
-	if l.Modules == 0 {
-		l.Modules = DefaultModuleBytes
+	return Limits{
+		Modules: cmp.Or(l.Modules, DefaultModuleBytes), Asset: cmp.Or(l.Asset, DefaultAssetBytes),
+		Total: cmp.Or(l.Total, DefaultTotalBytes), Files: cmp.Or(l.Files, DefaultFiles),
 	}
-	if l.Asset == 0 {
-		l.Asset = DefaultAssetBytes
-	}
-	if l.Total == 0 {
-		l.Total = DefaultTotalBytes
-	}
-	if l.Files == 0 {
-		l.Files = DefaultFiles
-	}
-	return l
 }
 
-// stream is how many bytes the tar itself may have: the files, and for each
-// entry its headers and padding.
+// stream is the limit for the tar itself: the files, and for each entry its headers
+// and padding.
 func (l Limits) stream() int64 {
 	return l.Total + int64(l.Files)*2048 + 2*maxTail
 }

@@ -5,8 +5,8 @@ import "encoding/json"
 // SchemaVersion is the version of the bundle format this program writes [D40].
 const SchemaVersion = 1
 
-// Manifest is manifest.json of a bundle: everything a version is made of.
-// docs/design/bundle-format.md and manifest.schema.json describe the same.
+// Manifest is manifest.json of a bundle: everything a version consists of.
+// docs/design/bundle-format.md and manifest.schema.json describe it.
 type Manifest struct {
 	SchemaVersion      int            `json:"schema_version"`
 	Name               string         `json:"name,omitempty"`       // the worker's own name, for people
@@ -60,21 +60,21 @@ type Var struct {
 type Binding struct {
 	Name     string          `json:"name"`               // the name in env
 	Kind     string          `json:"kind"`               // "kv", "database", "version_metadata" ...
-	Resource string          `json:"resource,omitempty"` // which one: bindings that name the same share it
-	Config   json.RawMessage `json:"config,omitempty"`   // of the kind; absent for none
+	Resource string          `json:"resource,omitempty"` // bindings of a kind with the same resource share its data
+	Config   json.RawMessage `json:"config,omitempty"`   // an object, for kinds that define one
 }
 
 // Migrations are the SQL files of one database binding, in the order they are
 // applied, stored at migrations/<binding>/<name>.
 type Migrations struct {
 	Binding string `json:"binding"`
-	Table   string `json:"table"` // where applied ones are recorded, as wrangler does
+	Table   string `json:"table"` // records the applied files, as with wrangler
 	Files   []File `json:"files"`
 }
 
-// Seeds are the files that one binding of a version starts with, in the
-// order they are imported: seed/<binding>.<ext> or below seed/<binding>/. What
-// they hold is for the binding's kind to say.
+// Seeds are the files that one binding of a version starts with, in the order they
+// are imported: seed/<binding>.<ext> or below seed/<binding>/. The binding's kind
+// defines their format.
 type Seeds struct {
 	Binding string `json:"binding"`
 	Files   []File `json:"files"`

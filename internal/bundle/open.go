@@ -8,10 +8,12 @@ import (
 	"io"
 
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// decompress finds out how r is compressed. The reader it returns holds no more
-// memory than maxWindow asks for, and yields at most limit bytes.
+// decompress detects the compression of r. The returned reader allocates at most
+// maxWindow for its window, and yields at most limit bytes.
 func decompress(ctx context.Context, r io.Reader, limit int64) (io.ReadCloser, error) {
 	br := bufio.NewReaderSize(r, 64<<10)
 	magic, err := br.Peek(4)
@@ -25,7 +27,7 @@ func decompress(ctx context.Context, r io.Reader, limit int64) (io.ReadCloser, e
 	case bytes.Equal(magic, []byte{0x28, 0xb5, 0x2f, 0xfd}):
 		plain, err = newZstd(br)
 	default:
-		return nil, refuse(codeFormat, "the bundle is neither zstd nor gzip").
+		return nil, refuse(svc.CodeBundleFormat, "the bundle is neither zstd nor gzip").
 			WithHint("write one with svcctl bundle, or see docs/design/bundle-format.md")
 	}
 	if err != nil {
@@ -42,7 +44,7 @@ func newZstd(r io.Reader) (io.ReadCloser, error) {
 	return dec.IOReadCloser(), nil
 }
 
-// boundedReader stops a bomb, and a reader whose context ended.
+// boundedReader stops a decompression bomb, and a read whose context ended.
 type boundedReader struct {
 	ctx  func() error
 	r    io.ReadCloser
@@ -56,7 +58,7 @@ func (b *boundedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	b.left -= int64(n)
 	if b.left < 0 {
-		return 0, tooLarge("the bundle unpacks to more bytes than a bundle may have")
+		return 0, tooLarge("the bundle unpacks to more bytes than allowed")
 	}
 	return n, err
 }

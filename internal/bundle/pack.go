@@ -26,13 +26,12 @@ type Packed struct {
 	Size     int64    // bytes of the object
 }
 
-// Pack writes the bundle of m to w, with the files that m lists read from files
-// at their paths in the bundle. The hashes and sizes in m are filled in here
-// and need not be set. Equal input gives equal bytes: names are sorted, times
-// and owners are zero. w is not closed.
+// Pack writes the bundle of m to w. It reads the files that m lists from files, at
+// their paths in the bundle, and fills in their hashes and sizes. Equal input gives
+// equal bytes: names are sorted, times and owners are zero. Pack does not close w.
 func Pack(w io.Writer, m Manifest, files fs.FS) (Packed, error) {
 	m.SchemaVersion = SchemaVersion
-	m, err := seal(m, files)
+	m, err := measure(m, files)
 	if err != nil {
 		return Packed{}, err
 	}
@@ -47,14 +46,14 @@ func Pack(w io.Writer, m Manifest, files fs.FS) (Packed, error) {
 	return Packed{Manifest: m, Digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Size: out.n}, nil
 }
 
-// seal gives a copy of m with the hash and size of every file.
-func seal(m Manifest, files fs.FS) (Manifest, error) {
+// measure returns a copy of m with the hash and size of every file.
+func measure(m Manifest, files fs.FS) (Manifest, error) {
 	m.Modules = slices.Clone(m.Modules)
 	m.Migrations = slices.Clone(m.Migrations)
 	m.Seeds = slices.Clone(m.Seeds)
 	m.CompatibilityFlags = append([]string{}, m.CompatibilityFlags...) // [], never null
 	var errs []error
-	measure := func(path string, hash *string, size *int64) {
+	add := func(path string, hash *string, size *int64) {
 		var err error
 		if *hash, *size, err = hashFile(files, path); err != nil {
 			errs = append(errs, err)
@@ -62,23 +61,23 @@ func seal(m Manifest, files fs.FS) (Manifest, error) {
 	}
 	for i := range m.Modules {
 		mod := &m.Modules[i]
-		measure(ModulePath(mod.Name), &mod.SHA256, &mod.Size)
+		add(ModulePath(mod.Name), &mod.SHA256, &mod.Size)
 	}
-	measureAll := func(files []File) []File {
+	addAll := func(files []File) []File {
 		files = append([]File{}, files...)
 		for i := range files {
-			measure(files[i].Path, &files[i].SHA256, &files[i].Size)
+			add(files[i].Path, &files[i].SHA256, &files[i].Size)
 		}
 		return files
 	}
 	for i := range m.Seeds {
-		m.Seeds[i].Files = measureAll(m.Seeds[i].Files)
+		m.Seeds[i].Files = addAll(m.Seeds[i].Files)
 	}
 	for i := range m.Migrations {
-		m.Migrations[i].Files = measureAll(m.Migrations[i].Files)
+		m.Migrations[i].Files = addAll(m.Migrations[i].Files)
 	}
 	if len(m.SourceMaps) > 0 {
-		m.SourceMaps = measureAll(m.SourceMaps)
+		m.SourceMaps = addAll(m.SourceMaps)
 	}
 	return m, errors.Join(errs...)
 }
@@ -86,12 +85,12 @@ func seal(m Manifest, files fs.FS) (Manifest, error) {
 func hashFile(files fs.FS, path string) (hash string, size int64, err error) {
 	f, err := files.Open(path)
 	if err != nil {
-		return "", 0, fmt.Errorf("reading a file of the bundle: %w", err)
+		return "", 0, fmt.Errorf("read file of the bundle: %w", err)
 	}
 	defer f.Close()
 	sum := sha256.New()
 	if size, err = io.Copy(sum, f); err != nil {
-		return "", 0, fmt.Errorf("reading %s: %w", path, err)
+		return "", 0, fmt.Errorf("read %s: %w", path, err)
 	}
 	return hex.EncodeToString(sum.Sum(nil)), size, nil
 }
@@ -104,7 +103,7 @@ func write(w io.Writer, m Manifest, files fs.FS) error {
 	// One goroutine and a fixed window keep the bytes the same on every machine.
 	enc, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow), zstd.WithEncoderLevel(zstd.SpeedDefault))
 	if err != nil {
-		return fmt.Errorf("starting zstd: %w", err)
+		return fmt.Errorf("start zstd: %w", err)
 	}
 	tw := tar.NewWriter(enc)
 	err = writeFile(tw, File{Path: manifestFile, Size: int64(len(manifest))}, Tree{manifestFile: manifest})
@@ -113,17 +112,17 @@ func write(w io.Writer, m Manifest, files fs.FS) error {
 	for i := 0; err == nil && i < len(list); i++ {
 		err = writeFile(tw, list[i], files)
 	}
-	// After a failure the encoder is closed as well: it holds buffers.
+	// Close the encoder after a failure too: it holds buffers.
 	if closeErr := errors.Join(tw.Close(), enc.Close()); err == nil {
 		err = closeErr
 	}
 	if err != nil {
-		return fmt.Errorf("packing the bundle: %w", err)
+		return fmt.Errorf("pack bundle: %w", err)
 	}
 	return nil
 }
 
-// writeFile adds one file, and makes sure that it still is what was hashed.
+// writeFile adds one file. It fails when the file changed since it was hashed.
 func writeFile(tw *tar.Writer, f File, files fs.FS) error {
 	header := &tar.Header{
 		Typeflag: tar.TypeReg, Name: f.Path, Size: f.Size, Mode: fileMode, ModTime: time.Unix(0, 0),
@@ -144,7 +143,7 @@ func writeFile(tw *tar.Writer, f File, files fs.FS) error {
 		return err
 	}
 	if f.SHA256 != "" && f.SHA256 != hex.EncodeToString(sum.Sum(nil)) {
-		return fmt.Errorf("%s changed while it was packed", f.Path)
+		return fmt.Errorf("%s changed while the bundle was packed", f.Path)
 	}
 	return nil
 }

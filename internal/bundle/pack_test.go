@@ -54,7 +54,7 @@ func TestPackIsDeterministic(t *testing.T) {
 	first, _ := packSample(t)
 	for range 5 {
 		if again, _ := packSample(t); !bytes.Equal(first, again) {
-			t.Fatal("the same input gave other bytes")
+			t.Fatal("the same input gave different bytes")
 		}
 	}
 	m, files := sample(t)
@@ -64,11 +64,11 @@ func TestPackIsDeterministic(t *testing.T) {
 		t.Fatal(err)
 	}
 	if bytes.Equal(first, b.Bytes()) {
-		t.Error("another input gave the same bytes")
+		t.Error("different input gave the same bytes")
 	}
 }
 
-func TestPackRefuses(t *testing.T) {
+func TestPackRejects(t *testing.T) {
 	t.Parallel()
 	m, files := sample(t)
 	m.Main = "other.js"
@@ -99,7 +99,7 @@ func (c *changing) Open(name string) (fs.File, error) {
 	return bundle.Tree{name: data}.Open(name)
 }
 
-func TestReplacesWhatWasThere(t *testing.T) {
+func TestExtractReplacesTheDirectory(t *testing.T) {
 	t.Parallel()
 	data, _ := packSample(t)
 	tmp := t.TempDir()
@@ -117,7 +117,7 @@ func TestReplacesWhatWasThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "modules", "stale.js")); !os.IsNotExist(err) {
-		t.Errorf("a file of before is still there: %v", err)
+		t.Errorf("an old file still exists: %v", err)
 	}
 	left, err := os.ReadDir(tmp)
 	if err != nil || len(left) != 2 {
@@ -159,7 +159,7 @@ func TestSchemaAgrees(t *testing.T) {
 			continue
 		}
 		if accepts(test.change(t)) == nil {
-			t.Errorf("%s: the schema accepts what Validate refuses", test.name)
+			t.Errorf("%s: the schema accepts what Validate rejects", test.name)
 		}
 	}
 }

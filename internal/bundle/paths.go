@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// The places of a bundle.
+// The paths in a bundle.
 const (
 	manifestFile  = "manifest.json"
 	modulesDir    = "modules/"
@@ -19,7 +19,7 @@ const (
 
 const (
 	maxPath    = 1024 // bytes
-	maxElement = 255  // bytes; what file systems take
+	maxElement = 255  // bytes; the limit of file systems
 )
 
 // ModulePath is where a module of this name is stored in a bundle.
@@ -35,7 +35,7 @@ func MigrationPath(binding, name string) string { return migrationsDir + binding
 // <binding>/<name>.
 func SeedPath(name string) string { return seedsDir + name }
 
-// badPath says why p may not be a path of a bundle; "" means it may. Paths are
+// badPath returns why p is not a valid path of a bundle, or "". Valid paths are
 // relative, clean, with forward slashes, and free of control characters.
 func badPath(p string) string {
 	switch {

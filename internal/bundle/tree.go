@@ -6,13 +6,13 @@ import (
 	"time"
 )
 
-// Tree is a file system in memory: content by path. It is what Pack takes from
-// callers whose files are on no disk. Nobody changes it while it is read.
+// Tree is a file system in memory: content by path, for callers of Pack whose files
+// are not on disk. It must not change while it is read.
 type Tree map[string][]byte
 
 var _ fs.ReadFileFS = Tree(nil)
 
-// Open gives a file of the tree. Directories cannot be opened.
+// Open opens a file of the tree. Directories cannot be opened.
 func (t Tree) Open(name string) (fs.File, error) {
 	data, ok := t[name]
 	if !ok {
@@ -21,7 +21,7 @@ func (t Tree) Open(name string) (fs.File, error) {
 	return &treeFile{Reader: bytes.NewReader(data), name: name}, nil
 }
 
-// ReadFile gives a copy of a file's content.
+// ReadFile returns a copy of a file's content.
 func (t Tree) ReadFile(name string) ([]byte, error) {
 	data, ok := t[name]
 	if !ok {

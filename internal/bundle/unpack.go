@@ -11,6 +11,8 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Check reads a bundle to its end and reports what Extract would. It keeps the
@@ -24,10 +26,10 @@ type discard struct{}
 func (discard) Write(p []byte) (int, error) { return len(p), nil }
 func (discard) Close() error                { return nil }
 
-// create makes a new file at a path that badPath let pass.
+// create makes a new file at a valid path.
 type create func(path string) (io.WriteCloser, error)
 
-// unpacker is one reading of one bundle.
+// unpacker holds the state of unpacking one bundle.
 type unpacker struct {
 	limits  Limits
 	create  create
@@ -77,7 +79,7 @@ func (u *unpacker) entry(header *tar.Header, body io.Reader) error {
 		return tooLarge("the bundle has more than %d files", u.limits.Files)
 	}
 	isDir := header.Typeflag == tar.TypeDir
-	// `tar -C dir .` names everything "./...": that much is understood.
+	// `tar -C dir .` prefixes every name with "./".
 	name := strings.TrimPrefix(header.Name, "./")
 	if isDir {
 		if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
@@ -85,13 +87,13 @@ func (u *unpacker) entry(header *tar.Header, body io.Reader) error {
 		}
 	}
 	if why := badPath(name); why != "" {
-		return refuse(codePath, "the path %q in the bundle %s", header.Name, why)
+		return refuse(svc.CodeBundlePath, "the path %q in the bundle %s", header.Name, why)
 	}
 	switch {
 	case isDir:
 		return nil
 	case header.Typeflag != tar.TypeReg:
-		return refuse(codePath, "%q in the bundle is %s; only plain files are allowed", name, kindOf(header.Typeflag))
+		return refuse(svc.CodeBundlePath, "%q in the bundle is %s; only plain files are allowed", name, kindOf(header.Typeflag))
 	}
 	return u.file(name, header.Size, body)
 }
@@ -112,7 +114,7 @@ func kindOf(flag byte) string {
 
 func (u *unpacker) file(name string, size int64, body io.Reader) error {
 	if _, twice := u.seen[name]; twice {
-		return refuse(codePath, "the bundle holds %q twice", name)
+		return refuse(svc.CodeBundlePath, "the bundle has %q twice", name)
 	}
 	if err := u.account(name, size); err != nil {
 		return err
@@ -120,9 +122,9 @@ func (u *unpacker) file(name string, size int64, body io.Reader) error {
 	dst, err := u.create(name)
 	if err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			return refuse(codePath, "the bundle holds %q twice, in other letters", name).Because(err)
+			return refuse(svc.CodeBundlePath, "the bundle has %q twice, in different case or form", name).Because(err)
 		}
-		return fmt.Errorf("unpacking %s: %w", name, err)
+		return fmt.Errorf("unpack %s: %w", name, err)
 	}
 	sum := sha256.New()
 	writers := []io.Writer{dst, sum}
@@ -135,14 +137,14 @@ func (u *unpacker) file(name string, size int64, body io.Reader) error {
 	case err != nil:
 		return unpackError(name, err)
 	case closeErr != nil:
-		return fmt.Errorf("unpacking %s: %w", name, closeErr)
+		return fmt.Errorf("unpack %s: %w", name, closeErr)
 	}
 	u.seen[name] = File{Path: name, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: n}
 	return nil
 }
 
-// account adds a file to the sums [D42] before a byte of it is read: the tar
-// reader never yields more than the header says.
+// account checks a file against the limits [D42] before it is read: the tar reader
+// never yields more bytes than the header says.
 func (u *unpacker) account(name string, size int64) error {
 	l := u.limits
 	switch {
@@ -159,7 +161,7 @@ func (u *unpacker) account(name string, size int64) error {
 	}
 	if u.modules > l.Modules {
 		return tooLarge("the modules together are larger than %s", mebibytes(l.Modules)).
-			WithHint("set minify, or leave large files out of the worker")
+			WithHint("set minify, or remove large files from the worker")
 	}
 	return nil
 }
@@ -171,10 +173,10 @@ func mebibytes(n int64) string {
 	return fmt.Sprintf("%d bytes", n)
 }
 
-// finish compares what was there with what the manifest lists.
+// finish compares the unpacked files with the manifest.
 func (u *unpacker) finish() (Manifest, error) {
 	if _, ok := u.seen[manifestFile]; !ok {
-		return Manifest{}, refuse(codeMismatch, "the bundle has no manifest.json")
+		return Manifest{}, refuse(svc.CodeBundleMismatch, "the bundle has no manifest.json")
 	}
 	delete(u.seen, manifestFile)
 	m, err := Decode(u.manifest.Bytes())
@@ -184,18 +186,18 @@ func (u *unpacker) finish() (Manifest, error) {
 	return m, compare(m.Files(), u.seen)
 }
 
-// checkTail reads what follows the archive: zeros, as tar pads with, and few.
-// Reading on is also what finds a truncated end and a wrong checksum.
+// checkTail reads the input after the archive, which may only be zero padding.
+// Reading to the end also finds a truncated stream and a wrong checksum.
 func checkTail(r io.Reader) error {
 	buf := make([]byte, 32<<10)
 	for read := 0; ; {
 		n, err := r.Read(buf)
 		if read += n; read > maxTail {
-			return refuse(codeFormat, "the archive is followed by more than padding")
+			return refuse(svc.CodeBundleFormat, "the archive is followed by more than padding")
 		}
 		for _, b := range buf[:n] {
 			if b != 0 {
-				return refuse(codeFormat, "the archive is followed by other data")
+				return refuse(svc.CodeBundleFormat, "the archive is followed by other data")
 			}
 		}
 		if errors.Is(err, io.EOF) {

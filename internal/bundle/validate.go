@@ -27,16 +27,16 @@ var (
 	reservedNames = []string{svc.EnvProjectID, svc.EnvVersionID}
 )
 
-// Validate checks every field and reports all that are wrong at once. It does
-// not look at files, nor at what only the runtime knows: which compatibility
-// flags exist, and which binding kinds.
+// Validate checks every field and reports all problems in one error. It does not
+// check the files, nor whether compatibility flags and binding kinds exist, which
+// only the runtime knows.
 func (m Manifest) Validate() error {
 	var p problems
 	if m.SchemaVersion != SchemaVersion {
-		p.add("/schema_version", codeVersion, "%d is not a known version of the format; this program reads %d", m.SchemaVersion, SchemaVersion)
+		p.add("/schema_version", svc.CodeManifestVersion, "unknown format %d; this program reads format %d", m.SchemaVersion, SchemaVersion)
 	}
 	if badText(m.Name) {
-		p.add("/name", codeManifest, "at most %d bytes of text without control characters", maxNameBytes)
+		p.add("/name", svc.CodeManifestInvalid, "at most %d bytes of text without control characters", maxNameBytes)
 	}
 	p.modules(m)
 	p.compatibility(m)
@@ -56,15 +56,15 @@ func (p *problems) add(pointer, code, format string, args ...any) {
 
 func (p *problems) modules(m Manifest) {
 	if len(m.Modules) == 0 {
-		p.add("/modules", codeManifest, "a worker has at least one module")
+		p.add("/modules", svc.CodeManifestInvalid, "want at least one module")
 	}
 	for i, mod := range m.Modules {
 		at := "/modules/" + strconv.Itoa(i)
 		if why := badModuleName(mod.Name); why != "" {
-			p.add(at+"/name", codeManifest, "the module name %q %s", mod.Name, why)
+			p.add(at+"/name", svc.CodeManifestInvalid, "the module name %q %s", mod.Name, why)
 		}
 		if !slices.Contains(moduleTypes, mod.Type) {
-			p.add(at+"/type", codeModuleType, "the module %q has the unknown type %q; the types are esm, commonjs, text, data, wasm and json", mod.Name, mod.Type)
+			p.add(at+"/type", svc.CodeModuleTypeUnknown, "the module %q has the unknown type %q; want esm, commonjs, text, data, wasm or json", mod.Name, mod.Type)
 		}
 		p.content(at, mod.SHA256, mod.Size)
 	}
@@ -75,12 +75,12 @@ func (p *problems) main(m Manifest) {
 	i := slices.IndexFunc(m.Modules, func(mod Module) bool { return mod.Name == m.Main })
 	switch {
 	case m.Main == "":
-		p.add("/main", codeManifest, "the name of the entry module is missing")
-	case len(m.Modules) == 0: // said already
+		p.add("/main", svc.CodeManifestInvalid, "the name of the entry module is missing")
+	case len(m.Modules) == 0: // reported by modules
 	case i < 0:
-		p.add("/main", codeManifest, "the entry module %q is not among the modules", m.Main)
+		p.add("/main", svc.CodeManifestInvalid, "the entry module %q is not among the modules", m.Main)
 	case m.Modules[i].Type != ESModule:
-		p.add("/main", codeManifest, "the entry module %q is of type %q and must be esm", m.Main, m.Modules[i].Type)
+		p.add("/main", svc.CodeManifestInvalid, "the entry module %q is of type %q and must be esm", m.Main, m.Modules[i].Type)
 	}
 }
 
@@ -93,40 +93,58 @@ func badModuleName(name string) string {
 
 func (p *problems) content(at, hash string, size int64) {
 	if !hashPattern.MatchString(hash) {
-		p.add(at+"/sha256", codeManifest, "want 64 lower-case hex digits")
+		p.add(at+"/sha256", svc.CodeManifestInvalid, "want 64 lower-case hex digits")
 	}
 	if size < 0 {
-		p.add(at+"/size", codeManifest, "a size is not negative")
+		p.add(at+"/size", svc.CodeManifestInvalid, "want a size of at least 0")
 	}
 }
 
 func (p *problems) compatibility(m Manifest) {
 	if _, err := time.Parse(time.DateOnly, m.CompatibilityDate); err != nil {
-		p.add("/compatibility_date", codeManifest, "%q is not a date of the form YYYY-MM-DD", m.CompatibilityDate)
+		p.add("/compatibility_date", svc.CodeManifestInvalid, "%q is not a date of the form YYYY-MM-DD", m.CompatibilityDate)
 	}
 	seen := map[string]bool{}
 	for i, flag := range m.CompatibilityFlags {
 		at := "/compatibility_flags/" + strconv.Itoa(i)
 		if !flagPattern.MatchString(flag) {
-			p.add(at, codeManifest, "%q is not the name of a compatibility flag", flag)
+			p.add(at, svc.CodeManifestInvalid, "%q is not the name of a compatibility flag", flag)
 		}
 		if seen[flag] {
-			p.add(at, codeManifest, "%q is listed twice", flag)
+			p.add(at, svc.CodeManifestInvalid, "%q is listed twice", flag)
 		}
 		seen[flag] = true
 	}
 }
 
-// env checks the names a worker sees in its env: variables and bindings share
-// one space.
+// limits applies the rules for overrides to variables, except for the characters of
+// a name: wrangler allows more.
+// spec: [C5.13] to [C5.16].
+func (p *problems) limits(vars map[string]Var) {
+	texts := make(map[string]string, len(vars))
+	for name, v := range vars {
+		texts[name] = string(v.JSON)
+		if v.Text != nil {
+			texts[name] = *v.Text
+		}
+	}
+	for _, e := range svc.CheckEnv(texts, "/vars") {
+		if e.Code != svc.CodeEnvInvalidKey {
+			*p = append(*p, e)
+		}
+	}
+}
+
+// env checks the names in a worker's env, which variables and bindings share.
 func (p *problems) env(m Manifest) {
+	p.limits(m.Vars)
 	for _, name := range slices.Sorted(maps.Keys(m.Vars)) {
 		at := "/vars/" + escapePointer(name)
 		if name == "" || badText(name) {
-			p.add(at, codeManifest, "the name of a variable has 1 to %d bytes and no control characters", maxNameBytes)
+			p.add(at, svc.CodeManifestInvalid, "the name of a variable has 1 to %d bytes and no control characters", maxNameBytes)
 		}
 		if v := m.Vars[name]; v.Text == nil && !json.Valid(v.JSON) {
-			p.add(at, codeManifest, "the variable %q has no value", name)
+			p.add(at, svc.CodeManifestInvalid, "the variable %q has no value", name)
 		}
 	}
 	taken := map[string]bool{}
@@ -134,10 +152,10 @@ func (p *problems) env(m Manifest) {
 		at := "/bindings/" + strconv.Itoa(i)
 		p.binding(at, b)
 		if _, isVar := m.Vars[b.Name]; isVar {
-			p.add(at+"/name", codeManifest, "%q is a variable as well", b.Name)
+			p.add(at+"/name", svc.CodeManifestInvalid, "%q is also the name of a variable", b.Name)
 		}
 		if taken[b.Name] {
-			p.add(at+"/name", codeManifest, "%q is bound twice", b.Name)
+			p.add(at+"/name", svc.CodeManifestInvalid, "%q is bound twice", b.Name)
 		}
 		taken[b.Name] = true
 	}
@@ -145,19 +163,19 @@ func (p *problems) env(m Manifest) {
 
 func (p *problems) binding(at string, b Binding) {
 	if !namePattern.MatchString(b.Name) {
-		p.add(at+"/name", codeManifest, "the binding name %q is not an identifier of at most %d characters", b.Name, maxNameBytes)
+		p.add(at+"/name", svc.CodeManifestInvalid, "the binding name %q is not an identifier of at most %d characters", b.Name, maxNameBytes)
 	}
 	if slices.Contains(reservedNames, b.Name) {
-		p.add(at+"/name", codeManifest, "%s is set by the platform", b.Name)
+		p.add(at+"/name", svc.CodeManifestInvalid, "%s is reserved for the platform", b.Name)
 	}
 	if !kindPattern.MatchString(b.Kind) {
-		p.add(at+"/kind", codeManifest, "%q is not a binding kind", b.Kind)
+		p.add(at+"/kind", svc.CodeManifestInvalid, "%q is not a binding kind", b.Kind)
 	}
 	if badText(b.Resource) {
-		p.add(at+"/resource", codeManifest, "at most %d bytes of text without control characters", maxNameBytes)
+		p.add(at+"/resource", svc.CodeManifestInvalid, "at most %d bytes of text without control characters", maxNameBytes)
 	}
 	if len(b.Config) > 0 && !isObject(b.Config) {
-		p.add(at+"/config", codeManifest, "want a JSON object")
+		p.add(at+"/config", svc.CodeManifestInvalid, "want a JSON object")
 	}
 }
 

@@ -7,10 +7,12 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// badText is true for text that is too long, not UTF-8 or not printable on one
-// line: such text would break headers and terminals.
+// badText reports whether s is too long, not UTF-8 or has control characters, which
+// break headers and terminals.
 func badText(s string) bool {
 	return len(s) > maxNameBytes || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl)
 }
@@ -22,13 +24,13 @@ func (p *problems) migrations(m Manifest) {
 		bound := slices.ContainsFunc(m.Bindings, func(b Binding) bool { return b.Name == mig.Binding })
 		switch {
 		case !bound:
-			p.add(at+"/binding", codeManifest, "no binding is called %q", mig.Binding)
+			p.add(at+"/binding", svc.CodeManifestInvalid, "unknown binding %q", mig.Binding)
 		case seen[mig.Binding]:
-			p.add(at+"/binding", codeManifest, "the migrations of %q are listed twice", mig.Binding)
+			p.add(at+"/binding", svc.CodeManifestInvalid, "the migrations of %q are listed twice", mig.Binding)
 		}
 		seen[mig.Binding] = true
 		if !tablePattern.MatchString(mig.Table) {
-			p.add(at+"/table", codeManifest, "%q is not a table name of letters, digits and '_'", mig.Table)
+			p.add(at+"/table", svc.CodeManifestInvalid, "%q is not a table name of letters, digits and '_'", mig.Table)
 		}
 		for j, f := range mig.Files {
 			p.file(at+"/files/"+strconv.Itoa(j), f, MigrationPath(mig.Binding, ""))
@@ -43,9 +45,9 @@ func (p *problems) seeds(m Manifest) {
 		bound := slices.ContainsFunc(m.Bindings, func(b Binding) bool { return b.Name == s.Binding })
 		switch {
 		case !bound:
-			p.add(at+"/binding", codeManifest, "no binding is called %q", s.Binding)
+			p.add(at+"/binding", svc.CodeManifestInvalid, "unknown binding %q", s.Binding)
 		case seen[s.Binding]:
-			p.add(at+"/binding", codeManifest, "the seeds of %q are listed twice", s.Binding)
+			p.add(at+"/binding", svc.CodeManifestInvalid, "the seeds of %q are listed twice", s.Binding)
 		}
 		seen[s.Binding] = true
 		for j, f := range s.Files {
@@ -59,12 +61,12 @@ func (p *problems) seed(at string, f File, binding string) {
 	p.file(at, f, seedsDir)
 	rest, below := strings.CutPrefix(f.Path, seedsDir)
 	if !below {
-		return // said already
+		return // reported by file
 	}
 	name, isDir := strings.CutPrefix(rest, binding+"/")
 	ext, isFile := strings.CutPrefix(rest, binding+".")
 	if (!isDir || name == "") && (!isFile || ext == "" || strings.Contains(ext, "/")) {
-		p.add(at+"/path", codeManifest, "the path %q is neither seed/%s.<ext> nor below seed/%s/", f.Path, binding, binding)
+		p.add(at+"/path", svc.CodeManifestInvalid, "the path %q is neither seed/%s.<ext> nor below seed/%s/", f.Path, binding, binding)
 	}
 }
 
@@ -73,7 +75,7 @@ func (p *problems) sourceMaps(m Manifest) {
 		at := "/source_maps/" + strconv.Itoa(i)
 		p.file(at, f, sourceMapsDir)
 		if module, ok := strings.CutSuffix(strings.TrimPrefix(f.Path, sourceMapsDir), ".map"); !ok || !m.hasModule(module) {
-			p.add(at+"/path", codeManifest, "%q belongs to no module: want sourcemaps/<module>.map", f.Path)
+			p.add(at+"/path", svc.CodeManifestInvalid, "%q belongs to no module: want sourcemaps/<module>.map", f.Path)
 		}
 	}
 }
@@ -86,35 +88,35 @@ func (p *problems) file(at string, f File, dir string) {
 	why := badPath(f.Path)
 	switch {
 	case why != "":
-		p.add(at+"/path", codeManifest, "the path %q %s", f.Path, why)
+		p.add(at+"/path", svc.CodeManifestInvalid, "the path %q %s", f.Path, why)
 	case !strings.HasPrefix(f.Path, dir):
-		p.add(at+"/path", codeManifest, "the path %q is not below %s", f.Path, dir)
+		p.add(at+"/path", svc.CodeManifestInvalid, "the path %q is not below %s", f.Path, dir)
 	}
 	p.content(at, f.SHA256, f.Size)
 }
 
-// paths finds paths that cannot be files of one directory: the same twice, or
-// one that is another's directory.
+// paths reports paths that cannot be files of one directory: duplicates, and files
+// below another file.
 func (p *problems) paths(m Manifest) {
 	files := m.files()
 	seen := make(map[string]bool, len(files))
 	for _, f := range files {
 		if seen[f.Path] {
-			p.add(f.pointer, codeManifest, "%q is listed twice", f.Path)
+			p.add(f.pointer, svc.CodeManifestInvalid, "%q is listed twice", f.Path)
 		}
 		seen[f.Path] = true
 	}
 	for _, f := range files {
 		for dir := path.Dir(f.Path); dir != "." && dir != "/"; dir = path.Dir(dir) {
 			if seen[dir] {
-				p.add(f.pointer, codeManifest, "%q is a file, so %q cannot be one", dir, f.Path)
+				p.add(f.pointer, svc.CodeManifestInvalid, "%q is a file, so %q cannot be one", dir, f.Path)
 				break
 			}
 		}
 	}
 }
 
-// listed is a file of the manifest and where in it.
+// listed is a file of the manifest and the JSON pointer to it.
 type listed struct {
 	File
 	pointer string
@@ -141,7 +143,7 @@ func (m Manifest) files() []listed {
 	return all
 }
 
-// Files lists every file of the bundle but the manifest, by its path in it.
+// Files lists every file of the bundle except the manifest.
 func (m Manifest) Files() []File {
 	all := m.files()
 	files := make([]File, len(all))

@@ -3,6 +3,7 @@ package bundle_test
 import (
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -14,11 +15,11 @@ type invalidCase struct {
 	name         string
 	pointer      string
 	code         string
-	schemaPasses bool // what a JSON schema cannot say
+	schemaPasses bool // a JSON schema cannot express it
 	edit         func(*bundle.Manifest)
 }
 
-// change applies the case to a manifest that is right.
+// change applies the case to a valid manifest.
 func (c invalidCase) change(t testing.TB) bundle.Manifest {
 	t.Helper()
 	_, packed := packSample(t)
@@ -50,11 +51,19 @@ func invalid() []invalidCase {
 		{"negative size", "/modules/0/size", bad, false, func(m *bundle.Manifest) { m.Modules[0].Size = -1 }},
 		{"no date", "/compatibility_date", bad, false, func(m *bundle.Manifest) { m.CompatibilityDate = "" }},
 		{"date in words", "/compatibility_date", bad, false, func(m *bundle.Manifest) { m.CompatibilityDate = "today" }},
-		{"day that is not", "/compatibility_date", bad, true, func(m *bundle.Manifest) { m.CompatibilityDate = "2026-02-30" }},
+		{"impossible day", "/compatibility_date", bad, true, func(m *bundle.Manifest) { m.CompatibilityDate = "2026-02-30" }},
 		{"flag in capitals", "/compatibility_flags/0", bad, false, func(m *bundle.Manifest) { m.CompatibilityFlags = []string{"NODE"} }},
 		{"flag twice", "/compatibility_flags/1", bad, false, func(m *bundle.Manifest) { m.CompatibilityFlags = []string{"a", "a"} }},
 		{"variable without name", "/vars/", bad, false, func(m *bundle.Manifest) { m.Vars[""] = bundle.TextVar("x") }},
 		{"variable name too long", "/vars/" + long, bad, false, func(m *bundle.Manifest) { m.Vars[long] = bundle.TextVar("x") }},
+		{"platform variable", "/vars/PROJECT_ID", "env_platform_key", true, func(m *bundle.Manifest) { m.Vars["PROJECT_ID"] = bundle.TextVar("x") }},
+		{"reserved variable", "/vars/Svc_KEY", "env_reserved_key", true, func(m *bundle.Manifest) { m.Vars["Svc_KEY"] = bundle.TextVar("x") }},
+		{"large variable", "/vars/A", "env_value_too_large", true, func(m *bundle.Manifest) { m.Vars["A"] = bundle.TextVar(strings.Repeat("x", 8193)) }},
+		{"too many variables", "/vars", "env_too_many_keys", true, func(m *bundle.Manifest) {
+			for i := range 65 {
+				m.Vars["A"+strconv.Itoa(i)] = bundle.TextVar("x")
+			}
+		}},
 		{"binding is no identifier", "/bindings/0/name", bad, false, func(m *bundle.Manifest) { m.Bindings[0].Name = "a-b"; m.Migrations, m.Seeds = nil, nil }},
 		{"platform name", "/bindings/1/name", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Name = "VERSION_ID"; m.Seeds = nil }},
 		{"binding twice", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "DB"; m.Seeds = nil }},
@@ -105,7 +114,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestValidateReportsAllAtOnce(t *testing.T) {
+func TestValidateReportsAllProblems(t *testing.T) {
 	t.Parallel()
 	err := bundle.Manifest{}.Validate()
 	if e := svc.AsError(err); len(e.Fields) < 4 {

@@ -17,14 +17,14 @@ func JSONVar(raw json.RawMessage) (Var, error) {
 	return v, err
 }
 
-// MarshalJSON writes text as a JSON string, and other values in compact form
-// as they are, numbers digit for digit.
+// MarshalJSON writes text as a JSON string, and other values in compact form, with
+// numbers unchanged digit for digit.
 func (v Var) MarshalJSON() ([]byte, error) {
 	if v.Text != nil {
 		return marshalPlain(*v.Text)
 	}
 	if len(v.JSON) == 0 {
-		return nil, errors.New("a variable without a value")
+		return nil, errors.New("encode variable: it has no value")
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, v.JSON); err != nil {

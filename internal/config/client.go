@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -51,9 +52,7 @@ func LoadClient(list []string, server string) (*Client, error) {
 	}
 	c.fallbackTokens(env)
 	c.discover(env)
-	if c.Server == "" {
-		c.Server = DefaultServer
-	}
+	c.Server = cmp.Or(c.Server, DefaultServer)
 	return c, nil
 }
 
@@ -112,8 +111,8 @@ func ReadNote(dataDir string) (Note, error) {
 }
 
 // alive reports whether the process that left a note still runs. A killed daemon
-// leaves its note behind, and its port to whoever comes next: tokens are not for
-// them.
+// leaves its note behind, and another program may listen on its port: the tokens
+// must not be sent there.
 func alive(pid int) bool {
 	if pid <= 0 {
 		return false

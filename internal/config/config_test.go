@@ -18,6 +18,7 @@ func load(t *testing.T, env ...string) (*config.Daemon, error) {
 	return config.LoadDaemon(config.Source{Environ: append([]string{"HOME=" + t.TempDir()}, env...)})
 }
 
+// spec: [C16.5] [C16.6] [C16.9] [C16.14] [C16.19] [C16.20]
 func TestDefaults(t *testing.T) {
 	t.Parallel()
 	d, err := load(t)
@@ -26,7 +27,7 @@ func TestDefaults(t *testing.T) {
 	}
 	if d.APIPort != 8790 || d.GatewayPort != 8787 || d.BaseDomain != "ingress.local" || d.QueueMax != 10000 || d.OrchWorkers != 1 ||
 		d.ArtifactsBucket != "svc-artifacts" || d.RuntimeBucket != "svc-runtime" || d.ListenHost != "127.0.0.1" ||
-		d.ArtifactWait != time.Minute || d.Durability != "async" || d.SyncWindow != time.Second || d.LeaseTTL != 15*time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
+		d.ArtifactWait != time.Minute || d.Durability != "async" || d.GatewayEngine != "go" || d.SyncWindow != time.Second || d.LeaseTTL != 15*time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
 		strings.Join(d.Forks.PRRefs, " ") != "refs/pull/* refs/merge-requests/* pull/* pr/*" || d.ScrubSQL != "" ||
 		!strings.HasSuffix(d.RegistryDB, ".local/state/svcd/registry.db") {
 		t.Errorf("defaults: %+v", d)
@@ -44,7 +45,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	}
 	text := err.Error()
 	for _, want := range []string{
-		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY: no setting", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
+		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY: unknown setting", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
 		"SVC_ARCHIVE_IDLE has no effect yet", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
 	} {
 		if !strings.Contains(text, want) {
@@ -60,6 +61,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	}
 }
 
+// spec: [C16.5] [C16.6] [C16.19]
 func TestPrecedence(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "svcd.yaml")
@@ -93,6 +95,8 @@ func TestDependentSettings(t *testing.T) {
 		"outside with legacy":    {"SVC_LISTEN_HOST=0.0.0.0 PLATFORM_TOKEN=x", ""},
 		"one token":              {"SVC_DEPLOY_TOKEN=x", "set both"},
 		"store without keys":     {"S3_ENDPOINT=http://127.0.0.1:9000", "needs S3_ACCESS_KEY_ID"},
+		"outbound prefix":        {"SVC_WORKER_ALLOW=10.1.2.3/8,fd00::1", ""},
+		"outbound name":          {"SVC_WORKER_DENY=example.com", `"example.com" is not an IP address or prefix`},
 		"embedded outside":       {"SVC_EMBEDDED_S3_ADDR=0.0.0.0:1", "loopback"},
 		"bucket with prefix":     {"RUNTIME_BUCKET=s3://data/svc", ""},
 		"bucket with dots":       {"RUNTIME_BUCKET=s3://data/../svc", "part of a prefix"},
@@ -113,6 +117,8 @@ func TestDependentSettings(t *testing.T) {
 		"grace of few leases":    {"SVC_GC_GRACE=1m SVC_LEASE_TTL=16s", "SVC_GC_GRACE=1m0s is less than four times SVC_LEASE_TTL=16s"},
 		"sweeps off":             {"SVC_GC_EVERY=off", "SVC_GC_EVERY=off: want a duration from 1s to 24h0m0s"},
 		"window is no duration":  {"SVC_SYNC_WINDOW=soon", "want a duration such as"},
+		"engine":                 {"SVC_GATEWAY_ENGINE=std", ""},
+		"engine, unknown":        {"SVC_GATEWAY_ENGINE=nginx", "SVC_GATEWAY_ENGINE=nginx: want one of go, std"},
 		"refs":                   {"SVC_PR_REFS=refs/changes/*,review-*", ""},
 		"refs with a glob":       {"SVC_PR_REFS=refs/pull/[0-9]*", "only * is special"},
 		"refs with a gap":        {"SVC_PR_REFS=pr/*,,pull/*", "SVC_PR_REFS=pr/*,,pull/*"},
@@ -134,6 +140,7 @@ func TestDependentSettings(t *testing.T) {
 	}
 }
 
+// spec: [C16.16]
 func TestBranchStore(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]config.BranchStore{

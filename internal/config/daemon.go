@@ -12,9 +12,12 @@ type Daemon struct {
 	DeployToken, AdminToken, LegacyToken svc.Secret
 
 	ListenHost       string
-	APIPort          int // 0 chooses one
-	GatewayPort      int // 0 chooses one
+	APIPort          int    // 0 chooses one
+	GatewayPort      int    // 0 chooses one
+	GatewayEngine    string // "go" or "std"
 	GatewayURL       string
+	APIURL           string
+	APIHosts         []string
 	GatewayVerifyURL string
 	BaseDomain       string
 	SchemePreview    string
@@ -46,6 +49,7 @@ type Daemon struct {
 	Workerd            string
 	WorkerHeapMB       int
 	WorkerStartTimeout time.Duration
+	WorkerNetwork      svc.NetworkPolicy
 	LogLevel           slog.Level
 	LogFormat          string
 

@@ -3,7 +3,7 @@
 // prints the reference page. It is the only package that reads the process
 // environment and the only one that knows viper.
 //
-// Loading is strict: a variable or file key nobody knows, a value that does not
-// parse, and a setting without effect yet stop the start, all named at once
+// Loading is strict: an unknown variable or file key, a value that does not
+// parse, and a setting without effect yet stop the start, all reported together
 // [D46]. Precedence: flag, environment, file, default.
 package config

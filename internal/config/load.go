@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ type Source struct {
 }
 
 // LoadDaemon reads every setting of the daemon and checks them together. The
-// error names every wrong one at once and never holds a secret's value.
+// error lists all invalid settings and never contains a secret.
 func LoadDaemon(src Source) (*Daemon, error) {
 	env := environ(src.Environ)
 	v, problems := merge(src, env)
@@ -61,7 +62,7 @@ func merge(src Source, env map[string]string) (*viper.Viper, []error) {
 	}
 	for _, key := range v.AllKeys() {
 		if !known[key] {
-			problems = append(problems, fmt.Errorf("  config file %s: no setting is called %s", src.File, key))
+			problems = append(problems, fmt.Errorf("  config file %s: unknown setting %s", src.File, key))
 		}
 	}
 	return v, problems
@@ -97,18 +98,10 @@ func (d *Daemon) fill(env map[string]string) {
 	if strings.HasPrefix(d.GatewayURL, "https:") {
 		scheme = "https"
 	}
-	if d.SchemePreview == "" {
-		d.SchemePreview = scheme
-	}
-	if d.SchemeProd == "" {
-		d.SchemeProd = scheme
-	}
-	if d.DeployToken == "" {
-		d.DeployToken = d.LegacyToken
-	}
-	if d.AdminToken == "" {
-		d.AdminToken = d.LegacyToken
-	}
+	d.SchemePreview = cmp.Or(d.SchemePreview, scheme)
+	d.SchemeProd = cmp.Or(d.SchemeProd, scheme)
+	d.DeployToken = cmp.Or(d.DeployToken, d.LegacyToken)
+	d.AdminToken = cmp.Or(d.AdminToken, d.LegacyToken)
 }
 
 // check looks at settings that depend on each other.
@@ -151,7 +144,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// unknownVariables refuses SVC_ names nobody knows [D46]. SVC_FAILPOINT belongs
+// unknownVariables reports unknown SVC_ names [D46]. SVC_FAILPOINT belongs
 // to test builds, which alone read it.
 func unknownVariables(env map[string]string) []error {
 	known := map[string]bool{"SVC_FAILPOINT": true}
@@ -161,7 +154,7 @@ func unknownVariables(env map[string]string) []error {
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if strings.HasPrefix(name, "SVC_") && !known[name] {
-			problems = append(problems, fmt.Errorf("  %s: no setting is called so", name))
+			problems = append(problems, fmt.Errorf("  %s: unknown setting", name))
 		}
 	}
 	return problems

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net"
+	"net/netip"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -120,6 +121,36 @@ func httpOrigin(v string) (string, error) {
 }
 
 var domainPattern = regexp.MustCompile(`^(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// prefixes reads IP prefixes and addresses, with commas between, and writes them
+// in their shortest form.
+func prefixes(v string) ([]string, error) {
+	var list []string
+	for part := range strings.SplitSeq(v, ",") {
+		part = strings.TrimSpace(part)
+		prefix, err := netip.ParsePrefix(part)
+		if addr, addrErr := netip.ParseAddr(part); addrErr == nil {
+			prefix, err = netip.PrefixFrom(addr, addr.BitLen()), nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q is not an IP address or prefix, such as 10.1.0.0/16", part)
+		}
+		list = append(list, prefix.Masked().String())
+	}
+	return list, nil
+}
+
+// domains reads domain names with commas between.
+func domains(v string) (list []string, err error) {
+	for part := range strings.SplitSeq(v, ",") {
+		name, err := domain(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, name)
+	}
+	return list, nil
+}
 
 func domain(v string) (string, error) {
 	v = strings.ToLower(strings.TrimSuffix(v, "."))

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 )
 
-// DefaultDataDir is where a daemon keeps its data when nobody says:
+// DefaultDataDir is the default data directory of a daemon:
 // $XDG_STATE_HOME/svcd [D49].
 func DefaultDataDir(env map[string]string) string {
 	return filepath.Join(xdg(env, "XDG_STATE_HOME", ".local/state"), "svcd")

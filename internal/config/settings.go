@@ -68,8 +68,20 @@ func network() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.GatewayPort, err = port(v); return err },
 		},
 		{
+			Env: "SVC_GATEWAY_ENGINE", Default: "go", Help: "HTTP implementation of the gateway: go (its own) or std (Go's net/http)",
+			parse: func(d *Daemon, v string) (err error) { d.GatewayEngine, err = oneOf(v, "go", "std"); return err },
+		},
+		{
 			Env: "GATEWAY_URL", Help: "public origin of the gateway, for generated URLs; default: its own address",
 			parse: func(d *Daemon, v string) (err error) { d.GatewayURL, err = httpOrigin(v); return err },
+		},
+		{
+			Env: "SVC_API_URL", Help: "public origin of the API, for generated URLs; default: the address that the client used",
+			parse: func(d *Daemon, v string) (err error) { d.APIURL, err = httpOrigin(v); return err },
+		},
+		{
+			Env: "SVC_API_HOSTS", Help: "host names of the API beside that of SVC_API_URL, with commas between; addresses and names without a dot are always accepted",
+			parse: func(d *Daemon, v string) (err error) { d.APIHosts, err = domains(v); return err },
 		},
 		{
 			Env: "SVC_GATEWAY_VERIFY_URL", Help: "base URL of an HTTP probe through the gateway after each deploy",
@@ -167,7 +179,7 @@ func storage() []Setting {
 func collection() []Setting {
 	return []Setting{
 		{
-			Env: "SVC_GC_GRACE", Default: "1h", Help: "how long data that nobody needs any more stays in the object store; at least a minute",
+			Env: "SVC_GC_GRACE", Default: "1h", Help: "grace period of unneeded objects in the object store; at least one minute",
 			parse: func(d *Daemon, v string) (err error) {
 				d.GCGrace, err = within(v, leastGrace, 30*24*time.Hour)
 				return err
@@ -194,7 +206,7 @@ func deploys() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.QueueMax, err = between(v, 1, 1_000_000); return err },
 		},
 		{
-			Env: "SVC_LENIENT_DEPLOY", Help: "1: local debugging only; a failed step warns and the deploy goes on",
+			Env: "SVC_LENIENT_DEPLOY", Help: "1: a failed step becomes a warning and the deploy continues; for local debugging only",
 			parse: func(d *Daemon, v string) (err error) { d.Lenient, err = boolean(v); return err },
 		},
 		{
@@ -224,6 +236,14 @@ func deploys() []Setting {
 		{
 			Env: "SVC_WORKER_HEAP_MB", Default: "128", Help: "JavaScript heap of one version, MiB",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerHeapMB, err = between(v, 16, 65536); return err },
+		},
+		{
+			Env: "SVC_WORKER_ALLOW", Help: "addresses that workers reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Allow, err = prefixes(v); return err },
+		},
+		{
+			Env: "SVC_WORKER_DENY", Help: "addresses that workers do not reach: prefixes such as 1.1.1.1/32, with commas between",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Deny, err = prefixes(v); return err },
 		},
 		{
 			Env: "SVC_WORKER_START_TIMEOUT", Default: "10s", Help: "how long a worker may take to listen",
@@ -270,7 +290,7 @@ func forks() []Setting {
 
 // later are settings of the contract and [D49] whose effect comes with a later
 // capability. They parse as strictly as the others and are then refused, so
-// nobody believes in a protection that is not there.
+// an operator does not rely on a feature that does not exist.
 func later() []Setting {
 	check := func(parse func(string) error) func(*Daemon, string) error {
 		return func(_ *Daemon, v string) error { return parse(v) }

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
 
-	"github.com/svcctl/svcctl/internal/cli"
-	"github.com/svcctl/svcctl/internal/cli/kit"
-	"github.com/svcctl/svcctl/internal/cli/serve"
+	"github.com/svcctl/svcctl/internal/client/cli"
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/cli/serve"
 )
 
 // blank is a process with no environment, so that nothing of the machine gets

@@ -23,7 +23,7 @@ func TestCommitted(t *testing.T) {
 			continue
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is stale (-generated +committed):\n%s", name, diff)
+			t.Errorf("%s is stale: run make generate (-generated +committed):\n%s", name, diff)
 		}
 	}
 	for _, dir := range owned() {
@@ -54,7 +54,7 @@ func TestStaleFilesGo(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := run(root); err != nil {
+	if err := run(os.DirFS(top), root); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(stale); !os.IsNotExist(err) {
@@ -77,7 +77,7 @@ func TestUndated(t *testing.T) {
 
 func all(t *testing.T) files {
 	t.Helper()
-	all, err := generate()
+	all, err := generate(os.DirFS(top))
 	if err != nil {
 		t.Fatal(err)
 	}

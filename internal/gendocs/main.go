@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,15 +13,15 @@ import (
 type files map[string][]byte
 
 func main() {
-	if err := run("."); err != nil {
+	if err := run(os.DirFS("."), "."); err != nil {
 		fmt.Fprintln(os.Stderr, "gendocs:", err)
 		os.Exit(1)
 	}
 }
 
-// run writes everything below root, the top of the repository.
-func run(root string) error {
-	all, err := generate()
+// run writes everything below root, from the program and from the repository src.
+func run(src fs.FS, root string) error {
+	all, err := generate(src)
 	if err != nil {
 		return err
 	}
@@ -38,9 +39,12 @@ func run(root string) error {
 }
 
 // generate makes every file, in memory.
-func generate() (files, error) {
+func generate(src fs.FS) (files, error) {
 	all := files{}
-	for _, add := range []func(files) error{addCompletions, addPages, addManuals, addSettings, addStates, addAPI} {
+	if err := addCoverage(src, all); err != nil {
+		return nil, err
+	}
+	for _, add := range []func(files) error{addCompletions, addPages, addManuals, addSettings, addErrors, addStates, addAPI} {
 		if err := add(all); err != nil {
 			return nil, err
 		}

@@ -16,7 +16,7 @@ const settingsHead = `# Settings of the daemon
 ` + "`svcctl serve` and `svcd serve`" + ` read every setting from the environment, from the config file (` + "`--config`" + `, YAML, TOML or
 JSON, with the keys below) and, for the common ones, from a flag. A flag wins over the environment, and the
 environment over the file. An unknown ` + "`SVC_*`" + ` variable, an unknown key and a bad value stop the start; all of them
-are named at once.
+are reported together.
 
 Durations are Go's (` + "`90s`, `5m`, `72h`" + `), with ` + "`d`" + ` for days; a bare number is seconds, ` + "`off`" + ` is 0.
 Sizes take ` + "`KiB`, `MiB`, `GiB`" + `. A value marked *secret* is never printed.
@@ -28,7 +28,7 @@ Sizes take ` + "`KiB`, `MiB`, `GiB`" + `. A value marked *secret* is never print
 const laterHead = `
 ## Not yet
 
-These are checked as strictly as the others and then refused, so that nobody relies on a protection that is not there.
+These are checked as strictly as the others and then refused, so that an operator does not rely on a feature that does not exist.
 
 | variable | config key | meaning | comes with |
 |---|---|---|---|

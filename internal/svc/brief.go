@@ -2,10 +2,10 @@ package svc
 
 import "time"
 
-// Brief is the little of a version that is asked for in bulk.
+// Brief holds the fields of a version that bulk queries return.
 type Brief struct {
 	ID        string
 	Status    Status
-	ForkTXID  string // the cut in the parent's data; "" without one
+	ForkTXID  string // the cut in the parent's data; "" without a fork
 	UpdatedAt time.Time
 }

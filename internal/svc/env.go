@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// The limits of a version's environment. spec: Limits.
+// The limits of a version's environment. spec: [C5.13] to [C5.16].
 const (
 	MaxEnvKeys      = 64
 	MaxEnvValueSize = 8192 // bytes of UTF-8
 )
 
-// Platform variables are set by the service and read-only.
+// The platform variables: the service sets them and a version cannot override them.
 const (
 	EnvProjectID = "PROJECT_ID"
 	EnvVersionID = "VERSION_ID"
@@ -22,12 +22,12 @@ const (
 
 var envKeyPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
-// CheckEnv lists what is wrong with a set of overrides [D26]. Pointers start
-// with prefix. Values never appear in the result.
+// CheckEnv returns one error for each invalid variable of env [D26], nil if all
+// are valid. Pointers start with prefix. The result holds no values.
 func CheckEnv(env map[string]string, prefix string) []FieldError {
 	var errs []FieldError
 	if len(env) > MaxEnvKeys {
-		errs = append(errs, FieldError{prefix, "env_too_many_keys", fmt.Sprintf("%d keys; at most %d are allowed", len(env), MaxEnvKeys)})
+		errs = append(errs, FieldError{prefix, CodeEnvTooManyKeys, fmt.Sprintf("%d keys; at most %d are allowed", len(env), MaxEnvKeys)})
 	}
 	for _, k := range slices.Sorted(maps.Keys(env)) {
 		if code, detail := checkEnvEntry(k, env[k]); code != "" {
@@ -41,13 +41,13 @@ func checkEnvEntry(key, value string) (code, detail string) {
 	upper := strings.ToUpper(key)
 	switch {
 	case upper == EnvProjectID || upper == EnvVersionID:
-		return "env_platform_key", key + " is set by the platform"
+		return CodeEnvPlatformKey, key + " is set by the platform"
 	case strings.HasPrefix(upper, "SVC_"), strings.HasPrefix(upper, "RUNTIME_"):
-		return "env_reserved_key", key + ": keys that begin with SVC_ or RUNTIME_ are reserved"
+		return CodeEnvReservedKey, key + ": keys that begin with SVC_ or RUNTIME_ are reserved"
 	case !envKeyPattern.MatchString(key):
-		return "env_invalid_key", fmt.Sprintf("%q: ", key) + "a key is a letter or '_', then at most 127 letters, digits and '_'"
+		return CodeEnvInvalidKey, fmt.Sprintf("%q: ", key) + "a key is a letter or '_', then at most 127 letters, digits and '_'"
 	case len(value) > MaxEnvValueSize:
-		return "env_value_too_large", fmt.Sprintf("the value of %s has %d bytes; at most %d are allowed", key, len(value), MaxEnvValueSize)
+		return CodeEnvValueTooLarge, fmt.Sprintf("the value of %s has %d bytes; at most %d are allowed", key, len(value), MaxEnvValueSize)
 	}
 	return "", ""
 }
@@ -57,7 +57,7 @@ func escapePointer(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
 }
 
-// PlatformEnv is the environment the platform gives to a version.
+// PlatformEnv returns the platform variables of a version.
 func PlatformEnv(r Ref) map[string]string {
 	return map[string]string{EnvProjectID: r.Project, EnvVersionID: r.Version}
 }

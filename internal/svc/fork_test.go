@@ -11,7 +11,8 @@ import (
 // pullRequests is the default of SVC_PR_REFS.
 var pullRequests = []string{"refs/pull/*", "refs/merge-requests/*", "pull/*", "pr/*"}
 
-// TestForkPolicy is the table of the rules about parents [D23].
+// TestForkPolicy checks the rules for parents [D23].
+// spec: [C2.21]
 func TestForkPolicy(t *testing.T) {
 	t.Parallel()
 	deployed := time.UnixMilli(1)
@@ -47,11 +48,11 @@ func TestForkPolicy(t *testing.T) {
 		"production, rejected":          {parent: production, ref: "pr/7", mode: svc.ProdForkReject, code: "fork_of_production"},
 		"production, scrubbed":          {parent: production, ref: "refs/merge-requests/7/head", mode: svc.ProdForkScrub, scrub: true},
 		"production, allowed":           {parent: production, ref: "pull/7/head", mode: svc.ProdForkAllow},
-		"production that drains":        {parent: draining, ref: "pull/7", code: "fork_of_production"},
-		"production for a like-named":   {parent: production, ref: "refs/heads/pull/7"},
+		"draining production":           {parent: draining, ref: "pull/7", code: "fork_of_production"},
+		"production for a similar ref":  {parent: production, ref: "refs/heads/pull/7"},
 		"production, scrubbed, main":    {parent: production, ref: "main", mode: svc.ProdForkScrub},
 		"staging, scrubbed, for a pull": {parent: version(svc.StatusReady), ref: "pull/7", mode: svc.ProdForkScrub},
-		"a mode that nobody knows":      {parent: production, ref: "pull/7", mode: "perhaps", code: "fork_of_production"},
+		"unknown mode":                  {parent: production, ref: "pull/7", mode: "perhaps", code: "fork_of_production"},
 	} {
 		scrub, err := svc.ForkPolicy{PRRefs: pullRequests, Production: tc.mode}.Check(tc.ref, tc.parent)
 		if svc.CodeOf(err) != tc.code || err != nil && (!errors.Is(err, svc.Unprocessable) || svc.AsError(err).Hint == "") || scrub != tc.scrub {

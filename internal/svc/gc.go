@@ -2,74 +2,72 @@ package svc
 
 import "time"
 
-// GCRequest says what to collect.
+// GCRequest is a request to collect garbage in the object store.
 type GCRequest struct {
 	Project string // "" for all
 	DryRun  bool   // change nothing
 }
 
-// GCReport is what a garbage collection of the object store did, or with a dry
-// run would do.
+// GCReport is the result of a garbage collection, or what it would do for a dry run.
 type GCReport struct {
 	DryRun     bool
-	Incomplete bool // time was up before every project had its turn
+	Incomplete bool // the time limit ended it before all projects were collected
 	StartedAt  time.Time
 	Took       time.Duration
-	Grace      time.Duration // how long what nobody needs is kept
-	LastSweep  time.Time     // of all projects, without an error; zero for none since the start
-	LastAudit  time.Time     // likewise
+	Grace      time.Duration // how long objects that no version needs are kept
+	LastSweep  time.Time     // last collection of all projects without an error; zero if none since the start
+	LastAudit  time.Time     // last audit of all projects; zero if none since the start
 	Projects   []GCProject
 }
 
 // GCProject is the part of a GCReport that is about one project.
 type GCProject struct {
 	ID       string
-	Err      error // why it was not collected, or not to the end
+	Err      error // why collection failed or stopped early
 	Versions []GCVersion
-	Marked   []string // versions that their records now call destroyed
-	Removed  []string // destroyed versions of which nothing is left
+	Marked   []string // versions whose records were set to destroyed
+	Removed  []string // destroyed versions that are fully deleted
 	Broken   []StoreProblem
 }
 
-// GCVersion is what the objects of one version are for.
+// GCVersion counts the objects of one version by what they are needed for.
 type GCVersion struct {
 	ID       string
 	Status   Status // "" when the registry does not know it
 	Data     string // state of its data: live, archived, destroying; "" without a record
-	Live     Amount // its own objects that it needs itself
-	Pinned   Amount // objects that only other versions need
+	Live     Amount // own objects that the version itself needs
+	Pinned   Amount // own objects that only other versions need
 	PinnedBy []GCPin
-	Waiting  Amount        // needed by nobody, within the grace
-	Left     time.Duration // until the last of them may go
-	Gone     Amount        // deleted; with a dry run: due
-	Other    Amount        // what a sweep does not know and leaves alone
+	Waiting  Amount        // unneeded objects within the grace period
+	Left     time.Duration // until the last of them may be deleted
+	Gone     Amount        // deleted; in a dry run, due for deletion
+	Other    Amount        // unknown objects, which are kept
 }
 
-// GCPin is what one version needs of another's files.
+// GCPin is the amount of a version's objects that another version needs.
 type GCPin struct {
 	Version string
 	Amount
 }
 
-// GCAudit is the result of a check of all that versions need.
+// GCAudit is the result of an audit: a check of all objects that versions need.
 type GCAudit struct {
 	Incomplete bool
 	StartedAt  time.Time
 	Took       time.Duration
 	Projects   int
-	Versions   int // wanted ones
-	Stores     int
+	Versions   int // those that are not destroyed
+	Databases  int
 	Files      int // that they need
 	Problems   []StoreProblem
 }
 
-// StoreProblem is something wrong with the data of a version in the object
-// store. It is also an error.
+// StoreProblem is a defect of a version's data in the object store.
 type StoreProblem struct {
-	Code   string
-	Ref    Ref    // the version that is not well
-	Store  string // "" when it is about the whole version
-	Key    string // of the first object concerned; "" when there is none
-	Count  int    // of objects concerned
-	Detail string
+	Code     string
+	Ref      Ref    // the version with the defect
+	Database string // "" if it concerns the whole version
+	Key      string // of the first object concerned; "" without one
+	Count    int    // of objects concerned
+	Detail   string
 }

@@ -12,15 +12,15 @@ var (
 	digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 )
 
-// CheckID says why id cannot name a project or a version; nil when it can.
-// Ids are DNS labels without "--" [D1].
+// CheckID returns nil if id can name a project or a version, else Unprocessable
+// invalid_id. Ids are DNS labels without "--" [D1].
 func CheckID(id string) error {
 	switch {
 	case !idPattern.MatchString(id):
-		return Errorf(Unprocessable, "invalid_id",
+		return Errorf(Unprocessable, CodeInvalidID,
 			"an id has 1 to 63 of a-z, 0-9 and '-', and starts and ends with a letter or digit")
 	case strings.Contains(id, "--"):
-		return Errorf(Unprocessable, "invalid_id", "an id may not hold '--'")
+		return Errorf(Unprocessable, CodeInvalidID, "an id may not hold '--'")
 	}
 	return nil
 }
@@ -31,7 +31,7 @@ func CheckProjectID(id string) error {
 		return err
 	}
 	if slices.Contains([]string{"www", "api", "v1", "health", "metrics", "admin", "localhost"}, id) {
-		return Errorf(Unprocessable, "id_reserved", "%q is reserved: choose another project id", id)
+		return Errorf(Unprocessable, CodeIDReserved, "%q is reserved: choose another project id", id)
 	}
 	return nil
 }
@@ -39,6 +39,6 @@ func CheckProjectID(id string) error {
 // ValidDigest reports whether d is "sha256:" and 64 lower-case hex digits.
 func ValidDigest(d string) bool { return digestPattern.MatchString(d) }
 
-// GeneratedID is the id of a version created at t by a client that named none;
-// on a clash the caller tries the next second [D2].
+// GeneratedID returns the id of a version created at t without an id; if the id
+// is taken, the caller tries the next second [D2].
 func GeneratedID(t time.Time) string { return "v-" + t.UTC().Format("20060102150405") }

@@ -1,6 +1,7 @@
 package svc
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"net/url"
@@ -9,20 +10,20 @@ import (
 	"strings"
 )
 
-// DefaultPreviewTemplate is the contract's preview host.
+// DefaultPreviewTemplate is the template of preview URLs in the contract.
 const DefaultPreviewTemplate = "{scheme}://{version}.{project}.{baseDomain}:{port}"
 
-// Role says in which part a host name names a version.
+// Role says whether a host name is a preview's or production's.
 type Role string
 
-// The two roles of a host.
+// The roles of a host name.
 const (
 	RolePreview    Role = "preview"
 	RoleProduction Role = "production"
 )
 
-// Ingress builds the public URLs of versions and reads host names back. Both
-// directions use one template, so what is printed is what is routed [D3].
+// Ingress builds the public URLs of versions and parses host names. Both use one
+// template, so every URL that is printed is also routed [D3].
 // The zero value is not usable: call NewIngress. Safe for concurrent use.
 type Ingress struct {
 	baseDomain    string
@@ -30,23 +31,21 @@ type Ingress struct {
 	schemeProd    string
 	port          int // the gateway's public port
 	template      string
-	preview       *regexp.Regexp // of the host part, lower case
+	preview       *regexp.Regexp // of the host name, lower case
 }
 
-// IngressConfig is what an operator sets.
+// IngressConfig holds the operator's settings for public URLs.
 type IngressConfig struct {
 	BaseDomain    string // SVC_INGRESS_BASE_DOMAIN
 	SchemePreview string // SVC_PUBLIC_SCHEME_PREVIEW
 	SchemeProd    string // SVC_PUBLIC_SCHEME_PROD
-	Port          int    // of GATEWAY_URL; left out of URLs when 80 or 443
+	Port          int    // in URLs, unless it is the default port of their scheme; 0 for that port
 	Template      string // SVC_PREVIEW_URL_TEMPLATE; "" for the contract's
 }
 
-// NewIngress checks c and compiles its template.
+// NewIngress returns the Ingress of c, or an error if its template is invalid.
 func NewIngress(c IngressConfig) (*Ingress, error) {
-	if c.Template == "" {
-		c.Template = DefaultPreviewTemplate
-	}
+	c.Template = cmp.Or(c.Template, DefaultPreviewTemplate)
 	for _, p := range []string{"{version}", "{project}"} {
 		if !strings.Contains(c.Template, p) {
 			return nil, fmt.Errorf("the preview URL template %q must hold %s", c.Template, p)
@@ -66,8 +65,8 @@ func orHTTP(scheme string) string {
 	return scheme
 }
 
-// compile turns the template's host into a pattern and checks that a built URL
-// reads back as the version it was built for.
+// compile turns the template's host name into a pattern and checks that the host
+// name of a version parses as that version.
 func (in *Ingress) compile() error {
 	u, err := url.Parse(in.PreviewURL(Ref{"pppp", "vvvv"}))
 	if err != nil || u.Host == "" {
@@ -77,7 +76,7 @@ func (in *Ingress) compile() error {
 		return err
 	}
 	pattern := regexp.QuoteMeta(normalHost(u.Host))
-	// "--" cannot be inside an id, so {version}--{project} reads back in one way only [D1].
+	// "--" cannot be inside an id, so {version}--{project} parses in one way only [D1].
 	const label = `[a-z0-9](?:-?[a-z0-9])*`
 	pattern = strings.Replace(pattern, "vvvv", "(?P<version>"+label+")", 1)
 	pattern = strings.Replace(pattern, "pppp", "(?P<project>"+label+")", 1)
@@ -89,14 +88,13 @@ func (in *Ingress) compile() error {
 		return fmt.Errorf("the preview URL template %q: %w", in.template, err)
 	}
 	if got, _, ok := in.ParseHost(u.Host); !ok || got != want {
-		return fmt.Errorf("the preview URL template %q does not read back", in.template)
+		return fmt.Errorf("the preview URL template %q is ambiguous: its host names do not parse as their version", in.template)
 	}
 	return nil
 }
 
-// separates checks that no two versions, and no version and project, can have
-// the host that in.template gives: ids hold neither "." nor "--" [D1], so one of
-// these must stand between them.
+// separates checks that the template gives different versions different host
+// names: ids hold neither "." nor "--" [D1], so one of these must be between them.
 func (in *Ingress) separates(host string) error {
 	v, p := strings.Index(host, "vvvv"), strings.Index(host, "pppp")
 	if v < 0 || p < 0 {
@@ -109,9 +107,9 @@ func (in *Ingress) separates(host string) error {
 	return nil
 }
 
-// CheckHost says why the preview host of r cannot be a DNS name, when the
-// template puts both ids into one label; nil when it can. The error is
-// Unprocessable host_too_long or invalid_id.
+// CheckHost returns nil if the preview host name of r is a valid DNS name, else
+// Unprocessable host_too_long or invalid_id. A template that puts both ids into
+// one label can make it too long.
 func (in *Ingress) CheckHost(r Ref) error {
 	const maxLabel, maxName = 63, 253
 	host := in.PreviewHost(r)
@@ -119,18 +117,18 @@ func (in *Ingress) CheckHost(r Ref) error {
 	for part := range strings.SplitSeq(host, ".") {
 		label = max(label, len(part))
 		if strings.HasPrefix(part, "xn--") {
-			return Errorf(Unprocessable, "invalid_id", "the preview host %s would be read as an encoded name", host).
+			return Errorf(Unprocessable, CodeInvalidID, "the preview host name %s would be an encoded (xn--) name", host).
 				WithHint("choose another id")
 		}
 	}
 	if label > maxLabel || len(host) > maxName {
-		return Errorf(Unprocessable, "host_too_long", "the preview host %s is no DNS name: a name has at most %d bytes, and %d between two dots",
+		return Errorf(Unprocessable, CodeHostTooLong, "the preview host name %s is too long: DNS allows %d bytes, and %d between two dots",
 			host, maxName, maxLabel).WithHint("choose shorter ids")
 	}
 	return nil
 }
 
-// HostPattern is the form of preview hosts, for people.
+// HostPattern returns the form of preview host names, for people.
 func (in *Ingress) HostPattern() string {
 	host := strings.NewReplacer("{scheme}", in.schemePreview, ":{port}", "", "{baseDomain}", in.baseDomain).Replace(in.template)
 	if _, rest, ok := strings.Cut(host, "://"); ok {
@@ -140,10 +138,10 @@ func (in *Ingress) HostPattern() string {
 	return host
 }
 
-// BaseDomain is the DNS suffix of every host.
+// BaseDomain returns the DNS suffix of every host name.
 func (in *Ingress) BaseDomain() string { return in.baseDomain }
 
-// PreviewURL is the URL of a version's own host.
+// PreviewURL returns the URL of a version.
 func (in *Ingress) PreviewURL(r Ref) string {
 	port := in.portSuffix(in.schemePreview)
 	t := in.template
@@ -156,21 +154,21 @@ func (in *Ingress) PreviewURL(r Ref) string {
 	).Replace(t)
 }
 
-// ProdURL is the URL of a project's production host.
+// ProdURL returns the URL of a project's production.
 func (in *Ingress) ProdURL(project string) string {
 	return in.schemeProd + "://" + in.ProdHost(project) + in.portSuffix(in.schemeProd)
 }
 
-// PreviewHost is the host name of a version, without a port.
+// PreviewHost returns the host name of a version, without a port.
 func (in *Ingress) PreviewHost(r Ref) string {
 	u, err := url.Parse(in.PreviewURL(r))
 	if err != nil {
-		return "" // NewIngress has parsed one already
+		return "" // NewIngress has checked that the template gives a URL
 	}
 	return normalHost(u.Host)
 }
 
-// ProdHost is the host name of a project's production, without a port.
+// ProdHost returns the host name of a project's production, without a port.
 func (in *Ingress) ProdHost(project string) string { return project + "." + in.baseDomain }
 
 func (in *Ingress) portSuffix(scheme string) string {
@@ -180,9 +178,9 @@ func (in *Ingress) portSuffix(scheme string) string {
 	return ":" + strconv.Itoa(in.port)
 }
 
-// ParseHost reads a Host header: which version or project it names, in which
-// role. Case, a port and a trailing dot do not matter [D3]. ok is false for a
-// host of another shape; Ref.Version is "" for a production host.
+// ParseHost returns the version or project that a Host header names, and its
+// role. Case, a port and a trailing dot do not matter [D3]. ok is false for any
+// other host name; Ref.Version is "" for production.
 func (in *Ingress) ParseHost(host string) (ref Ref, role Role, ok bool) {
 	host = normalHost(host)
 	if m := in.preview.FindStringSubmatch(host); m != nil {
@@ -193,14 +191,14 @@ func (in *Ingress) ParseHost(host string) (ref Ref, role Role, ok bool) {
 	return Ref{Project: project}, RoleProduction, ok && CheckID(project) == nil
 }
 
-// Under reports whether host is the base domain or below it: the deprecated
-// path selectors never answer there [D4].
+// Under reports whether host is the base domain or below it, where the deprecated
+// path selectors are not served [D4].
 func (in *Ingress) Under(host string) bool {
 	host = normalHost(host)
 	return host == in.baseDomain || strings.HasSuffix(host, "."+in.baseDomain)
 }
 
-// normalHost is host in lower case without port and trailing dot.
+// normalHost returns host in lower case without port and trailing dot.
 func normalHost(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {
 		host = h

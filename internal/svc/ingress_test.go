@@ -17,9 +17,9 @@ func flat(t *testing.T, template string) *svc.Ingress {
 	return in
 }
 
-// Ids may hold single dashes and words like "in": only what they cannot hold
-// keeps two of them apart [D3].
-func TestTemplateKeepsIDsApart(t *testing.T) {
+// TestTemplateSeparatesIDs: ids may hold single dashes and words like "in"; only
+// "." and "--" separate two ids [D3].
+func TestTemplateSeparatesIDs(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
 		"{scheme}://{version}-in-{project}.{baseDomain}", "{scheme}://{project}-{version}.{baseDomain}", "{scheme}://v{version}x{project}.{baseDomain}",

@@ -3,14 +3,13 @@ package svc
 import "strings"
 
 const (
-	minSecret     = 6 // shorter values are not told apart from ordinary words
-	minSecretLine = 8 // nor are shorter lines of a value
+	minSecret     = 6 // bytes; shorter values could be ordinary words
+	minSecretLine = 8 // bytes; likewise for a line of a value
 )
 
-// Redact takes the values of a version's environment out of a text: a worker
-// that throws at load likes to print them [D16]. It must see the text before
-// anything shortens it or folds its spaces, for it does not know a part of a
-// value, except a whole line.
+// Redact replaces the values of a version's environment in the output of its
+// worker [D16]. Call it before the text is cut or its spaces are folded: it finds
+// whole values and whole lines of values, not parts of them.
 func Redact(text string, env map[string]string) string {
 	hidden := make([]bool, len(text))
 	for _, value := range env {
@@ -30,8 +29,8 @@ func Redact(text string, env map[string]string) string {
 	return b.String()
 }
 
-// mark notes where a secret is in text. It replaces nothing: of two values that
-// overlap, the second would not be found any more.
+// mark sets hidden for each byte of secret in text. It does not replace the text,
+// because a second value that overlaps would no longer be found.
 func mark(hidden []bool, text, secret string) {
 	for at, end := 0, 0; ; at++ {
 		i := strings.Index(text[at:], secret)
@@ -45,8 +44,8 @@ func mark(hidden []bool, text, secret string) {
 	}
 }
 
-// secretTexts are the texts that give a value away: the value, and each of its
-// lines, for they may be printed apart.
+// secretTexts returns the texts that reveal a value: the value and each of its
+// lines, which may be printed apart.
 func secretTexts(value string) []string {
 	var texts []string
 	if whole := strings.TrimSpace(value); len(whole) >= minSecret {
@@ -63,11 +62,11 @@ func secretTexts(value string) []string {
 	return texts
 }
 
-// printed are the ways in which a worker's console and errors show a text: as
-// it is, as a string of an inspected object, as JSON, and as JSON within JSON.
+// printed returns the forms in which a worker's console and errors show a text:
+// plain, as a string of an inspected object, as JSON, and as JSON within JSON.
 func printed(text string) []string {
 	if !strings.ContainsAny(text, "\\\"\n\r\t\b\f") {
-		return []string{text} // all the same
+		return []string{text} // all forms are equal
 	}
 	controls := []string{`\`, `\\`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\b", `\b`, "\f", `\f`}
 	inspected := strings.NewReplacer(controls...).Replace(text)

@@ -12,7 +12,7 @@ const (
 	account = `{"type":"service","private_key":"-----BEGIN KEY-----\nMIIE\n"}`
 )
 
-// TestRedact has the ways in which a worker's words hold its variables.
+// TestRedact covers the forms in which a worker's output holds its variables.
 func TestRedact(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{

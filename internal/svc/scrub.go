@@ -2,21 +2,21 @@ package svc
 
 import "strings"
 
-// Scrub is what has to be done to the databases of a version that begins with
-// production's data, before it serves [D23]. The zero value is nothing.
+// Scrub is the SQL that must run on the databases of a version forked from
+// production before the version serves [D23]. The zero value means no scrub.
 type Scrub struct {
-	ID  string `json:"id"`  // version that it became necessary for: of it or of an ancestor
-	SQL string `json:"sql"` // the operator's, of SVC_SCRUB_SQL
+	ID  string `json:"id"`  // of the version that was forked from production: this version or an ancestor
+	SQL string `json:"sql"` // content of the file SVC_SCRUB_SQL
 }
 
-// scrubSection begins a section of the SQL: the statements up to the next one are
-// for one database, "<project>/<database>". Those before the first section are
-// for all.
+// scrubSection begins a section of the SQL, up to the next section, for one
+// database "<project>/<database>". Statements before the first section are for
+// all databases.
 const scrubSection = "-- database:"
 
-// For is the SQL for one database, with the line numbers of the whole. Where
-// there are sections, a database without one is an error: a wrong name would
-// leave it as it is.
+// For returns the SQL for one database. It keeps the line numbers of the whole
+// file. If the file has sections, a database without one is an error, so that a
+// misspelled name cannot leave a database unscrubbed.
 func (s Scrub) For(project, database string) (string, error) {
 	var b strings.Builder
 	mine, sections, found := true, false, false
@@ -32,27 +32,27 @@ func (s Scrub) For(project, database string) (string, error) {
 		}
 	}
 	if sections && !found {
-		return "", Errorf(Unprocessable, "scrub_missing", "SVC_SCRUB_SQL has no section for the database %s/%s", project, database).
-			WithHint("add the line %q, and below it what is to be done, if anything", scrubSection+" "+project+"/"+database)
+		return "", Errorf(Unprocessable, CodeScrubMissing, "SVC_SCRUB_SQL has no section for the database %s/%s", project, database).
+			WithHint("add the line %q, and below it the statements for this database, if any", scrubSection+" "+project+"/"+database)
 	}
 	return b.String(), nil
 }
 
-// CheckScrub refuses SQL that does nothing, or has a section that names no
-// database.
+// CheckScrub returns Unprocessable invalid_scrub for SQL without a statement or
+// with a section that names no database.
 func CheckScrub(sql string) error {
 	empty := true
 	for line := range strings.Lines(sql) {
 		name, ok := sectionOf(line)
 		if project, database, _ := strings.Cut(name, "/"); ok && (CheckProjectID(project) != nil || database == "") {
-			return Errorf(Unprocessable, "invalid_scrub", "%q names no database", strings.TrimSpace(line)).
+			return Errorf(Unprocessable, CodeInvalidScrub, "%q names no database", strings.TrimSpace(line)).
 				WithHint("want %s PROJECT/DATABASE", scrubSection)
 		}
 		line = strings.TrimSpace(line)
 		empty = empty && !ok && (line == "" || strings.HasPrefix(line, "--"))
 	}
 	if empty {
-		return Errorf(Unprocessable, "invalid_scrub", "the SQL has no statement")
+		return Errorf(Unprocessable, CodeInvalidScrub, "the SQL has no statement")
 	}
 	return nil
 }

@@ -2,13 +2,13 @@ package svc
 
 import "log/slog"
 
-// Secret is a string that never prints: not with %v, not in JSON, not in logs.
-// Reveal is the one way to its value.
+// Secret is a string that fmt, JSON and logs print as "[redacted]". Only Reveal
+// returns its value.
 type Secret string
 
 const redacted = "[redacted]"
 
-// Reveal returns the value itself.
+// Reveal returns the value.
 func (s Secret) Reveal() string { return string(s) }
 
 // String hides the value from fmt.

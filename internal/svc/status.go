@@ -2,7 +2,7 @@ package svc
 
 import "slices"
 
-// Status is where a version is in its life. spec: States and transitions.
+// Status is the status of a version. spec: [C7.1] to [C7.11].
 type Status string
 
 // The statuses of a version.
@@ -20,7 +20,7 @@ const (
 	StatusDestroyed   Status = "destroyed"
 )
 
-// Statuses lists every status in the order of a version's life.
+// Statuses lists every status in the order in which a version passes them.
 func Statuses() []Status {
 	return []Status{
 		StatusPending, StatusFetching, StatusBranching, StatusPreparing, StatusDeploying, StatusDeployReady,
@@ -31,21 +31,21 @@ func Statuses() []Status {
 // Valid reports whether s is a status of the contract.
 func (s Status) Valid() bool { return slices.Contains(Statuses(), s) }
 
-// InDeploy reports whether a deploy is under way: queued or at one of its steps.
+// InDeploy reports whether a deploy is queued or in progress.
 func (s Status) InDeploy() bool {
 	return slices.Contains([]Status{
 		StatusPending, StatusFetching, StatusBranching, StatusPreparing, StatusDeploying, StatusDeployReady,
 	}, s)
 }
 
-// Serves reports whether a version with this status answers on its hosts.
-// A draining version still serves: it is the old production of a promote [D20].
+// Serves reports whether a version with this status serves requests. A draining
+// version does: it is the previous production during a promotion [D20].
 func (s Status) Serves() bool { return s == StatusReady || s == StatusDraining }
 
-// Trigger is what moves a version from one status to another.
+// Trigger is the event that moves a version from one status to another.
 type Trigger string
 
-// The triggers, one per arrow of the state machine.
+// The triggers, one per edge of the state machine.
 const (
 	TriggerFetch    Trigger = "fetch"
 	TriggerBranch   Trigger = "branch"
@@ -62,15 +62,15 @@ const (
 	TriggerDestroy  Trigger = "destroy"
 )
 
-// Edge is one arrow: the statuses it may leave and the one it leads to.
+// Edge is a transition from any of several statuses to one.
 type Edge struct {
 	Trigger Trigger
 	From    []Status
 	To      Status
 }
 
-// Edges is the whole state machine [D15][D17][D20][D22]. The registry's
-// compare-and-set statements and the diagram in docs are both made from it.
+// Edges returns the state machine [D15][D17][D20][D22]. The registry's
+// compare-and-set statements and the diagram in docs are generated from it.
 func Edges() []Edge {
 	deploy := []Status{StatusPending, StatusFetching, StatusBranching, StatusPreparing, StatusDeploying, StatusDeployReady}
 	return []Edge{
@@ -86,13 +86,13 @@ func Edges() []Edge {
 		{TriggerArchive, []Status{StatusReady}, StatusArchived},
 		{TriggerWake, []Status{StatusArchived}, StatusDeploying},
 		{TriggerWakeFail, []Status{StatusDeploying}, StatusArchived},
-		// Not from draining, which lasts as long as a promotion needs the version.
+		// Not from draining: a promotion needs a draining version.
 		{TriggerDestroy, append(deploy, StatusReady, StatusFailed, StatusArchived), StatusDestroyed},
 	}
 }
 
-// EdgeOf returns the arrow of t. It panics for a trigger that is not in Edges:
-// that is a mistake in the program, not in its input.
+// EdgeOf returns the edge of t. It panics for a trigger that is not in Edges: that
+// is a bug in the program.
 func EdgeOf(t Trigger) Edge {
 	for _, e := range Edges() {
 		if e.Trigger == t {
@@ -102,11 +102,11 @@ func EdgeOf(t Trigger) Edge {
 	panic("svc: no edge for trigger " + string(t))
 }
 
-// After returns the status that t leads to from s, or a Conflict.
+// After returns the status that follows s after t, or Conflict invalid_transition.
 func (s Status) After(t Trigger) (Status, error) {
 	e := EdgeOf(t)
 	if !slices.Contains(e.From, s) {
-		return s, Errorf(Conflict, "invalid_transition", "cannot %s a version that is %s", t, s)
+		return s, Errorf(Conflict, CodeInvalidTransition, "cannot %s a version that is %s", t, s)
 	}
 	return e.To, nil
 }

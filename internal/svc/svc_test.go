@@ -3,15 +3,17 @@ package svc_test
 import (
 	"errors"
 	"fmt"
+	"io"
+	"reflect"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Errors that nobody has classified are internal, but for the one that somebody
-// can do something about.
+// TestAsError: errors without a kind are Internal, except for a full disk.
 func TestAsError(t *testing.T) {
 	t.Parallel()
 	for code, err := range map[string]error{
@@ -29,6 +31,7 @@ func TestAsError(t *testing.T) {
 	}
 }
 
+// spec: [C4.8] [C7.8] [C9.11]
 func TestEveryStatusAndTrigger(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
@@ -74,6 +77,7 @@ failed destroy destroyed
 	}
 }
 
+// spec: [C4.9] [C6.1] [C6.2] [C6.3]
 func TestIngress(t *testing.T) {
 	t.Parallel()
 	def, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "ingress.local", Port: 8787})
@@ -147,11 +151,12 @@ func FuzzParseHost(f *testing.F) {
 			back = in.PreviewHost(ref)
 		}
 		if again, r, ok := in.ParseHost(back); !ok || again != ref || r != role {
-			t.Errorf("%q is %v (%s), whose host %q reads %v (%s)", host, ref, role, back, again, r)
+			t.Errorf("%q is %v (%s), whose host name %q parses as %v (%s)", host, ref, role, back, again, r)
 		}
 	})
 }
 
+// spec: [C5.9] [C5.11]
 func TestCheckEnv(t *testing.T) {
 	t.Parallel()
 	many := map[string]string{}
@@ -188,14 +193,33 @@ func TestSecretNeverPrints(t *testing.T) {
 	}
 }
 
+// TestBuildersCopy checks that the builders do not change their receiver.
+func TestBuildersCopy(t *testing.T) {
+	t.Parallel()
+	sentinel := svc.Errorf(svc.Conflict, "busy", "it is busy")
+	before := *sentinel
+	made := sentinel.WithHint("wait %d s", 5).Because(io.EOF).At("/id").After(time.Second).Printed("log: hi")
+	if !reflect.DeepEqual(before, *sentinel) {
+		t.Errorf("the sentinel changed to %+v", *sentinel)
+	}
+	want := &svc.Error{
+		Kind: svc.Conflict, Code: "busy", Detail: "it is busy", Hint: "wait 5 s", RetryAfter: time.Second, Err: io.EOF, Output: "log: hi",
+		Fields: []svc.FieldError{{Pointer: "/id", Code: "busy", Detail: "it is busy"}},
+	}
+	if !reflect.DeepEqual(made, want) {
+		t.Errorf("%+v, want %+v", made, want)
+	}
+}
+
 func TestErrorText(t *testing.T) {
 	t.Parallel()
 	one, two := svc.FieldError{Pointer: "/id", Code: "c", Detail: "too long"}, svc.FieldError{Pointer: "/env", Code: "c", Detail: "too many"}
 	for want, err := range map[string]error{
 		"/id: too long": svc.Invalid([]svc.FieldError{one}),
-		"2 fields are not acceptable; /id: too long; /env: too many": svc.Invalid([]svc.FieldError{one, two}),
-		"refused; /id: too long: shorten it":                         (&svc.Error{Detail: "refused", Fields: []svc.FieldError{one}}).WithHint("shorten %s", "it"),
-		"busy":                                                       svc.Errorf(svc.Conflict, "busy", ""),
+		"2 fields are invalid; /id: too long; /env: too many": svc.Invalid([]svc.FieldError{one, two}),
+		"refused; /id: too long: shorten it":                  (&svc.Error{Detail: "refused", Fields: []svc.FieldError{one}}).WithHint("shorten %s", "it"),
+		"busy":                                                svc.Errorf(svc.Conflict, "busy", ""),
+		"boom\nfinal output of the worker:\nlog: hi":          svc.Errorf(svc.Conflict, "busy", "boom").Printed("log: hi"),
 	} {
 		if got := err.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -13,11 +13,11 @@ type Ref struct {
 	Version string `json:"version"`
 }
 
-// String gives "project/version".
+// String returns "project/version".
 func (r Ref) String() string { return r.Project + "/" + r.Version }
 
 // Project owns versions; at most one of them is production.
-// spec: Resources and their fields, Project.
+// spec: [C3.1] to [C3.4].
 type Project struct {
 	ID            string
 	GitRemote     string
@@ -26,17 +26,23 @@ type Project struct {
 	UpdatedAt     time.Time
 }
 
-// maxRemote is the length of a git remote, in bytes.
+// ArmsCron reports whether v, a version of p, may run scheduled handlers by itself.
+// spec: [C10.1] [C10.2] [C10.3]
+func (p Project) ArmsCron(v Version) bool {
+	return v.Status == StatusReady && (p.ProdVersionID == "" || p.ProdVersionID == v.Version)
+}
+
+// maxRemote is the maximum length of a git remote in bytes.
 const maxRemote = 2048
 
-// Validate checks every field and reports all that are wrong at once.
+// Validate checks every field and returns one error for all that are invalid.
 func (p Project) Validate() error {
 	var fields []FieldError
 	if err := CheckProjectID(p.ID); err != nil {
 		fields = append(fields, FieldError{"/id", CodeOf(err), AsError(err).Detail})
 	}
 	if len(p.GitRemote) > maxRemote || strings.ContainsFunc(p.GitRemote, unicode.IsControl) {
-		fields = append(fields, FieldError{"/git_remote", "invalid_git_remote", fmt.Sprintf("want at most %d bytes without control characters", maxRemote)})
+		fields = append(fields, FieldError{"/git_remote", CodeInvalidGitRemote, fmt.Sprintf("want at most %d bytes without control characters", maxRemote)})
 	}
 	return Invalid(fields)
 }
@@ -52,8 +58,9 @@ type Version struct {
 	Env           map[string]string
 	Status        Status
 	Error         string // "<step>: <code>: <text>" when failed [D16]
-	ForkTXID      string // the cut in the parent's data; "" without one
-	ScrubID       string // Scrub.ID of what its databases need before it serves; "" for nothing
+	ErrorOutput   string // final output of the worker, if it did not start
+	ForkTXID      string // the cut in the parent's data; "" without a fork
+	ScrubID       string // Scrub.ID of the scrub that its databases need; "" for none
 	Pinned        bool
 	Production    bool // derived: the project's pointer names this version
 	SizeBytes     int64
@@ -66,9 +73,9 @@ type Version struct {
 	LastRequestAt time.Time
 }
 
-// BranchedFrom is the parent whose data the version began with; "" for a root, and
-// for one whose parent had none.
-func (v Version) BranchedFrom() string {
+// ForkedFrom returns the id of the version that the data was forked from; "" for a
+// root and for a version whose parent had no data.
+func (v Version) ForkedFrom() string {
 	if v.ForkTXID == "" {
 		return ""
 	}
@@ -84,7 +91,7 @@ type StepRun struct {
 	Detail    string
 }
 
-// StepStatus is how a step of a deploy or a saga stands.
+// StepStatus is the state of a step of a deploy or a saga.
 type StepStatus string
 
 // The states of a step.
@@ -95,7 +102,7 @@ const (
 	StepUndone  StepStatus = "undone" // a saga's step that was compensated
 )
 
-// NewVersion is what a client asks for. spec: POST /projects/{p}/versions.
+// NewVersion is a request to create a version. spec: [C13.5].
 type NewVersion struct {
 	Project  string
 	ID       string // "" lets the registry generate one [D2]
@@ -106,41 +113,41 @@ type NewVersion struct {
 	Env      map[string]string
 }
 
-// maxLabel is the length of git_ref and git_sha, in bytes.
+// maxLabel is the maximum length of git_ref and git_sha in bytes.
 const maxLabel = 255
 
-// Validate checks every field and reports all that are wrong at once.
+// Validate checks every field and returns one error for all that are invalid.
 func (n NewVersion) Validate() error {
 	var fields []FieldError
 	if n.ID != "" {
 		if err := CheckID(n.ID); err != nil {
-			fields = append(fields, FieldError{"/id", "invalid_id", err.Error()})
+			fields = append(fields, FieldError{"/id", CodeInvalidID, err.Error()})
 		}
 	}
 	if n.ParentID != "" && (n.ParentID == n.ID || CheckID(n.ParentID) != nil) {
-		fields = append(fields, FieldError{"/parent_version_id", "parent_not_found", "want the id of another version of the project"})
+		fields = append(fields, FieldError{"/parent_version_id", CodeParentNotFound, "want the id of another version of the project"})
 	}
 	if n.Digest != "" && !ValidDigest(n.Digest) {
-		fields = append(fields, FieldError{"/artifact_digest", "invalid_digest", "want sha256: and 64 lower-case hex digits"})
+		fields = append(fields, FieldError{"/artifact_digest", CodeInvalidDigest, "want sha256: and 64 lowercase hex digits"})
 	}
 	for _, label := range []struct{ pointer, value string }{{"/git_ref", n.GitRef}, {"/git_sha", n.GitSHA}} {
 		if len(label.value) > maxLabel || strings.ContainsFunc(label.value, unicode.IsControl) {
-			fields = append(fields, FieldError{label.pointer, "invalid_label", fmt.Sprintf("want at most %d bytes without control characters", maxLabel)})
+			fields = append(fields, FieldError{label.pointer, CodeInvalidLabel, fmt.Sprintf("want at most %d bytes without control characters", maxLabel)})
 		}
 	}
 	fields = append(fields, CheckEnv(n.Env, "/env")...)
 	return Invalid(fields)
 }
 
-// Invalid turns field errors into one 422 whose code is the first field's; nil
-// for none.
+// Invalid returns one Unprocessable error with the code of the first field; nil
+// without fields.
 func Invalid(fields []FieldError) error {
 	if len(fields) == 0 {
 		return nil
 	}
 	detail := fields[0].Detail
 	if len(fields) > 1 {
-		detail = fmt.Sprintf("%d fields are not acceptable", len(fields))
+		detail = fmt.Sprintf("%d fields are invalid", len(fields))
 	}
 	return &Error{Kind: Unprocessable, Code: fields[0].Code, Detail: detail, Fields: fields}
 }
@@ -159,7 +166,7 @@ type Promotion struct {
 	FinishedAt time.Time
 }
 
-// PromotionStatus is how a promotion stands.
+// PromotionStatus is the state of a promotion.
 type PromotionStatus string
 
 // The states of a promotion.
@@ -170,28 +177,29 @@ const (
 	PromotionUnchanged PromotionStatus = "unchanged"
 )
 
-// PageRequest asks for rows older than a position, newest first [D7].
+// PageRequest is a request for one page of a list, newest first [D7].
 type PageRequest struct {
 	Limit  int
-	Before int64 // position of the last row of the page before; 0 for the first
+	Before int64 // position of the last row of the previous page; 0 for the first page
 }
 
-// Page is one page of a list. Next is 0 on the last one.
+// Page is one page of a list. Next is 0 on the last page.
 type Page[T any] struct {
 	Items []T
 	Next  int64
 }
 
-// Change is what a move of a version's status writes along with it.
+// Change holds the fields that a status transition writes in the same transaction.
 type Change struct {
-	Error  string // with TriggerFail: the version's error [D16]
-	Detail string // a note for the timeline row that the move ends
+	Error       string // with TriggerFail: the version's error [D16]
+	ErrorOutput string // with TriggerFail: final output of the worker
+	Detail      string // for the timeline row that the transition ends
 	// FirstProduction, with TriggerActivate, makes the version production if its
-	// project has none, in the same transaction.
+	// project has none.
 	FirstProduction bool
 }
 
-// Upload is an address at which a bundle may be put once [D11].
+// Upload is an address that accepts one bundle [D11].
 type Upload struct {
 	Method    string
 	URL       string
@@ -199,7 +207,7 @@ type Upload struct {
 	ExpiresAt time.Time
 }
 
-// Receipt says what an upload stored.
+// Receipt describes a stored upload.
 type Receipt struct {
 	Digest string // "sha256:<hex>"
 	Size   int64  // bytes

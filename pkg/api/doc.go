@@ -4,7 +4,7 @@
 // standard library only.
 //
 // Everything else of /v1 is made from the same document: the server interface
-// in internal/httpapi/oas and the client in pkg/client. docs: the service
+// in internal/server/httpapi/oas and the client in pkg/client. docs: the service
 // contract, Endpoints.
 package api
 

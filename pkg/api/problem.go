@@ -1,4 +1,4 @@
 package api
 
-// ProblemContentType is the media type of every error [D5].
+// ProblemContentType is the media type of every error.
 const ProblemContentType = "application/problem+json"

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// timeFormat is RFC 3339 in UTC with milliseconds [D10].
+// timeFormat is RFC 3339 in UTC with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
 // Time is a timestamp of the API: RFC 3339, UTC, always three digits of
-// milliseconds [D10].
+// milliseconds.
 type Time struct{ time.Time }
 
 // At returns t for a field that is always there.
@@ -29,7 +29,7 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return []byte(`"` + t.UTC().Format(timeFormat) + `"`), nil
 }
 
-// UnmarshalJSON reads any RFC 3339 timestamp; null leaves t as it is.
+// UnmarshalJSON reads any RFC 3339 timestamp; null leaves t unchanged.
 func (t *Time) UnmarshalJSON(data []byte) error {
 	if err := t.Time.UnmarshalJSON(data); err != nil {
 		return fmt.Errorf("reading a timestamp: %w", err)

@@ -28,6 +28,33 @@ func (e CheckStatus) Valid() bool {
 	}
 }
 
+// Defines values for EventOutcome.
+const (
+	EventOutcomeCanceled  EventOutcome = "canceled"
+	EventOutcomeException EventOutcome = "exception"
+	EventOutcomeExited    EventOutcome = "exited"
+	EventOutcomeOK        EventOutcome = "ok"
+	EventOutcomeTimeout   EventOutcome = "timeout"
+)
+
+// Valid indicates whether the value is a known member of the EventOutcome enum.
+func (e EventOutcome) Valid() bool {
+	switch e {
+	case EventOutcomeCanceled:
+		return true
+	case EventOutcomeException:
+		return true
+	case EventOutcomeExited:
+		return true
+	case EventOutcomeOK:
+		return true
+	case EventOutcomeTimeout:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOK HealthStatus = "ok"
@@ -378,6 +405,21 @@ type DeepHealth struct {
 	Status CheckStatus `json:"status"`
 }
 
+// EventError Why an event did not end well.
+type EventError struct {
+	Message string `json:"message"`
+
+	// Name The class of the exception; "" where it has none.
+	Name string `json:"name"`
+
+	// Stack The stack of the exception, with name and message; "" where it has none.
+	Stack string `json:"stack"`
+}
+
+// EventOutcome How an event ended: `exception` if the handler or work of `waitUntil` threw, `timeout` if it was ended at its
+// deadline, `canceled` if it was ended with its version, `exited` if the process of the worker ended meanwhile.
+type EventOutcome string
+
 // FieldProblem One wrong field of a body.
 type FieldProblem struct {
 	Code   string `json:"code"`
@@ -402,7 +444,7 @@ type GarbageProject struct {
 	// Error Why it was not swept to its end; "" when it was.
 	Error string `json:"error"`
 
-	// Marked Versions whose data is given up from now on.
+	// Marked Versions whose data was marked for deletion.
 	Marked    []string `json:"marked"`
 	ProjectID string   `json:"project_id"`
 
@@ -415,7 +457,7 @@ type GarbageProject struct {
 type GarbageReport struct {
 	DryRun bool `json:"dry_run"`
 
-	// GraceSeconds How long what nobody needs stays.
+	// GraceSeconds Grace period before an unneeded object is deleted.
 	GraceSeconds float64 `json:"grace_seconds"`
 
 	// Incomplete Time was up before every project had its turn.
@@ -448,7 +490,7 @@ type GarbageUse struct {
 	// Pinned Objects that only other versions need.
 	Pinned ObjectAmount `json:"pinned"`
 
-	// Waiting Objects that nobody needs, until the grace is over.
+	// Waiting Objects that no version needs, within the grace period.
 	Waiting ObjectAmount `json:"waiting"`
 }
 
@@ -483,7 +525,7 @@ type GarbageVersion struct {
 	WaitingSeconds float64 `json:"waiting_seconds"`
 }
 
-// HTTPMetadata The headers with which an object wants to be served.
+// HTTPMetadata HTTP headers stored with an object.
 type HTTPMetadata struct {
 	CacheControl       string     `json:"cache_control,omitempty,omitzero"`
 	CacheExpiry        *time.Time `json:"cache_expiry,omitempty"`
@@ -539,7 +581,7 @@ type LogLine struct {
 	Level   string `json:"level"`
 	Message string `json:"message"`
 
-	// Source What wrote it.
+	// Source What wrote it: `console`, `exception`, `runtime`, or `event` for how an event ended.
 	Source string `json:"source"`
 	Time   Time   `json:"time"`
 }
@@ -574,7 +616,7 @@ type Object struct {
 	// Etag The MD5 of the body in hex; of an upload in parts, that of their MD5s, "-" and their number.
 	Etag string `json:"etag"`
 
-	// HTTPMetadata The headers with which an object wants to be served.
+	// HTTPMetadata HTTP headers stored with an object.
 	HTTPMetadata HTTPMetadata `json:"http_metadata"`
 	Key          string       `json:"key"`
 	SizeBytes    int64        `json:"size_bytes"`
@@ -808,6 +850,30 @@ type RowPage struct {
 	Rows       [][]any  `json:"rows"`
 }
 
+// ScheduledRun One run of a scheduled handler.
+type ScheduledRun struct {
+	Cron       string `json:"cron"`
+	DurationMs int64  `json:"duration_ms"`
+
+	// Error Unless the outcome is ok.
+	Error *EventError `json:"error,omitempty"`
+
+	// Logs What the worker printed while the event ran, oldest first: the first 1000 lines and 256 KiB. Lines of requests that ran
+	// at the same time are among them.
+	Logs []LogLine `json:"logs"`
+
+	// LogsDropped Lines that are not in `logs` because there were too many.
+	LogsDropped int `json:"logs_dropped"`
+
+	// NoRetry The handler called `controller.noRetry()`.
+	NoRetry bool `json:"no_retry"`
+
+	// Outcome How an event ended: `exception` if the handler or work of `waitUntil` threw, `timeout` if it was ended at its
+	// deadline, `canceled` if it was ended with its version, `exited` if the process of the worker ended meanwhile.
+	Outcome       EventOutcome `json:"outcome"`
+	ScheduledTime Time         `json:"scheduled_time"`
+}
+
 // StepRun One step of a deploy or a promotion.
 type StepRun struct {
 	Detail    string `json:"detail"`
@@ -857,7 +923,7 @@ type StorageProblem struct {
 	// Store Its database or other store; "" when it is about the whole version.
 	Store string `json:"store"`
 
-	// VersionID The version that is not well.
+	// VersionID The version with the problem.
 	VersionID string `json:"version_id"`
 }
 
@@ -882,6 +948,18 @@ type TableType string
 // TableList The tables of a database.
 type TableList struct {
 	Items []Table `json:"items"`
+}
+
+// TriggerScheduled Body of a trigger; may be left out.
+type TriggerScheduled struct {
+	// Cron The cron expression that the worker sees as `controller.cron`.
+	Cron string `json:"cron,omitempty,omitzero"`
+
+	// ScheduledTime When the run was due, for `controller.scheduledTime`; now by default.
+	ScheduledTime *Time `json:"scheduled_time,omitempty"`
+
+	// TimeoutMs After this long the run is ended; 15 minutes by default.
+	TimeoutMs int `json:"timeout_ms,omitempty,omitzero"`
 }
 
 // Upload How to upload the bundle; needs no other credential.
@@ -912,6 +990,9 @@ type Version struct {
 
 	// Error "<step>: <code>: <text>" when it failed, else "".
 	Error string `json:"error"`
+
+	// ErrorOutput The last console lines of a worker that did not start.
+	ErrorOutput string `json:"error_output,omitempty,omitzero"`
 
 	// ForkTXID Cut point in the parent's data: the position of the last transaction that the version began with, a decimal number.
 	// With one database it is that of the database (`12`); with several, each has its name, in the order of the names
@@ -1164,3 +1245,6 @@ type QueryDatabaseJSONRequestBody = DatabaseQuery
 
 // PromoteVersionJSONRequestBody defines body for PromoteVersion for application/json ContentType.
 type PromoteVersionJSONRequestBody = PromoteVersion
+
+// TriggerScheduledJSONRequestBody defines body for TriggerScheduled for application/json ContentType.
+type TriggerScheduledJSONRequestBody = TriggerScheduled

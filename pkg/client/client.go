@@ -1,30 +1,27 @@
 package client
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client/internal/raw"
 )
 
 const (
-	requestTimeout = 60 * time.Second // of one API call; uploads have none
-	maxAnswer      = 64 << 20         // bytes of one answer that are read
+	requestTimeout = 60 * time.Second           // of one API call; calls that carry files have none
+	octets         = "application/octet-stream" // media type of files and values
 )
 
-// Tokens are the two credentials of the service. A client that is given only
-// one of them uses it for both roles. spec: Authentication.
+// Tokens are the credentials of the two roles. If one is "", the other stands in
+// for it.
 type Tokens struct {
-	Deploy string // may create versions
-	Admin  string // may do everything else
+	Deploy string // creates versions, and nothing else
+	Admin  string // does everything else
 }
 
 // String hides the tokens from %v.
@@ -33,39 +30,36 @@ func (Tokens) String() string { return "[redacted]" }
 // GoString hides the tokens from %#v.
 func (Tokens) GoString() string { return "[redacted]" }
 
-// Options change how a Client talks. The zero value is right for most.
+// Options configure a Client. The zero value is right for most programs.
 type Options struct {
-	HTTP      *http.Client // nil for one with a timeout of a minute per call
-	UserAgent string       // "" for "svcctl-go"
+	// HTTP sends the requests; nil for a client with a timeout of one minute that
+	// follows no redirect. Its Timeout does not apply to calls that carry files
+	// or wait for an archive: their only time limit is the context.
+	HTTP      *http.Client
+	UserAgent string // "" for "svcctl-go"
 }
 
-// Client calls one service.
+// Client calls the API of one service. Make one with [New].
 type Client struct {
 	server  string // without a trailing slash
 	tokens  Tokens
 	agent   string
-	raw     *Raw
-	slow    *Raw // for calls that take as long as they take
+	raw     *raw.Client
+	slow    *raw.Client // for calls whose only time limit is the context
 	uploads *http.Client
 }
 
-// New makes a client of the service at server, "http://host:port" or a URL
-// with a path that stands before /v1. It does not connect.
+// New returns a client of the service at server: "http://host:port", or a URL
+// whose path precedes /v1. It does not connect. The error is of the address.
 func New(server string, tokens Tokens, opts Options) (*Client, error) {
 	u, err := url.Parse(server)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return nil, fmt.Errorf("the server's address must be a URL like http://127.0.0.1:8790, not %q", server)
 	}
-	if tokens.Deploy == "" {
-		tokens.Deploy = tokens.Admin
-	}
-	if tokens.Admin == "" {
-		tokens.Admin = tokens.Deploy
-	}
+	tokens.Deploy = cmp.Or(tokens.Deploy, tokens.Admin)
+	tokens.Admin = cmp.Or(tokens.Admin, tokens.Deploy)
 	c := &Client{server: strings.TrimRight(server, "/"), tokens: tokens, agent: opts.UserAgent}
-	if c.agent == "" {
-		c.agent = "svcctl-go"
-	}
+	c.agent = cmp.Or(c.agent, "svcctl-go")
 	calls := opts.HTTP
 	if calls == nil {
 		calls = &http.Client{Timeout: requestTimeout, CheckRedirect: noRedirect}
@@ -73,20 +67,19 @@ func New(server string, tokens Tokens, opts Options) (*Client, error) {
 	upload := *calls
 	upload.Timeout = 0
 	c.uploads = &upload
-	c.raw = &Raw{Server: c.server + "/v1/", Client: retrier{calls}, RequestEditors: []RequestEditorFn{c.identify}}
-	c.slow = &Raw{Server: c.raw.Server, Client: c.uploads, RequestEditors: c.raw.RequestEditors}
+	c.raw = &raw.Client{Server: c.server + "/v1/", Client: retrier{calls}, RequestEditors: []raw.RequestEditorFn{c.identify}}
+	c.slow = &raw.Client{Server: c.raw.Server, Client: c.uploads, RequestEditors: c.raw.RequestEditors}
 	return c, nil
 }
 
-// Server is the address the client was made for.
+// Server returns the address of the service, without a trailing slash.
 func (c *Client) Server() string { return c.server }
 
-// noRedirect keeps credentials where they were meant to go: the API never
-// redirects.
+// noRedirect keeps credentials from another server: the API never redirects.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// identify adds who asks, with the credential of the admin role unless the
-// call has chosen another.
+// identify adds the headers of every call, with the admin token unless the call
+// has chosen another.
 func (c *Client) identify(_ context.Context, req *http.Request) error {
 	req.Header.Set("User-Agent", c.agent)
 	req.Header.Set("Accept", "application/json, application/problem+json")
@@ -108,58 +101,4 @@ func (c *Client) asDeployer(_ context.Context, req *http.Request) error {
 func anonymous(_ context.Context, req *http.Request) error {
 	req.Header.Del("Authorization")
 	return nil
-}
-
-// read takes what a generated call returned and gives the body of an answer
-// that went well: one of 2xx or, for some calls, one more status. It closes the
-// response.
-func read(resp *http.Response, err error, alsoWell ...int) ([]byte, error) {
-	if err != nil {
-		return nil, transportError(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	if err != nil {
-		return nil, transportError(err)
-	}
-	isProblem := strings.HasPrefix(resp.Header.Get("Content-Type"), api.ProblemContentType)
-	if ok := resp.StatusCode/100 == 2 || slices.Contains(alsoWell, resp.StatusCode); !ok || isProblem {
-		return nil, refusal(resp, body)
-	}
-	return body, nil
-}
-
-// as reads the JSON of an answer.
-func as[T any](body []byte, err error) (T, error) {
-	var v T
-	if err != nil {
-		return v, err
-	}
-	if err := json.Unmarshal(body, &v); err != nil {
-		return v, fmt.Errorf("the answer is not what the API promises: %w", err)
-	}
-	return v, nil
-}
-
-// transportError tells a service that does not answer from a caller who gave up.
-func transportError(err error) error {
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !isTimeout(err) {
-		return err
-	}
-	return fmt.Errorf("%w: %w", ErrUnreachable, err)
-}
-
-// isTimeout reports whether the HTTP client's own time limit ended the call;
-// it says so by a message of net/http, the context's error has none.
-func isTimeout(err error) bool {
-	return strings.Contains(err.Error(), "Client.Timeout")
-}
-
-// or gives nil for the zero value: an optional parameter is left out.
-func or[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
 }

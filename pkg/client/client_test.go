@@ -54,6 +54,7 @@ func TestNewRefusesWhatIsNoAddress(t *testing.T) {
 	}
 }
 
+// spec: [C15.1]
 func TestTokensByRole(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
@@ -253,6 +254,10 @@ func TestUpload(t *testing.T) {
 	}
 	if err := c.Upload(t.Context(), to, strings.NewReader(""), nil); err != nil || got.length != 0 {
 		t.Errorf("an empty bundle: %v, %d", err, got.length)
+	}
+	to.URL = "http://not-reachable.invalid/v1/uploads/ticket.signature" // a proxy changed the Host header
+	if err := c.Upload(t.Context(), to, file, nil); err != nil || got.body != "the bundle" {
+		t.Errorf("an address of the API under another name: %v", err)
 	}
 	refuse := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, 409, "application/problem+json", `{"code":"already_uploaded"}`)

@@ -12,17 +12,17 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// ErrUnreachable is in the chain of every failure to get an answer at all.
+// ErrUnreachable is wrapped by every error of a request that got no response.
 var ErrUnreachable = errors.New("the service does not answer")
 
-// Error is a refusal of the service.
+// Error is a refused request.
 type Error struct {
-	Problem    api.Problem   // what it said; Code is "" when something between did not speak the API
+	Problem    api.Problem   // Code is "" if the answer came from another program, such as a proxy
 	Status     int           // HTTP status
-	RetryAfter time.Duration // when to try again; 0 when it did not say
+	RetryAfter time.Duration // pause before a repeat; 0 if the service did not name one
 }
 
-// Error gives detail, wrong fields and hint.
+// Error returns the detail, the wrong fields and the hint of the problem.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Problem.Detail)
@@ -40,8 +40,8 @@ func (e *Error) Error() string {
 	return b.String()
 }
 
-// CodeOf is the stable code of a refusal: "version_not_ready"; "" when err is
-// no *Error.
+// CodeOf returns the stable code of a refusal, such as "version_not_ready"; "" if
+// no *Error is in err's chain.
 func CodeOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Problem.Code
@@ -49,7 +49,7 @@ func CodeOf(err error) string {
 	return ""
 }
 
-// refusal reads an answer that is not 2xx.
+// refusal is the error of a response that is not 2xx.
 func refusal(resp *http.Response, body []byte) *Error {
 	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"))}
 	if strings.Contains(resp.Header.Get("Content-Type"), "json") && json.Unmarshal(body, &e.Problem) == nil && e.Problem.Code != "" {
@@ -63,7 +63,7 @@ func refusal(resp *http.Response, body []byte) *Error {
 	return e
 }
 
-// retryAfter reads the seconds of a Retry-After header.
+// retryAfter parses a Retry-After header, in seconds.
 func retryAfter(value string) time.Duration {
 	seconds, err := strconv.Atoi(value)
 	if err != nil || seconds < 0 {
@@ -72,12 +72,13 @@ func retryAfter(value string) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// VersionError says that a version ended elsewhere than in ready.
+// VersionError reports a version that left its deploy in another status than
+// ready: failed, archived or destroyed.
 type VersionError struct {
 	Version api.Version
 }
 
-// Error gives the status and the step, code and text of the failure.
+// Error returns the status and, for a failed deploy, its step, code and reason.
 func (e *VersionError) Error() string {
 	text := fmt.Sprintf("version %s of %s is %s", e.Version.ID, e.Version.ProjectID, e.Version.Status)
 	if e.Version.Error != "" {
@@ -86,12 +87,12 @@ func (e *VersionError) Error() string {
 	return text
 }
 
-// PromotionError says that a promotion failed and was undone.
+// PromotionError reports a promotion that failed and was undone.
 type PromotionError struct {
 	Promotion api.Promotion
 }
 
-// Error gives the reason.
+// Error returns the reason.
 func (e *PromotionError) Error() string {
 	return fmt.Sprintf("promoting %s of %s failed and was undone: %s", e.Promotion.VersionID, e.Promotion.ProjectID, e.Promotion.Error)
 }

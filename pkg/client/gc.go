@@ -6,21 +6,30 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// Garbage says what the object store holds and for whom, and what a sweep would
-// do; of one project, or of all for "". It changes nothing.
+// Garbage reports what the object store holds for each version, and what
+// [Client.CollectGarbage] would delete. It changes nothing. project "" is all
+// projects.
+//
+// Codes: project_not_found, store_unavailable.
 func (c *Client) Garbage(ctx context.Context, project string) (api.GarbageReport, error) {
 	resp, err := c.raw.GetGarbage(ctx, &api.GetGarbageParams{Project: or(project)})
 	return as[api.GarbageReport](read(resp, err))
 }
 
-// CollectGarbage sweeps the object store now: one project, or all for "".
+// CollectGarbage sweeps the object store: it marks the objects that no version
+// needs, and deletes those that were marked longer ago than the grace time, in one
+// project, or in all if project is "".
+//
+// Codes: project_not_found, store_unavailable.
 func (c *Client) CollectGarbage(ctx context.Context, project string) (api.GarbageReport, error) {
 	resp, err := c.raw.CollectGarbage(ctx, &api.CollectGarbageParams{Project: or(project)})
 	return as[api.GarbageReport](read(resp, err))
 }
 
-// AuditStorage checks that the object store has what versions need: those of one
-// project, or all for "". It changes nothing.
+// AuditStorage checks that the object store has the objects that versions need,
+// in one project, or in all if project is "". It changes nothing.
+//
+// Codes: project_not_found, store_unavailable.
 func (c *Client) AuditStorage(ctx context.Context, project string) (api.StorageAudit, error) {
 	resp, err := c.raw.AuditStorage(ctx, &api.AuditStorageParams{Project: or(project)})
 	return as[api.StorageAudit](read(resp, err))

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,29 +15,36 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// Buckets lists the buckets of a version.
+// Buckets lists the R2 buckets of a version.
+//
+// Codes: the data codes.
 func (c *Client) Buckets(ctx context.Context, project, version string) ([]api.Bucket, error) {
 	resp, err := c.raw.ListBuckets(ctx, project, version)
 	list, err := as[api.BucketList](read(resp, err))
 	return list.Items, err
 }
 
-// R2 is a bucket of a version.
+// R2 names an R2 bucket of a version.
 type R2 struct {
 	Project, Version string
 	Binding          string
 }
 
-// Objects gives a page of a bucket's objects whose keys begin with prefix. With
-// a delimiter, keys that have it after the prefix are in it once, as a prefix.
+// Objects lists one page of a bucket's objects whose keys begin with prefix. With
+// a delimiter, the keys that contain it after prefix are rolled up: the page has
+// each part up to the delimiter once, in Prefixes.
+//
+// Codes: the data codes, binding_not_found, invalid_key (the prefix is too long).
 func (c *Client) Objects(ctx context.Context, b R2, prefix, delimiter string, p Page) (api.ObjectPage, error) {
 	params := &api.ListObjectsParams{Prefix: or(prefix), Delimiter: or(delimiter), Limit: or(p.Limit), Cursor: or(p.Cursor)}
 	resp, err := c.raw.ListObjects(ctx, b.Project, b.Version, b.Binding, params)
 	return as[api.ObjectPage](read(resp, err))
 }
 
-// AllObjects goes through the objects of a bucket whose keys begin with prefix,
-// page by page.
+// AllObjects yields the objects whose keys begin with prefix, every page. It ends
+// after an error.
+//
+// Codes: the data codes, binding_not_found, invalid_key.
 func (c *Client) AllObjects(ctx context.Context, b R2, prefix string) iter.Seq2[api.Object, error] {
 	return all(func(cursor string) ([]api.Object, *string, error) {
 		page, err := c.Objects(ctx, b, prefix, "", Page{Limit: 1000, Cursor: cursor})
@@ -44,8 +52,10 @@ func (c *Client) AllObjects(ctx context.Context, b R2, prefix string) iter.Seq2[
 	})
 }
 
-// GetObject gets an object; the caller closes the body, and ctx must last as long.
-// The code of the refusal is "object_not_found" when there is none.
+// GetObject returns an object and its body. The caller closes the body; ctx must
+// live until then, and is the only time limit.
+//
+// Codes: the data codes, binding_not_found, object_not_found, invalid_key.
 func (c *Client) GetObject(ctx context.Context, b R2, key string) (api.Object, io.ReadCloser, error) {
 	if err := checkKey(key); err != nil {
 		return api.Object{}, nil, err
@@ -57,24 +67,28 @@ func (c *Client) GetObject(ctx context.Context, b R2, key string) (api.Object, i
 	}
 	var o api.Object
 	if err := json.Unmarshal([]byte(resp.Header.Get(objectMetadata)), &o); err != nil {
-		return api.Object{}, nil, errors.Join(fmt.Errorf("the answer is not what the API promises: %w", err), resp.Body.Close())
+		return api.Object{}, nil, errors.Join(unexpected(err), resp.Body.Close())
 	}
 	return o, resp.Body, nil
 }
 
-// objectMetadata is the header with what an object has beside its body.
+// objectMetadata is the header with the metadata of an object, as JSON.
 const objectMetadata = "Svc-Object-Metadata"
 
-// NewObject is what is stored with a body. The zero value stores no more.
+// NewObject is what is stored with a body. The zero NewObject stores nothing
+// beside it.
 type NewObject struct {
 	HTTP         api.HTTPMetadata
 	Custom       map[string]string
 	StorageClass string           // "" for Standard
-	Progress     func(sent int64) // nil for none; called with the bytes sent so far
+	Progress     func(sent int64) // called with the bytes sent so far; nil for none
 }
 
-// PutObject stores an object of size bytes that body gives. It may take long: ctx
-// alone ends it. Nothing is stored when it fails.
+// PutObject stores an object: the size bytes that body reads. ctx is its only
+// time limit. If it fails, nothing is stored.
+//
+// Codes: the data codes, binding_not_found, invalid_key, invalid_metadata,
+// object_too_large, body_too_large, blob_not_stored.
 func (c *Client) PutObject(ctx context.Context, b R2, key string, body io.Reader, size int64, o NewObject) error { //nolint:revive // what an object is
 	if err := checkKey(key); err != nil {
 		return err
@@ -84,26 +98,18 @@ func (c *Client) PutObject(ctx context.Context, b R2, key string, body io.Reader
 		return fmt.Errorf("encoding metadata: %w", err)
 	}
 	contentType := o.HTTP.ContentType
-	if contentType == "" {
-		contentType = "application/octet-stream"
-	}
+	contentType = cmp.Or(contentType, octets)
 	metadata := ascii(string(text))
 	progress, over := untilOver(o.Progress)
 	defer over()
 	params := &api.PutObjectParams{SvcObjectMetadata: &metadata}
-	sized := func(_ context.Context, r *http.Request) error {
-		r.ContentLength = size
-		if size == 0 {
-			r.Body = http.NoBody
-		}
-		return nil
-	}
-	resp, err := c.slow.PutObjectWithBody(ctx, b.Project, b.Version, b.Binding, key, params, contentType, &counter{next: body, progress: progress}, sized)
+	counted := &counter{next: body, progress: progress}
+	resp, err := c.slow.PutObjectWithBody(ctx, b.Project, b.Version, b.Binding, key, params, contentType, counted, sized(size))
 	_, err = read(resp, err)
 	return err
 }
 
-// ascii writes JSON so that a header can carry it.
+// ascii escapes JSON so that a header can carry it.
 func ascii(text string) string {
 	var out []byte
 	for _, r := range text {
@@ -120,7 +126,10 @@ func ascii(text string) string {
 	return string(out)
 }
 
-// DeleteObject deletes an object. One that is not there is no error.
+// DeleteObject deletes an object. Deleting an object that does not exist is no
+// error.
+//
+// Codes: the data codes, binding_not_found, invalid_key.
 func (c *Client) DeleteObject(ctx context.Context, b R2, key string) error {
 	if err := checkKey(key); err != nil {
 		return err

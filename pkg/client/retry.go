@@ -8,22 +8,21 @@ import (
 	"time"
 )
 
-// The pauses before a refused connection is tried again: long enough for a
-// daemon that restarts, short enough to say soon that none is there.
+// The pauses before a refused connection is tried again: 350 ms in all, long
+// enough for a daemon that restarts.
 const (
 	firstPause  = 50 * time.Millisecond
 	connectTrys = 4
 )
 
-// retrier tries again when nobody listened, and only for calls that change
-// nothing.
+// retrier repeats a GET whose connection was refused.
 type retrier struct{ next *http.Client }
 
-// Do implements HttpRequestDoer.
+// Do sends a request.
 func (r retrier) Do(req *http.Request) (*http.Response, error) {
 	pause := firstPause
 	for try := 1; ; try++ {
-		resp, err := r.next.Do(req)
+		resp, err := r.next.Do(req) //nolint:gosec // the server is the one that the caller named
 		if req.Method != http.MethodGet || try == connectTrys || !errors.Is(err, syscall.ECONNREFUSED) {
 			return resp, err
 		}

@@ -5,14 +5,20 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
 // Upload sends a bundle, read from its start, to the address that
-// create-version handed out [D11]. progress (nil for none) is called with the
-// bytes sent so far. The address is the credential: no token is sent. Upload
-// does not try again.
+// [Client.CreateVersion] returned. The address is the credential: no token is
+// sent. progress is called with the bytes sent so far; it may be nil. ctx is the
+// only time limit.
+//
+// Codes: already_uploaded, upload_expired, upload_invalid, upload_failed,
+// bundle_too_large, version_not_found, version_destroyed. If the address is that
+// of an external object store, its refusals have no code.
 func (c *Client) Upload(ctx context.Context, to api.Upload, bundle io.ReadSeeker, progress func(sent int64)) error {
 	size, err := bundle.Seek(0, io.SeekEnd)
 	if err == nil {
@@ -26,7 +32,7 @@ func (c *Client) Upload(ctx context.Context, to api.Upload, bundle io.ReadSeeker
 	if size == 0 {
 		body = http.NoBody
 	}
-	req, err := http.NewRequestWithContext(ctx, to.Method, to.URL, body)
+	req, err := http.NewRequestWithContext(ctx, to.Method, c.reachable(to.URL), body)
 	if err != nil {
 		return fmt.Errorf("the upload address is no URL: %w", err)
 	}
@@ -40,18 +46,14 @@ func (c *Client) Upload(ctx context.Context, to api.Upload, bundle io.ReadSeeker
 	return err
 }
 
-// counter reports how many bytes were read through it.
-type counter struct {
-	next     io.Reader
-	sent     int64
-	progress func(int64)
-}
-
-func (c *counter) Read(p []byte) (int, error) {
-	n, err := c.next.Read(p)
-	c.sent += int64(n)
-	if c.progress != nil && n > 0 {
-		c.progress(c.sent)
+// reachable is an upload address of the server's own API, as this client reaches
+// the server: a proxy between them may have changed the Host header that the server
+// made the address of. A presigned address of an object store, which has a query,
+// is unchanged.
+func (c *Client) reachable(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.RawQuery != "" || !strings.HasPrefix(u.Path, "/v1/uploads/") {
+		return address
 	}
-	return n, err
+	return c.server + u.EscapedPath()
 }

@@ -10,19 +10,23 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// Polls start quick, because a small deploy takes about 150 ms, and slow down
-// to spare the service during a long one.
+// The first poll comes early, because a small deploy takes about 150 ms; the
+// interval grows to spare the service during a long one.
 const (
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = 3 * time.Second
-	// patience is how long a service may be away before Wait gives up: a
-	// restarted daemon goes on with its deploys [D25].
+	// patience is how long a service may be unreachable: a restarted daemon
+	// continues its deploys.
 	patience = 30 * time.Second
 )
 
-// Wait polls a version until it is ready, and returns it. onChange (nil for
-// none) sees the first record and each one that has moved on. A version that
-// ends elsewhere is a *VersionError. The only time limit is ctx.
+// Wait polls a version until its deploy has ended, and returns its last record.
+// onChange, if not nil, is called with the first record and with each that has
+// another status, step or warning. The error is a *VersionError if the deploy
+// ended in another status than ready. ctx is the only time limit, except for a
+// service that has been unreachable or unavailable for 30 seconds.
+//
+// Codes: version_not_found.
 func (c *Client) Wait(ctx context.Context, project, version string, onChange func(api.Version)) (api.Version, error) {
 	var last api.Version
 	err := poll(ctx, func() (bool, error) {
@@ -39,8 +43,7 @@ func (c *Client) Wait(ctx context.Context, project, version string, onChange fun
 	return last, err
 }
 
-// settled reports whether a deploy is over. deploy_ready is not the end.
-// spec: States, the deploy_ready status.
+// settled reports whether a deploy has ended. It has not in deploy_ready.
 func settled(v api.Version) (bool, error) {
 	switch v.Status {
 	case api.VersionStatusReady, api.VersionStatusDraining:
@@ -53,13 +56,16 @@ func settled(v api.Version) (bool, error) {
 	return false, nil
 }
 
-// moved reports whether there is something to tell after a.
+// moved reports whether b differs from a in what onChange is called for.
 func moved(a, b api.Version) bool {
 	return a.Status != b.Status || len(a.Timeline) != len(b.Timeline) || len(a.Warnings) != len(b.Warnings)
 }
 
-// WaitPromotion polls a promotion until its saga is over. One that was undone
-// is a *PromotionError.
+// WaitPromotion polls a promotion until it has ended, and returns its last
+// record. The error is a *PromotionError if the promotion was undone. The time
+// limits are those of [Client.Wait].
+//
+// Codes: promotion_not_found.
 func (c *Client) WaitPromotion(ctx context.Context, project, operation string) (api.Promotion, error) {
 	var last api.Promotion
 	err := poll(ctx, func() (bool, error) {
@@ -76,7 +82,7 @@ func (c *Client) WaitPromotion(ctx context.Context, project, operation string) (
 	return last, err
 }
 
-// poll calls look until it is done, fails for good, or ctx ends.
+// poll calls look until it is done, fails with a lasting error, or ctx ends.
 func poll(ctx context.Context, look func() (done bool, err error)) error {
 	pause := firstPoll
 	var awaySince time.Time
@@ -100,8 +106,8 @@ func poll(ctx context.Context, look func() (done bool, err error)) error {
 	}
 }
 
-// passing reports whether err may be gone at the next poll, and how long the
-// service asked to wait.
+// passing reports whether the next poll may succeed after err, and the pause
+// that the service asked for.
 func passing(err error) (again time.Duration, ok bool) {
 	var e *Error
 	switch {
@@ -117,7 +123,8 @@ func passing(err error) (again time.Duration, ok bool) {
 	return 0, false
 }
 
-// jitter spreads clients that started together: d, up to a fifth more or less.
+// jitter spreads clients that started together: it returns d, up to a fifth more
+// or less.
 func jitter(d time.Duration) time.Duration {
 	return d*4/5 + rand.N(d*2/5+1) //nolint:gosec // spreading load needs no secret
 }

@@ -60,6 +60,7 @@ func waiter(t *testing.T, answers ...answer) (*client.Client, *script) {
 	return connect(t, "http://service", client.Options{HTTP: &http.Client{Transport: s}}), s
 }
 
+// spec: [C7.22]
 func TestWaitFollowsADeploy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

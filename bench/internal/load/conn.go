@@ -24,6 +24,11 @@ func (t Target) Get(path string) []byte {
 	return fmt.Appendf(nil, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, t.Host)
 }
 
+// Post is a complete request with a body.
+func (t Target) Post(path, body string) []byte {
+	return fmt.Appendf(nil, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s", path, t.Host, len(body), body)
+}
+
 // Conn is one kept connection. Not safe for concurrent use.
 type Conn struct {
 	conn net.Conn

@@ -15,6 +15,7 @@ import (
 type Window struct {
 	Target Target
 	Path   string
+	Body   string // not empty: a POST with this body
 	Expect string // what every body begins with
 	Conns  int
 	For    time.Duration
@@ -22,6 +23,7 @@ type Window struct {
 
 // Result is what a window measured.
 type Result struct {
+	Requests  int
 	PerSecond float64
 	Median    time.Duration // of one request
 }
@@ -46,7 +48,7 @@ func Run(ctx context.Context, w Window) (Result, error) {
 	took := time.Since(began)
 	all := slices.Concat(times...)
 	slices.Sort(all)
-	return Result{PerSecond: float64(len(all)) / took.Seconds(), Median: all[len(all)/2]}, nil
+	return Result{Requests: len(all), PerSecond: float64(len(all)) / took.Seconds(), Median: all[len(all)/2]}, nil
 }
 
 // one is the loop of one connection, to at least one answer.
@@ -57,6 +59,9 @@ func (w Window) one(ctx context.Context, end time.Time) ([]time.Duration, error)
 	}
 	defer conn.Close()
 	request, expect := w.Target.Get(w.Path), []byte(w.Expect)
+	if w.Body != "" {
+		request = w.Target.Post(w.Path, w.Body)
+	}
 	var times []time.Duration
 	for began := time.Now(); ; {
 		status, body, err := conn.Do(request)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/supervisor"
+	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -44,7 +44,7 @@ func (p *Program) Runtimes(ctx context.Context, fixture string) (*Runtimes, erro
 	}
 	s, err := supervisor.New(supervisor.Config{
 		Logger: slog.New(slog.DiscardHandler), HostCommand: []string{p.Path, "runtime-host"}, Workerd: p.Workerd,
-		Storage: store.storage(), RunDir: filepath.Join(dir, "run"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
+		Host: svc.HostConfig{Storage: store.storage()}, RunDir: filepath.Join(dir, "run"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
 	})
 	if err != nil {
 		store.Stop()
@@ -59,8 +59,9 @@ func (r *Runtimes) Start(ctx context.Context) (took time.Duration, err error) {
 	ref := svc.Ref{Project: "bench", Version: fmt.Sprintf("v%d", r.made)}
 	data := filepath.Join(r.dir, ref.Version)
 	began := time.Now()
-	if err := r.supervisor.Open(ctx, supervisor.Spec{
-		Ref: ref, BundleDir: filepath.Join(r.dir, "bundle"), DataDir: data, LogDir: data + "-logs", CreatedAt: began,
+	if err := r.supervisor.Open(ctx, svc.RuntimeSpec{
+		Ref: ref, CreatedAt: began,
+		Local: svc.LocalSpec{BundleDir: filepath.Join(r.dir, "bundle"), DataDir: data, LogDir: data + "-logs"},
 	}); err != nil {
 		return 0, err
 	}

@@ -10,10 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/branch"
-	"github.com/svcctl/svcctl/internal/control"
-	"github.com/svcctl/svcctl/internal/s3"
-	"github.com/svcctl/svcctl/internal/s3/s3fault"
+	"github.com/svcctl/svcctl/internal/data/s3"
+	"github.com/svcctl/svcctl/internal/data/s3/s3fault"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -54,11 +52,11 @@ func (p *Program) Store(ctx context.Context) (*Store, error) {
 }
 
 // storage is what a runtime host is told about it, as the daemon that keeps it would.
-func (s *Store) storage() control.Storage {
-	place := control.Place{Bucket: "svc-runtime"}
-	return control.Storage{
+func (s *Store) storage() svc.Storage {
+	place := svc.Place{Bucket: "svc-runtime"}
+	return svc.Storage{
 		Endpoint: s.direct, Region: "us-east-1", AccessKey: s.keys.AccessKey, SecretKey: s.keys.SecretKey.Reveal(),
-		Data: place, Manifests: place, Owner: branch.Owner{Host: "bench", Session: "bench"}, Window: time.Second, Grace: time.Hour,
+		Data: place, Manifests: place, Owner: svc.Owner{Node: "bench", Session: "bench"}, Window: time.Second, Grace: time.Hour,
 	}
 }
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/bench/internal/load"
-	"github.com/svcctl/svcctl/internal/objstore"
-	"github.com/svcctl/svcctl/internal/s3"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 

@@ -27,6 +27,7 @@ type Peers struct {
 // Running is a peer that serves.
 type Running struct {
 	Target load.Target
+	Socket load.Target // of a bare workerd, the same worker at a unix socket
 	PID    int
 	Stop   func()
 	Took   time.Duration // from the start of the process to its first 200

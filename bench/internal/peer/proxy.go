@@ -36,7 +36,9 @@ http://%[1]s:%[2]d {
 }
 `
 
-const nginxConf = `worker_processes 2;
+// As root, nginx would give its workers to a user who may not open the socket.
+const nginxConf = `user root;
+worker_processes 2;
 daemon off;
 pid %[4]s/nginx.pid;
 error_log stderr warn;
@@ -66,8 +68,7 @@ http {
 }
 `
 
-// Proxy starts a reverse proxy in front of a worker that listens on TCP, or
-// fails with ErrAbsent.
+// Proxy starts a reverse proxy in front of a worker, or fails with ErrAbsent.
 func (p *Peers) Proxy(ctx context.Context, kind string, worker load.Target) (*Running, error) {
 	program, err := exec.LookPath(kind)
 	if err != nil {
@@ -81,11 +82,15 @@ func (p *Peers) Proxy(ctx context.Context, kind string, worker load.Target) (*Ru
 	if err != nil {
 		return nil, err
 	}
+	upstream := worker.Address
+	if worker.Network == "unix" {
+		upstream = map[string]string{"caddy": "unix/", "nginx": "unix:"}[kind] + worker.Address
+	}
 	file, text, args := "Caddyfile", caddyfile, []string{program, "run", "--config", "Caddyfile", "--adapter", "caddyfile"}
 	if kind == "nginx" {
 		file, text, args = "nginx.conf", nginxConf, []string{program, "-p", dir, "-c", dir + "/nginx.conf"}
 	}
-	if err := write(dir, file, fmt.Sprintf(text, worker.Host, port, worker.Address, dir)); err != nil {
+	if err := write(dir, file, fmt.Sprintf(text, worker.Host, port, upstream, dir)); err != nil {
 		return nil, err
 	}
 	env := []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}

@@ -6,13 +6,17 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/bench/internal/proc"
 )
 
 const workerdConfig = `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [ (name = "main", worker = .w) ],
-  sockets = [ (name = "http", address = "127.0.0.1:%d", http = (), service = "main") ],
+  sockets = [
+    (name = "http", address = "127.0.0.1:%d", http = (), service = "main"),
+    (name = "unix", address = "unix:%s", http = (), service = "main"),
+  ],
 );
 const w :Workerd.Worker = (
   modules = [ (name = "index.js", esModule = embed "index.js") ],
@@ -20,7 +24,8 @@ const w :Workerd.Worker = (
 );
 `
 
-// Bare starts workerd itself with a fixture that has no bindings.
+// Bare starts workerd itself with a fixture that has no bindings. It listens at
+// a unix socket too, for proxies.
 func (p *Peers) Bare(ctx context.Context, fixture string) (*Running, error) {
 	dir, err := p.dir("bare")
 	if err != nil {
@@ -37,10 +42,15 @@ func (p *Peers) Bare(ctx context.Context, fixture string) (*Running, error) {
 	if err := write(dir, "index.js", string(source)); err != nil {
 		return nil, err
 	}
-	if err := write(dir, "config.capnp", fmt.Sprintf(workerdConfig, port)); err != nil {
+	socket := filepath.Join(dir, "w")
+	if err := write(dir, "config.capnp", fmt.Sprintf(workerdConfig, port, socket)); err != nil {
 		return nil, err
 	}
-	return run(ctx, proc.Spec{Args: []string{p.Workerd, "serve", "config.capnp"}, Dir: dir}, "localhost", port)
+	running, err := run(ctx, proc.Spec{Args: []string{p.Workerd, "serve", "config.capnp"}, Dir: dir}, "localhost", port)
+	if err == nil {
+		running.Socket = load.Target{Network: "unix", Address: socket, Host: "localhost"}
+	}
+	return running, err
 }
 
 // Miniflare starts a fixture under miniflare's Node API.

@@ -77,6 +77,23 @@ func mySeconds() (float64, error) {
 	return sum, nil
 }
 
+// WorkedAll is how long the threads of a process and of its children have run.
+func WorkedAll(pid int) (time.Duration, error) {
+	children, err := Children(pid)
+	if err != nil {
+		return 0, err
+	}
+	var sum time.Duration
+	for _, p := range append(children, pid) {
+		worked, err := Worked(p)
+		if err != nil {
+			return 0, err
+		}
+		sum += worked
+	}
+	return sum, nil
+}
+
 // Worked is how long the threads of a process have run. Those that have ended do
 // not count.
 func Worked(pid int) (time.Duration, error) {

@@ -27,7 +27,7 @@ export default {
   },
 } satisfies ExportedHandler<Env>;
 
-/** Counts a visit. KV has no increments: two visits at once may count as one. */
+/** Counts a visit. KV has no increments: two concurrent visits may count as one. */
 async function visit(env: Env): Promise<number> {
   const visits = Number((await env.VISITS.get("visits")) ?? "0") + 1;
   await env.VISITS.put("visits", String(visits));

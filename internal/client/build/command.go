@@ -1,0 +1,114 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// killAfter is how long a build command has to end once it was asked to.
+const killAfter = 5 * time.Second
+
+// buildCommand runs the project's own build step, with the programs of its npm
+// packages on the PATH.
+func (req Request) buildCommand(ctx context.Context, f *project.File) error {
+	if f.Build.Command == "" {
+		return nil
+	}
+	req.stage("build command")
+	cmd := exec.CommandContext(ctx, "sh", "-c", f.Build.Command)
+	cmd.Dir = f.Build.Dir
+	cmd.Env = withBins(req.Environ, f.Build.Dir)
+	out := req.Output
+	if out == nil {
+		out = io.Discard
+	}
+	cmd.Stdout, cmd.Stderr = out, out
+	// The command is a tree of processes; all of them end with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
+	cmd.WaitDelay = killAfter
+	err := cmd.Run()
+	left := errors.Is(err, exec.ErrWaitDelay) // it ended well and left processes behind
+	if cmd.Process != nil && (left || ctx.Err() != nil) {
+		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("running the build command: %w", ctx.Err())
+	}
+	if err != nil && !left {
+		return commandError(f.Build, err)
+	}
+	return nil
+}
+
+func commandError(b project.Build, err error) error {
+	why := "could not be run"
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		why = "ended with " + exit.String()
+	}
+	e := svc.Errorf(svc.Unprocessable, svc.CodeBuildCommandFailed, "the build command %q %s", b.Command, why).
+		WithHint("it was run in %s; its output tells more", b.Dir)
+	if exit == nil {
+		return e.Because(err)
+	}
+	return e
+}
+
+// withBins puts the node_modules/.bin of dir and of the directories above it in
+// front of the PATH, as npm does.
+func withBins(environ []string, dir string) []string {
+	if environ == nil {
+		environ = os.Environ()
+	}
+	var bins []string
+	for at := dir; ; at = filepath.Dir(at) {
+		bins = append(bins, filepath.Join(at, "node_modules", ".bin"))
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	env := slices.Clone(environ)
+	path := strings.Join(bins, string(os.PathListSeparator))
+	for i, entry := range env {
+		if old, ok := strings.CutPrefix(entry, "PATH="); ok {
+			env[i] = "PATH=" + path + string(os.PathListSeparator) + old
+			return env
+		}
+	}
+	return append(env, "PATH="+path)
+}
+
+// checkEntry says what is wrong with the entry module before the bundler says
+// it in its own words.
+func checkEntry(f *project.File) error {
+	info, err := os.Stat(f.Main)
+	shown := f.Main
+	if rel, relErr := filepath.Rel(f.Dir, f.Main); relErr == nil {
+		shown = rel
+	}
+	switch {
+	case err == nil && info.Mode().IsRegular():
+		return nil
+	case err == nil:
+		return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is no file", shown).
+			WithHint("let it name the worker's entry module, such as src/index.ts")
+	case f.Build.Command != "":
+		return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "the build command ran, and main names %s, which is not there", shown).
+			WithHint("let main name the file that the build makes")
+	}
+	return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is not there", shown).
+		WithHint("if a tool generates it, run the project's build first, or set build.command")
+}

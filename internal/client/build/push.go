@@ -1,0 +1,164 @@
+package build
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/client/esbuild"
+	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Request says what to bundle, and who wants to hear of it.
+type Request struct {
+	Dir      string // the worker's directory, or one below it
+	Config   string // project file; "" looks for one
+	Env      string // environment of the project file; "" for its top level
+	Project  string // id of the project; "" takes the name in the project file
+	NoBundle bool   // in addition to the project file's own setting
+	Minify   bool   // in addition to the project file's own setting
+
+	TempDir string       // for the bundle; "" is the system's
+	Environ []string     // for the build command; nil for this process's own
+	Output  io.Writer    // takes what the build command prints; nil drops it
+	Stage   func(string) // called as each stage begins; may be nil
+}
+
+// Result is a bundle in a file. The caller removes it.
+type Result struct {
+	File     string // a tar.zst
+	Digest   string // "sha256:<hex>" of File
+	Size     int64  // bytes of File
+	Project  string // id of the project to deploy to
+	Manifest bundle.Manifest
+	Notices  []project.Notice // for people, in the order they came up
+	Watch    []string         // files and directories that went in
+}
+
+// Remove deletes the file.
+func (r *Result) Remove() { _ = os.Remove(r.File) }
+
+// Bundle makes the bundle of a worker's directory. Equal sources give equal
+// digests, wherever they are.
+func Bundle(ctx context.Context, req Request) (*Result, error) {
+	file, notices, err := project.Load(req.Dir, project.Options{Config: req.Config, Env: req.Env})
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Project: req.Project, Notices: notices}
+	r.Project = cmp.Or(r.Project, file.Name)
+	if r.Project == "" {
+		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
+			WithHint("add one, or name the project with --project")
+	}
+	if err := req.buildCommand(ctx, file); err != nil {
+		return nil, err
+	}
+	if err := checkEntry(file); err != nil {
+		return nil, err
+	}
+	req.stage("bundling")
+	built, err := esbuild.Build(ctx, req.esbuild(file))
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range built.Warnings {
+		r.Notices = append(r.Notices, project.Notice{Level: project.Warning, Text: w})
+	}
+	req.stage("packing")
+	return r, r.pack(file, built, req.TempDir)
+}
+
+func (req Request) stage(name string) {
+	if req.Stage != nil {
+		req.Stage(name)
+	}
+}
+
+// moduleTypes are wrangler's names of the types.
+//
+//nolint:gochecknoglobals // a constant table
+var moduleTypes = map[string]bundle.ModuleType{
+	"ESModule": bundle.ESModule, "CommonJS": bundle.CommonJS, "CompiledWasm": bundle.Wasm, "Text": bundle.Text, "Data": bundle.Data,
+}
+
+func (req Request) esbuild(f *project.File) esbuild.Request {
+	b := f.Bundling
+	var rules []esbuild.Rule
+	for _, r := range b.Rules {
+		rules = append(rules, esbuild.Rule{Type: moduleTypes[r.Type], Globs: r.Globs, Fallthrough: r.Fallthrough})
+	}
+	return esbuild.Request{
+		Dir: f.Dir, Entry: f.Main, CompatibilityDate: f.CompatibilityDate, CompatibilityFlags: f.CompatibilityFlags,
+		NoBundle: b.NoBundle || req.NoBundle, FindAdditional: b.FindAdditional || req.NoBundle, PreserveNames: b.PreserveNames,
+		BaseDir: b.BaseDir, Rules: rules, Define: b.Define, Alias: b.Alias, Minify: b.Minify || req.Minify, KeepNames: b.KeepNames,
+		TSConfig: b.TSConfig, JSXFactory: b.JSXFactory, JSXFragment: b.JSXFragment, SourceMaps: b.UploadSourceMaps,
+	}
+}
+
+// pack writes the bundle and fills in r.
+func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) error {
+	tree := bundle.Tree{}
+	m := bundle.Manifest{
+		Name: f.Name, Main: built.Main, CompatibilityDate: f.CompatibilityDate,
+		CompatibilityFlags: slices.Concat(f.CompatibilityFlags, built.Flags),
+		Vars:               f.Vars, Bindings: bindings(f),
+	}
+	for _, mod := range built.Modules {
+		m.Modules = append(m.Modules, bundle.Module{Name: mod.Name, Type: mod.Type})
+		tree[bundle.ModulePath(mod.Name)] = mod.Content
+		if mod.SourceMap != nil {
+			path := bundle.SourceMapPath(mod.Name)
+			m.SourceMaps = append(m.SourceMaps, bundle.File{Path: path})
+			tree[path] = mod.SourceMap
+		}
+	}
+	if err := r.migrations(f, &m, tree); err != nil {
+		return err
+	}
+	seeds, err := r.seeds(f, &m)
+	if err != nil {
+		return err
+	}
+	r.Watch = append(r.Watch, built.Inputs...)
+	r.Watch = append(append(r.Watch, f.Path), f.Build.WatchDirs...)
+	return r.write(m, sources{tree, seeds}, tempDir)
+}
+
+func (r *Result) write(m bundle.Manifest, files fs.FS, tempDir string) error {
+	out, err := os.CreateTemp(tempDir, "svcctl-*.tar.zst")
+	if err != nil {
+		return fmt.Errorf("making a file for the bundle: %w", err)
+	}
+	packed, err := bundle.Pack(out, m, files)
+	if closeErr := out.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		_ = os.Remove(out.Name())
+		return err
+	}
+	r.File, r.Digest, r.Size, r.Manifest = out.Name(), packed.Digest, packed.Size, packed.Manifest
+	r.tellSize()
+	return nil
+}
+
+// tellSize warns of a bundle that a server refuses, unless its operator raised
+// the limit, which is not known here [D42].
+func (r *Result) tellSize() {
+	var total int64
+	for _, f := range r.Manifest.Files() {
+		total += f.Size
+	}
+	if total > bundle.DefaultTotalBytes {
+		r.Notices = append(r.Notices, project.Notice{Level: project.Warning, Text: fmt.Sprintf(
+			"the files of the bundle have %d MiB together; a server takes %d MiB unless it was told otherwise. Large seeds can be imported later with svcctl d1 import",
+			total>>20, bundle.DefaultTotalBytes>>20)})
+	}
+}

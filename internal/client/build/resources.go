@@ -1,0 +1,100 @@
+package build
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+)
+
+// bindings are the resources of a project file as a manifest declares them.
+func bindings(f *project.File) []bundle.Binding {
+	var list []bundle.Binding
+	for _, kv := range f.KV {
+		list = append(list, bundle.Binding{Name: kv.Binding, Kind: kinds.KV, Resource: kv.Resource()})
+	}
+	for _, d := range f.Databases {
+		list = append(list, bundle.Binding{Name: d.Binding, Kind: kinds.Database, Resource: d.Resource()})
+	}
+	for _, b := range f.Buckets {
+		list = append(list, bundle.Binding{Name: b.Binding, Kind: kinds.ObjectStore, Resource: b.Resource()})
+	}
+	if f.VersionMetadata != "" {
+		list = append(list, bundle.Binding{Name: f.VersionMetadata, Kind: kinds.VersionMetadata})
+	}
+	return list
+}
+
+// migrations adds the SQL files of every database. Two bindings of one database
+// would apply the same files twice under one table of names, so the second of
+// equal ones is left out.
+func (r *Result) migrations(f *project.File, m *bundle.Manifest, tree bundle.Tree) error {
+	type source struct{ resource, dir, pattern, table string }
+	seen := map[source]bool{}
+	for _, d := range f.Databases {
+		from := source{d.Resource(), d.MigrationsDir, d.MigrationsPattern, d.MigrationsTable}
+		if seen[from] {
+			continue
+		}
+		seen[from] = true
+		list, notices, err := d.Migrations()
+		if err != nil {
+			return err
+		}
+		r.Notices = append(r.Notices, notices...)
+		if len(list) == 0 {
+			continue
+		}
+		r.Watch = append(r.Watch, d.MigrationsDir)
+		entry := bundle.Migrations{Binding: d.Binding, Table: d.MigrationsTable}
+		for _, file := range list {
+			path := bundle.MigrationPath(d.Binding, file.Name)
+			if tree[path], err = os.ReadFile(file.Path); err != nil {
+				return fmt.Errorf("reading a migration: %w", err)
+			}
+			entry.Files = append(entry.Files, bundle.File{Path: path})
+		}
+		m.Migrations = append(m.Migrations, entry)
+	}
+	return nil
+}
+
+// seeds adds the files that the resources of a version start with, and
+// gives where they lie, by their paths in the bundle.
+func (r *Result) seeds(f *project.File, m *bundle.Manifest) (map[string]string, error) {
+	list, err := f.Seeds(m.Bindings)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	r.Watch = append(r.Watch, filepath.Join(f.Root, project.SeedsDir))
+	disk := map[string]string{}
+	for _, s := range list {
+		entry := bundle.Seeds{Binding: s.Binding}
+		for _, file := range s.Files {
+			path := bundle.SeedPath(file.Name)
+			entry.Files = append(entry.Files, bundle.File{Path: path})
+			disk[path] = file.Path
+		}
+		m.Seeds = append(m.Seeds, entry)
+	}
+	return disk, nil
+}
+
+// sources are the files of a bundle: some in memory, and seeds, which may be
+// large, where they lie on disk.
+type sources struct {
+	tree bundle.Tree
+	disk map[string]string
+}
+
+// Open opens a file by its path in the bundle.
+func (s sources) Open(name string) (fs.File, error) {
+	if path, ok := s.disk[name]; ok {
+		return os.Open(path)
+	}
+	return s.tree.Open(name)
+}

@@ -1,0 +1,35 @@
+package kit_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+)
+
+func TestConfirm(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		tty   bool
+		typed string
+		exit  int
+		says  string
+	}{
+		"typed":                {true, "v1\n", kit.ExitOK, "type v1 to continue"},
+		"typed, without enter": {true, " v1", kit.ExitOK, "type v1"},
+		"another word":         {true, "yes\n", kit.ExitUsage, "nothing was changed"},
+		"nothing":              {true, "", kit.ExitUsage, "nothing was changed"},
+		"no terminal":          {false, "v1\n", kit.ExitUsage, "--yes"},
+	} {
+		k, _, errs := newKit(t)
+		k.In, k.InTTY, k.ErrTTY = strings.NewReader(tc.typed), tc.tty, true
+		err := k.Confirm("this destroys it", "v1", "--yes")
+		said := errs.String()
+		if err != nil {
+			said += err.Error()
+		}
+		if got := kit.ExitCode(err); got != tc.exit || !strings.Contains(said, tc.says) {
+			t.Errorf("%s: exit %d with %q", name, got, said)
+		}
+	}
+}

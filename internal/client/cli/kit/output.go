@@ -1,0 +1,90 @@
+package kit
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// JSON reports whether output is to be JSON: by flag, else SVCCTL_OUTPUT.
+func (k *Kit) JSON() bool { return k.format() == "json" }
+
+func (k *Kit) format() string {
+	if k.Output != "" {
+		return k.Output
+	}
+	if c, err := k.Config(); err == nil && c.Output != "" {
+		return c.Output
+	}
+	return "table"
+}
+
+// CheckOutput returns a UsageError for an unknown output format.
+func (k *Kit) CheckOutput() error {
+	switch f := k.format(); f {
+	case "table", "json":
+		return nil
+	default:
+		return Usagef("unknown output format %q: use table or json", f)
+	}
+}
+
+// Print writes v as one JSON document, or calls text in table mode.
+func (k *Kit) Print(v any, text func()) error {
+	if !k.JSON() {
+		text()
+		return nil
+	}
+	enc := json.NewEncoder(k.Out)
+	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// Printf writes one line of data for people.
+func (k *Kit) Printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(k.Out, format+"\n", args...) // a reader that went away wants no more
+}
+
+// Table writes rows under a header, in columns.
+func (k *Kit) Table(header []string, rows [][]string) {
+	w := tabwriter.NewWriter(k.Out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, strings.Join(header, "\t"))
+	for _, row := range rows {
+		for i := range row {
+			row[i] = Clean(row[i])
+		}
+		_, _ = fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush() // as Printf
+}
+
+// Age is how long ago t was, in one unit.
+func Age(t time.Time) string {
+	switch d := time.Since(t); {
+	case t.IsZero():
+		return "-"
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d.Seconds()))
+	case d < time.Hour:
+		return fmt.Sprintf("%dm", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%dh", int(d.Hours()))
+	default:
+		return fmt.Sprintf("%dd", int(d.Hours()/24))
+	}
+}
+
+// Bytes is n in a unit people read.
+func Bytes(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	default:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+}

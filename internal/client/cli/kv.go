@@ -1,0 +1,219 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+func newKV(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{Use: "kv", Short: "Read and change the key-value namespaces of a version", RunE: serveHelp}
+	key := &cobra.Command{Use: "key", Short: "List, read, store and delete keys", RunE: serveHelp}
+	key.AddCommand(newKVList(k), newKVGet(k), newKVPut(k), newKVDelete(k))
+	cmd.AddCommand(key)
+	return cmd
+}
+
+// kvFlags say which namespace a command is about.
+type kvFlags struct{ project, binding string }
+
+func (f *kvFlags) add(cmd *cobra.Command) {
+	projectFlag(cmd, &f.project)
+	cmd.Flags().StringVar(&f.binding, "binding", "", "binding of the namespace (default: the only one)")
+}
+
+// open finds the namespace.
+func (f kvFlags) open(ctx context.Context, k *kit.Kit, arg string) (*client.Client, client.KV, error) {
+	project, id, err := versionOf(k, arg, f.project)
+	if err != nil {
+		return nil, client.KV{}, err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return nil, client.KV{}, err
+	}
+	kv := client.KV{Project: project, Version: id, Binding: f.binding}
+	if kv.Binding != "" {
+		return c, kv, nil
+	}
+	all, err := c.Namespaces(ctx, project, id)
+	if err != nil {
+		return nil, client.KV{}, err
+	}
+	if len(all) == 1 {
+		kv.Binding = all[0].Binding
+		return c, kv, nil
+	}
+	names := make([]string, len(all))
+	for i, n := range all {
+		names[i] = n.Binding
+	}
+	return nil, client.KV{}, kit.Usagef("version %s has %d key-value namespaces (%s): name one with --binding", id, len(all), strings.Join(names, ", "))
+}
+
+type kvList struct {
+	kvFlags
+	prefix string
+	limit  int
+}
+
+func newKVList(k *kit.Kit) *cobra.Command {
+	var o kvList
+	cmd := &cobra.Command{
+		Use: "list [PROJECT/]VERSION", Aliases: []string{"ls"}, Short: "List keys", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return listKeys(cmd.Context(), k, o, args[0]) },
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.prefix, "prefix", "", "prefix of the keys to list")
+	cmd.Flags().IntVar(&o.limit, "limit", 1000, "maximum number of results (0 = no limit)")
+	return cmd
+}
+
+func listKeys(ctx context.Context, k *kit.Kit, o kvList, arg string) error {
+	c, kv, err := o.open(ctx, k, arg)
+	if err != nil {
+		return err
+	}
+	items := []api.Key{}
+	for key, err := range c.AllKeys(ctx, kv, o.prefix) {
+		if err != nil {
+			return err
+		}
+		items = append(items, key)
+		if len(items) == o.limit {
+			break
+		}
+	}
+	return k.Print(items, func() {
+		var rows [][]string
+		for _, key := range items {
+			expires := ""
+			if key.Expiration != 0 {
+				expires = time.Unix(key.Expiration, 0).UTC().Format(time.RFC3339)
+			}
+			rows = append(rows, []string{key.Name, expires, string(key.Metadata)})
+		}
+		k.Table([]string{"KEY", "EXPIRES", "METADATA"}, rows)
+	})
+}
+
+func newKVGet(k *kit.Kit) *cobra.Command {
+	var o kvFlags
+	cmd := &cobra.Command{
+		Use: "get [PROJECT/]VERSION KEY", Short: "Write a value unchanged to standard output", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return getKey(cmd.Context(), k, o, args[0], args[1]) },
+	}
+	o.add(cmd)
+	return cmd
+}
+
+// shownValue is a value as JSON.
+type shownValue struct {
+	Name       string `json:"name"`
+	Base64     string `json:"value_base64"`
+	Metadata   string `json:"metadata,omitempty"`   // JSON in a string
+	Expiration int64  `json:"expiration,omitempty"` // seconds since 1970
+}
+
+func getKey(ctx context.Context, k *kit.Kit, o kvFlags, arg, key string) error {
+	c, kv, err := o.open(ctx, k, arg)
+	if err != nil {
+		return err
+	}
+	v, err := c.GetValue(ctx, kv, key)
+	if err != nil {
+		return err
+	}
+	if k.JSON() {
+		return k.Print(shownValue{key, base64.StdEncoding.EncodeToString(v.Data), v.Metadata, v.Expiration}, nil)
+	}
+	_, err = k.Out.Write(v.Data)
+	return err
+}
+
+type kvPut struct {
+	kvFlags
+	path, metadata  string
+	expiration, ttl int64
+}
+
+func newKVPut(k *kit.Kit) *cobra.Command {
+	var o kvPut
+	cmd := &cobra.Command{
+		Use: "put [PROJECT/]VERSION KEY [VALUE]", Short: "Store a value", Args: cobra.RangeArgs(2, 3),
+		RunE: func(cmd *cobra.Command, args []string) error { return putKey(cmd.Context(), k, o, args) },
+	}
+	o.add(cmd)
+	cmd.Flags().StringVar(&o.path, "path", "", `read the value from this file; "-" for standard input`)
+	cmd.Flags().StringVar(&o.metadata, "metadata", "", "JSON metadata to store")
+	cmd.Flags().Int64Var(&o.expiration, "expiration", 0, "expiration time in seconds since 1970")
+	cmd.Flags().Int64Var(&o.ttl, "ttl", 0, "time to live in seconds")
+	return cmd
+}
+
+func putKey(ctx context.Context, k *kit.Kit, o kvPut, args []string) error {
+	value, err := o.value(k, args[2:])
+	if err != nil {
+		return err
+	}
+	defer value.Close()
+	c, kv, err := o.open(ctx, k, args[0])
+	if err != nil {
+		return err
+	}
+	with := client.NewValue{Metadata: o.metadata, Expiration: o.expiration, TTL: o.ttl}
+	if err := c.PutValue(ctx, kv, args[1], value, with); err != nil {
+		return err
+	}
+	k.Notef("stored %s in %s of %s", kit.Clean(args[1]), kv.Binding, kv.Version)
+	return nil
+}
+
+// value opens what is to be stored: an argument, a file or standard input.
+func (o kvPut) value(k *kit.Kit, args []string) (io.ReadCloser, error) {
+	switch {
+	case len(args) == 1 && o.path == "":
+		return io.NopCloser(strings.NewReader(args[0])), nil
+	case len(args) == 1 || o.path == "":
+		return nil, kit.Usagef("missing value: give it as an argument, or a file with --path")
+	case o.path == "-":
+		return io.NopCloser(k.In), nil
+	}
+	f, err := os.Open(workDir(k, o.path))
+	if err != nil {
+		return nil, fmt.Errorf("reading the value: %w", err)
+	}
+	return f, nil
+}
+
+func newKVDelete(k *kit.Kit) *cobra.Command {
+	var o kvFlags
+	cmd := &cobra.Command{
+		Use: "delete [PROJECT/]VERSION KEY", Short: "Delete a key", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return deleteKey(cmd.Context(), k, o, args[0], args[1]) },
+	}
+	o.add(cmd)
+	return cmd
+}
+
+func deleteKey(ctx context.Context, k *kit.Kit, o kvFlags, arg, key string) error {
+	c, kv, err := o.open(ctx, k, arg)
+	if err != nil {
+		return err
+	}
+	if err := c.DeleteValue(ctx, kv, key); err != nil {
+		return err
+	}
+	k.Notef("deleted %s from %s of %s", kit.Clean(key), kv.Binding, kv.Version)
+	return nil
+}

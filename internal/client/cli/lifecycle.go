@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// versionVerb is a command that calls one operation on a version.
+type versionVerb struct {
+	use, short, long string
+	stage            string // shown while the call runs; "" for none
+	done             string // the result, after "PROJECT/VERSION is"
+	call             func(c *client.Client, ctx context.Context, project, version string) (api.Version, error)
+}
+
+func newVersionsArchive(k *kit.Kit) *cobra.Command {
+	var timeout time.Duration
+	cmd := newVersionVerb(k, versionVerb{
+		use: "archive", short: "Stop a version's process and keep its data", stage: "archiving", done: "archived",
+		long: "Stops the process of a ready version, and waits until the object store has all of its data. Its host answers 503 until it is " +
+			"woken; its data stays. Production cannot be archived.",
+		call: func(c *client.Client, ctx context.Context, project, version string) (api.Version, error) {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
+			v, err := c.Archive(ctx, project, version)
+			return v, waitFor{project, version, timeout, "archive"}.late(ctx, err)
+		},
+	})
+	timeoutFlag(cmd, &timeout, "archive")
+	return cmd
+}
+
+func newVersionsPin(k *kit.Kit) *cobra.Command {
+	return newVersionVerb(k, versionVerb{
+		use: "pin", short: "Protect a version from idle archiving", done: "pinned", call: (*client.Client).Pin,
+	})
+}
+
+func newVersionsUnpin(k *kit.Kit) *cobra.Command {
+	return newVersionVerb(k, versionVerb{
+		use: "unpin", short: "Let idle archiving have a version", done: "unpinned", call: (*client.Client).Unpin,
+	})
+}
+
+func newVersionVerb(k *kit.Kit, verb versionVerb) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use: verb.use + " [PROJECT/]VERSION", Short: verb.short, Long: verb.long, Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return verb.run(cmd.Context(), k, args[0], project) },
+	}
+	projectFlag(cmd, &project)
+	return cmd
+}
+
+func projectFlag(cmd *cobra.Command, project *string) {
+	cmd.Flags().StringVarP(project, "project", "p", "", "project (default: the worker directory's)")
+}
+
+func (verb versionVerb) run(ctx context.Context, k *kit.Kit, arg, project string) error {
+	project, id, err := versionOf(k, arg, project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	progress := k.NewProgress()
+	defer progress.Abort()
+	if verb.stage != "" {
+		progress.Stage(verb.stage + " " + id)
+	}
+	v, err := verb.call(c, ctx, project, id)
+	if err != nil {
+		return err
+	}
+	progress.Done("")
+	return k.Print(v, func() { k.Printf("%s/%s is %s", v.ProjectID, v.ID, verb.done) })
+}
+
+type versionsWake struct {
+	project string
+	timeout time.Duration
+}
+
+func newVersionsWake(k *kit.Kit) *cobra.Command {
+	var o versionsWake
+	cmd := &cobra.Command{
+		Use: "wake [PROJECT/]VERSION", Short: "Start an archived version again", Args: cobra.ExactArgs(1),
+		Long: "Starts the process of an archived version and waits until it serves.",
+		RunE: func(cmd *cobra.Command, args []string) error { return wakeVersion(cmd.Context(), k, o, args[0]) },
+	}
+	projectFlag(cmd, &o.project)
+	timeoutFlag(cmd, &o.timeout, "wake")
+	return cmd
+}
+
+func wakeVersion(ctx context.Context, k *kit.Kit, o versionsWake, arg string) error {
+	project, id, err := versionOf(k, arg, o.project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	progress := k.NewProgress()
+	defer progress.Abort()
+	progress.Stage("waking " + id)
+	w := waitFor{project, id, o.timeout, "wake"}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	v, err := c.Wake(ctx, project, id)
+	if err != nil {
+		return w.late(ctx, err)
+	}
+	progress.Done("")
+	if v.Status != api.VersionStatusReady && v.Status != api.VersionStatusDraining { // it takes long
+		v, err = waitReady(ctx, k, c, w)
+	}
+	if _, ended := errors.AsType[*client.VersionError](err); ended {
+		return fmt.Errorf("the wake failed: %w", err)
+	}
+	if err != nil {
+		return err
+	}
+	return k.Print(v, func() { k.Printf("%s/%s is ready at %s", v.ProjectID, v.ID, kit.Clean(v.PreviewURL)) })
+}
+
+type versionsDelete struct {
+	project string
+	yes     bool
+}
+
+func newVersionsDelete(k *kit.Kit) *cobra.Command {
+	var o versionsDelete
+	cmd := &cobra.Command{
+		Use: "delete [PROJECT/]VERSION", Aliases: []string{"destroy", "rm"}, Short: "Destroy a version and its data for good", Args: cobra.ExactArgs(1),
+		Long: "Stops a version and removes its data, logs and bundle for good; its id is never used again. A deploy under way is ended " +
+			"first. Production cannot be destroyed. On a terminal the version's id is to be typed; elsewhere --yes is needed.",
+		RunE: func(cmd *cobra.Command, args []string) error { return deleteVersion(cmd.Context(), k, o, args[0]) },
+	}
+	projectFlag(cmd, &o.project)
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "skip the confirmation prompt")
+	return cmd
+}
+
+func deleteVersion(ctx context.Context, k *kit.Kit, o versionsDelete, arg string) error {
+	project, id, err := versionOf(k, arg, o.project)
+	if err != nil {
+		return err
+	}
+	if !o.yes {
+		if err := k.Confirm("this destroys "+project+"/"+id+" and its data for good", id, "--yes"); err != nil {
+			return err
+		}
+	}
+	return versionVerb{stage: "destroying", done: "destroyed", call: (*client.Client).Destroy}.run(ctx, k, id, project)
+}

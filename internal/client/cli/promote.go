@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+type promoteOptions struct {
+	project string
+	reason  string
+	timeout time.Duration
+}
+
+func (o *promoteOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.project, "project", "p", "", "project (default: the worker directory's)")
+	cmd.Flags().StringVarP(&o.reason, "message", "m", "", "reason, stored with the promotion")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "time limit for waiting; the promote continues after it")
+}
+
+func newPromote(k *kit.Kit) *cobra.Command {
+	var o promoteOptions
+	cmd := &cobra.Command{
+		Use: "promote [PROJECT/]VERSION", Short: "Make a ready version the production of its project", Args: cobra.ExactArgs(1),
+		Example: "  svcctl promote v-20261121093000 --project guestbook",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			project, id, err := splitRef(args[0], o.project)
+			if err != nil {
+				return err
+			}
+			if project, err = projectOr(k, project); err != nil {
+				return err
+			}
+			return promoteAndPrint(cmd.Context(), k, o, project, id)
+		},
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func newRollback(k *kit.Kit) *cobra.Command {
+	var o promoteOptions
+	cmd := &cobra.Command{
+		Use: "rollback", Short: "Promote the version that was production before", Args: cobra.NoArgs,
+		Long: "Promotes the version that the last finished promote replaced. The data of the two versions stays apart: " +
+			"what was written to the version now left is not carried over.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return rollback(cmd.Context(), k, o) },
+	}
+	o.flags(cmd)
+	return cmd
+}
+
+func rollback(ctx context.Context, k *kit.Kit, o promoteOptions) error {
+	project, err := projectOr(k, o.project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	previous, err := previousProduction(ctx, c, project)
+	if err != nil {
+		return err
+	}
+	o.reason = cmp.Or(o.reason, "rollback")
+	return promoteAndPrint(ctx, k, o, project, previous)
+}
+
+// previousProduction is what the promote that made today's production replaced.
+func previousProduction(ctx context.Context, c *client.Client, project string) (string, error) {
+	p, err := c.Project(ctx, project)
+	if err != nil {
+		return "", err
+	}
+	page := client.Page{}
+	for {
+		promotions, err := c.Promotions(ctx, project, page)
+		if err != nil {
+			return "", err
+		}
+		for _, op := range promotions.Items {
+			if op.Status == api.PromotionStatusDone && op.VersionID == p.ProdVersionID && op.PreviousVersionID != "" {
+				return op.PreviousVersionID, nil
+			}
+		}
+		if promotions.NextCursor == nil {
+			return "", errors.New("no earlier production version: use svcctl promote VERSION")
+		}
+		page.Cursor = *promotions.NextCursor
+	}
+}
+
+func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project, id string) error {
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	p, err := promote(ctx, k, c, o, api.Version{ProjectID: project, ID: id})
+	if err != nil {
+		return err
+	}
+	return k.Print(p, func() {
+		if p.Status == api.PromotionStatusUnchanged {
+			k.Printf("%s is already production at %s", p.VersionID, kit.Clean(p.ProdURL))
+			return
+		}
+		k.Printf("%s is production at %s (was %s)", p.VersionID, kit.Clean(p.ProdURL), orNone(p.PreviousVersionID))
+	})
+}
+
+// promote starts the saga, waits for its end and gives the accepted answer with
+// the final status.
+func promote(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions, v api.Version) (api.PromotionAccepted, error) {
+	progress := k.NewProgress()
+	progress.Stage("promoting " + v.ID)
+	defer progress.Abort()
+	accepted, err := c.Promote(ctx, v.ProjectID, v.ID, api.PromoteVersion{Reason: o.reason})
+	if err != nil || accepted.Status == api.PromotionStatusUnchanged {
+		return accepted, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	done, err := c.WaitPromotion(ctx, v.ProjectID, accepted.OperationID)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return accepted, &kit.TimeoutError{Text: "the promote is still running: look at " + accepted.PollURL}
+	}
+	if err != nil {
+		return accepted, err
+	}
+	progress.Done("")
+	accepted.Status = done.Status
+	return accepted, nil
+}

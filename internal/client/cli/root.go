@@ -1,0 +1,66 @@
+// Package cli is the command tree of svcctl: one file per noun or verb. A
+// command is an options struct, a function that makes the cobra command, and a
+// function that does the work and knows nothing of cobra.
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/cli/serve"
+)
+
+// Main runs one command line and returns the exit code.
+func Main(ctx context.Context, args []string, k *kit.Kit) int {
+	return serve.Execute(ctx, New(k), args, k)
+}
+
+// New makes the whole tree.
+func New(k *kit.Kit) *cobra.Command {
+	root := serve.NewRoot(k, "svcctl", "Deploy versions of Workers: each with its own process, host name and data")
+	root.AddGroup(
+		&cobra.Group{ID: "deploy", Title: "Deploying:"},
+		&cobra.Group{ID: "look", Title: "Looking:"},
+		&cobra.Group{ID: "data", Title: "Data:"},
+		&cobra.Group{ID: "run", Title: "Running a server:"},
+	)
+	flags := root.PersistentFlags()
+	flags.StringVar(&k.Server, "server", "", "URL of the API (default: SVCCTL_SERVER, else a daemon on this machine)")
+	flags.StringVarP(&k.Output, "output", "o", "", "output format: table or json (default: SVCCTL_OUTPUT, else table)")
+	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
+	add(root, "deploy", newDeploy(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k))
+	add(root, "look", newVersions(k), newProjects(k))
+	add(root, "data", newD1(k), newKV(k), newR2(k))
+	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))
+	root.AddCommand(serve.NewVersion(k))
+	root.AddCommand(serve.Hidden()...)
+	return root
+}
+
+func add(root *cobra.Command, group string, commands ...*cobra.Command) {
+	for _, c := range commands {
+		c.GroupID = group
+		root.AddCommand(c)
+	}
+}
+
+// splitRef reads "version" or "project/version".
+func splitRef(arg, project string) (string, string, error) {
+	if p, v, ok := strings.Cut(arg, "/"); ok {
+		if p == "" || v == "" || strings.Contains(v, "/") {
+			return "", "", kit.Usagef("%q is not a version: use VERSION or PROJECT/VERSION", arg)
+		}
+		if project != "" && project != p {
+			return "", "", kit.Usagef("%s names project %s, --project names %s", arg, p, project)
+		}
+		return p, v, nil
+	}
+	return project, arg, nil
+}
+
+// errNoProject is what a command says that found no project anywhere.
+var errNoProject = errors.New("missing project: use --project, or run the command in a worker directory")

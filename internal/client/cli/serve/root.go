@@ -1,0 +1,141 @@
+// Package serve is the part of the command tree that svcctl and svcd share:
+// running the control plane, provisioning workerd, and the hidden commands our
+// own child processes are started with. It links no bundler and no client.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/data/s3server"
+	"github.com/svcctl/svcctl/internal/host/hostmain"
+	"github.com/svcctl/svcctl/internal/server/daemon"
+	"github.com/svcctl/svcctl/internal/server/obs"
+)
+
+// NewRoot makes a root command with the manners of every command of ours:
+// errors are printed once, by kit, and a wrong command line is a usage error.
+func NewRoot(k *kit.Kit, name, short string) *cobra.Command {
+	root := &cobra.Command{
+		Use: name, Short: short, Version: obs.BuildInfo().Version, SilenceErrors: true, SilenceUsage: true,
+		PersistentPreRunE: func(*cobra.Command, []string) error { return k.CheckOutput() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return kit.Usagef("%v\nsee: %s --help", err, cmd.CommandPath())
+	})
+	root.CompletionOptions.HiddenDefaultCmd = false
+	return root
+}
+
+// Main is svcd.
+func Main(ctx context.Context, args []string, k *kit.Kit) int {
+	return Execute(ctx, NewDaemon(k), args, k)
+}
+
+// Execute runs one command line of a tree and gives the exit code.
+func Execute(ctx context.Context, root *cobra.Command, args []string, k *kit.Kit) int {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	root.SetArgs(args)
+	root.SetIn(k.In)
+	root.SetOut(k.Out)
+	root.SetErr(k.Err)
+	ran := false
+	before := root.PersistentPreRunE
+	root.PersistentPreRunE = func(cmd *cobra.Command, args []string) error { ran = true; return before(cmd, args) }
+	root.InitDefaultCompletionCmd(args...)
+	guardNouns(root)
+	cmd, err := root.ExecuteContextC(ctx)
+	if _, said := errors.AsType[*kit.UsageError](err); err != nil && !ran && !said { // cobra refused the command line
+		err = kit.Usagef("%s\nsee: %s --help", strings.TrimSpace(err.Error()), cmd.CommandPath())
+	}
+	if err != nil {
+		return k.Fail(err)
+	}
+	return kit.ExitOK
+}
+
+// guardNouns lets commands that have verbs show their help when they stand
+// alone, and refuse a verb that they do not have.
+func guardNouns(parent *cobra.Command) {
+	for _, cmd := range parent.Commands() {
+		if !cmd.HasSubCommands() {
+			continue
+		}
+		guardNouns(cmd)
+		cmd.Args = knownVerb
+		if !cmd.Runnable() {
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		}
+	}
+}
+
+func knownVerb(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	text := fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath())
+	cmd.SuggestionsMinimumDistance = 2 // cobra's own for the root
+	if meant := cmd.SuggestionsFor(args[0]); len(meant) > 0 {
+		text += "\n\nDid you mean this?\n\t" + strings.Join(meant, "\n\t")
+	}
+	return errors.New(text)
+}
+
+// NewDaemon is the whole tree of svcd.
+func NewDaemon(k *kit.Kit) *cobra.Command {
+	root := NewRoot(k, "svcd", "The control plane of svcctl: API, gateway and the processes of versions")
+	root.PersistentFlags().StringVarP(&k.Output, "output", "o", "", "output format: table or json")
+	root.AddCommand(NewServe(k), NewRuntime(k), NewVersion(k))
+	root.AddCommand(Hidden()...)
+	return root
+}
+
+// NewVersion prints which build this is.
+func NewVersion(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			b := obs.BuildInfo()
+			return k.Print(b, func() {
+				details := []string{runtime.GOOS + "/" + runtime.GOARCH}
+				if b.Commit != "" {
+					details = append(details, "commit "+b.Commit)
+				}
+				if b.Date != "" {
+					details = append(details, "built "+b.Date)
+				}
+				k.Printf("%s %s (%s)", cmd.Root().Name(), b.Version, strings.Join(details, ", "))
+			})
+		},
+	}
+}
+
+// Hidden are the commands that our own processes run as: the host of one
+// version, and the embedded object store. They are spoken to over pipes.
+func Hidden() []*cobra.Command {
+	return []*cobra.Command{
+		{
+			Use: daemon.HostCommand, Hidden: true, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error { return hostmain.Run(cmd.Context()) },
+		},
+		{
+			Use: daemon.ObjectStoreCommand, Hidden: true, Args: cobra.NoArgs,
+			RunE: func(cmd *cobra.Command, _ []string) error {
+				// A Ctrl-C in the terminal reaches the whole group; the daemon decides when its store ends.
+				ctx, stop := signal.NotifyContext(context.WithoutCancel(cmd.Context()), syscall.SIGTERM)
+				defer stop()
+				return s3server.Run(ctx, os.Stdin)
+			},
+		},
+	}
+}

@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+func newVersions(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{Use: "versions", Aliases: []string{"version-list"}, Short: "List, read, archive and destroy versions", RunE: serveHelp}
+	cmd.AddCommand(newVersionsList(k), newVersionsGet(k),
+		newVersionsArchive(k), newVersionsWake(k), newVersionsDelete(k), newVersionsPin(k), newVersionsUnpin(k))
+	return cmd
+}
+
+// serveHelp is what a noun does without a verb.
+func serveHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+type versionsList struct {
+	project string
+	status  string
+	limit   int
+}
+
+func newVersionsList(k *kit.Kit) *cobra.Command {
+	var o versionsList
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the versions of a project, newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listVersions(cmd.Context(), k, o) },
+	}
+	cmd.Flags().StringVarP(&o.project, "project", "p", "", "project (default: the worker directory's)")
+	cmd.Flags().StringVar(&o.status, "status", "", "only versions with this status")
+	cmd.Flags().IntVar(&o.limit, "limit", 50, "maximum number of results (0 = no limit)")
+	return cmd
+}
+
+func listVersions(ctx context.Context, k *kit.Kit, o versionsList) error {
+	if o.status != "" && !api.VersionStatus(o.status).Valid() {
+		return kit.Usagef("unknown status %q", o.status)
+	}
+	project, err := projectOr(k, o.project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	items := []api.Version{}
+	for v, err := range c.AllVersions(ctx, project, api.VersionStatus(o.status)) {
+		if err != nil {
+			return err
+		}
+		items = append(items, v)
+		if len(items) == o.limit {
+			break
+		}
+	}
+	return k.Print(items, func() {
+		var rows [][]string
+		for _, v := range items {
+			rows = append(rows, []string{v.ID, string(v.Status), mark(v.IsProduction), kit.Age(v.CreatedAt.Time), v.GitRef, v.PreviewURL})
+		}
+		k.Table([]string{"VERSION", "STATUS", "PROD", "AGE", "REF", "URL"}, rows)
+	})
+}
+
+func mark(yes bool) string {
+	if yes {
+		return "*"
+	}
+	return ""
+}
+
+type versionsGet struct {
+	project string
+	wait    bool
+	timeout time.Duration
+}
+
+func newVersionsGet(k *kit.Kit) *cobra.Command {
+	var o versionsGet
+	cmd := &cobra.Command{
+		Use: "get [PROJECT/]VERSION", Short: "Show one version and its timeline", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return getVersion(cmd.Context(), k, o, args[0]) },
+	}
+	cmd.Flags().StringVarP(&o.project, "project", "p", "", "project (default: the worker directory's)")
+	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until it is ready or failed")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit for waiting")
+	return cmd
+}
+
+func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) error {
+	project, id, err := versionOf(k, arg, o.project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	var ended *client.VersionError // the record is shown all the same
+	if o.wait {
+		_, err := waitReady(ctx, k, c, waitFor{project: project, version: id, timeout: o.timeout})
+		if err != nil && !errors.As(err, &ended) {
+			return err
+		}
+	}
+	v, err := c.Version(ctx, project, id)
+	if err != nil {
+		return err
+	}
+	err = k.Print(v, func() { showVersion(k, v) })
+	if err == nil && ended != nil {
+		return ended
+	}
+	return err
+}
+
+func showVersion(k *kit.Kit, v api.Version) {
+	production := ""
+	if v.IsProduction {
+		production = ", production at " + v.ProdURL
+	}
+	k.Printf("%s/%s: %s%s", v.ProjectID, v.ID, v.Status, kit.Clean(production))
+	k.Printf("  url      %s", kit.Clean(v.PreviewURL))
+	k.Printf("  created  %s ago", kit.Age(v.CreatedAt.Time))
+	k.Printf("  digest   %s (%s)", v.ArtifactDigest, kit.Bytes(v.SizeBytes))
+	if v.ParentVersionID != nil {
+		k.Printf("  parent   %s%s", kit.Clean(*v.ParentVersionID), cutAt(v))
+	}
+	for _, w := range v.Warnings {
+		k.Printf("  warning  %s", kit.Clean(w))
+	}
+	if v.Error != "" {
+		k.Printf("  error    %s", indented(v.Error))
+	}
+	if v.ErrorOutput != "" {
+		k.Printf("  output   %s", indented(v.ErrorOutput))
+	}
+	for _, s := range v.Timeline {
+		detail := kit.Clean(s.Detail)
+		if s.Detail == v.Error {
+			detail = "" // said above
+		}
+		k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), detail)
+	}
+}
+
+// indented cleans a text of several lines and aligns them with the first.
+func indented(text string) string { return strings.ReplaceAll(kit.Clean(text), "\n", "\n           ") }
+
+// cutAt says at which moment a version left its parent.
+func cutAt(v api.Version) string {
+	if v.ForkTXID == "" {
+		return ""
+	}
+	return " (branched at " + kit.Clean(v.ForkTXID) + ")"
+}
+
+func took(s api.StepRun) string {
+	if s.EndedAt == nil {
+		return "..."
+	}
+	return s.EndedAt.Sub(s.StartedAt.Time).Round(time.Millisecond).String()
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// waitFor is a wait that --timeout bounds.
+type waitFor struct {
+	project, version string
+	timeout          time.Duration
+	verb             string // that is waited for; "" for a deploy
+}
+
+// goesOn says what the end of the wait does not end, and how to wait again. A
+// verb that is repeated joins the one under way.
+func (w waitFor) goesOn() string {
+	if w.verb == "" {
+		return fmt.Sprintf("the deploy continues; to resume waiting: svcctl versions get %s/%s --wait", w.project, w.version)
+	}
+	return fmt.Sprintf("the %s continues; to resume waiting: svcctl versions %[1]s %s/%s", w.verb, w.project, w.version)
+}
+
+// late is err, or what --timeout and Ctrl-C make of it, which end ctx.
+func (w waitFor) late(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() == nil { // an HTTP client has time limits of its own
+		return err
+	}
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("stopped waiting, %s: %w", w.goesOn(), ctx.Err())
+	}
+	aim := "ready"
+	if w.verb == "archive" {
+		aim = "archived"
+	}
+	return &kit.TimeoutError{Text: fmt.Sprintf("%s/%s is not %s after %s; %s", w.project, w.version, aim, w.timeout, w.goesOn())}
+}
+
+// timeoutFlag adds --timeout to a command that asks for the work and waits for
+// it in one: without time it would not even ask.
+func timeoutFlag(cmd *cobra.Command, timeout *time.Duration, verb string) {
+	cmd.Flags().DurationVar(timeout, "timeout", 5*time.Minute, "time limit for waiting; the "+verb+" continues after it")
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if *timeout <= 0 {
+			return kit.Usagef("--timeout must be more than 0")
+		}
+		return nil
+	}
+}
+
+// waitReady follows a deploy to its end, showing each step. For a version that
+// failed it prints the final output of its worker.
+func waitReady(ctx context.Context, k *kit.Kit, c *client.Client, w waitFor) (api.Version, error) {
+	progress := k.NewProgress()
+	defer progress.Abort()
+	bounded, cancel := context.WithTimeout(ctx, w.timeout)
+	defer cancel()
+	told := 0
+	v, err := c.Wait(bounded, w.project, w.version, func(v api.Version) { told = showSteps(progress, v, told) })
+	var ended *client.VersionError
+	switch {
+	case err == nil:
+		progress.Done("")
+		return v, nil
+	case errors.As(err, &ended):
+		progress.Abort()
+		showLogs(ctx, k, c, ended.Version)
+		return v, err
+	default:
+		return v, w.late(bounded, err)
+	}
+}
+
+// showSteps prints the steps after the first told ones, and the current step.
+// Polls are rarer than steps, so durations are those of the server. A failed step
+// is printed with the error.
+func showSteps(p *kit.Progress, v api.Version, told int) int {
+	if len(v.Timeline) == 0 && v.Status == api.VersionStatusPending {
+		p.Stage(string(v.Status))
+	}
+	for ; told < len(v.Timeline); told++ {
+		step := v.Timeline[told]
+		switch {
+		case step.EndedAt == nil:
+			p.Stage(kit.Clean(step.Step))
+			return told
+		case step.Status == api.StepStatusDone:
+			p.Past(kit.Clean(step.Step), step.EndedAt.Sub(step.StartedAt.Time))
+		}
+	}
+	return told
+}
+
+// showLogs prints the last lines of a failed version's worker, if there are any.
+func showLogs(ctx context.Context, k *kit.Kit, c *client.Client, v api.Version) {
+	lines, err := c.Logs(ctx, v.ProjectID, v.ID, 20)
+	if err != nil || len(lines) == 0 {
+		return
+	}
+	k.Notef("final output of the worker:")
+	for _, l := range lines {
+		at := ""
+		if !l.Time.IsZero() { // what is printed while a worker loads has no time
+			at = l.Time.Format(time.TimeOnly)
+		}
+		k.Notef("  %-8s %-5s %s", at, l.Level, kit.Clean(l.Message))
+	}
+}

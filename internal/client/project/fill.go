@@ -1,0 +1,232 @@
+package project
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// fill reads the keys that are taken.
+func (l *layers) fill(f *File) {
+	r := l.r
+	text := func(key string) string { return r.text(l.get(key), l.path(key)) }
+	f.Name = text("name")
+	if l.env != nil && l.env.get("name") == nil && f.Name != "" {
+		f.Name += "-" + l.name // as wrangler names the worker of an environment
+	}
+	f.Main = l.main(f.Dir)
+	f.CompatibilityDate = text("compatibility_date")
+	if l.get("compatibility_date") == nil {
+		r.problem(svc.CodeConfigInvalid, "compatibility_date", l.top.pos,
+			`compatibility_date is missing: add today's date, such as "compatibility_date": "2026-11-01"`)
+	}
+	f.CompatibilityFlags = r.texts(l.get("compatibility_flags"), l.path("compatibility_flags"))
+	l.vars(f)
+	l.kv(f)
+	l.databases(f)
+	l.buckets(f)
+	if n := l.get("version_metadata"); n != nil && r.is(n, l.path("version_metadata"), kindObject) && !n.empty() {
+		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
+		f.VersionMetadata = l.binding(n, l.path("version_metadata"))
+	}
+	l.bundling(f)
+	l.build(f)
+}
+
+func (l *layers) main(dir string) string {
+	n := l.get("main")
+	if n == nil {
+		hint := ""
+		if assets := l.get("assets"); assets != nil && !assets.empty() {
+			hint = "; projects of assets alone are not supported"
+		}
+		l.r.problem(svc.CodeConfigInvalid, "main", l.top.pos, "main is missing: it names the file of the worker's entry module%s", hint)
+		return ""
+	}
+	text := l.r.text(n, l.path("main"))
+	if strings.HasSuffix(text, ".py") {
+		l.r.problem(svc.CodeConfigUnsupported, "main", n.pos, "main is Python, which is not supported")
+	}
+	return under(dir, text)
+}
+
+// under makes a path of the file absolute; "" stays "".
+func under(dir, p string) string {
+	if p == "" || filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(dir, filepath.FromSlash(p))
+}
+
+func (l *layers) vars(f *File) {
+	at := l.path("vars")
+	n := l.get("vars")
+	if !l.r.is(n, at, kindObject) {
+		return
+	}
+	f.Vars = map[string]bundle.Var{}
+	for _, m := range n.members {
+		v, err := bundle.JSONVar(m.val.raw)
+		if err != nil {
+			l.r.problem(svc.CodeConfigInvalid, at+"."+m.key, m.pos, "%s.%s has a value that is no JSON", at, m.key)
+			continue
+		}
+		l.r.bind(m.key, at, m.pos)
+		f.Vars[m.key] = v
+	}
+}
+
+// binding reads the name that every binding has.
+func (l *layers) binding(n *node, at string) string {
+	name := n.get("binding")
+	if name == nil {
+		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "binding"`, at)
+		return ""
+	}
+	text := l.r.text(name, at+".binding")
+	if text != "" {
+		l.r.bind(text, at, name.pos)
+	}
+	return text
+}
+
+// entries are the objects of a list of bindings.
+func (l *layers) entries(key string, each func(at string, n *node)) {
+	n := l.get(key)
+	if !l.r.is(n, l.path(key), kindArray) {
+		return
+	}
+	for i, item := range n.items {
+		if at := fmt.Sprintf("%s[%d]", l.path(key), i); l.r.is(item, at, kindObject) {
+			each(at, item)
+		}
+	}
+}
+
+func (l *layers) kv(f *File) {
+	l.entries("kv_namespaces", func(at string, n *node) {
+		l.r.members(n, at, []string{"binding", "id"}, []string{"preview_id", "remote"})
+		f.KV = append(f.KV, KV{Binding: l.binding(n, at), ID: l.r.text(n.get("id"), at+".id")})
+	})
+}
+
+func (l *layers) databases(f *File) {
+	known := []string{"binding", "database_name", "database_id", "migrations_dir", "migrations_table", "migrations_pattern"}
+	passed := []string{"preview_database_id", "remote", "jurisdiction", "database_internal_env"}
+	l.entries("d1_databases", func(at string, n *node) {
+		l.r.members(n, at, known, passed)
+		text := func(key string) string { return l.r.text(n.get(key), at+"."+key) }
+		d := Database{
+			Binding: l.binding(n, at), Name: text("database_name"), ID: text("database_id"),
+			MigrationsTable: firstOf(text("migrations_table"), "d1_migrations"),
+		}
+		l.migrations(&d, n, at, f.Dir)
+		f.Databases = append(f.Databases, d)
+	})
+}
+
+func (l *layers) buckets(f *File) {
+	l.entries("r2_buckets", func(at string, n *node) {
+		l.r.members(n, at, []string{"binding", "bucket_name", "jurisdiction"}, []string{"preview_bucket_name", "remote"})
+		if j := n.get("jurisdiction"); j != nil {
+			l.r.warn(j.pos, "%s.jurisdiction has no effect: objects are where the object store of the service is", at)
+		}
+		f.Buckets = append(f.Buckets, Bucket{Binding: l.binding(n, at), Name: l.r.text(n.get("bucket_name"), at+".bucket_name")})
+	})
+}
+
+// migrations reads where a database's migrations are. A pattern is written
+// relative to the file and kept relative to the directory of the migrations,
+// which is how their names are recorded when they are applied.
+func (l *layers) migrations(d *Database, n *node, at, dir string) {
+	given := l.r.text(n.get("migrations_dir"), at+".migrations_dir")
+	d.explicitDir = given != ""
+	rel := path.Clean(filepath.ToSlash(firstOf(given, "migrations")))
+	d.MigrationsDir, d.MigrationsPattern = under(dir, rel), "*.sql"
+	pattern := n.get("migrations_pattern")
+	text := l.r.text(pattern, at+".migrations_pattern")
+	if text == "" {
+		return
+	}
+	text = path.Clean(filepath.ToSlash(text))
+	within, ok := strings.CutPrefix(text, rel+"/")
+	switch {
+	case given == "":
+		l.r.problem(svc.CodeConfigInvalid, at, pattern.pos, "%s has a migrations_pattern and no migrations_dir", at)
+	case rel == ".":
+		d.MigrationsPattern = text
+	case !ok:
+		l.r.problem(svc.CodeConfigInvalid, at, pattern.pos, "%s.migrations_pattern must begin with %q, its migrations_dir", at, rel+"/")
+	default:
+		d.MigrationsPattern = within
+	}
+}
+
+func (l *layers) bundling(f *File) {
+	r := l.r
+	flag := func(key string, otherwise bool) bool { return r.flag(l.get(key), l.path(key), otherwise) }
+	text := func(key string) string { return r.text(l.get(key), l.path(key)) }
+	b := &f.Bundling
+	b.NoBundle = flag("no_bundle", false)
+	b.FindAdditional = flag("find_additional_modules", b.NoBundle)
+	b.PreserveNames = flag("preserve_file_names", false)
+	b.Minify = flag("minify", false)
+	b.KeepNames = flag("keep_names", true)
+	b.UploadSourceMaps = flag("upload_source_maps", true)
+	b.BaseDir = firstOf(under(f.Dir, text("base_dir")), filepath.Dir(f.Main))
+	b.TSConfig = under(f.Dir, text("tsconfig"))
+	b.JSXFactory, b.JSXFragment = text("jsx_factory"), text("jsx_fragment")
+	b.Define = r.textMap(l.get("define"), l.path("define"))
+	b.Alias = r.textMap(l.get("alias"), l.path("alias"))
+	b.Rules = l.rules()
+}
+
+func (l *layers) rules() []Rule {
+	known := []string{"ESModule", "CommonJS", "CompiledWasm", "Text", "Data"}
+	var rules []Rule
+	l.entries("rules", func(at string, n *node) {
+		l.r.members(n, at, []string{"type", "globs", "fallthrough"}, nil)
+		rule := Rule{
+			Type:        l.r.text(n.get("type"), at+".type"),
+			Globs:       l.r.texts(n.get("globs"), at+".globs"),
+			Fallthrough: l.r.flag(n.get("fallthrough"), at+".fallthrough", false),
+		}
+		switch {
+		case strings.HasPrefix(rule.Type, "Python"):
+			l.r.problem(svc.CodeConfigUnsupported, at, n.pos, "%s is of type %s, which is not supported", at, rule.Type)
+		case !slices.Contains(known, rule.Type):
+			l.r.problem(svc.CodeConfigInvalid, at, n.pos, "%s has the type %q; the types are %s", at, rule.Type, strings.Join(known, ", "))
+		case len(rule.Globs) == 0:
+			l.r.problem(svc.CodeConfigInvalid, at, n.pos, "%s has no globs", at)
+		}
+		rules = append(rules, rule)
+	})
+	return rules
+}
+
+func (l *layers) build(f *File) {
+	f.Build.Dir = f.Dir
+	at, n := l.path("build"), l.get("build")
+	if !l.r.is(n, at, kindObject) {
+		return
+	}
+	l.r.members(n, at, []string{"command", "cwd", "watch_dir"}, nil)
+	f.Build.Command = l.r.text(n.get("command"), at+".command")
+	f.Build.Dir = firstOf(under(f.Dir, l.r.text(n.get("cwd"), at+".cwd")), f.Dir)
+	watch := []string{"src"} // wrangler's default
+	switch dirs := n.get("watch_dir"); {
+	case dirs == nil:
+	case dirs.kind == kindString:
+		watch = []string{dirs.text}
+	default:
+		watch = l.r.texts(dirs, at+".watch_dir")
+	}
+	for _, dir := range watch {
+		f.Build.WatchDirs = append(f.Build.WatchDirs, under(f.Dir, dir))
+	}
+}

@@ -1,0 +1,107 @@
+package project
+
+import "github.com/svcctl/svcctl/internal/host/binding/kinds"
+
+// use says what happens to a key.
+type use int
+
+const (
+	taken       use = iota // read by this package
+	passedOver             // means nothing here; named once in a notice
+	silent                 // as passedOver, and not worth a word
+	unsupported            // would add something that is not run: refused unless empty
+)
+
+// keyRule is what is known about one key of a project file.
+type keyRule struct {
+	use     use
+	owned   bool // belongs to each environment alone; wrangler: "not inherited"
+	topOnly bool // allowed at the top level only, and meant for all environments
+	hint    string
+}
+
+const (
+	noCloud  = "it is a service of Cloudflare's platform"
+	noLegacy = "import the file as a module instead"
+	notRun   = "this version of svcctl does not run it"
+)
+
+// keys are the keys of wrangler 4's schema, and those that its generated files
+// and older project files hold.
+//
+//nolint:gochecknoglobals // a constant table
+var keys = withKinds(map[string]keyRule{
+	"name": {}, "main": {}, "compatibility_date": {}, "compatibility_flags": {},
+	"rules": {}, "no_bundle": {}, "find_additional_modules": {}, "preserve_file_names": {}, "base_dir": {},
+	"build": {}, "minify": {}, "keep_names": {}, "tsconfig": {}, "jsx_factory": {}, "jsx_fragment": {},
+	"upload_source_maps": {},
+	"vars":               {owned: true},
+	"define":             {owned: true},
+	"alias":              {topOnly: true},
+	"env":                {topOnly: true},
+
+	"account_id": {use: passedOver}, "route": {use: passedOver}, "routes": {use: passedOver},
+	"workers_dev": {use: passedOver}, "preview_urls": {use: passedOver}, "placement": {use: passedOver},
+	"logpush": {use: passedOver}, "observability": {use: passedOver}, "limits": {use: passedOver},
+	"cache": {use: passedOver}, "compliance_region": {use: passedOver}, "previews": {use: passedOver},
+	"first_party_worker": {use: passedOver}, "usage_model": {use: passedOver},
+	"secrets":      {use: passedOver, owned: true},
+	"send_metrics": {use: passedOver, topOnly: true}, "dev": {use: passedOver, topOnly: true},
+	"keep_vars": {use: passedOver, topOnly: true}, "dependencies_instrumentation": {use: passedOver, topOnly: true},
+
+	"$schema": {use: silent, topOnly: true}, "configPath": {use: silent, topOnly: true},
+	"userConfigPath": {use: silent, topOnly: true}, "topLevelName": {use: silent, topOnly: true},
+	"definedEnvironments": {use: silent, topOnly: true}, "targetEnvironment": {use: silent, topOnly: true},
+	"legacy_env": {use: silent, topOnly: true}, "python_modules": {use: silent},
+
+	"assets": {use: unsupported}, "triggers": {use: unsupported},
+	"queues":    {use: unsupported, owned: true},
+	"workflows": {use: unsupported, owned: true},
+
+	"durable_objects": {use: unsupported, owned: true}, "migrations": {use: unsupported}, "exports": {use: unsupported},
+	"services": {use: unsupported, owned: true}, "ratelimits": {use: unsupported, owned: true},
+	"tail_consumers":           {use: unsupported, owned: true},
+	"streaming_tail_consumers": {use: unsupported, owned: true},
+	"hyperdrive":               {use: unsupported, owned: true}, "worker_loaders": {use: unsupported, owned: true},
+	"analytics_engine_datasets": {use: unsupported, owned: true}, "send_email": {use: unsupported, owned: true},
+	"secrets_store_secrets": {use: unsupported, owned: true}, "connect": {use: unsupported, owned: true},
+	"unsafe": {use: unsupported, owned: true}, "unsafe_hello_world": {use: unsupported, owned: true},
+	"logfwdr": {use: unsupported, owned: true}, "mtls_certificates": {use: unsupported, owned: true},
+
+	"ai": {use: unsupported, owned: true, hint: noCloud}, "ai_search": {use: unsupported, owned: true, hint: noCloud},
+	"ai_search_namespaces": {use: unsupported, owned: true, hint: noCloud},
+	"agent_memory":         {use: unsupported, owned: true, hint: noCloud},
+	"vectorize":            {use: unsupported, owned: true, hint: noCloud},
+	"browser":              {use: unsupported, owned: true, hint: noCloud}, "analytics": {use: unsupported, owned: true, hint: noCloud},
+	"images": {use: unsupported, owned: true, hint: noCloud}, "media": {use: unsupported, owned: true, hint: noCloud},
+	"stream": {use: unsupported, owned: true, hint: noCloud}, "dispatch_namespaces": {use: unsupported, owned: true, hint: noCloud},
+	"pipelines": {use: unsupported, owned: true, hint: noCloud}, "k2": {use: unsupported, owned: true, hint: noCloud},
+	"artifacts": {use: unsupported, owned: true, hint: noCloud}, "flagship": {use: unsupported, owned: true, hint: noCloud},
+	"vpc_services": {use: unsupported, owned: true, hint: noCloud}, "vpc_networks": {use: unsupported, owned: true, hint: noCloud},
+	"cloudchamber": {use: unsupported, hint: noCloud}, "containers": {use: unsupported, hint: noCloud},
+	"access": {use: unsupported, hint: "requests would arrive without Cloudflare Access's check; put one in front of the gateway"},
+
+	"addresses": {use: unsupported, topOnly: true}, "site": {use: unsupported, topOnly: true},
+	"pages_build_output_dir": {use: unsupported, topOnly: true, hint: "this is a Pages project; a worker has a main module"},
+	"wasm_modules":           {use: unsupported, topOnly: true, hint: noLegacy},
+	"text_blobs":             {use: unsupported, topOnly: true, hint: noLegacy},
+	"data_blobs":             {use: unsupported, topOnly: true, hint: noLegacy},
+	"node_compat":            {use: unsupported, hint: "add the compatibility flag nodejs_compat instead"},
+})
+
+// withKinds adds the keys that declare bindings.
+func withKinds(rules map[string]keyRule) map[string]keyRule {
+	for _, k := range kinds.All() {
+		rules[k.ConfigKey] = keyRule{owned: true}
+	}
+	return rules
+}
+
+// ownedKeys are the keys that are read and that no environment inherits.
+func ownedKeys() []string {
+	list := []string{"vars", "define"}
+	for _, k := range kinds.All() {
+		list = append(list, k.ConfigKey)
+	}
+	return list
+}

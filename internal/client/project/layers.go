@@ -1,0 +1,155 @@
+package project
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// layers are the top level of a file and, when one is chosen, the section of an
+// environment on it.
+type layers struct {
+	r    *reader
+	top  *node
+	env  *node  // nil for the top level
+	name string // of the environment
+}
+
+// get finds the value of a key that holds: the environment's own, or the top
+// level's when it is inherited.
+func (l *layers) get(key string) *node {
+	rule := keys[key]
+	if l.env == nil || rule.topOnly {
+		return l.top.get(key)
+	}
+	if n := l.env.get(key); n != nil || rule.owned {
+		return n
+	}
+	return l.top.get(key)
+}
+
+// path is how messages name a key: "env.staging.vars".
+func (l *layers) path(key string) string {
+	if l.env != nil && !keys[key].topOnly && (keys[key].owned || l.env.get(key) != nil) {
+		return "env." + l.name + "." + key
+	}
+	return key
+}
+
+// judge goes through all keys: what is unknown, not supported or passed over.
+func (l *layers) judge() {
+	for _, m := range l.top.members {
+		if l.env != nil && keys[m.key].owned {
+			continue // it is not in effect
+		}
+		if l.env != nil && !keys[m.key].topOnly && l.env.get(m.key) != nil {
+			continue // the environment has its own
+		}
+		l.judgeKey(m.key, m)
+	}
+	if l.env == nil {
+		return
+	}
+	for _, m := range l.env.members {
+		path := "env." + l.name + "." + m.key
+		if keys[m.key].topOnly {
+			l.r.problem(svc.CodeConfigInvalid, path, m.pos, "%q belongs at the top level of the file", path)
+			continue
+		}
+		l.judgeKey(path, m)
+	}
+	l.missing()
+}
+
+func (l *layers) judgeKey(path string, m member) {
+	rule, known := keys[m.key]
+	switch {
+	case !known:
+		l.r.unknown(path, m, maps.Keys(keys))
+	case rule.use == passedOver && !m.val.empty():
+		l.r.pass(path)
+	case rule.use == unsupported && !m.val.empty():
+		l.r.problem(svc.CodeConfigUnsupported, path, m.pos, "%s is not supported: %s", path, firstOf(rule.hint, notRun))
+	}
+}
+
+// missing warns of variables and bindings that the top level has and the
+// environment has not: they are not inherited, which surprises people.
+func (l *layers) missing() {
+	for _, key := range ownedKeys() {
+		have := namesOf(key, l.env.get(key))
+		for _, name := range namesOf(key, l.top.get(key)) {
+			if !slices.Contains(have, name) {
+				l.r.warn(l.env.pos, "%s has no %q, which the top level has: %s are not inherited", "env."+l.name, name, key)
+			}
+		}
+	}
+	for _, m := range l.top.members {
+		if rule := keys[m.key]; rule.owned && rule.use == unsupported && !m.val.empty() && l.env.get(m.key) == nil {
+			l.r.warn(l.env.pos, "env.%s has no %s, which the top level has: they are not inherited", l.name, m.key)
+		}
+	}
+}
+
+// namesOf lists the names that a section declares.
+func namesOf(key string, n *node) []string {
+	var names []string
+	if n == nil {
+		return nil
+	}
+	switch {
+	case n.kind == kindArray:
+		for _, item := range n.items {
+			if b := item.get("binding"); b != nil && b.kind == kindString {
+				names = append(names, b.text)
+			}
+		}
+	case key == "version_metadata":
+		if b := n.get("binding"); b != nil && b.kind == kindString {
+			names = append(names, b.text)
+		}
+	default:
+		for _, m := range n.members {
+			names = append(names, m.key)
+		}
+	}
+	return names
+}
+
+// choose selects the environment of that name.
+func (l *layers) choose(name string) {
+	envs := l.top.get("env")
+	if envs != nil && !l.r.is(envs, "env", kindObject) {
+		return
+	}
+	var defined []string
+	if envs != nil {
+		for _, m := range envs.members {
+			defined = append(defined, m.key)
+		}
+	}
+	switch {
+	case name == "" && len(defined) > 0:
+		l.r.notices = append(l.r.notices, Notice{Info, l.r.at(envs.pos), fmt.Sprintf(
+			"the top level of the file is used; choose one of its environments (%s) with --env", strings.Join(defined, ", "))})
+	case name == "":
+	case envs.get(name) != nil:
+		if section := envs.get(name); l.r.is(section, "env."+name, kindObject) {
+			l.env, l.name = section, name
+		}
+	case l.generatedFor(name):
+	case len(defined) == 0:
+		l.r.problem(svc.CodeConfigEnvUnknown, "env", l.top.pos, "the file defines no environments, so there is no %q", name)
+	default:
+		l.r.problem(svc.CodeConfigEnvUnknown, "env", envs.pos, "there is no environment %q; the file defines %s", name, strings.Join(defined, ", "))
+	}
+}
+
+// generatedFor is true for a file that a build tool made for this environment.
+func (l *layers) generatedFor(name string) bool {
+	target := l.top.get("targetEnvironment")
+	return target != nil && target.kind == kindString && target.text == name
+}

@@ -1,0 +1,153 @@
+package project
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Options choose what Load reads.
+type Options struct {
+	Config string // a project file; "" looks for one from the directory upwards
+	Env    string // an environment of it; "" for the top level
+}
+
+// redirectFile is how build tools point at the project file they generated.
+const redirectFile = ".wrangler/deploy/config.json"
+
+// Load reads the project file that holds for dir: the one in the nearest
+// directory, dir itself first. Wrangler looks for wrangler.json in all
+// directories above before it looks at a wrangler.jsonc; here the nearest wins.
+func Load(dir string, opts Options) (*File, []Notice, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, nil, fmt.Errorf("finding the project: %w", err)
+	}
+	f, notices, err := locate(dir, opts.Config)
+	if err != nil {
+		return nil, nil, err
+	}
+	data, err := os.ReadFile(f.Path)
+	if err != nil {
+		return nil, nil, notReadable(f.Path, err)
+	}
+	shown := display(dir, f.Path)
+	top, err := parse(f.Path, data)
+	if err != nil {
+		return nil, nil, invalid(shown, err)
+	}
+	f.Env = opts.Env
+	r := &reader{file: shown, notices: notices, taken: map[string]string{}}
+	if r.is(top, "the file", kindObject) {
+		l := &layers{r: r, top: top}
+		if l.choose(opts.Env); len(r.fields) == 0 {
+			l.judge()
+			l.fill(f)
+		}
+	}
+	if len(r.passed) > 0 {
+		r.notices = append(r.notices, Notice{Info, shown, "no effect here: " + strings.Join(r.passed, ", ")})
+	}
+	return f, r.notices, r.err()
+}
+
+func parse(path string, data []byte) (*node, error) {
+	if filepath.Ext(path) == ".toml" {
+		return parseTOML(data)
+	}
+	return parseJSONC(data)
+}
+
+func invalid(shown string, err error) error {
+	if syntax, ok := errors.AsType[*syntaxError](err); ok {
+		return svc.Errorf(svc.Unprocessable, svc.CodeConfigInvalid, "%s:%d:%d: %s", shown, syntax.pos.line, syntax.pos.col, syntax.text)
+	}
+	return svc.Errorf(svc.Unprocessable, svc.CodeConfigInvalid, "%s cannot be read", shown).Because(err)
+}
+
+func notReadable(path string, err error) error {
+	return svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "the project file %s cannot be read", path).Because(err)
+}
+
+// locate finds the project file, and the directory that it is for.
+func locate(dir, config string) (*File, []Notice, error) {
+	var notices []Notice
+	if config != "" {
+		if !filepath.IsAbs(config) {
+			config = filepath.Join(dir, config)
+		}
+		return found(config, filepath.Dir(config)), nil, nil
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		files := present(at, "wrangler.json", "wrangler.jsonc", "wrangler.toml")
+		if len(files) > 1 {
+			notices = append(notices, Notice{Warning, display(dir, at), fmt.Sprintf(
+				"there are %d project files; %s is used, as wrangler does", len(files), filepath.Base(files[0]))})
+		}
+		if redirect := present(at, redirectFile); len(redirect) > 0 {
+			path, err := redirected(dir, redirect[0])
+			notices = append(notices, Notice{Info, display(dir, path), "used in place of the project file, as " + redirectFile + " says"})
+			return found(path, at), notices, err
+		}
+		if len(files) > 0 {
+			return found(files[0], at), notices, nil
+		}
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	return nil, nil, svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound,
+		"no wrangler.jsonc, wrangler.json or wrangler.toml in %s or above it", dir).
+		WithHint("run the command in a worker's directory, or name one")
+}
+
+func found(path, root string) *File { return &File{Path: path, Dir: filepath.Dir(path), Root: root} }
+
+func present(dir string, names ...string) []string {
+	var found []string
+	for _, name := range names {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			found = append(found, path)
+		}
+	}
+	return found
+}
+
+// redirected reads where a generated project file is: relative to the file that
+// says so.
+func redirected(dir, path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", notReadable(path, err)
+	}
+	shown := display(dir, path)
+	root, err := parseJSONC(data)
+	if err != nil {
+		return "", invalid(shown, err)
+	}
+	target := root.get("configPath")
+	if target == nil || target.kind != kindString || target.text == "" {
+		return "", svc.Errorf(svc.Unprocessable, svc.CodeConfigInvalid, `%s has no "configPath"`, shown).
+			WithHint("run the project's build again, or delete the file")
+	}
+	config := under(filepath.Dir(path), target.text)
+	if _, err := os.Stat(config); err != nil {
+		return "", svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "%s points at %s, which is not there", shown, display(dir, config)).
+			WithHint("run the project's build again, or delete the file").Because(err)
+	}
+	return config, nil
+}
+
+// display shortens a path to what a person in dir would call it.
+func display(dir, path string) string {
+	rel, err := filepath.Rel(dir, path)
+	if err != nil || strings.HasPrefix(rel, "..") {
+		return path
+	}
+	return rel
+}

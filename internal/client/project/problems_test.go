@@ -1,0 +1,176 @@
+package project_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func TestProblems(t *testing.T) {
+	t.Parallel()
+	head := "{\n\"main\": \"w.js\", \"compatibility_date\": \"2026-01-01\",\n"
+	headTOML := "main = \"w.js\"\ncompatibility_date = \"2026-01-01\"\n"
+	const jsonc, toml = "wrangler.jsonc", "wrangler.toml"
+	for _, test := range []struct {
+		name, file, text string
+		code             string
+		want             string
+	}{
+		{"workflow", jsonc, head + `  "workflows": [{"binding": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: workflows is not supported"},
+		{"workflow in toml", toml, headTOML + "\n[[workflows]]\nbinding = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: workflows is not supported"},
+		{"cron", jsonc, head + `"triggers": {"crons": ["* * * * *"]}}`, "config_unsupported", "wrangler.jsonc:3:1: triggers is not supported"},
+		{"assets", jsonc, head + `"assets": {"directory": "public"}}`, "config_unsupported", ":3:1: assets is"},
+		{"ai", toml, headTOML + "[ai]\nbinding = \"AI\"\n", "config_unsupported", "wrangler.toml:3:2: ai is not supported: it is a service of Cloudflare's platform"},
+		{"queues", jsonc, head + `"queues": {"producers": [{"queue": "q", "binding": "Q"}]}}`, "config_unsupported", "queues"},
+		{"durable objects", jsonc, head + `"durable_objects": {"bindings": [{"name": "R", "class_name": "Room"}]}}`, "config_unsupported", "durable_objects"},
+		{"python", jsonc, `{"main": "w.py", "compatibility_date": "2026-01-01"}`, "config_unsupported", "wrangler.jsonc:1:10: main is Python"},
+		{"typo", jsonc, head + `"kv_namespace": []}`, "config_unknown_key", `wrangler.jsonc:3:1: unknown key "kv_namespace"; did you mean "kv_namespaces"?`},
+		{"nonsense", jsonc, head + `"zzzzqqqq": 1}`, "config_unknown_key", `unknown key "zzzzqqqq"`},
+		{"typo in a binding", jsonc, head + `"d1_databases": [{"binding": "DB", "databasename": "x"}]}`, "config_unknown_key", `"d1_databases[0].databasename"; did you mean "database_name"?`},
+		{"typo in toml", toml, headTOML + "[[kv_namespaces]]\nbinding = \"A\"\n[[kv_namespaces]]\nbinding = \"B\"\nidd = \"x\"\n", "config_unknown_key", `wrangler.toml:7:1: unknown key "kv_namespaces[1].idd"`},
+		{"typo in a table", toml, headTOML + "[build]\n  comand = \"x\"\n", "config_unknown_key", `wrangler.toml:4:3: unknown key "build.comand"; did you mean "command"?`},
+		{"no main", jsonc, `{"compatibility_date": "2026-01-01"}`, "config_invalid", "main is missing"},
+		{"no date", jsonc, `{"main": "w.js"}`, "config_invalid", "compatibility_date is missing"},
+		{"wrong type", jsonc, head + `"minify": "yes"}`, "config_invalid", "wrangler.jsonc:3:11: minify is a string and must be true or false"},
+		{"wrong item", jsonc, head + `"compatibility_flags": ["a", 1]}`, "config_invalid", ":3:30: compatibility_flags[1] is a number and must be a string"},
+		{"binding without name", jsonc, head + `"kv_namespaces": [{"id": "x"}]}`, "config_invalid", `kv_namespaces[0] has no "binding"`},
+		{"same name twice", jsonc, head + `"vars": {"A": 1}, "kv_namespaces": [{"binding": "A"}]}`, "config_invalid", `"A" is bound by vars as well`},
+		{"rule type", jsonc, head + `"rules": [{"type": "Image", "globs": ["*"]}]}`, "config_invalid", `rules[0] has the type "Image"`},
+		{"pattern without dir", jsonc, head + `"d1_databases": [{"binding": "DB", "migrations_pattern": "m/*.sql"}]}`, "config_invalid", "no migrations_dir"},
+		{"pattern elsewhere", jsonc, head + `"d1_databases": [{"binding": "DB", "migrations_dir": "a", "migrations_pattern": "m/*.sql"}]}`, "config_invalid", `must begin with "a/"`},
+		{"twice", jsonc, head + `"name": "a", "name": "b"}`, "config_invalid", `wrangler.jsonc:3:14: "name" is defined twice`},
+		{"broken json", jsonc, head + `"name": }`, "config_invalid", "wrangler.jsonc:3:9: "},
+		{"broken toml", toml, headTOML + "name = \n", "config_invalid", "wrangler.toml:3:"},
+		{"twice in toml", toml, headTOML + "main = \"x\"\n", "config_invalid", "wrangler.toml:3:1: "},
+		{"a list", jsonc, `[]`, "config_invalid", "wrangler.jsonc:1:1: the file is a list and must be an object"},
+		{"empty file", jsonc, ``, "config_invalid", "wrangler.jsonc:1:1: "},
+		{"several", jsonc, head + "\"nam\": 1,\n\"ai\": {\"binding\": \"AI\"},\n\"queues\": {\"consumers\": [{\"queue\": \"q\"}]}}", "config_unsupported", "wrangler.jsonc has 3 problems"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, _, err := project.Load(write(t, map[string]string{test.file: test.text}), project.Options{})
+			if svc.CodeOf(err) != test.code || !errors.Is(err, svc.Unprocessable) {
+				t.Fatalf("got %v, want the code %s", err, test.code)
+			}
+			if !strings.Contains(err.Error(), test.want) {
+				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+const environments = `{
+  "name": "app", "main": "src/w.js", "compatibility_date": "2026-01-01", "minify": true,
+  "vars": { "A": "top", "B": "top" },
+  "kv_namespaces": [{ "binding": "CACHE" }],
+  "r2_buckets": [{ "binding": "FILES", "jurisdiction": "eu" }],
+  "services": [{ "binding": "S" }],
+  "alias": { "x": "./x.js" },
+  "env": {
+    "staging": {
+      "vars": { "A": "staging" },
+      "minify": false,
+      "services": [],
+      "routes": ["staging.example.com/*"]
+    },
+    "bare": {},
+    "named": { "name": "other", "kv_namespaces": [{ "binding": "CACHE", "id": "1" }], "vars": { "A": "1", "B": "2" } },
+    "wrong": { "keep_vars": true, "nmae": "x", "triggers": { "crons": ["* * * * *"] } },
+    "number": 7
+  }
+}`
+
+func TestEnvironments(t *testing.T) {
+	t.Parallel()
+	dir := write(t, map[string]string{"wrangler.jsonc": environments})
+	load := func(env string) (*project.File, string, error) {
+		f, notices, err := project.Load(dir, project.Options{Env: env})
+		text := ""
+		for _, n := range notices {
+			text += string(n.Level) + " " + n.String() + "\n"
+		}
+		return f, text, err
+	}
+
+	f, notices, err := load("staging")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Name != "app-staging" || f.Bundling.Minify || len(f.Vars) != 1 || *f.Vars["A"].Text != "staging" || len(f.KV) != 0 {
+		t.Errorf("staging: %+v", f)
+	}
+	if f.Bundling.Alias["x"] != "./x.js" || f.CompatibilityDate != "2026-01-01" {
+		t.Errorf("staging did not inherit: %+v", f)
+	}
+	for _, want := range []string{`env.staging has no "B"`, `env.staging has no "CACHE"`, `env.staging has no "FILES"`, "no effect here: env.staging.routes"} {
+		if !strings.Contains(notices, want) {
+			t.Errorf("notices lack %q:\n%s", want, notices)
+		}
+	}
+	if strings.Contains(notices, "services") {
+		t.Errorf("an empty list counts as given:\n%s", notices)
+	}
+
+	if _, notices, err = load("bare"); err != nil || !strings.Contains(notices, "env.bare has no services") {
+		t.Errorf("bare: %v\n%s", err, notices)
+	}
+	if f, notices, err = load("named"); err != nil || f.Name != "other" || f.KV[0].Resource() != "1" {
+		t.Errorf("named: %+v, %v\n%s", f, err, notices)
+	}
+	if _, _, err = load("wrong"); svc.CodeOf(err) != "config_unsupported" || len(svc.AsError(err).Fields) != 3 {
+		t.Errorf("wrong: %v", err)
+	}
+	if _, _, err = load("number"); svc.CodeOf(err) != "config_invalid" {
+		t.Errorf("number: %v", err)
+	}
+	if _, _, err = load("prod"); svc.CodeOf(err) != "config_env_unknown" || !strings.Contains(err.Error(), "staging, bare, named") {
+		t.Errorf("prod: %v", err)
+	}
+	// At the top level its own bucket is in effect, and refused.
+	if _, notices, err = load(""); svc.CodeOf(err) != "config_unsupported" || !strings.Contains(notices, "--env") {
+		t.Errorf("top: %v\n%s", err, notices)
+	}
+}
+
+func TestGeneratedFile(t *testing.T) {
+	t.Parallel()
+	// What the Vite plugin writes: every key there is, most of them empty.
+	dir := write(t, map[string]string{"wrangler.json": `{"configPath":"/x/wrangler.jsonc","userConfigPath":"/x/wrangler.jsonc",
+		"topLevelName":"app","definedEnvironments":["staging"],"targetEnvironment":"staging","legacy_env":true,
+		"compatibility_date":"2026-01-01","compatibility_flags":["nodejs_compat"],"jsx_factory":"React.createElement","jsx_fragment":"React.Fragment",
+		"rules":[{"type":"ESModule","globs":["**/*.js","**/*.mjs"]}],"name":"app-staging","main":"index.js","triggers":{},"assets":null,
+		"vars":{},"durable_objects":{"bindings":[]},"workflows":[],"migrations":[],"exports":{},"kv_namespaces":[],"cloudchamber":{},"send_email":[],
+		"queues":{"producers":[],"consumers":[]},"r2_buckets":[],"d1_databases":[],"vectorize":[],"hyperdrive":[],"services":[],"analytics_engine_datasets":[],
+		"dispatch_namespaces":[],"mtls_certificates":[],"pipelines":[],"logfwdr":{"bindings":[]},"unsafe":{},"observability":{"enabled":true},
+		"python_modules":{"exclude":["**/*.pyc"]},"dev":{"ip":"localhost","local_protocol":"http"},"no_bundle":true}`})
+	f, _, err := project.Load(dir, project.Options{Env: "staging"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Name != "app-staging" || !f.Bundling.NoBundle || !f.Bundling.FindAdditional {
+		t.Errorf("%+v", f)
+	}
+	if _, _, err := project.Load(dir, project.Options{Env: "prod"}); svc.CodeOf(err) != "config_env_unknown" {
+		t.Errorf("another environment: %v", err)
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	f.Add(everythingJSONC, false)
+	f.Add(environments, false)
+	f.Add(everythingTOML, true)
+	f.Add("[[a.b]]\n[a.b.c]\nd = [{e = 1}, 2]\n[[a.b]]\nc.d = 1979-05-27T07:32:00Z\n", true)
+	f.Fuzz(func(t *testing.T, text string, toml bool) {
+		name := "wrangler.jsonc"
+		if toml {
+			name = "wrangler.toml"
+		}
+		_, _, err := project.Load(write(t, map[string]string{name: text}), project.Options{})
+		if svc.CodeOf(err) == "internal" {
+			t.Fatal(err)
+		}
+	})
+}

@@ -1,0 +1,61 @@
+package dataplane
+
+import (
+	"cmp"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// DefaultWindow is how long an acknowledged write may be on this machine alone.
+const DefaultWindow = time.Second
+
+// Config identifies a version's data and its places.
+type Config struct {
+	Ref    svc.Ref
+	Parent string // version id of the parent; "" for a root
+	Warm   string // offer of the parent's Cut, if the parent is on this machine; "" for none
+
+	Dir      string          // of the cache on this machine; created when missing
+	Bucket   objstore.Bucket // of the logs
+	Branches *branch.Store
+	Owner    svc.Owner
+	// Lease is the time after which other nodes take over from a silent owner: the
+	// LeaseTTL of Branches; 0: no other node reaches the bucket.
+	Lease time.Duration
+
+	Sync   bool          // a write returns when the log has it [D49]
+	Window time.Duration // how long a write waits to be shipped, if not Sync; 0: DefaultWindow
+
+	Logger *slog.Logger
+	// Revoked, which may be nil, is called once, in its own goroutine, when the data
+	// must not be served any more.
+	Revoked func(error)
+}
+
+func (c *Config) check() error {
+	if c.Dir == "" || c.Bucket == nil || c.Branches == nil || c.Logger == nil || c.Owner.Node == "" {
+		return errors.New("open data of a version: a directory, a bucket, a branch store, a logger and an owner are required")
+	}
+	c.Window = cmp.Or(c.Window, DefaultWindow)
+	return nil
+}
+
+// behind is the maximum age of an unshipped write before others are held: the window, one
+// upload, and a margin.
+func (c *Config) behind() time.Duration {
+	if c.Sync {
+		return syncBehind
+	}
+	return 2*c.Window + time.Second
+}
+
+const (
+	syncBehind = 5 * time.Second
+	// holdLimit is how long writes are held before they are rejected.
+	holdLimit = 5 * time.Second
+)

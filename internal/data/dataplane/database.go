@@ -1,0 +1,205 @@
+package dataplane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/cowvfs"
+	"github.com/svcctl/svcctl/internal/data/replica"
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/data/volume"
+)
+
+const (
+	maxReaders  = 4
+	busyTimeout = 5 * time.Second
+)
+
+var errClosed = errors.New("the version's data is closed")
+
+// database is one SQLite file with its log: one connection that writes and up to maxReaders
+// that cannot, opened when first needed.
+type database struct {
+	name    string
+	volumes *Volumes
+	base    *branch.DatabaseBase // nil unless inherited
+	path    string
+	log     *replica.Log
+	file    *cowvfs.File
+	ship    *shipper
+	disk    disk
+	warm    *warmPages // while pages are read from the parent's file; else nil
+
+	writer chan *raw.Conn // holds the writer while it is free
+	idle   chan *raw.Conn // free readers
+	room   chan struct{}  // one token for each reader that may still be opened
+	done   chan struct{}  // closed by drain
+
+	writing    atomic.Pointer[chan struct{}] // closed at the end of the write in progress; nil without one
+	compacting atomic.Bool
+	unmarked   []string // superseded files that are in no dead list yet
+
+	blobUnreferenced chan struct{} // of the shared database: holds a token after a blob was unreferenced
+}
+
+// prepareWriter configures c as the connection that writes.
+func prepareWriter(ctx context.Context, c *raw.Conn) error {
+	defer c.Until(ctx)()
+	return c.Script(`
+		PRAGMA journal_mode = WAL;
+		PRAGMA synchronous = NORMAL; -- see disk
+		PRAGMA foreign_keys = ON;
+		PRAGMA trusted_schema = OFF;
+		PRAGMA cache_size = -4000;
+		PRAGMA temp_store = MEMORY;`)
+}
+
+// Read runs fn on a reader. In sync mode everything that fn saw is durable when Read returns,
+// with or without an error.
+func (db *database) Read(ctx context.Context, fn func(*raw.Conn) error) error {
+	if err := db.volumes.mayServe(ctx); err != nil {
+		return err
+	}
+	err := db.read(ctx, fn)
+	if !db.volumes.cfg.Sync {
+		return err
+	}
+	// An error may reveal what fn has read.
+	return errors.Join(err, db.awaitDurable(ctx))
+}
+
+func (db *database) read(ctx context.Context, fn func(*raw.Conn) error) error {
+	c, err := db.reader(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { db.idle <- c }()
+	defer c.Until(ctx)()
+	return fn(c)
+}
+
+// awaitDurable waits until the log has everything that a read may have seen. A reader can see
+// a commit before the shipper is notified, so awaitDurable first waits for a write in progress.
+func (db *database) awaitDurable(ctx context.Context) error {
+	if writing := db.writing.Load(); writing != nil {
+		select {
+		case <-*writing:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return db.ship.await(ctx, db.ship.mark())
+}
+
+func (db *database) reader(ctx context.Context) (*raw.Conn, error) {
+	select {
+	case c := <-db.idle: // any: all are warm
+		return c, nil
+	default:
+	}
+	select {
+	case <-db.done:
+		return nil, errClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case c := <-db.idle:
+		return c, nil
+	case <-db.room:
+		c, err := db.openReader()
+		if err != nil {
+			db.room <- struct{}{}
+		}
+		return c, err
+	}
+}
+
+func (db *database) openReader() (*raw.Conn, error) {
+	c, err := raw.Open(db.path, raw.Options{ReadOnly: true, VFS: cowvfs.Name, BusyTimeout: busyTimeout})
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Script(`PRAGMA query_only = ON; PRAGMA trusted_schema = OFF; PRAGMA cache_size = -2000; PRAGMA temp_store = MEMORY;`); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
+}
+
+// Write runs fn on the writer, behind the gate. While the log does not follow, Write is held and
+// then rejected. When it returns nil, the commits of fn are on disk or, in sync mode, in the
+// log.
+func (db *database) Write(ctx context.Context, fn func(*raw.Conn) error) error {
+	if err := db.volumes.mayServe(ctx); err != nil {
+		return err
+	}
+	if err := db.ship.admit(ctx); err != nil {
+		return err
+	}
+	before := db.ship.mark()
+	err := db.write(ctx, fn)
+	after := db.ship.mark()
+	switch {
+	case db.volumes.cfg.Sync:
+		return errors.Join(err, db.ship.await(ctx, after))
+	case after == before: // nothing was committed
+		return err
+	}
+	return errors.Join(err, db.toDisk())
+}
+
+// toDisk syncs the commits to disk. After one failure the disk is not trusted again: the worker host
+// ends, and the next one reads the state of the disk.
+func (db *database) toDisk() error {
+	err := db.disk.sync()
+	if err != nil {
+		err = fmt.Errorf("%w: %w", errDisk, err)
+		db.volumes.revoke(err)
+	}
+	return err
+}
+
+func (db *database) write(ctx context.Context, fn func(*raw.Conn) error) error {
+	select {
+	case <-db.done:
+		return errClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	case c := <-db.writer:
+		defer func() { db.writer <- c }()
+		if err := cmp.Or(ctx.Err(), db.closing()); err != nil { // several cases may have been ready
+			return err
+		}
+		if err := db.volumes.gate.enter(ctx); err != nil {
+			return err
+		}
+		defer db.volumes.gate.leave()
+		over := make(chan struct{})
+		db.writing.Store(&over)
+		defer func() { db.writing.Store(nil); close(over) }()
+		defer c.Until(ctx)()
+		return fn(c)
+	}
+}
+
+// closing returns errClosed once drain has begun.
+func (db *database) closing() error {
+	select {
+	case <-db.done:
+		return errClosed
+	default:
+		return nil
+	}
+}
+
+// History returns the database's position.
+func (db *database) History() volume.History {
+	h := volume.History{Head: uint64(db.file.TXID())}
+	if db.base != nil {
+		h.Parent, h.Fork = db.volumes.manifest.Parent.Version, db.base.TXID
+	}
+	return h
+}

@@ -1,0 +1,109 @@
+package dataplane
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// While a write such as an import takes long, a cut repeatedly holds new writers for gateHold,
+// and fails after gateLimit.
+const (
+	gateHold  = 250 * time.Millisecond
+	gatePause = time.Second
+	gateLimit = 30 * time.Second // less than the time limit of a fork
+)
+
+// gate admits any number of writers, or one cut. Safe for concurrent use.
+type gate struct {
+	turn chan struct{} // holds a token while a cut waits or has the gate
+
+	mu      sync.Mutex // guards the fields below
+	writers int
+	shut    chan struct{} // closed when writers are admitted again; nil while they are
+	empty   chan struct{} // closed when the last writer has left; nil while no cut waits for that
+}
+
+func newGate() *gate { return &gate{turn: make(chan struct{}, 1)} }
+
+// enter admits a writer, which calls leave at its end.
+func (g *gate) enter(ctx context.Context) error {
+	for {
+		g.mu.Lock()
+		shut := g.shut
+		if shut == nil {
+			g.writers++
+		}
+		g.mu.Unlock()
+		if shut == nil {
+			return nil
+		}
+		select {
+		case <-shut:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.writers--; g.writers == 0 && g.empty != nil {
+		close(g.empty)
+		g.empty = nil
+	}
+}
+
+// acquire waits until no writer is in and holds new ones until release is called. It fails with
+// parent_busy after gateLimit.
+func (g *gate) acquire(ctx context.Context) (release func(), err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, gateLimit, svc.Errorf(svc.Unavailable, svc.CodeParentBusy,
+		"a write to the parent's data has run for longer than %v, so the data cannot be forked", gateLimit).
+		WithHint("wait for the import or the query to end, and deploy again"))
+	defer cancel()
+	select {
+	case g.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	for !g.close(ctx) {
+		g.open()
+		select {
+		case <-time.After(gatePause):
+		case <-ctx.Done():
+			<-g.turn
+			return nil, context.Cause(ctx)
+		}
+	}
+	return func() { g.open(); <-g.turn }, nil
+}
+
+// close holds new writers and reports whether the others have left within gateHold.
+func (g *gate) close(ctx context.Context) bool {
+	g.mu.Lock()
+	g.shut = make(chan struct{})
+	if g.writers == 0 {
+		g.mu.Unlock()
+		return true
+	}
+	empty := make(chan struct{})
+	g.empty = empty
+	g.mu.Unlock()
+	select {
+	case <-empty:
+		return true
+	case <-time.After(gateHold):
+	case <-ctx.Done():
+	}
+	return false
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.shut)
+	g.shut, g.empty = nil, nil
+}

@@ -1,0 +1,293 @@
+package dataplane
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/cowvfs"
+	"github.com/svcctl/svcctl/internal/data/replica"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	appendLimit = 15 * time.Second // for one attempt at a small transaction
+	slowLine    = 256 << 10        // minimum bytes per second of a connection
+	firstPause  = 50 * time.Millisecond
+	longPause   = 2 * time.Second
+)
+
+// shipper appends the commits of one database to its log, in one goroutine that sleeps while
+// nothing is pending. Commits are counted by marks: a mark is durable once shipped has reached
+// it.
+type shipper struct {
+	db   *database
+	wake chan struct{} // holds a token when a commit is pending
+	rush chan struct{} // holds a token when the window must not be waited for
+	done chan struct{} // closed when run has returned
+
+	mu               sync.Mutex // guards the fields below
+	written, shipped uint64
+	since            time.Time     // lower bound of the time of unshipped commits; zero without one
+	moved            chan struct{} // closed when shipped or failing changes
+	failing          error         // of the last attempt, nil after a success
+
+	current *cowvfs.Segment // next segment to ship; only run uses it
+	fresh   int             // appended since the last compaction; only run uses it
+}
+
+func newShipper(db *database) *shipper {
+	return &shipper{
+		db: db, wake: make(chan struct{}, 1), rush: make(chan struct{}, 1),
+		done: make(chan struct{}), moved: make(chan struct{}),
+	}
+}
+
+// committed is called after each commit, on the writer's goroutine.
+func (p *shipper) committed() {
+	p.mu.Lock()
+	p.written++
+	if p.since.IsZero() {
+		p.since = time.Now()
+	}
+	p.mu.Unlock()
+	poke(p.wake)
+}
+
+func poke(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// mark covers every commit so far.
+func (p *shipper) mark() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.written
+}
+
+// await returns when the log has every commit up to mark.
+func (p *shipper) await(ctx context.Context, mark uint64) error {
+	for {
+		p.mu.Lock()
+		reached, moved := p.shipped >= mark, p.moved
+		p.mu.Unlock()
+		if reached {
+			return nil
+		}
+		select {
+		case <-moved:
+		case <-p.db.volumes.revoked.done:
+			return p.db.volumes.revoked.err
+		case <-p.done:
+			return cmp.Or(p.db.volumes.revoked.check(), errClosed)
+		case <-ctx.Done():
+			return p.notDurable(context.Cause(ctx))
+		}
+	}
+}
+
+func (p *shipper) notDurable(cause error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return svc.Errorf(svc.Unavailable, svc.CodeNotDurable, "the object store has not confirmed the write; it may or may not be stored").
+		Because(errors.Join(cause, p.failing))
+}
+
+// flush ships everything committed so far, without waiting for the window.
+func (p *shipper) flush(ctx context.Context) error {
+	mark := p.mark()
+	poke(p.rush)
+	return p.await(ctx, mark)
+}
+
+// admit admits a write: immediately while the log follows; otherwise the write is held for
+// holdLimit and then rejected.
+func (p *shipper) admit(ctx context.Context) error {
+	limit := p.db.volumes.cfg.behind()
+	for {
+		if err := p.db.volumes.revoked.check(); err != nil {
+			return err
+		}
+		age, moved := p.age()
+		if age < limit {
+			return nil
+		}
+		poke(p.rush)
+		left := limit + holdLimit - age
+		if left <= 0 {
+			return p.behind(age)
+		}
+		t := time.NewTimer(left)
+		select {
+		case <-moved:
+		case <-t.C:
+		case <-p.db.volumes.revoked.done:
+		case <-ctx.Done():
+			t.Stop()
+			return context.Cause(ctx)
+		}
+		t.Stop()
+	}
+}
+
+// age is the age of the oldest unshipped commit.
+func (p *shipper) age() (time.Duration, <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.since.IsZero() {
+		return 0, p.moved
+	}
+	return time.Since(p.since), p.moved
+}
+
+// lag is age, and the error of the last attempt.
+func (p *shipper) lag() (age time.Duration, failing error) {
+	age, _ = p.age()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return age, p.failing
+}
+
+func (p *shipper) behind(age time.Duration) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return svc.Errorf(svc.Unavailable, svc.CodeDataBehind, "the object store has accepted no write for %s; writes are rejected until it does",
+		age.Round(time.Second)).Because(p.failing).After(time.Second)
+}
+
+// run ships until ctx ends.
+func (p *shipper) run(ctx context.Context) {
+	defer close(p.done)
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.wake:
+		}
+		if p.awaitWindow(ctx) && !p.shipAll(ctx) {
+			return
+		}
+	}
+}
+
+// awaitWindow waits until it is time to ship, and reports whether a commit is pending.
+func (p *shipper) awaitWindow(ctx context.Context) bool {
+	p.mu.Lock()
+	since := p.since
+	p.mu.Unlock()
+	if since.IsZero() {
+		return false
+	}
+	if p.db.volumes.cfg.Sync {
+		return true
+	}
+	t := time.NewTimer(time.Until(since.Add(p.db.volumes.cfg.Window)))
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-p.rush:
+	case <-ctx.Done():
+	}
+	return true
+}
+
+// shipAll ships everything committed when it begins, and retries until it succeeds. It returns
+// false when ctx has ended or ownership was revoked.
+func (p *shipper) shipAll(ctx context.Context) bool {
+	for pause := firstPause; ; pause = min(2*pause, longPause) {
+		goal, began := p.mark(), time.Now()
+		err := p.drain(ctx)
+		p.advance(goal, began, err)
+		switch {
+		case err == nil:
+			return true
+		case ctx.Err() != nil:
+			return false
+		case final(err):
+			p.db.volumes.revoke(err)
+			return false
+		}
+		p.db.volumes.cfg.Logger.WarnContext(ctx, "append to the log failed; retrying", "database", p.db.name, "error", err, "retry_in", pause)
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return false
+		}
+	}
+}
+
+// advance records the result of an attempt and notifies waiting goroutines.
+func (p *shipper) advance(goal uint64, began time.Time, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failing = err
+	if err == nil {
+		p.shipped, p.since = goal, time.Time{}
+		if p.written > goal {
+			p.since = began
+			poke(p.wake)
+		}
+	}
+	close(p.moved)
+	p.moved = make(chan struct{})
+}
+
+// final reports whether a retry cannot succeed.
+func final(err error) bool {
+	var damaged *replica.CorruptError
+	return errors.Is(err, replica.ErrFenced) || errors.Is(err, replica.ErrOrder) || errors.As(err, &damaged)
+}
+
+// drain appends everything committed when it begins. Later commits wait for their own window:
+// otherwise a busy database would be shipped without a pause.
+func (p *shipper) drain(ctx context.Context) error {
+	goal, err := p.db.file.Stage()
+	if err != nil {
+		return err
+	}
+	for reached := replica.TXID(0); reached < goal; {
+		if p.current == nil {
+			seg, ok, err := p.db.file.Next()
+			if err != nil || !ok {
+				return err
+			}
+			p.current = &seg
+		}
+		if err := p.ship(ctx, *p.current); err != nil {
+			return err
+		}
+		reached, p.current = p.current.TXID, nil
+		if p.fresh++; p.fresh >= compactAfter {
+			p.fresh = 0
+			p.db.compactLater()
+		}
+	}
+	return nil
+}
+
+// ship appends one segment, unless an earlier attempt has, and deletes it locally.
+func (p *shipper) ship(ctx context.Context, seg cowvfs.Segment) error {
+	log := p.db.log
+	if log.Position() < seg.TXID {
+		f, err := os.Open(seg.Path)
+		if err != nil {
+			return fmt.Errorf("read transaction to ship: %w", err)
+		}
+		defer f.Close()
+		try, cancel := context.WithTimeout(ctx, appendLimit+time.Duration(seg.Bytes/slowLine)*time.Second)
+		defer cancel()
+		if err := log.AppendFrom(try, seg.TXID, f, seg.Bytes); err != nil {
+			return err
+		}
+	}
+	return p.db.file.Shipped(seg.TXID)
+}

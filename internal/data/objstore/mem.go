@@ -1,0 +1,108 @@
+package objstore
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Mem is a Bucket in memory, the reference implementation, for unit tests. The zero
+// value is an empty bucket.
+type Mem struct {
+	mu      sync.Mutex
+	objects map[string]memObject
+}
+
+type memObject struct {
+	data []byte
+	info Info
+}
+
+var _ Bucket = (*Mem)(nil)
+
+// Put implements Bucket.
+func (m *Mem) Put(_ context.Context, key string, body io.Reader, size int64, cond Condition) (Info, error) {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		return Info{}, fmt.Errorf("read body of %s: %w", key, err)
+	}
+	if size >= 0 && int64(len(data)) != size {
+		return Info{}, fmt.Errorf("put %s: body has %d bytes, want %d", key, len(data), size)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	old, exists := m.objects[key]
+	if cond.IfAbsent && exists || cond.IfMatch != "" && (!exists || old.info.ETag != cond.IfMatch) {
+		return Info{}, fmt.Errorf("put %s: %w", key, ErrPrecondition)
+	}
+	if m.objects == nil {
+		m.objects = map[string]memObject{}
+	}
+	sum := sha256.Sum256(data)
+	info := Info{Key: key, Size: int64(len(data)), ETag: hex.EncodeToString(sum[:16]), Modified: time.Now()}
+	m.objects[key] = memObject{data, info}
+	return info, nil
+}
+
+// Get implements Bucket.
+func (m *Mem) Get(_ context.Context, key string, off, n int64) (io.ReadCloser, Info, error) {
+	o, err := m.object(key)
+	if err != nil {
+		return nil, Info{}, err
+	}
+	data := o.data[min(off, o.info.Size):]
+	if n >= 0 {
+		data = data[:min(n, int64(len(data)))]
+	}
+	return io.NopCloser(bytes.NewReader(data)), o.info, nil
+}
+
+// Stat implements Bucket.
+func (m *Mem) Stat(_ context.Context, key string) (Info, error) {
+	o, err := m.object(key)
+	return o.info, err
+}
+
+func (m *Mem) object(key string) (memObject, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o, ok := m.objects[key]
+	if !ok {
+		return memObject{}, fmt.Errorf("%s: %w", key, ErrNotExist)
+	}
+	return o, nil
+}
+
+// List implements Bucket.
+func (m *Mem) List(_ context.Context, prefix, after string, limit int) ([]Info, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var page []Info
+	for _, key := range slices.Sorted(maps.Keys(m.objects)) {
+		if len(page) == limit {
+			break
+		}
+		if strings.HasPrefix(key, prefix) && key > after {
+			page = append(page, m.objects[key].info)
+		}
+	}
+	return page, nil
+}
+
+// Delete implements Bucket.
+func (m *Mem) Delete(_ context.Context, keys ...string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, key := range keys {
+		delete(m.objects, key)
+	}
+	return nil
+}

@@ -1,0 +1,73 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// Restore writes the database right after txid to path. On success the file is complete,
+// checked against the checksums of all its source files, and synced; on failure path is
+// unchanged. Transaction 0 is an empty file.
+func (l *Log) Restore(ctx context.Context, txid TXID, path string) error {
+	plan, err := l.Plan(txid)
+	if err != nil {
+		return err
+	}
+	src, err := l.Source(ctx, plan)
+	if err != nil {
+		return fmt.Errorf("restore %s at %d: %w", l.prefix, txid, err)
+	}
+	if err := src.Restore(ctx, path); err != nil {
+		return fmt.Errorf("restore %s at %d: %w", l.prefix, txid, err)
+	}
+	return nil
+}
+
+// Restore writes the whole database to path, see Log.Restore.
+func (s *Source) Restore(ctx context.Context, path string) (err error) {
+	dir := filepath.Dir(path)
+	tmp, err := os.CreateTemp(dir, filepath.Base(path)+".restore-*")
+	if err != nil {
+		return fmt.Errorf("create restored file: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = tmp.Close()
+			_ = os.Remove(tmp.Name()) // err is reported instead
+		}
+	}()
+	if err := tmp.Truncate(int64(len(s.where)) * int64(s.pageSize)); err != nil {
+		return fmt.Errorf("resize restored file: %w", err)
+	}
+	err = s.Hydrate(ctx, func(pgno uint32, pages []byte) error {
+		_, err := tmp.WriteAt(pages, int64(pgno-1)*int64(s.pageSize))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := tmp.Sync(); err != nil {
+		return fmt.Errorf("sync restored file: %w", err)
+	}
+	if err := tmp.Close(); err != nil {
+		return fmt.Errorf("close restored file: %w", err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("rename restored file: %w", err)
+	}
+	return syncDir(dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return fmt.Errorf("open directory to sync: %w", err)
+	}
+	if err := errors.Join(d.Sync(), d.Close()); err != nil {
+		return fmt.Errorf("sync directory: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,157 @@
+package replica
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/superfly/ltx"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+)
+
+// Readahead is how many pages a reader should request together.
+const Readahead = 16
+
+// indexReads is how many indexes are fetched concurrently; smallBytes bounds the small
+// files kept in memory.
+const (
+	indexReads = 24
+	smallBytes = 4 << 20
+)
+
+// Source reads pages of a database at one transaction directly from the files of a
+// restore plan. It has 12 bytes in memory for each page of the database, and the newest
+// small files of the plan, up to 4 MiB, which usually have page 1. A Source is valid
+// while its files exist. Safe for concurrent use.
+type Source struct {
+	bucket   objstore.Bucket
+	plan     []branch.File
+	pageSize uint32
+	where    []uint64 // by page-1: file of the plan << 48 | offset
+	size     []uint32 // of the frame; 0 for the lock page, which is in no file
+	small    [][]byte // by file: its content, or nil
+}
+
+const offsetBits = 48
+
+// Source opens a plan of this log, see NewSource.
+func (l *Log) Source(ctx context.Context, plan []branch.File) (*Source, error) {
+	return NewSource(ctx, l.bucket, plan)
+}
+
+// NewSource reads the indexes of a plan, oldest first: one GET for each file,
+// and one for a header. An empty plan is an empty database.
+func NewSource(ctx context.Context, b objstore.Bucket, plan []branch.File) (*Source, error) {
+	s := &Source{bucket: b, plan: plan, small: make([][]byte, len(plan))}
+	if len(plan) == 0 {
+		return s, nil
+	}
+	if len(plan) >= 1<<(64-offsetBits) {
+		return nil, fmt.Errorf("open plan: %d files are too many", len(plan))
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	indexes := s.fetchIndexes(ctx)
+	hdr, err := s.header(ctx, plan[len(plan)-1])
+	if err != nil {
+		return nil, err
+	}
+	s.pageSize = hdr.PageSize
+	s.where, s.size = make([]uint64, hdr.Commit), make([]uint32, hdr.Commit)
+	for i, f := range plan {
+		x := <-indexes[i]
+		if x.err != nil {
+			return nil, fmt.Errorf("read index of %s: %w", f.Key(), x.err)
+		}
+		if err := s.overlay(i, x.index); err != nil {
+			return nil, err
+		}
+		s.small[i] = x.data
+	}
+	s.trim()
+	return s, s.complete(hdr)
+}
+
+type fetched struct {
+	index *pageIndex
+	data  []byte // the whole file, when it is small
+	err   error
+}
+
+// trim drops small files from memory, oldest first, beyond the bound.
+func (s *Source) trim() {
+	left := smallBytes
+	for i := len(s.small) - 1; i >= 0; i-- {
+		if left -= len(s.small[i]); left < 0 {
+			s.small[i] = nil
+		}
+	}
+}
+
+// fetchIndexes reads the indexes of all files, indexReads at a time.
+func (s *Source) fetchIndexes(ctx context.Context) []chan fetched {
+	out := make([]chan fetched, len(s.plan))
+	for i := range out {
+		out[i] = make(chan fetched, 1)
+	}
+	var next sync.Mutex
+	at := 0
+	for range min(indexReads, len(s.plan)) {
+		go func() {
+			for {
+				next.Lock()
+				i := at
+				at++
+				next.Unlock()
+				if i >= len(s.plan) {
+					return
+				}
+				x, data, err := fetchIndex(ctx, s.bucket, s.plan[i])
+				out[i] <- fetched{x, data, err}
+			}
+		}()
+	}
+	return out
+}
+
+func (s *Source) header(ctx context.Context, f branch.File) (ltx.Header, error) {
+	head, err := readRange(ctx, s.bucket, f, 0, ltx.HeaderSize)
+	if err != nil {
+		return ltx.Header{}, err
+	}
+	return headerOf(f, head)
+}
+
+// overlay records the pages of file i of the plan, which replace those of older files.
+func (s *Source) overlay(i int, x *pageIndex) error {
+	return x.each(x.entries, func(f frame) error {
+		if int64(f.pgno) <= int64(len(s.where)) {
+			s.where[f.pgno-1] = place(i, f.off)
+			s.size[f.pgno-1] = f.size
+		}
+		return nil
+	})
+}
+
+func place(file int, off int64) uint64 { return uint64(file)<<offsetBits | uint64(off) } //nolint:gosec // neither is negative
+
+// complete checks that every page is in a file.
+func (s *Source) complete(hdr ltx.Header) error {
+	for i, size := range s.size {
+		if pgno := uint32(i) + 1; size == 0 && pgno != hdr.LockPgno() {
+			return corrupt(s.plan[len(s.plan)-1], "page %d of %d is in no file of the plan", pgno, len(s.size))
+		}
+	}
+	return nil
+}
+
+// PageSize is the size of a page in bytes, 0 for an empty database.
+func (s *Source) PageSize() int { return int(s.pageSize) }
+
+// Pages is the size of the database in pages.
+func (s *Source) Pages() uint32 { return uint32(len(s.where)) } //nolint:gosec // made from a uint32
+
+// Files is how many files the plan has.
+func (s *Source) Files() int { return len(s.plan) }

@@ -1,0 +1,160 @@
+package s3server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/s3"
+	"github.com/svcctl/svcctl/internal/data/s3server"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// role is the role of the test binary as the server's child.
+const role = "object-store"
+
+func TestMain(m *testing.M) {
+	svctest.Main(m, map[string]svctest.Role{role: func(ctx context.Context, _ []string) error { return s3server.Run(ctx, os.Stdin) }})
+}
+
+func start(t testing.TB) *s3server.Server {
+	t.Helper()
+	dir := svctest.ShortDir(t)
+	s, err := s3server.New(s3server.Config{
+		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: "127.0.0.1:0",
+		Command: svctest.Command(role), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	return s
+}
+
+func open(t testing.TB, endpoint string, k s3server.Keys) *s3.Store {
+	t.Helper()
+	store, err := s3.New(s3.Config{Endpoint: endpoint, AccessKey: k.AccessKey, SecretKey: k.SecretKey})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return store
+}
+
+func bucket(t testing.TB, store *s3.Store, name string) *s3.Bucket {
+	t.Helper()
+	for range 2 { // the second call finds the bucket
+		if err := store.EnsureBucket(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return store.Bucket(name, "")
+}
+
+func TestContractOverSocketAndTCP(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	objstoretest.Run(t, bucket(t, open(t, "unix:"+socketOf(s), s.Keys()), "over-socket"))
+	objstoretest.Run(t, bucket(t, open(t, s.Endpoint(), s.Keys()), "over-tcp"))
+	prefixed := open(t, s.Endpoint(), s.Keys()).Bucket("over-tcp", "below/")
+	objstoretest.Run(t, prefixed)
+}
+
+func TestProbe(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := bucket(t, open(t, "unix:"+socketOf(s), s.Keys()), "probed")
+	for range 3 {
+		begin := time.Now()
+		if err := objstore.Probe(t.Context(), b, "probe"); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("probed in %v", time.Since(begin))
+	}
+	if left, err := objstore.ListAll(t.Context(), b, ""); err != nil || len(left) > 0 {
+		t.Errorf("the probe left %v, %v", left, err)
+	}
+}
+
+func socketOf(s *s3server.Server) string {
+	return filepath.Join(filepath.Dir(filepath.Dir(s.KeysFile())), "s3.sock")
+}
+
+func TestWrongKeysAreRejected(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	bad := open(t, s.Endpoint(), s3server.Keys{AccessKey: s.Keys().AccessKey, SecretKey: svc.Secret("wrong")})
+	if err := bad.EnsureBucket(t.Context(), "mine"); err == nil {
+		t.Error("a wrong secret was accepted")
+	}
+	info, err := os.Stat(s.KeysFile())
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("keys file: %v, %v", info.Mode(), err)
+	}
+	info, err = os.Stat(socketOf(s))
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("socket: %v, %v", info.Mode(), err)
+	}
+}
+
+func TestSurvivesKill(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := bucket(t, open(t, "unix:"+socketOf(s), s.Keys()), "kept")
+	for i := range 5 {
+		key := fmt.Sprintf("k%d", i)
+		if _, err := b.Put(t.Context(), key, strings.NewReader("v"), 1, objstore.Condition{IfAbsent: true}); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Kill(s.PID(), syscall.SIGKILL); err != nil {
+			t.Fatal(err)
+		}
+		svctest.Succeeds(t, "the object store to answer again", func() error {
+			_, err := b.Stat(t.Context(), key)
+			if errors.Is(err, objstore.ErrNotExist) {
+				t.Fatalf("an acknowledged object is missing: %v", err)
+			}
+			return err
+		})
+	}
+}
+
+func TestPresignedPut(t *testing.T) {
+	t.Parallel()
+	s := start(t)
+	b := bucket(t, open(t, s.Endpoint(), s.Keys()), "uploads")
+	url, headers, err := b.PresignPut(t.Context(), "p/v/bundle.tar.zst", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader("bundle"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, v := range headers {
+			req.Header.Set(k, v)
+		}
+		resp, err := (&http.Client{}).Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("status %d, want %d", resp.StatusCode, want)
+		}
+	}
+}

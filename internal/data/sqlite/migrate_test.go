@@ -1,0 +1,173 @@
+package sqlite_test
+
+import (
+	"database/sql"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/fstest"
+
+	"github.com/svcctl/svcctl/internal/data/sqlite"
+)
+
+const appID = 0x1234
+
+// schema makes a Schema of these files.
+func schema(files ...string) sqlite.Schema {
+	m := fstest.MapFS{}
+	for i := 0; i < len(files); i += 2 {
+		m[files[i]] = &fstest.MapFile{Data: []byte(files[i+1])}
+	}
+	return sqlite.Schema{Name: "thing", ApplicationID: appID, Files: m}
+}
+
+const (
+	init1 = "CREATE TABLE p (id INTEGER PRIMARY KEY, v TEXT); CREATE TABLE c (p INTEGER NOT NULL REFERENCES p (id)); INSERT INTO p VALUES (1, 'a'); INSERT INTO c VALUES (1)"
+	// init2 rebuilds the table that c refers to, which is impossible with foreign keys on.
+	init2 = "CREATE TABLE p2 (id INTEGER PRIMARY KEY, v TEXT NOT NULL); INSERT INTO p2 SELECT * FROM p; DROP TABLE p; ALTER TABLE p2 RENAME TO p"
+)
+
+func TestMigrate(t *testing.T) {
+	t.Parallel()
+	db := open(t, temp(t), sqlite.Options{})
+	one, two := schema("0001_init.sql", init1), schema("0001_init.sql", init1, "0002_not_null.sql", init2)
+	for i, s := range []sqlite.Schema{one, one, two, two} {
+		if err := s.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := value[int](t, db, "PRAGMA user_version"), 1+i/2; got != want {
+			t.Errorf("user_version = %d, want %d", got, want)
+		}
+	}
+	if id := value[int](t, db, "PRAGMA application_id"); id != appID {
+		t.Errorf("application_id = %#x", id)
+	}
+	if v := value[string](t, db, "SELECT v FROM c JOIN p ON p.id = c.p"); v != "a" {
+		t.Errorf("v = %q", v)
+	}
+	if n := value[int](t, db, "SELECT \"notnull\" FROM pragma_table_info('p') WHERE name = 'v'"); n != 1 {
+		t.Error("the second migration did not take effect")
+	}
+	assertForeignKeysOn(t, db)
+}
+
+// assertForeignKeysOn checks that Migrate turned foreign keys on again.
+func assertForeignKeysOn(t *testing.T, db *sqlite.DB) {
+	t.Helper()
+	if err := db.InTx(t.Context(), func(tx *sql.Tx) error {
+		var on int
+		err := tx.QueryRowContext(t.Context(), "PRAGMA foreign_keys").Scan(&on)
+		if on != 1 {
+			t.Errorf("foreign_keys = %d", on)
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMigrateRejects(t *testing.T) {
+	t.Parallel()
+	two := schema("0001_a.sql", "CREATE TABLE a (x)", "0002_b.sql", "CREATE TABLE b (x)")
+	for name, tc := range map[string]struct {
+		before string // statements on the file before Migrate
+		s      sqlite.Schema
+		want   error
+		text   string
+	}{
+		"a newer file":              {"PRAGMA user_version=3; PRAGMA application_id=4660; CREATE TABLE future (x)", two, sqlite.ErrNewer, "version 3, this program knows 2"},
+		"another program's file":    {"PRAGMA application_id=7", two, sqlite.ErrForeign, "choose another path"},
+		"another program's tables":  {"CREATE TABLE diary (x)", two, sqlite.ErrForeign, "application id 0"},
+		"another program's version": {"PRAGMA user_version=1", two, sqlite.ErrForeign, "application id 0"},
+		"a gap":                     {"", schema("0001_a.sql", "", "0003_c.sql", ""), nil, "want a name that begins with 0002_"},
+		"a bad name":                {"", schema("1_a.sql", ""), nil, "want a name that begins with 0001_"},
+		"a bad statement":           {"", schema("0001_a.sql", "CREATE TABLE x (y); NONSENSE"), nil, "0001_a.sql"},
+		"rows without parents": {
+			"", schema("0001_a.sql", "CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (p REFERENCES p (id)); INSERT INTO c VALUES (9)"),
+			nil, "rows of c violate a foreign key",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := open(t, temp(t), sqlite.Options{})
+			if tc.before != "" {
+				exec(t, db, tc.before)
+			}
+			before := value[string](t, db, dump)
+			err := tc.s.Migrate(t.Context(), db)
+			if err == nil || tc.want != nil && !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.text) {
+				t.Errorf("err = %v, want %v with %q", err, tc.want, tc.text)
+			}
+			if after := value[string](t, db, dump); after != before {
+				t.Errorf("the file changed from %s to %s", before, after)
+			}
+			assertForeignKeysOn(t, db)
+		})
+	}
+}
+
+// dump is a summary of everything that a migration can change.
+const dump = `SELECT (SELECT user_version FROM pragma_user_version) || ' ' || (SELECT application_id FROM pragma_application_id)
+	|| ' ' || coalesce((SELECT group_concat(name) FROM sqlite_schema), '')`
+
+// TestMigrateStopsBetween: a bad second migration leaves the first in place.
+func TestMigrateStopsBetween(t *testing.T) {
+	t.Parallel()
+	db := open(t, temp(t), sqlite.Options{})
+	if err := schema("0001_a.sql", "CREATE TABLE a (x)", "0002_b.sql", "NONSENSE").Migrate(t.Context(), db); err == nil {
+		t.Fatal("no error")
+	}
+	if got := value[string](t, db, dump); got != "1 4660 a" {
+		t.Errorf("left: %s", got)
+	}
+	if err := schema("0001_a.sql", "", "0002_b.sql", "CREATE TABLE b (x)").Migrate(t.Context(), db); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestMigrateConcurrently(t *testing.T) {
+	t.Parallel()
+	path := temp(t)
+	s := schema("0001_a.sql", "CREATE TABLE a (x)", "0002_b.sql", "INSERT INTO a VALUES (1)")
+	dbs := make([]*sqlite.DB, 4)
+	for i := range dbs {
+		dbs[i] = open(t, path, sqlite.Options{})
+	}
+	var wg sync.WaitGroup
+	for _, db := range dbs {
+		wg.Go(func() {
+			if err := s.Migrate(t.Context(), db); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if n := value[int](t, dbs[0], "SELECT count(*) FROM a"); n != 1 {
+		t.Errorf("the second migration ran %d times", n)
+	}
+}
+
+// TestMigrateLeavesNoWAL: after Close the file alone is the whole database.
+func TestMigrateLeavesNoWAL(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "x.db"), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(schema("0001_a.sql", init1).Migrate(t.Context(), db), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	left := map[string]bool{}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		left[e.Name()] = true
+	}
+	if err != nil || !maps.Equal(left, map[string]bool{"x.db": true}) {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}

@@ -1,0 +1,60 @@
+package volume
+
+import (
+	"context"
+	"os"
+	"strconv"
+
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+)
+
+// Names of databases with a meaning.
+const (
+	// SharedDatabase is the database of the kinds whose resources are many and
+	// small. Its rows name blobs.
+	SharedDatabase = "sys"
+	// UserPrefix begins the names of the databases whose SQL is the user's.
+	UserPrefix = "database-"
+)
+
+// Volumes are the databases of one version. Database opens or creates one by name
+// (letters, digits, "-", "_" and "."); callers with the same name share it, and
+// Volumes closes it.
+type Volumes interface {
+	Database(ctx context.Context, name string) (Database, error)
+	Blobs() Blobs
+	// Temp creates an empty file on the disk of the databases. The caller closes and
+	// deletes it; the next opening of the version deletes files left by a crash.
+	Temp() (*os.File, error)
+}
+
+// Database is one SQLite file of a version, replicated to the object store. Every
+// write goes through Write, which has the version's write gate.
+type Database interface {
+	// Read runs fn on a pooled connection that cannot write.
+	Read(ctx context.Context, fn func(*raw.Conn) error) error
+	// Write runs fn on the one connection that can write. fn owns its transaction and
+	// must leave none open. When Write returns, the committed transactions are on
+	// disk and, with SVC_DURABILITY=sync, in the object store.
+	Write(ctx context.Context, fn func(*raw.Conn) error) error
+	// History returns the database's position.
+	History() History
+}
+
+// History is a database's position among versions that share history.
+type History struct {
+	Parent string // version id of the parent; "" for a root
+	Fork   uint64 // the parent's transaction at the cut
+	Head   uint64 // its newest transaction
+}
+
+// ForkTXID is Fork as it appears in the API; "" for a root.
+func (h History) ForkTXID() string {
+	if h.Parent == "" {
+		return ""
+	}
+	return strconv.FormatUint(h.Fork, 10)
+}
+
+// HeadTXID is Head as it appears in the API.
+func (h History) HeadTXID() string { return strconv.FormatUint(h.Head, 10) }

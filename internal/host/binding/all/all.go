@@ -1,0 +1,15 @@
+// Package all lists the binding kinds this program ships.
+package all
+
+import (
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/database"
+	"github.com/svcctl/svcctl/internal/host/binding/kv"
+	"github.com/svcctl/svcctl/internal/host/binding/objects"
+	"github.com/svcctl/svcctl/internal/host/binding/versionmeta"
+)
+
+// Kinds gives every kind, in the order they are documented.
+func Kinds() []binding.Kind {
+	return []binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}}
+}

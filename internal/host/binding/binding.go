@@ -1,0 +1,77 @@
+// Package binding is the extension point for resources a worker sees. A Kind
+// lives in one folder and answers: is this declaration right, where is its
+// data, what does workerd need, and what serves its requests. No other part of
+// the program learns a kind's name; internal/host/binding/all lists them.
+//
+// Ownership: the runtime host opens one Instance per resource, serves it on the
+// private socket of the version, and closes it after workerd is gone.
+// Concurrency: an Instance serves concurrent requests.
+package binding
+
+import (
+	"context"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Kind is one type of resource.
+type Kind interface {
+	// Name is the kind's name in a manifest: "kv", "database" [D32].
+	Name() string
+	// Check refuses a declaration that could not be opened or wired.
+	Check(d bundle.Binding) error
+	// Open makes the data of d's resource ready. Declarations that name the
+	// same resource share one Instance. A kind without data returns nil, nil.
+	Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (Instance, error)
+	// Wire is the part of workerd's config for d.
+	Wire(d bundle.Binding, s Site) Wiring
+}
+
+// Instance serves the requests that workerd sends for one resource. It must
+// read a request's body to the end before it answers.
+type Instance interface {
+	http.Handler
+	Close() error
+}
+
+// Migrator is an Instance that takes SQL migrations in the step `preparing`.
+// Migrate is idempotent and reports what it applied; files holds m's files at
+// migrations/<binding>/<name>.
+type Migrator interface {
+	Migrate(ctx context.Context, m bundle.Migrations, files fs.FS) (applied []string, err error)
+}
+
+// Site is where a binding is wired in.
+type Site struct {
+	Ref       svc.Ref
+	CreatedAt time.Time // of the version
+	Tag       string    // the version's label: its git ref or ""
+	Address   string    // "unix:/path" of the socket that serves Instances
+}
+
+// RouteHeader tells Instances apart on that socket: its value is
+// "<kind>/<resource>". workerd sets it and removes any that a worker sent.
+const RouteHeader = "X-Svc-Binding"
+
+// Service is the workerd service that reaches the Instance of d.
+func (s Site) Service(name string, d bundle.Binding) workerd.Service {
+	return workerd.Service{Name: name, External: &workerd.External{
+		Address:              s.Address,
+		InjectRequestHeaders: []workerd.Header{{Name: RouteHeader, Value: Route(d)}},
+	}}
+}
+
+// Route names the Instance of d: its kind and resource.
+func Route(d bundle.Binding) string { return d.Kind + "/" + d.Resource }
+
+// Wiring is what one binding adds to a version's workerd config.
+type Wiring struct {
+	Binding  workerd.Binding
+	Services []workerd.Service // services of equal name are added once
+}

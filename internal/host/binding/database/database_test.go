@@ -1,0 +1,232 @@
+package database_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
+	"github.com/svcctl/svcctl/internal/host/binding/database"
+)
+
+func open(t *testing.T, dir string) binding.Instance {
+	t.Helper()
+	in, err := database.Kind{}.Open(t.Context(), bundle.Binding{Name: "DB", Kind: "database", Resource: "db"}, bindingtest.OpenVolumes(t, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// reply is one answer of the protocol.
+type reply struct {
+	Success bool   `json:"success"`
+	Error   string `json:"error"`
+	Results struct {
+		Rows [][]any `json:"rows"`
+	} `json:"results"`
+	Meta struct {
+		Changes     int64 `json:"changes"`
+		LastRowID   int64 `json:"last_row_id"`
+		RowsRead    int64 `json:"rows_read"`
+		RowsWritten int64 `json:"rows_written"`
+		ChangedDB   bool  `json:"changed_db"`
+		SizeAfter   int64 `json:"size_after"`
+	} `json:"meta"`
+}
+
+// ask sends text with params as the binding does, without a worker.
+func ask(t *testing.T, in binding.Instance, text string, params ...any) reply {
+	t.Helper()
+	return askWithin(t.Context(), t, in, text, params...)
+}
+
+func askWithin(ctx context.Context, t *testing.T, in binding.Instance, text string, params ...any) reply {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"sql": text, "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return post(ctx, t, in, string(body))
+}
+
+func post(ctx context.Context, t *testing.T, in binding.Instance, body string) reply {
+	t.Helper()
+	w := httptest.NewRecorder()
+	in.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/query?resultsFormat=ROWS_AND_COLUMNS", strings.NewReader(body)))
+	if !strings.HasPrefix(w.Body.String(), "[") {
+		var r reply
+		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || r.Success {
+			t.Fatalf("%v: %s", err, w.Body)
+		}
+		return r
+	}
+	var list []reply
+	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list) == 0 {
+		t.Fatalf("%v: %s", err, w.Body)
+	}
+	return list[len(list)-1]
+}
+
+func rows(t *testing.T, in binding.Instance, text string, params ...any) string {
+	t.Helper()
+	r := ask(t, in, text, params...)
+	if !r.Success {
+		t.Fatalf("%s: %s", text, r.Error)
+	}
+	return fmt.Sprint(r.Results.Rows)
+}
+
+func wantRows(t *testing.T, in binding.Instance, want, text string, params ...any) {
+	t.Helper()
+	if diff := cmp.Diff(want, rows(t, in, text, params...)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", text, diff)
+	}
+}
+
+func TestMeta(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	rows(t, db, "create table t(id integer primary key, a)")
+	rows(t, db, "create index i on t(a)")
+	got := ask(t, db, "insert into t(a) values (1),(2),(3)").Meta
+	if got.Changes != 3 || got.LastRowID != 3 || !got.ChangedDB || got.RowsWritten != 6 || got.SizeAfter != 12288 {
+		t.Errorf("after three inserts: %+v", got)
+	}
+	for text, want := range map[string]int64{"select 1": 0, "select * from t": 3, "select * from t where id = 2": 1, "select * from t where id = 9": 1, "select * from t where a > 1": 2} {
+		if got := ask(t, db, text).Meta; got.RowsRead != want || got.ChangedDB || got.LastRowID != 3 {
+			t.Errorf("%s: %+v, want %d rows read", text, got, want)
+		}
+	}
+}
+
+// A query that runs too long is stopped, and nothing of its request stays.
+func TestTimeLimit(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	rows(t, db, "create table t(a)")
+	const forever = "with recursive c(x) as (select 1 union all select x+1 from c) "
+	for _, text := range []string{forever + "select count(*) from c", "insert into t values(1); " + forever + "insert into t select x from c"} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		got := askWithin(ctx, t, db, text)
+		cancel()
+		if !strings.Contains(got.Error, "time limit") || !strings.HasSuffix(got.Error, ": SQLITE_INTERRUPT") {
+			t.Errorf("%s: %+v", text, got)
+		}
+	}
+	wantRows(t, db, "[[0]]", "select count(*) from t")
+}
+
+// What a PRAGMA sets ends with its request, on whichever connection it ran.
+func TestSettingsEnd(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	rows(t, db, "create table t(a check (a > 0))")
+	rows(t, db, "pragma ignore_check_constraints = on; insert into t values(-1)")
+	if got := ask(t, db, "insert into t values(-2)"); !strings.Contains(got.Error, "CHECK constraint failed") {
+		t.Errorf("the setting has lasted: %+v", got)
+	}
+	rows(t, db, "pragma case_sensitive_like = on; insert into t select 5 where 'A' not like 'a'")
+	wantRows(t, db, "[[1]]", "select 'A' like 'a'")
+	wantRows(t, db, "[[2]]", "select count(*) from t")
+}
+
+// The program's own statements are no way around the policy.
+func TestPolicyHoldsForKeptStatements(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	rows(t, db, "create table t(a)")
+	for _, text := range []string{"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK", "PRAGMA page_count", "PRAGMA freelist_count"} {
+		if got := ask(t, db, text); got.Success {
+			t.Errorf("%s is allowed", text)
+		}
+	}
+	wantRows(t, db, "[]", "select * from t")
+}
+
+func TestBodies(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	for body, want := range map[string]string{
+		``:                                      "the request cannot be read",
+		`{`:                                     "the request cannot be read",
+		`[1]`:                                   "the request cannot be read",
+		`null`:                                  "No SQL statements detected.",
+		`[]`:                                    "No SQL statements detected.",
+		`{"sql":"select ?","params":[{}]}`:      "a parameter is null, a number, a string or an array of bytes",
+		`{"sql":"select ?","params":[["a"]]}`:   "an array parameter is one of bytes",
+		`{"sql":"select ?1, ?2","params":[1]}`:  "Wrong number of parameter bindings for SQL query.",
+		`{"sql":"select ?","params":[ [ 1 ] ]}`: "",
+	} {
+		if got := post(t.Context(), t, db, body); !strings.Contains(got.Error, want) || got.Success != (want == "") {
+			t.Errorf("%s: %+v, want %q", body, got, want)
+		}
+	}
+	w := httptest.NewRecorder()
+	db.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/dump", strings.NewReader("x")))
+	if w.Code != http.StatusNotFound {
+		t.Errorf("/dump: %d", w.Code)
+	}
+}
+
+// Tokens sort after all earlier ones, also those of an earlier opening.
+func TestBookmarks(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		var tokens []string
+		for range 2 {
+			db := open(t, dir)
+			for range 20 {
+				tokens = append(tokens, bookmark(t, db))
+			}
+			time.Sleep(time.Millisecond)
+		}
+		if !slices.IsSorted(tokens) || len(slices.Compact(slices.Clone(tokens))) != len(tokens) || len(tokens[0]) != 21 {
+			t.Errorf("not growing: %v", tokens)
+		}
+	})
+}
+
+func bookmark(t *testing.T, in binding.Instance) string {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/query", strings.NewReader(`{"sql":"select 1"}`))
+	r.Header.Set("X-Cf-D1-Session-Commit-Token", "first-primary")
+	w := httptest.NewRecorder()
+	in.ServeHTTP(w, r)
+	return w.Header().Get("X-Cf-D1-Session-Commit-Token")
+}
+
+// Transactions of concurrent requests do not mix.
+func TestConcurrentTransactions(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	rows(t, db, "create table account(id integer primary key, n)")
+	rows(t, db, "insert into account values(1,100),(2,0)")
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				ask(t, db, "update account set n = n - 1 where id = 1; update account set n = n + 1 where id = 2")
+				ask(t, db, "update account set n = n - 1 where id = 1; select nope")
+				if got := rows(t, db, "select sum(n) from account"); got != "[[100]]" {
+					t.Errorf("a half transaction is seen: %s", got)
+				}
+			}
+		})
+	}
+	all.Wait()
+	wantRows(t, db, "[[-60] [160]]", "select n from account order by id")
+}

@@ -1,0 +1,73 @@
+package database
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Kind is the kind "database". Its zero value is ready.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Name is "database".
+func (Kind) Name() string { return kinds.Database }
+
+// Check rejects a database without a name, and one with a config.
+func (Kind) Check(d bundle.Binding) error {
+	switch {
+	case d.Resource == "":
+		return errors.New("the resource, which names the database, is missing")
+	case len(fileName(d.Resource)) > 150:
+		return errors.New("the database's name is too long")
+	case len(d.Config) > 0:
+		return errors.New("a database has no config")
+	}
+	return nil
+}
+
+// fileName is the name of a resource's database: its own, since its SQL is the
+// user's. The prefix keeps it apart from the databases of other kinds; no two
+// resources have the same name, also where files' names ignore case.
+func fileName(resource string) string {
+	var b strings.Builder
+	b.WriteString(volume.UserPrefix)
+	for _, c := range []byte(resource) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9', c == '-', c == '_':
+			b.WriteByte(c)
+		default:
+			fmt.Fprintf(&b, ".%02x", c)
+		}
+	}
+	return b.String()
+}
+
+// Open opens the database.
+func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (binding.Instance, error) {
+	db, err := v.Database(ctx, fileName(d.Resource))
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, db, v.Temp)
+}
+
+// Wire is workerd's own D1 binding, served by the database.
+func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
+	name := "database:" + d.Resource
+	return binding.Wiring{
+		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{
+			Module: "cloudflare-internal:d1-api",
+			Inner:  []workerd.Binding{{Name: "fetcher", Service: &workerd.ServiceRef{Name: name}}},
+		}},
+		Services: []workerd.Service{s.Service(name, d)},
+	}
+}

@@ -1,0 +1,32 @@
+package database
+
+import (
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+)
+
+// The limits of a database, which are D1's.
+const (
+	maxRow        = 2_000_000 // bytes of a string, a blob or a row
+	maxSQL        = 100_000   // bytes of a statement
+	maxParameters = 100
+	maxColumns    = 100
+	maxArguments  = 32 // of a function
+	maxPattern    = 50 // bytes of a LIKE or GLOB pattern
+	maxDuration   = 30 * time.Second
+
+	maxRequest = 128 << 20 // bytes of a request's body
+	maxAnswer  = 128 << 20 // bytes of rows: a worker has no more memory than that
+)
+
+// limit applies the limits to a connection.
+func limit(c *raw.Conn) {
+	c.Limit(raw.LimitLength, maxRow)
+	c.Limit(raw.LimitSQLLength, maxSQL)
+	c.Limit(raw.LimitVariables, maxParameters)
+	c.Limit(raw.LimitColumns, maxColumns)
+	c.Limit(raw.LimitArguments, maxArguments)
+	c.Limit(raw.LimitLikeSize, maxPattern)
+	c.Limit(raw.LimitAttached, 0)
+}

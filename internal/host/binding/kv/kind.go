@@ -1,0 +1,49 @@
+package kv
+
+import (
+	"context"
+	"errors"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Kind is the kind "kv". Its zero value is ready.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Name is "kv".
+func (Kind) Name() string { return kinds.KV }
+
+// Check rejects a namespace without a name, and one with a config.
+func (Kind) Check(d bundle.Binding) error {
+	switch {
+	case d.Resource == "":
+		return errors.New("the resource, which names the namespace, is missing")
+	case len(d.Config) > 0:
+		return errors.New("a key-value namespace has no config")
+	}
+	return nil
+}
+
+// Open opens the namespace in the version's shared database.
+func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (binding.Instance, error) {
+	db, err := v.Database(ctx, volume.SharedDatabase)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, d.Resource, db)
+}
+
+// Wire is workerd's own key-value binding, served by the namespace.
+func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
+	name := "kv:" + d.Resource
+	return binding.Wiring{
+		Binding:  workerd.Binding{Name: d.Name, KVNamespace: name},
+		Services: []workerd.Service{s.Service(name, d)},
+	}
+}

@@ -1,0 +1,11 @@
+package binding_test
+
+import (
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+func TestMain(m *testing.M) {
+	svctest.Main(m, map[string]svctest.Role{"bench-server": serveBench})
+}

@@ -1,0 +1,49 @@
+package objects
+
+import (
+	"context"
+	"errors"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Kind is the kind "object_store". Its zero value is ready.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Name is "object_store".
+func (Kind) Name() string { return kinds.ObjectStore }
+
+// Check rejects a bucket without a name, and one with a config.
+func (Kind) Check(d bundle.Binding) error {
+	switch {
+	case d.Resource == "":
+		return errors.New("the resource, which names the bucket, is missing")
+	case len(d.Config) > 0:
+		return errors.New("an object store has no config")
+	}
+	return nil
+}
+
+// Open opens the bucket in the version's shared database.
+func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (binding.Instance, error) {
+	db, err := v.Database(ctx, volume.SharedDatabase)
+	if err != nil {
+		return nil, err
+	}
+	return open(ctx, d.Resource, db, v.Blobs())
+}
+
+// Wire is workerd's own R2 binding, served by the bucket.
+func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
+	name := "r2:" + d.Resource
+	return binding.Wiring{
+		Binding:  workerd.Binding{Name: d.Name, R2Bucket: name},
+		Services: []workerd.Service{s.Service(name, d)},
+	}
+}

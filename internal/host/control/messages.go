@@ -1,0 +1,33 @@
+package control
+
+import (
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Pong is the state of a host.
+type Pong struct {
+	Behind time.Duration `json:"behind"` // age of the oldest write that the object store does not have
+	Error  string        `json:"error"`  // of the last try to bring one there; "" after a success
+	// Requests to the object store since the last Pong or Notice that counted them.
+	Requests []svc.RequestCount `json:"requests,omitempty"`
+}
+
+// Stop is the argument of a stop. Requests under way have Grace to finish.
+type Stop struct {
+	Grace time.Duration `json:"grace"`
+}
+
+// Notice is what a host reports without being asked: what is set of it.
+type Notice struct {
+	Exit     *Exit              `json:"exit,omitempty"`     // the host is of no more use
+	Requests []svc.RequestCount `json:"requests,omitempty"` // those that no Pong counted
+}
+
+// Exit says why a host is of no more use: workerd exited without being stopped, or
+// the data was lost to another owner.
+type Exit struct {
+	Code   string `json:"code"`   // as workerd.Explain names it
+	Detail string `json:"detail"` // for people
+}

@@ -1,0 +1,104 @@
+package control
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Handler does what a daemon asks of a host. Its methods run concurrently. Their
+// contexts end when the daemon cancels the call, and when the line ends.
+type Handler interface {
+	Open(ctx context.Context, s svc.RuntimeSpec) error
+	Prepare(ctx context.Context) (svc.Prepared, error)
+	// Serve leaves the fields of the endpoint that describe the host to the daemon.
+	Serve(ctx context.Context) (svc.Endpoint, error)
+	Ping(ctx context.Context) (Pong, error)
+	Cut(ctx context.Context) (branch.VersionCut, error)
+	Archive(ctx context.Context, s svc.RuntimeSpec) error
+	Stop(ctx context.Context, s Stop) error
+	// Dispatch sends the worker an event and waits until it is over. An error means
+	// that the worker did not see it.
+	Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error)
+	// Arm says whether the version is armed: not what to do, but how it is to be.
+	Arm(ctx context.Context, armed bool) error
+	NextWake(ctx context.Context) (svc.Wake, error)
+	// Data answers a request for the version's data, errors by WriteError.
+	Data(w http.ResponseWriter, r *http.Request)
+}
+
+// verbs are the calls of h by their names.
+func verbs(h Handler) map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"open":      verb(takes(h.Open)),
+		"prepare":   verb(gives(h.Prepare)),
+		"serve":     verb(gives(h.Serve)),
+		"ping":      verb(gives(h.Ping)),
+		"cut":       verb(gives(h.Cut)),
+		"archive":   verb(takes(h.Archive)),
+		"stop":      verb(takes(h.Stop)),
+		"dispatch":  verb(h.Dispatch),
+		"arm":       verb(takes(h.Arm)),
+		"next-wake": verb(gives(h.NextWake)),
+	}
+}
+
+// Open gives the host its version: the host opens the data.
+func (c *Client) Open(ctx context.Context, s svc.RuntimeSpec) error {
+	_, err := call[svc.RuntimeSpec, none](ctx, c, "open", s)
+	return err
+}
+
+// Prepare applies the version's migrations.
+func (c *Client) Prepare(ctx context.Context) (svc.Prepared, error) {
+	return call[none, svc.Prepared](ctx, c, "prepare", none{})
+}
+
+// Serve starts workerd and returns when every socket listens.
+func (c *Client) Serve(ctx context.Context) (svc.Endpoint, error) {
+	return call[none, svc.Endpoint](ctx, c, "serve", none{})
+}
+
+// Ping asks whether workerd's event loop runs, and for the state of the data.
+func (c *Client) Ping(ctx context.Context) (Pong, error) {
+	return call[none, Pong](ctx, c, "ping", none{})
+}
+
+// Cut asks an open version for a cut of its data.
+func (c *Client) Cut(ctx context.Context) (branch.VersionCut, error) {
+	return call[none, branch.VersionCut](ctx, c, "cut", none{})
+}
+
+// Archive has a host that was not asked to open a version ship its data to the
+// object store; the host then exits.
+func (c *Client) Archive(ctx context.Context, s svc.RuntimeSpec) error {
+	_, err := call[svc.RuntimeSpec, none](ctx, c, "archive", s)
+	return err
+}
+
+// Stop ends workerd and closes the data; the host then exits.
+func (c *Client) Stop(ctx context.Context, grace time.Duration) error {
+	_, err := call[Stop, none](ctx, c, "stop", Stop{grace})
+	return err
+}
+
+// Dispatch sends the worker an event and waits until it is over; the end of ctx
+// ends the event. An error is an svc.Error, of an event that the worker did not
+// see, or the end of ctx or of the line.
+func (c *Client) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error) {
+	return call[svc.Event, svc.EventResult](ctx, c, "dispatch", e)
+}
+
+// Arm says whether an open version is armed.
+func (c *Client) Arm(ctx context.Context, armed bool) error {
+	_, err := call[bool, none](ctx, c, "arm", armed)
+	return err
+}
+
+// NextWake asks an open version when it needs to run next, for work of its own.
+func (c *Client) NextWake(ctx context.Context) (svc.Wake, error) {
+	return call[none, svc.Wake](ctx, c, "next-wake", none{})
+}

@@ -1,0 +1,137 @@
+package hostmain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"syscall"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/all"
+	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/host/workerhost"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	gcPercent  = 50              // a host is idle nearly always: memory matters more
+	settleTime = time.Second     // after which a host gives back what starting took
+	closeLimit = 2 * time.Second // for the data of a version whose workerd died
+)
+
+// ErrUseless says that the host ends because its workerd did, or because its
+// data is another's now.
+var ErrUseless = errors.New("the runtime cannot continue")
+
+// Run is a runtime host, from the first message on the control line until the
+// daemon stops it, its workerd dies or its data is lost (ErrUseless), or the
+// daemon is gone.
+func Run(ctx context.Context) error {
+	debug.SetGCPercent(gcPercent)
+	ignoreSignals()
+	conn, err := control.Inherited()
+	if err != nil {
+		return fmt.Errorf("a runtime host is started by the daemon only: %w", err)
+	}
+	log := slog.New(slog.NewJSONHandler(os.Stderr, nil)) // host.log
+	if err := raiseFileLimit(); err != nil {
+		log.WarnContext(ctx, "cannot raise the limit of open files; continuing", "error", err)
+	}
+	server := control.NewServer(conn, log)
+	died, requests := make(chan struct{}), new(counts)
+	host := workerhost.New(workerhost.Options{
+		Logger: log, Open: open(log, requests), Archive: archive(log, requests, server), Environ: workerdEnv(os.Environ()),
+		Exited: func(e control.Exit) {
+			_ = server.Tell(control.Notice{Exit: &e}) // a daemon that is gone need not know
+			close(died)
+		},
+	})
+	orphaned := make(chan error, 1)
+	go func() { orphaned <- server.Serve(ctx, settling{host}) }()
+	select {
+	case err := <-orphaned:
+		return leave(host, err)
+	case <-died:
+		err = errors.Join(ErrUseless, host.Close(closeLimit))
+	case <-host.Done():
+	}
+	if list := requests.take(); len(list) > 0 {
+		_ = server.Tell(control.Notice{Requests: list}) // a daemon that is gone need not know
+	}
+	return err
+}
+
+// leave ends a host whose daemon is gone. The host exits immediately: the
+// next daemon starts every version itself. This is the one place to change when
+// hosts are to outlive a daemon that is being upgraded.
+func leave(host *workerhost.Host, err error) error {
+	host.Kill()
+	return err
+}
+
+// ignoreSignals leaves it to the daemon when a host ends, also where a terminal
+// or a service manager signals every process. Unlike signal.Ignore it is not
+// inherited by workerd.
+func ignoreSignals() {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+}
+
+// settling gives memory back once a worker serves.
+type settling struct{ *workerhost.Host }
+
+func (s settling) Serve(ctx context.Context) (svc.Endpoint, error) {
+	ready, err := s.Host.Serve(ctx)
+	if err == nil {
+		time.AfterFunc(settleTime, debug.FreeOSMemory)
+	}
+	return ready, err
+}
+
+// resources are a version's bindings and its data.
+type resources struct {
+	*binding.Set
+	volumes  *dataplane.Volumes
+	requests *counts
+}
+
+// open is what the runtime package needs.
+func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeSpec, *bundle.Manifest, func(error)) (workerhost.Resources, error) {
+	return func(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (workerhost.Resources, error) {
+		volumes, err := openVolumes(ctx, s, log, requests.add, lost)
+		if err != nil {
+			return nil, err
+		}
+		set, err := binding.OpenAll(ctx, all.Kinds(), m, volumes)
+		if err != nil {
+			return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
+		}
+		return resources{set, volumes, requests}, nil
+	}
+}
+
+// Cut is a moment of the data.
+func (r resources) Cut(ctx context.Context) (cut branch.VersionCut, err error) {
+	cut.Databases, cut.Warm, err = r.volumes.Cut(ctx)
+	return cut, err
+}
+
+// State is how far the object store is behind.
+func (r resources) State() control.Pong {
+	age, failing := r.volumes.Behind()
+	p := control.Pong{Behind: age, Requests: r.requests.take()}
+	if failing != nil {
+		p.Error = failing.Error()
+	}
+	return p
+}
+
+// Close closes the bindings before the data.
+func (r resources) Close() error { return errors.Join(r.Set.Close(), r.volumes.Close()) }

@@ -1,0 +1,60 @@
+package hostmain
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/dirstore"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/s3"
+	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// openVolumes opens the data that s names. It asks nothing of the store yet.
+func openVolumes(ctx context.Context, s svc.RuntimeSpec, log *slog.Logger, report func(op, result string), lost func(error)) (*dataplane.Volumes, error) {
+	data, err := place(s.Host.Storage, s.Host.Storage.Data, report)
+	if err != nil {
+		return nil, err
+	}
+	manifests := data // one bucket is listed once
+	if s.Host.Storage.Manifests != s.Host.Storage.Data {
+		if manifests, err = place(s.Host.Storage, s.Host.Storage.Manifests, report); err != nil {
+			return nil, err
+		}
+	}
+	branches, err := branch.New(branch.Config{Data: data, Manifests: manifests, LeaseTTL: s.Host.Storage.Lease, Grace: s.Host.Storage.Grace, Logger: log})
+	if err != nil {
+		return nil, err
+	}
+	return dataplane.Open(ctx, dataplane.Config{
+		Ref: s.Ref, Parent: s.Parent, Warm: s.Local.Warm, Dir: s.Local.DataDir, Bucket: data, Branches: branches, Owner: s.Host.Storage.Owner, Lease: s.Host.Storage.Lease,
+		Sync: s.Host.Storage.Sync, Window: s.Host.Storage.Window, Logger: log, Revoked: lost,
+	})
+}
+
+func place(s svc.Storage, p svc.Place, report func(op, result string)) (objstore.Bucket, error) {
+	if p.Dir != "" {
+		return dirstore.Open(p.Dir)
+	}
+	store, err := s3.New(s3.Config{Endpoint: s.Endpoint, Region: s.Region, AccessKey: s.AccessKey, SecretKey: svc.Secret(s.SecretKey), Report: report})
+	if err != nil {
+		return nil, err
+	}
+	return store.Bucket(p.Bucket, p.Prefix), nil
+}
+
+// archive brings the data of a version into the object store. The daemon hears of
+// the requests before the answer, after which it kills the host.
+func archive(log *slog.Logger, requests *counts, server *control.Server) func(context.Context, svc.RuntimeSpec) error {
+	return func(ctx context.Context, s svc.RuntimeSpec) error {
+		defer func() { _ = server.Tell(control.Notice{Requests: requests.take()}) }()
+		v, err := openVolumes(ctx, s, log, requests.add, nil)
+		if err != nil {
+			return err
+		}
+		return v.Archive(ctx)
+	}
+}

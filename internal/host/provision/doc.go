@@ -1,0 +1,13 @@
+// Package provision finds the pinned workerd, or installs it. The search ends
+// at the first of: the path the user set, the cache, an install through the
+// user's npm. The registry is the one npm is configured for; what it delivers is
+// checked against a sha512 that is part of this program.
+//
+// An install appears in the cache by one rename of a synced file, so there is
+// never half a binary; what a killed install leaves behind the next one removes.
+// A lock file keeps two processes from installing concurrently: the second waits and
+// finds the first one's.
+//
+// Errors for users are *svc.Error with codes that begin with "workerd_".
+// Everything is safe for concurrent use, by several processes too.
+package provision

@@ -1,0 +1,52 @@
+package provision
+
+import (
+	"runtime"
+
+	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Release is one version of workerd and where npm has it.
+type Release struct {
+	Version     string             // of the npm packages
+	VersionLine string             // what the binary prints for --version
+	Packages    map[string]Package // by platform: "linux/amd64"
+}
+
+// Package is the npm package of one platform.
+type Package struct {
+	Name      string
+	Integrity string // "sha512-" and the base64 digest of its tarball
+}
+
+// Pinned is the release this program is made for. A platform that is not in it
+// has no digest that we know, and is served by setting SVC_WORKERD alone.
+func Pinned() Release {
+	return Release{
+		Version:     workerd.Version,
+		VersionLine: workerd.VersionLine,
+		Packages: map[string]Package{
+			"linux/amd64": {
+				Name:      "@cloudflare/workerd-linux-64",
+				Integrity: "sha512-gZLA8X11m/luZwn+YA3+mDu61vdxNJzpksP/QZqjydKTQ+VUCulsK5gtn9Bqst1p3KJu2kafQpJ1nDQv4B23jA==",
+			},
+			"linux/arm64": {
+				Name:      "@cloudflare/workerd-linux-arm64",
+				Integrity: "sha512-gxWngFojq41ULKNKb9rpWYvKotN5hT2I/xot+Bpy31cXzrwcTgtDLSMb2t75sW5BJxH7hihFvikgYb577kB3Zg==",
+			},
+		},
+	}
+}
+
+// pkg is the package for the machine this runs on.
+func (r Release) pkg() (Package, error) {
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	p, ok := r.Packages[platform]
+	if !ok {
+		return Package{}, svc.Errorf(svc.Unavailable, svc.CodeWorkerdPlatformUnsupported,
+			"workerd %s cannot be installed on %s: its package has no known checksum", r.Version, platform).
+			WithHint("install workerd %s yourself and set SVC_WORKERD to its path", r.Version)
+	}
+	return p, nil
+}

@@ -1,0 +1,135 @@
+package workerd
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Source says who wrote a log line.
+type Source string
+
+// The sources of log lines.
+const (
+	SourceConsole   Source = "console"   // the worker, through console or process.stdout
+	SourceException Source = "exception" // an exception that nothing caught
+	SourceRuntime   Source = "runtime"   // workerd itself
+)
+
+// LogLine is one entry of a worker's log. Level is debug, log, info, warn,
+// error or fatal. Message may have several lines: an exception's has the
+// JavaScript stack where workerd knows it. Time is zero when the line had none.
+type LogLine struct {
+	Time    time.Time
+	Level   string
+	Message string
+	Source  Source
+}
+
+// MaxLogLine is how much of one printed line is kept, in bytes; the rest is
+// read and dropped.
+const MaxLogLine = 256 << 10
+
+// ReadLog reads workerd's stdout (or stderr) to its end and gives emit each log
+// line. It never stops reading on account of what it reads, because workerd
+// would stop serving; so emit must not block for long. It returns an error only
+// when r fails.
+func ReadLog(r io.Reader, emit func(LogLine)) error {
+	var p LogParser
+	br := bufio.NewReaderSize(r, 64<<10)
+	for {
+		line, err := readLine(br)
+		if entry, ok := p.Parse(line); ok {
+			emit(entry)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading the worker's log: %w", err)
+		}
+	}
+}
+
+// readLine reads one line without its break and keeps MaxLogLine bytes of it.
+// The result is good until the next call.
+func readLine(br *bufio.Reader) ([]byte, error) {
+	line, err := br.ReadSlice('\n')
+	if err == nil || !errors.Is(err, bufio.ErrBufferFull) {
+		return bytes.TrimRight(line, "\r\n"), err
+	}
+	long := bytes.Clone(line)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		line, err = br.ReadSlice('\n')
+		long = append(long, line[:min(len(line), MaxLogLine-len(long))]...)
+	}
+	return bytes.TrimRight(long, "\r\n"), err
+}
+
+// LogParser understands the lines of one workerd process, in order. The zero
+// value is ready.
+type LogParser struct {
+	seen exceptions
+}
+
+// rawLine is a printed line. A worker's lines have a number for a timestamp and
+// no source; the runtime's have a string and one.
+type rawLine struct {
+	Timestamp json.RawMessage `json:"timestamp"`
+	Level     string          `json:"level"`
+	Source    string          `json:"source"`
+	Message   string          `json:"message"`
+}
+
+// Parse understands one line, without its break. It reports false for what says
+// nothing new or nothing of use: the second and third account of an exception,
+// and the runtime's own chatter. A line that is not structured is returned unchanged.
+func (p *LogParser) Parse(line []byte) (LogLine, bool) {
+	if len(line) == 0 {
+		return LogLine{}, false
+	}
+	raw, ok := decodeLine(line)
+	if !ok {
+		return LogLine{Level: "info", Message: string(line), Source: SourceRuntime}, true
+	}
+	entry := LogLine{Time: raw.time(), Level: raw.Level, Message: raw.Message, Source: SourceConsole}
+	if raw.Source == "" {
+		return entry, true
+	}
+	return p.runtimeLine(entry)
+}
+
+// decodeLine decodes a structured line. One that was cut at MaxLogLine is
+// closed, so that what was kept of its message is not lost.
+func decodeLine(line []byte) (raw rawLine, ok bool) {
+	if line[0] != '{' {
+		return raw, false
+	}
+	if json.Unmarshal(line, &raw) == nil {
+		return raw, true
+	}
+	// The cut may be within an escape, which has at most 12 bytes.
+	for n := len(line); len(line) >= MaxLogLine-2 && n > len(line)-12; n-- {
+		closed := append(bytes.Clone(line[:n]), `…"}`...)
+		if json.Unmarshal(closed, &raw) == nil {
+			return raw, true
+		}
+	}
+	return raw, false
+}
+
+// time is zero for a line without one, and for what a module prints while it is
+// loaded: the worker's clock stands at 0 then.
+func (r rawLine) time() time.Time {
+	ms, err := strconv.ParseInt(strings.Trim(string(r.Timestamp), `"`), 10, 64)
+	if err != nil || ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}

@@ -1,0 +1,138 @@
+package workerhost
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/door"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// The headers on the worker's sockets that only the gateway may set: the scheme
+// of the request, and request.cf as JSON. workerd takes them off.
+const (
+	ProtoHeader = "X-Svc-Proto"
+	CFHeader    = "X-Svc-Cf"
+)
+
+// The files in a run directory.
+const (
+	httpSocket    = "http.sock"    // the worker, for the gateway
+	pingSocket    = "ping.sock"    // workerd, for Ping
+	bindingSocket = "binding.sock" // the host, for workerd
+	doorSocket    = "door.sock"    // the dispatch shim, for the host
+	pingDir       = "ping"         // empty
+)
+
+// The services and sockets in workerd's config. Bindings' services have a colon
+// in their names.
+const (
+	workerName   = "worker"
+	internetName = "internet"
+	httpName     = "http"
+	loopbackName = "loopback"
+	pingName     = "ping"
+)
+
+// Composition is what a workerd config is composed of.
+type Composition struct {
+	Manifest  *bundle.Manifest
+	BundleDir string
+	Main      string // text of the entry module; "" takes it from its file
+	Env       []workerd.Binding
+	Wirings   []binding.Wiring
+	RunDir    string
+	HeapMB    int
+	Network   *workerd.Network // outbound
+	Door      bool             // the worker can be sent events
+}
+
+// Compose is the config of a version's workerd. The worker listens for the
+// gateway on a unix socket, where a client that hangs up is noticed, and for
+// people on a loopback port.
+func Compose(c Composition) workerd.Config {
+	entry := workerd.ServiceRef{Name: workerName}
+	unix := func(name string) string { return "unix:" + filepath.Join(c.RunDir, name) }
+	config := workerd.Config{
+		Services: []workerd.Service{
+			{Name: workerName, Worker: c.worker()},
+			{Name: internetName, Network: c.Network},
+			{Name: pingName, Disk: &workerd.Disk{Path: filepath.Join(c.RunDir, pingDir)}},
+		},
+		Sockets: []workerd.Socket{
+			{Name: httpName, Address: unix(httpSocket), Service: entry, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
+			{Name: loopbackName, Address: "127.0.0.1:0", Service: entry, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
+			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
+		},
+		V8Flags: []string{fmt.Sprintf("--max-old-space-size=%d", c.HeapMB)},
+	}
+	if c.Door {
+		config.Services = append(config.Services, door.Service(workerName))
+		config.Sockets = append(config.Sockets, door.Socket(filepath.Join(c.RunDir, doorSocket)))
+	}
+	seen := map[string]bool{}
+	for _, w := range c.Wirings {
+		for _, s := range w.Services {
+			if !seen[s.Name] {
+				config.Services = append(config.Services, s)
+			}
+			seen[s.Name] = true
+		}
+	}
+	return config
+}
+
+func (c Composition) worker() *workerd.Worker {
+	bindings := slices.Clone(c.Env)
+	for _, w := range c.Wirings {
+		bindings = append(bindings, w.Binding)
+	}
+	return &workerd.Worker{
+		Modules:            c.modules(),
+		CompatibilityDate:  c.Manifest.CompatibilityDate,
+		CompatibilityFlags: c.Manifest.CompatibilityFlags,
+		Bindings:           bindings,
+		GlobalOutbound:     internetName,
+	}
+}
+
+// modules has the entry point first; the others are read by workerd from the
+// bundle, so nothing is copied.
+func (c Composition) modules() []workerd.Module {
+	var main, others []workerd.Module
+	for _, m := range c.Manifest.Modules {
+		mod := workerd.Module{Name: m.Name, Type: moduleType(m.Type)}
+		if m.Name == c.Manifest.Main && c.Main != "" {
+			mod.Source = c.Main
+		} else {
+			mod.Path = filepath.Join(c.BundleDir, filepath.FromSlash(bundle.ModulePath(m.Name)))
+		}
+		if m.Name == c.Manifest.Main {
+			main = append(main, mod)
+		} else {
+			others = append(others, mod)
+		}
+	}
+	return append(main, others...)
+}
+
+func moduleType(t bundle.ModuleType) workerd.ModuleType {
+	switch t {
+	case bundle.ESModule:
+		return workerd.ESModule
+	case bundle.CommonJS:
+		return workerd.CommonJS
+	case bundle.Text:
+		return workerd.Text
+	case bundle.Data:
+		return workerd.Data
+	case bundle.Wasm:
+		return workerd.Wasm
+	case bundle.JSON:
+		return workerd.JSON
+	}
+	return workerd.ModuleType(t) // Render refuses it
+}

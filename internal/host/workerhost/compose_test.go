@@ -1,0 +1,65 @@
+package workerhost_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/host/workerhost"
+)
+
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	text := "x"
+	shared := workerd.Service{Name: "kv:main", External: &workerd.External{Address: "unix:/run/binding.sock"}}
+	config := workerhost.Compose(workerhost.Composition{
+		Manifest: &bundle.Manifest{
+			Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{"nodejs_compat"},
+			Modules: []bundle.Module{
+				{Name: "a/b.txt", Type: bundle.Text},
+				{Name: "index.js", Type: bundle.ESModule},
+				{Name: "c.wasm", Type: bundle.Wasm},
+			},
+		},
+		BundleDir: "/bundle", RunDir: "/run", HeapMB: 128,
+		Network: &workerd.Network{Allow: []string{"public"}, Deny: []string{"0.0.0.0/8"}},
+		Env:     []workerd.Binding{{Name: "A", Text: &text}},
+		Wirings: []binding.Wiring{
+			{Binding: workerd.Binding{Name: "K1", KVNamespace: "kv:main"}, Services: []workerd.Service{shared}},
+			{Binding: workerd.Binding{Name: "K2", KVNamespace: "kv:main"}, Services: []workerd.Service{shared}},
+		},
+	})
+	got, err := workerd.Render(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `  services = [
+    (name = "worker", worker = (modules = [` +
+		`(name = "index.js", esModule = embed "/bundle/modules/index.js"), ` +
+		`(name = "a/b.txt", text = embed "/bundle/modules/a/b.txt"), ` +
+		`(name = "c.wasm", wasm = embed "/bundle/modules/c.wasm")], ` +
+		`compatibilityDate = "2026-11-01", compatibilityFlags = ["nodejs_compat"], ` +
+		`bindings = [(name = "A", text = "x"), (name = "K1", kvNamespace = "kv:main"), (name = "K2", kvNamespace = "kv:main")], ` +
+		`globalOutbound = "internet")),
+    (name = "internet", network = (allow = ["public"], deny = ["0.0.0.0/8"], tlsOptions = (trustBrowserCas = true))),
+    (name = "ping", disk = (path = "/run/ping")),
+    (name = "kv:main", external = (address = "unix:/run/binding.sock", http = ())),
+  ],
+  sockets = [
+    (name = "http", address = "unix:/run/http.sock", service = "worker", http = (forwardedProtoHeader = "X-Svc-Proto", cfBlobHeader = "X-Svc-Cf")),
+    (name = "loopback", address = "127.0.0.1:0", service = "worker", http = (forwardedProtoHeader = "X-Svc-Proto", cfBlobHeader = "X-Svc-Cf")),
+    (name = "ping", address = "unix:/run/ping.sock", service = "ping", http = ()),
+  ],
+  v8Flags = ["--max-old-space-size=128"],
+  logging = (structuredLogging = true),
+);
+`
+	_, body, _ := strings.Cut(string(got), "(\n")
+	if diff := cmp.Diff(want, body); diff != "" {
+		t.Error(diff)
+	}
+}

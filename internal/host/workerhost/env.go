@@ -1,0 +1,55 @@
+package workerhost
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// variables are the variables of a version as bindings, sorted by name: the
+// bundle's, over them the overrides, which are text, and over all the
+// platform's. spec: [C5.7].
+//
+// An override may replace a variable but not a resource: the worker would find
+// a string where its code expects a database.
+func variables(m *bundle.Manifest, overrides map[string]string, ref svc.Ref) ([]workerd.Binding, error) {
+	vars := maps.Clone(m.Vars)
+	if vars == nil {
+		vars = map[string]bundle.Var{}
+	}
+	for key, value := range overrides {
+		vars[key] = bundle.TextVar(value)
+	}
+	for key, value := range svc.PlatformEnv(ref) {
+		vars[key] = bundle.TextVar(value)
+	}
+	if err := checkShadows(m, vars); err != nil {
+		return nil, err
+	}
+	out := make([]workerd.Binding, 0, len(vars))
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		b := workerd.Binding{Name: name, Text: vars[name].Text}
+		if b.Text == nil {
+			text := string(vars[name].JSON)
+			b.JSON = &text
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+func checkShadows(m *bundle.Manifest, vars map[string]bundle.Var) error {
+	var bad []svc.FieldError
+	for _, b := range m.Bindings {
+		if _, shadows := vars[b.Name]; shadows {
+			bad = append(bad, svc.FieldError{
+				Pointer: "/env/" + b.Name, Code: svc.CodeEnvShadowsBinding,
+				Detail: b.Name + " is a " + b.Kind + " binding of the bundle and cannot be a variable too",
+			})
+		}
+	}
+	return svc.Invalid(bad)
+}

@@ -1,0 +1,42 @@
+package workerhost
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// spec: [C5.7] [C5.8] [C5.18]
+func TestVariables(t *testing.T) {
+	t.Parallel()
+	m := &bundle.Manifest{
+		Vars:     map[string]bundle.Var{"B": bundle.TextVar("bundle"), "J": {JSON: []byte(`{"a":1}`)}, "PROJECT_ID": bundle.TextVar("forged")},
+		Bindings: []bundle.Binding{{Name: "DB", Kind: "database"}},
+	}
+	ref := svc.Ref{Project: "shop", Version: "v-1"}
+	bindings, err := variables(m, map[string]string{"B": "override", "A": `{"not":"json"}`}, ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got strings.Builder
+	for _, b := range bindings {
+		if b.JSON != nil {
+			got.WriteString(b.Name + " json " + *b.JSON + "\n")
+		} else {
+			got.WriteString(b.Name + " text " + *b.Text + "\n")
+		}
+	}
+	const want = "A text {\"not\":\"json\"}\nB text override\nJ json {\"a\":1}\nPROJECT_ID text shop\nVERSION_ID text v-1\n"
+	if got.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", got.String(), want)
+	}
+	if m.Vars["B"].Text == nil || *m.Vars["B"].Text != "bundle" {
+		t.Error("the manifest was changed")
+	}
+	_, err = variables(m, map[string]string{"DB": "secret-value"}, ref)
+	if svc.CodeOf(err) != "env_shadows_binding" || strings.Contains(err.Error(), "secret-value") {
+		t.Errorf("an override over a binding: %v", err)
+	}
+}

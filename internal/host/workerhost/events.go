@@ -1,0 +1,91 @@
+package workerhost
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/host/door"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// sourceEvent is the source of the line in worker.log that says how an event ended.
+const sourceEvent workerd.Source = "event"
+
+// Dispatch sends an event to the worker, as binding.Worker says. How it ended is
+// written to the worker's log.
+func (h *Host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error) {
+	w := h.running()
+	if w == nil {
+		return svc.EventResult{}, svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
+	}
+	if w.door == nil {
+		return svc.EventResult{}, door.ErrNoHandler(e)
+	}
+	r, err := w.door.Dispatch(ctx, e)
+	if err != nil {
+		return r, err
+	}
+	w.stdout.log.Write(ending(e, r))
+	return r, nil
+}
+
+// ending is what the log says about an event that is over.
+func ending(e svc.Event, r svc.EventResult) workerd.LogLine {
+	what := e.Handler()
+	switch {
+	case e.Scheduled != nil && e.Scheduled.Cron != "":
+		what += fmt.Sprintf(" %q", e.Scheduled.Cron)
+	case e.Queue != nil:
+		what += fmt.Sprintf(" %q of %d messages", e.Queue.Queue, len(e.Queue.Messages))
+	}
+	line := workerd.LogLine{Level: "info", Source: sourceEvent, Message: fmt.Sprintf("%s: %s after %s", what, r.Outcome, r.Duration.Round(time.Millisecond))}
+	if r.Outcome != svc.OutcomeOK {
+		line.Level = "error"
+	}
+	return line
+}
+
+// Arm says whether the version is armed: whether bindings may send the worker
+// scheduled events. spec: [C10.1], [C10.2].
+func (h *Host) Arm(ctx context.Context, armed bool) error {
+	v := h.open.Load()
+	if v == nil {
+		return errNotOpen()
+	}
+	return v.resources.Arm(ctx, armed)
+}
+
+// NextWake says when the version needs to run next, for its own work.
+func (h *Host) NextWake(context.Context) (svc.Wake, error) {
+	v := h.open.Load()
+	if v == nil {
+		return svc.Wake{}, errNotOpen()
+	}
+	return v.resources.Wake(), nil
+}
+
+// endEvents stops the bindings that call the worker and refuses events. Those
+// under way have half of the time that is left, for requests need some too.
+func (h *Host) endEvents(ctx context.Context, until time.Time) {
+	ctx, cancel := context.WithTimeout(ctx, time.Until(until)/2)
+	defer cancel()
+	if v := h.open.Load(); v != nil {
+		v.resources.Stop(ctx)
+	}
+	if w := h.running(); w != nil && w.door != nil {
+		w.door.Shut()
+		w.door.Wait(ctx) // the rest ends with workerd
+	}
+}
+
+// awaitEvents waits until the callers of events have their results. workerd is gone.
+func (w *worker) awaitEvents(ctx context.Context) {
+	if w.door == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, drainLimit)
+	defer cancel()
+	w.door.Wait(ctx)
+}

@@ -1,0 +1,305 @@
+package workerhost
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Resources are the open bindings of a version and the data behind them. They
+// serve the requests that workerd sends for them.
+type Resources interface {
+	http.Handler
+	// Seed imports what the data, a parent's too, has not seen yet.
+	Seed(ctx context.Context, m *bundle.Manifest, files fs.FS) (done []svc.SeedFile, err error)
+	Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (applied []string, err error)
+	// Scrub is for versions that begin with production's data [D23].
+	Scrub(ctx context.Context, project string, s svc.Scrub) error
+	Wire(s binding.Site) []binding.Wiring
+	// Data serves what is in them to the API. Errors go to fail.
+	Data(fail func(http.ResponseWriter, *http.Request, error)) http.Handler
+	// Cut gives one moment of the data, for a child to begin with.
+	Cut(ctx context.Context) (branch.VersionCut, error)
+	// CallsWorker reports whether a binding calls the worker.
+	CallsWorker() bool
+	// Start starts the bindings that call the worker; Stop ends them for good, and
+	// what they have under way when ctx ends.
+	Start(ctx context.Context, w binding.Worker) error
+	Stop(ctx context.Context)
+	Arm(ctx context.Context, armed bool) error
+	// Wake says when they need the worker next.
+	Wake() svc.Wake
+	// State reports the state of the data. It does not block.
+	State() control.Pong
+	Close() error
+}
+
+// Options are what a Host works with.
+type Options struct {
+	Logger *slog.Logger
+	// Open opens what a manifest declares. lost is called, at most once, when the
+	// data must not be served any more.
+	Open func(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (Resources, error)
+	// Archive brings a version's data into the object store and gives it up.
+	Archive func(ctx context.Context, s svc.RuntimeSpec) error
+	// Environ is the whole environment of workerd, as "KEY=value". Workers can
+	// read it.
+	Environ []string
+	// Exited learns, once, that the host is of no more use: workerd ended and
+	// without a request to stop, or another owner claimed the data.
+	Exited func(control.Exit)
+}
+
+// Host answers what a daemon asks.
+type Host struct {
+	opts   Options
+	done   chan struct{} // closed once stopped, or workerd died
+	once   sync.Once
+	exited sync.Once
+
+	open atomic.Pointer[version] // version, for those that do not wait for mu
+
+	mu      sync.Mutex // held while the host is opened, prepared, started or closed
+	version *version   // nil before Open and after the end
+	ended   bool
+	ready   svc.Endpoint
+
+	workerMu sync.Mutex // guards worker
+	worker   *worker    // nil, or starting, or serving
+}
+
+var _ control.Handler = (*Host)(nil)
+
+// New starts nothing.
+func New(o Options) *Host { return &Host{opts: o, done: make(chan struct{})} }
+
+// Done is closed when the host has no more to do: it was stopped, or its
+// workerd died.
+func (h *Host) Done() <-chan struct{} { return h.done }
+
+func (h *Host) finish() { h.once.Do(func() { close(h.done) }) }
+
+// Open opens the version's bundle, data and binding server. It waits for the
+// data while an earlier host still holds it.
+func (h *Host) Open(ctx context.Context, spec svc.RuntimeSpec) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.version != nil || h.ended {
+		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
+	}
+	v, err := openVersion(ctx, h.opts, spec, h.lose)
+	if err != nil {
+		h.opts.Logger.ErrorContext(ctx, "the version cannot be opened", "bundle", spec.Digest, "error", err)
+		return err
+	}
+	h.version = v
+	h.open.Store(v)
+	return nil
+}
+
+// lose ends the host immediately: it no longer owns the data.
+func (h *Host) lose(cause error) {
+	if w := h.running(); w != nil {
+		w.kill()
+	}
+	h.exit(control.Exit{Code: svc.CodeOf(cause), Detail: svc.AsError(cause).Detail})
+}
+
+// exit says why the host is of no more use.
+func (h *Host) exit(e control.Exit) {
+	h.exited.Do(func() { h.opts.Exited(e) })
+	h.finish()
+}
+
+// Archive has nothing open but the data, and not for long.
+func (h *Host) Archive(ctx context.Context, spec svc.RuntimeSpec) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.version != nil || h.ended {
+		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
+	}
+	h.ended = true
+	lock, err := lockDir(ctx, spec.Local.DataDir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(h.opts.Archive(ctx, spec), lock.Close())
+}
+
+// Cut cuts the data while requests continue.
+func (h *Host) Cut(ctx context.Context) (branch.VersionCut, error) {
+	v := h.open.Load()
+	if v == nil {
+		return branch.VersionCut{}, errNotOpen()
+	}
+	return v.resources.Cut(ctx)
+}
+
+// Prepare scrubs the data, if it has to be, imports the seeds that the data has
+// not seen yet, and applies the migrations: in this order, for a seed must not
+// carry off what the scrub has to find, and may be the data of a time when there
+// were fewer migrations.
+func (h *Host) Prepare(ctx context.Context) (p svc.Prepared, err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v, err := h.opened()
+	if err != nil {
+		return p, err
+	}
+	files := os.DirFS(v.spec.Local.BundleDir)
+	if err = v.resources.Scrub(ctx, v.spec.Ref.Project, v.spec.Scrub); err != nil {
+		return p, err
+	}
+	if p.Seeded, err = v.resources.Seed(ctx, &v.manifest, files); err != nil {
+		return p, err
+	}
+	p.Applied, err = v.resources.Migrate(ctx, &v.manifest, files)
+	return p, err
+}
+
+func (h *Host) opened() (*version, error) {
+	if h.version == nil {
+		return nil, errNotOpen()
+	}
+	return h.version, nil
+}
+
+// Serve starts workerd and returns when every socket of it listens. A worker
+// that serves already is left alone.
+func (h *Host) Serve(ctx context.Context) (svc.Endpoint, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	v, err := h.opened()
+	if err != nil || h.running() != nil {
+		return h.ready, err
+	}
+	text, err := v.render()
+	if err != nil {
+		return svc.Endpoint{}, err
+	}
+	w, err := startWorker(h.opts, v, text)
+	if err != nil {
+		return svc.Endpoint{}, err
+	}
+	h.setWorker(w)
+	ports, err := w.awaitListening(ctx, v.spec.Host.StartTimeout)
+	if err != nil {
+		h.setWorker(nil)
+		return svc.Endpoint{}, err
+	}
+	h.ready = svc.Endpoint{
+		Socket: filepath.Join(v.spec.Local.RunDir, httpSocket), Port: ports[loopbackName], WorkerdPID: w.pid(),
+	}
+	go h.watch(context.WithoutCancel(ctx), w)
+	if err := v.resources.Start(ctx, h); err != nil {
+		w.kill()
+		h.setWorker(nil)
+		return svc.Endpoint{}, err
+	}
+	return h.ready, nil
+}
+
+// watch tells the daemon when w ends by itself.
+func (h *Host) watch(ctx context.Context, w *worker) {
+	<-w.exited
+	w.awaitEvents(ctx)
+	if w.stopped.Load() {
+		return
+	}
+	exit := w.explainExit()
+	h.opts.Logger.ErrorContext(ctx, "workerd exited unexpectedly", "code", exit.Code, "detail", exit.Detail)
+	h.exit(exit)
+}
+
+// Ping asks workerd's event loop, without any JavaScript: there is an answer
+// exactly when nothing blocks the loop.
+func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
+	w := h.running()
+	if w == nil {
+		return pong, svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
+	}
+	if v := h.open.Load(); v != nil {
+		pong = v.resources.State()
+	}
+	return pong, ping(ctx, filepath.Join(w.dir, pingSocket))
+}
+
+// Stop ends workerd, gently within the grace, and closes the data.
+func (h *Host) Stop(ctx context.Context, s control.Stop) error {
+	defer h.finish()
+	until := time.Now().Add(s.Grace)
+	h.endEvents(ctx, until)
+	if w := h.running(); w != nil {
+		w.stop(ctx, time.Until(until))
+		w.awaitEvents(ctx)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if w := h.running(); w != nil { // it began to start meanwhile
+		w.stop(ctx, time.Until(until))
+	}
+	return h.close()
+}
+
+// Kill ends workerd immediately and leaves the data open, which is safe.
+func (h *Host) Kill() {
+	if w := h.running(); w != nil {
+		w.kill()
+	}
+}
+
+// Close closes the data. It does not wait longer than limit.
+func (h *Host) Close(limit time.Duration) error {
+	closed := make(chan error, 1)
+	go func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		closed <- h.close()
+	}()
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case err := <-closed:
+		return err
+	case <-t.C:
+		return fmt.Errorf("closing the data took longer than %s", limit)
+	}
+}
+
+// close needs h.mu.
+func (h *Host) close() error {
+	h.ended = true
+	if h.version == nil {
+		return nil
+	}
+	v := h.version
+	h.version = nil
+	h.open.Store(nil)
+	return v.close()
+}
+
+func (h *Host) running() *worker {
+	h.workerMu.Lock()
+	defer h.workerMu.Unlock()
+	return h.worker
+}
+
+func (h *Host) setWorker(w *worker) {
+	h.workerMu.Lock()
+	defer h.workerMu.Unlock()
+	h.worker = w
+}

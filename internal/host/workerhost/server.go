@@ -1,0 +1,43 @@
+package workerhost
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/svcctl/svcctl/internal/host/binding"
+)
+
+// bindingServer serves a version's resources to its workerd.
+type bindingServer struct {
+	server *binding.Server
+	done   chan struct{}
+}
+
+// serveBindings listens on path, until Close. The socket is as private as its
+// directory.
+func serveBindings(ctx context.Context, path string, h http.Handler, log *slog.Logger) (*bindingServer, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, fmt.Errorf("listening for bindings: %w", err)
+	}
+	s := &bindingServer{server: binding.NewServer(h, log), done: make(chan struct{})}
+	ctx = context.WithoutCancel(ctx) // it outlives the call that starts it
+	go func() {
+		defer close(s.done)
+		if err := s.server.Serve(ctx, l); err != nil {
+			log.ErrorContext(ctx, "the binding server ended", "error", err)
+		}
+	}()
+	return s, nil
+}
+
+// Close ends the requests under way and removes the socket.
+func (s *bindingServer) Close() error {
+	s.server.Close()
+	<-s.done
+	return nil
+}

@@ -1,0 +1,150 @@
+package workerhost
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+
+	"github.com/gofrs/flock"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// version is an open version: its manifest, its data and its log.
+type version struct {
+	spec      svc.RuntimeSpec
+	manifest  bundle.Manifest
+	env       []workerd.Binding
+	log       *logFile
+	lock      *flock.Flock
+	resources Resources
+	server    *bindingServer
+	data      *dataServer
+	door      bool // the worker can be sent events
+}
+
+// openVersion opens what spec names, or nothing.
+func openVersion(ctx context.Context, o Options, spec svc.RuntimeSpec, lost func(error)) (*version, error) {
+	v := &version{spec: spec}
+	if err := v.open(ctx, o, lost); err != nil {
+		if closeErr := v.close(); closeErr != nil {
+			o.Logger.ErrorContext(ctx, "closing what was opened", "error", closeErr)
+		}
+		return nil, err
+	}
+	return v, nil
+}
+
+func (v *version) open(ctx context.Context, o Options, lost func(error)) (err error) {
+	if v.manifest, err = bundle.Load(v.spec.Local.BundleDir); err != nil {
+		return err
+	}
+	if err = workerd.CheckCompat(v.manifest.CompatibilityDate, v.manifest.CompatibilityFlags); err != nil {
+		return err
+	}
+	if v.env, err = variables(&v.manifest, v.spec.Env, v.spec.Ref); err != nil {
+		return err
+	}
+	if v.log, err = openLog(v.spec.Local.LogDir, o.Logger); err != nil {
+		return err
+	}
+	if v.lock, err = lockDir(ctx, v.spec.Local.DataDir); err != nil {
+		return err
+	}
+	if v.resources, err = o.Open(ctx, v.spec, &v.manifest, lost); err != nil {
+		return err
+	}
+	v.data = newDataServer(ctx, v.resources, o.Logger)
+	v.server, err = serveBindings(ctx, filepath.Join(v.spec.Local.RunDir, bindingSocket), v.resources, o.Logger)
+	return err
+}
+
+// close gives everything back, in reverse.
+func (v *version) close() error {
+	var errs []error
+	if v.data != nil {
+		errs = append(errs, v.data.Close())
+	}
+	if v.server != nil {
+		errs = append(errs, v.server.Close())
+	}
+	if v.resources != nil {
+		errs = append(errs, v.resources.Close())
+	}
+	if v.lock != nil {
+		errs = append(errs, v.lock.Close())
+	}
+	if v.log != nil {
+		errs = append(errs, v.log.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// render is the config of the version's workerd.
+func (v *version) render() ([]byte, error) {
+	ping := filepath.Join(v.spec.Local.RunDir, pingDir)
+	if err := os.MkdirAll(ping, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory to ping: %w", err)
+	}
+	main, err := v.mainModule()
+	if err != nil {
+		return nil, err
+	}
+	own, err := ownAddresses()
+	if err != nil {
+		return nil, err
+	}
+	if v.door = v.resources.CallsWorker(); !v.door {
+		if v.door, err = v.mentions("scheduled"); err != nil {
+			return nil, err
+		}
+	}
+	config := Compose(Composition{
+		Network:  outbound(own, v.spec.Host.Network),
+		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, RunDir: v.spec.Local.RunDir, Door: v.door,
+		Wirings: v.resources.Wire(binding.Site{
+			Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
+			Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket),
+		}),
+	})
+	return workerd.Render(config)
+}
+
+// mainModule is the text of the entry point with the hook that brings unhandled
+// rejections to the log; "" when the file is not text, which workerd judges.
+func (v *version) mainModule() (string, error) {
+	path := filepath.Join(v.spec.Local.BundleDir, filepath.FromSlash(bundle.ModulePath(v.manifest.Main)))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("reading the entry module: %w", err)
+	}
+	if !utf8.Valid(text) {
+		return "", nil
+	}
+	return string(text) + workerd.RejectionHook, nil
+}
+
+// mentions reports whether a module of the worker has the word in it: one without
+// the name of a handler cannot have the handler.
+func (v *version) mentions(word string) (bool, error) {
+	for _, m := range v.manifest.Modules {
+		if m.Type != bundle.ESModule && m.Type != bundle.CommonJS {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(v.spec.Local.BundleDir, filepath.FromSlash(bundle.ModulePath(m.Name))))
+		if err != nil {
+			return false, fmt.Errorf("reading a module: %w", err)
+		}
+		if bytes.Contains(text, []byte(word)) {
+			return true, nil
+		}
+	}
+	return false, nil
+}

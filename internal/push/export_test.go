@@ -1,4 +1,0 @@
-package push
-
-// TellSize is for tests, which need not pack so much.
-func (r *Result) TellSize() { r.tellSize() }

@@ -1,8 +1,0 @@
-package runtime
-
-import "syscall"
-
-// sysProcAttr has the kernel kill workerd when the host dies, however it dies.
-func sysProcAttr() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-}

@@ -1,9 +1,0 @@
-//go:build !linux
-
-package runtime
-
-import "syscall"
-
-// sysProcAttr has nothing to add here: the supervisor kills the host's process
-// group, and a host whose daemon is gone kills workerd.
-func sysProcAttr() *syscall.SysProcAttr { return nil }

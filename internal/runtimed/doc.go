@@ -1,4 +1,0 @@
-// Package runtimed is the root of a runtime host: it joins the control line,
-// the host of internal/runtime, the shipped binding kinds and the version's
-// data, in the process that the supervisor spawned.
-package runtimed

@@ -1,0 +1,130 @@
+// Package arming applies the cron rule: it arms the versions of a project that may run
+// scheduled handlers, and disarms the others, after each change that may affect them.
+//
+// Packages deploy and promote report changes through the gateway's table; package
+// supervisor passes the last state of a version to each host that it launches. The
+// Service keeps no state: each report reads the registry again, so reports may come
+// late, twice or in another order.
+package arming
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"github.com/svcctl/svcctl/internal/lib/keyed"
+	"github.com/svcctl/svcctl/internal/lib/service"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Records reads projects and versions.
+type Records interface {
+	Project(ctx context.Context, id string) (svc.Project, error)
+	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
+}
+
+// Runtimes arms and lists the runtimes of versions.
+type Runtimes interface {
+	// Arm arms or disarms a version. Without a runtime it does nothing.
+	Arm(ctx context.Context, ref svc.Ref, armed bool) error
+	Runtimes() []svc.Runtime
+}
+
+// Service arms and disarms versions. It is safe for concurrent use.
+type Service struct {
+	records  Records
+	runtimes Runtimes
+	log      *slog.Logger
+
+	projects keyed.Mutex[string]
+	work     service.Work
+}
+
+// New returns a Service. It starts nothing.
+func New(records Records, runtimes Runtimes, log *slog.Logger) *Service {
+	return &Service{records: records, runtimes: runtimes, log: log}
+}
+
+// Stop rejects reports and waits for running ones.
+func (s *Service) Stop(ctx context.Context) error { return s.work.Stop(ctx) }
+
+// VersionChanged reports a new status or endpoint of a version. Without a socket there
+// is no runtime to arm. VersionChanged does not block.
+func (s *Service) VersionChanged(ctx context.Context, ref svc.Ref, u svc.Upstream) {
+	if u.Socket == "" {
+		return
+	}
+	s.settle(ctx, ref.Project, func(p svc.Project) []svc.Ref {
+		if p.ProdVersionID == ref.Version { // the previous production is disarmed first
+			return s.running(p.ID)
+		}
+		return []svc.Ref{ref}
+	})
+}
+
+// ProductionChanged reports a new production of a project. It does not block.
+func (s *Service) ProductionChanged(ctx context.Context, project string) {
+	s.settle(ctx, project, func(p svc.Project) []svc.Ref { return s.running(p.ID) })
+}
+
+// running returns the versions of a project with a runtime.
+func (s *Service) running(project string) (refs []svc.Ref) {
+	for _, r := range s.runtimes.Runtimes() {
+		if r.Ref.Project == project {
+			refs = append(refs, r.Ref)
+		}
+	}
+	return refs
+}
+
+// settle arms and disarms the versions that choose returns, in the background, one call
+// per project at a time.
+func (s *Service) settle(ctx context.Context, project string, choose func(svc.Project) []svc.Ref) {
+	_ = s.work.Go(ctx, func(ctx context.Context) { // an error means that the daemon stops
+		ctx, unlock, err := s.projects.Lock(ctx, project)
+		if err != nil {
+			return
+		}
+		defer unlock()
+		p, err := s.records.Project(ctx, project)
+		if err == nil {
+			err = s.apply(ctx, p, choose(p))
+		}
+		if err != nil && ctx.Err() == nil {
+			s.log.WarnContext(ctx, "arming the versions of a project failed", "project", project, "error", err)
+		}
+	})
+}
+
+// apply disarms before it arms, so that two versions are never armed where only one
+// may be.
+func (s *Service) apply(ctx context.Context, p svc.Project, refs []svc.Ref) error {
+	type decision struct {
+		ref   svc.Ref
+		armed bool
+	}
+	decisions := make([]decision, len(refs))
+	for i, ref := range refs {
+		v, err := s.records.Version(ctx, ref)
+		if err != nil {
+			return fmt.Errorf("reading version %s: %w", ref, err)
+		}
+		decisions[i] = decision{ref, p.ArmsCron(v)}
+	}
+	slices.SortStableFunc(decisions, func(a, b decision) int { return cmp.Compare(order(a.armed), order(b.armed)) })
+	for _, d := range decisions {
+		if err := s.runtimes.Arm(ctx, d.ref, d.armed); err != nil {
+			return fmt.Errorf("version %s: %w", d.ref, err)
+		}
+	}
+	return nil
+}
+
+func order(armed bool) int {
+	if armed {
+		return 1
+	}
+	return 0
+}

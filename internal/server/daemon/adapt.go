@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/internal/host/workerhost"
+	"github.com/svcctl/svcctl/internal/server/arming"
+	"github.com/svcctl/svcctl/internal/server/deploy"
+	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The types below adapt one service to the interface of another. They hold no rules.
+
+// statusChanged reports to deploy, which is created after promote.
+type statusChanged struct{ d *Daemon }
+
+func (c statusChanged) StatusChanged(ref svc.Ref, s svc.Status) { c.d.deploy.StatusChanged(ref, s) }
+
+// lifecycleRoutes implements lifecycle.Routes with deploy and the gateway.
+type lifecycleRoutes struct {
+	*deploy.Service
+	gateway *gateway.Gateway
+}
+
+func (r lifecycleRoutes) DrainVersion(ctx context.Context, ref svc.Ref) error {
+	return r.gateway.DrainVersion(ctx, ref)
+}
+
+// routing is the gateway for deploy and promote. It also reports their changes to
+// arming, because they may change which versions are armed.
+type routing struct {
+	*gateway.Gateway
+	arming *arming.Service
+	ctx    context.Context //nolint:containedctx // for its values; the calls have no context
+}
+
+func (r routing) SetVersion(ref svc.Ref, u svc.Upstream) {
+	r.Gateway.SetVersion(ref, u)
+	r.arming.VersionChanged(r.ctx, ref, u)
+}
+
+func (r routing) SetProduction(project, version string) {
+	r.Gateway.SetProduction(project, version)
+	r.arming.ProductionChanged(r.ctx, project)
+}
+
+// logs reads the log files of worker hosts.
+type logs struct{ dir layout }
+
+func (l logs) Tail(_ context.Context, ref svc.Ref, n int) ([]svc.LogLine, error) {
+	return workerhost.TailLogs(l.dir.versionLogs(ref), n)
+}
+
+// Routes joins the routes of the gateway with the runtimes of the supervisor [D30].
+func (d *Daemon) Routes() []svc.Route {
+	alive := map[svc.Ref]svc.Runtime{}
+	for _, r := range d.supervisor.Runtimes() {
+		alive[r.Ref] = r
+	}
+	routes := d.gateway.Routes()
+	for i := range routes {
+		routes[i].Runtime = alive[routes[i].Ref]
+	}
+	return routes
+}
+
+// gatewayMetrics implements gateway.Observer.
+type gatewayMetrics struct{ *obs.Metrics }
+
+func (m gatewayMetrics) ObserveRequest(o gateway.Observation) {
+	m.GatewayRequest(string(o.Role), o.Status, o.Duration)
+}
+
+// ObserveWebsocket does nothing: the number of open websockets is read at each scrape.
+func (gatewayMetrics) ObserveWebsocket(svc.Ref, svc.Role, int) {}

@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/service"
+	"github.com/svcctl/svcctl/internal/server/deploy"
+	"github.com/svcctl/svcctl/internal/server/deployqueue"
+	"github.com/svcctl/svcctl/internal/server/fork"
+	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/server/gc"
+	"github.com/svcctl/svcctl/internal/server/janitor"
+	"github.com/svcctl/svcctl/internal/server/lifecycle"
+	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/server/promote"
+	"github.com/svcctl/svcctl/internal/server/registry"
+	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The hidden commands of our own binary as a child process.
+const (
+	HostCommand        = "runtime-host"
+	ObjectStoreCommand = "object-store"
+)
+
+// Config configures a daemon.
+type Config struct {
+	Settings   *config.Daemon
+	Command    []string // our own binary, for child processes
+	Logger     *slog.Logger
+	Installing func(stage string) // called for each stage of installing workerd; may be nil
+}
+
+// Info describes a running daemon to a person.
+type Info struct {
+	API, Gateway, BaseDomain string
+	S3, S3Keys               string // "" without an embedded store's port
+	Tokens                   string // where the tokens are
+	DataDir                  string
+}
+
+// Daemon is a running daemon. Its methods are safe for concurrent use.
+type Daemon struct {
+	cfg     *config.Daemon
+	logger  *slog.Logger
+	dirs    layout
+	secrets secrets
+	info    Info
+	failed  chan error
+	stops   service.Stack
+
+	objects    *objectStore
+	ownership  *ownership
+	registry   *registry.DB
+	metrics    *obs.Metrics
+	ingress    *svc.Ingress
+	listeners  listeners
+	gateway    *gateway.Gateway
+	routing    routing
+	supervisor *supervisor.Supervisor
+	promote    *promote.Service
+	fork       *fork.Service
+	deploy     *deploy.Service
+	lifecycle  *lifecycle.Service
+	gc         *gc.Service
+	janitor    *janitor.Service
+	jobs       *deployqueue.Worker
+	verify     deploy.Verify
+	workerd    string
+}
+
+// Start starts everything in order and returns when the daemon serves. If a step fails,
+// Start stops the earlier ones and returns the error. ctx bounds only the start.
+func Start(ctx context.Context, c Config) (*Daemon, error) {
+	d := &Daemon{cfg: c.Settings, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo())}
+	for _, step := range []func(context.Context, Config) error{
+		d.startDirs, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startListeners,
+		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,
+	} {
+		if err := step(ctx, c); err != nil {
+			return nil, errors.Join(err, d.Stop(context.WithoutCancel(ctx)))
+		}
+	}
+	return d, nil
+}
+
+// Info describes the daemon.
+func (d *Daemon) Info() Info { return d.info }
+
+// Failed returns a channel with the error of a component that has failed permanently.
+func (d *Daemon) Failed() <-chan error { return d.failed }
+
+// Stop stops everything in the reverse order of Start. When ctx ends, running work is
+// canceled; no acknowledged write is lost.
+func (d *Daemon) Stop(ctx context.Context) error { return d.stops.Stop(ctx) }

@@ -1,0 +1,20 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/server/fork"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func (d *Daemon) forkDeps() fork.Deps {
+	return fork.Deps{
+		Versions: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Observer: d.metrics,
+		Dirs: fork.Dirs{Data: d.dirs.versions(), Logs: d.dirs.logs()},
+		CutStored: func(ctx context.Context, ref svc.Ref) (map[string]branch.Cut, error) {
+			return dataplane.CutStored(ctx, dataplane.Config{Ref: ref, Bucket: d.ownership.data, Branches: d.ownership.branches, Logger: d.logger})
+		},
+	}
+}

@@ -1,0 +1,33 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/internal/server/gc"
+	"github.com/svcctl/svcctl/internal/server/janitor"
+)
+
+// newJanitor creates the periodic tasks, which startWork starts.
+func (d *Daemon) newJanitor() (err error) {
+	requests := janitor.Requests(d.gateway, d.registry)
+	d.janitor, err = janitor.New(d.logger, d.metrics,
+		janitor.Sweep(d.gc, d.cfg.GCEvery),
+		janitor.Audit(d.gc, d.cfg.GCEvery),
+		janitor.Cleanup(d.lifecycle),
+		requests,
+	)
+	d.stops.Push("request times", func(ctx context.Context) error { // a last time, after the gateway has stopped
+		if err := requests.RunOnce(ctx); err != nil {
+			d.logger.WarnContext(ctx, "writing the times of last requests failed", "error", err)
+		}
+		return nil
+	})
+	return err
+}
+
+func (d *Daemon) gcDeps() gc.Deps {
+	return gc.Deps{
+		Node: d.ownership.node(), Branches: d.ownership.branches, Records: d.ownership.branches, Data: d.ownership.data,
+		Registry: d.registry, Logger: d.logger, Observer: d.metrics, Every: d.cfg.GCEvery,
+	}
+}

@@ -1,0 +1,24 @@
+package daemon
+
+import (
+	"path/filepath"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// layout has the paths of files in the data directory.
+type layout struct {
+	data *dataDir
+	run  string // sockets
+}
+
+func (l layout) objectStore() string { return l.data.sub("object-store") }
+func (l layout) storeSocket() string { return filepath.Join(l.run, "s3.sock") }
+func (l layout) runtimes() string    { return filepath.Join(l.run, "v") }
+func (l layout) cache() string       { return l.data.sub("cache") }    // unpacked bundles; may be deleted while the daemon is stopped
+func (l layout) versions() string    { return l.data.sub("versions") } // cached data of versions
+func (l layout) logs() string        { return l.data.sub("logs") }
+
+func (l layout) versionLogs(ref svc.Ref) string {
+	return filepath.Join(l.logs(), ref.Project, ref.Version)
+}

@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"syscall"
+
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// listeners are the two ports. They are opened before anything serves, so that an
+// address in use is an error of the start.
+type listeners struct {
+	api, gateway net.Listener
+}
+
+func listen(ctx context.Context, cfg *config.Daemon) (l listeners, err error) {
+	if l.api, err = listenAt(ctx, cfg.ListenHost, cfg.APIPort, "PLATFORM_PORT"); err != nil {
+		return l, err
+	}
+	if l.gateway, err = listenAt(ctx, cfg.ListenHost, cfg.GatewayPort, "GATEWAY_PORT"); err != nil {
+		return l, errors.Join(err, l.api.Close())
+	}
+	return l, nil
+}
+
+func listenAt(ctx context.Context, host string, port int, setting string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EACCES):
+		return nil, svc.Errorf(svc.Conflict, svc.CodeAddressInUse, "cannot listen at port %d", port).
+			WithHint("set %s to a free port, or to 0 to choose one", setting).Because(err)
+	case err != nil:
+		return nil, svc.Errorf(svc.Unprocessable, svc.CodeAddressUnusable, "cannot listen at %s", host).
+			WithHint("set SVC_LISTEN_HOST to an address of this machine").Because(err)
+	}
+	return l, nil
+}
+
+// close closes the listeners, unless a server has closed them.
+func (l listeners) close() error {
+	var errs []error
+	for _, one := range []net.Listener{l.api, l.gateway} {
+		if err := one.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (l listeners) apiURL() string { return origin(l.api) }
+
+// gatewayURL returns GATEWAY_URL, or else the address of the gateway.
+func (l listeners) gatewayURL(cfg *config.Daemon) string {
+	if cfg.GatewayURL != "" {
+		return cfg.GatewayURL
+	}
+	return origin(l.gateway)
+}
+
+// origin returns the URL of a listener for clients on this machine.
+func origin(l net.Listener) string {
+	host, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return "http://" + l.Addr().String()
+	}
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, port)
+}
+
+// newIngress returns the Ingress with the gateway's public port.
+func newIngress(cfg *config.Daemon, gateway string) (*svc.Ingress, error) {
+	u, err := url.Parse(gateway)
+	if err != nil {
+		return nil, fmt.Errorf("GATEWAY_URL: %w", err)
+	}
+	port := 0 // the default port of the public schemes, which a proxy may change
+	if p := u.Port(); p != "" && p != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
+		if port, err = strconv.Atoi(p); err != nil {
+			return nil, fmt.Errorf("GATEWAY_URL: port %q: %w", p, err)
+		}
+	}
+	return svc.NewIngress(svc.IngressConfig{
+		BaseDomain: cfg.BaseDomain, SchemePreview: cfg.SchemePreview, SchemeProd: cfg.SchemeProd,
+		Port: port, Template: cfg.PreviewTemplate,
+	})
+}
+
+// fail reports the permanent failure of a component.
+func (d *Daemon) fail(name string, err error) {
+	select {
+	case d.failed <- fmt.Errorf("%s: %w", name, err):
+	default: // a failure is reported already
+	}
+}

@@ -1,0 +1,31 @@
+package daemon
+
+import (
+	"context"
+	"os"
+
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// announce writes the note for the CLI of the same user.
+func (d *Daemon) announce(context.Context, Config) error {
+	note := config.Note{PID: os.Getpid(), API: d.info.API, Gateway: d.info.Gateway, S3: d.info.S3}
+	if d.cfg.AdminToken == "" {
+		note.DeployToken, note.AdminToken = d.secrets.DeployToken, d.secrets.AdminToken
+		d.info.Tokens = config.NotePath(d.cfg.DataDir) + " (readable by you only)"
+	}
+	if err := d.dirs.data.writeNote(note); err != nil {
+		return err
+	}
+	d.stops.Push("note", func(context.Context) error { return d.dirs.data.removeNote() })
+	return nil
+}
+
+// tokens returns the operator's tokens, or else the generated ones [D6].
+func (d *Daemon) tokens() (deployToken, adminToken svc.Secret) {
+	if d.cfg.AdminToken != "" {
+		return d.cfg.DeployToken, d.cfg.AdminToken
+	}
+	return svc.Secret(d.secrets.DeployToken), svc.Secret(d.secrets.AdminToken)
+}

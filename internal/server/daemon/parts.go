@@ -1,0 +1,76 @@
+package daemon
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/host/provision"
+	"github.com/svcctl/svcctl/internal/server/registry"
+)
+
+func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
+	warnFileLimit(ctx, d.logger)
+	data, err := openDataDir(d.cfg.DataDir)
+	if err != nil {
+		return err
+	}
+	d.stops.Push("data directory", func(context.Context) error { return data.close() })
+	if d.secrets, err = data.secrets(); err != nil {
+		return err
+	}
+	run, remove, err := data.runDir(d.cfg.Environment.Temporary)
+	if err != nil {
+		return err
+	}
+	d.stops.Push("runtime directory", func(context.Context) error { return remove() })
+	d.dirs = layout{data: data, run: run}
+	return nil
+}
+
+func (d *Daemon) startWorkerd(ctx context.Context, c Config) (err error) {
+	d.workerd, err = provision.Ensure(ctx, WorkerdOptions(d.cfg, c.Installing))
+	return err
+}
+
+// WorkerdOptions returns where the settings look for workerd.
+func WorkerdOptions(cfg *config.Daemon, stage func(string)) provision.Options {
+	o := provision.Options{Explicit: cfg.Workerd, CacheDir: cfg.Environment.CacheDir}
+	if stage != nil {
+		o.Progress = func(s provision.Stage) { stage(string(s)) }
+	}
+	return o
+}
+
+func (d *Daemon) startObjectStore(ctx context.Context, c Config) (err error) {
+	if d.objects, err = openObjects(ctx, d.cfg, d.dirs, c.Command, d.logger, d.countRequest); err != nil {
+		return err
+	}
+	d.stops.Push("object store", func(context.Context) error { d.objects.close(); return nil })
+	return nil
+}
+
+func (d *Daemon) countRequest(op, result string) { d.metrics.S3Requests(op, result, 1) }
+
+func (d *Daemon) startRegistry(ctx context.Context, _ Config) (err error) {
+	if d.registry, err = registry.Open(ctx, d.cfg.RegistryDB); err != nil {
+		return err
+	}
+	d.stops.Push("registry", func(context.Context) error { return d.registry.Close() })
+	return nil
+}
+
+func (d *Daemon) startListeners(ctx context.Context, _ Config) (err error) {
+	if d.listeners, err = listen(ctx, d.cfg); err != nil {
+		return err
+	}
+	d.stops.Push("listeners", func(context.Context) error { return d.listeners.close() })
+	d.ingress, err = newIngress(d.cfg, d.listeners.gatewayURL(d.cfg))
+	d.info = Info{ //nolint:gosec // Tokens is a place, not a token
+		API: d.listeners.apiURL(), Gateway: d.listeners.gatewayURL(d.cfg), BaseDomain: d.cfg.BaseDomain,
+		S3: d.objects.endpoint(d.cfg), DataDir: d.cfg.DataDir, Tokens: "as set in the environment",
+	}
+	if d.objects.embedded != nil && d.info.S3 != "" {
+		d.info.S3Keys = d.objects.embedded.KeysFile()
+	}
+	return err
+}

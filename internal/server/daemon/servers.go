@@ -1,0 +1,87 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/all"
+	"github.com/svcctl/svcctl/internal/server/artifact"
+	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/obs"
+)
+
+// startServers serves both ports.
+func (d *Daemon) startServers(ctx context.Context, _ Config) error {
+	api, err := d.newAPI()
+	if err != nil {
+		return err
+	}
+	d.metrics.Watch(context.WithoutCancel(ctx), d.metricSources())
+	d.serve("API", d.listeners.api, api)
+	go func() {
+		if err := d.gateway.Serve(context.WithoutCancel(ctx), d.listeners.gateway); err != nil {
+			d.fail("gateway", err)
+		}
+	}()
+	d.stops.Push("gateway", d.gateway.Shutdown)
+	return nil
+}
+
+func (d *Daemon) newAPI() (http.Handler, error) {
+	checks, err := d.ownership.checks(d.cfg, d.supervisor.Runtimes)
+	if err != nil {
+		return nil, err
+	}
+	deployToken, adminToken := d.tokens()
+	return httpapi.New(httpapi.Deps{
+		Projects: d.registry, Versions: d.registry, Promotions: d.registry,
+		Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
+		Uploads: artifact.New(artifact.Config{
+			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
+			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,
+			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
+		}),
+		Logs: logs{d.dirs}, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Routes: d, Registry: d.registry, Store: checks, Queue: d.registry,
+		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
+		Tokens:    httpapi.Tokens{Deploy: deployToken, Admin: adminToken},
+		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
+		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
+	})
+}
+
+// metricSources returns the sources of gauges.
+func (d *Daemon) metricSources() obs.Sources {
+	return obs.Sources{
+		QueueDepth: d.registry.QueueDepth, QueueMax: d.cfg.QueueMax,
+		Versions: d.registry.Counts, Runtimes: d.supervisor.Runtimes,
+		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
+		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },
+	}
+}
+
+// headerTimeout is the time limit for reading a request's header.
+const headerTimeout = 10 * time.Second
+
+// idleTimeout is the time limit between the requests of a connection.
+const idleTimeout = 2 * time.Minute
+
+// serve serves a handler on a listener until Stop, which waits for requests in flight.
+func (d *Daemon) serve(name string, l net.Listener, h http.Handler) {
+	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug)}
+	go func() {
+		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			d.fail(name, err)
+		}
+	}()
+	d.stops.Push(name, func(ctx context.Context) error {
+		if err := server.Shutdown(ctx); err != nil {
+			return errors.Join(err, server.Close())
+		}
+		return nil
+	})
+}

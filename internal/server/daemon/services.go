@@ -1,0 +1,122 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/server/arming"
+	"github.com/svcctl/svcctl/internal/server/deploy"
+	"github.com/svcctl/svcctl/internal/server/deployqueue"
+	"github.com/svcctl/svcctl/internal/server/fork"
+	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/server/gc"
+	"github.com/svcctl/svcctl/internal/server/lifecycle"
+	"github.com/svcctl/svcctl/internal/server/promote"
+	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// startServices creates the services and connects them.
+func (d *Daemon) startServices(ctx context.Context, c Config) error {
+	d.verify = d.newVerify()
+	d.gateway = gateway.New(gateway.Config{
+		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger,
+		Observer: gatewayMetrics{d.metrics}, VerifySecret: d.verify.Secret,
+	})
+	var err error
+	if d.supervisor, err = supervisor.New(d.supervisorConfig(c)); err != nil {
+		return err
+	}
+	d.stops.Push("runtimes", d.supervisor.Stop)
+	d.routing = routing{d.gateway, arming.New(d.registry, d.supervisor, d.logger), context.WithoutCancel(ctx)}
+	d.stops.Push("arming", d.routing.arming.Stop)
+	if d.jobs, err = deployqueue.New(deployqueue.Config{
+		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,
+		Run: func(ctx context.Context, j deployqueue.Job) error { return d.deploy.Run(ctx, j) },
+	}); err != nil {
+		return err
+	}
+	if d.promote, err = promote.New(d.promoteDeps()); err != nil {
+		return err
+	}
+	d.stops.Push("promotions", d.promote.Stop)
+	if d.fork, err = fork.New(d.forkDeps()); err != nil {
+		return err
+	}
+	if d.deploy, err = deploy.New(d.deployDeps()); err != nil {
+		return err
+	}
+	if d.lifecycle, err = lifecycle.New(d.lifecycleDeps()); err != nil {
+		return err
+	}
+	if d.gc, err = gc.New(d.gcDeps()); err != nil {
+		return err
+	}
+	return d.newJanitor()
+}
+
+func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
+	return supervisor.Config{
+		HostCommand: append(append([]string{}, c.Command...), HostCommand), Environ: hostEnv(d.cfg, d.objects.embedded != nil),
+		Workerd: d.workerd, RunDir: d.dirs.runtimes(),
+		Host:   svc.HostConfig{HeapMB: d.cfg.WorkerHeapMB, StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork},
+		Logger: d.logger,
+		// d.deploy is created later.
+		OnChange:  func(ref svc.Ref, s svc.RuntimeState, e svc.Endpoint) { d.deploy.RuntimeChanged(ref, s, e) },
+		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
+		OnRequests: func(list []svc.RequestCount) {
+			for _, r := range list {
+				d.metrics.S3Requests(r.Op, r.Result, r.N)
+			}
+		},
+	}
+}
+
+func (d *Daemon) promoteDeps() promote.Deps {
+	return promote.Deps{
+		Projects: d.registry, Versions: d.registry, Promotions: d.registry, Journals: d.registry,
+		Gateway: d.routing, Websockets: d.gateway, Routes: statusChanged{d},
+		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics,
+	}
+}
+
+func (d *Daemon) deployDeps() deploy.Deps {
+	return deploy.Deps{
+		Versions: d.registry, Inventory: d.registry, Submissions: d.registry,
+		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote,
+		Artifacts: d.objects.artifacts, Ingress: d.ingress, Logger: d.logger,
+		Notify: d.jobs.Notify, Observer: d.metrics, HTTP: probeClient(),
+		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
+		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
+		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify,
+	}
+}
+
+func (d *Daemon) lifecycleDeps() lifecycle.Deps {
+	return lifecycle.Deps{
+		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
+		Data: d.fork, Logger: d.logger, Observer: d.metrics,
+	}
+}
+
+func (d *Daemon) limits() bundle.Limits {
+	l := d.cfg.Limits
+	return bundle.Limits{Modules: l.Modules, Asset: l.Asset, Files: l.Files, Total: l.Total}
+}
+
+// newVerify returns the settings of the probe through the gateway, with a secret of
+// this process.
+func (d *Daemon) newVerify() deploy.Verify {
+	return deploy.Verify{URL: d.cfg.GatewayVerifyURL, Header: gateway.VerifyHeader, Secret: svc.Secret(rand.Text())}
+}
+
+// probeClient returns the HTTP client of the probe, which follows no redirects.
+func probeClient() *http.Client {
+	return &http.Client{
+		Timeout:       30 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}

@@ -1,0 +1,217 @@
+package deploy
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/lib/keyed"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// MaxAttempts is the number of attempts after which a deploy fails [D25].
+const MaxAttempts = 3
+
+// The defaults of Deps.
+const (
+	DefaultArtifactWait = 60 * time.Second // SVC_ARTIFACT_WAIT [D41]
+	DefaultStepLimit    = 10 * time.Minute
+	DefaultCleanupLimit = 30 * time.Second // a worker of the deploy queue waits for the cleanup
+	restoreParallel     = 2
+)
+
+// Versions reads and changes versions in the registry.
+type Versions interface {
+	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change) (svc.Version, error)
+	SetArtifact(ctx context.Context, ref svc.Ref, digest string, size int64) error
+	SetForkTXID(ctx context.Context, ref svc.Ref, txid string) error
+	MarkScrub(ctx context.Context, ref svc.Ref) error
+	AddWarning(ctx context.Context, ref svc.Ref, text string) error
+}
+
+// Inventory lists versions of all projects, productions first.
+type Inventory interface {
+	VersionsByStatus(ctx context.Context, statuses ...svc.Status) ([]svc.Version, error)
+}
+
+// Submissions writes accepted versions and their jobs, in one transaction.
+type Submissions interface {
+	Project(ctx context.Context, id string) (svc.Project, error)
+	CreateVersion(ctx context.Context, n svc.NewVersion, o svc.CreateOptions) (v svc.Version, created bool, err error)
+}
+
+// Branches forks and destroys the data of versions.
+type Branches interface {
+	// Fork forks the data of parent at its newest position. It is idempotent: a
+	// repeat with the same id returns the first result, also after a crash.
+	Fork(ctx context.Context, parent, child svc.Ref, id string) (svc.Forked, error)
+	// Destroy deletes the data of a failed version. Idempotent.
+	Destroy(ctx context.Context, ref svc.Ref) error
+}
+
+// Runtimes starts and stops the runtimes of versions. Its methods are idempotent.
+// Prepare and Serve require a prior Open.
+type Runtimes interface {
+	Open(ctx context.Context, spec svc.RuntimeSpec) error
+	Prepare(ctx context.Context, ref svc.Ref) (svc.Prepared, error)
+	Serve(ctx context.Context, ref svc.Ref) (svc.Endpoint, error)
+	StopVersion(ctx context.Context, ref svc.Ref) error
+}
+
+// Gateway routes the requests of users.
+type Gateway interface {
+	// SetVersion sets the upstream of a version.
+	SetVersion(ref svc.Ref, r svc.Upstream)
+	// RemoveVersion removes the routes of a version.
+	RemoveVersion(ref svc.Ref)
+	SetProduction(project, version string)
+}
+
+// Production assigns the first ready version of a project.
+type Production interface {
+	// HoldFirst makes requests to a production host name without a version wait.
+	HoldFirst(ctx context.Context, project string) (release func())
+	AssignFirst(ctx context.Context, ref svc.Ref) error
+}
+
+// Observer counts, for metrics. Its methods do not block.
+type Observer interface {
+	StepDone(step string, took time.Duration)
+	StepTolerated(step string) // lenient mode continued after a failure [D47]
+	DeployDone(result string)  // "ready" or "failed"
+}
+
+// Verify is the probe after a deploy. An empty URL turns it off.
+type Verify struct {
+	URL    string     // SVC_GATEWAY_VERIFY_URL
+	Header string     // header that carries Secret
+	Secret svc.Secret // lets the probe reach a version that is not ready
+}
+
+// Dirs are directories of the daemon; each holds {project}/{version}.
+type Dirs struct {
+	Cache string // unpacked bundles; may be deleted while the daemon is stopped
+	Data  string
+	Logs  string
+}
+
+// Deps are the dependencies and settings of a Service.
+type Deps struct {
+	Versions    Versions
+	Inventory   Inventory
+	Submissions Submissions
+	Runtimes    Runtimes
+	Branches    Branches
+	Gateway     Gateway
+	Production  Production
+	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
+	Ingress     *svc.Ingress
+	Logger      *slog.Logger
+	Notify      func()       // wakes the workers of the deploy queue
+	Observer    Observer     // nil: no counting
+	HTTP        *http.Client // for the probe; only with Verify
+
+	Dirs         Dirs
+	ArtifactsDir string        // ARTIFACTS_DIR, "" for none [D43]
+	ArtifactWait time.Duration // 0: DefaultArtifactWait
+	StepLimit    time.Duration // for one step, without the wait for the bundle; 0: DefaultStepLimit
+	CleanupLimit time.Duration // for the cleanup of a failed version; 0: DefaultCleanupLimit
+	StartPause   time.Duration // before Restore tries again, doubling to 30 s; 0: 1 s
+	Limits       bundle.Limits // [D42]
+	QueueMax     int           // SVC_QUEUE_MAX
+	Lenient      bool          // SVC_LENIENT_DEPLOY
+	Forks        svc.ForkPolicy
+	ScrubSQL     string // text of SVC_SCRUB_SQL; "" for none
+	Verify       Verify
+}
+
+// Service accepts, deploys and restores versions.
+type Service struct {
+	deps    Deps
+	log     *slog.Logger
+	made    time.Time
+	routes  *routes
+	bundles *bundles
+	locks   keyed.Mutex[svc.Ref] // held by the deploy or start of a version
+	probe   *probe               // nil: no probe
+	restore restoreList
+}
+
+// New returns a Service, or an error if a dependency is missing. It starts nothing
+// and does no I/O.
+func New(deps Deps) (*Service, error) {
+	if err := deps.check(); err != nil {
+		return nil, err
+	}
+	deps.ArtifactWait = cmp.Or(deps.ArtifactWait, DefaultArtifactWait)
+	deps.StartPause = cmp.Or(deps.StartPause, time.Second)
+	deps.StepLimit = cmp.Or(deps.StepLimit, DefaultStepLimit)
+	deps.CleanupLimit = cmp.Or(deps.CleanupLimit, DefaultCleanupLimit)
+	if deps.Observer == nil {
+		deps.Observer = noObserver{}
+	}
+	s := &Service{deps: deps, log: deps.Logger, made: time.Now(), routes: newRoutes(deps.Gateway), bundles: newBundles(deps)}
+	if deps.Verify.URL != "" {
+		s.probe = newProbe(deps)
+	}
+	return s, nil
+}
+
+func (d Deps) check() error {
+	switch {
+	case d.Versions == nil || d.Inventory == nil || d.Submissions == nil:
+		return errors.New("deploy: registry required")
+	case d.Runtimes == nil || d.Branches == nil || d.Gateway == nil || d.Production == nil:
+		return errors.New("deploy: runtimes, branches, gateway and production required")
+	case d.Artifacts == nil || d.Ingress == nil || d.Logger == nil || d.Notify == nil:
+		return errors.New("deploy: artifacts, ingress, logger and notify required")
+	case d.Dirs.Cache == "" || d.Dirs.Data == "" || d.Dirs.Logs == "":
+		return errors.New("deploy: cache, data and log directories required")
+	}
+	return d.Verify.check(d.HTTP)
+}
+
+func (v Verify) check(client *http.Client) error {
+	if v.URL == "" {
+		return nil
+	}
+	u, err := url.Parse(v.URL)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
+		return errors.New("deploy: verify URL must be http or https, with a host")
+	case v.Header == "" || v.Secret == "" || client == nil:
+		return errors.New("deploy: verify requires a header, a secret and a client")
+	}
+	return nil
+}
+
+// HoldUntilReady makes requests to a version wait while another service moves it
+// to ready: a client that reads the status ready is served. The caller calls
+// release when the transition has ended.
+func (s *Service) HoldUntilReady(ref svc.Ref) (release func()) { return s.routes.holdUntilReady(ref) }
+
+// StatusChanged reports that another service changed the status of a version.
+// Versions that were never announced are not routed.
+func (s *Service) StatusChanged(ref svc.Ref, status svc.Status) { s.routes.changed(ref, status) }
+
+// RuntimeChanged reports the state of a version's runtime. Calls for one version
+// must be in order. It calls only the gateway.
+func (s *Service) RuntimeChanged(ref svc.Ref, state svc.RuntimeState, e svc.Endpoint) {
+	s.routes.setRuntime(ref, state, e)
+}
+
+// ArtifactArrived wakes the deploy of ref if it waits for its bundle [D41].
+func (s *Service) ArtifactArrived(ref svc.Ref) { s.bundles.arrived(ref) }
+
+type noObserver struct{}
+
+func (noObserver) StepDone(string, time.Duration) {}
+func (noObserver) StepTolerated(string)           {}
+func (noObserver) DeployDone(string)              {}

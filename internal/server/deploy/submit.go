@@ -1,0 +1,47 @@
+package deploy
+
+import (
+	"context"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Submit creates a version with status pending and queues its job. A repeat of the
+// same request returns the existing record [D9].
+// Errors: Unprocessable for a field or the parent, NotFound project_not_found,
+// Conflict version_exists, Unavailable queue_full.
+// spec: [C7.12] [C13.7] [C13.8].
+func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOptions) (svc.Version, error) {
+	if err := n.Validate(); err != nil {
+		return svc.Version{}, err
+	}
+	if _, err := s.deps.Submissions.Project(ctx, n.Project); err != nil {
+		return svc.Version{}, err
+	}
+	if err := s.checkHost(n); err != nil {
+		return svc.Version{}, err
+	}
+	v, created, err := s.deps.Submissions.CreateVersion(ctx, n, svc.CreateOptions{SubmitOptions: o, QueueMax: s.deps.QueueMax, Forks: s.deps.Forks})
+	if err != nil {
+		return svc.Version{}, err
+	}
+	if created {
+		s.routes.announce(v.Ref, v.Status)
+		s.deps.Notify()
+	}
+	return v, nil
+}
+
+// checkHost rejects a version whose preview host name is not a valid DNS name [D3].
+func (s *Service) checkHost(n svc.NewVersion) error {
+	id := n.ID
+	if id == "" {
+		id = svc.GeneratedID(time.Now()) // generated ids have one length
+	}
+	err := s.deps.Ingress.CheckHost(svc.Ref{Project: n.Project, Version: id})
+	if err == nil {
+		return nil
+	}
+	return svc.AsError(err).At("/id")
+}

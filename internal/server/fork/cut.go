@@ -1,0 +1,78 @@
+package fork
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The limit and the interval of attempts to cut a parent's runtime.
+const (
+	cutWait  = 20 * time.Second
+	cutRetry = 100 * time.Millisecond
+)
+
+// cut returns a cut of the parent's data. While the runtime starts or stops, it
+// retries until cutWait; then it cuts the data in the object store.
+func (s *Service) cut(ctx context.Context, parent svc.Ref) (branch.VersionCut, error) {
+	waiting, cancel := context.WithTimeout(ctx, cutWait)
+	defer cancel()
+	for {
+		cut, err := s.cutNow(ctx, parent)
+		if err == nil || !passing(svc.CodeOf(err)) {
+			return cut, err
+		}
+		select {
+		case <-time.After(cutRetry):
+		case <-waiting.Done():
+			return s.cutWithout(ctx, parent, err)
+		}
+	}
+}
+
+// passing reports whether code is the error of a runtime that is starting or stopping.
+func passing(code string) bool {
+	switch code {
+	case svc.CodeRuntimeNotOpen, svc.CodeRuntimeOpen, svc.CodeRuntimeStopping, svc.CodeRuntimeUnavailable:
+		return true
+	}
+	return false
+}
+
+// cutNow cuts the data in the parent's runtime or, if the parent is archived and has
+// no runtime, in the object store.
+func (s *Service) cutNow(ctx context.Context, parent svc.Ref) (branch.VersionCut, error) {
+	p, err := s.deps.Versions.Version(ctx, parent)
+	if err != nil {
+		return branch.VersionCut{}, err
+	}
+	cut, err := s.deps.Runtimes.Cut(ctx, parent) // an archived version may still have its runtime
+	if p.Status != svc.StatusArchived || svc.CodeOf(err) != svc.CodeRuntimeNotOpen {
+		return cut, err
+	}
+	if err := s.Archive(ctx, parent); err != nil {
+		return branch.VersionCut{}, err
+	}
+	return s.cutStored(ctx, parent)
+}
+
+// cutWithout cuts a parent whose runtime does not start: it ships the cached data to
+// the object store first, and keeps the cache.
+func (s *Service) cutWithout(ctx context.Context, parent svc.Ref, cause error) (branch.VersionCut, error) {
+	p, err := s.deps.Versions.Version(ctx, parent)
+	if err == nil {
+		err = s.ship(ctx, p, func() error { return nil })
+	}
+	if err != nil {
+		return branch.VersionCut{}, errors.Join(cause, err)
+	}
+	return s.cutStored(ctx, parent)
+}
+
+func (s *Service) cutStored(ctx context.Context, parent svc.Ref) (cut branch.VersionCut, err error) {
+	cut.Databases, err = s.deps.CutStored(ctx, parent)
+	return cut, err
+}

@@ -1,0 +1,210 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+)
+
+// The phases of a connection.
+const (
+	phaseIdle   = int64(iota) // before a request's first byte
+	phaseHead                 // in a request's head
+	phaseActive               // at a request
+	phaseClosed               // closed by the gateway; no request may begin
+	phaseBits   = 2
+)
+
+const (
+	// lingerTime is how long a connection that is given up may still send, so
+	// that its client can read the answer before it sees a reset.
+	lingerTime = time.Second
+	// lingerBytes bounds the rest of a body that is read and thrown away.
+	lingerBytes = 256 << 10
+)
+
+// conn is a client's connection. Its goroutine owns everything but what is
+// marked otherwise.
+type conn struct {
+	g    *goEngine
+	nc   net.Conn
+	peer peer
+	in   input
+	home *[]byte // where in's buffer came from
+	now  time.Time
+
+	phase atomic.Int64 // unix milliseconds << phaseBits | phase; also the sweep's
+
+	watch  watch
+	tunnel *tunnel // the websocket that the last request opened
+
+	mu      sync.Mutex // of the next two, for whoever cuts the connection off
+	aborted bool
+	up      *upconn
+}
+
+func newConn(g *goEngine, nc net.Conn) *conn {
+	c := &conn{g: g, nc: nc, now: time.Now()}
+	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
+	return c
+}
+
+// serve answers one request after another.
+func (c *conn) serve(ctx context.Context) {
+	c.peer = newPeer(c.nc.RemoteAddr(), c.g.cfg.TrustedProxies)
+	c.home, _ = c.g.inputs.Get().(*[]byte)
+	c.in.buf = *c.home
+	defer c.close(ctx)
+	for c.next(ctx) {
+		c.in.reset(*c.home)
+		c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
+		if c.g.closing.Load() {
+			return
+		}
+	}
+}
+
+// close runs last, also after a panic, which must not take the other
+// connections along.
+func (c *conn) close(ctx context.Context) {
+	if p := recover(); p != nil {
+		c.g.cfg.Logger.ErrorContext(ctx, "a connection failed", "panic", p, "stack", string(debug.Stack()))
+	}
+	c.abort()
+	c.stopWatch()
+	c.releaseInput()
+}
+
+// releaseInput gives the input buffer back.
+func (c *conn) releaseInput() {
+	if c.home != nil {
+		c.g.inputs.Put(c.home)
+		c.home, c.in = nil, input{}
+	}
+}
+
+// next answers one request. It reports whether another one may follow.
+func (c *conn) next(ctx context.Context) bool {
+	if c.in.len() == 0 {
+		if n, _ := c.in.fill(c.nc); n == 0 {
+			return false
+		}
+	}
+	x, _ := c.g.exchanges.Get().(*exchange)
+	x.begin()
+	keep := c.readHead(ctx, x) && c.handle(ctx, x)
+	x.end()
+	c.g.exchanges.Put(x)
+	c.serveTunnel()
+	return keep
+}
+
+// readHead reads and parses a head. When it returns false, what there is to
+// answer has been answered.
+func (c *conn) readHead(ctx context.Context, x *exchange) bool {
+	for seen := 0; ; {
+		b := c.in.bytes()
+		n, err := http1.FindHead(b, seen)
+		if err == nil && max(n, len(b)) > c.g.cfg.MaxHeader && (n == 0 || n > c.g.cfg.MaxHeader) {
+			err = &http1.Error{Status: 431, Detail: headTooLarge}
+		}
+		if err == nil && n > 0 {
+			c.in.use(n)
+			err = x.req.Parse(b[:n])
+		}
+		c.now = time.Now()
+		switch {
+		case err != nil:
+			c.enter(phaseActive)
+			return c.reject(ctx, x, err)
+		case n > 0:
+			return c.enter(phaseActive)
+		case seen == 0 && !c.enter(phaseHead):
+			return false
+		}
+		seen = len(b)
+		c.in.reserve(1)
+		if n, err := c.in.fill(c.nc); n == 0 && err != nil {
+			return false
+		}
+	}
+}
+
+// enter changes the phase. It fails when the connection was closed as idle or
+// slow meanwhile.
+func (c *conn) enter(phase int64) bool {
+	old := c.phase.Load()
+	return old&(1<<phaseBits-1) != phaseClosed &&
+		c.phase.CompareAndSwap(old, c.now.UnixMilli()<<phaseBits|phase)
+}
+
+// closeIfIdle closes a connection that has been idle, or at a head, for too
+// long. It may be called from any goroutine.
+func (c *conn) closeIfIdle(now time.Time) {
+	old := c.phase.Load()
+	limit := c.g.cfg.IdleTimeout
+	switch old & (1<<phaseBits - 1) {
+	case phaseHead:
+		limit = c.g.cfg.HeaderTimeout
+	case phaseActive, phaseClosed:
+		return
+	}
+	if now.UnixMilli()-old>>phaseBits > limit.Milliseconds() && c.phase.CompareAndSwap(old, phaseClosed) {
+		_ = c.nc.Close()
+	}
+}
+
+// abort cuts off the client and the runtime's connection. It may be called
+// from any goroutine and again.
+func (c *conn) abort() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.aborted = true
+	_ = c.nc.Close()
+	if c.up != nil {
+		_ = c.up.Close()
+	}
+}
+
+// attach makes up the connection that abort and a client's hanging up close.
+func (c *conn) attach(up *upconn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.up = up
+	return !c.aborted
+}
+
+// cutUpstream closes the runtime's connection: that cancels the worker's work.
+func (c *conn) cutUpstream() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.up != nil {
+		_ = c.up.Close()
+	}
+}
+
+// linger prepares the end of a connection on which the client may still be
+// sending: an immediate close would reset it, and the client might lose the
+// answer. What comes is read into buf and thrown away.
+func linger(nc net.Conn, buf []byte) {
+	tcp, ok := nc.(*net.TCPConn)
+	if !ok || tcp.CloseWrite() != nil {
+		return
+	}
+	_ = nc.SetReadDeadline(time.Now().Add(lingerTime))
+	for n := 0; n < lingerBytes; {
+		k, err := nc.Read(buf)
+		if n += k; err != nil {
+			return
+		}
+	}
+}
+
+// errClientGone says that there is nobody left to answer.
+var errClientGone = errors.New("the client has gone")

@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// SetVersion makes ref known, or changes its state. The spare connections of a
+// runtime that it no longer names are closed and its websockets end with 1012;
+// its requests in flight go on.
+func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	old := g.table.Load().versions[ref]
+	v := &version{ref: ref, host: g.cfg.Ingress.PreviewHost(ref), state: state, replaced: make(chan struct{})}
+	if old != nil {
+		v.stats = old.stats
+	} else {
+		v.stats = &stats{tunnels: map[*tunnel]struct{}{}}
+	}
+	v.upstream = upstreamFor(old, state)
+	g.table.Store(g.table.Load().with(func(t *table) { t.versions[ref] = v }))
+	if old != nil {
+		old.retire(v.upstream)
+	}
+}
+
+// upstreamFor keeps the upstream of a runtime that is still the same process.
+func upstreamFor(old *version, state svc.Upstream) *upstream {
+	if state.Socket == "" || state.Starting {
+		return nil
+	}
+	if old != nil && old.upstream != nil && old.state.Socket == state.Socket &&
+		old.state.PID == state.PID && old.state.StartedAt.Equal(state.StartedAt) {
+		return old.upstream
+	}
+	return newUpstream(state.Socket)
+}
+
+// retire is called when a table without v is in place. next is the upstream
+// that the version has now.
+func (v *version) retire(next *upstream) {
+	if v.upstream != nil && v.upstream != next {
+		v.upstream.retire()
+		v.stats.retired = append(slices.DeleteFunc(v.stats.retired, (*upstream).isDone), v.upstream)
+		v.stats.closeTunnels(func(t *tunnel) bool { return t.upstream == v.upstream })
+	}
+	close(v.replaced)
+}
+
+// RemoveVersion makes ref unknown.
+func (g *Gateway) RemoveVersion(ref svc.Ref) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	old := g.table.Load().versions[ref]
+	if old == nil {
+		return
+	}
+	g.table.Store(g.table.Load().with(func(t *table) { delete(t.versions, ref) }))
+	old.retire(nil)
+}
+
+// DrainVersion waits until the requests are done that runtimes of ref answer
+// which SetVersion has taken away, or ctx ends. Websockets do not count.
+func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
+	v := g.table.Load().versions[ref]
+	if v == nil {
+		return nil
+	}
+	g.mu.Lock()
+	retired := slices.Clone(v.stats.retired)
+	g.mu.Unlock()
+	for _, u := range retired {
+		select {
+		case <-u.done:
+		case <-ctx.Done():
+			return fmt.Errorf("draining %s: %d requests still run: %w", ref, u.count(), context.Cause(ctx))
+		}
+	}
+	return nil
+}
+
+// SetProduction points a project's production host at version; "" at none.
+func (g *Gateway) SetProduction(id, version string) {
+	g.setProject(id, func(p *project) { p.prod = version })
+}
+
+// setProject stores a changed copy of a project, known before or not.
+func (g *Gateway) setProject(id string, change func(*project)) *project {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	p := &project{id: id, host: g.cfg.Ingress.ProdHost(id), gate: newGate()}
+	if old := g.table.Load().projects[id]; old != nil {
+		*p = *old
+	}
+	change(p)
+	g.table.Store(g.table.Load().with(func(t *table) { t.projects[id] = p }))
+	return p
+}
+
+// Hold makes new requests of a project's production host wait, until Release
+// or Config.HoldTimeout [D20]. Requests that were claimed go on.
+func (g *Gateway) Hold(id string) { g.setProject(id, func(*project) {}).gate.hold() }
+
+// Release lets the waiting requests of a production host go on, to whatever
+// SetProduction said last. Without a hold it does nothing.
+func (g *Gateway) Release(id string) {
+	if p := g.table.Load().projects[id]; p != nil {
+		p.gate.release()
+	}
+}
+
+// DrainProduction waits until the requests that were claimed through the
+// production host before the last Hold are done, or ctx is. Websockets do not
+// count [D20].
+func (g *Gateway) DrainProduction(ctx context.Context, id string) error {
+	p := g.table.Load().projects[id]
+	if p == nil {
+		return nil
+	}
+	if err := p.gate.drain(ctx); err != nil {
+		return fmt.Errorf("draining the production host of %s: %w", id, err)
+	}
+	return nil
+}
+
+// CloseWebsockets ends, after a while, the websockets that ref serves now in
+// this role ("" for both), with 1012 Service Restart [D20]. It returns at
+// once. Those of a version that is production (again) when the time has come
+// stay open if the role is production.
+func (g *Gateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
+	v := g.table.Load().versions[ref]
+	if v == nil {
+		return
+	}
+	chosen := v.stats.listTunnels(role)
+	if after <= 0 {
+		closeAll(chosen)
+		return
+	}
+	g.later(after, func() {
+		p := g.table.Load().projects[ref.Project]
+		if role == svc.RoleProduction && p != nil && p.prod == ref.Version {
+			return
+		}
+		closeAll(chosen)
+	})
+}
+
+// later runs f in a while, unless the gateway is closed before.
+func (g *Gateway) later(after time.Duration, f func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing.Load() {
+		return
+	}
+	var timer *time.Timer
+	timer = time.AfterFunc(after, func() {
+		g.mu.Lock()
+		_, live := g.timers[timer]
+		delete(g.timers, timer)
+		g.mu.Unlock()
+		if live {
+			f()
+		}
+	})
+	g.timers[timer] = struct{}{}
+}

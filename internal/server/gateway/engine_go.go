@@ -1,0 +1,85 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// goEngine is the gateway's own HTTP/1.1: a goroutine per connection and no
+// other, on most requests.
+type goEngine struct {
+	*Gateway
+
+	inputs    sync.Pool // *[]byte of inputSize
+	exchanges sync.Pool // *exchange
+
+	conns map[*conn]struct{} // Gateway.mu guards it
+}
+
+func newGoEngine(g *Gateway) *goEngine {
+	e := &goEngine{Gateway: g, conns: map[*conn]struct{}{}}
+	e.inputs.New = func() any { b := make([]byte, inputSize); return &b }
+	e.exchanges.New = func() any { return newExchange() }
+	return e
+}
+
+func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
+	for {
+		nc, err := ln.Accept()
+		switch {
+		case err == nil:
+			e.start(ctx, nc)
+		case e.closing.Load() || errors.Is(err, net.ErrClosed):
+			return err
+		default: // out of file descriptors, most often: open connections continue
+			e.cfg.Logger.WarnContext(ctx, "accepting a connection", "error", err)
+			select {
+			case <-time.After(sweepEvery / 10):
+			case <-e.closed:
+			}
+		}
+	}
+}
+
+// start serves one connection in the background.
+func (e *goEngine) start(ctx context.Context, nc net.Conn) {
+	c := newConn(e, nc)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.closing.Load() {
+		_ = nc.Close()
+		return
+	}
+	e.conns[c] = struct{}{}
+	e.running.Go(func() {
+		defer e.forget(c)
+		c.serve(ctx)
+	})
+}
+
+func (e *goEngine) forget(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	delete(e.conns, c)
+}
+
+func (e *goEngine) sweep(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.closeIfIdle(now)
+	}
+}
+
+func (e *goEngine) closeIdle() { e.sweep(time.Now().Add(time.Hour)) }
+
+func (e *goEngine) abort() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.abort()
+	}
+}

@@ -1,0 +1,120 @@
+package gateway
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// stdEngine serves clients with net/http, and reads answers of runtimes with it.
+// It is slower than goEngine and less strict: docs/guide/operating.md lists the
+// differences. It is the reference that tests compare goEngine with, and the
+// fallback of operators.
+//
+// It writes to the spare connections of the upstream itself rather than through
+// an http.Transport, so that both engines send the same heads and repeat the
+// same requests.
+type stdEngine struct {
+	*Gateway
+
+	readers sync.Pool // *bufio.Reader
+	buffers sync.Pool // *[]byte of bufferSize
+
+	conns map[*stdConn]struct{} // Gateway.mu guards it
+}
+
+func newStdEngine(g *Gateway) *stdEngine {
+	e := &stdEngine{Gateway: g, conns: map[*stdConn]struct{}{}}
+	e.readers.New = func() any { return bufio.NewReaderSize(nil, bufferSize) }
+	e.buffers.New = func() any { b := make([]byte, bufferSize); return &b }
+	return e
+}
+
+// bufioSlop is how much more than MaxHeaderBytes a net/http server reads.
+const bufioSlop = 4096
+
+func (e *stdEngine) serve(ctx context.Context, ln net.Listener) error {
+	s := http.Server{
+		Handler: e, DisableGeneralOptionsHandler: true,
+		ReadHeaderTimeout: e.cfg.HeaderTimeout, IdleTimeout: e.cfg.IdleTimeout, MaxHeaderBytes: max(e.cfg.MaxHeader-bufioSlop, 1),
+		BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: withStdConn, ConnState: e.track,
+		ErrorLog: slog.NewLogLogger(e.cfg.Logger.Handler(), slog.LevelWarn),
+	}
+	err := s.Serve(stdListener{ln, e})
+	s.SetKeepAlivesEnabled(!e.closing.Load()) // else each answer is the last one of its connection
+	return err
+}
+
+// track follows a connection. Its requests count it until it is closed, those
+// that became websockets until serveTunnel is done.
+func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
+	c, ok := nc.(*stdConn)
+	if !ok {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	switch state {
+	case http.StateNew:
+		e.conns[c] = struct{}{}
+		e.running.Add(1)
+		if c.idle = true; e.closing.Load() {
+			_ = c.Conn.Close()
+		}
+	case http.StateActive:
+		c.idle = false
+	case http.StateIdle:
+		c.idle, c.serving = true, false
+	case http.StateClosed:
+		e.forget(c)
+	case http.StateHijacked:
+	}
+}
+
+// forget ends the accounting of a connection. Gateway.mu must be held.
+func (e *stdEngine) forget(c *stdConn) {
+	c.cancel()
+	delete(e.conns, c)
+	e.running.Done()
+}
+
+// sweep does nothing: net/http has timeouts of its own.
+func (e *stdEngine) sweep(time.Time) {}
+
+func (e *stdEngine) closeIdle() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		if c.idle {
+			_ = c.Conn.Close()
+		}
+	}
+}
+
+func (e *stdEngine) abort() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.cancel()
+		_ = c.Conn.Close()
+	}
+}
+
+// stdListener gives net/http connections that the gateway has a hand in.
+type stdListener struct {
+	net.Listener
+	e *stdEngine
+}
+
+func (l stdListener) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &stdConn{Conn: nc, e: l.e, peer: newPeer(nc.RemoteAddr(), l.e.cfg.TrustedProxies)}, nil
+}

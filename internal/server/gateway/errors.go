@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Retry-After, in every 503 [D14]. Soon is for what the gateway waits for
+// itself, later for what somebody must do something about.
+const (
+	retrySoon  = time.Second
+	retryLater = time.Minute
+)
+
+// Internal outcomes of a claim; they are never answered.
+var (
+	errRetired     = errors.New("the runtime takes no more requests")
+	errStarting    = errors.New("the runtime is starting")
+	errUnreachable = errors.New("the runtime cannot be reached")
+)
+
+func errNoRoute() *svc.Error {
+	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "no version is served on this host").
+		WithHint("hosts are {project}.{base domain} and {version}.{project}.{base domain}")
+}
+
+func errNoProduction(project string) *svc.Error {
+	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "project %s has no production version", project).
+		WithHint("promote a ready version")
+}
+
+func errStatus(v *version) *svc.Error {
+	switch v.state.Status { //nolint:exhaustive // the others are steps of a deploy
+	case svc.StatusArchived:
+		return svc.Errorf(svc.Unavailable, svc.CodeVersionArchived, "version %s of %s is archived", v.ref.Version, v.ref.Project).
+			WithHint("wake it to serve it again").After(retryLater)
+	case svc.StatusFailed:
+		return svc.Errorf(svc.Unavailable, svc.CodeVersionFailed, "the deploy of version %s of %s failed", v.ref.Version, v.ref.Project).
+			WithHint("its record says why; deploy a new version").After(retryLater)
+	case svc.StatusDestroyed:
+		return svc.Errorf(svc.NotFound, svc.CodeVersionDestroyed, "version %s of %s was destroyed", v.ref.Version, v.ref.Project)
+	}
+	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "version %s of %s is not ready yet: it is %s",
+		v.ref.Version, v.ref.Project, v.state.Status).After(retrySoon)
+}
+
+func errHeld() *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the production version is being changed").After(retrySoon)
+}
+
+func errNotStarted() *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the runtime of this version is starting").After(retrySoon)
+}
+
+func errNoRuntime(v *version) *svc.Error {
+	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "version %s of %s has no running runtime", v.ref.Version, v.ref.Project)
+}
+
+func errBroken(cause error) *svc.Error {
+	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "the runtime ended before it answered").Because(cause)
+}
+
+func errNotAsked() *svc.Error {
+	return errBroken(errors.New("it switched protocols without being asked to"))
+}
+
+const headTooLarge = "the request head is too large"
+
+// badRequest turns an error of the grammar into an answer.
+func badRequest(err error) *svc.Error {
+	var e *http1.Error
+	if errors.As(err, &e) && e.Status == 431 {
+		return svc.Errorf(svc.TooLarge, svc.CodeHeaderTooLarge, "%s", e.Detail)
+	}
+	return svc.Errorf(svc.BadRequest, svc.CodeBadRequest, "the request cannot be understood").Because(err)
+}
+
+// statusOf is the HTTP status of an answer with this error.
+func statusOf(e *svc.Error) int {
+	var grammar *http1.Error
+	switch {
+	case e.Code == svc.CodeRuntimeUnavailable:
+		return 502
+	case e.Code == svc.CodeHeaderTooLarge:
+		return 431
+	case errors.As(e.Err, &grammar):
+		return grammar.Status
+	case e.Kind == svc.NotFound:
+		return 404
+	case e.Kind == svc.Unavailable:
+		return 503
+	case e.Kind == svc.BadRequest:
+		return 400
+	}
+	return 500
+}

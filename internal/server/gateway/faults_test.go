@@ -1,0 +1,210 @@
+package gateway_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+func unavailable(t *testing.T, resp answer) {
+	t.Helper()
+	if resp.StatusCode != http.StatusBadGateway || resp.Header.Get("Svc-Error") != "runtime_unavailable" || resp.Header.Get("X-Request-Id") == "" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+}
+
+func TestRuntimeDiesBeforeAnswering(t *testing.T) { engines(t, testRuntimeDiesBeforeAnswering) }
+
+func testRuntimeDiesBeforeAnswering(t *testing.T, engine gateway.Engine) {
+	for name, answer := range map[string]string{
+		"nothing": "", "half a head": "HTTP/1.1 200 OK\r\nContent-Le", "no HTTP": "SSH-2.0-x\r\n\r\n",
+		"ambiguous": "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"endless":   "HTTP/1.1 200 OK\r\n" + strings.Repeat("A: "+strings.Repeat("b", 1000)+"\r\n", 1100),
+		"switch":    "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name == "ambiguous" && engine == gateway.EngineStd {
+				return // net/http believes the chunks
+			}
+			b := start(t, gateway.Config{Engine: engine})
+			var connections atomic.Int64
+			b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
+				connections.Add(1)
+				if _, _, ok := c.next(); ok {
+					_, _ = c.Write([]byte(answer))
+				}
+			}))
+			for _, method := range []string{"GET", "POST"} {
+				resp, body := b.do(t, request(t, method, "v1.shop.apps.test", "/", nil))
+				unavailable(t, resp)
+				if strings.Contains(body, "SSH") || !strings.Contains(b.log.String(), "a runtime did not answer") {
+					t.Errorf("%s, log %s", body, b.log.String())
+				}
+			}
+			if n := connections.Load(); n != 2 {
+				t.Errorf("%d connections: a request on a fresh connection is not repeated", n)
+			}
+		})
+	}
+}
+
+// An answer that breaks off must not look whole.
+func TestRuntimeDiesWithinItsAnswer(t *testing.T) { engines(t, testRuntimeDiesWithinItsAnswer) }
+
+func testRuntimeDiesWithinItsAnswer(t *testing.T, engine gateway.Engine) {
+	for name, answer := range map[string]string{
+		"length":     "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc",
+		"chunks":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n",
+		"bad chunks": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nzz",
+		"long":       "HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n" + strings.Repeat("x", 300000),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, gateway.Config{Engine: engine})
+			b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
+				if _, _, ok := c.next(); ok {
+					c.send(answer)
+				}
+			}))
+			for _, version := range []string{"1.1", "1.0"} {
+				c := b.raw(t)
+				c.send("GET / HTTP/" + version + "\r\nHost: v1.shop.apps.test\r\n\r\n")
+				resp, err := http.ReadResponse(c.Reader, nil)
+				if err == nil {
+					_, err = io.ReadAll(resp.Body)
+					resp.Body.Close()
+				}
+				if err == nil {
+					t.Errorf("HTTP/%s: the answer looks whole", version)
+				}
+			}
+		})
+	}
+}
+
+// A spare connection that the runtime has closed meanwhile costs nobody an
+// answer, where the request can be sent again.
+func TestStaleConnection(t *testing.T) { engines(t, testStaleConnection) }
+
+func testStaleConnection(t *testing.T, engine gateway.Engine) {
+	for name, tc := range map[string]struct {
+		method, body string
+		afterRequest bool // the runtime reads the second request before it closes
+		want         int
+	}{
+		"get":             {"GET", "", false, 200},
+		"get, read":       {"GET", "", true, 200},
+		"head, read":      {"HEAD", "", true, 200},
+		"post, not read":  {"POST", "x", false, 200},
+		"post, read":      {"POST", "x", true, 502},
+		"delete, read":    {"DELETE", "", true, 502},
+		"get, body, read": {"GET", "x", true, 502},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, gateway.Config{Engine: engine})
+			closed := make(chan struct{})
+			b.ready(shop, fakeRuntime(t, func(n int, c *raw) {
+				if _, _, ok := c.next(); !ok {
+					return
+				}
+				c.reply("200 OK", "")
+				if tc.afterRequest || n > 1 {
+					_, _, _ = c.next()
+				}
+				c.Close()
+				if n == 1 {
+					close(closed)
+				}
+			}))
+			b.get(t, "v1.shop.apps.test", "/")
+			if !tc.afterRequest {
+				svctest.Wait(t, "the runtime closes", closed)
+			}
+			resp, _ := b.do(t, request(t, tc.method, "v1.shop.apps.test", "/", strings.NewReader(tc.body)))
+			if resp.StatusCode != tc.want {
+				t.Errorf("%s, want %d", resp.Status, tc.want)
+			}
+		})
+	}
+}
+
+func TestNoRuntime(t *testing.T) { engines(t, testNoRuntime) }
+
+func testNoRuntime(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	b.ready(shop, filepath.Join(svctest.ShortDir(t), "nobody"))
+	resp, _ := b.get(t, "v1.shop.apps.test", "/")
+	unavailable(t, resp)
+
+	// The supervisor notices a crash within the time a request waits for that.
+	answers := make(chan string)
+	go func() {
+		resp, body := b.do(t, request(t, http.MethodPost, "v1.shop.apps.test", "/", strings.NewReader("x")))
+		answers <- fmt.Sprint(resp.StatusCode, body)
+	}()
+	svctest.Eventually(t, "it is looking for the runtime", func() bool { return b.Inflight() == 1 })
+	b.ready(shop, always(t, "back"))
+	if got := <-answers; got != "200back" {
+		t.Errorf("%s\n%s", got, b.log.String())
+	}
+}
+
+// Requests that were claimed go on when their version is taken away.
+func TestRetiredRuntimeFinishes(t *testing.T) { engines(t, testRetiredRuntimeFinishes) }
+
+func testRetiredRuntimeFinishes(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	w := startWorker(t, "v1")
+	b.ready(shop, w.socket)
+	answers := make(chan string)
+	go func() { _, body := b.get(t, "v1.shop.apps.test", "/wait?id=x"); answers <- body }()
+	svctest.Eventually(t, "it is in flight", func() bool { return b.Routes()[0].Inflight == 1 })
+	b.RemoveVersion(shop)
+	if resp, _ := b.get(t, "v1.shop.apps.test", "/"); resp.StatusCode != http.StatusNotFound {
+		t.Error(resp.Status)
+	}
+	w.release("x")
+	if got := <-answers; got != "waited" {
+		t.Error(got)
+	}
+}
+
+func TestFullAcceptQueue(t *testing.T) { engines(t, testFullAcceptQueue) }
+
+func testFullAcceptQueue(t *testing.T, engine gateway.Engine) {
+	if _, err := os.Stat("/proc/sys/net/core/somaxconn"); err != nil {
+		t.Log("the queue's length is not known here; the requests must be answered all the same")
+	}
+	b := start(t, gateway.Config{Engine: engine})
+	b.ready(shop, startWorker(t, "v1").socket)
+	const n = 300
+	codes := make(chan int, n)
+	for range n {
+		go func() {
+			c := b.raw(t)
+			c.send("GET /version HTTP/1.1\r\nHost: v1.shop.apps.test\r\nConnection: close\r\n\r\n")
+			resp, err := http.ReadResponse(c.Reader, nil)
+			if err != nil {
+				codes <- 0
+				return
+			}
+			resp.Body.Close()
+			codes <- resp.StatusCode
+		}()
+	}
+	for range n {
+		if code := <-codes; code != 200 {
+			t.Errorf("status %d", code)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// sweepEvery is how often idle and slow connections are looked for.
+const sweepEvery = time.Second
+
+// Gateway routes user traffic. Make one with New, serve with Serve.
+type Gateway struct {
+	cfg    Config
+	engine engine
+	table  atomic.Pointer[table]
+
+	inflight   atomic.Int64 // requests
+	websockets atomic.Int64
+	held       atomic.Int64 // requests that wait for a cut-over or a start
+	closing    atomic.Bool
+	closed     chan struct{} // closed when Shutdown begins
+
+	mu        sync.Mutex // of table changes and what follows
+	listeners map[net.Listener]struct{}
+	timers    map[*time.Timer]struct{}
+	running   sync.WaitGroup // connections, and Serve itself
+}
+
+// New returns a gateway without routes. It panics without an Ingress, or with
+// an Engine that does not exist.
+func New(cfg Config) *Gateway {
+	if cfg.Ingress == nil {
+		panic("gateway: no ingress")
+	}
+	g := &Gateway{
+		cfg: cfg.withDefaults(), closed: make(chan struct{}),
+		listeners: map[net.Listener]struct{}{}, timers: map[*time.Timer]struct{}{},
+	}
+	g.table.Store(emptyTable())
+	g.engine = newEngine(g)
+	return g
+}
+
+// Serve accepts connections from ln, which it owns from now on, until Shutdown
+// or the end of ctx; then it returns nil. The end of ctx cuts everything off:
+// call Shutdown for a graceful end. Several listeners may be served.
+func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
+	if !g.addListener(ln) {
+		return ln.Close()
+	}
+	defer g.running.Done()
+	stop := context.AfterFunc(ctx, g.abort)
+	defer stop()
+	quit := make(chan struct{})
+	defer close(quit)
+	g.running.Go(func() { g.sweepLoop(quit) })
+	err := g.engine.serve(ctx, ln)
+	if g.closing.Load() {
+		return nil
+	}
+	return err
+}
+
+func (g *Gateway) addListener(ln net.Listener) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing.Load() {
+		return false
+	}
+	g.listeners[ln] = struct{}{}
+	g.running.Add(1)
+	return true
+}
+
+// Shutdown stops accepting, ends idle connections and asks websockets to end
+// (1012), lets requests in flight finish and returns when they have. When ctx
+// ends first it cuts off the rest and returns ctx's error. It may be called
+// again.
+func (g *Gateway) Shutdown(ctx context.Context) error {
+	g.beginClose()
+	for _, v := range g.table.Load().versions {
+		closeAll(v.stats.listTunnels(""))
+	}
+	done := make(chan struct{})
+	go func() { g.running.Wait(); close(done) }()
+	var err error
+	select {
+	case <-done:
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+		g.abort()
+		<-done
+	}
+	for _, v := range g.table.Load().versions {
+		if v.upstream != nil {
+			v.upstream.retire()
+		}
+	}
+	return err
+}
+
+// beginClose closes listeners, timers and idle connections.
+func (g *Gateway) beginClose() {
+	if g.stopAccepting() {
+		g.engine.closeIdle()
+	}
+}
+
+// stopAccepting closes listeners and timers. It reports whether this call did.
+func (g *Gateway) stopAccepting() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing.Swap(true) {
+		return false
+	}
+	for ln := range g.listeners {
+		_ = ln.Close()
+	}
+	close(g.closed) // ends holds: their clients find the port closed
+	for t := range g.timers {
+		t.Stop()
+		delete(g.timers, t)
+	}
+	return true
+}
+
+// abort closes every connection.
+func (g *Gateway) abort() {
+	g.beginClose()
+	g.engine.abort()
+}
+
+// sweepLoop closes connections that idle or send a head too slowly, and spare
+// connections to runtimes.
+func (g *Gateway) sweepLoop(quit <-chan struct{}) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-quit:
+			return
+		case now := <-tick.C:
+			g.sweep(now)
+		}
+	}
+}
+
+func (g *Gateway) sweep(now time.Time) {
+	for _, v := range g.table.Load().versions {
+		if v.upstream != nil {
+			v.upstream.prune(now)
+		}
+	}
+	g.engine.sweep(now)
+}
+
+// observe reports a finished request.
+func (g *Gateway) observe(o Observation) {
+	if g.cfg.Observer != nil {
+		g.cfg.Observer.ObserveRequest(o)
+	}
+}
+
+func (g *Gateway) observeWebsocket(ref svc.Ref, role svc.Role, delta int) {
+	g.websockets.Add(int64(delta))
+	if g.cfg.Observer != nil {
+		g.cfg.Observer.ObserveWebsocket(ref, role, delta)
+	}
+}

@@ -1,0 +1,219 @@
+package gateway
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"math/rand/v2"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+)
+
+// cfObject becomes request.cf. workerd answers 500 to anything but JSON there,
+// and shows its own socket's address when it is absent, so it is always set.
+const cfObject = `{"httpProtocol":"HTTP/1.1"}`
+
+// maxRequestID is the longest request id that is taken over from a client.
+const maxRequestID = 128
+
+// meta is what the gateway itself reads from, and says in, a request's head.
+type meta struct {
+	target      []byte // as sent, when a selector was looked for in it
+	verify      []byte
+	accept      []byte
+	https       bool
+	host        []byte // X-Forwarded-Host
+	xff         []byte // X-Forwarded-For as received from a trusted peer; owned
+	id          []byte // X-Request-Id; owned
+	traceparent []byte // owned
+	newTrace    bool   // a client's tracestate has no meaning any more
+}
+
+// inspect reads the fields the gateway acts on and marks those it replaces, or
+// keeps from workers, so that appendRequest leaves them out [D45].
+func (x *request) inspect(p *peer) {
+	x.meta.host = x.req.Host
+	list := x.req.List
+	for i := range list {
+		if f := &list[i]; f.Kind == http1.Other && x.inspectField(f, p.trusted) {
+			f.Kind = http1.HopByHop
+		}
+	}
+	x.makeIDs()
+}
+
+// inspectField reports whether the field is the gateway's to replace.
+func (x *request) inspectField(f *http1.Field, trusted bool) bool {
+	m, name := &x.meta, f.Name
+	switch name[0] | 0x20 {
+	case 'a':
+		if http1.EqualFold(name, "accept") {
+			m.accept = f.Value
+		}
+		return false
+	case 'c':
+		return http1.EqualFold(name, "cf-connecting-ip")
+	case 'f':
+		return !trusted && http1.EqualFold(name, "forwarded")
+	case 't':
+		if http1.EqualFold(name, "traceparent") {
+			if validTraceparent(f.Value) && len(m.traceparent) == 0 {
+				m.traceparent = append(m.traceparent, f.Value...)
+			}
+			return true
+		}
+		return false
+	case 'x':
+		return x.inspectX(f, trusted)
+	}
+	return false
+}
+
+func (x *request) inspectX(f *http1.Field, trusted bool) bool {
+	m := &x.meta
+	switch {
+	case http1.EqualFold(f.Name, "x-request-id"):
+		if saneID(f.Value) && len(m.id) == 0 {
+			m.id = append(m.id, f.Value...)
+		}
+	case http1.EqualFold(f.Name, "x-forwarded-for"):
+		if trusted && len(f.Value) > 0 {
+			if len(m.xff) > 0 {
+				m.xff = append(m.xff, ',', ' ')
+			}
+			m.xff = append(m.xff, f.Value...)
+		}
+	case http1.EqualFold(f.Name, "x-forwarded-proto"):
+		m.https = trusted && http1.EqualFold(f.Value, "https")
+	case http1.EqualFold(f.Name, "x-forwarded-host"):
+		if trusted && len(f.Value) > 0 {
+			m.host = f.Value
+		}
+	case len(f.Name) > 6 && http1.EqualFold(f.Name[:6], "x-svc-"):
+		if http1.EqualFold(f.Name, "x-svc-verify") {
+			m.verify = f.Value
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// saneID reports whether a client's request id may be kept [D14].
+func saneID(b []byte) bool {
+	for _, c := range b {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
+		case c == '-' || c == '_' || c == '.' || c == ':' || c == '/' || c == '+' || c == '=':
+		default:
+			return false
+		}
+	}
+	return len(b) > 0 && len(b) <= maxRequestID
+}
+
+// makeIDs makes the request id and trace that the client did not send. One
+// random number serves both, so logs by either can be joined.
+func (x *request) makeIDs() {
+	m := &x.meta
+	m.newTrace = len(m.traceparent) == 0
+	if !m.newTrace && len(m.id) > 0 {
+		return
+	}
+	var raw [24]byte
+	for i := 0; i < len(raw); i += 8 {
+		binary.LittleEndian.PutUint64(raw[i:], rand.Uint64()) //nolint:gosec // G404: names a request, guards nothing
+	}
+	raw[0] |= 1 // neither id may be all zero
+	raw[16] |= 1
+	if m.newTrace {
+		m.traceparent = append(m.traceparent, "00-"...)
+		m.traceparent = hex.AppendEncode(m.traceparent, raw[:16])
+		m.traceparent = append(m.traceparent, '-')
+		m.traceparent = hex.AppendEncode(m.traceparent, raw[16:])
+		m.traceparent = append(m.traceparent, "-00"...)
+	}
+	if len(m.id) == 0 {
+		m.id = append(m.id, m.traceparent[3:3+32]...)
+	}
+}
+
+// validTraceparent checks the W3C form: version-trace-parent-flags in
+// lower-case hex, ids not zero, version not ff.
+func validTraceparent(b []byte) bool {
+	const size = len("00-00000000000000000000000000000000-0000000000000000-00")
+	if len(b) < size || len(b) > size && (b[size] != '-' || b[0] == '0' && b[1] == '0') || len(b) > 2*size {
+		return false
+	}
+	for i, c := range b[:size] {
+		dash := i == 2 || i == 35 || i == 52
+		if dash != (c == '-') || !dash && (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return (b[0] != 'f' || b[1] != 'f') && !allZero(b[3:35]) && !allZero(b[36:52])
+}
+
+func allZero(b []byte) bool {
+	for _, c := range b {
+		if c != '0' {
+			return false
+		}
+	}
+	return true
+}
+
+// appendRequest appends the head that the runtime gets.
+func (x *request) appendRequest(b []byte, p *peer) []byte {
+	req, m := &x.req, &x.meta
+	b = append(append(append(b, req.Method...), ' '), req.Target...)
+	b = append(append(b, " HTTP/1.1\r\nHost: "...), req.Host...)
+	b = append(b, '\r', '\n')
+	for i := range req.List {
+		f := &req.List[i]
+		if f.Kind != http1.Other || req.Listed(f.Name) || m.newTrace && http1.EqualFold(f.Name, "tracestate") {
+			continue
+		}
+		b = appendField(b, f.Name, f.Value)
+	}
+	b = appendFraming(b, req)
+	proto := "http"
+	if m.https {
+		proto = "https"
+	}
+	client := p.client(m.xff)
+	b = append(b, "X-Forwarded-For: "...)
+	if len(m.xff) > 0 {
+		b = append(append(b, m.xff...), ',', ' ')
+	}
+	b = append(append(b, p.ip...), "\r\nX-Forwarded-Proto: "...)
+	b = append(append(b, proto...), "\r\nX-Forwarded-Host: "...)
+	b = append(append(b, m.host...), "\r\nCF-Connecting-IP: "...)
+	b = append(append(b, client...), "\r\nX-Request-Id: "...)
+	b = append(append(b, m.id...), "\r\ntraceparent: "...)
+	b = append(append(b, m.traceparent...), "\r\nX-Svc-Proto: "...)
+	b = append(append(b, proto...), "\r\nX-Svc-Cf: "+cfObject+"\r\n\r\n"...)
+	return b
+}
+
+// appendFraming says how the body comes and whether the connection switches.
+func appendFraming(b []byte, req *http1.Request) []byte {
+	switch {
+	case req.Chunked:
+		b = append(b, "Transfer-Encoding: chunked\r\n"...)
+	case req.Length >= 0:
+		b = appendInt(append(b, "Content-Length: "...), req.Length)
+		b = append(b, '\r', '\n')
+	}
+	if req.WantsContinue() {
+		b = append(b, "Expect: 100-continue\r\n"...)
+	}
+	if req.IsWebSocket() {
+		b = append(b, "Connection: Upgrade\r\nUpgrade: websocket\r\n"...)
+	}
+	return b
+}
+
+func appendField(b, name, value []byte) []byte {
+	b = append(append(b, name...), ':', ' ')
+	return append(append(b, value...), '\r', '\n')
+}

@@ -1,0 +1,172 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"html"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// problem is an RFC 9457 problem document [D5] [D44].
+type problem struct {
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int    `json:"status"`
+	Detail    string `json:"detail"`
+	Instance  string `json:"instance,omitempty"`
+	Code      string `json:"code"`
+	Hint      string `json:"hint,omitempty"`
+	RequestID string `json:"request_id"`
+}
+
+// reject answers a request whose head cannot be read, and gives the connection
+// up: where the next request would begin is not known.
+func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
+	x.start, x.upload.read = c.now, false
+	x.unreadable()
+	c.refuse(ctx, x, badRequest(err))
+	c.now = time.Now()
+	c.g.account(ctx, &x.request, &c.peer, c.now)
+	return false
+}
+
+// unreadable makes x a request without a head, which can only be refused.
+func (x *request) unreadable() {
+	x.makeIDs()
+	x.req.Method, x.req.Target, x.req.Minor = nil, nil, 1
+}
+
+// refuse answers with an error of the gateway's own [D44]. It reports whether
+// the connection can be used again.
+func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
+	if errors.Is(err, errClientGone) {
+		x.status = statusClientGone
+		return false
+	}
+	e := c.g.refusal(ctx, &x.request, err)
+	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !c.g.closing.Load()
+	if c.send(x, x.appendRefusal(x.out[:0], e, keep)) != nil {
+		return false
+	}
+	return c.finishRequest(x, keep)
+}
+
+// refusal makes err the outcome of x, and returns it as a client may see it.
+func (g *Gateway) refusal(ctx context.Context, x *request, err error) *svc.Error {
+	e := asAnswer(err)
+	if e.Err != nil && e.Code == svc.CodeRuntimeUnavailable {
+		g.cfg.Logger.WarnContext(ctx, "a runtime did not answer", "project", x.claim.ref().Project,
+			"version", x.claim.ref().Version, "request_id", string(x.meta.id), "error", e.Err)
+	}
+	x.status, x.errCode = statusOf(e), e.Code
+	return e
+}
+
+// asAnswer is err as a client may see it.
+func asAnswer(err error) *svc.Error {
+	var e *svc.Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, errClosing):
+		return errHeld()
+	default:
+		return errBroken(err)
+	}
+}
+
+func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
+	path, _, _ := bytes.Cut(x.path(), []byte{'?'})
+	p := problem{
+		Type: "urn:svcctl:problem:" + e.Code, Title: title(e.Code), Status: x.status, Detail: e.Detail,
+		Instance: string(path), Code: e.Code, Hint: e.Hint, RequestID: string(x.meta.id),
+	}
+	kind, body := "application/problem+json", p.json()
+	if bytes.Contains(x.meta.accept, []byte("text/html")) {
+		kind, body = "text/html; charset=utf-8", p.html()
+	}
+	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(x.status), 10), ' ')
+	b = append(append(b, http.StatusText(x.status)...), "\r\nContent-Type: "...)
+	b = append(append(b, kind...), "\r\nContent-Length: "...)
+	b = append(strconv.AppendInt(b, int64(len(body)), 10), "\r\nCache-Control: no-store\r\nSvc-Error: "...)
+	b = append(append(b, e.Code...), "\r\nX-Request-Id: "...)
+	b = append(append(b, x.meta.id...), '\r', '\n')
+	if e.RetryAfter > 0 {
+		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
+		b = append(strconv.AppendInt(append(b, "Retry-After: "...), seconds, 10), '\r', '\n')
+	}
+	if x.claim.selector {
+		b = append(b, deprecation...)
+	}
+	b = append(appendConnection(b, &x.req, keep), '\r', '\n')
+	if string(x.req.Method) == http.MethodHead {
+		return b
+	}
+	return append(b, body...)
+}
+
+// path is the request target as sent.
+func (x *request) path() []byte {
+	if x.meta.target != nil {
+		return x.meta.target
+	}
+	return x.req.Target
+}
+
+// title is a code in words: "Route not found".
+func title(code string) string {
+	words := strings.ReplaceAll(code, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+func (p *problem) json() []byte {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil // strings and numbers only
+	}
+	return append(body, '\n')
+}
+
+func (p *problem) html() []byte {
+	esc := html.EscapeString
+	var b bytes.Buffer
+	b.WriteString("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +
+		"<meta name=\"viewport\" content=\"width=device-width\"><title>" + esc(p.Title) + "</title>" +
+		"<style>body{font:16px/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1em;color:#222}" +
+		"h1{font-size:1.4em}small{color:#666}</style></head>\n<body>")
+	b.WriteString("<h1>" + strconv.Itoa(p.Status) + " " + esc(p.Title) + "</h1>\n<p>" + esc(p.Detail) + ".</p>\n")
+	if p.Hint != "" {
+		b.WriteString("<p>" + esc(p.Hint) + ".</p>\n")
+	}
+	b.WriteString("<small>" + esc(p.Code) + " &middot; " + esc(p.RequestID) + "</small>\n</body></html>\n")
+	return b.Bytes()
+}
+
+// discard reads the rest of a body that the answer did not wait for, so that
+// the next request is found. It gives up on a long or a slow one.
+func (c *conn) discard(x *exchange) bool {
+	u := &x.upload
+	if u.read {
+		return true
+	}
+	if x.req.WantsContinue() {
+		return false // whether a body comes at all is the client's choice
+	}
+	if c.nc.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
+		return false
+	}
+	for n := 0; !u.read; {
+		k, err := c.readBody(u, x.buf[headroom:headroom+bufferSize])
+		if n += k; err != nil || n > lingerBytes {
+			return false
+		}
+	}
+	return c.nc.SetReadDeadline(time.Time{}) == nil
+}

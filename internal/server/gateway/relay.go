@@ -1,0 +1,267 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	// deprecation marks answers found by a path selector: since 2026-11-01
+	// (RFC 9745) [D4].
+	deprecation = "Deprecation: @1793491200\r\n"
+)
+
+// framing is how the body of an answer comes, or goes.
+type framing uint8
+
+const (
+	noBody framing = iota
+	byLength
+	byChunks
+	byClose // ends with the connection
+)
+
+// relay sends the answer whose head is in x.resp to the client, gives up the
+// claim and finishes with both connections. It reports whether the client's
+// can be used again.
+func (c *conn) relay(ctx context.Context, x *exchange) bool {
+	defer x.claim.release()
+	if x.resp.Status == 101 {
+		return c.upgrade(ctx, x)
+	}
+	x.status = x.resp.Status
+	from, to := x.framing()
+	keep := x.req.KeepsAlive() && to != byClose && !c.g.closing.Load()
+	x.out = x.appendResponse(x.out[:0], to, keep)
+	whole, err := c.relayBody(x, from, to)
+	switch {
+	case err != nil:
+		c.dropUpstream()
+		x.breakOff(c.nc, to, c.isGone())
+		return false
+	case whole && x.resp.KeepsAlive() && x.upload.passed.Load():
+		c.stopWatch()
+		up := c.up
+		if c.attach(nil); c.isGone() {
+			_ = up.Close()
+			return false
+		}
+		x.claim.upstream.put(up, c.now)
+	default:
+		c.dropUpstream()
+	}
+	return c.finishRequest(x, keep)
+}
+
+// framing is how the answer's body comes from the runtime and goes out.
+func (x *request) framing() (from, to framing) {
+	switch {
+	case x.resp.BodyLess(x.req.Method):
+		return noBody, noBody
+	case x.resp.Chunked:
+		from = byChunks
+	case x.resp.Length >= 0:
+		return byLength, byLength
+	default:
+		from = byClose
+	}
+	if x.req.Minor == 0 {
+		return from, byClose
+	}
+	return from, byChunks
+}
+
+// relayBody sends head and body. whole says that the runtime's connection is
+// at the end of the answer and not past it.
+func (c *conn) relayBody(x *exchange, from, to framing) (whole bool, err error) {
+	switch rest := x.filled - x.reply; from {
+	case noBody:
+		return rest == 0, c.send(x, x.out)
+	case byLength:
+		return c.relayLength(x)
+	case byChunks, byClose:
+		return c.relayStream(x, from, to)
+	}
+	return false, nil
+}
+
+func (c *conn) send(x *exchange, b []byte) error {
+	x.began = true
+	if _, err := c.nc.Write(b); err != nil {
+		return c.hungUp(err)
+	}
+	return nil
+}
+
+// relayLength sends a body of known length, its first part with the head.
+func (c *conn) relayLength(x *exchange) (whole bool, err error) {
+	first := x.buf[headroom+x.reply : headroom+x.filled]
+	left := x.resp.Length
+	extra := int64(len(first)) > left
+	first = first[:min(int64(len(first)), left)]
+	left -= int64(len(first))
+	x.out = append(x.out, first...)
+	if err := c.send(x, x.out); err != nil {
+		return false, err
+	}
+	for left > 0 {
+		n, err := c.move(x, left)
+		if left -= n; err != nil {
+			return false, err
+		}
+	}
+	return !extra, nil
+}
+
+// move copies up to left bytes from the runtime to the client. The kernel could
+// do it (splice), which measured no faster here than reading and writing.
+func (c *conn) move(x *exchange, left int64) (int64, error) {
+	n, err := c.readUpstream(x, x.buf[headroom:headroom+int(min(left, bufferSize))])
+	if err != nil {
+		return 0, err
+	}
+	return int64(n), c.send(x, x.buf[headroom:headroom+n])
+}
+
+// relayStream sends a body without a length, each piece as it comes.
+func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error) {
+	var dec http1.Chunked
+	n := copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
+	p := piece{head: x.out, chunk: to == byChunks}
+	for {
+		p.data = n
+		extra := false
+		if from == byChunks {
+			var used int
+			if p.data, used, err = dec.Decode(x.buf[headroom : headroom+n]); err != nil {
+				return false, err
+			}
+			p.last, p.trailer, extra = dec.Done(), dec.Trailer, used < n
+		}
+		if err := c.sendPiece(x, p); err != nil {
+			return false, err
+		}
+		if p.last {
+			return !extra, nil
+		}
+		p.head = nil
+		n, err = c.readUpstream(x, x.buf[headroom:headroom+bufferSize])
+		if from == byClose && errors.Is(err, io.EOF) {
+			return false, c.sendPiece(x, piece{chunk: p.chunk, last: true})
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+}
+
+// piece is a part of an answer: what there is of a head, of data (a number of
+// bytes at x.buf[headroom:]) and of the body's end.
+type piece struct {
+	head    []byte
+	data    int
+	chunk   bool // frame the data as a chunk
+	last    bool
+	trailer []byte
+}
+
+// sendPiece sends a piece in one write.
+func (c *conn) sendPiece(x *exchange, p piece) error {
+	out := x.buf[headroom : headroom+p.data]
+	if p.chunk {
+		out = frameChunk(x.buf, p.data, p.last, p.trailer)
+	}
+	if len(p.head) > 0 {
+		x.out = append(p.head, out...)
+		out = x.out
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return c.send(x, out)
+}
+
+// breakOff ends a connection in the middle of an answer so that the client can
+// not take it for the end of the body.
+func (x *request) breakOff(client net.Conn, to framing, gone bool) {
+	x.errCode = svc.CodeRuntimeUnavailable
+	if gone {
+		x.status, x.errCode = statusClientGone, ""
+	}
+	if tcp, ok := client.(*net.TCPConn); ok && to == byClose {
+		_ = tcp.SetLinger(0)
+	}
+}
+
+// finishRequest leaves the client's connection at the end of the request, whose
+// body the worker may not have wanted, or gives it up.
+func (c *conn) finishRequest(x *exchange, keep bool) bool {
+	if c.isGone() {
+		return false
+	}
+	if keep && c.discard(x) {
+		return true
+	}
+	if !x.upload.read {
+		linger(c.nc, c.in.buf)
+	}
+	return false
+}
+
+// appendResponse appends the head that the client gets: the worker's own, less
+// what ends at this hop, plus the gateway's fields.
+func (x *request) appendResponse(b []byte, to framing, keep bool) []byte {
+	b = appendFields(appendStatus(b, &x.resp), &x.resp)
+	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
+	b = append(b, '\r', '\n')
+	if x.resp.Get("x-request-id") == nil {
+		b = append(append(b, "X-Request-Id: "...), x.meta.id...)
+		b = append(b, '\r', '\n')
+	}
+	if x.claim.selector {
+		b = append(b, deprecation...)
+	}
+	if to == byChunks {
+		b = append(b, "Transfer-Encoding: chunked\r\n"...)
+	}
+	return append(appendConnection(b, &x.req, keep), '\r', '\n')
+}
+
+// appendConnection says what is not the default of the client's version.
+func appendConnection(b []byte, req *http1.Request, keep bool) []byte {
+	switch {
+	case !keep:
+		b = append(b, "Connection: close\r\n"...)
+	case req.Minor == 0:
+		b = append(b, "Connection: keep-alive\r\n"...)
+	}
+	return b
+}
+
+func appendStatus(b []byte, resp *http1.Response) []byte {
+	b = append(append(b, "HTTP/1.1 "...), resp.StatusLine...)
+	return append(b, '\r', '\n')
+}
+
+// appendFields appends the worker's fields. Only the gateway may say which
+// version answered, or that it was the gateway.
+func appendFields(b []byte, resp *http1.Response) []byte {
+	for i := range resp.List {
+		f := &resp.List[i]
+		switch {
+		case f.Kind == http1.ContentLength && !resp.Chunked:
+		case f.Kind == http1.Host || f.Kind == http1.Expect: // odd, but the worker's
+		case f.Kind != http1.Other, resp.Listed(f.Name):
+			continue
+		case http1.EqualFold(f.Name, "svc-version"), http1.EqualFold(f.Name, "svc-error"):
+			continue
+		}
+		b = appendField(b, f.Name, f.Value)
+	}
+	return b
+}

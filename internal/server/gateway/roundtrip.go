@@ -1,0 +1,182 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+)
+
+// maxResponseHead bounds what a worker may answer with, in bytes.
+const maxResponseHead = 1 << 20
+
+// roundTrip sends the request in x and reads the head of the answer. A request
+// that met a connection which the runtime had closed meanwhile is sent once
+// more on a new one: always when nothing of it had been written, and else when
+// it is a GET or HEAD without a body and not a byte had come back.
+//
+// It fails with errUnreachable (nothing was sent), errClientGone, or an answer
+// for the client.
+func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
+	if len(x.head) == 0 { // else it is tried again, with what was taken then
+		x.head = x.appendRequest(x.head, &c.peer)
+		c.takeInput(x)
+	}
+	for again := false; ; again = true {
+		up, err := x.claim.upstream.get(ctx, c.now, again)
+		if err != nil {
+			return fmt.Errorf("%w: %w", errUnreachable, err)
+		}
+		if !c.attach(up) {
+			return errClientGone
+		}
+		written, err := up.Write(x.head)
+		if err == nil {
+			err = c.answerHead(x)
+		}
+		if err == nil {
+			return nil
+		}
+		c.dropUpstream()
+		switch {
+		case c.isGone():
+			return errClientGone
+		case up.reused && !again && (written == 0 || x.repeatable()):
+		default:
+			return errBroken(err)
+		}
+	}
+}
+
+// repeatable reports whether sending the request twice is harmless and
+// invisible: nothing came back yet.
+func (x *exchange) repeatable() bool {
+	m := string(x.req.Method)
+	return (m == "GET" || m == "HEAD") && !x.req.HasBody() && x.filled == 0 && !x.began
+}
+
+// dropUpstream closes the runtime's connection and waits until nothing uses it.
+func (c *conn) dropUpstream() {
+	c.cutUpstream()
+	c.stopWatch()
+	c.attach(nil)
+}
+
+// answerHead passes the body on as far as that must not wait, then reads until
+// the head of the final answer is there. Interim answers go to the client.
+func (c *conn) answerHead(x *exchange) error {
+	c.arm(c.up)
+	switch {
+	case x.upload.read:
+	case !x.upload.chunked && x.upload.left <= inlineUpload && !x.req.WantsContinue():
+		if err := c.pumpSoon(x); err != nil && !errors.Is(err, errUpstreamWrite) {
+			return c.hungUp(err)
+		}
+		if x.upload.read {
+			break
+		}
+		fallthrough
+	default:
+		c.startWatch(x)
+	}
+	x.filled = 0
+	for seen := 0; ; {
+		b := x.buf[headroom : headroom+x.filled]
+		n, err := http1.FindHead(b, seen)
+		if err != nil {
+			return err
+		}
+		if seen = len(b); n > 0 {
+			if err := x.resp.Parse(b[:n]); err != nil {
+				return err
+			}
+			if x.reply = n; x.resp.Status >= 200 || x.resp.Status == 101 {
+				return nil
+			}
+			if err := c.interim(x); err != nil {
+				return err
+			}
+			seen = 0
+			continue
+		}
+		if err := c.moreHead(x); err != nil {
+			return err
+		}
+	}
+}
+
+// hungUp marks the client as gone when err, from reading its body, says so.
+func (c *conn) hungUp(err error) error {
+	if !c.isGone() {
+		gone := make(chan struct{})
+		close(gone)
+		c.watch.gone = gone
+	}
+	return err
+}
+
+// moreHead reads more of the answer, into a larger buffer when it must.
+func (c *conn) moreHead(x *exchange) error {
+	if free := len(x.buf) - tailroom - headroom - x.filled; free == 0 {
+		if x.filled >= maxResponseHead {
+			return errors.New("the head of the answer is too large")
+		}
+		x.buf = append(x.buf, make([]byte, len(x.buf))...)
+	}
+	n, err := c.readUpstream(x, x.buf[headroom+x.filled:len(x.buf)-tailroom])
+	x.filled += n
+	return err
+}
+
+// interim passes a 1xx answer on, to clients that know of such.
+func (c *conn) interim(x *exchange) error {
+	if x.req.Minor == 1 {
+		x.out = appendFields(appendStatus(x.out[:0], &x.resp), &x.resp)
+		x.began = true
+		if _, err := c.nc.Write(append(x.out, '\r', '\n')); err != nil {
+			return c.hungUp(err)
+		}
+	}
+	x.filled = copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
+	return nil
+}
+
+// arm sets the read deadline of up to when patience ends, or clears it when
+// the client is watched already. It is set anew only when the one before has
+// nearly passed.
+func (c *conn) arm(up *upconn) {
+	var want time.Time
+	if !c.watch.on {
+		if up.deadline.Sub(c.now) >= patience {
+			return
+		}
+		want = c.now.Add(2 * patience)
+	}
+	if up.deadline != want {
+		up.deadline = want
+		_ = up.SetReadDeadline(want)
+	}
+}
+
+// readUpstream reads from the runtime. When that takes longer than patience,
+// the client is watched from then on.
+func (c *conn) readUpstream(x *exchange, b []byte) (int, error) {
+	for {
+		n, err := c.up.Read(b)
+		if n > 0 {
+			return n, nil
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return 0, err
+		}
+		c.lostPatience(x)
+	}
+}
+
+func (c *conn) lostPatience(x *exchange) {
+	c.startWatch(x)
+	c.arm(c.up)
+}

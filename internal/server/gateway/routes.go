@@ -1,0 +1,54 @@
+package gateway
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Routes lists every host that leads to a known version, sorted by host [D30].
+func (g *Gateway) Routes() []svc.Route {
+	t := g.table.Load()
+	infos := make([]svc.Route, 0, len(t.hosts))
+	for host, r := range t.hosts {
+		if r.version == nil {
+			continue
+		}
+		s := r.version.stats
+		infos = append(infos, svc.Route{
+			Host: host, Role: r.role, Ref: r.version.ref, Upstream: r.version.state,
+			Inflight:   int(s.of(r.role).inflight.Load()),
+			Websockets: len(s.listTunnels(r.role)),
+
+			LastRequestAt: s.of(r.role).lastTime(),
+		})
+	}
+	slices.SortFunc(infos, func(a, b svc.Route) int { return cmp.Compare(a.Host, b.Host) })
+	return infos
+}
+
+// LastRequests returns when each version was last asked, for the versions that
+// were since the last call. An open websocket counts as being asked now [D24].
+func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
+	out := map[svc.Ref]time.Time{}
+	for ref, v := range g.table.Load().versions {
+		s := v.stats
+		last := max(s.preview.last.Load(), s.production.last.Load())
+		if len(s.listTunnels("")) > 0 {
+			last = time.Now().UnixNano()
+		}
+		if last > s.reported.Swap(last) {
+			out[ref] = time.Unix(0, last)
+		}
+	}
+	return out
+}
+
+// Inflight is the number of requests that are being answered or held now,
+// websockets left out.
+func (g *Gateway) Inflight() int { return int(g.inflight.Load()) }
+
+// Websockets is the number of open websockets.
+func (g *Gateway) Websockets() int { return int(g.websockets.Load()) }

@@ -1,0 +1,189 @@
+package gateway
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+)
+
+// stdExchange is a request and its answer in stdEngine. Its handler's goroutine
+// owns everything but what is marked otherwise.
+type stdExchange struct {
+	request
+	e  *stdEngine
+	c  *stdConn
+	w  http.ResponseWriter
+	rc *http.ResponseController
+	r  *http.Request
+
+	head    []byte // for the runtime
+	up      *upconn
+	release func() bool // takes the runtime's connection back from the client's context
+	in      *bufio.Reader
+	limit   io.LimitedReader // of in
+	answer  *http.Response
+	heard   bool // the runtime has sent something
+	tunnel  *tunnel
+
+	uploaded chan struct{} // closed when the body is no longer read; nil before that begins
+	bodyRead atomic.Bool   // the body was read to its end
+	passed   atomic.Bool   // and the runtime has it
+}
+
+// ServeHTTP carries one request.
+func (e *stdEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	x := &stdExchange{e: e, c: connOf(r), w: w, rc: http.NewResponseController(w), r: r}
+	x.c.serving = true
+	x.in, _ = e.readers.Get().(*bufio.Reader)
+	defer func() {
+		x.in.Reset(nil)
+		e.readers.Put(x.in)
+	}()
+	whole := x.handle(r.Context())
+	switch {
+	case x.tunnel != nil:
+		x.serveTunnel()
+	case !whole:
+		_ = x.c.Conn.Close() // before net/http looks for the rest of the body
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// handle answers the request. It reports whether the answer is whole; if not, or
+// if there is none, the connection must be cut off.
+func (x *stdExchange) handle(ctx context.Context) (whole bool) {
+	x.start = time.Now()
+	x.e.inflight.Add(1)
+	defer x.e.inflight.Add(-1)
+	defer func() { x.e.account(ctx, &x.request, &x.c.peer, time.Now()) }()
+	defer x.claim.release() // at the latest
+	_ = x.rc.EnableFullDuplex()
+	if err := x.parse(); err != nil {
+		x.unreadable()
+		return x.refuse(ctx, badRequest(err))
+	}
+	x.inspect(&x.c.peer)
+	if err := x.e.forward(&x.request, x, func() error { return x.roundTrip(ctx) }); err != nil {
+		return x.refuse(ctx, err)
+	}
+	if x.resp.Status == http.StatusSwitchingProtocols {
+		return x.upgrade(ctx)
+	}
+	return x.relay(ctx)
+}
+
+// parse reads the head again as the other engines do: what net/http let pass is
+// held to the same grammar, and what the gateway does with a head exists once.
+func (x *stdExchange) parse() error {
+	head := appendHead(nil, x.r.Method+" "+x.r.RequestURI+" "+x.r.Proto+"\r\nHost: "+x.r.Host, x.r.Header, x.r.TransferEncoding)
+	if len(head) > x.e.cfg.MaxHeader {
+		return &http1.Error{Status: 431, Detail: headTooLarge}
+	}
+	return x.req.Parse(head)
+}
+
+// appendHead appends a head that net/http has taken apart.
+func appendHead(b []byte, first string, h http.Header, coding []string) []byte {
+	w := bytes.NewBuffer(append(append(b, first...), '\r', '\n'))
+	_ = h.Write(w)
+	if slices.Contains(coding, "chunked") {
+		w.WriteString("Transfer-Encoding: chunked\r\n")
+	}
+	w.WriteString("\r\n")
+	return w.Bytes()
+}
+
+// wait waits for ch while the client is watched, as waiter says. A client whose
+// body was not read yet is not seen to leave.
+func (x *stdExchange) wait(ch <-chan struct{}, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ch:
+		return nil
+	case <-timer.C:
+		return errTimeout
+	case <-x.r.Context().Done():
+		return errClientGone
+	case <-x.e.closed:
+		return errClosing
+	}
+}
+
+// refuse answers with an error of the gateway's own [D44].
+func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
+	if errors.Is(err, errClientGone) {
+		x.status = statusClientGone
+		x.stopUpload(0)
+		return false
+	}
+	refusal := x.e.refusal(ctx, &x.request, err)
+	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !x.e.closing.Load()
+	b := x.appendRefusal(nil, refusal, keep)
+	n, _ := http1.FindHead(b, 0)
+	if x.setHeader(b[:n]) != nil {
+		return false
+	}
+	x.w.WriteHeader(x.status)
+	_, _ = x.w.Write(b[n:])
+	return x.finish(byLength, keep)
+}
+
+// upgrade passes on the answer that opens a websocket, which ServeHTTP then
+// serves.
+func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
+	if !x.req.IsWebSocket() || !x.resp.IsWebSocket() {
+		x.dropUpstream()
+		return x.refuse(ctx, errNotAsked())
+	}
+	_, client, err := x.rc.Hijack()
+	if err != nil {
+		x.dropUpstream()
+		x.status = statusClientGone
+		return false
+	}
+	x.status = x.resp.Status
+	first, _ := x.in.Peek(x.in.Buffered())
+	buffered := client.Reader
+	early, _ := buffered.Peek(buffered.Buffered())
+	x.tunnel = &tunnel{client: x.c.Conn, runtime: x.up, early: bytes.Clone(early)}
+	x.e.openTunnel(x.tunnel, &x.claim, first)
+	_, _ = x.c.Conn.Write(append(x.appendUpgrade(nil), first...)) // a client that has gone ends the tunnel
+	return true
+}
+
+// serveTunnel serves the websocket to its end.
+func (x *stdExchange) serveTunnel() {
+	defer func() {
+		x.e.closeTunnel(x.tunnel)
+		x.dropUpstream()
+		_ = x.c.Conn.Close()
+		x.e.mu.Lock()
+		defer x.e.mu.Unlock()
+		x.e.forget(x.c)
+	}()
+	x.tunnel.run()
+}
+
+// setHeader makes the lines of head those of the next answer.
+func (x *stdExchange) setHeader(head []byte) error {
+	var resp http1.Response
+	if err := resp.Parse(head); err != nil {
+		return err
+	}
+	h := x.w.Header()
+	clear(h)
+	h["Date"], h["Content-Type"] = nil, nil // none but the worker's
+	for i := range resp.List {
+		h.Add(string(resp.List[i].Name), string(resp.List[i].Value))
+	}
+	return nil
+}

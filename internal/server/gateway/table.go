@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"maps"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// table is everything that is routed. It never changes; copies replace it.
+type table struct {
+	hosts    map[string]route // both roles, by lower-case host name
+	versions map[svc.Ref]*version
+	projects map[string]*project
+}
+
+// route is where a host leads. A production route without a version belongs to
+// a project that has no production yet.
+type route struct {
+	role    svc.Role
+	version *version
+	project *project // of a production route
+}
+
+// version is one version in one state.
+type version struct {
+	ref      svc.Ref
+	host     string
+	state    svc.Upstream
+	upstream *upstream // nil when no runtime listens
+	stats    *stats
+	replaced chan struct{} // closed once another table holds this version's next state
+}
+
+// project is a production host and the version behind it.
+type project struct {
+	id   string
+	host string
+	prod string // version id; "" for none
+	gate *gate
+}
+
+// stats outlive the states of their version.
+type stats struct {
+	preview, production roleStats
+	reported            atomic.Int64 // the last request that LastRequests gave out
+
+	retired []*upstream // that may still answer requests; Gateway.mu guards it
+
+	mu      sync.Mutex
+	tunnels map[*tunnel]struct{} // open websockets
+}
+
+type roleStats struct {
+	inflight atomic.Int64
+	last     atomic.Int64 // unix nanoseconds of the last request, 0 for never
+}
+
+func (s *stats) of(role svc.Role) *roleStats {
+	if role == svc.RoleProduction {
+		return &s.production
+	}
+	return &s.preview
+}
+
+func (r *roleStats) lastTime() time.Time {
+	n := r.last.Load()
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.Unix(0, n)
+}
+
+func emptyTable() *table {
+	return &table{hosts: map[string]route{}, versions: map[svc.Ref]*version{}, projects: map[string]*project{}}
+}
+
+// with returns a copy of t after change, its hosts worked out anew.
+func (t *table) with(change func(*table)) *table {
+	n := &table{versions: maps.Clone(t.versions), projects: maps.Clone(t.projects)}
+	change(n)
+	n.hosts = make(map[string]route, len(n.versions)+len(n.projects))
+	for _, v := range n.versions {
+		n.hosts[v.host] = route{role: svc.RolePreview, version: v}
+	}
+	for _, p := range n.projects {
+		n.hosts[p.host] = route{svc.RoleProduction, n.versions[svc.Ref{Project: p.id, Version: p.prod}], p}
+	}
+	return n
+}
+
+// lookup finds a host as it stands in a request: case, a port and a trailing
+// dot do not matter [D3]. It allocates nothing.
+func (t *table) lookup(host []byte) (route, bool) {
+	var buf [256]byte
+	name := buf[:0]
+	for _, c := range host {
+		if c == ':' {
+			break
+		}
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if len(name) == len(buf) {
+			return route{}, false
+		}
+		name = append(name, c)
+	}
+	if n := len(name); n > 0 && name[n-1] == '.' {
+		name = name[:n-1]
+	}
+	r, ok := t.hosts[string(name)]
+	return r, ok
+}

@@ -1,0 +1,162 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func newTestGateway(t testing.TB, template string) *Gateway {
+	t.Helper()
+	in, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "apps.test", Port: 80, Template: template})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return New(Config{Ingress: in})
+}
+
+// fill makes n projects with a production and two previews each.
+func (g *Gateway) fill(n int) {
+	for i := range n {
+		project := fmt.Sprintf("project-%d", i)
+		for _, v := range []string{"v1", "v2"} {
+			g.SetVersion(svc.Ref{Project: project, Version: v}, svc.Upstream{Status: svc.StatusReady, Endpoint: svc.Endpoint{Socket: "/s"}})
+		}
+		g.SetProduction(project, "v1")
+	}
+}
+
+// FuzzLookup checks that the table reads a host as svc.Ingress does [D3].
+func FuzzLookup(f *testing.F) {
+	for _, host := range []string{"v1.project-1.apps.test", "PROJECT-0.apps.TEST.:80", "v2--project-1.apps.test:8787", "[::1]:80", "a:b:c", ".", ""} {
+		f.Add(host)
+	}
+	gateways := []*Gateway{newTestGateway(f, ""), newTestGateway(f, "https://{version}--{project}.{baseDomain}")}
+	for _, g := range gateways {
+		g.fill(2)
+	}
+	f.Fuzz(func(t *testing.T, host string) {
+		for _, g := range gateways {
+			tbl := g.table.Load()
+			r, found := tbl.lookup([]byte(host))
+			ref, role, ok := g.cfg.Ingress.ParseHost(host)
+			known := ok && (role == svc.RoleProduction && tbl.projects[ref.Project] != nil ||
+				role == svc.RolePreview && tbl.versions[ref] != nil)
+			if strings.Count(host, ":") > 1 || len(host) > 256 {
+				continue // such never get past the grammar, or are found by ParseHost alone
+			}
+			if found != known || found && r.role != role {
+				t.Errorf("%q: found %v as %q; the ingress says %v %v %v", host, found, r.role, ref, role, ok)
+			}
+			if found && role == svc.RolePreview && r.version.ref != ref {
+				t.Errorf("%q: %v, want %v", host, r.version.ref, ref)
+			}
+		}
+	})
+}
+
+func TestTally(t *testing.T) {
+	t.Parallel()
+	for range 100 {
+		ta := newTally()
+		var claims sync.WaitGroup
+		for range 4 {
+			claims.Go(func() {
+				for ta.acquire() {
+					select {
+					case <-ta.done:
+						t.Error("done while a claim is out")
+					default:
+					}
+					ta.release()
+				}
+			})
+		}
+		ta.close()
+		ta.close()
+		<-ta.done
+		claims.Wait()
+		if ta.acquire() || ta.count() != 0 {
+			t.Error("a closed tally gives no claims")
+		}
+	}
+}
+
+func TestGate(t *testing.T) {
+	t.Parallel()
+	g := newGate()
+	first, ok := g.enter()
+	if !ok {
+		t.Fatal("a new gate is open")
+	}
+	g.release() // nothing was held
+	g.hold()
+	g.hold()
+	closed, ok := g.enter()
+	if ok {
+		t.Fatal("a held gate lets nobody in")
+	}
+	g.release()
+	<-closed.over
+	second, ok := g.enter()
+	if !ok {
+		t.Fatal("a released gate is open")
+	}
+	first.release()
+	if err := g.drain(t.Context()); err != nil {
+		t.Errorf("only what came before the hold counts: %v", err)
+	}
+	g.hold()
+	second.release()
+	if err := g.drain(t.Context()); err != nil || len(g.past) != 1 {
+		t.Errorf("%v, %d epochs remembered", err, len(g.past))
+	}
+}
+
+func BenchmarkLookup(b *testing.B) {
+	g := newTestGateway(b, "")
+	g.fill(1000)
+	hosts := [][]byte{[]byte("v1.project-7.apps.test"), []byte("project-900.apps.test:8787"), []byte("nobody.apps.test")}
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		g.table.Load().lookup(hosts[i%len(hosts)])
+	}
+}
+
+func BenchmarkAcquireRelease(b *testing.B) {
+	u := newUpstream("/s")
+	b.ReportAllocs()
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			if u.acquire() {
+				u.release()
+			}
+		}
+	})
+}
+
+// BenchmarkTake is the whole way from a Host to a claim of a production host.
+func BenchmarkTake(b *testing.B) {
+	g := newTestGateway(b, "")
+	g.fill(1000)
+	x := &request{}
+	x.req.Host = []byte("project-900.apps.test:8787")
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := g.take(x, nil); err != nil {
+			b.Fatal(err)
+		}
+		x.claim.release()
+	}
+}
+
+func BenchmarkSetVersion(b *testing.B) {
+	g := newTestGateway(b, "")
+	g.fill(1000)
+	for b.Loop() {
+		g.SetVersion(svc.Ref{Project: "project-7", Version: "v1"}, svc.Upstream{Status: svc.StatusReady, Endpoint: svc.Endpoint{Socket: "/s"}})
+	}
+}

@@ -1,0 +1,155 @@
+package gateway
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// take claims the runtime for the request in x. It waits while the production
+// host is held [D20] and while the runtime starts again, each within its
+// limit. On failure nothing is held.
+func (g *Gateway) take(x *request, w waiter) error {
+	held, starting := g.cfg.HoldTimeout, g.cfg.StartWait
+	for {
+		r, err := g.find(x)
+		if err != nil {
+			return err
+		}
+		if r.project != nil {
+			e, ok := r.project.gate.enter()
+			if !ok {
+				if err := g.waitHeld(w, e.over, &held, errHeld); err != nil {
+					return err
+				}
+				continue
+			}
+			x.claim.epoch = e
+			// Only now is the pointer sure to be the one of this epoch.
+			if r, err = g.find(x); err != nil {
+				x.claim.leave()
+				return err
+			}
+		}
+		err = x.takeVersion(r, g.cfg.VerifySecret)
+		if err == nil {
+			return nil
+		}
+		x.claim.leave()
+		switch {
+		case errors.Is(err, errRetired): // another table is in place already
+		case errors.Is(err, errStarting):
+			if err := g.waitHeld(w, r.version.replaced, &starting, errNotStarted); err != nil {
+				return err
+			}
+		default:
+			return err
+		}
+	}
+}
+
+// waitHeld waits for ch within what is left of a limit. Too many waiting
+// requests, or too long a wait, give the error that late makes.
+func (g *Gateway) waitHeld(w waiter, ch <-chan struct{}, left *time.Duration, late func() *svc.Error) error {
+	defer g.held.Add(-1)
+	if g.held.Add(1) > int64(g.cfg.MaxHeld) || *left <= 0 {
+		return late()
+	}
+	began := time.Now()
+	err := w.wait(ch, *left)
+	*left -= time.Since(began)
+	if errors.Is(err, errTimeout) || errors.Is(err, errClosing) {
+		return late()
+	}
+	return err
+}
+
+// takeVersion claims the runtime of r's version if it may serve x.
+func (x *request) takeVersion(r route, secret svc.Secret) error {
+	v := r.version
+	x.claim.version, x.claim.role = v, r.role
+	probe := secret != "" && subtle.ConstantTimeCompare(x.meta.verify, []byte(secret.Reveal())) == 1
+	serves := v != nil && (v.state.Status.Serves() || probe && v.state.Socket != "")
+	switch {
+	case v == nil:
+		return errNoProduction(r.project.id)
+	case !serves:
+		return errStatus(v)
+	case v.state.Starting:
+		return errStarting
+	case v.upstream == nil:
+		return errNoRuntime(v)
+	case !v.upstream.acquire():
+		return errRetired
+	}
+	x.claim.upstream = v.upstream
+	stats := v.stats.of(r.role)
+	stats.inflight.Add(1)
+	stats.last.Store(x.start.UnixNano())
+	return nil
+}
+
+// find looks the request's host up in the table of the moment.
+func (g *Gateway) find(x *request) (route, error) {
+	t := g.table.Load()
+	if r, ok := t.lookup(x.req.Host); ok {
+		return r, nil
+	}
+	host := string(x.req.Host)
+	if ref, role, ok := g.cfg.Ingress.ParseHost(host); ok {
+		if v := t.versions[ref]; role == svc.RolePreview && v != nil {
+			return route{role: role, version: v}, nil
+		}
+	} else if !g.cfg.Ingress.Under(host) {
+		if r, ok := t.selected(x); ok {
+			return r, nil
+		}
+	}
+	return route{}, errNoRoute()
+}
+
+// selected reads the deprecated path selectors /{project}/… and
+// /{project}/{version}/… and strips them from the request [D4]. It is called
+// only for hosts that are nobody's, so no app's own path is captured.
+func (t *table) selected(x *request) (route, bool) {
+	target := x.meta.target
+	if target == nil {
+		target = x.req.Target
+		x.meta.target = target
+	}
+	id, rest := cutSegment(target)
+	p := t.projects[string(id)]
+	second, restOfVersion := cutSegment(rest)
+	if v := t.versions[svc.Ref{Project: string(id), Version: string(second)}]; v != nil {
+		x.claim.selector, x.req.Target = true, rooted(restOfVersion)
+		return route{role: svc.RolePreview, version: v}, true
+	}
+	if p == nil {
+		return route{}, false
+	}
+	x.claim.selector, x.req.Target = true, rooted(rest)
+	return t.hosts[p.host], true
+}
+
+// cutSegment takes the first segment off a path: "/a/b?c" is "a" and "/b?c".
+func cutSegment(target []byte) (segment, rest []byte) {
+	if len(target) == 0 || target[0] != '/' {
+		return nil, target
+	}
+	i := bytes.IndexAny(target[1:], "/?")
+	if i < 0 {
+		return target[1:], nil
+	}
+	return target[1 : 1+i], target[1+i:]
+}
+
+// rooted is target, starting with a slash.
+func rooted(target []byte) []byte {
+	if len(target) > 0 && target[0] == '/' {
+		return target
+	}
+	return append([]byte{'/'}, target...)
+}

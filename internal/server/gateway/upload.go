@@ -1,0 +1,148 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+)
+
+// inlineUpload is the longest rest of a body that is waited for, patiently,
+// before the answer is looked at. It fits into a socket's buffer, so passing
+// it on cannot block on a runtime that does not read it.
+const inlineUpload = 64 << 10
+
+// Buffers that a chunk is made in have room for its size in front, and for the
+// ends of chunk and body behind.
+const (
+	headroom = 16
+	tailroom = 16
+)
+
+// upload is the body of a request on its way to the runtime.
+type upload struct {
+	left    int64 // of a body with a length
+	chunked bool
+	dec     http1.Chunked
+	read    bool        // all of it has been read from the client
+	passed  atomic.Bool // all of it has been written to the runtime
+}
+
+func (u *upload) begin(req *http1.Request) {
+	u.dec = http1.Chunked{Trailer: u.dec.Trailer[:0]}
+	u.left, u.chunked = max(req.Length, 0), req.Chunked
+	u.read = !req.HasBody()
+	u.passed.Store(u.read)
+}
+
+// takeInput appends to head what has come of a body with a length, as far as
+// it fits into one write with the head.
+func (c *conn) takeInput(x *exchange) {
+	u := &x.upload
+	if u.read || u.chunked || x.req.WantsContinue() {
+		return
+	}
+	n := int(min(int64(c.in.len()), u.left))
+	x.head = append(x.head, c.in.bytes()[:n]...)
+	c.in.use(n)
+	u.left -= int64(n)
+	u.read = u.left == 0
+	u.passed.Store(u.read)
+}
+
+// pump passes the rest of the body on. It fails with errUpstreamWrite, an error
+// of the grammar, or an error of the client's connection; a deadline among
+// those leaves everything such that pump can be called again.
+func (c *conn) pump(x *exchange) error {
+	buf := make([]byte, headroom+bufferSize+tailroom)
+	for u := &x.upload; !u.read; {
+		n, err := c.readBody(u, buf[headroom:headroom+bufferSize])
+		if err != nil {
+			return err
+		}
+		out := buf[headroom : headroom+n]
+		if u.chunked {
+			out = frameChunk(buf, n, u.read, nil) // a request's trailers end here
+		}
+		if _, err := c.up.Write(out); err != nil {
+			return fmt.Errorf("%w: %w", errUpstreamWrite, err)
+		}
+	}
+	x.upload.passed.Store(true)
+	return nil
+}
+
+// pumpSoon pumps what comes soon; the rest is left to a watch.
+func (c *conn) pumpSoon(x *exchange) error {
+	if err := c.nc.SetReadDeadline(c.now.Add(patience)); err != nil {
+		return err
+	}
+	err := c.pump(x)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return errors.Join(err, c.nc.SetReadDeadline(time.Time{}))
+}
+
+// readBody reads the next piece of the body into buf: from the input as long
+// as that holds any, else from the connection.
+func (c *conn) readBody(u *upload, buf []byte) (int, error) {
+	if u.chunked {
+		return c.readChunks(u, buf)
+	}
+	buf = buf[:min(int64(len(buf)), u.left)]
+	var n int
+	var err error
+	if c.in.len() > 0 {
+		n = copy(buf, c.in.bytes())
+		c.in.use(n)
+	} else {
+		n, err = c.nc.Read(buf)
+	}
+	u.left -= int64(n)
+	u.read = u.left == 0
+	if n > 0 {
+		err = nil
+	}
+	return n, err
+}
+
+// readChunks reads through the input, where what follows the body stays.
+func (c *conn) readChunks(u *upload, buf []byte) (int, error) {
+	if c.in.len() == 0 {
+		c.in.reserve(inputSize / 4)
+		if n, err := c.in.fill(c.nc); n == 0 && err != nil {
+			return 0, err
+		}
+	}
+	raw := buf[:copy(buf, c.in.bytes())]
+	n, used, err := u.dec.Decode(raw)
+	c.in.use(used)
+	u.read = u.dec.Done()
+	return n, err
+}
+
+// frameChunk makes a chunk of the n bytes in buf[headroom:], and with last the
+// end of the body. The result is in buf, but for a long trailer.
+func frameChunk(buf []byte, n int, last bool, trailer []byte) []byte {
+	start, end := headroom, headroom+n
+	if n > 0 {
+		var size [headroom]byte
+		s := http1.AppendChunkSize(size[:0], n)
+		start -= len(s)
+		copy(buf[start:], s)
+		end += copy(buf[end:], "\r\n")
+	}
+	if !last {
+		return buf[start:end]
+	}
+	end += copy(buf[end:], "0\r\n")
+	out := append(buf[start:end:end+2], trailer...)
+	return append(out, '\r', '\n')
+}
+
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Tokens are the operator's credentials. Legacy is the token of a role that has
+// none. spec: [C15.2] [C15.3] [C15.4].
+type Tokens struct {
+	Deploy svc.Secret // SVC_DEPLOY_TOKEN
+	Admin  svc.Secret // SVC_ADMIN_TOKEN
+	Legacy svc.Secret // PLATFORM_TOKEN
+}
+
+// role is the permission that an operation requires.
+type role string
+
+const (
+	roleNone   role = ""
+	roleDeploy role = "deploy"
+	roleAdmin  role = "admin"
+)
+
+// authenticator holds hashes of the tokens. Hashes have one length, so a comparison
+// takes the same time for every token that is sent [D6].
+type authenticator struct{ deploy, admin [sha256.Size]byte }
+
+// newAuthenticator returns an error if a role has no token.
+func newAuthenticator(t Tokens) (authenticator, error) {
+	t.Deploy = cmp.Or(t.Deploy, t.Legacy)
+	t.Admin = cmp.Or(t.Admin, t.Legacy)
+	if t.Deploy == "" || t.Admin == "" {
+		return authenticator{}, errors.New("httpapi: both roles need a token: set SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN, or PLATFORM_TOKEN")
+	}
+	return authenticator{hash(t.Deploy.Reveal()), hash(t.Admin.Reveal())}, nil
+}
+
+func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
+
+// allow checks the request's token against the role that an operation requires. A
+// token is valid for each role that has it. spec: [C15.5] [C15.6] [D6].
+func (a authenticator) allow(r *http.Request, need role) error {
+	if need == roleNone {
+		return nil
+	}
+	token, ok := bearer(r)
+	if !ok {
+		return svc.Errorf(svc.Unauthorized, svc.CodeUnauthorized, "the operation requires a token").
+			WithHint("send the header Authorization: Bearer with the %s token", need)
+	}
+	sum := hash(token)
+	isDeploy := subtle.ConstantTimeCompare(sum[:], a.deploy[:]) == 1
+	isAdmin := subtle.ConstantTimeCompare(sum[:], a.admin[:]) == 1
+	switch {
+	case need == roleDeploy && isDeploy, need == roleAdmin && isAdmin:
+		exchangeOf(r.Context()).role = need
+		return nil
+	case isDeploy:
+		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the deploy token may only create versions").
+			WithHint("use the admin token")
+	case isAdmin:
+		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the admin token may not create versions").WithHint("use the deploy token")
+	}
+	return svc.Errorf(svc.Unauthorized, svc.CodeUnauthorized, "unknown token")
+}
+
+// bearer returns the token of a request with exactly one Authorization header.
+func bearer(r *http.Request) (token string, ok bool) {
+	values := r.Header.Values("Authorization")
+	if len(values) != 1 {
+		return "", false
+	}
+	scheme, token, ok := strings.Cut(values[0], " ")
+	token = strings.TrimSpace(token)
+	return token, ok && strings.EqualFold(scheme, "Bearer") && token != ""
+}

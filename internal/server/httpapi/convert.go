@@ -1,0 +1,80 @@
+package httpapi
+
+import (
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// The wire forms of the records [D12]: absent strings are "", absent timestamps
+// null, absent lists empty.
+
+func (s *Server) projectOut(p svc.Project) api.Project {
+	out := api.Project{
+		ID: p.ID, GitRemote: p.GitRemote, ProdVersionID: p.ProdVersionID,
+		CreatedAt: api.At(p.CreatedAt), UpdatedAt: api.At(p.UpdatedAt),
+	}
+	if p.ProdVersionID != "" {
+		out.ProdURL = s.Ingress.ProdURL(p.ID)
+	}
+	return out
+}
+
+func (s *Server) versionOut(origin string, v svc.Version) api.Version {
+	out := api.Version{
+		ID: v.Version, ProjectID: v.Project, GitRef: v.GitRef, GitSHA: v.GitSHA,
+		ArtifactDigest: v.Digest, Env: v.Env, Status: api.VersionStatus(v.Status),
+		PreviewURL: s.Ingress.PreviewURL(v.Ref), ProdURL: s.Ingress.ProdURL(v.Project), PollURL: versionURL(origin, v.Ref),
+		ReadyAt: api.MaybeAt(v.ReadyAt), Error: v.Error, ErrorOutput: v.ErrorOutput, CreatedAt: api.At(v.CreatedAt), UpdatedAt: api.At(v.UpdatedAt),
+		ForkTXID: v.ForkTXID, Pinned: v.Pinned, IsProduction: v.Production,
+		LastRequestAt: api.MaybeAt(v.LastRequestAt), WokenAt: api.MaybeAt(v.WokenAt),
+		Timeline: stepsOut(v.Timeline), Warnings: v.Warnings, SizeBytes: v.SizeBytes,
+	}
+	if v.ParentID != "" {
+		out.ParentVersionID = &v.ParentID
+	}
+	if out.Env == nil {
+		out.Env = map[string]string{}
+	}
+	if out.Warnings == nil {
+		out.Warnings = []string{}
+	}
+	return out
+}
+
+func stepsOut(runs []svc.StepRun) []api.StepRun {
+	return each(runs, func(r svc.StepRun) api.StepRun {
+		return api.StepRun{
+			Step: r.Step, Status: api.StepStatus(r.Status), Detail: r.Detail,
+			StartedAt: api.At(r.StartedAt), EndedAt: api.MaybeAt(r.EndedAt),
+		}
+	})
+}
+
+func promotionOut(p svc.Promotion) api.Promotion {
+	return api.Promotion{
+		OperationID: p.ID, ProjectID: p.Project, VersionID: p.Version, PreviousVersionID: p.Previous,
+		Reason: p.Reason, Status: api.PromotionStatus(p.Status), Error: p.Error, Steps: stepsOut(p.Steps),
+		CreatedAt: api.At(p.CreatedAt), FinishedAt: api.MaybeAt(p.FinishedAt),
+	}
+}
+
+// each maps a slice; the result is never nil, so it is [] in JSON.
+func each[T, U any](in []T, f func(T) U) []U {
+	out := make([]U, 0, len(in))
+	for _, v := range in {
+		out = append(out, f(v))
+	}
+	return out
+}
+
+// The addresses of records.
+
+func projectURL(origin, id string) string { return origin + "/v1/projects/" + id }
+
+func versionURL(origin string, r svc.Ref) string {
+	return projectURL(origin, r.Project) + "/versions/" + r.Version
+}
+
+func promotionURL(origin, project, id string) string {
+	return projectURL(origin, project) + "/promotions/" + id
+}

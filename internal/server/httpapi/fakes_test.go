@@ -1,0 +1,248 @@
+package httpapi_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/server/registry"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// fakes implements the services behind the API. They write to a real registry.
+type fakes struct {
+	db       *registry.DB
+	ingress  *svc.Ingress
+	queueMax int
+	lines    []svc.LogLine
+	routes   []svc.Route
+	bindings *binding.Set // nil: no runtime
+
+	mu       sync.Mutex
+	failWith error                // result of every call, if set
+	storeErr error                // of Ping
+	uploads  map[string]svc.Ref   // open tickets
+	stored   map[svc.Ref]string   // uploaded bundles
+	promoted []svc.PromoteRequest // promote requests
+	panics   bool
+}
+
+func newFakes(db *registry.DB) *fakes {
+	return &fakes{db: db, uploads: map[string]svc.Ref{}, stored: map[svc.Ref]string{}}
+}
+
+func (f *fakes) fail(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.failWith = err
+}
+
+func (f *fakes) failure() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failWith
+}
+
+// Submit validates and stores a version, like package deploy.
+func (f *fakes) Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOptions) (svc.Version, error) {
+	if err := f.failure(); err != nil {
+		return svc.Version{}, err
+	}
+	if err := n.Validate(); err != nil {
+		return svc.Version{}, err
+	}
+	if _, err := f.db.Project(ctx, n.Project); err != nil {
+		return svc.Version{}, err
+	}
+	v, _, err := f.db.CreateVersion(ctx, n, svc.CreateOptions{
+		QueueMax: f.queueMax, SubmitOptions: o,
+		Forks: svc.ForkPolicy{PRRefs: []string{"pull/*"}},
+	})
+	return v, err
+}
+
+// Promote records a running promotion and sets the production.
+func (f *fakes) Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) (svc.Promotion, error) {
+	if err := f.failure(); err != nil {
+		return svc.Promotion{}, err
+	}
+	f.mu.Lock()
+	f.promoted = append(f.promoted, p)
+	f.mu.Unlock()
+	if _, err := f.db.Version(ctx, ref); err != nil {
+		return svc.Promotion{}, err
+	}
+	project, err := f.db.Project(ctx, ref.Project)
+	if err != nil {
+		return svc.Promotion{}, err
+	}
+	if p.ExpectedProd != nil && *p.ExpectedProd != project.ProdVersionID {
+		return svc.Promotion{}, svc.Errorf(svc.Precondition, "production_moved", "production is another version")
+	}
+	if project.ProdVersionID == ref.Version {
+		return svc.Promotion{Project: ref.Project, Version: ref.Version, Previous: ref.Version, Status: svc.PromotionUnchanged}, nil
+	}
+	run := svc.Promotion{
+		ID: "op-" + ref.Version, Project: ref.Project, Version: ref.Version, Previous: project.ProdVersionID, Reason: p.Reason,
+		Status: svc.PromotionRunning, CreatedAt: time.Now(),
+	}
+	if err := f.db.CreatePromotion(ctx, run); err != nil {
+		return svc.Promotion{}, err
+	}
+	if err := f.db.SetProduction(ctx, ref.Project, project.ProdVersionID, ref.Version); err != nil {
+		return svc.Promotion{}, err
+	}
+	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionDone, "")
+}
+
+// Archive, Wake, Destroy and SetPinned are transitions in the registry. The version
+// "slow" takes long to wake, the wake of "broken" fails.
+func (f *fakes) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	return f.db.Move(ctx, ref, svc.TriggerArchive, svc.Change{})
+}
+
+func (f *fakes) Wake(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	v, err := f.db.Move(ctx, ref, svc.TriggerWake, svc.Change{})
+	switch {
+	case err != nil || ref.Version == "slow":
+		return v, err
+	case ref.Version == "broken":
+		_, err := f.db.Move(ctx, ref, svc.TriggerWakeFail, svc.Change{})
+		return v, errors.Join(err, svc.Errorf(svc.Unavailable, "wake_failed", "it did not start"))
+	}
+	return f.db.Move(ctx, ref, svc.TriggerActivate, svc.Change{})
+}
+
+func (f *fakes) Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	return f.db.Move(ctx, ref, svc.TriggerDestroy, svc.Change{})
+}
+
+func (f *fakes) SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Version, error) {
+	return f.db.SetPinned(ctx, ref, pinned)
+}
+
+// Collect returns a report on one project with a version of every kind.
+func (f *fakes) Collect(ctx context.Context, r svc.GCRequest) (svc.GCReport, error) {
+	if err := f.failure(); err != nil {
+		return svc.GCReport{}, err
+	}
+	if r.Project != "" {
+		if _, err := f.db.Project(ctx, r.Project); err != nil {
+			return svc.GCReport{}, err
+		}
+	}
+	report := svc.GCReport{DryRun: r.DryRun, StartedAt: time.UnixMilli(1e12), Took: 1500 * time.Millisecond, Grace: time.Hour}
+	if r.Project == "empty" {
+		report.Incomplete, report.LastSweep = true, time.UnixMilli(1e12)
+		return report, nil
+	}
+	one, two := svc.Amount{Objects: 1, Bytes: 10}, svc.Amount{Objects: 2, Bytes: 20}
+	report.Projects = []svc.GCProject{
+		{
+			ID: "shop", Marked: []string{"v2"}, Removed: []string{"v0"},
+			Versions: []svc.GCVersion{
+				{ID: "v1", Status: svc.StatusReady, Data: "live", Live: two, Pinned: one, PinnedBy: []svc.GCPin{{Version: "v2", Amount: one}}},
+				{ID: "v2", Data: "destroying", Waiting: one, Left: 90 * time.Second, Gone: two, Other: one},
+			},
+			Broken: []svc.StoreProblem{{Code: "not_restorable", Ref: svc.Ref{Project: "shop", Version: "v1"}, Database: "main", Key: "k", Count: 3, Detail: "a hole"}},
+		},
+		{ID: "sick", Err: svc.Errorf(svc.Unavailable, "gc_failed", "it was not collected").Because(errors.New("secret cause"))},
+	}
+	return report, nil
+}
+
+// Audit finds one problem.
+func (f *fakes) Audit(context.Context, string) (svc.GCAudit, error) {
+	return svc.GCAudit{
+		StartedAt: time.UnixMilli(1e12), Took: time.Second, Projects: 1, Versions: 2, Databases: 3, Files: 4,
+		Problems: []svc.StoreProblem{{Code: "file_missing", Ref: svc.Ref{Project: "shop", Version: "v1"}, Database: "main", Key: "k", Count: 1, Detail: "gone"}},
+	}, f.failure()
+}
+
+// Issue returns a ticket.
+func (f *fakes) Issue(_ context.Context, ref svc.Ref) (svc.Upload, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	ticket := "ticket-of-" + ref.Version
+	f.uploads[ticket] = ref
+	return svc.Upload{Method: "PUT", URL: "/v1/uploads/" + ticket, ExpiresAt: time.Now().Add(time.Minute)}, nil
+}
+
+// Accept stores a bundle once per ticket.
+func (f *fakes) Accept(_ context.Context, ticket string, bundle io.Reader, _ int64) (svc.Receipt, error) {
+	f.mu.Lock()
+	ref, ok := f.uploads[ticket]
+	_, used := f.stored[ref]
+	f.mu.Unlock()
+	switch {
+	case !ok:
+		return svc.Receipt{}, svc.Errorf(svc.Forbidden, "upload_expired", "this upload address has expired")
+	case used:
+		return svc.Receipt{}, svc.Errorf(svc.Conflict, "already_uploaded", "the bundle is there already")
+	}
+	b, err := io.ReadAll(bundle)
+	if err != nil {
+		return svc.Receipt{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.stored[ref] = string(b)
+	sum := sha256.Sum256(b)
+	return svc.Receipt{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}, nil
+}
+
+// Tail returns the last lines.
+func (f *fakes) Tail(_ context.Context, _ svc.Ref, n int) ([]svc.LogLine, error) {
+	return f.lines[max(0, len(f.lines)-n):], nil
+}
+
+// Dispatch runs an event until its deadline, if its cron expression is "wait".
+func (f *fakes) Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (svc.EventResult, error) {
+	if err := f.failure(); err != nil {
+		return svc.EventResult{}, err
+	}
+	r := svc.EventResult{Outcome: svc.OutcomeOK, Duration: 12500 * time.Microsecond, Logs: []svc.LogLine{{
+		Time: e.Scheduled.Time, Level: "log", Source: "console", Message: ref.String() + " " + e.Scheduled.Cron + " " + e.Limit.String(),
+	}}}
+	if e.Scheduled.Cron == "throw" {
+		r.Outcome, r.NoRetry, r.Logs, r.LogsDropped = svc.OutcomeException, true, nil, 3
+		r.Error = &svc.EventError{Name: "TypeError", Message: "boom", Stack: "TypeError: boom\n    at x"}
+	}
+	if e.Scheduled.Cron == "wait" {
+		select {
+		case <-ctx.Done():
+		case <-time.After(e.Limit):
+		}
+		r.Outcome, r.Error = svc.OutcomeTimeout, &svc.EventError{Message: "it was ended"}
+	}
+	return r, nil
+}
+
+// Routes returns the routes.
+func (f *fakes) Routes() []svc.Route {
+	if f.panics {
+		panic("secret-in-a-panic")
+	}
+	return f.routes
+}
+
+// Ping is the health check of the object store.
+func (f *fakes) Ping(ctx context.Context) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return errors.Join(f.storeErr, ctx.Err())
+}
+
+// project returns one of a series of projects.
+func project(t *testing.T) svc.Project {
+	t.Helper()
+	return svc.Project{ID: "p" + strings.ToLower(rand.Text())}
+}

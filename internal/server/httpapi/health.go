@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// checkTime is the time limit of the health checks.
+const checkTime = 3 * time.Second
+
+// GetHealth answers GET /health, without any I/O [D29].
+func (h handlers) GetHealth(context.Context, oas.GetHealthRequestObject) (oas.GetHealthResponseObject, error) {
+	return oas.GetHealth200JSONResponse{
+		Status: api.HealthStatusOK, Version: h.Version, UptimeSeconds: round(time.Since(h.started).Seconds()),
+	}, nil
+}
+
+// GetDeepHealth answers GET /health/deep [D29]. The operation is public, so the
+// response does not contain the error of a failed check; the log does.
+func (h handlers) GetDeepHealth(ctx context.Context, _ oas.GetDeepHealthRequestObject) (oas.GetDeepHealthResponseObject, error) {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	out := api.DeepHealth{Status: api.CheckStatusOK}
+	var parts sync.WaitGroup
+	parts.Go(func() { out.Checks.Registry = h.checkPart(ctx, "registry", h.Registry) })
+	parts.Go(func() { out.Checks.Store = h.checkPart(ctx, "store", h.Store) })
+	parts.Go(func() { out.Checks.Queue = h.checkQueue(ctx) })
+	parts.Wait()
+
+	queue := &out.Checks.Queue
+	for _, s := range []api.CheckStatus{queue.Status, out.Checks.Registry.Status, out.Checks.Store.Status} {
+		if s == api.CheckStatusUnavailable || out.Status == api.CheckStatusOK {
+			out.Status = s
+		}
+	}
+	if queue.Status == api.CheckStatusDegraded { // spec: [C11.5]
+		out.Code, out.QueueFull, out.PendingJobs, out.QueueMax = svc.CodeQueueFull, true, &queue.PendingJobs, &queue.QueueMax
+	}
+	if out.Status == api.CheckStatusOK {
+		return oas.GetDeepHealth200JSONResponse(out), nil
+	}
+	return oas.GetDeepHealth503JSONResponse{Body: out, Headers: oas.GetDeepHealth503ResponseHeaders{
+		RetryAfter: int(defaultRetry.Seconds()),
+	}}, nil
+}
+
+func (h handlers) checkPart(ctx context.Context, name string, part Pinger) api.PartHealth {
+	began := time.Now()
+	err := part.Ping(ctx)
+	out := api.PartHealth{Status: api.CheckStatusOK, LatencyMs: round(float64(time.Since(began).Microseconds()) / 1000)}
+	if err != nil {
+		h.logFailedCheck(ctx, name, err)
+		out.Status, out.Detail = api.CheckStatusUnavailable, "no answer"
+		if errors.Is(err, syscall.ENOSPC) {
+			out.Detail = "disk full"
+		}
+	}
+	return out
+}
+
+func (h handlers) checkQueue(ctx context.Context) api.QueueHealth {
+	out := api.QueueHealth{Status: api.CheckStatusOK, QueueMax: h.QueueMax}
+	var err error
+	if out.PendingJobs, err = h.Queue.QueueDepth(ctx); err != nil {
+		h.logFailedCheck(ctx, "queue", err)
+		out.Status, out.Detail = api.CheckStatusUnavailable, "no answer"
+	} else if out.PendingJobs >= h.QueueMax {
+		out.Status, out.Detail = api.CheckStatusDegraded, "queue full"
+	}
+	return out
+}
+
+func (h handlers) logFailedCheck(ctx context.Context, check string, err error) {
+	h.Logger.WarnContext(ctx, "health check failed", "request_id", exchangeOf(ctx).id, "check", check, "error", err)
+}
+
+// round returns f with three decimals.
+func round(f float64) float64 { return math.Round(f*1000) / 1000 }
+
+// ListRoutes answers GET /runtime/routes [D30]. All routes are on one page.
+func (h handlers) ListRoutes(context.Context, oas.ListRoutesRequestObject) (oas.ListRoutesResponseObject, error) {
+	return oas.ListRoutes200JSONResponse{Items: each(h.Routes.Routes(), routeOut)}, nil
+}
+
+func routeOut(r svc.Route) api.Route {
+	role := api.RouteRolePreview
+	if r.Role == svc.RoleProduction {
+		role = api.RouteRoleProduction
+	}
+	upstream, at := "", r.Runtime.Endpoint
+	if at.Port != 0 {
+		upstream = "127.0.0.1:" + strconv.Itoa(at.Port)
+	}
+	return api.Route{
+		Host: r.Host, Role: role, ProjectID: r.Ref.Project, VersionID: r.Ref.Version, Upstream: upstream,
+		State: cmp.Or(string(r.Runtime.State), string(r.Upstream.Status)),
+		PID:   at.PID, Inflight: int64(r.Inflight), Websockets: int64(r.Websockets), RSSBytes: r.Runtime.RSSBytes,
+		StartedAt: api.MaybeAt(at.StartedAt), LastRequestAt: api.MaybeAt(r.LastRequestAt),
+	}
+}
+
+// GetOpenAPI answers GET /openapi.json.
+func (handlers) GetOpenAPI(context.Context, oas.GetOpenAPIRequestObject) (oas.GetOpenAPIResponseObject, error) {
+	return openAPIDocument(api.OpenAPI()), nil
+}
+
+// openAPIDocument is a response in JSON.
+type openAPIDocument []byte
+
+// VisitGetOpenAPIResponse implements oas.GetOpenAPIResponseObject.
+func (d openAPIDocument) VisitGetOpenAPIResponse(w http.ResponseWriter) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(d)
+	return err
+}

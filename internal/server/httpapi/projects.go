@@ -1,0 +1,62 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// ListProjects answers GET /projects.
+func (h handlers) ListProjects(ctx context.Context, r oas.ListProjectsRequestObject) (oas.ListProjectsResponseObject, error) {
+	scope := scopeOf("projects")
+	at, err := pageOf(scope, r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	page, err := h.Projects.ListProjects(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	return oas.ListProjects200JSONResponse{Items: each(page.Items, h.projectOut), NextCursor: newCursor(scope, page.Next)}, nil
+}
+
+// CreateProject answers POST /projects [D8].
+func (h handlers) CreateProject(ctx context.Context, r oas.CreateProjectRequestObject) (oas.CreateProjectResponseObject, error) {
+	wanted := svc.Project{ID: r.Body.ID, GitRemote: r.Body.GitRemote}
+	if err := wanted.Validate(); err != nil {
+		return nil, err
+	}
+	p, created, err := h.Projects.CreateProject(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	out, etag := h.projectOut(p), projectTag(p)
+	if !created {
+		return oas.CreateProject200JSONResponse{Body: out, Headers: oas.CreateProject200ResponseHeaders{ETag: etag}}, nil
+	}
+	return oas.CreateProject201JSONResponse{Body: out, Headers: oas.CreateProject201ResponseHeaders{
+		ETag: etag, Location: projectURL(exchangeOf(ctx).origin, p.ID),
+	}}, nil
+}
+
+// GetProject answers GET /projects/{project}.
+func (h handlers) GetProject(ctx context.Context, r oas.GetProjectRequestObject) (oas.GetProjectResponseObject, error) {
+	if include := r.Params.Include; include != nil && *include != api.GetProjectParamsIncludeVersions {
+		return nil, svc.Errorf(svc.BadRequest, svc.CodeInvalidInclude, "include must be versions")
+	}
+	p, err := h.Projects.Project(ctx, r.Project)
+	if err != nil {
+		return nil, err
+	}
+	out := h.projectOut(p)
+	if r.Params.Include != nil {
+		page, err := h.versionPage(ctx, r.Project, "", r.Params.Limit, nil)
+		if err != nil {
+			return nil, err
+		}
+		out.Versions = &page
+	}
+	return oas.GetProject200JSONResponse{Body: out, Headers: oas.GetProject200ResponseHeaders{ETag: projectTag(p)}}, nil
+}

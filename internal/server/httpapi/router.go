@@ -1,0 +1,83 @@
+package httpapi
+
+import (
+	"net/http"
+	"path"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// router registers the generated operations, each behind the checks of its rule. It
+// implements oas.ServeMux.
+type router struct{ s *Server }
+
+// rule says what is checked before the handler of an operation runs.
+type rule struct {
+	role role
+	body func([]byte) error // nil if the operation has no JSON body
+	// bodyOptional allows a request without a body.
+	bodyOptional bool
+	limit        int // maximum size of a page; 0 for that of lists
+}
+
+// HandleFunc registers next under "METHOD /path".
+func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http.Request)) {
+	s, rule := rt.s, ruleOf(pattern)
+	route := pattern[strings.Index(pattern, "/"):]
+	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		exchangeOf(r.Context()).route = route
+		if err := s.auth.allow(r, rule.role); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		if err := checkQuery(r, rule.limit); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		if err := rule.readBody(w, r); err != nil {
+			s.fail(w, r, err)
+			return
+		}
+		next(w, r)
+	})
+}
+
+// ServeHTTP implements oas.ServeMux.
+func (rt router) ServeHTTP(w http.ResponseWriter, r *http.Request) { rt.s.mux.ServeHTTP(w, r) }
+
+// dispatch calls the handler of the operation. It replaces the plain 404 and 405 of
+// ServeMux, and its redirects of unclean paths, by problems [D10].
+func (s *Server) dispatch(w http.ResponseWriter, r *http.Request) {
+	if p := r.URL.EscapedPath(); path.Clean(p) != p { // unclean; the keys of data operations are encoded
+		s.fail(w, r, errNoPath())
+		return
+	}
+	h, pattern := s.mux.Handler(r)
+	if pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	discard := headerOnly{http.Header{}}
+	h.ServeHTTP(discard, r)
+	allow := discard.Header().Get("Allow")
+	if allow == "" {
+		s.fail(w, r, errNoPath())
+		return
+	}
+	w.Header().Set("Allow", allow)
+	s.fail(w, r, methodNotAllowed{method: r.Method, allow: allow})
+}
+
+// errNoPath is the error of an unknown path.
+func errNoPath() error {
+	return svc.Errorf(svc.NotFound, svc.CodePathNotFound, "unknown path").
+		WithHint("read the operations in GET /v1/openapi.json")
+}
+
+// headerOnly keeps the header of a response and drops the rest.
+type headerOnly struct{ header http.Header }
+
+func (h headerOnly) Header() http.Header       { return h.header }
+func (headerOnly) Write(p []byte) (int, error) { return len(p), nil }
+func (headerOnly) WriteHeader(int)             {}

@@ -1,0 +1,59 @@
+package httpapi
+
+import (
+	"net/http"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// ruleOf returns the rule of an operation. Operations that are not listed require
+// the admin token and have no body. spec: [C15.2] [C15.3] [C15.7] [C15.8] [C15.9].
+func ruleOf(pattern string) rule {
+	switch pattern {
+	case "GET /v1/health", "GET /v1/health/deep", "GET /v1/openapi.json", "GET /metrics":
+		return rule{role: roleNone}
+	case "PUT /v1/uploads/{ticket}": // the ticket is the credential [D11]
+		return rule{role: roleNone}
+	case "POST /v1/projects":
+		return rule{role: roleAdmin, body: object[api.CreateProject]}
+	case "POST /v1/projects/{project}/versions":
+		return rule{role: roleDeploy, body: createVersionBody}
+	case "POST " + versionRoute + "/promote":
+		return rule{role: roleAdmin, body: object[api.PromoteVersion], bodyOptional: true}
+	case "POST " + versionRoute + "/scheduled":
+		return rule{role: roleAdmin, body: object[api.TriggerScheduled], bodyOptional: true}
+	case "GET " + versionRoute + "/database/tables/{table}/rows",
+		"GET " + versionRoute + "/kv/{namespace}/keys",
+		"GET " + versionRoute + "/objects/{bucket}":
+		return rule{role: roleAdmin, limit: maxDataLimit}
+	case "POST " + versionRoute + "/database/query":
+		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
+	}
+	return rule{role: roleAdmin}
+}
+
+// laterEndpoints returns the operations of the contract that this version does not
+// have yet, with the name of the missing feature.
+func laterEndpoints() map[string]string {
+	later := map[string]string{
+		"GET " + versionRoute + "/env": "reading and changing the environment of a version",
+		"PUT " + versionRoute + "/env": "reading and changing the environment of a version",
+	}
+	const data = "reading the data of a version"
+	for _, p := range []string{"queues", "workflows"} {
+		later["GET "+versionRoute+"/"+p] = data
+	}
+	for _, p := range []string{versionRoute + "/queues/{rest...}", versionRoute + "/workflows/{rest...}"} {
+		later[p] = data
+	}
+	return later
+}
+
+// notYet is the error of an operation that this version does not have yet.
+type notYet struct{ what string }
+
+func (e notYet) Error() string { return e.what + " is not part of this version yet" }
+
+func (s *Server) later(what string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, notYet{what}) }
+}

@@ -1,0 +1,106 @@
+package httpapi
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Deps are the dependencies and settings of a Server. All are required unless noted.
+type Deps struct {
+	Projects   Projects
+	Versions   Versions
+	Promotions Promotions
+	Deployer   Deployer
+	Promoter   Promoter
+	Lifecycle  Lifecycle
+	GC         GC
+	Uploads    Uploads
+	Logs       Logs
+	Data       Data
+	// DataPatterns are the operations that Data answers: patterns of http.ServeMux,
+	// with a path relative to the version's.
+	DataPatterns []string
+	Events       Events
+	Routes       Routes
+	Registry     Pinger // for deep health
+	Store        Pinger // for deep health
+	Queue        Queue
+	Metrics      http.Handler // GET /metrics
+	Observer     Observer
+	Ingress      *svc.Ingress
+	Logger       *slog.Logger
+	Tokens       Tokens
+	QueueMax     int      // SVC_QUEUE_MAX
+	MaxUpload    int64    // bytes of a bundle sent to the API [D42]
+	Version      string   // of the program
+	PublicURL    string   // optional: origin in generated URLs of the API; "" for the one that the client used
+	Hosts        []string // optional: host names of the API in addition to that of PublicURL
+}
+
+// versionRoute is the route of a version.
+const versionRoute = "/v1/projects/{project}/versions/{version}"
+
+// Server is the handler of the API port.
+type Server struct {
+	Deps
+	auth    authenticator
+	mux     *http.ServeMux
+	started time.Time
+}
+
+// New returns a Server, or an error if a dependency or a token is missing.
+func New(d Deps) (*Server, error) {
+	if err := d.check(); err != nil {
+		return nil, err
+	}
+	auth, err := newAuthenticator(d.Tokens)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Deps: d, auth: auth, mux: http.NewServeMux(), started: time.Now()}
+	strict := oas.NewStrictHandlerWithOptions(handlers{s}, nil, oas.StrictHTTPServerOptions{
+		RequestErrorHandlerFunc:  s.failRequest,
+		ResponseErrorHandlerFunc: s.fail,
+	})
+	oas.HandlerWithOptions(strict, oas.StdHTTPServerOptions{
+		BaseURL: "/v1", BaseRouter: router{s}, ErrorHandlerFunc: s.failRequest,
+	})
+	router{s}.HandleFunc("PUT /v1/uploads/{ticket}", s.putUpload)
+	router{s}.HandleFunc("GET /metrics", d.Metrics.ServeHTTP)
+	for _, pattern := range d.DataPatterns {
+		method, path, _ := strings.Cut(pattern, " ")
+		router{s}.HandleFunc(method+" "+versionRoute+path, s.data)
+	}
+	for pattern, what := range laterEndpoints() {
+		router{s}.HandleFunc(pattern, s.later(what))
+	}
+	return s, nil
+}
+
+func (d Deps) check() error {
+	var errs []error
+	for name, missing := range map[string]bool{
+		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Promotions": d.Promotions == nil,
+		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil,
+		"Routes": d.Routes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
+		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
+		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0,
+	} {
+		if missing {
+			errs = append(errs, fmt.Errorf("httpapi: Deps.%s is not set", name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// handlers has a method per operation of the generated interface.
+type handlers struct{ *Server }
+
+var _ oas.StrictServerInterface = handlers{}

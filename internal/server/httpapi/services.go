@@ -1,0 +1,99 @@
+package httpapi
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Projects reads and creates projects.
+type Projects interface {
+	CreateProject(ctx context.Context, p svc.Project) (stored svc.Project, created bool, err error)
+	Project(ctx context.Context, id string) (svc.Project, error)
+	ListProjects(ctx context.Context, p svc.PageRequest) (svc.Page[svc.Project], error)
+}
+
+// Versions reads versions.
+type Versions interface {
+	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	ListVersions(ctx context.Context, project string, status svc.Status, p svc.PageRequest) (svc.Page[svc.Version], error)
+}
+
+// Promotions reads promotions.
+type Promotions interface {
+	Promotion(ctx context.Context, project, id string) (svc.Promotion, error)
+	ListPromotions(ctx context.Context, project string, p svc.PageRequest) (svc.Page[svc.Promotion], error)
+}
+
+// Deployer creates versions. It checks them; the API checks only the form.
+type Deployer interface {
+	Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOptions) (svc.Version, error)
+}
+
+// Promoter starts promotions.
+type Promoter interface {
+	Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) (svc.Promotion, error)
+}
+
+// Lifecycle archives, wakes, destroys and pins versions.
+type Lifecycle interface {
+	Archive(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	// Wake returns a version with status deploying if the wake takes long.
+	Wake(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Version, error)
+}
+
+// Uploads issues and accepts the one-time upload addresses of [D11].
+type Uploads interface {
+	// Issue returns an address for ref's bundle. A URL that begins with "/" is a path
+	// of this API.
+	Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error)
+	// Accept stores a bundle sent to an address of this API. size is -1 if unknown. It
+	// returns Forbidden for an expired address, Conflict for a used one.
+	Accept(ctx context.Context, ticket string, bundle io.Reader, size int64) (svc.Receipt, error)
+}
+
+// Logs reads the output of workers.
+type Logs interface {
+	// Tail returns the last n lines of a version, oldest first.
+	Tail(ctx context.Context, ref svc.Ref, n int) ([]svc.LogLine, error)
+}
+
+// Data forwards requests to the data of versions that serve [D32].
+type Data interface {
+	// Data sends r, whose path is relative to the version's, to the runtime of the
+	// version. The caller closes the body of the response; an error response is an
+	// error.
+	Data(ref svc.Ref, r *http.Request) (*http.Response, error)
+}
+
+// Events sends events to the workers of versions that serve.
+type Events interface {
+	// Dispatch sends an event to the worker of a version and waits until it ends. An
+	// error means that the worker did not receive the event.
+	Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (svc.EventResult, error)
+}
+
+// Routes lists the routes of the gateway.
+type Routes interface {
+	Routes() []svc.Route
+}
+
+// Pinger is a component with a health check.
+type Pinger interface {
+	Ping(ctx context.Context) error
+}
+
+// Queue reports the length of the deploy queue.
+type Queue interface {
+	QueueDepth(ctx context.Context) (int, error)
+}
+
+// Observer counts requests: svc_http_requests_total [D31]. route is the pattern
+// of the path, so the number of series is bounded.
+type Observer interface {
+	HTTPRequest(route, method string, code int)
+}

@@ -1,0 +1,151 @@
+package httpapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// ListVersions answers GET /projects/{project}/versions.
+func (h handlers) ListVersions(ctx context.Context, r oas.ListVersionsRequestObject) (oas.ListVersionsResponseObject, error) {
+	var status svc.Status
+	if r.Params.Status != nil {
+		status = svc.Status(*r.Params.Status)
+		if !status.Valid() {
+			return nil, svc.Errorf(svc.BadRequest, svc.CodeInvalidStatus, "unknown status").
+				WithHint("use one of %s", strings.Trim(fmt.Sprint(svc.Statuses()), "[]"))
+		}
+	}
+	if _, err := h.Projects.Project(ctx, r.Project); err != nil {
+		return nil, err
+	}
+	page, err := h.versionPage(ctx, r.Project, status, r.Params.Limit, r.Params.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	return oas.ListVersions200JSONResponse(page), nil
+}
+
+// versionPage returns one page of a project's versions.
+func (h handlers) versionPage(
+	ctx context.Context, project string, status svc.Status, limit *int, cursor *string,
+) (api.VersionPage, error) {
+	scope := scopeOf("versions", project, string(status))
+	at, err := pageOf(scope, limit, cursor)
+	if err != nil {
+		return api.VersionPage{}, err
+	}
+	page, err := h.Versions.ListVersions(ctx, project, status, at)
+	if err != nil {
+		return api.VersionPage{}, err
+	}
+	origin := exchangeOf(ctx).origin
+	items := each(page.Items, func(v svc.Version) api.Version { return h.versionOut(origin, v) })
+	return api.VersionPage{Items: items, NextCursor: newCursor(scope, page.Next)}, nil
+}
+
+// GetVersion answers GET /projects/{project}/versions/{version}.
+func (h handlers) GetVersion(ctx context.Context, r oas.GetVersionRequestObject) (oas.GetVersionResponseObject, error) {
+	v, err := h.Versions.Version(ctx, svc.Ref{Project: r.Project, Version: r.Version})
+	if err != nil {
+		return nil, err
+	}
+	return oas.GetVersion200JSONResponse{
+		Body: h.versionOut(exchangeOf(ctx).origin, v), Headers: oas.GetVersion200ResponseHeaders{ETag: versionTag(v)},
+	}, nil
+}
+
+// CreateVersion answers POST /projects/{project}/versions [D9][D11]. The
+// client's artifact_uri is ignored. spec: [C4.14].
+func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestObject) (oas.CreateVersionResponseObject, error) {
+	opts, err := submitOptions(r)
+	if err != nil {
+		return nil, err
+	}
+	n := svc.NewVersion{
+		Project: r.Project, ID: r.Body.ID, GitRef: r.Body.GitRef, GitSHA: r.Body.GitSHA, Digest: r.Body.ArtifactDigest, Env: r.Body.Env,
+	}
+	if r.Body.ParentVersionID != nil {
+		n.ParentID = *r.Body.ParentVersionID
+	}
+	v, err := h.Deployer.Submit(ctx, n, opts)
+	if err != nil {
+		return nil, err
+	}
+	origin := exchangeOf(ctx).origin
+	out := api.VersionAccepted{
+		ID: v.Version, ProjectID: v.Project, Status: api.VersionStatus(v.Status),
+		PreviewURL: h.Ingress.PreviewURL(v.Ref), PollURL: versionURL(origin, v.Ref),
+	}
+	if r.Body.Upload {
+		if out.Upload, err = h.ticket(ctx, origin, v.Ref); err != nil {
+			return nil, err
+		}
+	}
+	return oas.CreateVersion202JSONResponse{Body: out, Headers: oas.CreateVersion202ResponseHeaders{Location: out.PollURL}}, nil
+}
+
+// ticket returns an upload address for a version.
+func (h handlers) ticket(ctx context.Context, origin string, ref svc.Ref) (*api.Upload, error) {
+	u, err := h.Uploads.Issue(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if strings.HasPrefix(u.URL, "/") {
+		u.URL = origin + u.URL
+	}
+	if u.Headers == nil {
+		u.Headers = map[string]string{}
+	}
+	return &api.Upload{Method: u.Method, URL: u.URL, Headers: u.Headers, ExpiresAt: api.At(u.ExpiresAt)}, nil
+}
+
+// submitOptions reads the Idempotency-Key. Two requests are equal if project and
+// decoded body are; spaces and the order of fields do not matter.
+func submitOptions(r oas.CreateVersionRequestObject) (svc.SubmitOptions, error) {
+	if r.Params.IdempotencyKey == nil {
+		return svc.SubmitOptions{}, nil
+	}
+	key := *r.Params.IdempotencyKey
+	if key == "" || len(key) > 255 || strings.ContainsFunc(key, func(c rune) bool { return c < ' ' || c > '~' }) {
+		return svc.SubmitOptions{}, svc.Errorf(svc.BadRequest, svc.CodeInvalidIdempotencyKey, "the Idempotency-Key must have 1 to 255 printable ASCII characters")
+	}
+	body, err := json.Marshal(r.Body)
+	if err != nil {
+		return svc.SubmitOptions{}, fmt.Errorf("encoding a body: %w", err)
+	}
+	sum := sha256.Sum256(append([]byte(r.Project+"\x00"), body...))
+	return svc.SubmitOptions{IdempotencyKey: key, BodyHash: hex.EncodeToString(sum[:])}, nil
+}
+
+// ListLogs answers GET /projects/{project}/versions/{version}/logs.
+func (h handlers) ListLogs(ctx context.Context, r oas.ListLogsRequestObject) (oas.ListLogsResponseObject, error) {
+	ref := svc.Ref{Project: r.Project, Version: r.Version}
+	v, err := h.Versions.Version(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if v.Status == svc.StatusDestroyed { // its logs are deleted [D22]
+		return nil, svc.Errorf(svc.Gone, svc.CodeVersionDestroyed, "version %s was destroyed", ref)
+	}
+	tail := defaultTail
+	if r.Params.Tail != nil {
+		tail = *r.Params.Tail
+	}
+	lines, err := h.Logs.Tail(ctx, ref, tail)
+	if err != nil {
+		return nil, err
+	}
+	return oas.ListLogs200JSONResponse{Items: each(lines, logLine)}, nil
+}
+
+func logLine(l svc.LogLine) api.LogLine {
+	return api.LogLine{Time: api.At(l.Time), Level: l.Level, Message: l.Message, Source: l.Source}
+}

@@ -1,0 +1,17 @@
+// Package janitor runs the periodic maintenance of the daemon. A janitor is a task with
+// a name, an interval and a RunOnce. Each has its own file:
+//
+//   - [Sweep] collects garbage in the object store, [Audit] audits it
+//   - [Cleanup] completes interrupted archives and purges
+//   - [Requests] writes the times of the last requests
+//
+// A [Service] runs its tasks concurrently, each in a goroutine, one run of a task at a
+// time, at its interval plus or minus a tenth, so that daemons do not run in step. A
+// failed run is logged, counted, and repeated after the interval (or Task.Retry). Stop
+// cancels running tasks and waits for them. Stop the services that a task calls before
+// the Service, because their verbs do not end with their caller.
+//
+// The rules are in packages gc and lifecycle, whose Services package daemon passes to
+// the tasks. The package imports lib/service. docs/checklists/add-a-janitor.md says how
+// to add a task.
+package janitor

@@ -1,0 +1,38 @@
+package obs
+
+import (
+	"io"
+	"log/slog"
+	"time"
+)
+
+// LogOptions are the options of a logger.
+type LogOptions struct {
+	Terminal bool // short lines for people; else JSON, one object per line
+	Color    bool // with Terminal
+	Level    slog.Leveler
+}
+
+// NewLogger returns a logger that writes each line to w with one Write. The caller owns
+// w.
+func NewLogger(w io.Writer, o LogOptions) *slog.Logger {
+	level := o.Level
+	if level == nil {
+		level = slog.LevelInfo
+	}
+	if o.Terminal {
+		return slog.New(newTerminalHandler(w, level, o.Color))
+	}
+	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: utcMillis}))
+}
+
+// utcMillis formats times as in the API [D10] and rounds durations.
+func utcMillis(groups []string, a slog.Attr) slog.Attr {
+	if len(groups) == 0 && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
+		a.Value = slog.StringValue(a.Value.Time().UTC().Format("2006-01-02T15:04:05.000Z"))
+	}
+	if a.Value.Kind() == slog.KindDuration {
+		a.Value = slog.StringValue(a.Value.Duration().Round(time.Microsecond).String())
+	}
+	return a
+}

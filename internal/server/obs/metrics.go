@@ -1,0 +1,161 @@
+package obs
+
+import (
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// Metrics holds the program's counters and histograms [D31]. Gauges are read at each
+// scrape: see Sources.
+type Metrics struct {
+	registry *prometheus.Registry
+
+	deploys         *prometheus.CounterVec
+	deploySteps     *prometheus.HistogramVec
+	lenient         *prometheus.CounterVec
+	promotes        *prometheus.CounterVec
+	promoteTime     prometheus.Histogram
+	wakeTime        prometheus.Histogram
+	branchTime      prometheus.Histogram
+	branchBytes     prometheus.Counter
+	gc              gcMetrics
+	janitors        *prometheus.CounterVec
+	restarts        *prometheus.CounterVec
+	s3              *prometheus.CounterVec
+	http            *prometheus.CounterVec
+	gatewayRequests *prometheus.CounterVec
+	gatewayTime     *prometheus.HistogramVec
+	gateway         map[string]*gatewayRole
+}
+
+// gatewayRole holds the resolved series of one role, so that counting a request needs
+// no lookup of labels.
+type gatewayRole struct {
+	time  prometheus.Observer
+	codes [600]atomic.Pointer[prometheus.Counter]
+}
+
+// NewMetrics returns the metrics, including those of the process and the Go runtime.
+func NewMetrics(b Build) *Metrics {
+	m := &Metrics{
+		registry: prometheus.NewRegistry(), gateway: map[string]*gatewayRole{},
+		deploys:     counters("svc_deploys_total", "Deploys that ended.", "result"),
+		deploySteps: timings("svc_deploy_step_seconds", "Time of each deploy step.", stepBuckets(), "step"),
+		lenient:     counters("svc_deploy_lenient_total", "Failed steps after which SVC_LENIENT_DEPLOY continued.", "step"),
+		promotes:    counters("svc_promotes_total", "Promotions that ended.", "result"),
+		promoteTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_promote_seconds", Help: "Time of a promotion.", Buckets: stepBuckets(),
+		}),
+		wakeTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_wake_seconds", Help: "Time of a wake until the version serves.", Buckets: stepBuckets(),
+		}),
+		branchTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_branch_seconds", Help: "Time of a fork: the cut of the parent and the child's manifest.", Buckets: stepBuckets(),
+		}),
+		branchBytes: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "svc_branch_bytes_copied", Help: "Bytes of a parent's data that forks copied: none, a child names its parent's objects.",
+		}),
+		gc:              newGCMetrics(),
+		janitors:        counters("svc_janitor_runs_total", "Runs of periodic maintenance tasks.", "janitor", "result"),
+		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
+		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
+		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
+		gatewayRequests: counters("svc_gateway_requests_total", "Requests through the gateway.", "role", "code"),
+		gatewayTime:     timings("svc_gateway_request_seconds", "Time of a request through the gateway.", prometheus.DefBuckets, "role"),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{
+		Name: "svc_build_info", Help: "The build that runs; always 1.",
+		ConstLabels: prometheus.Labels{"version": b.Version, "commit": b.Commit, "go": b.Go},
+	})
+	info.Set(1)
+	m.registry.MustRegister(
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+	)
+	m.registry.MustRegister(m.gc.all()...)
+	for _, result := range []string{"ready", "failed"} {
+		m.deploys.WithLabelValues(result)
+	}
+	for _, result := range []string{"done", "failed", "unchanged"} {
+		m.promotes.WithLabelValues(result)
+	}
+	for _, role := range []string{"preview", "production", ""} {
+		m.gateway[role] = &gatewayRole{time: m.gatewayTime.WithLabelValues(role)}
+	}
+	return m
+}
+
+// stepBuckets reach from a warm start to a large download, in seconds.
+func stepBuckets() []float64 { return prometheus.ExponentialBuckets(0.005, 2, 14) }
+
+func counters(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func timings(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+// Handler serves the metrics as text.
+func (m *Metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{Registry: m.registry, ErrorHandling: promhttp.ContinueOnError})
+}
+
+// DeployDone counts a deploy: result is "ready" or "failed".
+func (m *Metrics) DeployDone(result string) { m.deploys.WithLabelValues(result).Inc() }
+
+// StepDone times one step of a deploy.
+func (m *Metrics) StepDone(step string, d time.Duration) {
+	m.deploySteps.WithLabelValues(step).Observe(d.Seconds())
+}
+
+// StepTolerated counts a failed step after which lenient mode continued [D47].
+func (m *Metrics) StepTolerated(step string) { m.lenient.WithLabelValues(step).Inc() }
+
+// PromoteDone counts and times a promotion: result is its final status.
+func (m *Metrics) PromoteDone(result string, d time.Duration) {
+	m.promotes.WithLabelValues(result).Inc()
+	m.promoteTime.Observe(d.Seconds())
+}
+
+// WakeDone times a successful wake.
+func (m *Metrics) WakeDone(d time.Duration) { m.wakeTime.Observe(d.Seconds()) }
+
+// BranchDone times a fork.
+func (m *Metrics) BranchDone(d time.Duration) { m.branchTime.Observe(d.Seconds()) }
+
+// RuntimeRestarted counts a restart of a runtime.
+func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }
+
+// S3Requests counts n requests to the object store.
+func (m *Metrics) S3Requests(op, result string, n int) {
+	m.s3.WithLabelValues(op, result).Add(float64(n))
+}
+
+// HTTPRequest counts a request to the API. route is a path pattern.
+func (m *Metrics) HTTPRequest(route, method string, code int) {
+	m.http.WithLabelValues(route, method, strconv.Itoa(code)).Inc()
+}
+
+// GatewayRequest counts and times a request through the gateway. role is
+// "preview", "production", or "" for an unknown host name. It takes no lock.
+func (m *Metrics) GatewayRequest(role string, code int, d time.Duration) {
+	g, ok := m.gateway[role]
+	if !ok || code < 0 || code >= len(g.codes) {
+		g, role, code = m.gateway[""], "", 0
+	}
+	g.time.Observe(d.Seconds())
+	c := g.codes[code].Load()
+	if c == nil {
+		resolved := m.gatewayRequests.WithLabelValues(role, strconv.Itoa(code))
+		c = &resolved
+		g.codes[code].Store(c)
+	}
+	(*c).Inc()
+}

@@ -1,0 +1,164 @@
+package obs_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+func scrape(t *testing.T, m *obs.Metrics) string {
+	t.Helper()
+	rec := httptest.NewRecorder()
+	m.Handler().ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if rec.Code != 200 {
+		t.Fatalf("scraping: %d %s", rec.Code, rec.Body)
+	}
+	return rec.Body.String()
+}
+
+// spec: [C11.7]
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	m := obs.NewMetrics(obs.Build{Version: "v1", Commit: "abc", Go: "go1"})
+	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7}, {State: svc.RuntimeStopped}}
+	m.Watch(t.Context(), obs.Sources{
+		QueueDepth:        func(context.Context) (int, error) { return 3, nil },
+		QueueMax:          10,
+		Versions:          func(context.Context) (map[svc.Status]int, error) { return map[svc.Status]int{svc.StatusReady: 2}, nil },
+		Runtimes:          func() []svc.Runtime { return runtimes },
+		GatewayInflight:   func() int64 { return 5 },
+		GatewayWebsockets: func() int64 { return 6 },
+	})
+	m.DeployDone("ready")
+	m.StepDone("fetching", 10*time.Millisecond)
+	m.StepTolerated("preparing")
+	m.PromoteDone("done", time.Second)
+	m.JanitorDone("sweep", false)
+	m.JanitorDone("audit", true)
+	m.RuntimeRestarted("crash")
+	m.S3Requests("put", "ok", 1)
+	m.HTTPRequest("/v1/health", "GET", 200)
+	var all sync.WaitGroup
+	for range 50 {
+		all.Go(func() { m.GatewayRequest("production", 200, time.Millisecond) })
+	}
+	all.Wait()
+	m.GatewayRequest("", 404, time.Millisecond)
+	m.GatewayRequest("made-up", 200, time.Millisecond)
+	m.GatewayRequest("preview", 1000, time.Millisecond)
+	text := scrape(t, m)
+	for _, want := range []string{
+		`svc_build_info{commit="abc",go="go1",version="v1"} 1`,
+		`svc_deploys_total{result="ready"} 1`, `svc_deploys_total{result="failed"} 0`,
+		`svc_deploy_step_seconds_count{step="fetching"} 1`, `svc_deploy_lenient_total{step="preparing"} 1`,
+		`svc_deploy_queue_depth 3`, `svc_deploy_queue_max 10`, `svc_versions{status="ready"} 2`,
+		`svc_promotes_total{result="done"} 1`, `svc_promote_seconds_sum 1`,
+		`svc_runtime_up{project="shop",version="v-1"} 1`, `svc_runtime_rss_bytes{project="shop",version="v-1"} 42`,
+		`svc_runtime_open_fds{project="shop",version="v-1"} 7`,
+		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
+		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
+		`svc_http_requests_total{code="200",method="GET",route="/v1/health"} 1`,
+		`svc_gateway_requests_total{code="200",role="production"} 50`, `svc_gateway_requests_total{code="404",role=""} 1`,
+		`svc_gateway_requests_total{code="0",role=""} 2`, `svc_gateway_request_seconds_count{role="production"} 50`,
+		`svc_gateway_inflight 5`, `svc_gateway_websockets 6`, `go_goroutines`, `process_open_fds`,
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s in\n%s", want, text)
+		}
+	}
+	runtimes = nil
+	if text := scrape(t, m); strings.Contains(text, "v-1") {
+		t.Error("a stopped version still has series")
+	}
+}
+
+func TestFailingSourceIsOmitted(t *testing.T) {
+	t.Parallel()
+	m := obs.NewMetrics(obs.BuildInfo())
+	m.Watch(t.Context(), obs.Sources{
+		QueueDepth: func(context.Context) (int, error) { return 0, errors.New("closed") }, QueueMax: 7,
+		Versions: func(context.Context) (map[svc.Status]int, error) { return nil, errors.New("closed") },
+	})
+	text := scrape(t, m)
+	if strings.Contains(text, "svc_deploy_queue_depth") || !strings.Contains(text, "svc_deploy_queue_max 7") {
+		t.Errorf("got\n%s", text)
+	}
+}
+
+func TestBuildInfo(t *testing.T) {
+	t.Parallel()
+	b := obs.BuildInfo()
+	if b.Version == "" || b.Go == "" || b.OS == "" || b.Arch == "" {
+		t.Errorf("got %+v", b)
+	}
+}
+
+func TestJSONLog(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	log := obs.NewLogger(&out, obs.LogOptions{})
+	log.Debug("omitted")
+	log.With("project", "shop").Info("version deployed", "took", 1234567*time.Nanosecond)
+	var line map[string]any
+	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
+		t.Fatalf("%v in %s", err, &out)
+	}
+	stamp, _ := line["time"].(string)
+	if !regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`).MatchString(stamp) {
+		t.Errorf("time is %q", stamp)
+	}
+	if line["project"] != "shop" || line["took"] != "1.235ms" || line["msg"] != "version deployed" {
+		t.Errorf("got %v", line)
+	}
+}
+
+func TestTerminalLog(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name  string
+		color bool
+		log   func(*slog.Logger)
+		want  string
+	}{
+		{"plain", false, func(l *slog.Logger) { l.Info("ready", "n", 1) }, "INFO  ready n=1\n"},
+		{"quoted", false, func(l *slog.Logger) { l.Warn("odd", "a", "b c", "e", "") }, "WARN  odd a=\"b c\" e=\"\"\n"},
+		{"attrs and groups", false, func(l *slog.Logger) {
+			l.With("a", 1).WithGroup("g").With("b", 2).Error("x", "c", 3, slog.Group("h", "d", 4), slog.Group("", "e", 5))
+		}, "ERROR x a=1 g.b=2 g.c=3 g.h.d=4 g.e=5\n"},
+		{"lines", false, func(l *slog.Logger) { l.Info("one\ntwo\n") }, "INFO  one\n    two\n"},
+		{"control characters", false, func(l *slog.Logger) { l.Info("a\x1b[2Jb") }, "INFO  a\uFFFD[2Jb\n"},
+		{"color", true, func(l *slog.Logger) { l.Info("ready", "n", 1) }, "\x1b[32mINFO \x1b[0m ready \x1b[2mn=\x1b[0m1\n"},
+		{"below the level", false, func(l *slog.Logger) { l.Debug("x") }, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			var out bytes.Buffer
+			tc.log(obs.NewLogger(&out, obs.LogOptions{Terminal: true, Color: tc.color}))
+			_, got, _ := strings.Cut(out.String(), " ") // after the time
+			if got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func BenchmarkGatewayRequest(b *testing.B) {
+	m := obs.NewMetrics(obs.BuildInfo())
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			m.GatewayRequest("production", 200, time.Millisecond)
+		}
+	})
+}

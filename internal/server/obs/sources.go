@@ -1,0 +1,97 @@
+package obs
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// scrapeTime is the time limit for reading the sources in one scrape.
+const scrapeTime = 2 * time.Second
+
+// Sources are read at each scrape. A nil source has no series; one that fails is
+// omitted from that scrape.
+type Sources struct {
+	QueueDepth        func(context.Context) (int, error)
+	QueueMax          int
+	Versions          func(context.Context) (map[svc.Status]int, error)
+	Runtimes          func() []svc.Runtime // a version without one has no series
+	GatewayInflight   func() int64
+	GatewayWebsockets func() int64
+}
+
+// Watch adds the gauges of s. Call it once. ctx bounds every read.
+func (m *Metrics) Watch(ctx context.Context, s Sources) {
+	perVersion := []string{"project", "version"}
+	m.registry.MustRegister(&collector{
+		ctx: func() (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, scrapeTime) }, sources: s,
+		depth:      prometheus.NewDesc("svc_deploy_queue_depth", "Deploys that wait or run.", nil, nil),
+		limit:      prometheus.NewDesc("svc_deploy_queue_max", "Limit of deploys that wait or run.", nil, nil),
+		versions:   prometheus.NewDesc("svc_versions", "Versions by status.", []string{"status"}, nil),
+		up:         prometheus.NewDesc("svc_runtime_up", "Whether a live version's runtime serves.", perVersion, nil),
+		rss:        prometheus.NewDesc("svc_runtime_rss_bytes", "Memory of a live version's runtime.", perVersion, nil),
+		fds:        prometheus.NewDesc("svc_runtime_open_fds", "Open file descriptors of a live version's runtime.", perVersion, nil),
+		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
+		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
+	})
+}
+
+// collector reads Sources at each scrape.
+type collector struct {
+	ctx                                                        func() (context.Context, context.CancelFunc)
+	sources                                                    Sources
+	depth, limit, versions, up, rss, fds, inflight, websockets *prometheus.Desc
+}
+
+// Describe implements prometheus.Collector.
+func (c *collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.inflight, c.websockets} {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *collector) Collect(out chan<- prometheus.Metric) {
+	ctx, cancel := c.ctx()
+	defer cancel()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	s := c.sources
+	if s.QueueDepth != nil {
+		if n, err := s.QueueDepth(ctx); err == nil {
+			gauge(c.depth, float64(n))
+		}
+		gauge(c.limit, float64(s.QueueMax))
+	}
+	if s.Versions != nil {
+		if byStatus, err := s.Versions(ctx); err == nil {
+			for status, n := range byStatus {
+				gauge(c.versions, float64(n), string(status))
+			}
+		}
+	}
+	if s.Runtimes != nil {
+		for _, r := range s.Runtimes() {
+			if r.State == svc.RuntimeStopped {
+				continue
+			}
+			up := 0.0
+			if r.State == svc.RuntimeServing {
+				up = 1
+			}
+			gauge(c.up, up, r.Ref.Project, r.Ref.Version)
+			gauge(c.rss, float64(r.RSSBytes), r.Ref.Project, r.Ref.Version)
+			gauge(c.fds, float64(r.Descriptors), r.Ref.Project, r.Ref.Version)
+		}
+	}
+	if s.GatewayInflight != nil {
+		gauge(c.inflight, float64(s.GatewayInflight()))
+	}
+	if s.GatewayWebsockets != nil {
+		gauge(c.websockets, float64(s.GatewayWebsockets()))
+	}
+}

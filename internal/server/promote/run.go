@@ -1,0 +1,135 @@
+package promote
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/backoff"
+	"github.com/svcctl/svcctl/internal/lib/saga"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	firstRetry = time.Second
+	lastRetry  = 30 * time.Second
+	// settleLimit bounds the writes after a saga, whose context may have ended.
+	settleLimit = 10 * time.Second
+)
+
+// run is one running promotion. Its goroutine holds the project's lock.
+type run struct {
+	*Service
+	op    svc.Promotion
+	log   *slog.Logger
+	began time.Time
+
+	mu    sync.Mutex
+	limit *time.Timer // releases a hold after HoldLimit
+}
+
+func (s *Service) newRun(op svc.Promotion) *run {
+	log := s.log.With("project", op.Project, "version", op.Version, "previous", op.Previous, "operation", op.ID)
+	return &run{Service: s, op: op, log: log, began: time.Now()}
+}
+
+func (r *run) target() svc.Ref   { return svc.Ref{Project: r.op.Project, Version: r.op.Version} }
+func (r *run) previous() svc.Ref { return svc.Ref{Project: r.op.Project, Version: r.op.Previous} }
+func (r *run) pointer() pointers { return pointers{r.deps.Bucket} }
+
+// untilDone runs the saga until it is done or undone, or until the service stops:
+// then the next start resumes it.
+func (r *run) untilDone(ctx context.Context) {
+	waiting, cancel := r.work.Until(ctx)
+	defer cancel()
+	for delay := firstRetry; !r.attempt(ctx); delay = min(delay*2, lastRetry) {
+		if backoff.Sleep(waiting, delay) != nil {
+			return
+		}
+	}
+}
+
+// attempt starts or resumes the saga and reports whether it has ended.
+func (r *run) attempt(ctx context.Context) (ended bool) {
+	err := r.saga.Resume(ctx, r.deps.Journals.Journal(r.op.ID), r)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
+	defer cancel()
+	// In every case: one route, and no request waits.
+	publishErr := r.publish(ctx, r.op.Project)
+	r.release()
+	if errors.Is(err, saga.ErrIncomplete) || publishErr != nil {
+		r.log.ErrorContext(ctx, "promotion incomplete; retrying", "error", errors.Join(err, publishErr))
+		return false
+	}
+	return r.finish(ctx, err)
+}
+
+// finish writes the outcome and reports whether that succeeded.
+func (r *run) finish(ctx context.Context, cause error) bool {
+	status, text := svc.PromotionDone, ""
+	if cause != nil {
+		status, text = svc.PromotionFailed, r.failure(ctx)
+	}
+	r.settle(r.op.Project, true)
+	if err := r.deps.Promotions.FinishPromotion(ctx, r.op.ID, status, text); err != nil {
+		r.settle(r.op.Project, false)
+		r.log.ErrorContext(ctx, "writing the outcome of a promotion failed; retrying", "status", string(status), "error", err)
+		return false
+	}
+	took := time.Since(r.began)
+	r.deps.Observer.PromoteDone(string(status), took)
+	if cause != nil {
+		r.log.ErrorContext(ctx, "promotion failed and was undone", "error", cause)
+		return true
+	}
+	r.log.InfoContext(ctx, "promotion done", "took", took)
+	return true
+}
+
+// failure returns "<step>: <code>: <text>" of the failed step. It reads the journal,
+// because a resumed run has no other record of the cause.
+func (r *run) failure(ctx context.Context) string {
+	op, err := r.deps.Promotions.Promotion(ctx, r.op.Project, r.op.ID)
+	if err != nil {
+		return "internal: the journal could not be read"
+	}
+	for _, step := range op.Steps {
+		if step.Status == svc.StepFailed {
+			return step.Step + ": " + step.Detail
+		}
+	}
+	return "internal: an earlier step failed"
+}
+
+// publish sets the gateway's production to the registry's.
+func (s *Service) publish(ctx context.Context, project string) error {
+	p, err := s.deps.Projects.Project(ctx, project)
+	if err != nil {
+		return err
+	}
+	s.deps.Gateway.SetProduction(project, p.ProdVersionID)
+	return nil
+}
+
+// hold makes new requests wait, for HoldLimit: if the cut-over takes longer, they
+// are sent to the old version, which still serves.
+func (r *run) hold() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deps.Gateway.Hold(r.op.Project)
+	if r.limit == nil {
+		r.limit = time.AfterFunc(r.deps.HoldLimit, func() { r.deps.Gateway.Release(r.op.Project) })
+	}
+}
+
+func (r *run) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.limit != nil {
+		r.limit.Stop()
+		r.limit = nil
+	}
+	r.deps.Gateway.Release(r.op.Project)
+}

@@ -1,0 +1,149 @@
+package promote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/lib/keyed"
+	"github.com/svcctl/svcctl/internal/lib/saga"
+	"github.com/svcctl/svcctl/internal/lib/service"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The limits of a cut-over.
+const (
+	// DefaultStepLimit bounds each step and its compensation.
+	DefaultStepLimit = 10 * time.Second
+	// DefaultHoldLimit is the longest time that requests wait for the cut-over. It
+	// must be less than the gateway's limit.
+	DefaultHoldLimit = 4 * time.Second
+	// DefaultDrainWait is how long the old version stays draining for requests in
+	// flight, which are not cut off after it [D20].
+	DefaultDrainWait = 2 * time.Second
+	// DefaultWebsocketGrace is the time until websockets of the old version are
+	// closed [D20].
+	DefaultWebsocketGrace = 30 * time.Second
+)
+
+// Projects reads and changes productions in the registry.
+type Projects interface {
+	Project(ctx context.Context, id string) (svc.Project, error)
+	// SetProduction is a compare-and-set; its error is Precondition if production is
+	// neither expected nor next.
+	SetProduction(ctx context.Context, project, expected, next string) error
+}
+
+// Versions reads and changes versions in the registry.
+type Versions interface {
+	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
+	Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change) (svc.Version, error)
+	VersionsByStatus(ctx context.Context, statuses ...svc.Status) ([]svc.Version, error)
+}
+
+// Promotions reads and writes promotions in the registry.
+type Promotions interface {
+	// CreatePromotion returns Conflict if another promotion of the project runs.
+	CreatePromotion(ctx context.Context, p svc.Promotion) error
+	Promotion(ctx context.Context, project, id string) (svc.Promotion, error)
+	RunningPromotions(ctx context.Context) ([]svc.Promotion, error)
+	FinishPromotion(ctx context.Context, id string, status svc.PromotionStatus, errText string) error
+}
+
+// Journals returns the saga's journal of a promotion.
+type Journals interface {
+	Journal(opID string) saga.Journal
+}
+
+// Gateway routes the production host names of projects.
+type Gateway interface {
+	SetProduction(project, version string)
+	Hold(project string)
+	Release(project string)
+	// DrainProduction waits for the requests that were in flight at the last Hold.
+	DrainProduction(ctx context.Context, project string) error
+}
+
+// Websockets closes websockets, which a drain does not wait for.
+type Websockets interface {
+	CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration)
+}
+
+// Routes receives the status transitions of a promotion.
+type Routes interface {
+	StatusChanged(ref svc.Ref, status svc.Status)
+}
+
+// Observer counts, for metrics. Its method does not block.
+type Observer interface {
+	PromoteDone(result string, took time.Duration) // "done" or "failed"
+}
+
+// Deps are the dependencies and settings of a Service.
+type Deps struct {
+	Projects   Projects
+	Versions   Versions
+	Promotions Promotions
+	Journals   Journals
+	Gateway    Gateway
+	Websockets Websockets
+	Routes     Routes
+	Bucket     objstore.Bucket // SVC_RUNTIME_BUCKET: holds {project}/production.json
+	Logger     *slog.Logger
+	Observer   Observer // nil: no counting
+
+	StepLimit      time.Duration // 0: DefaultStepLimit
+	HoldLimit      time.Duration // 0: DefaultHoldLimit
+	DrainWait      time.Duration // 0: DefaultDrainWait
+	WebsocketGrace time.Duration // 0: DefaultWebsocketGrace
+}
+
+// Service promotes versions.
+type Service struct {
+	deps Deps
+	log  *slog.Logger
+	saga saga.Saga[*run]
+	work service.Work
+
+	// A promotion holds the lock of its project until it ends; an assignment of the
+	// first version waits for it.
+	locks keyed.Mutex[string]
+
+	mu      sync.Mutex
+	running map[string]*reservation // by project; running promotions
+}
+
+// New returns a Service, or an error if a dependency is missing. It starts nothing.
+func New(deps Deps) (*Service, error) {
+	switch {
+	case deps.Projects == nil || deps.Versions == nil || deps.Promotions == nil || deps.Journals == nil:
+		return nil, errors.New("promote: registry required")
+	case deps.Gateway == nil || deps.Websockets == nil || deps.Routes == nil:
+		return nil, errors.New("promote: gateway, websockets and routes required")
+	case deps.Bucket == nil || deps.Logger == nil:
+		return nil, errors.New("promote: bucket and logger required")
+	}
+	deps.StepLimit = cmp.Or(deps.StepLimit, DefaultStepLimit)
+	deps.HoldLimit = cmp.Or(deps.HoldLimit, DefaultHoldLimit)
+	deps.DrainWait = cmp.Or(deps.DrainWait, DefaultDrainWait)
+	deps.WebsocketGrace = cmp.Or(deps.WebsocketGrace, DefaultWebsocketGrace)
+	if deps.Observer == nil {
+		deps.Observer = noObserver{}
+	}
+	return &Service{
+		deps: deps, log: deps.Logger, saga: newSaga(deps.StepLimit), running: map[string]*reservation{},
+	}, nil
+}
+
+// Stop accepts no more promotions and waits for running ones. When ctx ends, it
+// cancels them, which makes them compensate; the next start resumes those that
+// cannot [D21]. Later calls wait in the same way.
+func (s *Service) Stop(ctx context.Context) error { return s.work.Stop(ctx) }
+
+type noObserver struct{}
+
+func (noObserver) PromoteDone(string, time.Duration) {}

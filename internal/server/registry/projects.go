@@ -1,0 +1,74 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/failpoint"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const projectColumns = `seq, id, git_remote, coalesce(prod_version_id, ''), created_at, updated_at`
+
+func scanProject(s scanner) (positioned[svc.Project], error) {
+	var p positioned[svc.Project]
+	err := s.Scan(&p.seq, &p.row.ID, &p.row.GitRemote, &p.row.ProdVersionID,
+		stamp{&p.row.CreatedAt}, stamp{&p.row.UpdatedAt})
+	return p, err
+}
+
+// CreateProject stores p and returns the record. A repeat with an equal project
+// returns the record and created false; another git_remote for the id is a Conflict,
+// project_exists [D8].
+func (db *DB) CreateProject(ctx context.Context, p svc.Project) (stored svc.Project, created bool, err error) {
+	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
+		now := millis(time.Now())
+		n, err := affected(ctx, tx, `INSERT INTO projects (id, git_remote, created_at, updated_at)
+			VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`, p.ID, p.GitRemote, now, now)
+		if err != nil {
+			return err
+		}
+		created = n == 1
+		stored, err = project(ctx, tx, p.ID)
+		if err == nil && stored.GitRemote != p.GitRemote {
+			return svc.Errorf(svc.Conflict, svc.CodeProjectExists, "project %q exists with another git_remote", p.ID).
+				WithHint("choose another id, or send the git_remote that it has")
+		}
+		return err
+	})
+	if err != nil {
+		return svc.Project{}, false, fmt.Errorf("creating project %s: %w", p.ID, err)
+	}
+	failpoint.Hit("registry/project/created")
+	return stored, created, nil
+}
+
+// Project returns a project, or NotFound, project_not_found.
+func (db *DB) Project(ctx context.Context, id string) (svc.Project, error) {
+	return project(ctx, db.file.Read(), id)
+}
+
+func project(ctx context.Context, q querier, id string) (svc.Project, error) {
+	p, err := scanProject(q.QueryRowContext(ctx, `SELECT `+projectColumns+` FROM projects WHERE id = ?`, id))
+	if errors.Is(err, sql.ErrNoRows) {
+		return svc.Project{}, svc.Errorf(svc.NotFound, svc.CodeProjectNotFound, "there is no project %q", id)
+	}
+	if err != nil {
+		return svc.Project{}, fmt.Errorf("reading project %s: %w", id, err)
+	}
+	return p.row, nil
+}
+
+// ListProjects returns a page of all projects, newest first [D7].
+func (db *DB) ListProjects(ctx context.Context, req svc.PageRequest) (svc.Page[svc.Project], error) {
+	before, limit := windowOf(req)
+	rows, err := collect(ctx, db.file.Read(), scanProject,
+		`SELECT `+projectColumns+` FROM projects WHERE seq < ? ORDER BY seq DESC LIMIT ?`, before, limit)
+	if err != nil {
+		return svc.Page[svc.Project]{}, fmt.Errorf("listing projects: %w", err)
+	}
+	return cut(rows, req), nil
+}

@@ -1,0 +1,115 @@
+package supervisor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// armLimit is the time limit for a host to arm or disarm its version.
+const armLimit = 5 * time.Second
+
+// Dispatch sends an event to the worker of a version that serves, and waits until it
+// ends. The end of ctx ends the event. An error means that the worker did not receive
+// the event; it is Unavailable if the version does not serve.
+func (s *Supervisor) Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (svc.EventResult, error) {
+	p, err := s.serving(ref)
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return svc.EventResult{}, err
+	}
+	began := time.Now()
+	r, err := p.client.Dispatch(ctx, e)
+	switch code := svc.CodeOf(err); {
+	case err == nil:
+		return r, nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return unfinished(began, svc.OutcomeTimeout, "the event was ended at its deadline"), nil
+	case ctx.Err() != nil:
+		return unfinished(began, svc.OutcomeCanceled, "the event was canceled"), nil //nolint:nilerr // the outcome says it
+	case code == svc.CodeNotServing || code == svc.CodeRuntimeStopping:
+		return r, unavailable(ref).Because(err)
+	case errors.As(err, new(*svc.Error)):
+		return r, err
+	}
+	if p.stopping.Load() {
+		return unfinished(began, svc.OutcomeCanceled, "the version stopped before the event ended"), nil
+	}
+	return unfinished(began, svc.OutcomeExited, text(p.explain(ctx, err))), nil
+}
+
+// unfinished returns the result of an event for which the host returned none.
+func unfinished(began time.Time, o svc.Outcome, message string) svc.EventResult {
+	return svc.EventResult{Outcome: o, Duration: time.Since(began), Error: &svc.EventError{Message: message}}
+}
+
+// NextWake returns when a version that serves needs to run next for its own work, such
+// as a cron trigger.
+func (s *Supervisor) NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
+	p, err := s.serving(ref)
+	if err != nil {
+		return svc.Wake{}, err
+	}
+	return p.client.NextWake(ctx)
+}
+
+// serving returns the process of a version that serves.
+func (s *Supervisor) serving(ref svc.Ref) (*process, error) {
+	u, err := s.unit(ref, false)
+	if err != nil && !errors.Is(err, svc.Conflict) {
+		return nil, err
+	}
+	if err != nil || u.state() != svc.RuntimeServing {
+		return nil, unavailable(ref)
+	}
+	p := u.current.Load()
+	select {
+	case <-p.client.Ended(): // it has just crashed
+		return nil, unavailable(ref)
+	default:
+		return p, nil
+	}
+}
+
+// Arm sets whether a version is armed, until it is stopped; the supervisor passes the
+// value to each restarted host. Without a runtime it does nothing.
+// spec: [C10.1], [C10.2].
+func (s *Supervisor) Arm(ctx context.Context, ref svc.Ref, armed bool) error {
+	u, err := s.unit(ref, false)
+	if err != nil {
+		return nil
+	}
+	u.arming.Lock()
+	defer u.arming.Unlock()
+	u.armed = armed
+	return u.current.Load().arm(ctx, armed)
+}
+
+// launched makes p the version's process, and arms it like the previous one.
+func (u *unit) launched(ctx context.Context, p *process) {
+	u.arming.Lock()
+	defer u.arming.Unlock()
+	u.current.Store(p)
+	if err := p.arm(ctx, u.armed); err != nil {
+		u.log.WarnContext(ctx, "arming the version failed", "error", err)
+	}
+}
+
+// arm arms or disarms the host, unless it has that state. The caller holds
+// unit.arming.
+func (p *process) arm(ctx context.Context, armed bool) error {
+	if !p.alive() || p.armed == armed {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, armLimit)
+	defer cancel()
+	if err := p.client.Arm(ctx, armed); err != nil {
+		return err
+	}
+	p.armed = armed
+	return nil
+}

@@ -1,0 +1,265 @@
+package supervisor_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/s3/s3test"
+	"github.com/svcctl/svcctl/internal/host/hostmain"
+	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
+	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// TestMain: the test binary is also a worker host, and a daemon to be killed.
+func TestMain(m *testing.M) {
+	s3test.Main(m, map[string]svctest.Role{
+		"runtime-host": func(ctx context.Context, _ []string) error { return hostmain.Run(ctx) },
+		"daemon":       runDaemon,
+		"armed-host":   runArmedHost,
+	})
+}
+
+// harness is a Supervisor and its reports.
+type harness struct {
+	*supervisor.Supervisor
+	t    testing.TB
+	run  string // its run directory
+	base string // directory of bundles and data
+
+	mu      sync.Mutex
+	changes []change
+	news    chan struct{} // closed at the next change
+}
+
+type change struct {
+	ref   svc.Ref
+	state svc.RuntimeState
+	at    svc.Endpoint
+}
+
+func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
+	t.Helper()
+	run := svctest.ShortDir(t)
+	h := &harness{t: t, run: run, base: t.TempDir(), news: make(chan struct{})}
+	cfg := config(workerdtest.Binary(t), run)
+	cfg.OnChange = func(ref svc.Ref, s svc.RuntimeState, e svc.Endpoint) {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.changes = append(h.changes, change{ref, s, e})
+		close(h.news)
+		h.news = make(chan struct{})
+	}
+	if adjust != nil {
+		adjust(&cfg)
+	}
+	var err error
+	if h.Supervisor, err = supervisor.New(cfg); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if err := h.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	return h
+}
+
+func config(workerd, run string) supervisor.Config {
+	return supervisor.Config{
+		Logger: slog.New(slog.DiscardHandler), HostCommand: svctest.Command("runtime-host"), Workerd: workerd, RunDir: run,
+		Policy: supervisor.Policy{Min: time.Millisecond}, Host: svc.HostConfig{Storage: storage(filepath.Join(run, "store"))},
+	}
+}
+
+// storage returns a Storage in a directory.
+func storage(dir string) svc.Storage {
+	place := svc.Place{Dir: dir}
+	return svc.Storage{Data: place, Manifests: place, Owner: svc.Owner{Node: "h", Session: "s"}}
+}
+
+// await waits for the n-th report of a state, the first being 1.
+func (h *harness) await(state svc.RuntimeState, n int) svc.Endpoint {
+	h.t.Helper()
+	limit := time.After(svctest.Patience)
+	for {
+		h.mu.Lock()
+		seen, news := 0, h.news
+		for _, c := range h.changes {
+			if c.state == state {
+				if seen++; seen == n {
+					h.mu.Unlock()
+					return c.at
+				}
+			}
+		}
+		h.mu.Unlock()
+		select {
+		case <-news:
+		case <-limit:
+			h.t.Fatalf("state %s was not reported %d times: %+v; runtimes %+v", state, n, h.changes, h.Runtimes())
+		}
+	}
+}
+
+func (h *harness) states() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var list []string
+	for _, c := range h.changes {
+		list = append(list, string(c.state))
+	}
+	return strings.Join(list, " ")
+}
+
+// spec unpacks a worker of one module and returns its spec.
+func (h *harness) spec(code string, adjust func(*bundle.Manifest)) svc.RuntimeSpec {
+	h.t.Helper()
+	return newSpec(h.t, h.base, map[string]string{"index.js": code}, adjust)
+}
+
+func newSpec(t testing.TB, base string, files map[string]string, adjust func(*bundle.Manifest)) svc.RuntimeSpec {
+	t.Helper()
+	dir, err := os.MkdirTemp(base, "v") //nolint:usetesting // several in one test
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := bundle.Manifest{
+		SchemaVersion: bundle.SchemaVersion, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
+	}
+	put := func(path, content string) bundle.File {
+		name := filepath.Join(dir, "bundle", path)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256([]byte(content))
+		return bundle.File{Path: path, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(content))}
+	}
+	for name, content := range files {
+		if strings.HasPrefix(name, "migrations/") {
+			db := strings.Split(name, "/")[1]
+			m.Migrations = append(m.Migrations, bundle.Migrations{Binding: db, Table: "d1_migrations", Files: []bundle.File{put(name, content)}})
+			continue
+		}
+		f := put(bundle.ModulePath(name), content)
+		m.Modules = append(m.Modules, bundle.Module{Name: name, Type: bundle.ESModule, SHA256: f.SHA256, Size: f.Size})
+	}
+	if adjust != nil {
+		adjust(&m)
+	}
+	data, err := m.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	put("manifest.json", string(data))
+	return svc.RuntimeSpec{
+		Ref: svc.Ref{Project: "shop", Version: "v-1"}, CreatedAt: time.Unix(1_790_000_000, 0), Tag: "main",
+		Local: svc.LocalSpec{BundleDir: filepath.Join(dir, "bundle"), DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs")},
+	}
+}
+
+// serve calls Open and Serve.
+func (h *harness) serve(spec svc.RuntimeSpec) (svc.Endpoint, error) {
+	h.t.Helper()
+	if err := h.Open(h.t.Context(), spec); err != nil {
+		return svc.Endpoint{}, err
+	}
+	return h.Serve(h.t.Context(), spec.Ref)
+}
+
+func (h *harness) mustServe(spec svc.RuntimeSpec) svc.Endpoint {
+	h.t.Helper()
+	e, err := h.serve(spec)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return e
+}
+
+// get sends a request to a worker over its unix socket.
+func get(ctx context.Context, socket, path string) (int, string, error) {
+	c := &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", socket)
+		},
+	}}
+	return fetch(ctx, c, "http://worker.test"+path)
+}
+
+func fetch(ctx context.Context, c *http.Client, url string) (int, string, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, "", err
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	return res.StatusCode, string(body), err
+}
+
+func (h *harness) want(e svc.Endpoint, path, want string) {
+	h.t.Helper()
+	status, body, err := get(h.t.Context(), e.Socket, path)
+	if err != nil || status != http.StatusOK || body != want {
+		h.t.Errorf("GET %s: %d %q %v, want %q", path, status, body, err, want)
+	}
+}
+
+// runDaemon serves the version whose spec is in the file args[2], prints its endpoint,
+// and waits to be killed.
+func runDaemon(ctx context.Context, args []string) error {
+	workerd, run, file := args[0], args[1], args[2]
+	var spec svc.RuntimeSpec
+	data, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(data, &spec)
+	}
+	if err != nil {
+		return err
+	}
+	s, err := supervisor.New(config(workerd, run))
+	if err == nil {
+		err = s.Start(ctx)
+	}
+	if err == nil {
+		err = s.Open(ctx, spec)
+	}
+	if err != nil {
+		return err
+	}
+	e, err := s.Serve(ctx, spec.Ref)
+	if err == nil {
+		err = json.NewEncoder(os.Stdout).Encode(e)
+	}
+	if err != nil {
+		return err
+	}
+	select {}
+}

@@ -1,0 +1,305 @@
+package supervisor
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The defaults of Config.
+const (
+	DefaultHeapMB       = 128
+	DefaultStartTimeout = 10 * time.Second
+	DefaultPingEvery    = 2 * time.Second
+	DefaultPingTimeout  = 10 * time.Second
+	DefaultGrace        = 5 * time.Second
+)
+
+// maxRunDir is the maximum length of Config.RunDir: the path of a socket, with
+// "/01234567/http.sock", has at most 103 bytes on every platform.
+const maxRunDir = 84
+
+// Config configures a Supervisor. Zero durations and sizes mean the defaults.
+type Config struct {
+	Logger      *slog.Logger
+	HostCommand []string // command of a worker host: path of our binary, and arguments
+	Workerd     string   // path of the workerd binary
+	RunDir      string   // absolute and short, for sockets; owned by the Supervisor
+	Environ     []string // complete environment of hosts, as "KEY=value"; workerd gets a part of it
+
+	Host svc.HostConfig // the part of a spec that is equal for all versions
+
+	PingEvery   time.Duration
+	PingTimeout time.Duration // a runtime that does not answer for this time is killed
+	Grace       time.Duration // for requests in flight when a version stops
+	Policy      Policy
+
+	// OnChange is called for every change of state, in order for each version, before
+	// the method that caused the change returns. It must not call methods for the same
+	// version and must not block for long.
+	OnChange func(ref svc.Ref, state svc.RuntimeState, e svc.Endpoint)
+	// OnRestart is called before a restart with its reason: a code of
+	// workerd.Explain, "unresponsive", "host_exited" or the code of an error.
+	OnRestart func(ref svc.Ref, reason string)
+	// OnRequests is called with the number of requests of a host to the object store.
+	// It must not block.
+	OnRequests func(list []svc.RequestCount)
+}
+
+// Supervisor runs the runtimes of versions. It is safe for concurrent use.
+type Supervisor struct {
+	cfg   Config
+	clean func() error // clears the run directory, once
+
+	mu      sync.Mutex // guards the fields below
+	units   map[svc.Ref]*unit
+	stopped bool
+}
+
+// New returns a Supervisor, or an error if c is incomplete. It starts nothing and
+// does no I/O.
+func New(c Config) (*Supervisor, error) {
+	switch {
+	case c.Logger == nil:
+		return nil, errors.New("supervisor: logger required")
+	case len(c.HostCommand) == 0:
+		return nil, errors.New("supervisor: host command required")
+	case !filepath.IsAbs(c.HostCommand[0]):
+		return nil, errors.New("supervisor: host command must begin with an absolute path")
+	case c.Workerd == "":
+		return nil, errors.New("supervisor: workerd binary required")
+	case !filepath.IsAbs(c.RunDir):
+		return nil, errors.New("supervisor: run directory must be absolute")
+	case len(c.RunDir) > maxRunDir:
+		return nil, fmt.Errorf("supervisor: run directory %q is longer than %d bytes, which is too long for sockets", c.RunDir, maxRunDir)
+	}
+	c.defaults()
+	return &Supervisor{
+		cfg: c, units: map[svc.Ref]*unit{},
+		clean: sync.OnceValue(func() error { return clearRunDir(c.RunDir) }),
+	}, nil
+}
+
+func (c *Config) defaults() {
+	c.Host.HeapMB = cmp.Or(c.Host.HeapMB, DefaultHeapMB)
+	c.Host.StartTimeout = cmp.Or(c.Host.StartTimeout, DefaultStartTimeout)
+	c.PingEvery = cmp.Or(c.PingEvery, DefaultPingEvery)
+	c.PingTimeout = cmp.Or(c.PingTimeout, DefaultPingTimeout)
+	c.Grace = cmp.Or(c.Grace, DefaultGrace)
+	c.Policy = c.Policy.orDefault()
+	if c.OnChange == nil {
+		c.OnChange = func(svc.Ref, svc.RuntimeState, svc.Endpoint) {}
+	}
+	if c.OnRequests == nil {
+		c.OnRequests = func([]svc.RequestCount) {}
+	}
+	if c.OnRestart == nil {
+		c.OnRestart = func(svc.Ref, string) {}
+	}
+}
+
+var runName = regexp.MustCompile(`^[0-9a-f]{8}$`)
+
+// Start creates the run directory and removes files of an earlier daemon from it. The
+// first Open does so too.
+func (s *Supervisor) Start(context.Context) error { return s.clean() }
+
+func clearRunDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("creating the run directory: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("reading the run directory: %w", err)
+	}
+	for _, e := range entries {
+		if !runName.MatchString(e.Name()) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return fmt.Errorf("clearing the run directory: %w", err)
+		}
+	}
+	return nil
+}
+
+// Open spawns the worker host of a version, which opens the data. If a runtime with
+// the same spec is open, Open does nothing, unless it is crashed.
+func (s *Supervisor) Open(ctx context.Context, spec svc.RuntimeSpec) error {
+	if err := s.clean(); err != nil {
+		return err
+	}
+	for {
+		u, err := s.unit(spec.Ref, true)
+		if err != nil {
+			return err
+		}
+		err = u.exclusively(ctx, func(ctx context.Context) error { return u.open(ctx, spec) })
+		if !errors.Is(err, errStopped) {
+			return err
+		}
+	}
+}
+
+// Prepare scrubs the data of an open version if required, imports its seeds and
+// applies its migrations.
+func (s *Supervisor) Prepare(ctx context.Context, ref svc.Ref) (p svc.Prepared, err error) {
+	u, err := s.unit(ref, false)
+	if err != nil {
+		return p, err
+	}
+	err = u.exclusively(ctx, func(ctx context.Context) error {
+		p, err = u.prepare(ctx)
+		return err
+	})
+	return p, notOpen(ref, err)
+}
+
+// Serve starts the worker of an open version and returns when every socket listens;
+// from then on the runtime is restarted after crashes. Idempotent. After an error the
+// runtime is crashed: Open it again, or stop it.
+func (s *Supervisor) Serve(ctx context.Context, ref svc.Ref) (svc.Endpoint, error) {
+	u, err := s.unit(ref, false)
+	if err != nil {
+		return svc.Endpoint{}, err
+	}
+	var e svc.Endpoint
+	err = u.exclusively(ctx, func(ctx context.Context) error {
+		e, err = u.serve(ctx)
+		return err
+	})
+	return e, notOpen(ref, err)
+}
+
+// Cut returns a cut of a version's data from its runtime. It waits for a runtime that
+// is starting.
+func (s *Supervisor) Cut(ctx context.Context, ref svc.Ref) (cut branch.VersionCut, err error) {
+	u, err := s.unit(ref, false)
+	if err != nil {
+		return cut, err
+	}
+	cut, err = u.cut(ctx)
+	return cut, notOpen(ref, err)
+}
+
+// Archive ships the data of a version without a runtime to the object store, with a
+// temporary worker host, and then calls after, before the version can be opened again.
+// Without a data directory it does nothing. Idempotent. A version that runs is a
+// Conflict, runtime_open, and is not stopped.
+func (s *Supervisor) Archive(ctx context.Context, spec svc.RuntimeSpec, after func() error) error {
+	if err := s.clean(); err != nil {
+		return err
+	}
+	for {
+		u, err := s.unit(spec.Ref, true)
+		if err != nil {
+			return err
+		}
+		took := false
+		err = u.exclusively(ctx, func(ctx context.Context) (err error) {
+			took, err = u.archive(ctx, spec, after)
+			return err
+		})
+		if took {
+			s.drop(u)
+		}
+		if !errors.Is(err, errStopped) {
+			return err
+		}
+	}
+}
+
+// drop removes a stopped unit.
+func (s *Supervisor) drop(u *unit) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.units[u.ref] == u {
+		delete(s.units, u.ref)
+	}
+}
+
+// StopVersion stops the runtime of a version, if any: requests in flight have the
+// grace to finish, then the runtime is killed. When ctx ends, it is killed
+// immediately.
+func (s *Supervisor) StopVersion(ctx context.Context, ref svc.Ref) error {
+	s.mu.Lock()
+	u := s.units[ref]
+	s.mu.Unlock()
+	if u == nil {
+		return nil
+	}
+	if u.stop(ctx) { // else another call has dropped it
+		s.drop(u)
+	}
+	return nil
+}
+
+// Stop stops every runtime and rejects new ones. When ctx ends, the remaining ones are
+// killed. Idempotent.
+func (s *Supervisor) Stop(ctx context.Context) error {
+	s.mu.Lock()
+	s.stopped = true
+	refs := slices.Collect(maps.Keys(s.units))
+	s.mu.Unlock()
+	var wg sync.WaitGroup
+	errs := make([]error, len(refs))
+	for i, ref := range refs {
+		wg.Go(func() { errs[i] = s.StopVersion(ctx, ref) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// Runtimes describes every runtime, sorted by version.
+func (s *Supervisor) Runtimes() []svc.Runtime {
+	s.mu.Lock()
+	units := slices.Collect(maps.Values(s.units))
+	s.mu.Unlock()
+	out := make([]svc.Runtime, len(units))
+	for i, u := range units {
+		out[i] = u.describe()
+	}
+	slices.SortFunc(out, func(a, b svc.Runtime) int {
+		return cmp.Or(cmp.Compare(a.Ref.Project, b.Ref.Project), cmp.Compare(a.Ref.Version, b.Ref.Version))
+	})
+	return out
+}
+
+// unit returns the unit of ref, and creates it if create is set.
+func (s *Supervisor) unit(ref svc.Ref, create bool) (*unit, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	u := s.units[ref]
+	switch {
+	case s.stopped:
+		return nil, svc.Errorf(svc.Unavailable, svc.CodeShuttingDown, "the daemon is shutting down")
+	case u == nil && !create:
+		return nil, notOpen(ref, errStopped)
+	case u == nil:
+		u = newUnit(s.cfg, ref)
+		s.units[ref] = u
+	}
+	return u, nil
+}
+
+// errStopped: the unit was stopped and is no longer in Supervisor.units.
+var errStopped = errors.New("the runtime was stopped")
+
+func notOpen(ref svc.Ref, err error) error {
+	if !errors.Is(err, errStopped) {
+		return err
+	}
+	return svc.Errorf(svc.Conflict, svc.CodeRuntimeNotOpen, "version %s has no runtime", ref)
+}

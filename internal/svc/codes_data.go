@@ -1,0 +1,55 @@
+package svc
+
+// The codes of the data of versions.
+const (
+	CodeBindingNotFound = "binding_not_found"
+	CodeBindingRequired = "binding_required"
+	CodeDatabaseBusy    = "database_busy"
+	CodeInterrupted     = "interrupted"
+	CodeSQLError        = "sql_error"
+	CodeTableNotFound   = "table_not_found"
+	CodeInvalidOrderBy  = "invalid_order_by"
+	CodeInvalidDir      = "invalid_dir"
+	CodeKeyNotFound     = "key_not_found"
+	CodeInvalidKey      = "invalid_key"
+	CodeInvalidMetadata = "invalid_metadata"
+	CodeValueTooLarge   = "value_too_large"
+	CodeObjectNotFound  = "object_not_found"
+	CodeObjectTooLarge  = "object_too_large"
+	CodeDataUnavailable = "data_unavailable"
+	CodeDataInUse       = "data_in_use"
+	CodeDataFenced      = "data_fenced"
+	CodeDataBroken      = "data_broken"
+	CodeDataBehind      = "data_behind"
+	CodeDataUnconfirmed = "data_unconfirmed"
+	CodeDiskFailed      = "disk_failed"
+	CodeNotDurable      = "not_durable"
+	CodeBlobNotStored   = "blob_not_stored"
+)
+
+//nolint:gochecknoglobals // a constant table
+var dataCodes = []CodeInfo{
+	{CodeBindingNotFound, []Kind{NotFound}, "The version has no such binding.", "Use a binding that the hint lists."},
+	{CodeBindingRequired, []Kind{BadRequest}, "The version has several bindings of this kind.", "Name one of those that the hint lists."},
+	{CodeDatabaseBusy, []Kind{Unavailable}, "Other requests to inspect the database take too long.", "Try again in a moment."},
+	{CodeInterrupted, []Kind{Unavailable}, "The operation was interrupted before it ended.", "Run it again."},
+	{CodeSQLError, []Kind{Unprocessable}, "SQLite refused the statement.", "Correct the statement."},
+	{CodeTableNotFound, []Kind{NotFound}, "The database has no such table.", "Check the name of the table."},
+	{CodeInvalidOrderBy, []Kind{BadRequest}, "The table has no such column to order by.", "Use a column that the hint lists."},
+	{CodeInvalidDir, []Kind{BadRequest}, "The parameter dir is neither asc nor desc.", "Use asc or desc."},
+	{CodeKeyNotFound, []Kind{NotFound}, "The namespace has no such key.", "Check the key."},
+	{CodeInvalidKey, []Kind{BadRequest}, "The key is empty, too long or otherwise not allowed.", "Correct the key."},
+	{CodeInvalidMetadata, []Kind{BadRequest}, "The metadata is malformed or too large.", "Correct the metadata."},
+	{CodeValueTooLarge, []Kind{TooLarge}, "The value exceeds the size limit.", "Store a smaller value."},
+	{CodeObjectNotFound, []Kind{NotFound}, "The bucket has no such object.", "Check the key of the object."},
+	{CodeObjectTooLarge, []Kind{TooLarge}, "The object exceeds the size limit.", "Store a smaller object."},
+	{CodeDataUnavailable, []Kind{Unavailable}, "The data of the version cannot be opened: the object store or the disk fails.", "Read GET /v1/health/deep; the service retries."},
+	{CodeDataInUse, []Kind{Unavailable}, "Another process still reads or holds the version's data.", "Try again in a moment."},
+	{CodeDataFenced, []Kind{Unavailable}, "Ownership of the data was revoked: another process has claimed it.", "Let only one service use a runtime bucket."},
+	{CodeDataBroken, []Kind{Internal}, "The version's data in the object store is damaged.", "Read the log of the worker host; restore the object that it names from a backup."},
+	{CodeDataBehind, []Kind{Unavailable}, "The object store is behind with writes; no more are accepted until it catches up.", "Check the object store."},
+	{CodeDataUnconfirmed, []Kind{Unavailable}, "The process was suspended, and the object store does not confirm that it still owns the data.", "Try again in a moment."},
+	{CodeDiskFailed, []Kind{Unavailable}, "The disk under the version's data fails.", "Check the server's disk."},
+	{CodeNotDurable, []Kind{Unavailable}, "The object store has not confirmed the write; it may or may not be stored.", "Read the data, and write again if it is missing."},
+	{CodeBlobNotStored, []Kind{Unavailable}, "The object store did not accept the body of an object.", "Try again; check the object store."},
+}

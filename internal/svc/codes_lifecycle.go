@@ -1,0 +1,53 @@
+package svc
+
+// The codes of forks, archive and wake, and promotions.
+const (
+	CodeParentNotFound     = "parent_not_found"
+	CodeParentDestroyed    = "parent_destroyed"
+	CodeParentNotReady     = "parent_not_ready"
+	CodeParentBusy         = "parent_busy"
+	CodeForkOfProduction   = "fork_of_production"
+	CodeForkMismatch       = "fork_mismatch"
+	CodeBranchExists       = "branch_exists"
+	CodeInvalidScrub       = "invalid_scrub"
+	CodeScrubMissing       = "scrub_missing"
+	CodeScrubFailed        = "scrub_failed"
+	CodeArchiveIncomplete  = "archive_incomplete"
+	CodeArchiveUnverified  = "archive_unverified"
+	CodeWakeFailed         = "wake_failed"
+	CodePromoteInProgress  = "promote_in_progress"
+	CodePromotionNotFound  = "promotion_not_found"
+	CodePromotionFinished  = "promotion_finished"
+	CodePromoteFailed      = "promote_failed"
+	CodeProductionMoved    = "production_moved"
+	CodePointerMoved       = "pointer_moved"
+	CodePointerUnavailable = "pointer_unavailable"
+	CodeShuttingDown       = "shutting_down"
+	CodeLeaseLost          = "lease_lost"
+)
+
+//nolint:gochecknoglobals // a constant table
+var lifecycleCodes = []CodeInfo{
+	{CodeParentNotFound, []Kind{Unprocessable}, "The parent is not a version of the same project.", "Name a version of the project, or none for a root version."},
+	{CodeParentDestroyed, []Kind{Unprocessable}, "The parent was destroyed, and its data with it.", "Name another parent, or none for a root version."},
+	{CodeParentNotReady, []Kind{Unprocessable}, "The parent has no data that a child could begin with.", "Wait until the parent is ready, or name another."},
+	{CodeParentBusy, []Kind{Unavailable}, "A long write in the parent leaves no position at which to cut.", "Wait until the import or query ends, and deploy again."},
+	{CodeForkOfProduction, []Kind{Unprocessable}, "A version of a pull request must not begin with the data of production.", "Name a pinned staging version as the parent."},
+	{CodeForkMismatch, []Kind{Conflict}, "The version was already forked at another position.", "Create a new version."},
+	{CodeBranchExists, []Kind{Conflict}, "The version already has data from another fork.", "Deploy a new version."},
+	{CodeInvalidScrub, []Kind{Unprocessable}, "The scrub SQL is malformed.", "Correct the file of SVC_SCRUB_SQL."},
+	{CodeScrubMissing, []Kind{Unprocessable}, "The scrub SQL has nothing for a database that must be scrubbed.", "Add the section that the hint names to the file of SVC_SCRUB_SQL."},
+	{CodeScrubFailed, []Kind{Unprocessable}, "The scrub SQL failed; no part of it was applied.", "Correct the file of SVC_SCRUB_SQL, restart the server, and create a new version."},
+	{CodeArchiveIncomplete, []Kind{Unavailable}, "The version is archived, and its data is still only on the server's disk.", "Archive it again, or wait: the service retries every few minutes."},
+	{CodeArchiveUnverified, []Kind{Internal}, "The object store does not return what was stored; the local files are kept.", "Check the object store."},
+	{CodeWakeFailed, []Kind{Unavailable}, "The archived version did not start; it is archived again.", "Read the logs of the version."},
+	{CodePromoteInProgress, []Kind{Conflict}, "A promotion of the project is under way.", "Wait until it has ended."},
+	{CodePromotionNotFound, []Kind{NotFound}, "The project has no promotion with this id.", "Check the id."},
+	{CodePromotionFinished, []Kind{Conflict}, "The promotion has already ended.", "Read the promotion for its outcome."},
+	{CodePromoteFailed, nil, "The promotion failed and was undone; printed by the command line.", "Read the error of the promotion."},
+	{CodeProductionMoved, []Kind{Precondition}, "Another version became production in the meantime.", "Read the project again and retry with its current production."},
+	{CodePointerMoved, []Kind{Conflict}, "The production pointer in the runtime bucket was modified concurrently.", "Let only one service use a runtime bucket."},
+	{CodePointerUnavailable, []Kind{Unavailable}, "The runtime bucket did not accept the production pointer.", "Read GET /v1/health/deep, then promote again."},
+	{CodeShuttingDown, []Kind{Unavailable}, "The daemon is shutting down.", "Try again in a moment."},
+	{CodeLeaseLost, []Kind{Precondition}, "The job was claimed by another worker or no longer exists.", "Ignore it: the other worker continues the job."},
+}

@@ -1,0 +1,37 @@
+package svc
+
+// The codes of the processes of a version, and the gateway.
+const (
+	CodeWorkerdExited      = "workerd_exited"
+	CodeUnresponsive       = "unresponsive"
+	CodeHostExited         = "host_exited"
+	CodeUnknownMethod      = "unknown_method"
+	CodeNotServing         = "not_serving"
+	CodeRuntimeOpen        = "runtime_open"
+	CodeRuntimeNotOpen     = "runtime_not_open"
+	CodeRuntimeRestarting  = "runtime_restarting"
+	CodeRuntimeStopping    = "runtime_stopping"
+	CodeRuntimeUnavailable = "runtime_unavailable"
+	CodeHandlerMissing     = "handler_missing"
+	CodeRouteNotFound      = "route_not_found"
+	CodeBadRequest         = "bad_request"
+	CodeHeaderTooLarge     = "header_too_large"
+)
+
+//nolint:gochecknoglobals // a constant table
+var runtimeCodes = []CodeInfo{
+	{CodeWorkerdExited, []Kind{Unavailable}, "workerd ended; the service restarts it.", "Read the log of the version."},
+	{CodeUnresponsive, []Kind{Unavailable}, "The worker answered no ping and was killed; the service restarts it.", "Remove the loop that blocks the worker."},
+	{CodeHostExited, []Kind{Unavailable}, "The worker host ended; the service restarts it.", "Read the host's log in the log directory of the version."},
+	{CodeUnknownMethod, []Kind{BadRequest}, "The daemon and the worker host do not speak the same protocol.", "Restart the daemon so that both run the same program."},
+	{CodeNotServing, []Kind{Unavailable}, "The worker does not serve.", "Try again; the service starts it."},
+	{CodeRuntimeOpen, []Kind{Conflict}, "The version already has a runtime.", "Stop the version first."},
+	{CodeRuntimeNotOpen, []Kind{Conflict}, "The version has no runtime.", "Start the version."},
+	{CodeRuntimeRestarting, []Kind{Unavailable}, "The runtime of the version is restarting after a crash.", "Try again in a moment."},
+	{CodeRuntimeStopping, []Kind{Unavailable}, "The runtime of the version is stopping.", "Try again in a moment."},
+	{CodeRuntimeUnavailable, []Kind{Unavailable, Internal}, "The runtime of the version does not answer (HTTP 502 from the gateway).", "Try again; read the log of the version if it continues."},
+	{CodeHandlerMissing, []Kind{Unprocessable}, "The worker has no handler for the event.", "Export the handler in the default export of the main module."},
+	{CodeRouteNotFound, []Kind{NotFound}, "No version is served on this host name.", "Check the host name, or promote a version."},
+	{CodeBadRequest, []Kind{BadRequest}, "The gateway cannot parse the request.", "Send valid HTTP/1.1."},
+	{CodeHeaderTooLarge, []Kind{TooLarge}, "The request's header exceeds the limit of the gateway (HTTP 431).", "Send a smaller header."},
+}

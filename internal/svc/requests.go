@@ -1,0 +1,50 @@
+package svc
+
+import "time"
+
+// SubmitOptions make a create-version call idempotent [D9].
+type SubmitOptions struct {
+	IdempotencyKey string // header Idempotency-Key, "" for none
+	BodyHash       string // hash of project and body
+}
+
+// CreateOptions are the options for creating the record of a version.
+type CreateOptions struct {
+	SubmitOptions
+	QueueMax int        // SVC_QUEUE_MAX: limit of unfinished deploys; 0 = no limit
+	Forks    ForkPolicy // which versions may be parents [D23]
+}
+
+// PromoteRequest holds the options of a promotion [D19].
+type PromoteRequest struct {
+	ExpectedProd *string // nil for no condition; "" requires that there is no production
+	Reason       string  // for people
+}
+
+// LogLine is one line of a worker's log: a console line or an exception.
+type LogLine struct {
+	Time    time.Time `json:"time"`
+	Level   string    `json:"level"` // debug, log, info, warn, error or fatal
+	Source  string    `json:"source"`
+	Message string    `json:"message"`
+}
+
+// Upstream is where the gateway sends the requests of a version. If Status does
+// not serve and there is a socket, only the verify probe reaches the version.
+type Upstream struct {
+	Status   Status
+	Starting bool // the version serves and its runtime is starting: requests wait for it, with a limit
+	Endpoint      // zero if no runtime listens
+}
+
+// Route is a host name that the gateway routes, and its version [D30].
+type Route struct {
+	Host          string
+	Role          Role
+	Ref           Ref
+	Upstream      Upstream
+	Runtime       Runtime // zero without one
+	Inflight      int
+	Websockets    int
+	LastRequestAt time.Time // zero before the first
+}

@@ -1,0 +1,123 @@
+package svc
+
+import (
+	"maps"
+	"reflect"
+	"time"
+)
+
+// RuntimeSpec describes the runtime of a version to its worker host. Local is for
+// a host on the daemon's machine; the rest is valid on any machine. Env and
+// Host.Storage hold secrets: a spec is sent over the control line and is never
+// written or logged.
+type RuntimeSpec struct {
+	Ref       Ref               `json:"ref"`
+	CreatedAt time.Time         `json:"created_at"`
+	Tag       string            `json:"tag"`    // label of the version: its git ref or ""
+	Digest    string            `json:"digest"` // of the bundle, "sha256:<hex>"; "" when no bundle is needed
+	Env       map[string]string `json:"env"`    // overrides
+	Parent    string            `json:"parent"` // id of the version that the data was forked from; "" for a root
+	Scrub     Scrub             `json:"scrub"`  // what Prepare does to each database before it migrates
+	Host      HostConfig        `json:"host"`   // set by the supervisor
+	Local     LocalSpec         `json:"local"`
+}
+
+// HostConfig is the part of a RuntimeSpec that is equal for all versions of a
+// daemon.
+type HostConfig struct {
+	HeapMB       int           `json:"heap_mb"`       // limit of a worker's V8 heap, in MiB
+	StartTimeout time.Duration `json:"start_timeout"` // limit until workerd's sockets listen
+	Storage      Storage       `json:"storage"`
+	Network      NetworkPolicy `json:"network"`
+}
+
+// NetworkPolicy changes which addresses workers can reach: by default public
+// addresses other than the machine's own. Both lists hold CIDR prefixes.
+type NetworkPolicy struct {
+	Allow []string `json:"allow"` // in addition to the default
+	Deny  []string `json:"deny"`  // overrides an equal prefix in Allow
+}
+
+// LocalSpec is the part of a RuntimeSpec that is valid only on the daemon's
+// machine. Paths are absolute; DataDir and LogDir are created if missing.
+type LocalSpec struct {
+	BundleDir string `json:"bundle_dir"` // the unpacked bundle, read only
+	DataDir   string `json:"data_dir"`   // cache of the version's data
+	LogDir    string `json:"log_dir"`    // of worker.log
+	Warm      string `json:"warm"`       // Forked.Warm, for the first start after a fork; else ""
+	Workerd   string `json:"workerd"`    // the binary; set by the supervisor
+	RunDir    string `json:"run_dir"`    // private, with a short path, for sockets; set by the supervisor
+}
+
+// Same reports whether s and o describe the same runtime. Warm does not count:
+// only the first start after a fork has it.
+func (s RuntimeSpec) Same(o RuntimeSpec) bool {
+	s.Local.Warm, o.Local.Warm = "", ""
+	if s.CreatedAt.Equal(o.CreatedAt) { // in whatever time zone
+		o.CreatedAt = s.CreatedAt
+	}
+	if maps.Equal(s.Env, o.Env) { // nil or empty
+		o.Env = s.Env
+	}
+	return reflect.DeepEqual(s, o)
+}
+
+// Prepared is what Prepare changed in a version's data.
+type Prepared struct {
+	Seeded  []SeedFile `json:"seeded"`  // seed files that were imported or skipped
+	Applied []string   `json:"applied"` // migrations, as "<binding>/<name>"
+}
+
+// SeedFile is a seed file that was imported, or skipped permanently.
+type SeedFile struct {
+	Binding string `json:"binding"`
+	Path    string `json:"path"`
+	Skipped string `json:"skipped,omitempty"` // why it was not imported; "" if it was
+}
+
+// String returns "<binding> from <path>", with the reason if the file was skipped.
+func (f SeedFile) String() string {
+	text := f.Path
+	if f.Binding != "" {
+		text = f.Binding + " from " + f.Path
+	}
+	if f.Skipped != "" {
+		text += " (skipped: " + f.Skipped + ")"
+	}
+	return text
+}
+
+// Endpoint is where a runtime listens. It is zero unless the runtime serves.
+type Endpoint struct {
+	Socket     string    `json:"socket"`      // path of the worker's unix socket
+	Port       int       `json:"port"`        // on 127.0.0.1
+	PID        int       `json:"pid"`         // of the worker host
+	WorkerdPID int       `json:"workerd_pid"` // of its workerd
+	StartedAt  time.Time `json:"started_at"`
+}
+
+// RuntimeState is a state of a runtime.
+type RuntimeState string
+
+// The states of a runtime.
+const (
+	RuntimeStarting RuntimeState = "starting" // the worker does not serve yet
+	RuntimeServing  RuntimeState = "serving"
+	RuntimeBackoff  RuntimeState = "backoff" // it crashed and will be restarted
+	RuntimeCrashed  RuntimeState = "crashed" // crash loop: it is not restarted until it is opened again
+	RuntimeStopped  RuntimeState = "stopped"
+)
+
+// Runtime describes the runtime of a version.
+type Runtime struct {
+	Ref         Ref
+	State       RuntimeState
+	Since       time.Time // when State began
+	Endpoint    Endpoint
+	Restarts    int
+	RSSBytes    int64         // of both processes; 0 if unknown
+	Descriptors int           // open file descriptors of both processes; 0 if unknown
+	LastError   string        // of the last crash; "" if there was none
+	Behind      time.Duration // age of the oldest unreplicated write, as of the last ping
+	DataError   string        // of the last replication; "" after a success
+}

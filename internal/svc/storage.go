@@ -1,0 +1,49 @@
+package svc
+
+import "time"
+
+// Storage says where the data of versions is, and which owner a worker host acts
+// for. It holds a secret.
+type Storage struct {
+	Endpoint  string        `json:"endpoint"` // http(s)://host[:port], or unix:/path of a socket
+	Region    string        `json:"region"`
+	AccessKey string        `json:"access_key"`
+	SecretKey string        `json:"secret_key"` // in clear, for the control line
+	Data      Place         `json:"data"`       // of the logs
+	Manifests Place         `json:"manifests"`
+	Owner     Owner         `json:"owner"`
+	Sync      bool          `json:"sync"`   // SVC_DURABILITY=sync
+	Window    time.Duration `json:"window"` // SVC_SYNC_WINDOW
+	Lease     time.Duration `json:"lease"`  // SVC_LEASE_TTL; 0 if no other node uses the object store
+	Grace     time.Duration `json:"grace"`  // SVC_GC_GRACE
+}
+
+// Place is a bucket of the object store, or a directory.
+type Place struct {
+	Bucket string `json:"bucket"`
+	Prefix string `json:"prefix"` // before every key, "" or with a slash at its end
+	Dir    string `json:"dir"`    // instead of both
+}
+
+// Owner is a process that may own the data of versions. Node is the identity of a
+// data directory, kept there under a lock, so a new session of a node can assume
+// that the previous one has ended. Session identifies one process.
+type Owner struct {
+	Node    string `json:"host"`
+	Session string `json:"session"`
+}
+
+// RequestCount is the number of object store requests of one operation with one
+// result.
+type RequestCount struct {
+	Op     string `json:"op"`
+	Result string `json:"result"`
+	N      int    `json:"n"`
+}
+
+// Forked is the result of a fork.
+type Forked struct {
+	TXID      string // the cut, for the version's record; "" if the parent had no database
+	Databases int
+	Warm      string // opaque: lets the child start from local files of the parent; "" if that is not possible
+}

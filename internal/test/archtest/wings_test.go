@@ -1,0 +1,62 @@
+package archtest_test
+
+import (
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestWings fails for an import that leaves its wing in a direction that the first
+// lines of imports.txt do not name. Packages of no wing there (cmd, gendocs, test)
+// may import everything; of the wings, only test kits may import them.
+func TestWings(t *testing.T) {
+	t.Parallel()
+	allowed := parseWings(table)
+	if len(allowed) == 0 {
+		t.Fatal("imports.txt names no wing")
+	}
+	for pkg, imports := range readImports(t, os.DirFS("../../..")) {
+		from := wing(pkg)
+		may, bound := allowed[from]
+		if !bound {
+			continue
+		}
+		for imp, file := range imports {
+			to := wing(imp)
+			if isKit(imp) && !isKit(pkg) {
+				t.Errorf("%s: %s may not import %s: only tests and test kits may", file, pkg, imp)
+			}
+			if to != from && to != "test" && !slices.Contains(may, to) {
+				t.Errorf("%s: %s may not import %s: the wings are %s -> %s", file, pkg, imp, from, strings.Join(may, " "))
+			}
+		}
+	}
+}
+
+// isKit reports whether a package is for tests: svctest, objstoretest, e2e.
+func isKit(pkg string) bool {
+	return wing(pkg) == "test" || strings.HasSuffix(path.Base(pkg), "test")
+}
+
+// parseWings reads the lines "wing … -> wing …": which wings one may import.
+func parseWings(table string) map[string][]string {
+	allowed := map[string][]string{}
+	for line := range strings.Lines(table) {
+		from, to, ok := strings.Cut(line, "->")
+		if !ok || strings.HasPrefix(line, "#") {
+			continue
+		}
+		for w := range strings.FieldsSeq(from) {
+			allowed[w] = strings.Fields(to)
+		}
+	}
+	return allowed
+}
+
+// wing is the part of the house that a package stands in: "host", "cmd".
+func wing(pkg string) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(pkg, "internal/"), "/")
+	return name
+}

@@ -1,0 +1,150 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+const eventScript = `
+import { WorkerEntrypoint } from "cloudflare:workers";
+export default class extends WorkerEntrypoint {
+  async fetch() { return new Response((await this.env.KV.get("last")) ?? "never"); }
+  async scheduled({ cron }) {
+    console.log("begin", cron);
+    if (cron === "throw") throw new RangeError("boom");
+    if (cron === "wait") await scheduler.wait(600_000);
+    await this.env.KV.put("last", cron);
+  }
+}`
+
+// TestEvents runs the scheduled handler of a real version by hand, whatever happens
+// meanwhile.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	v := d.deploy(worker(t, `{ "name": "hello", "main": "index.js", "compatibility_date": "2026-11-01", "kv_namespaces": [{ "binding": "KV" }] }`,
+		map[string]string{"index.js": eventScript}), "--version", "v1")
+	d.eventEnds(v, "*/5 * * * *", 0, api.EventOutcomeOK, "")
+	if got := d.get(v.PreviewURL); got.Body != "*/5 * * * *" {
+		t.Errorf("the handler left %q", got.Body)
+	}
+	if run := d.eventEnds(v, "throw", 0, api.EventOutcomeException, "RangeError: boom"); !strings.Contains(run.Error.Stack, "index.js") || len(run.Logs) != 2 {
+		t.Errorf("%+v, stack %q", run.Logs, run.Error.Stack)
+	}
+	d.eventEnds(v, "wait", 100, api.EventOutcomeTimeout, "the event was ended at its deadline")
+
+	ctx, hangUp := context.WithCancel(t.Context())
+	canceled := d.eventBegins(ctx, v)
+	hangUp()
+	if e := svctest.Wait(t, "the end of the call", canceled); !errors.Is(e.err, context.Canceled) {
+		t.Errorf("a call that was given up: %+v, %v", e.run, e.err)
+	}
+	d.logs(v, `scheduled "wait": canceled after`)
+
+	killed := d.eventBegins(t.Context(), v)
+	if err := syscall.Kill(d.pidOf(workerd+" serve"), syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if e := svctest.Wait(t, "the result", killed); e.err != nil || e.run.Outcome != api.EventOutcomeExited {
+		t.Errorf("of a worker that was killed: %+v, %v", e.run, e.err)
+	}
+	svctest.Succeeds(t, "the next run", func() error {
+		r, err := d.trigger(t.Context(), v, "again", 0)
+		if err == nil && r.Outcome != api.EventOutcomeOK {
+			err = fmt.Errorf("%s: %s", r.Outcome, r.Error.Message)
+		}
+		return err
+	})
+
+	stopped := d.eventBegins(t.Context(), v)
+	if _, err := d.client().Archive(t.Context(), v.ProjectID, v.ID); client.CodeOf(err) != "version_is_production" {
+		t.Errorf("archived production: %v", err)
+	}
+	d.deploy(hello(t, "no handler"), "--version", "v2")
+	if _, err := d.trigger(t.Context(), api.Version{ProjectID: v.ProjectID, ID: "v2"}, "", 0); client.CodeOf(err) != "handler_missing" {
+		t.Errorf("without a handler: %v", err)
+	}
+	d.ok(d.home, "promote", "hello/v2")
+	if _, err := d.client().Archive(t.Context(), v.ProjectID, v.ID); err != nil {
+		t.Fatal(err)
+	}
+	if e := svctest.Wait(t, "the result", stopped); e.err != nil || e.run.Outcome != api.EventOutcomeCanceled {
+		t.Errorf("of a version that was archived: %+v, %v", e.run, e.err)
+	}
+	if _, err := d.trigger(t.Context(), v, "", 0); client.CodeOf(err) != "version_archived" {
+		t.Errorf("of an archived version: %v", err)
+	}
+}
+
+func (d *daemon) trigger(ctx context.Context, v api.Version, cron string, limit int) (api.ScheduledRun, error) {
+	return d.client().TriggerScheduled(ctx, v.ProjectID, v.ID, api.TriggerScheduled{Cron: cron, TimeoutMs: limit})
+}
+
+// eventEnds runs an event and checks how it ends.
+func (d *daemon) eventEnds(v api.Version, cron string, limit int, outcome api.EventOutcome, failure string) api.ScheduledRun {
+	d.t.Helper()
+	run, err := d.trigger(d.t.Context(), v, cron, limit)
+	got := ""
+	if run.Error != nil {
+		got = strings.TrimPrefix(run.Error.Name+": "+run.Error.Message, ": ")
+	}
+	if err != nil || run.Outcome != outcome || got != failure || len(run.Logs) == 0 || run.Logs[0].Message != "begin "+cron {
+		d.t.Errorf("%s: %+v, %q, %v", cron, run, got, err)
+	}
+	return run
+}
+
+// triggered is how a call of the API ended.
+type triggered struct {
+	run api.ScheduledRun
+	err error
+}
+
+// eventBegins begins an event that lasts, and returns when it is under way.
+func (d *daemon) eventBegins(ctx context.Context, v api.Version) <-chan triggered {
+	d.t.Helper()
+	seen := d.count(v, "begin wait")
+	ended := make(chan triggered, 1)
+	go func() {
+		r, err := d.trigger(ctx, v, "wait", 0)
+		ended <- triggered{r, err}
+	}()
+	svctest.Eventually(d.t, "the event to begin", func() bool { return d.count(v, "begin wait") > seen })
+	return ended
+}
+
+// count counts the lines of a version's log that begin so.
+func (d *daemon) count(v api.Version, text string) (n int) {
+	d.t.Helper()
+	lines, err := d.client().Logs(d.t.Context(), v.ProjectID, v.ID, 1000)
+	if err != nil {
+		d.t.Error(err)
+	}
+	for _, l := range lines {
+		if strings.HasPrefix(l.Message, text) {
+			n++
+		}
+	}
+	return n
+}
+
+// logs waits for a line of a version's log.
+func (d *daemon) logs(v api.Version, text string) {
+	d.t.Helper()
+	svctest.Succeeds(d.t, "a line of the log", func() error {
+		if d.count(v, text) == 0 {
+			return fmt.Errorf("there is no line %q", text)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,199 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"bytes"
+	"database/sql"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/sqlite"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+func sagaSteps() []string { return []string{"validate", "drain", "pointers", "commit", "activate"} }
+
+// forward is every place a promotion passes, in order.
+func forward() []string {
+	points := []string{"registry/promotion/created"}
+	for _, step := range sagaSteps() {
+		points = append(points, "saga/"+step+"/started", "saga/"+step+"/did", "saga/"+step+"/done")
+	}
+	return append(points, "registry/promotion/finished")
+}
+
+// backward is every place a promotion passes from the failure of step on.
+func backward(step string) []string {
+	points := []string{"saga/" + step + "/failed"}
+	for _, s := range slices.Backward(sagaSteps()) {
+		if s == step || len(points) > 1 {
+			points = append(points, "saga/"+s+"/undid", "saga/"+s+"/undone")
+		}
+	}
+	return points
+}
+
+// worldOfTwo has v1 in production and v2 beside it.
+func worldOfTwo(t *testing.T, env ...string) *world {
+	t.Helper()
+	w := newWorld(t, env...)
+	w.add(at(book, "v2"))
+	return w
+}
+
+// TestFaultsPromote kills the daemon at every point of the saga. The next one
+// goes forward [D21]: an accepted promotion is done.
+// spec: [C1.5] [C2.20] [C4.15] [C8.3] [C13.11]
+func TestFaultsPromote(t *testing.T) {
+	t.Parallel()
+	for _, point := range forward() {
+		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
+			t.Parallel()
+			w := worldOfTwo(t, "SVC_FAILPOINT="+point)
+			w.promote("v2")
+			w.restart()
+			w.ends(api.PromotionStatusDone, "v2")
+			w.promote("v1") // and back
+			w.ends(api.PromotionStatusDone, "v1")
+		})
+	}
+}
+
+// ends checks the newest promotion, and everything else.
+func (w *world) ends(want api.PromotionStatus, prod string) {
+	w.t.Helper()
+	if p := w.promotions()[0]; p.Status != want {
+		w.t.Errorf("the promotion of %s is %s (%s), want %s", p.VersionID, p.Status, p.Error, want)
+	}
+	w.check(prod)
+}
+
+// TestFaultsPromoteUndone kills the daemon at every point of a promotion that
+// takes itself back: the next one goes on with that, and v1 stays production.
+// spec: [C8.10]
+func TestFaultsPromoteUndone(t *testing.T) {
+	t.Parallel()
+	for step, points := range map[string][]string{
+		"drain":    {"saga/drain/failed", "saga/drain/undone"},
+		"pointers": {"saga/pointers/failed", "saga/pointers/undid"},
+		"commit":   {"saga/commit/failed", "saga/commit/undid"},
+		"activate": backward("activate"),
+	} {
+		for _, point := range points {
+			t.Run(step+"-fails-"+strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
+				t.Parallel()
+				w := worldOfTwo(t, "SVC_FAILPOINT="+point)
+				mend := w.breakStep(step)
+				w.promote("v2")
+				w.restart()
+				w.undone(step)
+				mend()
+				w.promote("v2")
+				w.ends(api.PromotionStatusDone, "v2")
+			})
+		}
+	}
+}
+
+// undone checks that the last promotion failed at step and left nothing.
+func (w *world) undone(step string) {
+	w.t.Helper()
+	p := w.promotions()[0]
+	if p.Status != api.PromotionStatusFailed || !strings.HasPrefix(p.Error, step+": ") {
+		w.t.Errorf("the promotion is %s (%s), want one that failed at %s", p.Status, p.Error, step)
+	}
+	if step == "pointers" { // what keeps it from being written is still in its place
+		return
+	}
+	w.check("v1")
+}
+
+// breakStep makes one step of the saga fail from now on, from outside of the
+// daemon: in the registry by a trigger, in the store by an object in the way.
+func (w *world) breakStep(step string) (mend func()) {
+	w.t.Helper()
+	when := map[string]string{
+		"drain":    `UPDATE OF status ON versions WHEN new.status = 'draining'`,
+		"commit":   `UPDATE OF prod_version_id ON projects WHEN new.prod_version_id = 'v2'`,
+		"activate": `UPDATE OF status ON versions WHEN old.status = 'draining' AND (SELECT prod_version_id FROM projects WHERE id = new.project_id) = 'v2'`,
+	}[step]
+	if when == "" {
+		return w.blockPointer()
+	}
+	w.change(`CREATE TRIGGER broken BEFORE ` + when + ` BEGIN SELECT RAISE(ABORT, 'out of order'); END`)
+	return func() { w.change(`DROP TRIGGER broken`) }
+}
+
+func (w *world) change(statement string) {
+	w.t.Helper()
+	w.registry(func(db *sqlite.DB) {
+		if err := db.InTx(w.t.Context(), func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(w.t.Context(), statement)
+			return err
+		}); err != nil {
+			w.t.Fatal(err)
+		}
+	})
+}
+
+// blockPointer puts an object below the pointer's name, where the store, which
+// keeps directories, then cannot put the pointer.
+func (w *world) blockPointer() (mend func()) {
+	w.t.Helper()
+	const key = book + "/production.json"
+	bucket := w.objects("svc-runtime")
+	if err := bucket.Delete(w.t.Context(), key); err != nil {
+		w.t.Fatal(err)
+	}
+	if _, err := bucket.Put(w.t.Context(), key+"/block", bytes.NewReader([]byte("x")), 1, objstore.Condition{}); err != nil {
+		w.t.Fatal(err)
+	}
+	return func() {
+		if err := w.objects("svc-runtime").Delete(w.t.Context(), key+"/block"); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// TestFaultsPromoteEverywhere kills the daemon at every point of one promotion,
+// one after the other, and each time starts it before the children of the dead
+// one are gone.
+func TestFaultsPromoteEverywhere(t *testing.T) {
+	t.Parallel()
+	t.Run("forward", func(t *testing.T) {
+		t.Parallel()
+		points := forward()
+		w := worldOfTwo(t, "SVC_FAILPOINT="+points[0])
+		w.promote("v2")
+		w.walk(points[1:])
+		w.ends(api.PromotionStatusDone, "v2")
+	})
+	t.Run("backward", func(t *testing.T) {
+		t.Parallel()
+		points := append(forward()[:13], backward("activate")...)
+		w := worldOfTwo(t, "SVC_FAILPOINT="+points[0])
+		mend := w.breakStep("activate")
+		w.promote("v2")
+		w.walk(append(points[1:], "registry/promotion/finished"))
+		w.undone("activate")
+		mend()
+		w.promote("v2")
+		w.ends(api.PromotionStatusDone, "v2")
+	})
+}
+
+// walk lets the daemon die at each point, at boot, and starts it for good.
+func (w *world) walk(points []string) {
+	w.t.Helper()
+	for _, point := range points {
+		w.died()
+		w.start("SVC_FAILPOINT=" + point)
+	}
+	w.died()
+	if !w.start() {
+		w.t.Fatal("the daemon does not start again")
+	}
+}

@@ -1,0 +1,68 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/host/provision"
+)
+
+// What TestMain made, read-only afterwards.
+var (
+	svcctl    string // the binary under test
+	breakable string // the same with failpoints: most of its life is starting, so it goes without the race detector
+	workerd   string
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "e2e-")
+	if err != nil {
+		return fail(err)
+	}
+	defer os.RemoveAll(dir)
+	svcctl, breakable = filepath.Join(dir, "svcctl"), filepath.Join(dir, "breakable")
+	for _, args := range [][]string{append(raceFlags, "-o", svcctl), {"-tags", "failpoint", "-o", breakable}} {
+		args = append(append([]string{"build"}, args...), "../../../cmd/svcctl")
+		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+			return fail(fmt.Errorf("build svcctl: %w\n%s", err, out))
+		}
+	}
+	cfg, err := config.LoadDaemon(config.Source{Environ: os.Environ()})
+	if err != nil {
+		return fail(err)
+	}
+	workerd, err = provision.Ensure(context.Background(), provision.Options{Explicit: cfg.Workerd, CacheDir: cfg.Environment.CacheDir})
+	if err != nil {
+		return fail(err)
+	}
+	return wider(m)
+}
+
+// wider runs more tests at once than there are processors: most wait for a
+// process to start or to die.
+func wider(m *testing.M) int {
+	flag.Parse()
+	if parallel := flag.Lookup("test.parallel"); parallel.Value.String() == parallel.DefValue {
+		if err := parallel.Value.Set(strconv.Itoa(2 * runtime.GOMAXPROCS(0))); err != nil {
+			return fail(err)
+		}
+	}
+	return m.Run()
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}

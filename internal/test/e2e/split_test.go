@@ -1,0 +1,194 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/s3/s3test"
+	"github.com/svcctl/svcctl/internal/test/crashtest"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// leaseTTL is that of the tests in which one daemon takes over from another.
+const leaseTTL = 5 * time.Second
+
+// external is the environment of a daemon on a store of its own kind.
+func external(store *s3test.Store, more ...string) []string {
+	return append([]string{
+		"S3_ENDPOINT=" + store.Through.Endpoint, "S3_ACCESS_KEY_ID=" + store.Through.AccessKey, "S3_SECRET_ACCESS_KEY=" + store.Through.SecretKey.Reveal(),
+		"SVC_LEASE_TTL=" + leaseTTL.String(),
+	}, more...)
+}
+
+// objectStore starts a store that belongs to no daemon.
+func objectStore(t *testing.T) *s3test.Store {
+	t.Helper()
+	return s3test.Start(t, []string{svcctl, "object-store"})
+}
+
+// TestSplitBrain lets two daemons of two data directories serve one version from
+// one object store. The one that serves is suspended with all its processes in
+// the middle of its writes; the other takes over; the first goes on. It must
+// answer nothing, and no line that either of them acknowledged may be lost.
+// spec: [C16.13]
+func TestSplitBrain(t *testing.T) {
+	t.Parallel()
+	store := objectStore(t)
+	b := &daemonPair{t: t}
+	for _, name := range []string{"a", "b"} {
+		// A bundle is uploaded once: the daemons have a bucket for it each.
+		d := started(t, external(store, "SVC_DURABILITY=sync", "SVC_ARTIFACTS_BUCKET=artifacts-"+name, "RUNTIME_BUCKET=runtime")...)
+		b.daemons = append(b.daemons, d)
+	}
+	b.url = b.daemons[0].deploy(ledgerDir, "--version", "v1").PreviewURL
+	rounds, pause := 2, time.Duration(0)
+	if crashtest.Long() {
+		rounds, pause = 50, 5*time.Second // five deaths in a minute are too many for a supervisor
+	}
+	for range rounds {
+		if b.round(); t.Failed() {
+			t.Fatalf("in round %d", b.rounds)
+		}
+		time.Sleep(pause)
+	}
+	b.daemons[b.owner].checkLines(b.url, b.lines)
+	t.Logf("%d rounds, %d lines acknowledged, 0 lost; the other daemon served after %v", b.rounds, len(b.lines), b.took)
+}
+
+// daemonPair are the daemons and what they acknowledged.
+type daemonPair struct {
+	t       *testing.T
+	daemons []*daemon
+	url     string
+	owner   int
+	rounds  int
+	lines   []string
+	took    []time.Duration
+}
+
+// round suspends the owner and wakes it when the other one has taken over.
+func (b *daemonPair) round() {
+	b.rounds++
+	old, taker := b.daemons[b.owner], b.daemons[1-b.owner]
+	writers := b.write(old, 4)
+	b.await(writers, 30)
+	pids := old.suspend()
+	began := time.Now()
+	if b.rounds == 1 {
+		taker.deploy(ledgerDir, "--version", "v1") // it finds the data
+	}
+	others := b.write(taker, 4)
+	b.await(others, 30)
+	b.took = append(b.took, time.Since(began).Round(time.Millisecond))
+	woken := time.Now()
+	for _, pid := range pids {
+		_ = syscall.Kill(pid, syscall.SIGCONT) // the last first: as it comes
+	}
+	svctest.Succeeds(old.t, "the old owner to notice", func() error {
+		if !strings.Contains(old.log.String()[writers.logged:], "data_fenced") {
+			return errors.New("its log has no data_fenced")
+		}
+		return nil
+	})
+	b.await(others, 30) // the new one goes on
+	for _, l := range writers.end() {
+		if l.began.After(woken) {
+			b.t.Errorf("the old owner acknowledges %s, asked for %v after it was woken", l.text, l.began.Sub(woken))
+		}
+		b.lines = append(b.lines, l.text)
+	}
+	for _, l := range others.end() {
+		b.lines = append(b.lines, l.text)
+	}
+	taker.checkLines(b.url, b.lines)
+	b.owner = 1 - b.owner
+}
+
+// suspend stops every process of a daemon.
+func (d *daemon) suspend() (pids []int) {
+	d.t.Helper()
+	for _, p := range d.processes() {
+		text, _, _ := strings.Cut(p, " ")
+		pid, err := strconv.Atoi(text)
+		if err == nil {
+			err = syscall.Kill(pid, syscall.SIGSTOP)
+		}
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		pids = append(pids, pid)
+	}
+	slices.Reverse(pids)
+	return pids
+}
+
+// line is one that was acknowledged.
+type line struct {
+	text  string
+	began time.Time
+}
+
+// lineWriters write lines through one daemon, as fast as it takes them.
+type lineWriters struct {
+	logged int // how long the daemon's log was before
+	stop   context.CancelFunc
+	all    sync.WaitGroup
+
+	mu    sync.Mutex
+	lines []line
+}
+
+func (b *daemonPair) write(d *daemon, n int) *lineWriters {
+	ctx, cancel := context.WithCancel(b.t.Context())
+	s := &lineWriters{stop: cancel, logged: len(d.log.String())}
+	c := d.http()
+	c.Timeout = leaseTTL / 2 // one that is suspended answers nothing
+	for i := range n {
+		s.all.Go(func() {
+			for k := 0; ctx.Err() == nil; k++ {
+				l := line{fmt.Sprintf("%s %d %d %d", d.home, b.rounds, i, k), time.Now()}
+				a, err := fetch(ctx, c, http.MethodPost, b.url+"/add", l.text)
+				if err == nil && a.Status == http.StatusOK {
+					s.mu.Lock()
+					s.lines = append(s.lines, l)
+					s.mu.Unlock()
+				}
+			}
+		})
+	}
+	return s
+}
+
+// await waits for n more lines.
+func (b *daemonPair) await(s *lineWriters, n int) {
+	b.t.Helper()
+	count := func() int {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return len(s.lines)
+	}
+	before := count()
+	svctest.Succeeds(b.daemons[0].t, "lines to be acknowledged", func() error {
+		if k := count() - before; k < n {
+			return fmt.Errorf("%d of %d", k, n)
+		}
+		return nil
+	})
+}
+
+func (s *lineWriters) end() []line {
+	s.stop()
+	s.all.Wait()
+	return s.lines
+}

@@ -1,0 +1,45 @@
+package svctest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"go.uber.org/goleak"
+)
+
+// Role is a program that a test binary can be: it runs in a child process with
+// the arguments of [Start] or [Command]. The process exits with 1 if it returns
+// an error, which is printed to stderr, and otherwise with 0.
+type Role func(ctx context.Context, args []string) error
+
+// roleArg is the first argument of a test binary that is to run a role.
+const roleArg = "-svctest.role"
+
+// Main is a TestMain. In a child process it runs its role. Else it runs the tests
+// and fails if goroutines are left when they have ended, except for those that
+// options leave out.
+func Main(m *testing.M, roles map[string]Role, options ...goleak.Option) {
+	if len(os.Args) > 2 && os.Args[1] == roleArg {
+		os.Exit(play(roles[os.Args[2]], os.Args[3:])) //nolint:forbidigo // this is main
+	}
+	goleak.VerifyTestMain(m, options...)
+}
+
+func play(role Role, args []string) int {
+	if err := role(context.Background(), args); err != nil { //nolint:forbidigo // this is main
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// Command is the command line that starts a role of this test binary.
+func Command(role string, args ...string) []string {
+	self, err := os.Executable()
+	if err != nil {
+		panic(err) // the system cannot run tests
+	}
+	return append([]string{self, roleArg, role}, args...)
+}

@@ -1,0 +1,50 @@
+package client
+
+import (
+	"context"
+	"iter"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Projects lists one page of projects, newest first.
+func (c *Client) Projects(ctx context.Context, p Page) (api.ProjectPage, error) {
+	resp, err := c.raw.ListProjects(ctx, &api.ListProjectsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)})
+	return as[api.ProjectPage](read(resp, err))
+}
+
+// AllProjects yields every project, newest first. It ends after an error.
+func (c *Client) AllProjects(ctx context.Context) iter.Seq2[api.Project, error] {
+	return all(func(cursor string) ([]api.Project, *string, error) {
+		page, err := c.Projects(ctx, Page{Limit: 200, Cursor: cursor})
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// CreateProject creates a project. If the project exists with the same content,
+// it is returned unchanged.
+//
+// Codes: invalid_id, id_reserved, invalid_git_remote, project_exists (with
+// another content).
+func (c *Client) CreateProject(ctx context.Context, p api.CreateProject) (api.Project, error) {
+	resp, err := c.raw.CreateProject(ctx, p)
+	return as[api.Project](read(resp, err))
+}
+
+// Project returns a project.
+//
+// Codes: project_not_found.
+func (c *Client) Project(ctx context.Context, id string) (api.Project, error) {
+	resp, err := c.raw.GetProject(ctx, id, &api.GetProjectParams{})
+	return as[api.Project](read(resp, err))
+}
+
+// ProjectWithVersions returns a project with its newest versions. limit is their
+// maximum number; 0 is the service's default.
+//
+// Codes: project_not_found, invalid_limit.
+func (c *Client) ProjectWithVersions(ctx context.Context, id string, limit int) (api.Project, error) {
+	params := &api.GetProjectParams{Include: or(api.GetProjectParamsIncludeVersions), Limit: or(limit)}
+	resp, err := c.raw.GetProject(ctx, id, params)
+	return as[api.Project](read(resp, err))
+}

@@ -1,0 +1,37 @@
+package client
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Promote makes a version production. It returns when the promotion has begun;
+// [Client.WaitPromotion] follows it. Promoting the production version changes
+// nothing.
+//
+// Codes: project_not_found, version_not_found, version_destroyed,
+// version_not_ready, promote_in_progress, shutting_down, production_moved
+// (production is not p.ExpectedProdVersionID).
+func (c *Client) Promote(ctx context.Context, project, version string, p api.PromoteVersion) (api.PromotionAccepted, error) {
+	resp, err := c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)
+	return as[api.PromotionAccepted](read(resp, err))
+}
+
+// Promotion returns a promotion with its steps. operation is the operation id
+// that [Client.Promote] returned.
+//
+// Codes: promotion_not_found.
+func (c *Client) Promotion(ctx context.Context, project, operation string) (api.Promotion, error) {
+	resp, err := c.raw.GetPromotion(ctx, project, operation)
+	return as[api.Promotion](read(resp, err))
+}
+
+// Promotions lists one page of a project's promotions, newest first.
+//
+// Codes: project_not_found.
+func (c *Client) Promotions(ctx context.Context, project string, p Page) (api.PromotionPage, error) {
+	params := &api.ListPromotionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	resp, err := c.raw.ListPromotions(ctx, project, params)
+	return as[api.PromotionPage](read(resp, err))
+}

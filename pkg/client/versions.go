@@ -1,0 +1,65 @@
+package client
+
+import (
+	"context"
+	"iter"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Versions lists one page of a project's versions, newest first. A status
+// selects the versions that have it; "" selects all but destroyed ones.
+//
+// Codes: project_not_found, invalid_status.
+func (c *Client) Versions(ctx context.Context, project string, status api.VersionStatus, p Page) (api.VersionPage, error) {
+	params := &api.ListVersionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor), Status: or(status)}
+	resp, err := c.raw.ListVersions(ctx, project, params)
+	return as[api.VersionPage](read(resp, err))
+}
+
+// AllVersions yields a project's versions like [Client.Versions], every page. It
+// ends after an error.
+//
+// Codes: project_not_found, invalid_status.
+func (c *Client) AllVersions(ctx context.Context, project string, status api.VersionStatus) iter.Seq2[api.Version, error] {
+	return all(func(cursor string) ([]api.Version, *string, error) {
+		page, err := c.Versions(ctx, project, status, Page{Limit: 200, Cursor: cursor})
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// CreateVersion creates a version and queues its deploy; [Client.Wait] follows
+// it. With v.Upload the result says where [Client.Upload] sends the bundle. For
+// 24 hours a repeat with the same idempotencyKey and body returns the same
+// version; "" sends no key. CreateVersion uses the deploy token.
+//
+// Codes: project_not_found, version_exists, queue_full, invalid_id,
+// host_too_long, invalid_digest, invalid_label, env_too_many_keys,
+// env_invalid_key, env_reserved_key, env_platform_key, env_value_too_large,
+// parent_not_found, parent_not_ready, parent_destroyed, fork_of_production,
+// invalid_idempotency_key, idempotency_mismatch.
+func (c *Client) CreateVersion(
+	ctx context.Context, project string, v api.CreateVersion, idempotencyKey string,
+) (api.VersionAccepted, error) {
+	params := &api.CreateVersionParams{IdempotencyKey: or(idempotencyKey)}
+	resp, err := c.raw.CreateVersion(ctx, project, params, v, c.asDeployer)
+	return as[api.VersionAccepted](read(resp, err))
+}
+
+// Version returns a version.
+//
+// Codes: version_not_found.
+func (c *Client) Version(ctx context.Context, project, version string) (api.Version, error) {
+	resp, err := c.raw.GetVersion(ctx, project, version)
+	return as[api.Version](read(resp, err))
+}
+
+// Logs returns the last lines that a version logged, oldest first. tail is their
+// maximum number; 0 is the service's default.
+//
+// Codes: version_not_found, version_destroyed, invalid_tail.
+func (c *Client) Logs(ctx context.Context, project, version string, tail int) ([]api.LogLine, error) {
+	resp, err := c.raw.ListLogs(ctx, project, version, &api.ListLogsParams{Tail: or(tail)})
+	lines, err := as[api.LogLines](read(resp, err))
+	return lines.Items, err
+}
