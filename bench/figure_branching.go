@@ -37,7 +37,7 @@ type family struct {
 	made         int
 }
 
-// relative is a parent; the one without a name is nobody's.
+// relative is a parent. The one without a name stands for no parent.
 type relative struct {
 	id, size string
 	mb       int

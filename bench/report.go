@@ -18,7 +18,7 @@ type row struct {
 	ours   string
 	beside string // "" without a peer
 	ratio  string
-	goal   string // "" when there is none
+	goal   string // "" for no goal
 	met    bool
 	others float64 // processors that other things kept busy meanwhile
 }
@@ -77,7 +77,7 @@ func loadAverage() string {
 
 // version is the first line that a program prints about itself.
 func version(program string, args ...string) string {
-	out, err := exec.Command(program, args...).CombinedOutput() //nolint:noctx // it answers at once
+	out, err := exec.Command(program, args...).CombinedOutput() //nolint:noctx // it ends immediately
 	if err != nil {
 		return program + " absent"
 	}

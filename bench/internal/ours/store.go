@@ -51,7 +51,8 @@ func (p *Program) Store(ctx context.Context) (*Store, error) {
 	return s, nil
 }
 
-// storage is what a runtime host is told about it, as the daemon that keeps it would.
+// storage returns the settings that a runtime host receives for the store, as a daemon
+// sends them.
 func (s *Store) storage() svc.Storage {
 	place := svc.Place{Bucket: "svc-runtime"}
 	return svc.Storage{

@@ -37,7 +37,7 @@ func Start(ctx context.Context, s Spec) (*Process, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(s.Args[0], s.Args[1:]...) //nolint:noctx // stopped politely below
+	cmd := exec.Command(s.Args[0], s.Args[1:]...) //nolint:noctx // stopped gracefully below
 	cmd.Dir, cmd.Env = s.Dir, append(os.Environ(), s.Env...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -20,7 +20,7 @@ var table string
 const module = "github.com/svcctl/svcctl/"
 
 // TestImports fails for an import that the table does not allow, for one that
-// it allows and nobody uses, and for packages that only one side knows.
+// it allows and no import uses, and for packages that only one side knows.
 func TestImports(t *testing.T) {
 	t.Parallel()
 	allowed := parseTable(t, table)

@@ -15,7 +15,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// badCall is a request to the API that has to be refused.
+// badCall is a request that the API must refuse.
 type badCall struct {
 	method, path, body string
 	status             int
@@ -23,8 +23,8 @@ type badCall struct {
 	words              []string
 }
 
-// TestBadCalls sends the API what it must refuse: bodies, fields, cursors,
-// paths and methods.
+// TestBadCalls sends bodies, fields, cursors, paths and methods that the API must
+// refuse.
 // spec: [C4.6] [C5.2] [C5.9] [C5.11] [C5.13] [C5.15] [C11.1] [C11.2] [C13.7]
 func TestBadCalls(t *testing.T) {
 	t.Parallel()
@@ -94,7 +94,7 @@ func badCalls() map[string]badCall {
 		"env key":              post(create, `{"env":{"1x":"hunter2"}}`, 422, "env_invalid_key", `"/env/1x"`),
 		"env keys":             post(create, `{"env":`+variables(65)+`}`, 422, "env_too_many_keys", "65", "64"),
 		"env value":            post(create, `{"env":{"A":"`+strings.Repeat("é", 4097)+`"}}`, 422, "env_value_too_large", "8194", "8192"),
-		"env all at once":      post(create, `{"id":"V","env":{"SVC_A":"hunter2","PROJECT_ID":"hunter2"}}`, 422, "invalid_id", "env_reserved_key", "env_platform_key"),
+		"env all problems":     post(create, `{"id":"V","env":{"SVC_A":"hunter2","PROJECT_ID":"hunter2"}}`, 422, "invalid_id", "env_reserved_key", "env_platform_key"),
 
 		"cursor":               get("/v1/projects?cursor=nope", 400, "invalid_cursor", "start again without a cursor"),
 		"cursor long":          get("/v1/projects?cursor="+strings.Repeat("A", 5000), 400, "invalid_cursor"),
@@ -158,7 +158,7 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestLaterEndpoints asks for what the contract has and this version does not.
+// TestLaterEndpoints calls the endpoints of the contract that are not implemented.
 // spec: [C15.3]
 func TestLaterEndpoints(t *testing.T) {
 	t.Parallel()
@@ -181,7 +181,7 @@ func TestLaterEndpoints(t *testing.T) {
 	}
 }
 
-// TestTokens asks with every token in the three ways of setting them up.
+// TestTokens sends every token to servers with each of the three token settings.
 // spec: [C15.2] [C15.3] [C15.4] [C15.5] [C15.6] [C15.7] [C15.8] [C15.9] [C16.1] [C16.2] [C16.3]
 func TestTokens(t *testing.T) {
 	t.Parallel()
@@ -238,7 +238,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// token asks with a token, and checks how a refusal looks.
+// token sends a request with a token and checks the form of a refusal.
 func (d *daemon) token(token, method, path string, want int) {
 	d.t.Helper()
 	r := d.ask(method, path, token, strings.NewReader(`{}`))
@@ -255,7 +255,7 @@ func (d *daemon) token(token, method, path string, want int) {
 	}
 }
 
-// TestAuthorizationHeader sends tokens in ways that do not count.
+// TestAuthorizationHeader sends tokens in forms that the API does not accept.
 // spec: [C15.1]
 func TestAuthorizationHeader(t *testing.T) {
 	t.Parallel()
@@ -278,7 +278,7 @@ func TestAuthorizationHeader(t *testing.T) {
 	}
 }
 
-// TestArtifactURIIsIgnored: the control plane alone says where a bundle lies.
+// TestArtifactURIIsIgnored: the control plane alone decides where a bundle is stored.
 // spec: [C4.14]
 func TestArtifactURIIsIgnored(t *testing.T) {
 	t.Parallel()
@@ -297,7 +297,7 @@ func TestArtifactURIIsIgnored(t *testing.T) {
 	}
 }
 
-// TestBrokenOff ends requests before they are whole.
+// TestBrokenOff closes connections in the middle of requests.
 func TestBrokenOff(t *testing.T) {
 	t.Parallel()
 	d := started(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// accept creates a version and gives the answer.
+// accept creates a version and returns the answer.
 func (d *daemon) accept(project string, v api.CreateVersion) api.VersionAccepted {
 	d.t.Helper()
 	accepted, err := d.client().CreateVersion(d.t.Context(), project, v, "")
@@ -32,7 +32,7 @@ func (d *daemon) accept(project string, v api.CreateVersion) api.VersionAccepted
 	return accepted
 }
 
-// TestUploadAddresses uses the address for a bundle in every wrong way [D11].
+// TestUploadAddresses sends wrong requests to the upload address of a bundle [D11].
 func TestUploadAddresses(t *testing.T) {
 	t.Parallel()
 	d := started(t, "SVC_MAX_BUNDLE_SIZE=64KiB", "SVC_ARTIFACT_WAIT=30s")
@@ -42,7 +42,7 @@ func TestUploadAddresses(t *testing.T) {
 	put := func(url string, body io.Reader, headers ...string) reply {
 		return d.ask(http.MethodPut, url, "", body, headers...)
 	}
-	endless := func() io.Reader { return struct{ io.Reader }{io.LimitReader(zero{}, 1<<20)} } // of a length nobody told
+	endless := func() io.Reader { return struct{ io.Reader }{io.LimitReader(zero{}, 1<<20)} } // of unknown length
 
 	d.refused(put(url, bytes.NewReader(make([]byte, 64<<10+1))), 413, "bundle_too_large", "65536")
 	d.refused(put(url, endless()), 413, "bundle_too_large", "65536")
@@ -88,7 +88,7 @@ func (d *daemon) uploadKey() string {
 	return secrets.UploadKey
 }
 
-// ticket makes an upload address as the daemon does.
+// ticket creates an upload address as the daemon does.
 func (d *daemon) ticket(ref string, expires time.Time, key string) string {
 	claim := base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s/%d", ref, expires.Unix()))
 	mac := hmac.New(sha256.New, []byte(key))
@@ -96,8 +96,8 @@ func (d *daemon) ticket(ref string, expires time.Time, key string) string {
 	return d.note.API + "/v1/uploads/" + claim + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// TestTicketMadeHere guards the test above: a ticket of the same make that has
-// not expired is taken.
+// TestTicketMadeHere guards the test above: a ticket that is made the same way and
+// has not expired is accepted.
 func TestTicketMadeHere(t *testing.T) {
 	t.Parallel()
 	d := started(t)
@@ -154,7 +154,7 @@ func TestQueueFull(t *testing.T) {
 	d.livesOn()
 }
 
-// TestNoArtifact waits for bundles that do not come.
+// TestNoArtifact deploys versions whose bundles are never uploaded.
 // spec: [C7.13]
 func TestNoArtifact(t *testing.T) {
 	t.Parallel()

@@ -21,16 +21,16 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// badBundle is what is uploaded, and how its version has to end.
+// badBundle is an upload and the expected end of its version.
 type badBundle struct {
 	data   []byte
-	digest string // told at create; "" for none
+	digest string // sent with the create request; "" for none
 	code   string
 	words  []string
 }
 
-// TestBadBundles uploads what no bundle may be. Each version fails while it is
-// fetched and says why; the daemon has nothing left of it.
+// TestBadBundles uploads invalid bundles. Each version fails in the step fetching with
+// a reason, and the daemon keeps no file of it.
 // spec: [C4.12] [C7.13] [C7.18]
 func TestBadBundles(t *testing.T) {
 	t.Parallel()
@@ -187,7 +187,7 @@ func gzipWriter(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }
 func zstdWriter(w io.Writer) io.WriteCloser {
 	enc, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
 	if err != nil {
-		panic(err) // the options are right
+		panic(err) // the options are valid
 	}
 	return enc
 }
@@ -203,7 +203,7 @@ func compressed(writer func(io.Writer) io.WriteCloser, data io.Reader) []byte {
 		err = w.Close()
 	}
 	if err != nil {
-		panic(err) // memory does not fail
+		panic(err) // writing to memory does not fail
 	}
 	return b.Bytes()
 }

@@ -32,16 +32,16 @@ func (d *daemon) on(t *testing.T) *daemon {
 	return &c
 }
 
-// reply is what the API answered.
+// reply is an answer of the API.
 type reply struct {
 	status  int
 	header  http.Header
 	body    string
-	problem api.Problem // of an answer that is one
+	problem api.Problem // set if the answer is a problem document
 }
 
-// ask sends one request to the API just as it stands here: no SDK makes it
-// right. headers are pairs.
+// ask sends one request to the API without the SDK, which would correct it.
+// headers are pairs of name and value.
 func (d *daemon) ask(method, path, token string, body io.Reader, headers ...string) reply {
 	d.t.Helper()
 	url := path
@@ -76,7 +76,7 @@ func (d *daemon) ask(method, path, token string, body io.Reader, headers ...stri
 	return r
 }
 
-// admin and deployer ask with the right token.
+// admin and deployer send a request with the token of their role.
 func (d *daemon) admin(method, path, body string, headers ...string) reply {
 	d.t.Helper()
 	return d.ask(method, path, d.note.AdminToken, strings.NewReader(body), headers...)
@@ -88,7 +88,7 @@ func (d *daemon) deployer(method, path, body string, headers ...string) reply {
 }
 
 // refused checks that r is a problem document with this status and code, whose
-// texts hold the words.
+// texts contain the words.
 func (d *daemon) refused(r reply, status int, code string, words ...string) {
 	d.t.Helper()
 	p := r.problem
@@ -106,7 +106,7 @@ func (d *daemon) refused(r reply, status int, code string, words ...string) {
 	}
 }
 
-// project makes a project.
+// project creates a project.
 func (d *daemon) project(id string) {
 	d.t.Helper()
 	if _, err := d.client().CreateProject(d.t.Context(), api.CreateProject{ID: id}); err != nil {
@@ -127,7 +127,7 @@ func (d *daemon) push(project string, v api.CreateVersion, data []byte) {
 	}
 }
 
-// ended waits for the end of a deploy.
+// ended waits until a deploy has ended.
 func (d *daemon) ended(project, version string) api.Version {
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
@@ -141,7 +141,8 @@ func (d *daemon) ended(project, version string) api.Version {
 }
 
 // failed checks that a version ends as failed in a step, for a reason with the
-// code, that the reason or the worker's output holds the words, and that the daemon cleans up behind it.
+// code, that the reason or the worker's output contains the words, and that
+// the daemon removes its files and processes.
 func (d *daemon) failed(project, version, step, code string, words ...string) api.Version {
 	d.t.Helper()
 	v := d.ended(project, version)
@@ -169,7 +170,7 @@ func (d *daemon) failed(project, version, step, code string, words ...string) ap
 	return v
 }
 
-// nothingLeft checks that a version has no process and no file but its logs.
+// nothingLeft checks that a version has no process and no file except its logs.
 func (d *daemon) nothingLeft(project, version string) {
 	d.t.Helper()
 	routes, err := d.client().Routes(d.t.Context())
@@ -181,7 +182,7 @@ func (d *daemon) nothingLeft(project, version string) {
 			d.t.Errorf("%s/%s has a runtime left: %+v", project, version, r)
 		}
 	}
-	svctest.Succeeds(d.t, "the files to go", func() error { // right after the status
+	svctest.Succeeds(d.t, "the files to go", func() error { // they are removed after the status changes
 		for _, path := range d.files() {
 			if strings.Contains(path+"/", "/"+project+"/"+version+"/") || strings.Contains(path, "/"+project+"/"+version+".") {
 				return errors.New(path + " is there")
@@ -196,7 +197,7 @@ func (d *daemon) files() []string {
 	d.t.Helper()
 	var found []string
 	err := filepath.WalkDir(d.dataDir(), func(path string, e fs.DirEntry, err error) error {
-		if errors.Is(err, os.ErrNotExist) { // gone since it was listed
+		if errors.Is(err, os.ErrNotExist) { // removed since it was listed
 			return nil
 		}
 		if err != nil {
@@ -214,9 +215,9 @@ func (d *daemon) files() []string {
 	return found
 }
 
-// idle checks that nothing of failed deploys is left once their jobs have ended,
-// which is a moment after a version has failed: no host, no socket directory, no
-// half-unpacked bundle.
+// idle checks that failed deploys leave no host, no socket directory and no
+// half-unpacked bundle once their jobs have ended, which is shortly after the
+// versions have failed.
 func (d *daemon) idle() {
 	d.t.Helper()
 	svctest.Succeeds(d.t, "the jobs to end", func() error {
@@ -239,7 +240,7 @@ func (d *daemon) idle() {
 	}
 }
 
-// livesOn shows that the daemon still deploys and serves.
+// livesOn checks that the daemon still deploys and serves.
 func (d *daemon) livesOn() {
 	d.t.Helper()
 	v := d.deploy(hello(d.t, "still here"), "--project", "lives-on")
@@ -277,5 +278,5 @@ func script(t *testing.T, source string) []byte {
 
 const helloScript = `export default { fetch: () => new Response("hello") }`
 
-// noPage asks for the first page of a list.
+// noPage selects the first page of a list.
 var noPage client.Page

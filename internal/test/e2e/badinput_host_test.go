@@ -17,8 +17,8 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// recorder is a worker that keeps which requests it has seen, and tells what it
-// sees of this one.
+// recorder is a worker that stores the requests it has received, and answers with
+// its view of the current one.
 const recorder = `
 const seen = []
 export default {
@@ -91,7 +91,7 @@ func (d *daemon) send(bytes string) []answer {
 	}
 }
 
-// host is a request line and a Host line, and who has to answer.
+// host is a request line and a Host line, and the version that must answer.
 type host struct {
 	request string
 	status  int
@@ -160,7 +160,7 @@ func hosts() map[string]host {
 		"glued domain":   get("v1.shop.xe2e.test", 404, "route_not_found"),
 		"other's":        get("waits.other.e2e.test", 404, "route_not_found"),
 		"unknown":        get("v2.shop.e2e.test", 404, "route_not_found"),
-		"no project":     get("v1.nobody.e2e.test", 404, "route_not_found"),
+		"no project":     get("v1.unknown.e2e.test", 404, "route_not_found"),
 		"underscore":     get("v1_shop.e2e.test", 404, "route_not_found"),
 		"double dash":    get("v1--shop.e2e.test", 404, "route_not_found"),
 		"failed":         get("broken.shop.e2e.test", 503, "version_failed"),
@@ -171,8 +171,8 @@ func hosts() map[string]host {
 	}
 }
 
-// TestHostTricks asks the gateway under names that are wrong, odd, or somebody
-// else's.
+// TestHostTricks sends the gateway host names that are malformed, unusual, or those
+// of another server.
 // spec: [C6.5] [C6.10]
 func TestHostTricks(t *testing.T) {
 	t.Parallel()
@@ -201,8 +201,8 @@ func TestHostTricks(t *testing.T) {
 	d.livesOn()
 }
 
-// TestPathSelectors asks below an address, where they count, and below the base
-// domain, where a path is the app's own [D4].
+// TestPathSelectors sends path selectors to an address, where they select, and to the
+// base domain, where a path belongs to the app [D4].
 // spec: [C6.6] [C6.8]
 func TestPathSelectors(t *testing.T) {
 	t.Parallel()
@@ -236,8 +236,8 @@ func TestPathSelectors(t *testing.T) {
 
 const smuggled = "GET /smuggled HTTP/1.1\r\nHost: v1.shop.e2e.test\r\n\r\n"
 
-// smuggling is what a client may send to hide a second request in a first one,
-// by what the first must be answered with; 0 for nothing or any error.
+// smuggling holds what a client may send to hide a second request in a first one,
+// by the status that must answer the first; 0 for no answer or any error.
 func smuggling() map[string]struct {
 	bytes string
 	want  int
@@ -299,7 +299,7 @@ func smuggling() map[string]struct {
 }
 
 // TestSmuggling hides requests behind requests. The worker must see none of
-// them: whatever is in doubt is refused, and the connection ends with it.
+// them: an ambiguous request is refused and its connection closed.
 func TestSmuggling(t *testing.T) {
 	t.Parallel()
 	d := withRecorder(t)
@@ -332,8 +332,8 @@ func TestSmuggling(t *testing.T) {
 }
 
 // TestControlHeaders sends the headers that gateway and runtime use among
-// themselves [D45]. X-Forwarded-* are not of them: a client on loopback may be
-// the TLS proxy, and is believed.
+// themselves [D45]. X-Forwarded-* do not belong to them: a client on loopback may
+// be the TLS proxy and is trusted.
 func TestControlHeaders(t *testing.T) {
 	t.Parallel()
 	d := withRecorder(t)

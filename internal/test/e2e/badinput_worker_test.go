@@ -106,7 +106,7 @@ func (d *daemon) logged(project, version, want string) {
 	}
 }
 
-// leaking is a worker that tells its token to everybody.
+// leaking is a worker that prints its token in every answer.
 const leaking = `import { env } from 'cloudflare:workers';
 console.log('a string', env.TOKEN);
 console.log('an object', { TOKEN: env.TOKEN });

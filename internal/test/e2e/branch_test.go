@@ -35,7 +35,7 @@ func (w *world) fork(child, parent string) api.Version {
 	return v
 }
 
-// checkAll looks at the data of versions that serve.
+// checkAll checks the data of versions that serve.
 func (w *world) checkAll(versions ...string) {
 	w.t.Helper()
 	for _, v := range versions {
@@ -50,9 +50,9 @@ func (w *world) noCache(version string) {
 	}
 }
 
-// TestBranch: a child begins with its parent's data at one moment, whether that
-// is running, archived or gone from this machine, and from then on neither sees
-// what the other writes.
+// TestBranch: a child begins with its parent's data at one cut, whether the parent
+// runs, is archived or has no files on this machine; after the cut neither sees the
+// other's writes.
 // spec: [C2.5] [C2.6] [C2.7] [C2.8] [C2.9] [C2.13] [C2.19] [C4.3] [C9.2]
 func TestBranch(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestBranch(t *testing.T) {
 	w.checkAll("v1", "grandchild", "of-archived")
 }
 
-// branched looks at what the API tells of a child's data.
+// branched checks what the API reports of a child's data.
 func (w *world) branched(child, parent string) {
 	w.t.Helper()
 	v := w.ended(book, child)
@@ -129,7 +129,7 @@ func (w *world) branched(child, parent string) {
 	}
 }
 
-// TestForkIsSmall: what a fork writes does not grow with the data.
+// TestForkIsSmall: the bytes that a fork writes do not grow with the data.
 // spec: [C2.2] [C2.9]
 func TestForkIsSmall(t *testing.T) {
 	t.Parallel()
@@ -153,8 +153,8 @@ func TestForkIsSmall(t *testing.T) {
 }
 
 // TestFaultsFork kills the daemon at every step of a fork. After a restart the
-// child comes to be by itself, with all that its parent had when it was asked
-// for, and with nothing that came after it was ready.
+// child becomes ready without a client, with all writes of its parent before the
+// request, and none after it was ready.
 // spec: [C2.8] [C2.13]
 func TestFaultsFork(t *testing.T) {
 	t.Parallel()

@@ -17,11 +17,11 @@ import (
 	"github.com/svcctl/svcctl/internal/test/crashtest"
 )
 
-// held is what a version says it holds: how far each writer is in its database
-// and in its namespace.
+// held is the content that a version reports: the last entry of each writer in its
+// database and in its namespace.
 type held struct{ chain, kv map[int]int }
 
-// state asks a version, and looks whether its chains are whole.
+// state queries a version and checks that its chains are complete.
 func (w *crashRun) state(v *tested) held {
 	w.t.Helper()
 	var s struct {
@@ -53,7 +53,7 @@ func (w *crashRun) state(v *tested) held {
 	return h
 }
 
-// check looks whether a version still has what it acknowledged.
+// check checks that a version still has every acknowledged write.
 func (w *crashRun) check(v *tested) {
 	w.t.Helper()
 	known := v.acks()
@@ -65,8 +65,8 @@ func (w *crashRun) check(v *tested) {
 	}
 }
 
-// branchedWell compares a child that nobody has written to with what clients of
-// its parent know, and with what the object store gives back of the cut.
+// branchedWell compares a child without writes of its own with what clients of its
+// parent know, and with a restore of the cut from the object store.
 func (w *crashRun) branchedWell(child, parent *tested, before map[int]int) {
 	w.t.Helper()
 	tried := parent.tries()
@@ -81,14 +81,14 @@ func (w *crashRun) branchedWell(child, parent *tested, before map[int]int) {
 			w.t.Errorf("writer %d of %s is at %d and %d in %s, of %d: not one moment", writer, parent.id, n, h.kv[writer], child.id, most)
 		}
 	}
-	for writer := range h.chain { // a write that was cut off between the two counts as the lesser
+	for writer := range h.chain { // a write that was interrupted between the two counts as the lesser
 		child.known[writer], child.tried[writer] = min(h.chain[writer], h.kv[writer]), h.chain[writer]
 	}
 	w.restoreCut(child)
 }
 
-// restoreCut restores what the child began with from the object store alone. The
-// child's database must hold the same.
+// restoreCut restores the child's cut from the object store alone. The child's
+// database must be equal.
 func (w *crashRun) restoreCut(child *tested) {
 	w.t.Helper()
 	ctx := w.t.Context()
@@ -139,7 +139,7 @@ func difference(a, b string) string {
 	return fmt.Sprintf("%.80q and %.80q from byte %d", a[i:], b[i:], i)
 }
 
-// dumpOf is what the worker's /dump says of a file.
+// dumpOf is the worker's /dump of a database file.
 func dumpOf(t interface {
 	Helper()
 	Fatal(...any)
@@ -158,7 +158,7 @@ func dumpOf(t interface {
 		for i := range row {
 			if kind := s.ColumnType(i); kind == raw.Integer {
 				row[i] = s.Int64(i)
-			} else if kind == raw.Text { // NULL is nil; there is no other
+			} else if kind == raw.Text { // NULL is nil; no other type occurs
 				row[i] = s.Text(i)
 			}
 		}

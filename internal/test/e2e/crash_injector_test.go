@@ -23,11 +23,11 @@ type injector struct {
 	rand  *rand.Rand
 	sum   *crashTally
 
-	mu    sync.Mutex  // held while it does one
+	mu    sync.Mutex  // held during a disturbance
 	kills []time.Time // of runtimes of this daemon
 }
 
-// start lets it loose, until stop is called. Then all is well again.
+// start disturbs until stop is called, which ends every disturbance.
 func (m *injector) start() (stop func()) {
 	end := make(chan struct{})
 	var done sync.WaitGroup
@@ -58,7 +58,7 @@ func (m *injector) act() {
 		m.sum.Daemons++
 	case p < 13:
 		m.sum.Stores++
-		_ = m.store.Kill() // it may be dead
+		_ = m.store.Kill() // it may have exited
 	case p < 15:
 		m.store.Way.Down(true)
 		time.Sleep(time.Duration(m.rand.IntN(1500)) * time.Millisecond)
@@ -68,21 +68,20 @@ func (m *injector) act() {
 	}
 }
 
-// weather decides how bad the way to the store is.
+// weather chooses the faults between the daemon and the store.
 func (m *injector) weather() {
 	f := s3fault.Faults{Seed: m.rand.Uint64(), Latency: time.Duration(m.rand.IntN(10)) * time.Millisecond}
 	switch m.rand.IntN(3) {
 	case 0:
 		f.Rate = .02
-	case 1: // what hangs is waited for
+	case 1: // a hanging request needs a wait
 		f.Rate = .15
 		f.Kinds = slices.DeleteFunc(s3fault.All(), func(k s3fault.Kind) bool { return k == s3fault.Hang || k == s3fault.HangAfter })
 	}
 	m.store.Way.Set(f)
 }
 
-// kill kills a process of some version. Five in a minute may hit one version,
-// and then it is left dead, as it should be.
+// kill kills a process of a random version.
 func (m *injector) kill(text string, count *int) {
 	m.kills = slices.DeleteFunc(m.kills, func(at time.Time) bool { return time.Since(at) > time.Minute })
 	pids := m.d.pids(text)
@@ -95,7 +94,8 @@ func (m *injector) kill(text string, count *int) {
 	}
 }
 
-// restart kills the daemon, does something while nothing of it runs, and starts it.
+// restart kills the daemon, calls the function while none of its processes run, and
+// starts it.
 func (m *injector) restart(between func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -107,7 +107,7 @@ func (m *injector) restartLocked(between func()) {
 	m.d.kill()
 	m.d.noProcessesLeft()
 	between()
-	m.store.Way.Set(s3fault.Faults{}) // it asks the store whether it is fit
+	m.store.Way.Set(s3fault.Faults{}) // its start probes the store
 	if !m.d.start() {
 		m.d.t.Errorf("the daemon does not start again:\n%s", m.d.log.String())
 	}

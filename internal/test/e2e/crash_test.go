@@ -20,9 +20,9 @@ import (
 
 // TestCrash lets versions be written to, branched, archived, woken and
 // destroyed, while their processes, the daemon and the object store are killed
-// and the way to the store fails. A child has what its parent acknowledged, at
-// one moment; what the object store alone gives back of the cut is the same,
-// byte by byte of every row; and no version ever loses what it acknowledged.
+// and requests to the store fail. A child has the writes that its parent acknowledged
+// before one cut; a restore of that cut from the object store alone is equal in
+// every row; and no version loses an acknowledged write.
 func TestCrash(t *testing.T) {
 	t.Parallel()
 	limit := crashtest.Duration(10 * time.Second)
@@ -38,7 +38,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crashTally are the figures.
+// crashTally counts what a run did.
 type crashTally struct {
 	Worlds, Forks, OfArchived, Failed, Cuts, Acknowledged, Archived, Destroyed int
 	Workers, Hosts, Daemons, Stores, Machines                                  int
@@ -47,7 +47,7 @@ type crashTally struct {
 
 // crashRun is one daemon over all its lives, its object store, and what clients know.
 type crashRun struct {
-	*daemon // with its address of now
+	*daemon // with its current address
 
 	t        *testing.T
 	rand     *rand.Rand
@@ -78,7 +78,7 @@ func newCrashRun(t *testing.T, r *rand.Rand, sum *crashTally, sync bool) *crashR
 	return w
 }
 
-// run goes on for a while.
+// run executes random steps for the time of the test.
 func (w *crashRun) run(limit time.Duration) {
 	w.deploy("")
 	stop := w.injector.start()
@@ -95,7 +95,7 @@ func (w *crashRun) run(limit time.Duration) {
 	w.sum.Faults += w.store.Way.Counts().Injected()
 }
 
-// step is one thing that a user does.
+// step is one random action of a user.
 func (w *crashRun) step() {
 	parent := w.live[w.pick()]
 	production := parent.index == 1 // cannot be archived or destroyed
@@ -121,8 +121,8 @@ func (w *crashRun) pick() string {
 	return ids[w.rand.IntN(len(ids))]
 }
 
-// deploy makes a version, of a parent or none, looks whether it begins with what
-// its parent had, and has it written to.
+// deploy creates a version with or without a parent, checks that it begins with its
+// parent's data, and starts its writers.
 func (w *crashRun) deploy(parent string) {
 	w.next++
 	id := fmt.Sprint("v", w.next)
@@ -177,8 +177,8 @@ func (w *crashRun) destroy(v *tested) {
 	svctest.Succeeds(w.t, v.id+" to be destroyed", func() error { _, err := w.client().Destroy(w.t.Context(), project, v.id); return err })
 }
 
-// loseMachine removes what the daemon keeps of the versions' data. In sync mode
-// nothing is lost by it; async promises less, and is spared.
+// loseMachine removes the local files of all versions. In sync mode no data is lost;
+// async does not promise that, so the step is skipped.
 func (w *crashRun) loseMachine() {
 	if !w.sync {
 		return

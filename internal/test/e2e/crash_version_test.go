@@ -14,19 +14,19 @@ import (
 	"time"
 )
 
-// tested is a version that is written to, and what its clients know.
+// tested is a version with writers, and what its clients know.
 type tested struct {
 	w     *crashRun
 	id    string
 	url   string
 	index int
 
-	end context.CancelFunc // of the writers
+	end context.CancelFunc // stops the writers
 	all sync.WaitGroup
 
 	mu    sync.Mutex
 	known map[int]int // acknowledged, by writer
-	tried map[int]int // asked for
+	tried map[int]int // sent
 }
 
 // link is entry n of a writer's chain.
@@ -34,7 +34,7 @@ func link(w, n int) string {
 	return fmt.Sprintf("%x", sha256.Sum256(fmt.Appendf(nil, "%d/%d", w, n)))
 }
 
-// start starts the writers of a version: two that count, one that makes a mess.
+// start starts the writers of a version: two that count, one with transactions of random size.
 func (v *tested) start() {
 	ctx, cancel := context.WithCancel(v.w.t.Context())
 	v.end = cancel
@@ -45,7 +45,7 @@ func (v *tested) start() {
 	v.all.Go(func() { v.churn(ctx, rand.New(rand.NewPCG(seed, 1))) })
 }
 
-// stop ends them.
+// stop stops the writers and waits for them.
 func (v *tested) stop() {
 	v.end()
 	v.all.Wait()
@@ -93,7 +93,7 @@ func (v *tested) churn(ctx context.Context, r *rand.Rand) {
 	}
 }
 
-// mess is a transaction.
+// mess is a transaction of random size.
 func mess(r *rand.Rand) []string {
 	x := fmt.Sprint("x", r.IntN(3))
 	rows := func(n int) string {
@@ -135,7 +135,7 @@ func (v *tested) tries() map[int]int {
 	return maps.Clone(v.tried)
 }
 
-// acknowledged is how many of its own writes clients know of.
+// acknowledged is the number of writes that clients saw succeed.
 func (v *tested) acknowledged() (sum int) {
 	for w, n := range v.acks() {
 		if w/10 == v.index {

@@ -132,7 +132,7 @@ func (d *daemon) died() {
 	}
 }
 
-// stop asks politely and gives the exit code.
+// stop sends SIGTERM and returns the exit code.
 func (d *daemon) stop() int {
 	d.t.Helper()
 	if err := d.cmd.Process.Signal(syscall.SIGTERM); err != nil {

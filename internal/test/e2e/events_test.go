@@ -27,8 +27,8 @@ export default class extends WorkerEntrypoint {
   }
 }`
 
-// TestEvents runs the scheduled handler of a real version by hand, whatever happens
-// meanwhile.
+// TestEvents runs the scheduled handler of a real version by hand, while processes are
+// killed and calls are canceled.
 func TestEvents(t *testing.T) {
 	t.Parallel()
 	d := started(t)
@@ -47,7 +47,7 @@ func TestEvents(t *testing.T) {
 	canceled := d.eventBegins(ctx, v)
 	hangUp()
 	if e := svctest.Wait(t, "the end of the call", canceled); !errors.Is(e.err, context.Canceled) {
-		t.Errorf("a call that was given up: %+v, %v", e.run, e.err)
+		t.Errorf("a canceled call: %+v, %v", e.run, e.err)
 	}
 	d.logs(v, `scheduled "wait": canceled after`)
 
@@ -90,7 +90,7 @@ func (d *daemon) trigger(ctx context.Context, v api.Version, cron string, limit 
 	return d.client().TriggerScheduled(ctx, v.ProjectID, v.ID, api.TriggerScheduled{Cron: cron, TimeoutMs: limit})
 }
 
-// eventEnds runs an event and checks how it ends.
+// eventEnds runs an event and checks its outcome.
 func (d *daemon) eventEnds(v api.Version, cron string, limit int, outcome api.EventOutcome, failure string) api.ScheduledRun {
 	d.t.Helper()
 	run, err := d.trigger(d.t.Context(), v, cron, limit)
@@ -104,13 +104,13 @@ func (d *daemon) eventEnds(v api.Version, cron string, limit int, outcome api.Ev
 	return run
 }
 
-// triggered is how a call of the API ended.
+// triggered is the result of a call to the API.
 type triggered struct {
 	run api.ScheduledRun
 	err error
 }
 
-// eventBegins begins an event that lasts, and returns when it is under way.
+// eventBegins starts a long event and returns when its handler runs.
 func (d *daemon) eventBegins(ctx context.Context, v api.Version) <-chan triggered {
 	d.t.Helper()
 	seen := d.count(v, "begin wait")
@@ -123,7 +123,7 @@ func (d *daemon) eventBegins(ctx context.Context, v api.Version) <-chan triggere
 	return ended
 }
 
-// count counts the lines of a version's log that begin so.
+// count counts the lines of a version's log that begin with a prefix.
 func (d *daemon) count(v api.Version, text string) (n int) {
 	d.t.Helper()
 	lines, err := d.client().Logs(d.t.Context(), v.ProjectID, v.ID, 1000)

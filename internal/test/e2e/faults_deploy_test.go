@@ -15,7 +15,7 @@ import (
 const shop = "shop"
 
 // TestFaultsDeploy kills the daemon at every step of a deploy, with another
-// version in production. After a restart nobody has to do anything for the
+// version in production. After a restart no client has to repeat anything for the
 // deploy to end, and nothing that was there is lost.
 func TestFaultsDeploy(t *testing.T) {
 	t.Parallel()
@@ -34,7 +34,7 @@ func TestFaultsDeploy(t *testing.T) {
 		"deploy/deploying/done":    shop,
 		"deploy/ready/started":     shop,
 		"deploy/ready/done":        shop, // ready and production, and no route and no pointer yet
-		"registry/production/set":  shop, // the same, and nobody knows it yet
+		"registry/production/set":  shop, // the same, before any client knows it
 		"registry/job/finished":    book,
 	} {
 		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestFaultsFailing(t *testing.T) {
 	}
 }
 
-// TestFaultsProject: a project that exists, exists, even if nobody heard so.
+// TestFaultsProject: a created project exists, even if its client got no answer.
 func TestFaultsProject(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "SVC_FAILPOINT=registry/project/created:2")
@@ -110,7 +110,7 @@ func TestFaultsTwice(t *testing.T) {
 	}
 }
 
-// TestFaultsTooManyAttempts: a version that kills the daemon is given up after
+// TestFaultsTooManyAttempts: a version that kills the daemon fails after
 // three attempts [D25], wherever it is then, and others are deployed.
 func TestFaultsTooManyAttempts(t *testing.T) {
 	t.Parallel()

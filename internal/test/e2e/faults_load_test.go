@@ -19,7 +19,7 @@ import (
 
 const ledgerDir = "testdata/ledger"
 
-// cut is one promotion, as its client saw it.
+// cut is one promotion as its client saw it.
 type cut struct {
 	begin, end time.Time
 	to         string
@@ -79,9 +79,9 @@ func (d *daemon) backAndForth(n int) (cuts []cut) {
 	return cuts
 }
 
-// checkOrder follows one client through the promotions: after each one it may
-// go on, and never back. Production number i, cuts[i-1].to, can be met from the
-// begin of its promotion to the end of the next.
+// checkOrder follows one client through the promotions: after each one it may see
+// the next, and never the one before. Production number i, cuts[i-1].to, can answer
+// from the begin of its promotion to the end of the next.
 func checkOrder(t *testing.T, who string, answers []seen, cuts []cut) {
 	t.Helper()
 	now := 0

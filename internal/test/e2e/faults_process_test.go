@@ -25,9 +25,9 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// TestFaultsRuntimeKilled kills processes of a version under load. Requests of
-// that moment may fail, and say so; later ones do not, and what was
-// acknowledged is kept.
+// TestFaultsRuntimeKilled kills processes of a version under load. Requests in
+// flight may fail with an error; later ones do not, and every acknowledged write
+// is kept.
 func TestFaultsRuntimeKilled(t *testing.T) {
 	t.Parallel()
 	for name, pattern := range map[string]string{"workerd": workerd + " serve", "host": " runtime-host"} {
@@ -57,8 +57,8 @@ func TestFaultsRuntimeKilled(t *testing.T) {
 	}
 }
 
-// TestFaultsKilledUnderLoad kills the daemon itself under load: what was
-// acknowledged is kept.
+// TestFaultsKilledUnderLoad kills the daemon itself under load: every acknowledged
+// write is kept.
 func TestFaultsKilledUnderLoad(t *testing.T) {
 	t.Parallel()
 	d := started(t, "GATEWAY_PORT="+freePort(t))
@@ -76,8 +76,8 @@ func TestFaultsKilledUnderLoad(t *testing.T) {
 	d.checkLines(v.PreviewURL, writers.end())
 }
 
-// checkLines compares what the ledger holds with what it acknowledged. A line
-// whose answer was lost may be there.
+// checkLines compares the ledger with what it acknowledged. A line whose answer was
+// lost may be present.
 func (d *daemon) checkLines(url string, acknowledged []string) {
 	d.t.Helper()
 	var rows [][]string
@@ -95,7 +95,7 @@ func (d *daemon) checkLines(url string, acknowledged []string) {
 	}
 }
 
-// writers add lines to a ledger until the end.
+// writers add lines to a ledger until they are stopped.
 type writers struct {
 	d    *daemon
 	url  string
@@ -109,7 +109,7 @@ type writers struct {
 
 func (d *daemon) writeTo(url string, n int) *writers {
 	w := &writers{d: d, url: url, stop: make(chan struct{})}
-	client := d.http() // the address of the gateway stays
+	client := d.http() // the gateway keeps its address
 	for i := range n {
 		w.all.Go(func() { w.write(client, i) })
 	}
@@ -138,9 +138,9 @@ func (w *writers) write(client *http.Client, n int) {
 	}
 }
 
-// tellsOutage reports whether an answer says what a client should know while a
-// runtime is being restarted: it is gone, it is late, or, from a worker that
-// outlives its host for a moment, that its database is gone.
+// tellsOutage reports whether an answer is one of the expected errors while a runtime
+// is being restarted: unavailable, timed out or, from a worker that outlives its
+// host for a moment, a lost database.
 func tellsOutage(a answer) bool {
 	switch a.Header.Get("Svc-Error") {
 	case "runtime_unavailable":
@@ -174,8 +174,7 @@ func (w *writers) end() []string {
 	return w.lines
 }
 
-// pids are the processes below the daemon that were started with this text in
-// their command line.
+// pids are the processes below the daemon with this text in their command line.
 func (d *daemon) pids(text string) (pids []int) {
 	for _, p := range d.processes() {
 		if strings.Contains(p, text) {
@@ -190,7 +189,7 @@ func (d *daemon) pids(text string) (pids []int) {
 	return pids
 }
 
-// pidOf is the one such process.
+// pidOf is the only such process.
 func (d *daemon) pidOf(text string) int {
 	d.t.Helper()
 	pids := d.pids(text)
@@ -230,7 +229,7 @@ func (d *daemon) killStore() {
 	}
 }
 
-// reaches waits for a status on the way.
+// reaches waits until a version has a status.
 func (d *daemon) reaches(project, version string, status api.VersionStatus) {
 	d.t.Helper()
 	svctest.Succeeds(d.t, version+" to be "+string(status), func() error {
@@ -242,8 +241,8 @@ func (d *daemon) reaches(project, version string, status api.VersionStatus) {
 	})
 }
 
-// TestFaultsStopped stops the daemon politely in the middle of deploys. It ends
-// at once and well; what it did not finish, the next one does.
+// TestFaultsStopped shuts the daemon down gracefully in the middle of deploys. It exits
+// immediately with code 0; the next daemon finishes the deploys.
 func TestFaultsStopped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -282,8 +281,8 @@ func (w *world) stopsWell() {
 	w.noProcessesLeft()
 }
 
-// TestFaultsSecondDaemon: a data directory has one daemon. Another one says so
-// and changes nothing.
+// TestFaultsSecondDaemon: a data directory has one daemon. Another one fails
+// with an error and changes nothing.
 // spec: [C1.6]
 func TestFaultsSecondDaemon(t *testing.T) {
 	t.Parallel()

@@ -16,7 +16,7 @@ import (
 
 func sagaSteps() []string { return []string{"validate", "drain", "pointers", "commit", "activate"} }
 
-// forward is every place a promotion passes, in order.
+// forward lists the failpoints of a promotion, in order.
 func forward() []string {
 	points := []string{"registry/promotion/created"}
 	for _, step := range sagaSteps() {
@@ -25,7 +25,7 @@ func forward() []string {
 	return append(points, "registry/promotion/finished")
 }
 
-// backward is every place a promotion passes from the failure of step on.
+// backward lists the failpoints of a promotion from the failure of step on.
 func backward(step string) []string {
 	points := []string{"saga/" + step + "/failed"}
 	for _, s := range slices.Backward(sagaSteps()) {
@@ -62,7 +62,7 @@ func TestFaultsPromote(t *testing.T) {
 	}
 }
 
-// ends checks the newest promotion, and everything else.
+// ends checks the newest promotion, then the whole world.
 func (w *world) ends(want api.PromotionStatus, prod string) {
 	w.t.Helper()
 	if p := w.promotions()[0]; p.Status != want {
@@ -72,7 +72,7 @@ func (w *world) ends(want api.PromotionStatus, prod string) {
 }
 
 // TestFaultsPromoteUndone kills the daemon at every point of a promotion that
-// takes itself back: the next one goes on with that, and v1 stays production.
+// compensates: the next daemon continues that, and v1 stays production.
 // spec: [C8.10]
 func TestFaultsPromoteUndone(t *testing.T) {
 	t.Parallel()
@@ -105,14 +105,14 @@ func (w *world) undone(step string) {
 	if p.Status != api.PromotionStatusFailed || !strings.HasPrefix(p.Error, step+": ") {
 		w.t.Errorf("the promotion is %s (%s), want one that failed at %s", p.Status, p.Error, step)
 	}
-	if step == "pointers" { // what keeps it from being written is still in its place
+	if step == "pointers" { // the trigger that blocks the write is still set
 		return
 	}
 	w.check("v1")
 }
 
-// breakStep makes one step of the saga fail from now on, from outside of the
-// daemon: in the registry by a trigger, in the store by an object in the way.
+// breakStep makes one step of the saga fail from outside the daemon: in the registry
+// by a trigger, in the store by an object below the key.
 func (w *world) breakStep(step string) (mend func()) {
 	w.t.Helper()
 	when := map[string]string{
@@ -159,8 +159,8 @@ func (w *world) blockPointer() (mend func()) {
 }
 
 // TestFaultsPromoteEverywhere kills the daemon at every point of one promotion,
-// one after the other, and each time starts it before the children of the dead
-// one are gone.
+// one after the other, and starts it each time before the children of the killed
+// daemon have exited.
 func TestFaultsPromoteEverywhere(t *testing.T) {
 	t.Parallel()
 	t.Run("forward", func(t *testing.T) {
@@ -185,7 +185,7 @@ func TestFaultsPromoteEverywhere(t *testing.T) {
 	})
 }
 
-// walk lets the daemon die at each point, at boot, and starts it for good.
+// walk starts the daemon so that it exits at each point in turn, then without a point.
 func (w *world) walk(points []string) {
 	w.t.Helper()
 	for _, point := range points {

@@ -27,13 +27,13 @@ import (
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
-// world is a daemon together with all that its clients were told. Whatever
-// happens to the daemon, check has to find it again.
+// world is a daemon together with all answers that its clients received. check
+// compares the two after any fault.
 type world struct {
 	*daemon
 
-	want   map[svc.Ref]api.VersionStatus // how each version has to end
-	lost   map[svc.Ref]bool              // created without hearing the answer
+	want   map[svc.Ref]api.VersionStatus // expected end of each version
+	lost   map[svc.Ref]bool              // created, but the answer was lost
 	signed map[svc.Ref][]string          // names in the guestbook of a version
 	parent map[svc.Ref]string            // of versions that have one
 }
@@ -67,7 +67,7 @@ func (w *world) add(ref svc.Ref) {
 	w.write(w.ended(ref.Project, ref.Version), "before-"+ref.Version)
 }
 
-// write signs the guestbook of a version, for ever.
+// write signs the guestbook of a version permanently.
 func (w *world) write(v api.Version, name string) {
 	w.t.Helper()
 	w.sign(v.PreviewURL, name, 201)
@@ -76,7 +76,7 @@ func (w *world) write(v api.Version, name string) {
 }
 
 // create uploads a bundle and creates its version, as a pipeline does. The
-// daemon may die of it.
+// daemon may exit meanwhile.
 func (w *world) create(ref svc.Ref, data []byte) {
 	w.t.Helper()
 	if w.want[ref] == "" {
@@ -90,7 +90,7 @@ func (w *world) create(ref svc.Ref, data []byte) {
 	w.lost[ref] = err != nil
 }
 
-// request is what creates a version.
+// request is the request that creates a version.
 func (w *world) request(ref svc.Ref) api.CreateVersion {
 	r := api.CreateVersion{ID: ref.Version}
 	if parent := w.parent[ref]; parent != "" {
@@ -130,7 +130,7 @@ func (w *world) objects(bucket string) *s3.Bucket {
 	return store.Bucket(bucket, "")
 }
 
-// restart starts the daemon again once it is dead and nothing of it is left.
+// restart starts the daemon again once it and its children have exited.
 func (w *world) restart() {
 	w.t.Helper()
 	w.died()
@@ -141,7 +141,7 @@ func (w *world) restart() {
 	w.repeat()
 }
 
-// repeat is what clients do that got no answer: they ask again [D9].
+// repeat repeats the requests whose answers were lost, as clients do [D9].
 func (w *world) repeat() {
 	w.t.Helper()
 	for ref, lost := range w.lost {
@@ -182,7 +182,7 @@ func (w *world) check(prod string) {
 	})
 }
 
-// checkData asks a version on its preview host and looks for what was written.
+// checkData queries a version on its preview host for the acknowledged entries.
 func (w *world) checkData(v api.Version) {
 	w.t.Helper()
 	if got := w.served(v.PreviewURL + "/api").Header.Get("Svc-Version"); got != v.ID {
@@ -273,7 +273,7 @@ func (w *world) checkProduction(p api.Project) {
 	}
 }
 
-// checkRegistry has SQLite check its file.
+// checkRegistry runs SQLite's integrity check on the registry file.
 func (w *world) checkRegistry() {
 	w.t.Helper()
 	w.registry(func(db *sqlite.DB) {
@@ -316,7 +316,7 @@ func (w *world) kinds() (hosts, workers, stores int) {
 	return hosts, workers, stores
 }
 
-// promote asks for a promotion; "" when the daemon died of it.
+// promote requests a promotion; it returns "" if the daemon exited.
 func (w *world) promote(version string) (operation string) {
 	w.t.Helper()
 	p, err := w.client().Promote(w.t.Context(), book, version, api.PromoteVersion{})
@@ -326,7 +326,7 @@ func (w *world) promote(version string) (operation string) {
 	return p.OperationID
 }
 
-// promotions gives how the promotions of the guestbook ended, newest first.
+// promotions returns the results of the guestbook's promotions, newest first.
 func (w *world) promotions() []api.Promotion {
 	w.t.Helper()
 	page, err := w.client().Promotions(w.t.Context(), book, client.Page{Limit: 200})

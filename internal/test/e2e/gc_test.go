@@ -88,8 +88,8 @@ func TestGarbage(t *testing.T) {
 	middle := w.fork("middle", "parent")
 	w.fork("child", "parent")
 	w.fork("grandchild", "middle")
-	w.write(parent, "for-nobody-else")
-	w.write(middle, "for-nobody-else")
+	w.write(parent, "for-itself")
+	w.write(middle, "for-itself")
 	w.audited()
 
 	soon := []string{"SVC_GC_GRACE=4s", "SVC_LEASE_TTL=1s", "SVC_GC_EVERY=1s"}

@@ -29,7 +29,7 @@ func (d *daemon) guestbook(url string) guestbook {
 }
 
 // TestFromDirectoryToProduction is the main job: two versions of a real worker,
-// each on its own host with its own data, one promoted and taken back.
+// each on its own host with its own data, one promoted and rolled back.
 // spec: [C1.1] [C1.2] [C2.17] [C3.5] [C3.6] [C4.7] [C6.4] [C6.7] [C8.12]
 func TestFromDirectoryToProduction(t *testing.T) {
 	t.Parallel()

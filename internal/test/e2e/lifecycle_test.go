@@ -23,7 +23,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
-// runs waits until exactly so many versions have their two processes.
+// runs waits until exactly this number of versions have their two processes.
 func (w *world) runs(versions int) {
 	w.t.Helper()
 	svctest.Succeeds(w.t, fmt.Sprintf("%d versions to run", versions), func() error {
@@ -34,7 +34,7 @@ func (w *world) runs(versions int) {
 	})
 }
 
-// refused runs a command that must fail and checks how.
+// refused runs a command that must fail and checks its error.
 func (w *world) refused(exit int, says string, args ...string) {
 	w.t.Helper()
 	out, errs, code := w.run(w.home, args...)
@@ -43,7 +43,7 @@ func (w *world) refused(exit int, says string, args ...string) {
 	}
 }
 
-// answers checks what a preview host says.
+// answers checks the answer of a preview host.
 func (w *world) answers(url string, status int, code string) {
 	w.t.Helper()
 	if a := w.get(url); a.Status != status || a.Header.Get("Svc-Error") != code {
@@ -51,7 +51,7 @@ func (w *world) answers(url string, status int, code string) {
 	}
 }
 
-// files lists what lies on disk of a version of the guestbook.
+// files lists the files of a version of the guestbook.
 func (w *world) files(version string) (found []string) {
 	w.t.Helper()
 	for _, kind := range []string{"cache", "logs", "versions"} {
@@ -64,8 +64,7 @@ func (w *world) files(version string) (found []string) {
 	return found
 }
 
-// removed checks that nothing of a version of the guestbook is left but its
-// tombstone.
+// removed checks that only the tombstone of a version of the guestbook is left.
 func (w *world) removed(version string) {
 	w.t.Helper()
 	if found := w.files(version); len(found) > 0 {
@@ -82,7 +81,7 @@ func (w *world) removed(version string) {
 	w.answers(v.PreviewURL, 404, "route_not_found")
 }
 
-// TestLifecycle takes a version through its life by the commands people use.
+// TestLifecycle runs the lifecycle commands on a version, from deploy to destroy.
 // spec: [C1.7] [C2.1] [C2.4] [C6.9] [C7.11] [C8.13] [C9.1] [C9.2] [C9.7] [C9.10] [C9.11]
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
@@ -219,8 +218,8 @@ func TestArchiveUnderLoad(t *testing.T) {
 	clients.Wait()
 }
 
-// TestDestroyDuringDeploy ends deploys at the two steps that may last: while
-// the bundle does not come, and while the worker does not start.
+// TestDestroyDuringDeploy destroys versions during the two steps that may last:
+// while the bundle is awaited, and while the worker starts.
 // spec: [C9.10]
 func TestDestroyDuringDeploy(t *testing.T) {
 	t.Parallel()
@@ -280,8 +279,8 @@ func (w *world) settlesBut(status svc.Status) {
 }
 
 // TestFaultsLifecycle kills the daemon at every place of archive and wake, one
-// after the other, always the same version. It is ready and serves, or archived
-// and has no process, and its data is there.
+// after the other, always the same version. Each time it is ready and serves,
+// or archived without a process, and its data is complete.
 func TestFaultsLifecycle(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -302,7 +301,7 @@ func TestFaultsLifecycle(t *testing.T) {
 		{"wake/served", wake, api.VersionStatusReady},
 		{"wake/done", func() error { return errors.Join(archive(), wake()) }, api.VersionStatusReady},
 	} {
-		w.kill() // the state of the step before, on its way or not, is as good as any
+		w.kill() // any state of the step before is allowed
 		w.noProcessesLeft()
 		if !w.start("SVC_FAILPOINT=lifecycle/" + step.point) {
 			t.Fatalf("%s: the daemon ended", step.point)
@@ -329,7 +328,7 @@ func TestFaultsLifecycle(t *testing.T) {
 }
 
 // TestFaultsDestroy kills the daemon at every place of one destroy: each start
-// goes on where the last one died.
+// continues where the last one was killed.
 func TestFaultsDestroy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -337,7 +336,7 @@ func TestFaultsDestroy(t *testing.T) {
 	for i, point := range []string{"started", "moved", "stopped", "emptied", "removed"} {
 		w.kill()
 		w.noProcessesLeft()
-		w.start("SVC_FAILPOINT=lifecycle/destroy/" + point) // from the third on it dies of its own start
+		w.start("SVC_FAILPOINT=lifecycle/destroy/" + point) // from the third on, the start itself ends the daemon
 		if i < 2 {
 			if v := w.ended(book, "v2"); v.Status != api.VersionStatusReady {
 				t.Fatalf("before %s it is %s", point, v.Status)
@@ -368,8 +367,8 @@ func TestFaultsDestroy(t *testing.T) {
 	w.checkRegistry()
 }
 
-// A version that is being archived still answers what it was asked before. Who
-// forks it meanwhile gets its data of that moment, and nothing is left behind.
+// A version that is being archived still answers earlier requests. A fork made
+// meanwhile gets its data of that time, and no process or file remains.
 // spec: [C2.10] [C2.13]
 func TestForkWhileArchiving(t *testing.T) {
 	t.Parallel()
@@ -400,7 +399,7 @@ func TestForkWhileArchiving(t *testing.T) {
 		text, err := io.ReadAll(resp.Body)
 		answered <- fmt.Sprint(resp.StatusCode, " ", string(text), " ", err)
 	}()
-	if _, err := send.Write([]byte("la")); err != nil { // it is under way
+	if _, err := send.Write([]byte("la")); err != nil { // the request has begun
 		t.Fatal(err)
 	}
 	svctest.Succeeds(d.t, "the request to be in flight", func() error {
@@ -443,8 +442,8 @@ func TestForkWhileArchiving(t *testing.T) {
 	}
 }
 
-// A database that a worker has and never asked is forked, archived and woken
-// like any other.
+// A database that the worker never queried is forked, archived and woken like any
+// other.
 // spec: [C2.9] [C2.13]
 func TestUntouchedDatabase(t *testing.T) {
 	t.Parallel()

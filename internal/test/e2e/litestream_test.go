@@ -13,9 +13,8 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// TestLitestreamRestores: somebody who has nothing but the bucket and litestream's
-// own command gets the database of a root version back as it is. In sync mode
-// that holds at any moment.
+// TestLitestreamRestores restores the database of a root version from the bucket with
+// litestream's own command. In sync mode the copy is complete at any time.
 // spec: [C2.2] [C16.13]
 func TestLitestreamRestores(t *testing.T) {
 	t.Parallel()

@@ -50,7 +50,7 @@ func run(m *testing.M) int {
 	return wider(m)
 }
 
-// wider runs more tests at once than there are processors: most wait for a
+// wider runs more tests concurrently than there are processors: most wait for a
 // process to start or to die.
 func wider(m *testing.M) int {
 	flag.Parse()

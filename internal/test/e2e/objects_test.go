@@ -13,7 +13,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// pictures is a version whose worker keeps objects.
+// pictures is a version whose worker stores objects.
 type pictures struct {
 	*world
 	v api.Version
@@ -26,7 +26,7 @@ func (p pictures) put(method, key, body string) {
 	}
 }
 
-// has checks what the worker gives for a key, "" for nothing.
+// has checks the worker's answer for a key, "" for no object.
 func (p pictures) has(key, want string) {
 	p.t.Helper()
 	got := p.served(p.v.PreviewURL + "/" + key)
@@ -50,10 +50,10 @@ func (w *world) blobs() (keys []string) {
 	return keys
 }
 
-// TestObjects: a child begins with its parent's objects, whatever their size, and
-// from then on neither sees what the other does. It has them when it was archived,
-// when the runtime was killed, and when the parent is destroyed and collected; and
-// once it is gone too, so are they.
+// TestObjects: a child begins with its parent's objects of any size, and after that
+// neither sees the other's changes. The child keeps them when it is archived, when
+// its runtime is killed, and when the parent is destroyed and collected. When the
+// child is destroyed too, they are deleted.
 // spec: [C2.7] [C2.11] [C2.13]
 func TestObjects(t *testing.T) {
 	t.Parallel()
@@ -95,7 +95,7 @@ func TestObjects(t *testing.T) {
 	w.ok(dir, "versions", "archive", "v2")
 	w.ok(dir, "versions", "delete", "v1", "--yes")
 	svctest.Succeeds(w.t, "what only the parent had to be gone", func() error {
-		if left := w.blobs(); len(left) != 5 { // large, three parts, and mine
+		if left := w.blobs(); len(left) != 5 { // large, its three parts, and the child's own
 			return fmt.Errorf("%d blobs: %v", len(left), left)
 		}
 		return nil

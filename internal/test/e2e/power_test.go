@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestPreparedSurvivesThePower: a version is prepared once, so what that did is in
-// the object store when the version is ready: local files do not outlast the run
-// of the kernel, and nobody would migrate, or scrub, the data again.
+// TestPreparedSurvivesThePower: a version is prepared once, so the result is in the
+// object store when the version is ready: local files are not trusted after a power
+// failure, and no later start migrates or scrubs the data again.
 func TestPreparedSurvivesThePower(t *testing.T) {
 	t.Parallel()
 	const conf = `{ "name": "power", "main": "index.js", "compatibility_date": "2026-11-01",
@@ -22,7 +22,7 @@ func TestPreparedSurvivesThePower(t *testing.T) {
 		"migrations/0001_a.sql": "CREATE TABLE a (x)",
 	}
 	d := newDaemon(t)
-	window := "SVC_SYNC_WINDOW=1m" // nothing is shipped by itself in time
+	window := "SVC_SYNC_WINDOW=1m" // the test ends before the window does
 	if !d.start(window) {
 		t.Fatal(d.log.String())
 	}

@@ -22,7 +22,7 @@ const seededConfig = `{
   "d1_databases": [{ "binding": "DB" }, { "binding": "LOG", "migrations_dir": "log" }], "kv_namespaces": [{ "binding": "KV" }]
 }`
 
-// seededWorker answers with what its bindings hold.
+// seededWorker answers with the contents of its bindings.
 const seededWorker = `export default { async fetch(request, env) {
   const count = async (db, table) => db.prepare("select count(*) n from " + table).first("n").catch(() => -1);
   const found = await env.LOG.prepare("select rowid from words where words match 'needle'").first("rowid").catch(() => -1);
@@ -32,8 +32,8 @@ const seededWorker = `export default { async fetch(request, env) {
   });
 } }`
 
-// seededWith makes the directory of such a worker, with so many guests. Its dump
-// is of a time when the second migration was not there yet.
+// seededWith creates the directory of such a worker, with n guests. Its dump was made
+// before the second migration.
 func seededWith(t *testing.T, guests int) string {
 	t.Helper()
 	var dump strings.Builder
@@ -69,7 +69,7 @@ func sqliteFile(t *testing.T, text string) string {
 	return string(b)
 }
 
-// holds is what seededWorker answers with.
+// holds is the answer of seededWorker.
 type holds struct {
 	Guests, Starred, Log, Things, Found int
 	Greeting                            string
@@ -83,9 +83,9 @@ func (d *daemon) holds(v api.Version, want holds) {
 	}
 }
 
-// TestSeed: versions begin with what is in their bundle, each with its own;
-// children with their parent's, which has seen these files. More is imported while
-// a version serves.
+// TestSeed: a root version begins with the seeds of its bundle, a child with its
+// parent's data, which has imported these files. More is imported while a version
+// serves.
 // spec: [C2.10] [C2.18]
 func TestSeed(t *testing.T) {
 	t.Parallel()
@@ -110,7 +110,7 @@ func TestSeed(t *testing.T) {
 	changed.Guests = 1
 	d.holds(child, changed)
 
-	// What is imported is there at once, and what fails leaves nothing.
+	// An imported row is visible immediately, and a failed import leaves no row.
 	script, file := filepath.Join(d.home, "more.sql"), filepath.Join(d.home, "more.sqlite")
 	for path, text := range map[string]string{
 		script: "insert into guests(name) values ('late');\n",
@@ -131,7 +131,7 @@ func TestSeed(t *testing.T) {
 	if _, errs, code := d.run(dir, "d1", "import", "v3", file, "--binding", "DB"); code != 1 || !strings.Contains(errs, "table things already exists") {
 		t.Errorf("again: %d %s", code, errs)
 	}
-	if err := os.WriteFile(script, []byte("insert into guests(name) values ('x');\ninsert into nobody values (1);"), 0o600); err != nil {
+	if err := os.WriteFile(script, []byte("insert into guests(name) values ('x');\ninsert into missing values (1);"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if _, errs, code := d.run(dir, "d1", "import", "v3", script, "--binding", "DB"); code != 1 || !strings.Contains(errs, "line 2: no such table: nobody") {
@@ -227,7 +227,7 @@ func TestSeedOfChildOnce(t *testing.T) {
 	}
 }
 
-// TestSeedOnce: whenever the daemon dies, the deploy goes on after a restart and
+// TestSeedOnce: whenever the daemon is killed, the deploy continues after a restart and
 // each seed is there once.
 // spec: [C2.18]
 func TestSeedOnce(t *testing.T) {

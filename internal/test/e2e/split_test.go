@@ -20,10 +20,10 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// leaseTTL is that of the tests in which one daemon takes over from another.
+// leaseTTL is the lease time in tests of a takeover by another daemon.
 const leaseTTL = 5 * time.Second
 
-// external is the environment of a daemon on a store of its own kind.
+// external is the environment of a daemon on an external store.
 func external(store *s3test.Store, more ...string) []string {
 	return append([]string{
 		"S3_ENDPOINT=" + store.Through.Endpoint, "S3_ACCESS_KEY_ID=" + store.Through.AccessKey, "S3_SECRET_ACCESS_KEY=" + store.Through.SecretKey.Reveal(),
@@ -39,7 +39,7 @@ func objectStore(t *testing.T) *s3test.Store {
 
 // TestSplitBrain lets two daemons of two data directories serve one version from
 // one object store. The one that serves is suspended with all its processes in
-// the middle of its writes; the other takes over; the first goes on. It must
+// the middle of its writes; the other takes over; the first continues. It must
 // answer nothing, and no line that either of them acknowledged may be lost.
 // spec: [C16.13]
 func TestSplitBrain(t *testing.T) {
@@ -47,7 +47,7 @@ func TestSplitBrain(t *testing.T) {
 	store := objectStore(t)
 	b := &daemonPair{t: t}
 	for _, name := range []string{"a", "b"} {
-		// A bundle is uploaded once: the daemons have a bucket for it each.
+		// A bundle is uploaded once, so each daemon has its own bucket for bundles.
 		d := started(t, external(store, "SVC_DURABILITY=sync", "SVC_ARTIFACTS_BUCKET=artifacts-"+name, "RUNTIME_BUCKET=runtime")...)
 		b.daemons = append(b.daemons, d)
 	}
@@ -66,7 +66,7 @@ func TestSplitBrain(t *testing.T) {
 	t.Logf("%d rounds, %d lines acknowledged, 0 lost; the other daemon served after %v", b.rounds, len(b.lines), b.took)
 }
 
-// daemonPair are the daemons and what they acknowledged.
+// daemonPair holds the daemons and what they acknowledged.
 type daemonPair struct {
 	t       *testing.T
 	daemons []*daemon
@@ -77,7 +77,7 @@ type daemonPair struct {
 	took    []time.Duration
 }
 
-// round suspends the owner and wakes it when the other one has taken over.
+// round suspends the owner and resumes it when the other one has taken over.
 func (b *daemonPair) round() {
 	b.rounds++
 	old, taker := b.daemons[b.owner], b.daemons[1-b.owner]
@@ -93,7 +93,7 @@ func (b *daemonPair) round() {
 	b.took = append(b.took, time.Since(began).Round(time.Millisecond))
 	woken := time.Now()
 	for _, pid := range pids {
-		_ = syscall.Kill(pid, syscall.SIGCONT) // the last first: as it comes
+		_ = syscall.Kill(pid, syscall.SIGCONT) // in any order
 	}
 	svctest.Succeeds(old.t, "the old owner to notice", func() error {
 		if !strings.Contains(old.log.String()[writers.logged:], "data_fenced") {
@@ -101,7 +101,7 @@ func (b *daemonPair) round() {
 		}
 		return nil
 	})
-	b.await(others, 30) // the new one goes on
+	b.await(others, 30) // the new owner serves
 	for _, l := range writers.end() {
 		if l.began.After(woken) {
 			b.t.Errorf("the old owner acknowledges %s, asked for %v after it was woken", l.text, l.began.Sub(woken))
@@ -133,7 +133,7 @@ func (d *daemon) suspend() (pids []int) {
 	return pids
 }
 
-// line is one that was acknowledged.
+// line is an acknowledged line.
 type line struct {
 	text  string
 	began time.Time
@@ -141,7 +141,7 @@ type line struct {
 
 // lineWriters write lines through one daemon, as fast as it takes them.
 type lineWriters struct {
-	logged int // how long the daemon's log was before
+	logged int // length of the daemon's log before
 	stop   context.CancelFunc
 	all    sync.WaitGroup
 
@@ -153,7 +153,7 @@ func (b *daemonPair) write(d *daemon, n int) *lineWriters {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	s := &lineWriters{stop: cancel, logged: len(d.log.String())}
 	c := d.http()
-	c.Timeout = leaseTTL / 2 // one that is suspended answers nothing
+	c.Timeout = leaseTTL / 2 // a suspended daemon does not answer
 	for i := range n {
 		s.all.Go(func() {
 			for k := 0; ctx.Err() == nil; k++ {
