@@ -11,36 +11,37 @@ import (
 
 // Defaults of Config.
 const (
-	// DefaultHoldTimeout is how long a request waits for a cut-over [D20].
+	// DefaultHoldTimeout is the time limit for a request that waits for a promote [D20].
 	DefaultHoldTimeout = 10 * time.Second
-	// DefaultStartWait is how long a request waits for a runtime that is
-	// starting again: a restart takes some 50 ms, a slow one a second.
+	// DefaultStartWait is the time limit for a request that waits for a runtime
+	// that restarts: a restart takes about 50 ms, a slow one a second.
 	DefaultStartWait = 2 * time.Second
-	// DefaultIdleTimeout ends connections without requests.
+	// DefaultIdleTimeout is the time limit for a connection without a request.
 	DefaultIdleTimeout = 2 * time.Minute
-	// DefaultHeaderTimeout is how long a head may take from its first byte on.
+	// DefaultHeaderTimeout is the time limit for a head, from its first byte.
 	DefaultHeaderTimeout = 15 * time.Second
-	// DefaultMaxHeld bounds the requests that wait, over all projects.
+	// DefaultMaxHeld is the maximum number of waiting requests of all projects.
 	DefaultMaxHeld = 4096
-	// DefaultMaxHeader bounds a request's head. workerd takes about 500 KB.
+	// DefaultMaxHeader is the maximum size of a request's head, in bytes. workerd
+	// accepts about 500 KB.
 	DefaultMaxHeader = 128 << 10
 )
 
-// VerifyHeader carries Config.VerifySecret: the request may then reach a
-// version that is not ready yet. The header never reaches a worker.
+// VerifyHeader is the header for Config.VerifySecret: a request with the secret
+// may reach a version that is not ready yet. The header never reaches a worker.
 const VerifyHeader = "X-Svc-Verify"
 
-// Config is what a gateway needs. Only Ingress is required; zero values stand
-// for the defaults.
+// Config configures a gateway. Only Ingress is required; a zero value selects the
+// default.
 type Config struct {
 	Ingress      *svc.Ingress
 	Engine       Engine
 	Logger       *slog.Logger
 	Observer     Observer
-	VerifySecret svc.Secret // "" lets nobody reach a version that is not ready
+	VerifySecret svc.Secret // "": no request reaches a version that is not ready
 	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded headers are
-	// believed and extended; everybody else's are replaced [D45]. Nil trusts
-	// loopback: there, it is a TLS proxy of this machine or a local user.
+	// believed and extended; those of all other peers are replaced [D45]. Nil
+	// trusts loopback addresses: a TLS proxy or a user of this machine.
 	TrustedProxies []netip.Prefix
 
 	HoldTimeout   time.Duration
@@ -70,22 +71,23 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Observer is told what happens, for metrics [D31]. Its methods are called on
-// the request's goroutine and must return at once.
+// Observer receives the events that metrics count [D31]. Its methods are called on
+// the request's goroutine and must not block.
 type Observer interface {
-	// ObserveRequest is called once for each answered or abandoned request. For
-	// a websocket that is when its handshake is over.
+	// ObserveRequest is called once for each answered or abandoned request; for
+	// a websocket, at the end of its handshake.
 	ObserveRequest(Observation)
-	// ObserveWebsocket is called with +1 and -1.
+	// ObserveWebsocket is called with +1 when a websocket opens and with -1 when it
+	// closes.
 	ObserveWebsocket(ref svc.Ref, role svc.Role, delta int)
 }
 
-// Observation is one request. Ref is zero and Role "" when no version was
-// found; Status is 499 when the client left before an answer.
+// Observation describes one request. Ref is zero and Role "" if no version was
+// found; Status is 499 if the client closed its connection before the response.
 type Observation struct {
 	Ref      svc.Ref
 	Role     svc.Role
 	Status   int
-	Error    string // the gateway's own error code, "" for an answer of the worker
+	Error    string // the gateway's own error code; "" for a response of the worker
 	Duration time.Duration
 }

@@ -16,35 +16,35 @@ import (
 const (
 	phaseIdle   = int64(iota) // before a request's first byte
 	phaseHead                 // in a request's head
-	phaseActive               // at a request
+	phaseActive               // in a request
 	phaseClosed               // closed by the gateway; no request may begin
 	phaseBits   = 2
 )
 
 const (
-	// lingerTime is how long a connection that is given up may still send, so
-	// that its client can read the answer before it sees a reset.
+	// lingerTime is the time for which an abandoned connection may still send, so
+	// that its client can read the response before it receives a reset.
 	lingerTime = time.Second
-	// lingerBytes bounds the rest of a body that is read and thrown away.
+	// lingerBytes is the maximum number of body bytes that are read and discarded.
 	lingerBytes = 256 << 10
 )
 
-// conn is a client's connection. Its goroutine owns everything but what is
-// marked otherwise.
+// conn is a client's connection. Its goroutine owns all fields, except where a
+// comment says otherwise.
 type conn struct {
 	g    *goEngine
 	nc   net.Conn
 	peer peer
 	in   input
-	home *[]byte // where in's buffer came from
+	home *[]byte // the pooled buffer of in
 	now  time.Time
 
-	phase atomic.Int64 // unix milliseconds << phaseBits | phase; also the sweep's
+	phase atomic.Int64 // unix milliseconds << phaseBits | phase; the sweep changes it too
 
 	watch  watch
 	tunnel *tunnel // the websocket that the last request opened
 
-	mu      sync.Mutex // of the next two, for whoever cuts the connection off
+	mu      sync.Mutex // guards the next two, which abort uses too
 	aborted bool
 	up      *upconn
 }
@@ -70,18 +70,17 @@ func (c *conn) serve(ctx context.Context) {
 	}
 }
 
-// close runs last, also after a panic, which must not take the other
-// connections along.
+// close runs last, also after a panic, which must not end the other connections.
 func (c *conn) close(ctx context.Context) {
 	if p := recover(); p != nil {
-		c.g.cfg.Logger.ErrorContext(ctx, "a connection failed", "panic", p, "stack", string(debug.Stack()))
+		c.g.cfg.Logger.ErrorContext(ctx, "connection panicked", "panic", p, "stack", string(debug.Stack()))
 	}
 	c.abort()
 	c.stopWatch()
 	c.releaseInput()
 }
 
-// releaseInput gives the input buffer back.
+// releaseInput returns the input buffer to its pool.
 func (c *conn) releaseInput() {
 	if c.home != nil {
 		c.g.inputs.Put(c.home)
@@ -105,8 +104,8 @@ func (c *conn) next(ctx context.Context) bool {
 	return keep
 }
 
-// readHead reads and parses a head. When it returns false, what there is to
-// answer has been answered.
+// readHead reads and parses a head. If it returns false, the error response was
+// sent already, if there is one.
 func (c *conn) readHead(ctx context.Context, x *exchange) bool {
 	for seen := 0; ; {
 		b := c.in.bytes()
@@ -136,16 +135,16 @@ func (c *conn) readHead(ctx context.Context, x *exchange) bool {
 	}
 }
 
-// enter changes the phase. It fails when the connection was closed as idle or
-// slow meanwhile.
+// enter changes the phase. It fails if the sweep has closed the connection as idle
+// or slow.
 func (c *conn) enter(phase int64) bool {
 	old := c.phase.Load()
 	return old&(1<<phaseBits-1) != phaseClosed &&
 		c.phase.CompareAndSwap(old, c.now.UnixMilli()<<phaseBits|phase)
 }
 
-// closeIfIdle closes a connection that has been idle, or at a head, for too
-// long. It may be called from any goroutine.
+// closeIfIdle closes a connection that has been idle, or in a head, for longer than
+// its limit. It may be called from any goroutine.
 func (c *conn) closeIfIdle(now time.Time) {
 	old := c.phase.Load()
 	limit := c.g.cfg.IdleTimeout
@@ -160,8 +159,8 @@ func (c *conn) closeIfIdle(now time.Time) {
 	}
 }
 
-// abort cuts off the client and the runtime's connection. It may be called
-// from any goroutine and again.
+// abort closes the connections of client and runtime. It may be called from any
+// goroutine, and again.
 func (c *conn) abort() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -172,7 +171,7 @@ func (c *conn) abort() {
 	}
 }
 
-// attach makes up the connection that abort and a client's hanging up close.
+// attach makes up the connection that abort and cutUpstream close.
 func (c *conn) attach(up *upconn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +179,7 @@ func (c *conn) attach(up *upconn) bool {
 	return !c.aborted
 }
 
-// cutUpstream closes the runtime's connection: that cancels the worker's work.
+// cutUpstream closes the runtime's connection, which cancels the worker.
 func (c *conn) cutUpstream() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -191,7 +190,7 @@ func (c *conn) cutUpstream() {
 
 // linger prepares the end of a connection on which the client may still be
 // sending: an immediate close would reset it, and the client might lose the
-// answer. What comes is read into buf and thrown away.
+// response. It reads into buf and discards what it reads.
 func linger(nc net.Conn, buf []byte) {
 	tcp, ok := nc.(*net.TCPConn)
 	if !ok || tcp.CloseWrite() != nil {
@@ -206,5 +205,5 @@ func linger(nc net.Conn, buf []byte) {
 	}
 }
 
-// errClientGone says that there is nobody left to answer.
+// errClientGone reports that the client has closed its connection.
 var errClientGone = errors.New("the client has gone")

@@ -9,9 +9,9 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// SetVersion makes ref known, or changes its state. The spare connections of a
-// runtime that it no longer names are closed and its websockets end with 1012;
-// its requests in flight go on.
+// SetVersion adds ref, or changes its state. If the state no longer names the same
+// runtime, the spare connections of that runtime are closed and its websockets end
+// with 1012; its requests in flight continue.
 func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -29,7 +29,8 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	}
 }
 
-// upstreamFor keeps the upstream of a runtime that is still the same process.
+// upstreamFor returns the upstream of the runtime in state: that of old if it is the
+// same process.
 func upstreamFor(old *version, state svc.Upstream) *upstream {
 	if state.Socket == "" || state.Starting {
 		return nil
@@ -41,8 +42,8 @@ func upstreamFor(old *version, state svc.Upstream) *upstream {
 	return newUpstream(state.Socket)
 }
 
-// retire is called when a table without v is in place. next is the upstream
-// that the version has now.
+// retire is called after a table without v was stored. next is the current upstream
+// of the version.
 func (v *version) retire(next *upstream) {
 	if v.upstream != nil && v.upstream != next {
 		v.upstream.retire()
@@ -52,7 +53,7 @@ func (v *version) retire(next *upstream) {
 	close(v.replaced)
 }
 
-// RemoveVersion makes ref unknown.
+// RemoveVersion removes ref.
 func (g *Gateway) RemoveVersion(ref svc.Ref) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -64,8 +65,9 @@ func (g *Gateway) RemoveVersion(ref svc.Ref) {
 	old.retire(nil)
 }
 
-// DrainVersion waits until the requests are done that runtimes of ref answer
-// which SetVersion has taken away, or ctx ends. Websockets do not count.
+// DrainVersion waits for the requests in flight of the runtimes of ref that
+// SetVersion has retired, or for the end of ctx, whose cause it then returns.
+// Websockets do not count.
 func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
 	v := g.table.Load().versions[ref]
 	if v == nil {
@@ -84,12 +86,13 @@ func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
 	return nil
 }
 
-// SetProduction points a project's production host at version; "" at none.
+// SetProduction makes version the target of a project's production host; "" means
+// no version.
 func (g *Gateway) SetProduction(id, version string) {
 	g.setProject(id, func(p *project) { p.prod = version })
 }
 
-// setProject stores a changed copy of a project, known before or not.
+// setProject stores a changed copy of a project, which it creates if necessary.
 func (g *Gateway) setProject(id string, change func(*project)) *project {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -102,21 +105,21 @@ func (g *Gateway) setProject(id string, change func(*project)) *project {
 	return p
 }
 
-// Hold makes new requests of a project's production host wait, until Release
-// or Config.HoldTimeout [D20]. Requests that were claimed go on.
+// Hold makes new requests of a project's production host wait, until Release or
+// Config.HoldTimeout [D20]. Requests that were claimed continue.
 func (g *Gateway) Hold(id string) { g.setProject(id, func(*project) {}).gate.hold() }
 
-// Release lets the waiting requests of a production host go on, to whatever
-// SetProduction said last. Without a hold it does nothing.
+// Release ends the wait of the requests of a production host; they reach the version
+// of the last SetProduction. Without a hold it does nothing.
 func (g *Gateway) Release(id string) {
 	if p := g.table.Load().projects[id]; p != nil {
 		p.gate.release()
 	}
 }
 
-// DrainProduction waits until the requests that were claimed through the
-// production host before the last Hold are done, or ctx is. Websockets do not
-// count [D20].
+// DrainProduction waits for the requests that were claimed through the production
+// host before the last Hold, or for the end of ctx, whose cause it then returns.
+// Websockets do not count [D20].
 func (g *Gateway) DrainProduction(ctx context.Context, id string) error {
 	p := g.table.Load().projects[id]
 	if p == nil {
@@ -128,10 +131,9 @@ func (g *Gateway) DrainProduction(ctx context.Context, id string) error {
 	return nil
 }
 
-// CloseWebsockets ends, after a while, the websockets that ref serves now in
-// this role ("" for both), with 1012 Service Restart [D20]. It returns at
-// once. Those of a version that is production (again) when the time has come
-// stay open if the role is production.
+// CloseWebsockets ends the current websockets of ref in this role ("" for both) with
+// 1012 Service Restart [D20], after the given time. It does not wait. Websockets of
+// the production role stay open if the version is production at that time.
 func (g *Gateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
 	v := g.table.Load().versions[ref]
 	if v == nil {
@@ -151,7 +153,7 @@ func (g *Gateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duratio
 	})
 }
 
-// later runs f in a while, unless the gateway is closed before.
+// later calls f after the given time, unless the gateway is closed before.
 func (g *Gateway) later(after time.Duration, f func()) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -12,15 +12,15 @@ import (
 )
 
 var (
-	differentialTime = flag.Duration("differential.duration", 0, "how long TestDifferential makes up scenarios; 0 for a fixed number of them")
-	differentialSeed = flag.Uint64("differential.seed", 1, "seed of its first scenario; 0 takes one of the clock")
+	differentialTime = flag.Duration("differential.duration", 0, "duration of TestDifferential; 0 for a fixed number of scenarios")
+	differentialSeed = flag.Uint64("differential.seed", 1, "seed of its first scenario; 0 for one of the clock")
 )
 
-// differentialRuns is the number of scenarios by default: about a second.
+// differentialRuns is the default number of scenarios, which take about a second.
 const differentialRuns = 300
 
-// TestDifferential compares the gateway's own HTTP with net/http: what clients,
-// workers and metrics see of random but legal requests is the same, but for what
+// TestDifferential compares the gateway's own HTTP with net/http: clients, workers
+// and metrics see the same of random valid requests, except for the differences that
 // docs/guide/operating.md lists.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
@@ -42,15 +42,15 @@ func TestDifferential(t *testing.T) {
 	t.Logf("%d scenarios from seed %d on", n, seed)
 }
 
-// TestDifferences shows what TestDifferential leaves out: where net/http and the
-// gateway's own HTTP answer differently. docs/guide/operating.md lists the same.
+// TestDifferences has the cases that TestDifferential omits: where net/http and the
+// gateway's own HTTP answer differently. docs/guide/operating.md lists them.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	const get, ok = "GET / HTTP/1.1\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 	for name, tc := range map[string]struct {
 		request, answer string
-		field           string // of the answer that the client gets
-		own, std        string // its status line and that field
+		field           string // of the client's response
+		own, std        string // the status line and that field
 	}{
 		"escape in the path": {"GET /%zz HTTP/1.1\r\n", ok, "", "HTTP/1.1 200 OK", "HTTP/1.1 400 Bad Request"},
 		"other expectation":  {get + "Expect: tea\r\n", ok, "", "HTTP/1.1 200 OK", "HTTP/1.1 417 Expectation Failed"},

@@ -1,43 +1,44 @@
-// Package gateway carries user traffic: it finds the version that a request's
-// Host names, claims its runtime, and copies the request to it and the answer
-// back over a unix socket. spec: [C6.1] to [C6.10], [D3] [D4] [D20] [D44] [D45].
+// Package gateway serves user traffic: it finds the version that the Host of a
+// request names, claims the version's runtime, and copies the request to the
+// runtime and the response back over a unix socket. spec: [C6.1] to [C6.10], [D3] [D4] [D20] [D44] [D45].
 //
 // # Routing
 //
-// What is routed lives in an immutable table behind an atomic pointer. Every
-// change (SetVersion, RemoveVersion, SetProduction) builds a new table; a
-// request reads one without a lock. The table is a projection of the registry:
-// nothing here is saved, the daemon fills it at start.
+// The routes are in an immutable table behind an atomic pointer. Each change
+// (SetVersion, RemoveVersion, SetProduction) builds a new table; a request reads
+// the table without a lock. The table is a projection of the registry: it is not
+// stored, the daemon fills it at start.
 //
 // # Claim before use
 //
-// A request claims a runtime before it touches it and releases it when it is
-// done. A retired runtime refuses claims, so nothing can begin on it any more
-// while what runs is waited for. The production host has claims of its own
-// (see gate): Hold makes new requests wait, DrainProduction waits for those
-// that were claimed before the hold, Release lets the waiting ones go on.
+// A request claims a runtime before it uses the runtime, and releases the claim
+// when the request is done. A retired runtime refuses claims, so a drain waits
+// for a number of requests that only falls. The production host has claims of
+// its own (see gate): Hold makes new requests wait, DrainProduction waits for the
+// requests that were claimed before the hold, Release ends the wait.
 //
 // # Engines
 //
-// What is decided about a request exists once (Gateway.forward, request); an
-// engine moves its bytes. There are two: goEngine, which the next section is
-// about, and stdEngine, which is net/http. TestDifferential holds them to the
-// same behavior.
+// The decisions about a request exist once (Gateway.forward, request); an engine
+// moves the bytes. There are two engines: goEngine, which the next section
+// describes, and stdEngine, which is net/http. TestDifferential checks that they
+// behave alike.
 //
 // # Connections
 //
-// The gateway speaks HTTP/1.1 itself, through package http1, because the two
-// things it must do exactly are what net/http hides: it forwards paths, header
-// lines and early or interim answers as they are, and it notices at once that
-// a client has hung up and closes the runtime's connection, which is what
-// makes workerd cancel the worker. One goroutine serves a connection; a
-// second one, which reads what the client sends meanwhile, is started only for
-// uploads, websockets and answers that take longer than some milliseconds.
+// The engine go has its own HTTP/1.1, in package http1, because net/http hides
+// two things that the gateway must do exactly: the gateway forwards paths, header
+// lines, early responses and interim responses unchanged, and it detects
+// immediately that a client has closed its connection and then closes the
+// runtime's connection, which makes workerd cancel the worker. One goroutine
+// serves a connection. A second goroutine, which reads what the client sends
+// meanwhile, runs only for uploads, websockets and responses that take longer
+// than some milliseconds.
 //
 // # Ownership and failure
 //
 // Serve owns its listener and connections until Shutdown. All methods are safe
-// for concurrent use. A failure of a runtime is that request's answer
-// (502 runtime_unavailable) and never the gateway's: an answer that breaks off
-// ends its connection, so that a client cannot take it for a whole one.
+// for concurrent use. If a runtime fails, the response of that request is 502
+// runtime_unavailable; other requests are not affected. A response that ends early
+// closes its connection, so that a client cannot mistake it for a complete one.
 package gateway

@@ -10,8 +10,8 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// TestDrainVersion: an archived version's last request is answered, and waited
-// for; new ones are refused meanwhile.
+// TestDrainVersion checks that a drain waits for the last request of an archived
+// version, which is answered, and that new requests are refused meanwhile.
 // spec: [C6.9]
 func TestDrainVersion(t *testing.T) { engines(t, testDrainVersion) }
 

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Engine names one of the programs that carry requests.
+// Engine names an implementation of HTTP.
 type Engine string
 
 // The engines.
@@ -15,27 +15,27 @@ const (
 	EngineStd Engine = "std" // net/http
 )
 
-// engine speaks HTTP with clients and runtimes. What is decided about a request
-// is the gateway's and the same for every engine: where it goes, whether it
-// waits (Gateway.forward), the heads that runtime and client get (request), the
-// errors, and what is counted. An engine moves the bytes, within the limits of
-// Config.
+// engine implements HTTP with clients and runtimes. The gateway makes the decisions
+// about a request, the same ones for each engine: the route, the wait
+// (Gateway.forward), the heads for runtime and client (request), the errors, and
+// what is counted. An engine moves the bytes, within the limits of Config.
 //
-// Its connections count in Gateway.running. None may begin once Gateway.closing
-// is set, which Gateway.mu guards.
+// The connections of an engine count in Gateway.running. No connection may begin
+// once Gateway.closing is set, which Gateway.mu guards.
 type engine interface {
 	// serve accepts connections until ln is closed.
 	serve(ctx context.Context, ln net.Listener) error
-	// sweep closes the connections that idle, or send a head, for too long.
+	// sweep closes the connections that exceed a time limit.
 	sweep(now time.Time)
-	// closeIdle closes the connections without a request, and each other one
-	// after its request. It is called once, when Gateway.closing is set.
+	// closeIdle closes the connections without a request, and each other
+	// connection after its request. It is called once, when Gateway.closing is set.
 	closeIdle()
-	// abort closes every connection, and those to runtimes that serve them.
+	// abort closes every connection, and the connections to runtimes that serve
+	// them.
 	abort()
 }
 
-//nolint:ireturn // which one is the operator's choice
+//nolint:ireturn // the operator chooses the engine
 func newEngine(g *Gateway) engine {
 	switch g.cfg.Engine {
 	case EngineGo:

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// goEngine is the gateway's own HTTP/1.1: a goroutine per connection and no
-// other, on most requests.
+// goEngine is the gateway's own HTTP/1.1. Most requests need no goroutine but that
+// of their connection.
 type goEngine struct {
 	*Gateway
 
@@ -34,8 +34,8 @@ func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
 			e.start(ctx, nc)
 		case e.closing.Load() || errors.Is(err, net.ErrClosed):
 			return err
-		default: // out of file descriptors, most often: open connections continue
-			e.cfg.Logger.WarnContext(ctx, "accepting a connection", "error", err)
+		default: // most often no free file descriptor: open connections continue
+			e.cfg.Logger.WarnContext(ctx, "accepting a connection failed; retrying", "error", err)
 			select {
 			case <-time.After(sweepEvery / 10):
 			case <-e.closed:

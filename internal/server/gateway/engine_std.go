@@ -10,14 +10,13 @@ import (
 	"time"
 )
 
-// stdEngine serves clients with net/http, and reads answers of runtimes with it.
+// stdEngine serves clients with net/http, and reads responses of runtimes with it.
 // It is slower than goEngine and less strict: docs/guide/operating.md lists the
-// differences. It is the reference that tests compare goEngine with, and the
-// fallback of operators.
+// differences. Tests compare goEngine with it, and operators may select it.
 //
-// It writes to the spare connections of the upstream itself rather than through
-// an http.Transport, so that both engines send the same heads and repeat the
-// same requests.
+// It writes to the spare connections of the upstream itself, not through an
+// http.Transport, so that both engines send the same heads and repeat the same
+// requests.
 type stdEngine struct {
 	*Gateway
 
@@ -34,7 +33,8 @@ func newStdEngine(g *Gateway) *stdEngine {
 	return e
 }
 
-// bufioSlop is how much more than MaxHeaderBytes a net/http server reads.
+// bufioSlop is the number of bytes that a net/http server reads beyond
+// MaxHeaderBytes.
 const bufioSlop = 4096
 
 func (e *stdEngine) serve(ctx context.Context, ln net.Listener) error {
@@ -46,12 +46,12 @@ func (e *stdEngine) serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog: slog.NewLogLogger(e.cfg.Logger.Handler(), slog.LevelWarn),
 	}
 	err := s.Serve(stdListener{ln, e})
-	s.SetKeepAlivesEnabled(!e.closing.Load()) // else each answer is the last one of its connection
+	s.SetKeepAlivesEnabled(!e.closing.Load()) // else each response is the last one of its connection
 	return err
 }
 
-// track follows a connection. Its requests count it until it is closed, those
-// that became websockets until serveTunnel is done.
+// track registers a connection until it is closed. The connection of a websocket
+// stays registered until serveTunnel returns.
 func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	c, ok := nc.(*stdConn)
 	if !ok {
@@ -76,14 +76,14 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// forget ends the accounting of a connection. Gateway.mu must be held.
+// forget unregisters a connection. Gateway.mu must be held.
 func (e *stdEngine) forget(c *stdConn) {
 	c.cancel()
 	delete(e.conns, c)
 	e.running.Done()
 }
 
-// sweep does nothing: net/http has timeouts of its own.
+// sweep does nothing: net/http has its own time limits.
 func (e *stdEngine) sweep(time.Time) {}
 
 func (e *stdEngine) closeIdle() {
@@ -105,7 +105,7 @@ func (e *stdEngine) abort() {
 	}
 }
 
-// stdListener gives net/http connections that the gateway has a hand in.
+// stdListener wraps the connections that net/http serves in a stdConn.
 type stdListener struct {
 	net.Listener
 	e *stdEngine

@@ -8,16 +8,16 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Retry-After, in every 503 [D14]. Soon is for what the gateway waits for
-// itself, later for what somebody must do something about.
+// Values of Retry-After, which each 503 has [D14]. retrySoon is for conditions that
+// end by themselves, retryLater for those that need an operator.
 const (
 	retrySoon  = time.Second
 	retryLater = time.Minute
 )
 
-// Internal outcomes of a claim; they are never answered.
+// Internal results of a claim; a client never receives them.
 var (
-	errRetired     = errors.New("the runtime takes no more requests")
+	errRetired     = errors.New("the runtime accepts no more requests")
 	errStarting    = errors.New("the runtime is starting")
 	errUnreachable = errors.New("the runtime cannot be reached")
 )
@@ -69,7 +69,7 @@ func errNotAsked() *svc.Error {
 
 const headTooLarge = "the request head is too large"
 
-// badRequest turns an error of the grammar into an answer.
+// badRequest returns the response to a request that violates the grammar.
 func badRequest(err error) *svc.Error {
 	var e *http1.Error
 	if errors.As(err, &e) && e.Status == 431 {
@@ -78,7 +78,7 @@ func badRequest(err error) *svc.Error {
 	return svc.Errorf(svc.BadRequest, svc.CodeBadRequest, "the request cannot be understood").Because(err)
 }
 
-// statusOf is the HTTP status of an answer with this error.
+// statusOf returns the HTTP status of a response with this error.
 func statusOf(e *svc.Error) int {
 	var grammar *http1.Error
 	switch {

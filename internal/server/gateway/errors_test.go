@@ -14,8 +14,8 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// The gateway's own answers, each as JSON and as HTML, are in
-// testdata/errors.golden; SVC_UPDATE_GOLDEN=1 writes it anew.
+// TestErrorAnswers compares the gateway's own responses, each as JSON and as HTML,
+// with testdata/errors.golden; SVC_UPDATE_GOLDEN=1 writes that file.
 // spec: [C6.9] [C6.10] [C7.18]
 func TestErrorAnswers(t *testing.T) { engines(t, testErrorAnswers) }
 
@@ -77,8 +77,8 @@ func testErrorOfHead(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// What cannot be understood is refused, and the connection ends; but for what
-// net/http understands.
+// TestBadRequests checks that a request that cannot be parsed is refused and that
+// its connection ends, except where net/http parses it.
 // spec: [C1.14]
 func TestBadRequests(t *testing.T) { engines(t, testBadRequests) }
 
@@ -90,7 +90,7 @@ func testBadRequests(t *testing.T, engine gateway.Engine) {
 		request string
 		want    int
 		code    string
-		std     int // what net/http's reading of it is answered with, 0 for the same
+		std     int // status with net/http, 0 for the same
 	}{
 		"no host":        {"GET / HTTP/1.1\r\n\r\n", 400, "bad_request", 0},
 		"two hosts":      {"GET / HTTP/1.1\r\n" + host + "Host: other.apps.test\r\n\r\n", 400, "bad_request", 0},
@@ -133,8 +133,8 @@ func testBadRequests(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// Broken chunks never reach the worker as the end of a body, and nothing behind
-// them is taken for a request.
+// TestBadChunks checks that invalid chunks never reach the worker as the end of a
+// body, and that the bytes behind them are not parsed as a request.
 func TestBadChunks(t *testing.T) { engines(t, testBadChunks) }
 
 func testBadChunks(t *testing.T, engine gateway.Engine) {

@@ -8,18 +8,18 @@ import (
 // bufferSize is the size of the buffers that bodies are copied through.
 const bufferSize = 32 << 10
 
-// exchange is a request and its answer in the engine go. It is used again for
-// others, with its memory; nothing of it may be kept.
+// exchange is a request and its response in the engine go. It is pooled with its
+// buffers: no reference to it may outlive the request.
 type exchange struct {
 	request
 
 	upload upload
-	head   []byte // for the runtime: head, and the body as far as it had come
-	buf    []byte // what comes from the runtime; see frameChunk for its margins
+	head   []byte // for the runtime: the head, and the part of the body that has arrived
+	buf    []byte // from the runtime; frameChunk describes its margins
 	out    []byte // for the client
-	reply  int    // length of the answer's head in buf[headroom:]
-	filled int    // bytes of buf[headroom:] that hold something
-	began  bool   // some of the answer has been sent
+	reply  int    // length of the response's head in buf[headroom:]
+	filled int    // number of bytes in buf[headroom:]
+	began  bool   // a part of the response was sent
 }
 
 func newExchange() *exchange {
@@ -32,7 +32,7 @@ func (x *exchange) begin() {
 	x.reply, x.filled, x.status, x.errCode, x.began = 0, 0, 0, "", false
 }
 
-// end drops what grew too big to be kept.
+// end drops buffers that are too large to keep.
 func (x *exchange) end() {
 	const keep = 64 << 10
 	if cap(x.head) > keep {
@@ -46,8 +46,8 @@ func (x *exchange) end() {
 	}
 }
 
-// handle answers the request in x. It reports whether the connection can carry
-// another one.
+// handle answers the request in x. It reports whether another request may follow on
+// the connection.
 func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	x.start = c.now
 	c.g.inflight.Add(1)

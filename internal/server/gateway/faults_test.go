@@ -33,7 +33,7 @@ func testRuntimeDiesBeforeAnswering(t *testing.T, engine gateway.Engine) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if name == "ambiguous" && engine == gateway.EngineStd {
-				return // net/http believes the chunks
+				return // net/http uses the chunks
 			}
 			b := start(t, gateway.Config{Engine: engine})
 			var connections atomic.Int64
@@ -46,7 +46,7 @@ func testRuntimeDiesBeforeAnswering(t *testing.T, engine gateway.Engine) {
 			for _, method := range []string{"GET", "POST"} {
 				resp, body := b.do(t, request(t, method, "v1.shop.apps.test", "/", nil))
 				unavailable(t, resp)
-				if strings.Contains(body, "SSH") || !strings.Contains(b.log.String(), "a runtime did not answer") {
+				if strings.Contains(body, "SSH") || !strings.Contains(b.log.String(), "runtime did not answer") {
 					t.Errorf("%s, log %s", body, b.log.String())
 				}
 			}
@@ -57,7 +57,8 @@ func testRuntimeDiesBeforeAnswering(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// An answer that breaks off must not look whole.
+// TestRuntimeDiesWithinItsAnswer checks that a response that ends early does not
+// look complete.
 func TestRuntimeDiesWithinItsAnswer(t *testing.T) { engines(t, testRuntimeDiesWithinItsAnswer) }
 
 func testRuntimeDiesWithinItsAnswer(t *testing.T, engine gateway.Engine) {
@@ -84,15 +85,15 @@ func testRuntimeDiesWithinItsAnswer(t *testing.T, engine gateway.Engine) {
 					resp.Body.Close()
 				}
 				if err == nil {
-					t.Errorf("HTTP/%s: the answer looks whole", version)
+					t.Errorf("HTTP/%s: the response looks complete", version)
 				}
 			}
 		})
 	}
 }
 
-// A spare connection that the runtime has closed meanwhile costs nobody an
-// answer, where the request can be sent again.
+// TestStaleConnection checks that a request on a spare connection that the runtime has
+// closed is repeated if that is safe.
 func TestStaleConnection(t *testing.T) { engines(t, testStaleConnection) }
 
 func testStaleConnection(t *testing.T, engine gateway.Engine) {
@@ -142,24 +143,25 @@ func TestNoRuntime(t *testing.T) { engines(t, testNoRuntime) }
 
 func testNoRuntime(t *testing.T, engine gateway.Engine) {
 	b := start(t, gateway.Config{Engine: engine})
-	b.ready(shop, filepath.Join(svctest.ShortDir(t), "nobody"))
+	b.ready(shop, filepath.Join(svctest.ShortDir(t), "absent"))
 	resp, _ := b.get(t, "v1.shop.apps.test", "/")
 	unavailable(t, resp)
 
-	// The supervisor notices a crash within the time a request waits for that.
+	// The supervisor detects a crash while the request waits.
 	answers := make(chan string)
 	go func() {
 		resp, body := b.do(t, request(t, http.MethodPost, "v1.shop.apps.test", "/", strings.NewReader("x")))
 		answers <- fmt.Sprint(resp.StatusCode, body)
 	}()
-	svctest.Eventually(t, "it is looking for the runtime", func() bool { return b.Inflight() == 1 })
+	svctest.Eventually(t, "the request waits for the runtime", func() bool { return b.Inflight() == 1 })
 	b.ready(shop, always(t, "back"))
 	if got := <-answers; got != "200back" {
 		t.Errorf("%s\n%s", got, b.log.String())
 	}
 }
 
-// Requests that were claimed go on when their version is taken away.
+// TestRetiredRuntimeFinishes checks that claimed requests continue when their version
+// is removed.
 func TestRetiredRuntimeFinishes(t *testing.T) { engines(t, testRetiredRuntimeFinishes) }
 
 func testRetiredRuntimeFinishes(t *testing.T, engine gateway.Engine) {
@@ -168,7 +170,7 @@ func testRetiredRuntimeFinishes(t *testing.T, engine gateway.Engine) {
 	b.ready(shop, w.socket)
 	answers := make(chan string)
 	go func() { _, body := b.get(t, "v1.shop.apps.test", "/wait?id=x"); answers <- body }()
-	svctest.Eventually(t, "it is in flight", func() bool { return b.Routes()[0].Inflight == 1 })
+	svctest.Eventually(t, "the request is in flight", func() bool { return b.Routes()[0].Inflight == 1 })
 	b.RemoveVersion(shop)
 	if resp, _ := b.get(t, "v1.shop.apps.test", "/"); resp.StatusCode != http.StatusNotFound {
 		t.Error(resp.Status)
@@ -183,7 +185,7 @@ func TestFullAcceptQueue(t *testing.T) { engines(t, testFullAcceptQueue) }
 
 func testFullAcceptQueue(t *testing.T, engine gateway.Engine) {
 	if _, err := os.Stat("/proc/sys/net/core/somaxconn"); err != nil {
-		t.Log("the queue's length is not known here; the requests must be answered all the same")
+		t.Log("the length of the queue is unknown; the requests must be answered anyway")
 	}
 	b := start(t, gateway.Config{Engine: engine})
 	b.ready(shop, startWorker(t, "v1").socket)

@@ -13,7 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway"
 )
 
-// seen is what testdata/worker.js saw of a request.
+// seen is a request as testdata/worker.js received it.
 type seen struct {
 	Method  string            `json:"method"`
 	URL     string            `json:"url"`
@@ -62,7 +62,7 @@ func testForwardedRequest(t *testing.T, engine gateway.Engine) {
 			"cf-connecting-ip": "127.0.0.1",
 		},
 	}
-	// The URL is the worker's reading; the path must be the client's bytes.
+	// The worker has parsed the URL; its path must be the client's bytes.
 	got.URL = strings.Replace(strings.ToLower(got.URL), ":80/", "/", 1)
 	want.URL = strings.ToLower(want.URL)
 	if diff := cmp.Diff(want, got); diff != "" {

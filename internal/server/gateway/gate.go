@@ -7,14 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// gate stands before a project's production host [D20]. Requests enter epochs;
-// a hold closes the current epoch, a release begins the next. Whoever was
-// claimed before the hold is in an epoch of the past and can be waited for.
+// gate controls the requests of a project's production host [D20]. A request
+// enters an epoch; a hold closes the current epoch, a release begins the next one.
+// The requests that were claimed before the hold are in a past epoch, and drain
+// waits for them.
 type gate struct {
 	cur atomic.Pointer[epoch]
 
 	mu   sync.Mutex
-	past []*epoch // closed and not known to be empty
+	past []*epoch // closed, and possibly not empty
 }
 
 type epoch struct {
@@ -30,8 +31,8 @@ func newGate() *gate {
 
 func newEpoch() *epoch { return &epoch{tally: newTally(), over: make(chan struct{})} }
 
-// enter claims a place in the current epoch; ok is false while the gate is
-// held, and then the caller waits for the epoch to be over and tries again.
+// enter enters the current epoch; ok is false while the gate is held, and then the
+// caller waits until the epoch is over and tries again.
 func (g *gate) enter() (e *epoch, ok bool) {
 	e = g.cur.Load()
 	return e, e.acquire()

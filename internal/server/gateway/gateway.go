@@ -10,10 +10,10 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// sweepEvery is how often idle and slow connections are looked for.
+// sweepEvery is the time between two searches for idle and slow connections.
 const sweepEvery = time.Second
 
-// Gateway routes user traffic. Make one with New, serve with Serve.
+// Gateway routes user traffic. New creates one, Serve serves a listener.
 type Gateway struct {
 	cfg    Config
 	engine engine
@@ -21,18 +21,18 @@ type Gateway struct {
 
 	inflight   atomic.Int64 // requests
 	websockets atomic.Int64
-	held       atomic.Int64 // requests that wait for a cut-over or a start
+	held       atomic.Int64 // requests that wait for a promote or a start
 	closing    atomic.Bool
 	closed     chan struct{} // closed when Shutdown begins
 
-	mu        sync.Mutex // of table changes and what follows
+	mu        sync.Mutex // for changes of the table, and the fields below
 	listeners map[net.Listener]struct{}
 	timers    map[*time.Timer]struct{}
 	running   sync.WaitGroup // connections, and Serve itself
 }
 
-// New returns a gateway without routes. It panics without an Ingress, or with
-// an Engine that does not exist.
+// New returns a gateway without routes. It panics without an Ingress, or if the
+// Engine is unknown.
 func New(cfg Config) *Gateway {
 	if cfg.Ingress == nil {
 		panic("gateway: no ingress")
@@ -46,9 +46,9 @@ func New(cfg Config) *Gateway {
 	return g
 }
 
-// Serve accepts connections from ln, which it owns from now on, until Shutdown
-// or the end of ctx; then it returns nil. The end of ctx cuts everything off:
-// call Shutdown for a graceful end. Several listeners may be served.
+// Serve accepts connections from ln, which it owns, until Shutdown or the end of
+// ctx; then it returns nil. The end of ctx closes every connection: call Shutdown
+// for a graceful end. Several listeners may be served.
 func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	if !g.addListener(ln) {
 		return ln.Close()
@@ -77,10 +77,9 @@ func (g *Gateway) addListener(ln net.Listener) bool {
 	return true
 }
 
-// Shutdown stops accepting, ends idle connections and asks websockets to end
-// (1012), lets requests in flight finish and returns when they have. When ctx
-// ends first it cuts off the rest and returns ctx's error. It may be called
-// again.
+// Shutdown stops accepting, closes idle connections, sends websockets a close
+// frame (1012) and waits for the requests in flight. If ctx ends first, it closes
+// the remaining connections and returns ctx's error. It may be called again.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.beginClose()
 	for _, v := range g.table.Load().versions {
@@ -111,7 +110,8 @@ func (g *Gateway) beginClose() {
 	}
 }
 
-// stopAccepting closes listeners and timers. It reports whether this call did.
+// stopAccepting closes listeners and timers. It reports whether this call was the
+// first.
 func (g *Gateway) stopAccepting() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -121,7 +121,7 @@ func (g *Gateway) stopAccepting() bool {
 	for ln := range g.listeners {
 		_ = ln.Close()
 	}
-	close(g.closed) // ends holds: their clients find the port closed
+	close(g.closed) // ends holds: their clients see a closed port
 	for t := range g.timers {
 		t.Stop()
 		delete(g.timers, t)
@@ -135,7 +135,7 @@ func (g *Gateway) abort() {
 	g.engine.abort()
 }
 
-// sweepLoop closes connections that idle or send a head too slowly, and spare
+// sweepLoop closes connections that are idle or send too slowly, and spare
 // connections to runtimes.
 func (g *Gateway) sweepLoop(quit <-chan struct{}) {
 	tick := time.NewTicker(sweepEvery)

@@ -22,13 +22,13 @@ func TestMain(m *testing.M) { svctest.Main(m, nil) }
 
 const (
 	base    = "apps.test"
-	timeout = svctest.Patience // for what must happen
+	timeout = svctest.Patience // for events that must happen
 )
 
 var shop = svc.Ref{Project: "shop", Version: "v1"}
 
-// engines runs a test with each engine: what clients and workers see must not
-// depend on it.
+// engines runs a test with each engine: clients and workers must see the same with
+// both.
 func engines(t *testing.T, test func(*testing.T, gateway.Engine)) {
 	t.Parallel()
 	for _, engine := range []gateway.Engine{gateway.EngineGo, gateway.EngineStd} {
@@ -106,7 +106,7 @@ func answerOf(r *http.Response) answer {
 	return answer{r.StatusCode, r.Status, r.Header, r.Trailer, r.ContentLength, r.TransferEncoding, r.Close}
 }
 
-// get asks a host and returns the answer with its body.
+// get sends a GET and returns the response with its body.
 func (b *bench) get(t testing.TB, host, path string) (answer, string) {
 	t.Helper()
 	return b.do(t, request(t, http.MethodGet, host, path, nil))
@@ -135,7 +135,7 @@ func request(t testing.TB, method, host, path string, body io.Reader) *http.Requ
 	return req
 }
 
-// raw is a connection on which a test speaks byte by byte.
+// raw is a connection on which a test reads and writes bytes.
 type raw struct {
 	net.Conn
 	*bufio.Reader
@@ -162,7 +162,7 @@ func (r *raw) send(s string) {
 	}
 }
 
-// answer reads one answer whole.
+// answer reads one complete response.
 func (r *raw) answer(method string) (answer, string) {
 	r.t.Helper()
 	resp, err := http.ReadResponse(r.Reader, &http.Request{Method: method})
@@ -177,7 +177,7 @@ func (r *raw) answer(method string) (answer, string) {
 	return answerOf(resp), string(body)
 }
 
-// ended checks that nothing more comes.
+// ended checks that the connection ends without further bytes.
 func (r *raw) ended() {
 	r.t.Helper()
 	if rest, err := io.ReadAll(r.Reader); err != nil || len(rest) > 0 {
@@ -185,8 +185,8 @@ func (r *raw) ended() {
 	}
 }
 
-// fakeRuntime listens as a runtime would; serve gets each connection, and its
-// number from 1 on.
+// fakeRuntime listens like a runtime; serve receives each connection, and its number
+// from 1.
 func fakeRuntime(t testing.TB, serve func(n int, c *raw)) (socket string) {
 	t.Helper()
 	socket = filepath.Join(svctest.ShortDir(t), "s")
@@ -225,7 +225,7 @@ func fakeRuntime(t testing.TB, serve func(n int, c *raw)) (socket string) {
 	return socket
 }
 
-// next reads a request with its body; ok is false at the connection's end.
+// next reads a request with its body; ok is false at the end of the connection.
 func (r *raw) next() (req *http.Request, body string, ok bool) {
 	req, err := http.ReadRequest(r.Reader)
 	if err != nil {
@@ -235,7 +235,7 @@ func (r *raw) next() (req *http.Request, body string, ok bool) {
 	return req, string(b), err == nil
 }
 
-// reply answers with a body of known length.
+// reply sends a response with a body of known length.
 func (r *raw) reply(status, body string, headers ...string) {
 	fmt.Fprintf(r.Conn, "HTTP/1.1 %s\r\nContent-Length: %d\r\n", status, len(body))
 	for _, h := range headers {

@@ -8,16 +8,16 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
-// cfObject becomes request.cf. workerd answers 500 to anything but JSON there,
-// and shows its own socket's address when it is absent, so it is always set.
+// cfObject becomes request.cf. workerd answers 500 if the field is not JSON, and
+// shows the address of its own socket if it is absent, so it is always set.
 const cfObject = `{"httpProtocol":"HTTP/1.1"}`
 
-// maxRequestID is the longest request id that is taken over from a client.
+// maxRequestID is the maximum length of a client's request id, in bytes.
 const maxRequestID = 128
 
-// meta is what the gateway itself reads from, and says in, a request's head.
+// meta holds what the gateway itself reads from a request's head and sets in it.
 type meta struct {
-	target      []byte // as sent, when a selector was looked for in it
+	target      []byte // as the client sent it, if it may have a path selector
 	verify      []byte
 	accept      []byte
 	https       bool
@@ -25,11 +25,11 @@ type meta struct {
 	xff         []byte // X-Forwarded-For as received from a trusted peer; owned
 	id          []byte // X-Request-Id; owned
 	traceparent []byte // owned
-	newTrace    bool   // a client's tracestate has no meaning any more
+	newTrace    bool   // the traceparent is new: a client's tracestate does not apply
 }
 
-// inspect reads the fields the gateway acts on and marks those it replaces, or
-// keeps from workers, so that appendRequest leaves them out [D45].
+// inspect reads the fields that concern the gateway and marks those that it replaces
+// or withholds from workers, so that appendRequest omits them [D45].
 func (x *request) inspect(p *peer) {
 	x.meta.host = x.req.Host
 	list := x.req.List
@@ -41,7 +41,7 @@ func (x *request) inspect(p *peer) {
 	x.makeIDs()
 }
 
-// inspectField reports whether the field is the gateway's to replace.
+// inspectField reports whether the gateway replaces the field.
 func (x *request) inspectField(f *http1.Field, trusted bool) bool {
 	m, name := &x.meta, f.Name
 	switch name[0] | 0x20 {
@@ -98,7 +98,7 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 	return true
 }
 
-// saneID reports whether a client's request id may be kept [D14].
+// saneID reports whether a client's request id is valid [D14].
 func saneID(b []byte) bool {
 	for _, c := range b {
 		switch {
@@ -111,8 +111,8 @@ func saneID(b []byte) bool {
 	return len(b) > 0 && len(b) <= maxRequestID
 }
 
-// makeIDs makes the request id and trace that the client did not send. One
-// random number serves both, so logs by either can be joined.
+// makeIDs creates the request id and traceparent that the client did not send. Both
+// are of the same random number, so that logs with either can be joined.
 func (x *request) makeIDs() {
 	m := &x.meta
 	m.newTrace = len(m.traceparent) == 0
@@ -121,7 +121,7 @@ func (x *request) makeIDs() {
 	}
 	var raw [24]byte
 	for i := 0; i < len(raw); i += 8 {
-		binary.LittleEndian.PutUint64(raw[i:], rand.Uint64()) //nolint:gosec // G404: names a request, guards nothing
+		binary.LittleEndian.PutUint64(raw[i:], rand.Uint64()) //nolint:gosec // G404: the id of a request is no secret
 	}
 	raw[0] |= 1 // neither id may be all zero
 	raw[16] |= 1
@@ -162,7 +162,7 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// appendRequest appends the head that the runtime gets.
+// appendRequest appends the head for the runtime.
 func (x *request) appendRequest(b []byte, p *peer) []byte {
 	req, m := &x.req, &x.meta
 	b = append(append(append(b, req.Method...), ' '), req.Target...)
@@ -195,7 +195,7 @@ func (x *request) appendRequest(b []byte, p *peer) []byte {
 	return b
 }
 
-// appendFraming says how the body comes and whether the connection switches.
+// appendFraming appends the fields about the body's framing and the upgrade.
 func appendFraming(b []byte, req *http1.Request) []byte {
 	switch {
 	case req.Chunked:

@@ -55,9 +55,9 @@ func TestTraceparent(t *testing.T) {
 	}
 }
 
-// FuzzForwardedHead checks that whatever head a client sends, the runtime gets
-// one that parses again to the same method, target and framing, with exactly
-// one of each field the gateway answers for.
+// FuzzForwardedHead checks that for each head of a client, the head for the runtime
+// parses to the same method, target and framing, with exactly one of each field that
+// the gateway sets.
 func FuzzForwardedHead(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: a\r\nX-Svc-Cf: x\r\nConnection: x-svc-cf, host\r\n\r\n"))
 	f.Add([]byte("POST /x HTTP/1.1\r\nHost: a\r\nx-forwarded-for: 1\r\nContent-Length: 3\r\n\r\n"))

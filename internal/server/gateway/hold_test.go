@@ -16,8 +16,8 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// Under load, production goes back and forth between two versions: no request
-// fails, and after each cut-over only the new version answers.
+// TestCutOverUnderLoad checks that no request fails while the production host changes
+// between two versions, and that only the new version answers after each change.
 // spec: [C6.4]
 func TestCutOverUnderLoad(t *testing.T) { engines(t, testCutOverUnderLoad) }
 
@@ -59,7 +59,7 @@ func testCutOverUnderLoad(t *testing.T, engine gateway.Engine) {
 	for n := range 30 {
 		target := []string{"v2", "v1"}[n%2]
 		enough := asked.Load() + 20
-		svctest.Eventually(t, "requests come through", func() bool { return asked.Load() > enough || t.Failed() })
+		svctest.Eventually(t, "requests are answered", func() bool { return asked.Load() > enough || t.Failed() })
 		b.Hold("shop")
 		if err := b.DrainProduction(t.Context(), "shop"); err != nil {
 			t.Error(err)
@@ -94,7 +94,7 @@ func testHeldRequestsWait(t *testing.T, engine gateway.Engine) {
 			answers <- fmt.Sprint(resp.StatusCode, body, resp.Header.Get("Svc-Version"))
 		}()
 	}
-	svctest.Eventually(t, "they wait", func() bool { return b.Held() == 3 })
+	svctest.Eventually(t, "the requests wait", func() bool { return b.Held() == 3 })
 	b.SetProduction("shop", "v2")
 	b.Release("shop")
 	b.Release("shop")
@@ -119,7 +119,7 @@ func testHoldIsBounded(t *testing.T, engine gateway.Engine) {
 		}
 	}
 	resp, _ := b.get(t, "shop.apps.test", "/")
-	check(resp) // it has waited long enough
+	check(resp) // the time limit was reached
 	c := b.raw(t)
 	c.send("GET / HTTP/1.1\r\nHost: shop.apps.test\r\n\r\n")
 	b2 := start(t, gateway.Config{Engine: engine, MaxHeld: 1})
@@ -130,13 +130,13 @@ func testHoldIsBounded(t *testing.T, engine gateway.Engine) {
 	first.send("GET / HTTP/1.1\r\nHost: shop.apps.test\r\n\r\n")
 	svctest.Eventually(t, "the first waits", func() bool { return b2.Held() == 1 })
 	resp, _ = b2.get(t, "shop.apps.test", "/")
-	check(resp) // one too many
+	check(resp) // above MaxHeld
 	first.Close()
-	svctest.Eventually(t, "a client that leaves makes room", func() bool { return b2.Held() == 0 })
+	svctest.Eventually(t, "a client that leaves is no longer held", func() bool { return b2.Held() == 0 })
 }
 
-// A drain waits for what was claimed through the production host before the
-// hold, and for nothing else.
+// TestDrainProduction checks that a drain waits for the requests that were claimed
+// through the production host before the hold, and for no others.
 func TestDrainProduction(t *testing.T) { engines(t, testDrainProduction) }
 
 func testDrainProduction(t *testing.T, engine gateway.Engine) {
@@ -178,7 +178,7 @@ func testDrainProduction(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// Requests wait for a runtime that restarts; none fails.
+// TestRestartOfARuntime checks that requests wait for a runtime that restarts.
 func TestRestartOfARuntime(t *testing.T) { engines(t, testRestartOfARuntime) }
 
 func testRestartOfARuntime(t *testing.T, engine gateway.Engine) {
@@ -186,8 +186,8 @@ func testRestartOfARuntime(t *testing.T, engine gateway.Engine) {
 	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, Starting: true})
 	answers := make(chan string)
 	go func() { _, body := b.get(t, "v1.shop.apps.test", "/"); answers <- body }()
-	svctest.Eventually(t, "it waits", func() bool { return b.Held() == 1 })
-	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, Starting: true, Endpoint: svc.Endpoint{PID: 7}}) // no change that matters
+	svctest.Eventually(t, "the request waits", func() bool { return b.Held() == 1 })
+	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, Starting: true, Endpoint: svc.Endpoint{PID: 7}}) // still starting
 	b.ready(shop, always(t, "restarted"))
 	if got := <-answers; got != "restarted" {
 		t.Error(got)
@@ -201,8 +201,8 @@ func testRestartOfARuntime(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// A runtime is killed under load of idempotent requests and comes back at
-// another socket: whoever was told nothing yet gets an answer.
+// TestCrashOfARuntime kills a runtime under load of safe requests; its successor
+// listens at another socket. A request without a response yet gets one, or 502.
 func TestCrashOfARuntime(t *testing.T) { engines(t, testCrashOfARuntime) }
 
 func testCrashOfARuntime(t *testing.T, engine gateway.Engine) {

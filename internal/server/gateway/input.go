@@ -2,12 +2,12 @@ package gateway
 
 import "io"
 
-// inputSize is what a connection reads at once: most requests, body included.
+// inputSize is the size of the input buffer: most requests fit, with their body.
 const inputSize = 16 << 10
 
-// input is what a client has sent and nobody has used yet: buf[r:w]. The heads
-// of requests are parsed in place, so bytes before r stay as they are until
-// reset.
+// input holds the bytes that a client has sent and that are not used yet:
+// buf[r:w]. The heads of requests are parsed in place, so the bytes before r do not
+// change until reset.
 type input struct {
 	buf  []byte
 	r, w int
@@ -17,10 +17,10 @@ func (in *input) bytes() []byte { return in.buf[in.r:in.w] }
 
 func (in *input) len() int { return in.w - in.r }
 
-// use drops n bytes from the front.
+// use removes n bytes from the front.
 func (in *input) use(n int) { in.r += n }
 
-// fill reads once from r. The input must not be full.
+// fill calls r.Read once. The input must not be full.
 func (in *input) fill(r io.Reader) (int, error) {
 	n, err := r.Read(in.buf[in.w:])
 	in.w += n
@@ -29,8 +29,8 @@ func (in *input) fill(r io.Reader) (int, error) {
 
 func (in *input) full() bool { return in.w == len(in.buf) }
 
-// reset forgets what was used, as the request before is over, and goes back to
-// the buffer home when what is left fits.
+// reset drops the used bytes after a request, and returns to the buffer home if
+// the remaining bytes fit.
 func (in *input) reset(home []byte) {
 	buf := in.buf
 	if len(buf) > len(home) && in.len() <= len(home) {
@@ -40,8 +40,8 @@ func (in *input) reset(home []byte) {
 	in.r, in.buf = 0, buf
 }
 
-// reserve makes room for n more bytes. It takes a new buffer rather than move
-// bytes that parsed heads may point at.
+// reserve ensures space for n more bytes. It allocates a new buffer, because parsed
+// heads may point at the bytes of the old one.
 func (in *input) reserve(n int) {
 	if len(in.buf)-in.w >= n {
 		return

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// peer is who is at the other end of a connection.
+// peer is the other end of a connection.
 type peer struct {
 	ip      string
-	trusted bool // its forwarding headers are believed
+	trusted bool // its X-Forwarded-* and Forwarded headers are believed
 	proxies []netip.Prefix
 }
 
 func newPeer(addr net.Addr, trusted []netip.Prefix) peer {
 	tcp, ok := addr.(*net.TCPAddr)
-	if !ok { // a unix socket: somebody on this machine
+	if !ok { // a unix socket: a process of this machine
 		return peer{ip: netip.IPv6Loopback().String(), trusted: true, proxies: trusted}
 	}
 	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
@@ -27,9 +27,9 @@ func contains(prefixes []netip.Prefix, ip netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
 }
 
-// client is the address to name as the client's: the peer's own, or the last
-// one in the list of a trusted proxy that is not such a proxy itself. The
-// result may alias forwarded.
+// client returns the address of the client: the peer's own, or the last address in
+// the list of a trusted proxy that is not a trusted proxy itself. The result may
+// alias forwarded.
 func (p *peer) client(forwarded []byte) []byte {
 	found := []byte(p.ip)
 	for len(forwarded) > 0 {

@@ -26,8 +26,8 @@ type problem struct {
 	RequestID string `json:"request_id"`
 }
 
-// reject answers a request whose head cannot be read, and gives the connection
-// up: where the next request would begin is not known.
+// reject answers a request whose head cannot be parsed, and abandons the connection:
+// the start of the next request is unknown.
 func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
 	x.start, x.upload.read = c.now, false
 	x.unreadable()
@@ -37,14 +37,14 @@ func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
 	return false
 }
 
-// unreadable makes x a request without a head, which can only be refused.
+// unreadable makes x a request without a head, for a refusal.
 func (x *request) unreadable() {
 	x.makeIDs()
 	x.req.Method, x.req.Target, x.req.Minor = nil, nil, 1
 }
 
-// refuse answers with an error of the gateway's own [D44]. It reports whether
-// the connection can be used again.
+// refuse answers with an error of the gateway itself [D44]. It reports whether the
+// connection can be used again.
 func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
 	if errors.Is(err, errClientGone) {
 		x.status = statusClientGone
@@ -58,18 +58,18 @@ func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
 	return c.finishRequest(x, keep)
 }
 
-// refusal makes err the outcome of x, and returns it as a client may see it.
+// refusal makes err the result of x, and returns the error for the client.
 func (g *Gateway) refusal(ctx context.Context, x *request, err error) *svc.Error {
 	e := asAnswer(err)
 	if e.Err != nil && e.Code == svc.CodeRuntimeUnavailable {
-		g.cfg.Logger.WarnContext(ctx, "a runtime did not answer", "project", x.claim.ref().Project,
+		g.cfg.Logger.WarnContext(ctx, "runtime did not answer", "project", x.claim.ref().Project,
 			"version", x.claim.ref().Version, "request_id", string(x.meta.id), "error", e.Err)
 	}
 	x.status, x.errCode = statusOf(e), e.Code
 	return e
 }
 
-// asAnswer is err as a client may see it.
+// asAnswer returns the error for the client.
 func asAnswer(err error) *svc.Error {
 	var e *svc.Error
 	switch {
@@ -112,7 +112,7 @@ func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	return append(b, body...)
 }
 
-// path is the request target as sent.
+// path returns the request target as the client sent it.
 func (x *request) path() []byte {
 	if x.meta.target != nil {
 		return x.meta.target
@@ -120,7 +120,7 @@ func (x *request) path() []byte {
 	return x.req.Target
 }
 
-// title is a code in words: "Route not found".
+// title returns a code in words: "Route not found".
 func title(code string) string {
 	words := strings.ReplaceAll(code, "_", " ")
 	return strings.ToUpper(words[:1]) + words[1:]
@@ -149,15 +149,16 @@ func (p *problem) html() []byte {
 	return b.Bytes()
 }
 
-// discard reads the rest of a body that the answer did not wait for, so that
-// the next request is found. It gives up on a long or a slow one.
+// discard reads the rest of a body that the worker did not read, so that the
+// connection is at the next request. It reports whether it reached the end within
+// lingerBytes and lingerTime.
 func (c *conn) discard(x *exchange) bool {
 	u := &x.upload
 	if u.read {
 		return true
 	}
 	if x.req.WantsContinue() {
-		return false // whether a body comes at all is the client's choice
+		return false // the client may send the body, or not
 	}
 	if c.nc.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
 		return false

@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	// deprecation marks answers found by a path selector: since 2026-11-01
-	// (RFC 9745) [D4].
+	// deprecation marks responses to requests with a path selector: deprecated
+	// since 2026-11-01 (RFC 9745) [D4].
 	deprecation = "Deprecation: @1793491200\r\n"
 )
 
-// framing is how the body of an answer comes, or goes.
+// framing is the way in which the length of a response's body is known.
 type framing uint8
 
 const (
 	noBody framing = iota
 	byLength
 	byChunks
-	byClose // ends with the connection
+	byClose // until the connection ends
 )
 
-// relay sends the answer whose head is in x.resp to the client, gives up the
-// claim and finishes with both connections. It reports whether the client's
-// can be used again.
+// relay sends the response whose head is in x.resp to the client, releases the
+// claim and leaves both connections. It reports whether the client's connection can
+// be used again.
 func (c *conn) relay(ctx context.Context, x *exchange) bool {
 	defer x.claim.release()
 	if x.resp.Status == 101 {
@@ -58,7 +58,7 @@ func (c *conn) relay(ctx context.Context, x *exchange) bool {
 	return c.finishRequest(x, keep)
 }
 
-// framing is how the answer's body comes from the runtime and goes out.
+// framing returns the framing of the body from the runtime, and to the client.
 func (x *request) framing() (from, to framing) {
 	switch {
 	case x.resp.BodyLess(x.req.Method):
@@ -76,8 +76,8 @@ func (x *request) framing() (from, to framing) {
 	return from, byChunks
 }
 
-// relayBody sends head and body. whole says that the runtime's connection is
-// at the end of the answer and not past it.
+// relayBody sends head and body. whole reports whether the runtime's connection is
+// at the end of the response and not past it.
 func (c *conn) relayBody(x *exchange, from, to framing) (whole bool, err error) {
 	switch rest := x.filled - x.reply; from {
 	case noBody:
@@ -98,7 +98,7 @@ func (c *conn) send(x *exchange, b []byte) error {
 	return nil
 }
 
-// relayLength sends a body of known length, its first part with the head.
+// relayLength sends a body of known length, its first part together with the head.
 func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 	first := x.buf[headroom+x.reply : headroom+x.filled]
 	left := x.resp.Length
@@ -119,7 +119,7 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 }
 
 // move copies up to left bytes from the runtime to the client. The kernel could
-// do it (splice), which measured no faster here than reading and writing.
+// copy them (splice), which measured no faster here than reading and writing.
 func (c *conn) move(x *exchange, left int64) (int64, error) {
 	n, err := c.readUpstream(x, x.buf[headroom:headroom+int(min(left, bufferSize))])
 	if err != nil {
@@ -128,7 +128,7 @@ func (c *conn) move(x *exchange, left int64) (int64, error) {
 	return int64(n), c.send(x, x.buf[headroom:headroom+n])
 }
 
-// relayStream sends a body without a length, each piece as it comes.
+// relayStream sends a body without a length, each piece when it arrives.
 func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error) {
 	var dec http1.Chunked
 	n := copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
@@ -160,8 +160,8 @@ func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error
 	}
 }
 
-// piece is a part of an answer: what there is of a head, of data (a number of
-// bytes at x.buf[headroom:]) and of the body's end.
+// piece is a part of a response: a head, data (a number of bytes at
+// x.buf[headroom:]), and the end of the body. Each of them may be absent.
 type piece struct {
 	head    []byte
 	data    int
@@ -186,8 +186,9 @@ func (c *conn) sendPiece(x *exchange, p piece) error {
 	return c.send(x, out)
 }
 
-// breakOff ends a connection in the middle of an answer so that the client can
-// not take it for the end of the body.
+// breakOff records a response that ended early. A response that is framed by the
+// end of the connection ends with a reset, so that the client cannot mistake the end
+// for the end of the body.
 func (x *request) breakOff(client net.Conn, to framing, gone bool) {
 	x.errCode = svc.CodeRuntimeUnavailable
 	if gone {
@@ -198,8 +199,9 @@ func (x *request) breakOff(client net.Conn, to framing, gone bool) {
 	}
 }
 
-// finishRequest leaves the client's connection at the end of the request, whose
-// body the worker may not have wanted, or gives it up.
+// finishRequest reads the rest of a body that the worker did not read, so that the
+// connection is at the end of the request, or abandons the connection. It reports
+// whether the connection can be used again.
 func (c *conn) finishRequest(x *exchange, keep bool) bool {
 	if c.isGone() {
 		return false
@@ -213,8 +215,8 @@ func (c *conn) finishRequest(x *exchange, keep bool) bool {
 	return false
 }
 
-// appendResponse appends the head that the client gets: the worker's own, less
-// what ends at this hop, plus the gateway's fields.
+// appendResponse appends the head for the client: the worker's fields without those
+// that end at this hop, and the gateway's fields.
 func (x *request) appendResponse(b []byte, to framing, keep bool) []byte {
 	b = appendFields(appendStatus(b, &x.resp), &x.resp)
 	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
@@ -232,7 +234,8 @@ func (x *request) appendResponse(b []byte, to framing, keep bool) []byte {
 	return append(appendConnection(b, &x.req, keep), '\r', '\n')
 }
 
-// appendConnection says what is not the default of the client's version.
+// appendConnection appends a Connection field where keep differs from the default of
+// the client's HTTP version.
 func appendConnection(b []byte, req *http1.Request, keep bool) []byte {
 	switch {
 	case !keep:
@@ -248,14 +251,14 @@ func appendStatus(b []byte, resp *http1.Response) []byte {
 	return append(b, '\r', '\n')
 }
 
-// appendFields appends the worker's fields. Only the gateway may say which
-// version answered, or that it was the gateway.
+// appendFields appends the worker's fields, without svc-version and svc-error, which
+// only the gateway may set.
 func appendFields(b []byte, resp *http1.Response) []byte {
 	for i := range resp.List {
 		f := &resp.List[i]
 		switch {
 		case f.Kind == http1.ContentLength && !resp.Chunked:
-		case f.Kind == http1.Host || f.Kind == http1.Expect: // odd, but the worker's
+		case f.Kind == http1.Host || f.Kind == http1.Expect: // unusual, but set by the worker
 		case f.Kind != http1.Other, resp.Listed(f.Name):
 			continue
 		case http1.EqualFold(f.Name, "svc-version"), http1.EqualFold(f.Name, "svc-error"):

@@ -11,17 +11,18 @@ import (
 )
 
 const (
-	// statusClientGone is observed for a client that left before its answer.
+	// statusClientGone is the status of a request whose client closed its connection
+	// before the response.
 	statusClientGone = 499
-	// maxClaims bounds how often one request looks for a runtime.
+	// maxClaims is the maximum number of claims of one request.
 	maxClaims = 3
-	// crashWait is how long a request waits, after a runtime refused its
-	// connection, for the supervisor to notice.
+	// crashWait is the time for which a request waits, after a runtime refused its
+	// connection, until the supervisor detects the crash.
 	crashWait = 300 * time.Millisecond
 )
 
-// request is one request as every engine knows it: the heads of question and
-// answer, the claim, and the outcome.
+// request is the part of a request that every engine shares: the heads of request
+// and response, the claim, and the result.
 type request struct {
 	req   http1.Request
 	resp  http1.Response
@@ -29,21 +30,21 @@ type request struct {
 	meta  meta
 	claim claim
 
-	status  int    // what was answered
-	errCode string // of an answer of the gateway itself
+	status  int    // of the response
+	errCode string // of a response of the gateway itself
 }
 
-// waiter watches a client while its request waits for a runtime.
+// waiter observes a client while its request waits for a runtime.
 type waiter interface {
-	// wait waits for ch, at most d. It returns nil when ch is closed,
+	// wait waits for ch, at most d. It returns nil when ch is closed, else
 	// errTimeout, errClientGone or errClosing.
 	wait(ch <-chan struct{}, d time.Duration) error
 }
 
-// forward claims the runtime that x is for and has the engine send x to it;
-// send returns when the head of the answer is in x.resp. On success the claim
-// is held. Every request of every engine goes this way, so nothing reaches a
-// runtime that was not claimed before.
+// forward claims the runtime of x and calls send, with which the engine sends x;
+// send returns when the head of the response is in x.resp. On success the claim
+// is held. Every request of every engine takes this path, so each request claims
+// its runtime before it is sent.
 func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 	for try := 1; ; try++ {
 		if err := g.take(x, w); err != nil {
@@ -82,10 +83,10 @@ func (g *Gateway) account(ctx context.Context, x *request, p *peer, now time.Tim
 		"peer", p.ip, "request_id", string(x.meta.id))
 }
 
-// claim is a request's hold on a runtime.
+// claim is the use of a runtime by a request.
 type claim struct {
 	version  *version
-	upstream *upstream // nil when nothing is held
+	upstream *upstream // nil if no runtime is claimed
 	epoch    *epoch    // of the production host
 	role     svc.Role
 	selector bool // found by a deprecated path selector [D4]
@@ -98,7 +99,7 @@ func (cl *claim) ref() svc.Ref {
 	return cl.version.ref
 }
 
-// release gives the claim back. It may be called again.
+// release ends the claim. It may be called again.
 func (cl *claim) release() {
 	if cl.upstream != nil {
 		cl.version.stats.of(cl.role).inflight.Add(-1)
@@ -108,7 +109,7 @@ func (cl *claim) release() {
 	cl.leave()
 }
 
-// leave gives the place in the production host's epoch back.
+// leave ends the membership in the production host's epoch.
 func (cl *claim) leave() {
 	if cl.epoch != nil {
 		cl.epoch.release()

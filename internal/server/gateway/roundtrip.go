@@ -10,18 +10,18 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
-// maxResponseHead bounds what a worker may answer with, in bytes.
+// maxResponseHead is the maximum size of a response's head, in bytes.
 const maxResponseHead = 1 << 20
 
-// roundTrip sends the request in x and reads the head of the answer. A request
-// that met a connection which the runtime had closed meanwhile is sent once
-// more on a new one: always when nothing of it had been written, and else when
-// it is a GET or HEAD without a body and not a byte had come back.
+// roundTrip sends the request in x and reads the head of the response. If the
+// runtime had closed the connection meanwhile, the request is sent once more on a
+// new connection: always if no byte was written, else if it is a GET or HEAD without
+// a body and no byte was received.
 //
-// It fails with errUnreachable (nothing was sent), errClientGone, or an answer
-// for the client.
+// Errors: errUnreachable (no byte was sent), errClientGone, or an *svc.Error for the
+// client.
 func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
-	if len(x.head) == 0 { // else it is tried again, with what was taken then
+	if len(x.head) == 0 { // else this is a repetition, with the bytes taken before
 		x.head = x.appendRequest(x.head, &c.peer)
 		c.takeInput(x)
 	}
@@ -51,22 +51,22 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 	}
 }
 
-// repeatable reports whether sending the request twice is harmless and
-// invisible: nothing came back yet.
+// repeatable reports whether the request may be sent twice: it is safe, and no byte
+// of a response was received.
 func (x *exchange) repeatable() bool {
 	m := string(x.req.Method)
 	return (m == "GET" || m == "HEAD") && !x.req.HasBody() && x.filled == 0 && !x.began
 }
 
-// dropUpstream closes the runtime's connection and waits until nothing uses it.
+// dropUpstream closes the runtime's connection and waits until no goroutine uses it.
 func (c *conn) dropUpstream() {
 	c.cutUpstream()
 	c.stopWatch()
 	c.attach(nil)
 }
 
-// answerHead passes the body on as far as that must not wait, then reads until
-// the head of the final answer is there. Interim answers go to the client.
+// answerHead forwards the part of the body that arrives without a wait, then reads
+// the head of the final response. It forwards interim responses to the client.
 func (c *conn) answerHead(x *exchange) error {
 	c.arm(c.up)
 	switch {
@@ -108,7 +108,7 @@ func (c *conn) answerHead(x *exchange) error {
 	}
 }
 
-// hungUp marks the client as gone when err, from reading its body, says so.
+// hungUp marks the client as gone, because of err, and returns err.
 func (c *conn) hungUp(err error) error {
 	if !c.isGone() {
 		gone := make(chan struct{})
@@ -118,11 +118,11 @@ func (c *conn) hungUp(err error) error {
 	return err
 }
 
-// moreHead reads more of the answer, into a larger buffer when it must.
+// moreHead reads more of the response, into a larger buffer if necessary.
 func (c *conn) moreHead(x *exchange) error {
 	if free := len(x.buf) - tailroom - headroom - x.filled; free == 0 {
 		if x.filled >= maxResponseHead {
-			return errors.New("the head of the answer is too large")
+			return errors.New("the head of the response is too large")
 		}
 		x.buf = append(x.buf, make([]byte, len(x.buf))...)
 	}
@@ -131,7 +131,7 @@ func (c *conn) moreHead(x *exchange) error {
 	return err
 }
 
-// interim passes a 1xx answer on, to clients that know of such.
+// interim forwards a 1xx response to a client of HTTP/1.1.
 func (c *conn) interim(x *exchange) error {
 	if x.req.Minor == 1 {
 		x.out = appendFields(appendStatus(x.out[:0], &x.resp), &x.resp)
@@ -144,8 +144,8 @@ func (c *conn) interim(x *exchange) error {
 	return nil
 }
 
-// arm sets the read deadline of up to when patience ends, or clears it when
-// the client is watched already. It is set anew only when the one before has
+// arm sets the read deadline of up to the end of patience, or clears it if the
+// client is watched already. It sets the deadline again only if the old one has
 // nearly passed.
 func (c *conn) arm(up *upconn) {
 	var want time.Time
@@ -161,8 +161,8 @@ func (c *conn) arm(up *upconn) {
 	}
 }
 
-// readUpstream reads from the runtime. When that takes longer than patience,
-// the client is watched from then on.
+// readUpstream reads from the runtime. If that takes longer than patience, the
+// client is watched from then on.
 func (c *conn) readUpstream(x *exchange, b []byte) (int, error) {
 	for {
 		n, err := c.up.Read(b)

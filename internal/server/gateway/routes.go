@@ -8,7 +8,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Routes lists every host that leads to a known version, sorted by host [D30].
+// Routes lists every host with a known version, sorted by host [D30].
 func (g *Gateway) Routes() []svc.Route {
 	t := g.table.Load()
 	infos := make([]svc.Route, 0, len(t.hosts))
@@ -29,8 +29,8 @@ func (g *Gateway) Routes() []svc.Route {
 	return infos
 }
 
-// LastRequests returns when each version was last asked, for the versions that
-// were since the last call. An open websocket counts as being asked now [D24].
+// LastRequests returns the time of the last request for each version that had one
+// since the last call. An open websocket counts as a request now [D24].
 func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 	out := map[svc.Ref]time.Time{}
 	for ref, v := range g.table.Load().versions {
@@ -46,8 +46,8 @@ func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 	return out
 }
 
-// Inflight is the number of requests that are being answered or held now,
-// websockets left out.
+// Inflight is the number of requests that are in progress or held, without
+// websockets.
 func (g *Gateway) Inflight() int { return int(g.inflight.Load()) }
 
 // Websockets is the number of open websockets.

@@ -44,8 +44,8 @@ func testHosts(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// Path selectors answer only where the Host is nobody's, so an app's own paths
-// are never captured [D4].
+// TestPathSelectors checks that path selectors work only on hosts of no project, so
+// that a path of an app is never captured [D4].
 // spec: [C6.6] [C6.8]
 func TestPathSelectors(t *testing.T) { engines(t, testPathSelectors) }
 
@@ -75,11 +75,11 @@ func testPathSelectors(t *testing.T, engine gateway.Engine) {
 	for _, host := range []string{"v1.shop.apps.test", "shop.apps.test"} {
 		resp, body := b.get(t, host, "/shop/v1/x")
 		if got := decodeSeen(t, body).URL; !strings.HasSuffix(got, "/shop/v1/x") || resp.Header.Get("Deprecation") != "" {
-			t.Errorf("%s: an app's own path was captured: %s", host, got)
+			t.Errorf("%s: a path of the app was captured: %s", host, got)
 		}
 	}
 	if resp, _ := b.get(t, "no.apps.test", "/shop/v1/x"); resp.StatusCode != http.StatusNotFound {
-		t.Error("selectors do not answer under the base domain")
+		t.Error("a selector works under the base domain")
 	}
 	b.SetVersion(shop, svc.Upstream{Status: svc.StatusArchived})
 	if resp, _ := b.get(t, "localhost", "/shop/v1/"); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Deprecation") == "" {
@@ -101,7 +101,7 @@ func testVerifyProbe(t *testing.T, engine gateway.Engine) {
 			t.Errorf("%q: %s", secret, resp.Status)
 		}
 		if strings.Contains(strings.ToLower(body), "verify") {
-			t.Errorf("the worker sees the probe's header: %s", body)
+			t.Errorf("the worker received the header of the probe: %s", body)
 		}
 	}
 	open := start(t, gateway.Config{Engine: engine})
@@ -109,7 +109,7 @@ func testVerifyProbe(t *testing.T, engine gateway.Engine) {
 	req := request(t, http.MethodGet, "v1.shop.apps.test", "/", nil)
 	req.Header.Set(gateway.VerifyHeader, "")
 	if resp, _ := open.do(t, req); resp.StatusCode != http.StatusServiceUnavailable {
-		t.Errorf("an empty secret opens nothing: %s", resp.Status)
+		t.Errorf("an empty secret reached the version: %s", resp.Status)
 	}
 }
 
@@ -124,11 +124,11 @@ func testRoutesAndLastRequests(t *testing.T, engine gateway.Engine) {
 	b.SetProduction("shop", "v1")
 	b.SetProduction("other", "")
 	if got := b.LastRequests(); len(got) != 0 {
-		t.Errorf("nothing was asked yet: %v", got)
+		t.Errorf("before the first request: %v", got)
 	}
 	before := time.Now()
 	b.get(t, "shop.apps.test", "/")
-	for b.Inflight() > 0 { // the client has its answer a little before the claim ends
+	for b.Inflight() > 0 { // the claim ends a little after the client has its response
 		runtime.Gosched()
 	}
 	rows := b.Routes()
@@ -148,11 +148,11 @@ func testRoutesAndLastRequests(t *testing.T, engine gateway.Engine) {
 		t.Errorf("%v", got)
 	}
 	if got := b.LastRequests(); len(got) != 0 {
-		t.Errorf("nothing since the last call: %v", got)
+		t.Errorf("no request since the last call: %v", got)
 	}
-	// A state change keeps what is counted.
+	// A change of the state keeps the statistics.
 	b.SetVersion(shop, svc.Upstream{Status: svc.StatusArchived})
 	if b.Routes()[0].LastRequestAt.IsZero() {
-		t.Error("the last request is forgotten")
+		t.Error("the time of the last request is lost")
 	}
 }

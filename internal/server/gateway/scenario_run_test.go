@@ -22,7 +22,7 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// rig is a gateway with a runtime that plays scenarios.
+// rig is a gateway with a runtime that runs scenarios.
 type rig struct {
 	*bench
 	observer *observer
@@ -30,13 +30,13 @@ type rig struct {
 	asks sync.Map // *ask by id
 }
 
-// view is what was seen of a request.
+// view is the observed result of a request.
 type view struct {
-	interim, answered  chan struct{} // closed when the client has a 100, or the answer
-	begun, half, ended chan struct{} // closed when the runtime has the head, half of the body, all it gets
+	interim, answered  chan struct{} // closed when the client has a 100, or the response
+	begun, half, ended chan struct{} // closed when the runtime has the head, half of the body, the end of the body
 
-	head  string // that the runtime got, normalized
-	body  string // that the runtime got
+	head  string // that the runtime received, normalized
+	body  string // that the runtime received
 	whole bool
 }
 
@@ -52,7 +52,7 @@ func newRig(t *testing.T, engine gateway.Engine) *rig {
 	return r
 }
 
-// runtime plays the runtime's part on one connection.
+// runtime runs the runtime's side of one connection.
 func (r *rig) runtime(c *raw) {
 	for {
 		head, fields, err := readHead(c.Reader)
@@ -62,7 +62,7 @@ func (r *rig) runtime(c *raw) {
 		found, _ := r.asks.Load(fields.Get("X-Plan"))
 		a, ok := found.(*ask)
 		if !ok {
-			c.t.Errorf("the runtime got a request that no client sent: %q %v", head, fields)
+			c.t.Errorf("the runtime received a request that no client sent: %q %v", head, fields)
 			return
 		}
 		a.view.head = normal(head, fields)
@@ -122,7 +122,7 @@ func (r *rig) readBody(c *raw, a *ask, fields http.Header) {
 	}
 	switch {
 	case a.frames:
-	case a.answer.early: // how much of it comes is a matter of time
+	case a.answer.early: // the size of the part that arrives depends on timing
 		a.view.got("", nil)
 	default:
 		a.view.got(string(first)+string(rest), err)
@@ -130,13 +130,13 @@ func (r *rig) readBody(c *raw, a *ask, fields http.Header) {
 }
 
 func (v *view) got(body string, err error) {
-	if v.whole = err == nil; v.whole { // else it is a matter of time, too
+	if v.whole = err == nil; v.whole { // else the size of the part depends on timing
 		v.body = body
 	}
 	close(v.ended)
 }
 
-// bodyReader reads a body as its framing says, without the trailers.
+// bodyReader reads a body according to its framing, without the trailers.
 func bodyReader(in *bufio.Reader, fields http.Header) io.Reader {
 	if fields.Get("Transfer-Encoding") != "" {
 		return httputil.NewChunkedReader(in)
@@ -145,7 +145,7 @@ func bodyReader(in *bufio.Reader, fields http.Header) io.Reader {
 	return &exactly{in, n}
 }
 
-// exactly reads n bytes, and fails when there are fewer.
+// exactly reads n bytes; fewer bytes are an error.
 type exactly struct {
 	r io.Reader
 	n int64
@@ -187,7 +187,7 @@ func readHead(in *bufio.Reader) (first string, fields http.Header, err error) {
 	}
 }
 
-// play runs a scenario and returns what client, runtime and observer saw.
+// play runs a scenario and returns the observations of client, runtime and observer.
 func (r *rig) play(t *testing.T, s *scenario) []string {
 	c := r.raw(t)
 	defer c.Close()
@@ -199,21 +199,21 @@ func (r *rig) play(t *testing.T, s *scenario) []string {
 	read := make(chan struct{})
 	go func() { defer close(read); cl.read() }()
 	cl.write()
-	svctest.Wait(t, s.asks[0].id+": the answers", read)
-	c.Close() // the gateway may wait for it
+	svctest.Wait(t, s.asks[0].id+": the responses", read)
+	c.Close() // the gateway may wait for the client
 	svctest.Eventually(t, s.asks[0].id+": every request is over", func() bool { return r.Inflight() == 0 && r.Websockets() == 0 })
 	return strings.Split(cl.log.String()+r.report(t, s), "\n")
 }
 
-// report is what runtime and observer saw. It forgets the scenario.
+// report returns the observations of runtime and observer, and removes the scenario.
 func (r *rig) report(t *testing.T, s *scenario) string {
 	var b strings.Builder
 	for _, a := range s.asks {
 		r.asks.Delete(a.id)
 		select {
 		case <-a.view.begun:
-			svctest.Wait(t, a.id+": the runtime has it, or not", a.view.ended)
-			fmt.Fprintf(&b, "runtime got %s: whole %v\n%s%s\n", a.id, a.view.whole, a.view.head, digest([]byte(a.view.body)))
+			svctest.Wait(t, a.id+": the runtime has the body, or not", a.view.ended)
+			fmt.Fprintf(&b, "runtime received %s: whole %v\n%s%s\n", a.id, a.view.whole, a.view.head, digest([]byte(a.view.body)))
 		default:
 		}
 	}
@@ -230,7 +230,7 @@ func (o *observer) take() []gateway.Observation {
 	return o.requests
 }
 
-// client plays the client's part: one goroutine writes, one reads.
+// client runs the client's side: one goroutine writes, one reads.
 type client struct {
 	*raw
 	s   *scenario
@@ -266,8 +266,8 @@ func (cl *client) write() {
 	}
 }
 
-// pieces writes text, cut at random places. The gateway may have ended the
-// connection already, which the answers show.
+// pieces writes text in pieces. It ignores errors: if the gateway has closed the
+// connection already, the responses show it.
 func (cl *client) pieces(a *ask, text string) {
 	for n := a.cuts; n > 0 && len(text) > n; n-- {
 		k := len(text) / (n + 1)
@@ -302,7 +302,7 @@ func (cl *client) read() {
 	}
 }
 
-// answer reads one answer. It reports whether the connection may have another.
+// answer reads one response. It reports whether another one may follow.
 func (cl *client) answer(a *ask) bool {
 	for {
 		first, fields, err := readHead(cl.Reader)
@@ -347,7 +347,7 @@ func (cl *client) answerBody(a *ask, status string, fields http.Header) error {
 	return err
 }
 
-// digest is a body as a report shows it.
+// digest returns a body in the form for reports.
 func digest(b []byte) string {
 	if len(b) > 300 {
 		return fmt.Sprintf("body of %d bytes, %x", len(b), sha256.Sum256(b))
@@ -355,8 +355,8 @@ func digest(b []byte) string {
 	return fmt.Sprintf("body %q", b)
 }
 
-// normal is a head without what may differ between engines: the order of fields
-// of different names and the case of names, which have no meaning.
+// normal returns a head without what may differ between engines and has no meaning:
+// the order of fields of different names, and the case of names.
 func normal(first string, fields http.Header) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, first)
@@ -369,9 +369,10 @@ func normal(first string, fields http.Header) string {
 	return b.String()
 }
 
-// answerFields are those of an answer without what may differ: see differences.
+// answerFields returns the fields of a response without those that may differ: see
+// TestDifferences.
 func answerFields(status string, fields http.Header) string {
-	fields.Del("Connection") // what counts is whether it ends
+	fields.Del("Connection") // the test compares whether the connection ends
 	switch status {
 	case "304":
 		fields.Del("Content-Type")

@@ -8,37 +8,37 @@ import (
 	"strings"
 )
 
-// scenario is what a client does on one connection, and what the runtime does
-// about it. The same one runs with each engine.
+// scenario is the behavior of a client on one connection, and of the runtime. The same
+// scenario runs with each engine.
 type scenario struct {
 	asks   []*ask
-	hangUp bool // the client leaves when the runtime has all that was sent
+	hangUp bool // the client closes its connection when the runtime has received everything
 }
 
-// ask is a request with the answer that the runtime has for it.
+// ask is a request with the runtime's response.
 type ask struct {
 	id     string
 	method string
 	minor  int
 	head   string
-	body   string // as sent: framed
+	body   string // as the client sends it: framed
 	size   int    // of the body without its framing
-	expect bool   // the body waits for a 100 or the answer
-	slow   int    // what is sent of the body before the runtime has half of it; 0 for all
-	alone  bool   // nothing is sent before the answer is whole
-	cuts   int    // into so many pieces more the request is cut
-	last   bool   // nothing is sent behind it
-	ends   bool   // the connection ends behind the answer, also one of the gateway
+	expect bool   // the body waits for a 100 or the response
+	slow   int    // number of body bytes that are sent before the runtime has half of the body; 0 for all
+	alone  bool   // the client waits for the complete response before it sends more
+	cuts   int    // number of cuts of the request
+	last   bool   // no request follows
+	ends   bool   // the connection ends after the response, also after one of the gateway
 	frames bool   // a websocket
 
 	answer answerPlan
-	view   *view // what comes of it
+	view   *view // the result
 }
 
-// answerPlan is what the runtime does about a request.
+// answerPlan is the behavior of the runtime for a request.
 type answerPlan struct {
 	interim []string
-	early   bool // the body is not read before the answer
+	early   bool // the runtime answers before it reads the body
 	never   bool // the runtime waits until its connection ends
 	head    string
 	body    []string // pieces, framed
@@ -56,7 +56,7 @@ func (s *scenario) String() string {
 	return fmt.Sprintf("%shang up %v", b.String(), s.hangUp)
 }
 
-// generator makes scenarios.
+// generator creates scenarios.
 type generator struct{ *rand.Rand }
 
 func newScenario(seed uint64) *scenario {
@@ -100,7 +100,7 @@ func (g generator) ask(id string) *ask {
 		a.ends = true
 	}
 	a.answer = g.answer(a)
-	// net/http ends the connection behind the first two; see differences.
+	// net/http ends the connection after the first two; see TestDifferences.
 	a.last = a.last || a.ends || a.expect || a.answer.early && a.answer.chunked() || a.minor == 0 && a.answer.chunked()
 	a.expect = a.expect && g.chance(75) // else the client does not wait
 	g.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
@@ -115,7 +115,7 @@ func (g generator) requestHead(a *ask, lines []string) string {
 		a.method, target, a.minor, host, a.id, a.id, strings.Join(append(lines, ""), "\r\n"))
 }
 
-// fields are odd but legal.
+// fields returns unusual but valid fields.
 func (g generator) fields() []string {
 	all := []string{
 		"X-Empty:", "x-Case: 1", "X-case: 2", "X-Tab:\ta\tb\t", "X-Space:    wide   ", "X-Latin: caf\xe9", "X!#$%&'*+-.^_`|~9: odd",
@@ -130,7 +130,7 @@ func (g generator) fields() []string {
 	return all[:g.IntN(8)]
 }
 
-// body gives a request a body, or none, and returns its framing fields.
+// body sets the body of a request, which may be empty, and returns the framing fields.
 func (g generator) body(a *ask) []string {
 	if g.chance(40) || a.method == "HEAD" {
 		return nil
@@ -163,8 +163,8 @@ func (g generator) text(n int) string {
 	return string(b)
 }
 
-// chunks frames text, in chunks of any size. half is where a chunk ends and half
-// of the text, or more, has come.
+// chunks frames text, in chunks of random sizes. half is the end of the chunk that
+// completes half of the text.
 func (g generator) chunks(text, extension, trailer string) (framed string, half int) {
 	var b strings.Builder
 	for size := len(text); len(text) > 0; {
@@ -179,7 +179,7 @@ func (g generator) chunks(text, extension, trailer string) (framed string, half 
 	return b.String() + "0" + extension + "\r\n" + trailer + "\r\n", half
 }
 
-// answer plans an answer to a.
+// answer plans the response to a.
 func (g generator) answer(a *ask) answerPlan {
 	p := answerPlan{early: a.size > 0 && g.chance(10)}
 	if a.expect {
@@ -199,9 +199,9 @@ func (g generator) answer(a *ask) answerPlan {
 	g.Shuffle(len(lines), func(i, j int) { lines[i], lines[j] = lines[j], lines[i] })
 	lines = lines[:g.IntN(6)]
 	framing := g.answerBody(a, &p, status)
-	if !p.close && g.chance(10) || p.cut { // else the next request could meet a closed connection, or not
+	if !p.close && g.chance(10) || p.cut { // else the next request might be sent on a closed connection
 		p.close = true
-		lines = slices.DeleteFunc(lines, func(l string) bool { return l == "Connection: X-Hop" }) // with "close", net/http does not tell
+		lines = slices.DeleteFunc(lines, func(l string) bool { return l == "Connection: X-Hop" }) // with "close", net/http does not report the rest of the list
 		lines = append(lines, "Connection: close")
 	}
 	if framing != "" {
@@ -211,7 +211,7 @@ func (g generator) answer(a *ask) answerPlan {
 	return p
 }
 
-// answerBody plans the body and returns its framing fields.
+// answerBody plans the body and returns the framing fields.
 func (g generator) answerBody(a *ask, p *answerPlan, status string) string {
 	text := g.text(pick(g, 0, 1, g.IntN(300), g.IntN(300), g.IntN(40000), g.IntN(200000)))
 	bodyless := a.method == "HEAD" || strings.HasPrefix(status, "204") || strings.HasPrefix(status, "304")
@@ -242,16 +242,16 @@ func (g generator) answerBody(a *ask, p *answerPlan, status string) string {
 	return framing
 }
 
-// chunked reports whether the client gets the answer in chunks.
+// chunked reports whether the client receives the response in chunks.
 func (p answerPlan) chunked() bool { return !strings.Contains(p.head, "Content-Length") }
 
-// What client and runtime say in a websocket; both close it.
+// The frames of client and runtime in a websocket, which both close.
 const (
 	clientFrames  = "\x81\x82\x00\x00\x00\x00hi\x88\x80\x00\x00\x00\x00"
 	runtimeFrames = "\x81\x05hello\x88\x00"
 )
 
-// websocket makes a the opening of one, which the runtime accepts or not.
+// websocket makes a the handshake of a websocket, which the runtime accepts or refuses.
 func (g generator) websocket(a *ask) *ask {
 	a.method, a.last = "GET", true
 	lines := []string{pick(g, "Connection: Upgrade", "Connection: keep-alive, upgrade"), pick(g, "Upgrade: websocket", "Upgrade: WebSocket"), "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"}

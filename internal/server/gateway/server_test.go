@@ -51,11 +51,11 @@ func testShutdownWaits(t *testing.T, engine gateway.Engine) {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 	if _, err := new(net.Dialer).DialContext(t.Context(), "tcp", b.addr); err == nil {
-		t.Error("it still accepts connections")
+		t.Error("the port still accepts connections")
 	}
 	select {
 	case err := <-done:
-		t.Fatalf("it did not wait for the request: %v", err)
+		t.Fatalf("Shutdown did not wait for the request: %v", err)
 	default:
 	}
 	w.release("x")
@@ -66,10 +66,10 @@ func testShutdownWaits(t *testing.T, engine gateway.Engine) {
 		t.Error(err)
 	}
 	if b.PendingTimers() != 0 {
-		t.Error("a timer is left")
+		t.Error("a timer is still pending")
 	}
 	if err := b.Serve(t.Context(), mustListen(t)); err != nil {
-		t.Errorf("serving after Shutdown ends at once: %v", err)
+		t.Errorf("Serve after Shutdown: %v", err)
 	}
 }
 
@@ -89,13 +89,13 @@ func testShutdownCutsOff(t *testing.T, engine gateway.Engine) {
 	b.ready(shop, w.socket)
 	c := b.raw(t)
 	c.send("GET /hang?id=x HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
-	svctest.Wait(t, "it arrives", w.gate("began-x"))
+	svctest.Wait(t, "the request arrives", w.gate("began-x"))
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()
 	if err := b.Shutdown(ctx); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
-	svctest.Wait(t, "the worker is told", w.gate("aborted-x"))
+	svctest.Wait(t, "the worker is cancelled", w.gate("aborted-x"))
 }
 
 func TestSlowHeadsAndIdleConnectionsEnd(t *testing.T) { engines(t, testSlowHeadsAndIdleConnectionsEnd) }
@@ -111,7 +111,7 @@ func testSlowHeadsAndIdleConnectionsEnd(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// observer keeps what it is told.
+// observer records its calls.
 type observer struct {
 	mu       sync.Mutex
 	requests []gateway.Observation
@@ -145,10 +145,13 @@ func testObserver(t *testing.T, engine gateway.Engine) {
 	w := startWorker(t, "v1")
 	b.ready(shop, w.socket)
 	b.SetProduction("shop", "v1")
-	step := func(n int) { t.Helper(); svctest.Eventually(t, "it is told", func() bool { return o.count() == n }) }
+	step := func(n int) {
+		t.Helper()
+		svctest.Eventually(t, "the observer is called", func() bool { return o.count() == n })
+	}
 	b.get(t, "shop.apps.test", "/status?code=404")
 	step(1)
-	b.get(t, "nobody.apps.test", "/secret-path")
+	b.get(t, "absent.apps.test", "/secret-path")
 	step(2)
 	c := b.raw(t)
 	c.send("GET / HTTP/3.0\r\n\r\n")
@@ -156,7 +159,7 @@ func testObserver(t *testing.T, engine gateway.Engine) {
 	step(3)
 	c = b.raw(t)
 	c.send("GET /hang?id=a HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
-	svctest.Wait(t, "it arrives", w.gate("began-a"))
+	svctest.Wait(t, "the request arrives", w.gate("began-a"))
 	c.Close()
 	step(4)
 	s := b.websocket(t, "v1.shop.apps.test")
@@ -180,6 +183,6 @@ func testObserver(t *testing.T, engine gateway.Engine) {
 		t.Errorf("%d lines:\n%s", n, log.String())
 	}
 	if strings.Contains(log.String(), "secret-path") {
-		t.Error("paths may hold secrets and are not logged")
+		t.Error("a path was logged; paths may hold secrets")
 	}
 }

@@ -17,17 +17,17 @@ type stdConn struct {
 	net.Conn
 	e      *stdEngine
 	peer   peer
-	cancel context.CancelFunc   // ends the context of its requests
-	reject func(status int) int // answers what net/http cannot read
+	cancel context.CancelFunc   // ends the context of the connection's requests
+	reject func(status int) int // answers a request that net/http cannot parse
 
-	serving bool        // a handler has the request; the connection's goroutine owns it
-	idle    bool        // before a request's handler; Gateway.mu guards it
-	ended   atomic.Bool // nothing further is read: the rest of a body is no request
+	serving bool        // a handler serves the request; owned by the connection's goroutine
+	idle    bool        // without a request; Gateway.mu guards it
+	ended   atomic.Bool // no more reads: the rest of a body is no request
 }
 
 type stdConnKey struct{}
 
-// withStdConn is the context of the requests of a connection.
+// withStdConn returns the context of the requests of a connection.
 func withStdConn(ctx context.Context, nc net.Conn) context.Context {
 	c, ok := nc.(*stdConn)
 	if !ok {
@@ -39,8 +39,9 @@ func withStdConn(ctx context.Context, nc net.Conn) context.Context {
 	return ctx
 }
 
-// Write passes a handler's answer on. What net/http writes without a handler is
-// its own refusal of what it cannot read: the client gets the gateway's instead.
+// Write writes a handler's response. What net/http writes without a handler is its
+// own refusal of a request that it cannot parse: the client receives the gateway's
+// refusal instead.
 func (c *stdConn) Write(b []byte) (int, error) {
 	if c.serving {
 		return c.Conn.Write(b)
@@ -60,7 +61,7 @@ func (c *stdConn) Read(b []byte) (int, error) {
 	return c.Conn.Read(b)
 }
 
-// Close ends the connection, slowly if the client may still be sending.
+// Close closes the connection, after linger if the client may still be sending.
 func (c *stdConn) Close() error {
 	if c.ended.Load() {
 		linger(c.Conn, make([]byte, bufioSlop))
@@ -68,7 +69,7 @@ func (c *stdConn) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite ends the direction to the client. net/http calls it before Close.
+// CloseWrite closes the direction to the client. net/http calls it before Close.
 func (c *stdConn) CloseWrite() error {
 	if tcp, ok := c.Conn.(*net.TCPConn); ok {
 		return tcp.CloseWrite()
@@ -76,7 +77,7 @@ func (c *stdConn) CloseWrite() error {
 	return nil
 }
 
-// reject answers a request that net/http could not read.
+// reject answers a request that net/http could not parse.
 func (e *stdEngine) reject(ctx context.Context, c *stdConn, status int) int {
 	x := request{start: time.Now()}
 	x.unreadable()
@@ -86,7 +87,7 @@ func (e *stdEngine) reject(ctx context.Context, c *stdConn, status int) int {
 	return n
 }
 
-// connOf is the connection of a request.
+// connOf returns the connection of a request.
 func connOf(r *http.Request) *stdConn {
 	c, _ := r.Context().Value(stdConnKey{}).(*stdConn)
 	return c

@@ -14,8 +14,8 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
-// stdExchange is a request and its answer in stdEngine. Its handler's goroutine
-// owns everything but what is marked otherwise.
+// stdExchange is a request and its response in stdEngine. The handler's goroutine
+// owns all fields, except where a comment says otherwise.
 type stdExchange struct {
 	request
 	e  *stdEngine
@@ -26,19 +26,19 @@ type stdExchange struct {
 
 	head    []byte // for the runtime
 	up      *upconn
-	release func() bool // takes the runtime's connection back from the client's context
+	release func() bool // detaches the runtime's connection from the client's context
 	in      *bufio.Reader
 	limit   io.LimitedReader // of in
 	answer  *http.Response
-	heard   bool // the runtime has sent something
+	heard   bool // the runtime has sent a byte
 	tunnel  *tunnel
 
-	uploaded chan struct{} // closed when the body is no longer read; nil before that begins
-	bodyRead atomic.Bool   // the body was read to its end
-	passed   atomic.Bool   // and the runtime has it
+	uploaded chan struct{} // closed when the body is no longer read; nil before the first read
+	bodyRead atomic.Bool   // the whole body was read
+	passed   atomic.Bool   // and written to the runtime
 }
 
-// ServeHTTP carries one request.
+// ServeHTTP serves one request.
 func (e *stdEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &stdExchange{e: e, c: connOf(r), w: w, rc: http.NewResponseController(w), r: r}
 	x.c.serving = true
@@ -57,8 +57,8 @@ func (e *stdEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// handle answers the request. It reports whether the answer is whole; if not, or
-// if there is none, the connection must be cut off.
+// handle answers the request. It reports whether the response is complete; if it is
+// not, or is absent, the caller must close the connection.
 func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	x.start = time.Now()
 	x.e.inflight.Add(1)
@@ -80,8 +80,8 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	return x.relay(ctx)
 }
 
-// parse reads the head again as the other engines do: what net/http let pass is
-// held to the same grammar, and what the gateway does with a head exists once.
+// parse parses the head again, with the grammar of the engine go, so that the code
+// that works on heads exists once.
 func (x *stdExchange) parse() error {
 	head := appendHead(nil, x.r.Method+" "+x.r.RequestURI+" "+x.r.Proto+"\r\nHost: "+x.r.Host, x.r.Header, x.r.TransferEncoding)
 	if len(head) > x.e.cfg.MaxHeader {
@@ -90,7 +90,7 @@ func (x *stdExchange) parse() error {
 	return x.req.Parse(head)
 }
 
-// appendHead appends a head that net/http has taken apart.
+// appendHead appends a head that net/http has parsed.
 func appendHead(b []byte, first string, h http.Header, coding []string) []byte {
 	w := bytes.NewBuffer(append(append(b, first...), '\r', '\n'))
 	_ = h.Write(w)
@@ -101,8 +101,8 @@ func appendHead(b []byte, first string, h http.Header, coding []string) []byte {
 	return w.Bytes()
 }
 
-// wait waits for ch while the client is watched, as waiter says. A client whose
-// body was not read yet is not seen to leave.
+// wait implements waiter. It does not detect that a client leaves whose body is not
+// read yet.
 func (x *stdExchange) wait(ch <-chan struct{}, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -118,7 +118,7 @@ func (x *stdExchange) wait(ch <-chan struct{}, d time.Duration) error {
 	}
 }
 
-// refuse answers with an error of the gateway's own [D44].
+// refuse answers with an error of the gateway itself [D44].
 func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
 	if errors.Is(err, errClientGone) {
 		x.status = statusClientGone
@@ -137,8 +137,7 @@ func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
 	return x.finish(byLength, keep)
 }
 
-// upgrade passes on the answer that opens a websocket, which ServeHTTP then
-// serves.
+// upgrade forwards the response that opens a websocket, which ServeHTTP then serves.
 func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
 	if !x.req.IsWebSocket() || !x.resp.IsWebSocket() {
 		x.dropUpstream()
@@ -156,11 +155,11 @@ func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
 	early, _ := buffered.Peek(buffered.Buffered())
 	x.tunnel = &tunnel{client: x.c.Conn, runtime: x.up, early: bytes.Clone(early)}
 	x.e.openTunnel(x.tunnel, &x.claim, first)
-	_, _ = x.c.Conn.Write(append(x.appendUpgrade(nil), first...)) // a client that has gone ends the tunnel
+	_, _ = x.c.Conn.Write(append(x.appendUpgrade(nil), first...)) // the tunnel detects that a client has left
 	return true
 }
 
-// serveTunnel serves the websocket to its end.
+// serveTunnel serves the websocket until it ends.
 func (x *stdExchange) serveTunnel() {
 	defer func() {
 		x.e.closeTunnel(x.tunnel)
@@ -173,7 +172,7 @@ func (x *stdExchange) serveTunnel() {
 	x.tunnel.run()
 }
 
-// setHeader makes the lines of head those of the next answer.
+// setHeader makes the fields of head those of the next response.
 func (x *stdExchange) setHeader(head []byte) error {
 	var resp http1.Response
 	if err := resp.Parse(head); err != nil {
@@ -181,7 +180,7 @@ func (x *stdExchange) setHeader(head []byte) error {
 	}
 	h := x.w.Header()
 	clear(h)
-	h["Date"], h["Content-Type"] = nil, nil // none but the worker's
+	h["Date"], h["Content-Type"] = nil, nil // only if the worker sets them
 	for i := range resp.List {
 		h.Add(string(resp.List[i].Name), string(resp.List[i].Value))
 	}

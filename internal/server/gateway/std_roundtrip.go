@@ -11,10 +11,10 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
-// roundTrip sends the request and reads the head of the answer. It repeats
-// requests, and fails, as conn.roundTrip does.
+// roundTrip sends the request and reads the head of the response. It repeats
+// requests, and returns errors, like conn.roundTrip.
 func (x *stdExchange) roundTrip(ctx context.Context) error {
-	if x.head == nil { // else it is tried again
+	if x.head == nil { // else this is a repetition
 		x.head = x.appendRequest(nil, &x.c.peer)
 	}
 	for again := false; ; again = true {
@@ -46,8 +46,8 @@ func (x *stdExchange) repeatable() bool {
 	return (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead) && !x.req.HasBody() && !x.heard
 }
 
-// attach makes up the connection that the end of the client's context closes,
-// which cancels the worker's work.
+// attach makes up the connection that is closed when the client's context ends,
+// which cancels the worker.
 func (x *stdExchange) attach(ctx context.Context, up *upconn) {
 	x.up = up
 	x.release = context.AfterFunc(ctx, func() { _ = up.Close() })
@@ -60,9 +60,9 @@ func (x *stdExchange) dropUpstream() {
 	_ = x.up.Close()
 }
 
-// answerHead starts to pass the body on and reads until the head of the final
-// answer is there. Interim answers go to the client; a client that expects one
-// has its body read when the runtime has asked for it.
+// answerHead starts to forward the body and reads the head of the final response. It
+// forwards interim responses to the client. The body of a client that expects 100
+// (Continue) is read when the runtime has sent that.
 func (x *stdExchange) answerHead() error {
 	if !x.req.WantsContinue() {
 		x.startUpload()
@@ -73,12 +73,12 @@ func (x *stdExchange) answerHead() error {
 			return err
 		}
 		x.heard = true
-		answer, err := http.ReadResponse(x.in, x.r) //nolint:bodyclose // its connection is closed, or read to its end
+		answer, err := http.ReadResponse(x.in, x.r) //nolint:bodyclose // the connection is closed, or read to the end of the body
 		if err != nil {
 			return err
 		}
 		if answer.Close {
-			answer.Header.Add("Connection", "close") // ReadResponse has taken it out
+			answer.Header.Add("Connection", "close") // ReadResponse has removed it
 		}
 		if err := x.resp.Parse(appendHead(nil, answer.Proto+" "+answer.Status, answer.Header, answer.TransferEncoding)); err != nil {
 			return err
@@ -94,7 +94,7 @@ func (x *stdExchange) answerHead() error {
 	}
 }
 
-// interim passes a 1xx answer on, to clients that know of such.
+// interim forwards a 1xx response to a client of HTTP/1.1.
 func (x *stdExchange) interim() error {
 	if x.req.Minor == 1 {
 		if err := x.setHeader(append(appendFields(appendStatus(nil, &x.resp), &x.resp), '\r', '\n')); err != nil {
@@ -108,8 +108,8 @@ func (x *stdExchange) interim() error {
 	return nil
 }
 
-// relay sends the answer to the client, gives up the claim and finishes with
-// both connections. It reports whether the answer is whole.
+// relay sends the response to the client, releases the claim and leaves both
+// connections. It reports whether the response is complete.
 func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	defer x.claim.release()
 	x.status = x.resp.Status
@@ -121,7 +121,7 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 		err = x.relayBody(to)
 	}
 	if err != nil {
-		_ = x.rc.Flush() // what has come, as far as the client takes it
+		_ = x.rc.Flush() // the part that has arrived
 		x.breakOff(x.c.Conn, to, ctx.Err() != nil)
 		x.dropUpstream()
 		x.stopUpload(0)
@@ -131,10 +131,10 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	return x.finish(to, keep)
 }
 
-// relayBody sends the body, each piece as it comes, and the trailers.
+// relayBody sends the body, each piece when it arrives, and the trailers.
 func (x *stdExchange) relayBody(to framing) error {
 	if to == byClose {
-		_ = x.rc.Flush() // lest net/http finds a length for it
+		_ = x.rc.Flush() // otherwise net/http might set a Content-Length
 	}
 	home, _ := x.e.buffers.Get().(*[]byte)
 	defer x.e.buffers.Put(home)
@@ -159,7 +159,8 @@ func (x *stdExchange) relayBody(to framing) error {
 	}
 }
 
-// trailers passes the trailer section on, less what has no place in one.
+// trailers forwards the trailer section without the fields that are not allowed in
+// one.
 func (x *stdExchange) trailers(to framing) error {
 	if to != byChunks || len(x.answer.Trailer) == 0 {
 		return nil
@@ -176,10 +177,10 @@ func (x *stdExchange) trailers(to framing) error {
 	return nil
 }
 
-// leaveUpstream keeps the runtime's connection if it is behind the answer, and
-// the runtime has all of the body; else it closes it.
+// leaveUpstream keeps the runtime's connection if it is at the end of the response
+// and the runtime has received the whole body; else it closes the connection.
 func (x *stdExchange) leaveUpstream(from framing) {
-	if x.bodyRead.Load() { // on its way, most likely
+	if x.bodyRead.Load() { // pump is probably writing the last piece
 		select {
 		case <-x.uploaded:
 		case <-time.After(patience):

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// startUpload passes the body on to the runtime in the background, unless there
-// is none or that has begun.
+// startUpload forwards the body to the runtime in the background, unless the request
+// has no body or the upload has begun.
 func (x *stdExchange) startUpload() {
 	if !x.req.HasBody() || x.uploaded != nil {
 		x.passed.Store(!x.req.HasBody())
@@ -19,9 +19,9 @@ func (x *stdExchange) startUpload() {
 	go x.pump(x.up)
 }
 
-// pump reads the body to its end and writes it to the runtime. What the runtime
-// does not take is read all the same, within a limit, so that the next request
-// is found. The client's context ends with a body that cannot be read.
+// pump reads the whole body and writes it to the runtime. If the runtime stops
+// reading, pump reads on, up to lingerBytes, so that the connection is at the next
+// request. If the body cannot be read, pump ends the client's context.
 func (x *stdExchange) pump(up io.Writer) {
 	defer close(x.uploaded)
 	home, _ := x.e.buffers.Get().(*[]byte)
@@ -46,7 +46,7 @@ func (x *stdExchange) pump(up io.Writer) {
 	}
 }
 
-// bodyWriter frames a body for the runtime. Its first error stays.
+// bodyWriter frames a body for the runtime. After an error, each call returns it.
 type bodyWriter struct {
 	up     io.Writer
 	chunk  bytes.Buffer
@@ -77,7 +77,7 @@ func (w *bodyWriter) write(b []byte) error {
 	return w.err
 }
 
-// end writes the end of the body. A request's trailers end here.
+// end writes the end of the body. Trailers of a request are not forwarded.
 func (w *bodyWriter) end() error {
 	if w.err != nil || w.chunks == nil {
 		return w.err
@@ -92,12 +92,13 @@ func (w *bodyWriter) flush() error {
 	return w.err
 }
 
-// finish leaves the client's connection at the end of the request, whose body
-// the worker may not have wanted, or has it end behind the answer. The end of an
-// answer in chunks goes out only when the handler returns: not much time then.
+// finish reads the rest of a body that the worker did not read, so that the
+// connection is at the next request, or makes the connection end after the response.
+// net/http sends the end of a chunked response only when the handler returns, so
+// finish waits for less time then.
 func (x *stdExchange) finish(to framing, keep bool) (whole bool) {
 	switch {
-	case len(x.req.Method) == 0: // nothing is known of a body
+	case len(x.req.Method) == 0: // whether a body follows is unknown
 		x.c.ended.Store(true)
 		return true
 	case !x.req.HasBody():
@@ -110,7 +111,7 @@ func (x *stdExchange) finish(to framing, keep bool) (whole bool) {
 	case to == byChunks:
 		patient = patience
 	}
-	if keep && x.uploaded == nil && !x.req.WantsContinue() { // with it, a body comes only if it is asked for
+	if keep && x.uploaded == nil && !x.req.WantsContinue() { // such a client sends its body only after 100 (Continue)
 		x.uploaded = make(chan struct{})
 		go x.pump(nil)
 	}
@@ -119,8 +120,7 @@ func (x *stdExchange) finish(to framing, keep bool) (whole bool) {
 	return true
 }
 
-// stopUpload waits until the body was read, at most d, and has the rest of it
-// stay where it is.
+// stopUpload waits until the body was read, at most d, and then ends the upload.
 func (x *stdExchange) stopUpload(d time.Duration) {
 	if x.uploaded == nil {
 		return
@@ -131,7 +131,7 @@ func (x *stdExchange) stopUpload(d time.Duration) {
 	default:
 	}
 	if d > patience {
-		_ = x.rc.Flush() // the client may wait for the answer before it sends more
+		_ = x.rc.Flush() // the client may wait for the response before it sends more
 	}
 	_ = x.rc.SetReadDeadline(time.Now().Add(d))
 	<-x.uploaded

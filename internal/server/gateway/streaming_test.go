@@ -15,8 +15,8 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// Each byte is sent only when the one before has come back: nothing may wait
-// for more, in either direction.
+// TestStreamsBothWays sends each byte only when the byte before has returned: neither
+// direction may buffer.
 func TestStreamsBothWays(t *testing.T) { engines(t, testStreamsBothWays) }
 
 func testStreamsBothWays(t *testing.T, engine gateway.Engine) {
@@ -107,7 +107,7 @@ func testLargeBodies(t *testing.T, engine gateway.Engine) {
 	if resp, body := b.get(t, "v1.shop.apps.test", fmt.Sprintf("/bytes?size=%d", size)); len(body) != size || resp.ContentLength != size {
 		t.Errorf("%d bytes, announced %d", len(body), resp.ContentLength)
 	}
-	for _, size := range []int{1, 4 << 10, 16<<10 - 300, 16 << 10, 64 << 10, 65<<10 + 1} { // around the limits of buffers
+	for _, size := range []int{1, 4 << 10, 16<<10 - 300, 16 << 10, 64 << 10, 65<<10 + 1} { // around the sizes of buffers
 		want := strings.Repeat("x", size)
 		if _, body := b.do(t, request(t, http.MethodPost, "v1.shop.apps.test", "/raw", strings.NewReader(want))); body != want {
 			t.Errorf("%d bytes: %d came back", size, len(body))
@@ -115,7 +115,7 @@ func testLargeBodies(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// counting never repeats within a buffer's size.
+// counting is a sequence that does not repeat within the size of a buffer.
 type counting struct{ n uint32 }
 
 func (c *counting) Read(p []byte) (int, error) {
@@ -143,10 +143,10 @@ func testExpectContinue(t *testing.T, engine gateway.Engine) {
 	if _, body := c.answer("POST"); body != "abc" {
 		t.Errorf("%q", body)
 	}
-	if engine == gateway.EngineStd { // net/http may end a connection whose body arrived after the head of the answer
+	if engine == gateway.EngineStd { // net/http may end a connection whose body arrived after the head of the response
 		c = b.raw(t)
 	}
-	// Refused without a 100: the client may, or may not, send its body now.
+	// Refused without a 100: the client may send its body, or not.
 	c.send("POST /early HTTP/1.1\r\nHost: v1.shop.apps.test\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
 	if resp, body := c.answer("POST"); resp.StatusCode != http.StatusRequestEntityTooLarge || body != "no thanks" {
 		t.Errorf("%s %q", resp.Status, body)
@@ -154,7 +154,7 @@ func testExpectContinue(t *testing.T, engine gateway.Engine) {
 	c.ended()
 }
 
-// The worker answers while the upload runs, and never reads it.
+// TestEarlyAnswer has a worker that answers during the upload, which it never reads.
 func TestEarlyAnswer(t *testing.T) { engines(t, testEarlyAnswer) }
 
 func testEarlyAnswer(t *testing.T, engine gateway.Engine) {
@@ -167,7 +167,7 @@ func testEarlyAnswer(t *testing.T, engine gateway.Engine) {
 	}
 	c.send(strings.Repeat("x", 100000-5) + "GET /bytes?size=1 HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
 	if _, body := c.answer("GET"); body != "a" {
-		t.Errorf("the connection was not usable behind the rest of the upload: %q", body)
+		t.Errorf("the connection was not usable after the rest of the upload: %q", body)
 	}
 	c.send("POST /early HTTP/1.1\r\nHost: v1.shop.apps.test\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
 	if resp, _ := c.answer("POST"); resp.StatusCode != http.StatusRequestEntityTooLarge {
@@ -175,7 +175,8 @@ func testEarlyAnswer(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// A client that hangs up cancels the worker's work, at whatever it is.
+// TestHangingUpReachesTheWorker checks that a client that closes its connection
+// cancels the worker, in each state of the request.
 func TestHangingUpReachesTheWorker(t *testing.T) { engines(t, testHangingUpReachesTheWorker) }
 
 func testHangingUpReachesTheWorker(t *testing.T, engine gateway.Engine) {
@@ -255,13 +256,13 @@ func testSlowClientHoldsTheWorkerBack(t *testing.T, engine gateway.Engine) {
 			return
 		}
 		c.send("HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n")
-		_ = c.SetWriteDeadline(time.Now().Add(300 * time.Millisecond)) // until nothing moves
+		_ = c.SetWriteDeadline(time.Now().Add(300 * time.Millisecond)) // long enough for the buffers to fill
 		n, _ := io.Copy(c.Conn, io.LimitReader(&counting{}, 1000000000))
 		sent <- n
 	}))
 	c := b.raw(t)
 	c.send("GET / HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
 	if n := <-sent; n > 100<<20 {
-		t.Errorf("%d bytes were taken from the worker for a client that reads nothing", n)
+		t.Errorf("%d bytes were read from the worker for a client that does not read", n)
 	}
 }

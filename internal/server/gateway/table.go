@@ -9,15 +9,15 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// table is everything that is routed. It never changes; copies replace it.
+// table holds all routes. It never changes; a changed copy replaces it.
 type table struct {
 	hosts    map[string]route // both roles, by lower-case host name
 	versions map[svc.Ref]*version
 	projects map[string]*project
 }
 
-// route is where a host leads. A production route without a version belongs to
-// a project that has no production yet.
+// route is the target of a host. A production route without a version belongs to a
+// project that has no production version yet.
 type route struct {
 	role    svc.Role
 	version *version
@@ -29,12 +29,12 @@ type version struct {
 	ref      svc.Ref
 	host     string
 	state    svc.Upstream
-	upstream *upstream // nil when no runtime listens
+	upstream *upstream // nil if no runtime listens
 	stats    *stats
-	replaced chan struct{} // closed once another table holds this version's next state
+	replaced chan struct{} // closed when another table holds the next state of the version
 }
 
-// project is a production host and the version behind it.
+// project is a production host and its version.
 type project struct {
 	id   string
 	host string
@@ -42,12 +42,12 @@ type project struct {
 	gate *gate
 }
 
-// stats outlive the states of their version.
+// stats are shared by all states of a version.
 type stats struct {
 	preview, production roleStats
-	reported            atomic.Int64 // the last request that LastRequests gave out
+	reported            atomic.Int64 // the last request that LastRequests returned
 
-	retired []*upstream // that may still answer requests; Gateway.mu guards it
+	retired []*upstream // that may still serve requests; Gateway.mu guards it
 
 	mu      sync.Mutex
 	tunnels map[*tunnel]struct{} // open websockets
@@ -55,7 +55,7 @@ type stats struct {
 
 type roleStats struct {
 	inflight atomic.Int64
-	last     atomic.Int64 // unix nanoseconds of the last request, 0 for never
+	last     atomic.Int64 // unix nanoseconds of the last request, 0 for none
 }
 
 func (s *stats) of(role svc.Role) *roleStats {
@@ -77,7 +77,7 @@ func emptyTable() *table {
 	return &table{hosts: map[string]route{}, versions: map[svc.Ref]*version{}, projects: map[string]*project{}}
 }
 
-// with returns a copy of t after change, its hosts worked out anew.
+// with returns a copy of t after change, with its hosts computed again.
 func (t *table) with(change func(*table)) *table {
 	n := &table{versions: maps.Clone(t.versions), projects: maps.Clone(t.projects)}
 	change(n)
@@ -91,8 +91,8 @@ func (t *table) with(change func(*table)) *table {
 	return n
 }
 
-// lookup finds a host as it stands in a request: case, a port and a trailing
-// dot do not matter [D3]. It allocates nothing.
+// lookup finds the host of a request: case, a port and a trailing dot do not matter
+// [D3]. It allocates no memory.
 func (t *table) lookup(host []byte) (route, bool) {
 	var buf [256]byte
 	name := buf[:0]

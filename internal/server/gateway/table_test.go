@@ -18,7 +18,7 @@ func newTestGateway(t testing.TB, template string) *Gateway {
 	return New(Config{Ingress: in})
 }
 
-// fill makes n projects with a production and two previews each.
+// fill adds n projects with a production version and two previews each.
 func (g *Gateway) fill(n int) {
 	for i := range n {
 		project := fmt.Sprintf("project-%d", i)
@@ -29,7 +29,7 @@ func (g *Gateway) fill(n int) {
 	}
 }
 
-// FuzzLookup checks that the table reads a host as svc.Ingress does [D3].
+// FuzzLookup checks that the table and svc.Ingress parse a host alike [D3].
 func FuzzLookup(f *testing.F) {
 	for _, host := range []string{"v1.project-1.apps.test", "PROJECT-0.apps.TEST.:80", "v2--project-1.apps.test:8787", "[::1]:80", "a:b:c", ".", ""} {
 		f.Add(host)
@@ -46,10 +46,10 @@ func FuzzLookup(f *testing.F) {
 			known := ok && (role == svc.RoleProduction && tbl.projects[ref.Project] != nil ||
 				role == svc.RolePreview && tbl.versions[ref] != nil)
 			if strings.Count(host, ":") > 1 || len(host) > 256 {
-				continue // such never get past the grammar, or are found by ParseHost alone
+				continue // the grammar refuses such hosts, or only ParseHost finds them
 			}
 			if found != known || found && r.role != role {
-				t.Errorf("%q: found %v as %q; the ingress says %v %v %v", host, found, r.role, ref, role, ok)
+				t.Errorf("%q: found %v as %q; ParseHost returns %v %v %v", host, found, r.role, ref, role, ok)
 			}
 			if found && role == svc.RolePreview && r.version.ref != ref {
 				t.Errorf("%q: %v, want %v", host, r.version.ref, ref)
@@ -68,7 +68,7 @@ func TestTally(t *testing.T) {
 				for ta.acquire() {
 					select {
 					case <-ta.done:
-						t.Error("done while a claim is out")
+						t.Error("done before the last claim is released")
 					default:
 					}
 					ta.release()
@@ -80,7 +80,7 @@ func TestTally(t *testing.T) {
 		<-ta.done
 		claims.Wait()
 		if ta.acquire() || ta.count() != 0 {
-			t.Error("a closed tally gives no claims")
+			t.Error("a closed tally accepted a claim, or counts one")
 		}
 	}
 }
@@ -90,24 +90,24 @@ func TestGate(t *testing.T) {
 	g := newGate()
 	first, ok := g.enter()
 	if !ok {
-		t.Fatal("a new gate is open")
+		t.Fatal("a new gate is held")
 	}
-	g.release() // nothing was held
+	g.release() // without a hold
 	g.hold()
 	g.hold()
 	closed, ok := g.enter()
 	if ok {
-		t.Fatal("a held gate lets nobody in")
+		t.Fatal("a held gate was entered")
 	}
 	g.release()
 	<-closed.over
 	second, ok := g.enter()
 	if !ok {
-		t.Fatal("a released gate is open")
+		t.Fatal("a released gate is held")
 	}
 	first.release()
 	if err := g.drain(t.Context()); err != nil {
-		t.Errorf("only what came before the hold counts: %v", err)
+		t.Errorf("the drain waited for a request after the hold: %v", err)
 	}
 	g.hold()
 	second.release()
@@ -119,7 +119,7 @@ func TestGate(t *testing.T) {
 func BenchmarkLookup(b *testing.B) {
 	g := newTestGateway(b, "")
 	g.fill(1000)
-	hosts := [][]byte{[]byte("v1.project-7.apps.test"), []byte("project-900.apps.test:8787"), []byte("nobody.apps.test")}
+	hosts := [][]byte{[]byte("v1.project-7.apps.test"), []byte("project-900.apps.test:8787"), []byte("absent.apps.test")}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
 		g.table.Load().lookup(hosts[i%len(hosts)])
@@ -138,7 +138,7 @@ func BenchmarkAcquireRelease(b *testing.B) {
 	})
 }
 
-// BenchmarkTake is the whole way from a Host to a claim of a production host.
+// BenchmarkTake measures the path from a Host to the claim of a production host.
 func BenchmarkTake(b *testing.B) {
 	g := newTestGateway(b, "")
 	g.fill(1000)

@@ -10,8 +10,8 @@ import (
 )
 
 // take claims the runtime for the request in x. It waits while the production
-// host is held [D20] and while the runtime starts again, each within its
-// limit. On failure nothing is held.
+// host is held [D20] and while the runtime restarts, each within its limit. If it
+// fails, it holds no claim.
 func (g *Gateway) take(x *request, w waiter) error {
 	held, starting := g.cfg.HoldTimeout, g.cfg.StartWait
 	for {
@@ -28,7 +28,7 @@ func (g *Gateway) take(x *request, w waiter) error {
 				continue
 			}
 			x.claim.epoch = e
-			// Only now is the pointer sure to be the one of this epoch.
+			// Read the pointer again: only now is it certain to be of this epoch.
 			if r, err = g.find(x); err != nil {
 				x.claim.leave()
 				return err
@@ -51,8 +51,8 @@ func (g *Gateway) take(x *request, w waiter) error {
 	}
 }
 
-// waitHeld waits for ch within what is left of a limit. Too many waiting
-// requests, or too long a wait, give the error that late makes.
+// waitHeld waits for ch within the rest of a limit. If too many requests wait, or
+// the limit is reached, it returns the error of late.
 func (g *Gateway) waitHeld(w waiter, ch <-chan struct{}, left *time.Duration, late func() *svc.Error) error {
 	defer g.held.Add(-1)
 	if g.held.Add(1) > int64(g.cfg.MaxHeld) || *left <= 0 {
@@ -67,7 +67,7 @@ func (g *Gateway) waitHeld(w waiter, ch <-chan struct{}, left *time.Duration, la
 	return err
 }
 
-// takeVersion claims the runtime of r's version if it may serve x.
+// takeVersion claims the runtime of r's version if that version may serve x.
 func (x *request) takeVersion(r route, secret svc.Secret) error {
 	v := r.version
 	x.claim.version, x.claim.role = v, r.role
@@ -92,7 +92,7 @@ func (x *request) takeVersion(r route, secret svc.Secret) error {
 	return nil
 }
 
-// find looks the request's host up in the table of the moment.
+// find looks the request's host up in the current table.
 func (g *Gateway) find(x *request) (route, error) {
 	t := g.table.Load()
 	if r, ok := t.lookup(x.req.Host); ok {
@@ -112,8 +112,8 @@ func (g *Gateway) find(x *request) (route, error) {
 }
 
 // selected reads the deprecated path selectors /{project}/… and
-// /{project}/{version}/… and strips them from the request [D4]. It is called
-// only for hosts that are nobody's, so no app's own path is captured.
+// /{project}/{version}/… and removes them from the request [D4]. It is called only
+// for hosts that belong to no project, so it never captures a path of an app.
 func (t *table) selected(x *request) (route, bool) {
 	target := x.meta.target
 	if target == nil {
@@ -134,7 +134,7 @@ func (t *table) selected(x *request) (route, bool) {
 	return t.hosts[p.host], true
 }
 
-// cutSegment takes the first segment off a path: "/a/b?c" is "a" and "/b?c".
+// cutSegment removes the first segment of a path: "/a/b?c" is "a" and "/b?c".
 func cutSegment(target []byte) (segment, rest []byte) {
 	if len(target) == 0 || target[0] != '/' {
 		return nil, target
@@ -146,7 +146,7 @@ func cutSegment(target []byte) (segment, rest []byte) {
 	return target[1 : 1+i], target[1+i:]
 }
 
-// rooted is target, starting with a slash.
+// rooted returns target with a slash in front.
 func rooted(target []byte) []byte {
 	if len(target) > 0 && target[0] == '/' {
 		return target

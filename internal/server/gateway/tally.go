@@ -5,11 +5,11 @@ import (
 	"sync/atomic"
 )
 
-// closedBit is far above any count.
+// closedBit is larger than any count.
 const closedBit = int64(1) << 62
 
-// tally counts claims until it is closed; then it takes no more, and done is
-// closed when the last one is given back. Make one with newTally.
+// tally counts claims. A closed tally refuses claims, and done is closed when the
+// last claim is released. Create one with newTally.
 type tally struct {
 	n    atomic.Int64
 	once sync.Once
@@ -18,7 +18,7 @@ type tally struct {
 
 func newTally() *tally { return &tally{done: make(chan struct{})} }
 
-// acquire takes a claim, unless the tally is closed.
+// acquire adds a claim, unless the tally is closed.
 func (t *tally) acquire() bool {
 	if t.n.Add(1) < closedBit {
 		return true
@@ -33,17 +33,17 @@ func (t *tally) release() {
 	}
 }
 
-// close refuses claims from now on. It may be called again.
+// close makes the tally refuse claims. It may be called again.
 func (t *tally) close() {
 	if n := t.n.Or(closedBit); n == 0 || n == closedBit {
 		t.once.Do(func() { close(t.done) })
 	}
 }
 
-// count is the number of claims out.
+// count is the number of claims.
 func (t *tally) count() int64 { return t.n.Load() &^ closedBit }
 
-// isDone reports whether it is closed and every claim was given back.
+// isDone reports whether the tally is closed and every claim was released.
 func (t *tally) isDone() bool {
 	select {
 	case <-t.done:

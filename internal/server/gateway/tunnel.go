@@ -14,33 +14,33 @@ import (
 )
 
 const (
-	// closeCode is 1012 Service Restart: clients connect again [D20].
+	// closeCode is 1012 Service Restart, after which clients reconnect [D20].
 	closeCode   = 1012
 	closeReason = "service restart"
-	// closeTime is how long a client may take to answer a close frame, and a
-	// worker to finish the frame it is at.
+	// closeTime is the time limit for a client to answer a close frame, and for a
+	// worker to finish the current frame.
 	closeTime = 3 * time.Second
 )
 
-// tunnel is an open websocket, the same for every engine. Its two directions are
-// copied by the goroutine that calls run (down, to the client) and one more (up).
+// tunnel is an open websocket, the same for every engine. The goroutine that calls
+// run copies to the client (down), a second goroutine copies to the runtime (up).
 type tunnel struct {
 	client   net.Conn
 	runtime  net.Conn
 	upstream *upstream
 	version  *version
 	role     svc.Role
-	early    []byte // what the client sent behind its handshake
+	early    []byte // sent by the client behind its handshake
 
-	ending atomic.Bool // a close frame of the gateway is to be, or was, put in
-	closed atomic.Bool // a close frame has gone to the client
-	bye    atomic.Bool // a close frame has come from the client
+	ending atomic.Bool // the gateway sends, or has sent, a close frame
+	closed atomic.Bool // a close frame was sent to the client
+	bye    atomic.Bool // a close frame was received from the client
 	down   http1.Frames
 	up     http1.Frames
 }
 
-// upgrade passes on the answer that opens a websocket and serves it until its
-// end. The claim ends here: an open websocket is not a request in flight, a
+// upgrade forwards the response that opens a websocket, which serveTunnel then
+// serves. The claim ends here: an open websocket is not a request in flight, and a
 // drain does not wait for it [D20].
 func (c *conn) upgrade(ctx context.Context, x *exchange) bool {
 	if !x.req.IsWebSocket() || !x.resp.IsWebSocket() {
@@ -71,16 +71,17 @@ func (c *conn) closeTunnel() {
 	c.dropUpstream()
 }
 
-// openTunnel makes t known to who may end it, which is to be done before the
-// claim ends: nobody may miss it. first is what the runtime sent right behind
-// its answer; the caller passes it on and runs the tunnel.
+// openTunnel registers t, so that CloseWebsockets and retire find it. It must be
+// called before the claim ends, else a retire in between would miss t. first holds
+// the bytes behind the runtime's response; the caller forwards them and runs the
+// tunnel.
 func (g *Gateway) openTunnel(t *tunnel, cl *claim, first []byte) {
 	t.upstream, t.version, t.role = cl.upstream, cl.version, cl.role
 	t.down.Next(first)
 	t.version.stats.addTunnel(t)
 	g.observeWebsocket(t.version.ref, t.role, +1)
 	if t.upstream.n.Load() >= closedBit || g.closing.Load() {
-		t.end() // it was retired while the websocket opened
+		t.end() // the runtime was retired while the websocket opened
 	}
 }
 
@@ -89,7 +90,7 @@ func (g *Gateway) closeTunnel(t *tunnel) {
 	g.observeWebsocket(t.version.ref, t.role, -1)
 }
 
-// serveTunnel serves the websocket that the last request opened, if it did.
+// serveTunnel serves the websocket of the last request, if that opened one.
 func (c *conn) serveTunnel() {
 	if c.tunnel == nil {
 		return
@@ -114,12 +115,12 @@ func (t *tunnel) run() {
 	go func() {
 		defer close(done)
 		t.copyUp()
-		_ = t.runtime.Close() // nothing more can come from the client
+		_ = t.runtime.Close() // the client sends no more
 	}()
 	t.copyDown()
 	grace := closeTime
 	if t.closed.Load() && t.bye.Load() {
-		grace = 0 // both have said so: nothing is left to wait for
+		grace = 0 // both sides have sent a close frame
 	}
 	_ = t.client.SetReadDeadline(time.Now().Add(grace))
 	if tcp, ok := t.client.(*net.TCPConn); ok && t.closed.Load() && !t.ending.Load() {
@@ -128,8 +129,8 @@ func (t *tunnel) run() {
 	<-done
 }
 
-// copyUp passes frames of the client on. After the gateway's own close frame it
-// ends with the client's.
+// copyUp forwards the frames of the client. After the gateway's own close frame it
+// ends with the client's close frame.
 func (t *tunnel) copyUp() {
 	var buf []byte
 	for b := t.early; ; {
@@ -151,8 +152,8 @@ func (t *tunnel) copyUp() {
 	}
 }
 
-// copyDown passes frames of the worker on until it ends or end was called. Then
-// it puts the close frame in, between two frames.
+// copyDown forwards the frames of the worker until the worker closes its connection
+// or end is called. Then it sends the close frame, between two frames.
 func (t *tunnel) copyDown() {
 	var buf []byte
 	for n := 0; ; {
@@ -174,15 +175,15 @@ func (t *tunnel) copyDown() {
 			}
 			continue
 		}
-		// Woken by end in the middle of a frame: its rest gets some time.
+		// end was called in the middle of a frame: wait for the rest of the frame.
 		if !errors.Is(err, os.ErrDeadlineExceeded) || t.down.Closed() || t.runtime.SetReadDeadline(time.Now().Add(closeTime)) != nil {
 			return
 		}
 	}
 }
 
-// frameBuffer is the buffer to read into next: a small one, as most websockets
-// are idle, until a read has filled it.
+// frameBuffer returns the buffer for the next read: a small one, since most
+// websockets are idle, until a read has filled it.
 func frameBuffer(buf []byte, filled int) []byte {
 	switch {
 	case buf == nil:
@@ -193,8 +194,8 @@ func frameBuffer(buf []byte, filled int) []byte {
 	return buf
 }
 
-// end asks for the websocket to end with 1012. It returns at once, may be
-// called from any goroutine and again.
+// end makes the websocket end with 1012. It does not wait, and may be called from
+// any goroutine, and again.
 func (t *tunnel) end() {
 	if t.ending.Swap(true) {
 		return

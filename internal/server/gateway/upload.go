@@ -11,25 +11,25 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
-// inlineUpload is the longest rest of a body that is waited for, patiently,
-// before the answer is looked at. It fits into a socket's buffer, so passing
-// it on cannot block on a runtime that does not read it.
+// inlineUpload is the maximum size of the rest of a body, in bytes, that is forwarded
+// within patience before the response is read. It fits into a socket's buffer, so
+// forwarding it cannot block on a runtime that does not read it.
 const inlineUpload = 64 << 10
 
-// Buffers that a chunk is made in have room for its size in front, and for the
-// ends of chunk and body behind.
+// Buffers for chunks have space for the chunk's size in front, and for the ends of
+// chunk and body behind.
 const (
 	headroom = 16
 	tailroom = 16
 )
 
-// upload is the body of a request on its way to the runtime.
+// upload is the state of a request's body that is forwarded to the runtime.
 type upload struct {
-	left    int64 // of a body with a length
+	left    int64 // bytes, of a body with a length
 	chunked bool
 	dec     http1.Chunked
-	read    bool        // all of it has been read from the client
-	passed  atomic.Bool // all of it has been written to the runtime
+	read    bool        // the whole body was read from the client
+	passed  atomic.Bool // the whole body was written to the runtime
 }
 
 func (u *upload) begin(req *http1.Request) {
@@ -39,8 +39,8 @@ func (u *upload) begin(req *http1.Request) {
 	u.passed.Store(u.read)
 }
 
-// takeInput appends to head what has come of a body with a length, as far as
-// it fits into one write with the head.
+// takeInput appends to head the part of a body with a length that is in the input,
+// so that one write sends both.
 func (c *conn) takeInput(x *exchange) {
 	u := &x.upload
 	if u.read || u.chunked || x.req.WantsContinue() {
@@ -54,9 +54,9 @@ func (c *conn) takeInput(x *exchange) {
 	u.passed.Store(u.read)
 }
 
-// pump passes the rest of the body on. It fails with errUpstreamWrite, an error
-// of the grammar, or an error of the client's connection; a deadline among
-// those leaves everything such that pump can be called again.
+// pump forwards the rest of the body. Errors: errUpstreamWrite, an error of the
+// grammar, or an error of the client's connection; after a deadline, pump can be
+// called again.
 func (c *conn) pump(x *exchange) error {
 	buf := make([]byte, headroom+bufferSize+tailroom)
 	for u := &x.upload; !u.read; {
@@ -66,7 +66,7 @@ func (c *conn) pump(x *exchange) error {
 		}
 		out := buf[headroom : headroom+n]
 		if u.chunked {
-			out = frameChunk(buf, n, u.read, nil) // a request's trailers end here
+			out = frameChunk(buf, n, u.read, nil) // trailers of a request are not forwarded
 		}
 		if _, err := c.up.Write(out); err != nil {
 			return fmt.Errorf("%w: %w", errUpstreamWrite, err)
@@ -76,7 +76,7 @@ func (c *conn) pump(x *exchange) error {
 	return nil
 }
 
-// pumpSoon pumps what comes soon; the rest is left to a watch.
+// pumpSoon calls pump for the time of patience; a watch forwards the rest.
 func (c *conn) pumpSoon(x *exchange) error {
 	if err := c.nc.SetReadDeadline(c.now.Add(patience)); err != nil {
 		return err
@@ -88,8 +88,8 @@ func (c *conn) pumpSoon(x *exchange) error {
 	return errors.Join(err, c.nc.SetReadDeadline(time.Time{}))
 }
 
-// readBody reads the next piece of the body into buf: from the input as long
-// as that holds any, else from the connection.
+// readBody reads the next piece of the body into buf: from the input if that is not
+// empty, else from the connection.
 func (c *conn) readBody(u *upload, buf []byte) (int, error) {
 	if u.chunked {
 		return c.readChunks(u, buf)
@@ -111,7 +111,7 @@ func (c *conn) readBody(u *upload, buf []byte) (int, error) {
 	return n, err
 }
 
-// readChunks reads through the input, where what follows the body stays.
+// readChunks reads chunks through the input. The bytes behind the body stay there.
 func (c *conn) readChunks(u *upload, buf []byte) (int, error) {
 	if c.in.len() == 0 {
 		c.in.reserve(inputSize / 4)
@@ -126,8 +126,8 @@ func (c *conn) readChunks(u *upload, buf []byte) (int, error) {
 	return n, err
 }
 
-// frameChunk makes a chunk of the n bytes in buf[headroom:], and with last the
-// end of the body. The result is in buf, but for a long trailer.
+// frameChunk frames the n bytes in buf[headroom:] as a chunk, and with last appends
+// the end of the body. The result is in buf, unless the trailer is long.
 func frameChunk(buf []byte, n int, last bool, trailer []byte) []byte {
 	start, end := headroom, headroom+n
 	if n > 0 {

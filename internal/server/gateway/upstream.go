@@ -11,27 +11,27 @@ import (
 )
 
 const (
-	// maxIdle bounds the spare connections to one runtime.
+	// maxIdle is the maximum number of spare connections to one runtime.
 	maxIdle = 128
-	// idleLimit is how long a spare connection is trusted: workerd ends one
-	// after 15 s without a request.
+	// idleLimit is the time for which a spare connection is used: workerd closes a
+	// connection after 15 s without a request.
 	idleLimit = 5 * time.Second
-	// dialTimeout bounds the wait for a runtime whose accept queue is full.
+	// dialTimeout is the time limit for a runtime whose accept queue is full.
 	dialTimeout = 3 * time.Second
 	// dialRetry is the time between two tries then.
 	dialRetry = 2 * time.Millisecond
 )
 
-// upstream is one runtime process: the claims on it and its spare connections.
+// upstream is one runtime process, with its claims and spare connections.
 type upstream struct {
 	socket string
 	*tally
 
 	mu   sync.Mutex
-	idle []*upconn // the last used one last
+	idle []*upconn // the most recently used one last
 }
 
-// upconn is a connection to a runtime. One exchange owns it at a time.
+// upconn is a connection to a runtime. One exchange at a time owns it.
 type upconn struct {
 	net.Conn
 	spareSince time.Time
@@ -41,24 +41,24 @@ type upconn struct {
 
 func newUpstream(socket string) *upstream { return &upstream{socket: socket, tally: newTally()} }
 
-// retire refuses further claims and closes the spare connections. What runs
-// goes on.
+// retire refuses further claims and closes the spare connections. Requests in
+// flight continue.
 func (u *upstream) retire() {
 	u.close()
 	u.prune(time.Now().Add(2 * idleLimit))
 }
 
-// get returns a spare connection, or a new one when there is none or fresh is
-// asked for.
+// get returns a spare connection, or a new one if there is no spare one or fresh is
+// set.
 func (u *upstream) get(ctx context.Context, now time.Time, fresh bool) (*upconn, error) {
 	if fresh {
-		u.prune(now.Add(2 * idleLimit)) // the spares are likely as dead
+		u.prune(now.Add(2 * idleLimit)) // the runtime has probably closed all spare ones
 	} else if c := u.spare(now); c != nil {
 		return c, nil
 	}
 	nc, err := dial(ctx, u.socket)
 	if err != nil {
-		return nil, fmt.Errorf("reaching the runtime: %w", err)
+		return nil, fmt.Errorf("connect to the runtime: %w", err)
 	}
 	return &upconn{Conn: nc}, nil
 }
@@ -68,7 +68,7 @@ func (u *upstream) spare(now time.Time) *upconn {
 	defer u.mu.Unlock()
 	n := len(u.idle)
 	if n == 0 || now.Sub(u.idle[n-1].spareSince) > idleLimit {
-		return nil // all others are older; the sweep closes them
+		return nil // the others are older; the sweep closes them
 	}
 	c := u.idle[n-1]
 	u.idle[n-1] = nil
@@ -77,7 +77,7 @@ func (u *upstream) spare(now time.Time) *upconn {
 	return c
 }
 
-// put gives a connection back whose last answer was whole.
+// put returns a connection whose last response was complete.
 func (u *upstream) put(c *upconn, now time.Time) {
 	c.spareSince = now
 	u.mu.Lock()
@@ -106,8 +106,8 @@ func (u *upstream) prune(now time.Time) {
 	}
 }
 
-// dial connects to a unix socket. A full accept queue is reported at once for
-// those, as EAGAIN: it is tried again until dialTimeout.
+// dial connects to a unix socket. The kernel reports a full accept queue of such a
+// socket immediately, as EAGAIN: dial tries again until dialTimeout.
 func dial(ctx context.Context, socket string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()

@@ -6,21 +6,21 @@ import (
 	"time"
 )
 
-// patience is how long a runtime may take before the client is watched. Most
-// answers come sooner and cost no second goroutine.
+// patience is the time for which a runtime may take before the client is watched.
+// Most responses arrive sooner and need no second goroutine.
 const patience = 10 * time.Millisecond
 
-// watch is a goroutine that reads what the client sends during an exchange:
-// the rest of a body, which it passes on; then whatever is next, which it
-// keeps; and the end of the connection, upon which it closes the runtime's.
+// watch is a goroutine that reads what the client sends during an exchange: the
+// rest of a body, which it forwards; then the bytes of the next request, which it
+// keeps; and the end of the connection, at which it closes the runtime's connection.
 type watch struct {
 	on   bool
-	gone chan struct{} // closed when the client hung up
+	gone chan struct{} // closed when the client has closed its connection
 	done chan struct{} // closed when the goroutine has ended
 }
 
-// startWatch begins to read from the client, unless something does already.
-// Until stopWatch the input belongs to the watch. With x it passes the body on.
+// startWatch begins to read from the client, unless a watch is running. Until
+// stopWatch the watch owns the input. With x it forwards the body.
 func (c *conn) startWatch(x *exchange) {
 	if c.watch.on {
 		return
@@ -54,7 +54,8 @@ func (c *conn) stopWatch() {
 	c.watch.on = false
 }
 
-// isGone reports whether a watch, past or present, saw the client hang up.
+// isGone reports whether a watch, past or present, saw the client close its
+// connection.
 func (c *conn) isGone() bool {
 	select {
 	case <-c.watch.gone: // nil before the first watch: never ready
@@ -65,7 +66,7 @@ func (c *conn) isGone() bool {
 }
 
 // wait waits for ch while the client is watched, at most d. It returns nil when
-// ch is closed, errTimeout, errClientGone or errClosing.
+// ch is closed, else errTimeout, errClientGone or errClosing.
 func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
 	c.startWatch(nil)
 	defer c.stopWatch()
@@ -84,7 +85,7 @@ func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
 }
 
 var (
-	errTimeout       = errors.New("waited long enough")
+	errTimeout       = errors.New("the time limit of the wait was reached")
 	errClosing       = errors.New("the gateway is stopping")
-	errUpstreamWrite = errors.New("the runtime takes no more of the body")
+	errUpstreamWrite = errors.New("the runtime does not read the rest of the body")
 )

@@ -67,7 +67,7 @@ func (w ws) read() (op byte, payload string) {
 	return head[0] & 15, string(b)
 }
 
-// closed reads the close frame and answers it as a client must.
+// closed reads the close frame and answers it.
 func (w ws) closed() (code int) {
 	w.t.Helper()
 	for {
@@ -99,14 +99,14 @@ func testWebsocketEcho(t *testing.T, engine gateway.Engine) {
 	}
 	for range 2 {
 		if len(b.LastRequests()) != 1 {
-			t.Error("an open websocket counts as being used now")
+			t.Error("an open websocket does not count as a request now")
 		}
 	}
 	w.write(1, "close")
 	if code := w.closed(); code != 4001 {
-		t.Errorf("the worker's own close: %d", code)
+		t.Errorf("close code of the worker: %d", code)
 	}
-	svctest.Eventually(t, "it is counted out", func() bool { return b.Websockets() == 0 })
+	svctest.Eventually(t, "the websocket is no longer counted", func() bool { return b.Websockets() == 0 })
 }
 
 func TestWebsocketRefused(t *testing.T) { engines(t, testWebsocketRefused) }
@@ -122,7 +122,7 @@ func testWebsocketRefused(t *testing.T, engine gateway.Engine) {
 	}
 	c.send("GET /bytes?size=1 HTTP/1.1\r\nHost: v1.shop.apps.test\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
 	if _, body := c.answer("GET"); body != "a" {
-		t.Error("another upgrade is not passed on, and the request served")
+		t.Error("a request with another upgrade must be served without it")
 	}
 }
 
@@ -149,17 +149,17 @@ func testCloseWebsockets(t *testing.T, engine gateway.Engine) {
 		t.Errorf("close code %d", code)
 	}
 
-	// Production again before the time has come: it stays open.
+	// The version is production again before the delay ends: the websocket stays open.
 	b.SetProduction("shop", "v1")
 	again := b.websocket(t, "shop.apps.test")
 	b.CloseWebsockets(shop, svc.RoleProduction, time.Millisecond)
-	svctest.Eventually(t, "the time has come", func() bool { return b.PendingTimers() == 0 })
+	svctest.Eventually(t, "the delay ends", func() bool { return b.PendingTimers() == 0 })
 	again.write(1, "x")
 	if _, got := again.read(); got != "x" {
 		t.Errorf("%q", got)
 	}
 
-	// A runtime that ends, on purpose or not: its clients are told to come back.
+	// A runtime that ends: its clients receive the code for a reconnect.
 	if err := worker.process.Kill(); err != nil {
 		t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func testRetiredVersionEndsItsWebsockets(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// The close frame goes between two frames, never into one.
+// TestCloseWaitsForTheFrame checks that the close frame is sent between two frames.
 func TestCloseWaitsForTheFrame(t *testing.T) { engines(t, testCloseWaitsForTheFrame) }
 
 func testCloseWaitsForTheFrame(t *testing.T, engine gateway.Engine) {
@@ -199,7 +199,7 @@ func testCloseWaitsForTheFrame(t *testing.T, engine gateway.Engine) {
 		_, _ = io.Copy(io.Discard, c.Conn)
 	}))
 	w := b.websocket(t, "v1.shop.apps.test")
-	if _, err := w.Peek(4); err != nil { // what there is of the frame
+	if _, err := w.Peek(4); err != nil { // the first part of the frame
 		t.Fatal(err)
 	}
 	b.CloseWebsockets(shop, "", 0)

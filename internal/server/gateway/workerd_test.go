@@ -30,7 +30,7 @@ const config :Workerd.Config = (
 );
 `
 
-// worker is testdata/worker.js under the real workerd, and the test's hand in it.
+// worker is a workerd with testdata/worker.js, which the test controls.
 type worker struct {
 	socket  string
 	process *os.Process
@@ -39,7 +39,7 @@ type worker struct {
 	gates map[string]chan struct{}
 }
 
-// startWorker starts a workerd; version is what its /version answers.
+// startWorker starts a workerd; version is the response of its /version.
 func startWorker(t testing.TB, version string) *worker {
 	t.Helper()
 	dir := svctest.ShortDir(t)
@@ -58,7 +58,7 @@ func startWorker(t testing.TB, version string) *worker {
 	return w
 }
 
-// run starts the process and waits for its socket.
+// run starts the process and waits until its socket listens.
 func (w *worker) run(t testing.TB, config string) {
 	t.Helper()
 	cmd := exec.Command(workerdtest.Binary(t), "serve", "--experimental", "--control-fd=3", config)
@@ -102,7 +102,7 @@ func (w *worker) control(t testing.TB, socket string) {
 	t.Cleanup(func() { _ = server.Close() })
 }
 
-// gate is a channel that release, or the worker's record, closes.
+// gate returns a channel that release closes, or the worker's /record.
 func (w *worker) gate(key string) chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -48,8 +48,8 @@ func isTarget(b []byte) bool {
 }
 
 // isHost reports whether b may be a Host header: a name or an address, and a
-// port. Userinfo, a path and anything else that a parser could take for the
-// end of a host are refused.
+// port. Userinfo, a path, and every other character that a parser could mistake for
+// the end of a host, are refused.
 func isHost(b []byte) bool {
 	for _, c := range b {
 		switch {

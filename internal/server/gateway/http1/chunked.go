@@ -2,18 +2,18 @@ package http1
 
 import "bytes"
 
-// maxTrailer bounds the trailer section of a body.
+// maxTrailer is the maximum size of the trailer section of a body, in bytes.
 const maxTrailer = 8 << 10
 
-// maxChunkLine bounds the line with a chunk's size: 15 digits and a little for
-// extensions, which are dropped.
+// maxChunkLine is the maximum length of the line with a chunk's size, in bytes: 15
+// digits, and extensions, which are dropped.
 const maxChunkLine = 256
 
-// Chunked reads a chunked body (RFC 9112, 7.1) piece by piece. The zero value
-// is ready for a body's first byte.
+// Chunked decodes a chunked body (RFC 9112, 7.1) piece by piece. The zero value
+// expects the first byte of a body.
 type Chunked struct {
-	// Trailer holds the lines of the trailer section behind the last chunk,
-	// each checked and with its CR LF.
+	// Trailer holds the lines of the trailer section behind the last chunk, each of
+	// them checked and with its CR LF.
 	Trailer []byte
 
 	state  chunkState
@@ -35,9 +35,9 @@ const (
 	chunkDone
 )
 
-// Decode reads b and moves the data it holds to b's front, in place. It
-// returns how many bytes of data there are and how many bytes of b it used;
-// unless the body is done it uses all of them.
+// Decode decodes b and moves the data to the front of b, in place. It returns the
+// number of data bytes and the number of bytes of b that it used; it uses all of
+// them, unless the body ends before.
 func (c *Chunked) Decode(b []byte) (data, used int, err error) {
 	for used < len(b) && c.state != chunkDone {
 		if c.state == chunkData {
@@ -60,7 +60,7 @@ func (c *Chunked) Decode(b []byte) (data, used int, err error) {
 // Done reports whether the body has ended.
 func (c *Chunked) Done() bool { return c.state == chunkDone }
 
-// step reads one byte that is not data.
+// step processes one byte that is not data.
 func (c *Chunked) step(b byte) error {
 	switch c.state {
 	case chunkSize, chunkExt:

@@ -10,7 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
-// decode reads a whole body, in pieces of the given size.
+// decode decodes a body, in pieces of the given size.
 func decode(in string, piece int) (data, rest, trailer string, done bool, err error) {
 	var c http1.Chunked
 	var out []byte
@@ -84,8 +84,8 @@ func TestAppendChunkSize(t *testing.T) {
 	}
 }
 
-// FuzzChunked checks that pieces do not matter, and that net/http reads the
-// same data out of whatever is accepted.
+// FuzzChunked checks that the result does not depend on the pieces, and that net/http
+// decodes each accepted body to the same data.
 func FuzzChunked(f *testing.F) {
 	for _, s := range []string{"3\r\nabc\r\n0\r\n\r\n", "1;x\r\na\r\n0\r\nA: b\r\n\r\n", "a\r\n0123456789\r\n"} {
 		f.Add([]byte(s), uint8(1))
@@ -101,7 +101,7 @@ func FuzzChunked(f *testing.F) {
 		}
 		std, err := io.ReadAll(httputil.NewChunkedReader(bytes.NewReader(in)))
 		if err == nil && string(std) != data {
-			t.Errorf("net/http reads %q, we %q", std, data)
+			t.Errorf("net/http decodes %q, Chunked %q", std, data)
 		}
 	})
 }

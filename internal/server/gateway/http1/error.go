@@ -1,7 +1,7 @@
 package http1
 
-// Error is a message that is refused. Status is what to answer: 400, 431, 501
-// or 505. Detail is fixed text and holds nothing of the message.
+// Error describes why a message is refused. Status is the HTTP status of the
+// response: 400, 431, 501 or 505. Detail is fixed text without parts of the message.
 type Error struct {
 	Status int
 	Detail string

@@ -2,11 +2,11 @@ package http1
 
 import "bytes"
 
-// maxFields bounds the lines of one head.
+// maxFields is the maximum number of lines of one head.
 const maxFields = 512
 
-// Kind tells the fields that govern a connection or a message's framing from
-// the rest.
+// Kind distinguishes the fields that control a connection or the framing of a
+// message from all others.
 type Kind uint8
 
 // The kinds of fields.
@@ -28,12 +28,12 @@ type Field struct {
 	Value []byte
 }
 
-// Fields are the lines of a head and what their framing ones say.
+// Fields are the lines of a head, with the values of those that control framing.
 type Fields struct {
 	List []Field
 	// Length is the Content-Length, -1 without one.
 	Length int64
-	// Chunked says that the body comes in chunks.
+	// Chunked reports whether the body is chunked.
 	Chunked bool
 
 	close     bool
@@ -47,9 +47,9 @@ type Fields struct {
 	expect    []byte
 }
 
-// FindHead returns the length of the head that b starts with, its empty line
-// included, or 0 when more bytes are needed. The first seen bytes of b were
-// looked at before. A bare LF is refused even before the head is whole.
+// FindHead returns the length of the head at the start of b, its empty line
+// included, or 0 if more bytes are needed. A call before has searched the first seen
+// bytes of b. A bare LF is refused even before the head is complete.
 func FindHead(b []byte, seen int) (int, error) {
 	from := max(seen-len(headEnd)+1, 0)
 	if i := bytes.Index(b[from:], headEnd); i >= 0 {
@@ -67,8 +67,8 @@ func FindHead(b []byte, seen int) (int, error) {
 	}
 }
 
-// Listed reports whether the Connection field names this one, which makes it
-// end here.
+// Listed reports whether the Connection field names the field name, which makes that
+// field end at this hop.
 func (f *Fields) Listed(name []byte) bool {
 	if !f.named {
 		return false
@@ -102,7 +102,7 @@ func hasItem(list, word []byte) bool {
 	return false
 }
 
-// parse reads the lines of b up to its empty line, which ends b.
+// parse parses the lines of b up to the empty line, which ends b.
 func (f *Fields) parse(b []byte) error {
 	*f = Fields{List: f.List[:0], Length: -1}
 	for {
@@ -192,7 +192,7 @@ func (f *Fields) connection(list []byte) {
 	}
 }
 
-// kindOf looks at a name's length first: most names end there.
+// kindOf compares the length of the name first, which excludes most names.
 func kindOf(name []byte) Kind {
 	switch len(name) {
 	case len("te"):

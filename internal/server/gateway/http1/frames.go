@@ -1,8 +1,8 @@
 package http1
 
-// Frames follows a stream of websocket frames (RFC 6455, 5.2) without keeping
-// any of it. It knows where frames end, so that another one can be put between
-// two of them. The zero value is at the start of a frame.
+// Frames tracks the frames of a websocket stream (RFC 6455, 5.2) without storing
+// them. It knows where frames end, so that a frame can be inserted between two of
+// them. The zero value is at the start of a frame.
 type Frames struct {
 	header [14]byte
 	have   int    // bytes of the header
@@ -16,8 +16,8 @@ const (
 	maskedBit = 0x80
 )
 
-// Next follows the stream over b and returns the length of the part of b that
-// ends with the last frame that ends in b: 0 when none does.
+// Next processes b, the next part of the stream, and returns the length of the part
+// of b up to the end of the last frame that ends in b: 0 if no frame ends in b.
 func (f *Frames) Next(b []byte) int {
 	whole := 0
 	for i := 0; i < len(b); {
@@ -42,10 +42,10 @@ func (f *Frames) Next(b []byte) int {
 // Boundary reports whether the stream is between two frames.
 func (f *Frames) Boundary() bool { return f.have == 0 && !f.in }
 
-// Closed reports whether a close frame has begun; none may be sent after it.
+// Closed reports whether a close frame has begun; no frame may follow it.
 func (f *Frames) Closed() bool { return f.closed }
 
-// readHeader looks whether the header is whole, and then begins the payload.
+// readHeader begins the payload if the header is complete.
 func (f *Frames) readHeader() {
 	if f.have < 2 {
 		return

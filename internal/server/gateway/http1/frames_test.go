@@ -57,11 +57,11 @@ func TestFramesClosed(t *testing.T) {
 	}
 	f.Next(text[5:])
 	if f.Next(http1.AppendClose(nil, 1012, "bye")); !f.Closed() || !f.Boundary() {
-		t.Error("a close frame is not seen")
+		t.Error("the close frame was not detected")
 	}
 }
 
-// FuzzFrames checks that pieces do not matter.
+// FuzzFrames checks that the result does not depend on the pieces.
 func FuzzFrames(f *testing.F) {
 	f.Add(append(frame(2, true, 300), frame(8, false, 2)...), uint8(3))
 	f.Fuzz(func(t *testing.T, in []byte, piece uint8) {

@@ -2,20 +2,21 @@ package http1
 
 import "bytes"
 
-// Request is a parsed request head. Parse may be called again and again on one
-// value; it keeps the memory of its field list.
+// Request is a parsed request head. Parse may be called repeatedly on one value; the
+// value keeps the memory of its field list.
 type Request struct {
 	Fields
 	Method []byte
-	// Target is the request target in origin form, byte for byte as sent.
+	// Target is the request target in origin form, byte for byte as it was sent.
 	Target []byte
-	// Host is the one Host of the request.
+	// Host is the value of the Host field.
 	Host []byte
-	// Minor is the minor version: 0, or 1 for anything later.
+	// Minor is the minor version: 0, or 1 for every later version.
 	Minor int
 }
 
-// Parse reads head, which must be whole as FindHead found it.
+// Parse parses head, which must be complete, as FindHead returned it. Errors are
+// of type *Error.
 func (r *Request) Parse(head []byte) error {
 	if bytes.HasPrefix(head, headEnd[:2]) {
 		head = head[2:] // RFC 9112, 2.2: one empty line before the request
@@ -47,13 +48,13 @@ func (r *Request) requestLine(line []byte) error {
 		return bad("the request line is malformed")
 	}
 	if version[5] != '1' || version[7] < '0' || version[7] > '9' {
-		return &Error{Status: 505, Detail: "only HTTP/1.1 and HTTP/1.0 are spoken here"}
+		return &Error{Status: 505, Detail: "unsupported HTTP version; use HTTP/1.1"}
 	}
 	r.Method, r.Target, r.Minor = method, rest[:i], min(int(version[7]-'0'), 1)
 	return nil
 }
 
-// framing refuses whatever leaves a doubt about where the body ends.
+// framing refuses a head that leaves the end of the body ambiguous.
 func (r *Request) framing() error {
 	switch {
 	case r.coding == 0:
@@ -68,8 +69,8 @@ func (r *Request) framing() error {
 	return nil
 }
 
-// authority settles the host: one Host field, and a target in origin form, or
-// in absolute form for the same host.
+// authority checks the host: one Host field, and a target in origin form, or in
+// absolute form with the same host.
 func (r *Request) authority() error {
 	if r.hosts != 1 || !isHost(r.host) {
 		return bad("a request needs exactly one valid Host")
@@ -103,8 +104,8 @@ func (r *Request) KeepsAlive() bool {
 	return !r.close && (r.Minor == 1 || r.keepAlive)
 }
 
-// WantsContinue reports whether the client holds its body back until it gets a
-// 100 (Continue) or an answer.
+// WantsContinue reports whether the client sends its body only after a 100
+// (Continue).
 func (r *Request) WantsContinue() bool {
 	return r.Minor == 1 && r.HasBody() && EqualFold(r.expect, "100-continue")
 }

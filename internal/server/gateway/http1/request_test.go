@@ -147,8 +147,8 @@ func TestFindHeadInPieces(t *testing.T) {
 	}
 }
 
-// FuzzRequest checks that whatever is accepted means the same to net/http: the
-// two never disagree about where a request ends or whom it is for.
+// FuzzRequest checks that net/http parses each accepted request alike: both agree
+// about the end of the request and its host.
 func FuzzRequest(f *testing.F) {
 	for _, s := range []string{
 		"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
@@ -167,14 +167,14 @@ func FuzzRequest(f *testing.F) {
 		}
 		std, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(in[:n])))
 		if err != nil {
-			return // stricter in places: URLs, HTTP/1.0 details
+			return // net/http is stricter about URLs and HTTP/1.0
 		}
 		if std.Method != string(r.Method) || !strings.EqualFold(std.Host, string(r.Host)) {
-			t.Errorf("net/http reads %s for %s, we %s for %s", std.Method, std.Host, r.Method, r.Host)
+			t.Errorf("net/http parses %s for %s, Request %s for %s", std.Method, std.Host, r.Method, r.Host)
 		}
 		chunked := len(std.TransferEncoding) > 0
 		if chunked != r.Chunked || !chunked && std.ContentLength != max(r.Length, 0) {
-			t.Errorf("net/http reads length %d %v, we %d %v", std.ContentLength, std.TransferEncoding, r.Length, r.Chunked)
+			t.Errorf("net/http parses length %d %v, Request %d %v", std.ContentLength, std.TransferEncoding, r.Length, r.Chunked)
 		}
 	})
 }

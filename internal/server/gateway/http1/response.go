@@ -2,7 +2,7 @@ package http1
 
 import "bytes"
 
-// Response is a parsed response head, reusable like Request.
+// Response is a parsed response head, which is reusable like a Request.
 type Response struct {
 	Fields
 	Status int
@@ -11,7 +11,8 @@ type Response struct {
 	minor      int
 }
 
-// Parse reads head, which must be whole as FindHead found it.
+// Parse parses head, which must be complete, as FindHead returned it. Errors are
+// of type *Error.
 func (r *Response) Parse(head []byte) error {
 	line, rest, err := cutLine(head)
 	if err != nil {
@@ -43,14 +44,14 @@ func (r *Response) statusLine(line []byte) error {
 	return nil
 }
 
-// BodyLess reports whether no body follows, whatever the fields say
-// (RFC 9112, 6.3). The method is that of the request.
+// BodyLess reports whether the status, or the method of the request, excludes a
+// body, independently of the fields (RFC 9112, 6.3).
 func (r *Response) BodyLess(method []byte) bool {
 	return r.Status < 200 || r.Status == 204 || r.Status == 304 || string(method) == "HEAD"
 }
 
-// KeepsAlive reports whether the connection can carry another request. It can
-// not when the body ends with the connection.
+// KeepsAlive reports whether the connection may be used for another request. It may
+// not if the body ends with the connection; the caller checks that.
 func (r *Response) KeepsAlive() bool { return !r.close && r.minor >= 1 }
 
 // IsWebSocket reports whether the response switches to a websocket.

@@ -37,7 +37,7 @@ func TestResponseParts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r.BodyLess([]byte("GET")) || !r.BodyLess([]byte("HEAD")) {
-		t.Error("only the answer to HEAD has no body here")
+		t.Error("only the response to HEAD has no body here")
 	}
 }
 
