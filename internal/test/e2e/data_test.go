@@ -117,7 +117,7 @@ func (d *daemon) keyValue(dir, binding string) {
 func (d *daemon) dataAtRest(v api.Version) {
 	d.t.Helper()
 	c := d.client()
-	if _, err := c.Bindings(d.t.Context(), v.ProjectID, "nobody"); client.CodeOf(err) != "version_not_found" {
+	if _, err := c.Bindings(d.t.Context(), v.ProjectID, "missing"); client.CodeOf(err) != "version_not_found" {
 		d.t.Error(err)
 	}
 	r := d.ask(http.MethodGet, "/v1/projects/"+v.ProjectID+"/versions/v1/kv", "", nil)

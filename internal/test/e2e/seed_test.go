@@ -134,7 +134,7 @@ func TestSeed(t *testing.T) {
 	if err := os.WriteFile(script, []byte("insert into guests(name) values ('x');\ninsert into missing values (1);"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, errs, code := d.run(dir, "d1", "import", "v3", script, "--binding", "DB"); code != 1 || !strings.Contains(errs, "line 2: no such table: nobody") {
+	if _, errs, code := d.run(dir, "d1", "import", "v3", script, "--binding", "DB"); code != 1 || !strings.Contains(errs, "line 2: no such table: missing") {
 		t.Errorf("a bad script: %d %s", code, errs)
 	}
 	d.holds(child, changed)
