@@ -3,11 +3,13 @@ package gateway_test
 import (
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/server/gateway"
@@ -92,23 +94,31 @@ func testRuntimeDiesWithinItsAnswer(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// TestStaleConnection checks that a request on a spare connection that the runtime has
-// closed is repeated if that is safe.
+// TestStaleConnection checks that a request is sent again if the runtime closed the
+// spare connection without reading it, and only then.
 func TestStaleConnection(t *testing.T) { engines(t, testStaleConnection) }
 
 func testStaleConnection(t *testing.T, engine gateway.Engine) {
+	const (
+		before = iota // the runtime closes the connection before the second request
+		unread        // … when the second request has come, without reading it
+		read          // … when it has read the second request
+	)
 	for name, tc := range map[string]struct {
 		method, body string
-		afterRequest bool // the runtime reads the second request before it closes
-		want         int
+		closes, want int
 	}{
-		"get":             {"GET", "", false, 200},
-		"get, read":       {"GET", "", true, 200},
-		"head, read":      {"HEAD", "", true, 200},
-		"post, not read":  {"POST", "x", false, 200},
-		"post, read":      {"POST", "x", true, 502},
-		"delete, read":    {"DELETE", "", true, 502},
-		"get, body, read": {"GET", "x", true, 502},
+		"get":               {"GET", "", before, 200},
+		"get, unread":       {"GET", "", unread, 200},
+		"get, read":         {"GET", "", read, 502},
+		"head, read":        {"HEAD", "", read, 502},
+		"post":              {"POST", "x", before, 200},
+		"post, unread":      {"POST", "x", unread, 502},
+		"post, read":        {"POST", "x", read, 502},
+		"delete, unread":    {"DELETE", "", unread, 200},
+		"delete, read":      {"DELETE", "", read, 502},
+		"get, body, unread": {"GET", "x", unread, 502},
+		"get, body, read":   {"GET", "x", read, 502},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,8 +129,11 @@ func testStaleConnection(t *testing.T, engine gateway.Engine) {
 					return
 				}
 				c.reply("200 OK", "")
-				if tc.afterRequest || n > 1 {
+				switch {
+				case n > 1 || tc.closes == read:
 					_, _, _ = c.next()
+				case tc.closes == unread:
+					c.awaitBytes()
 				}
 				c.Close()
 				if n == 1 {
@@ -128,12 +141,75 @@ func testStaleConnection(t *testing.T, engine gateway.Engine) {
 				}
 			}))
 			b.get(t, "v1.shop.apps.test", "/")
-			if !tc.afterRequest {
+			if tc.closes == before {
 				svctest.Wait(t, "the runtime closes", closed)
 			}
 			resp, _ := b.do(t, request(t, tc.method, "v1.shop.apps.test", "/", strings.NewReader(tc.body)))
 			if resp.StatusCode != tc.want {
 				t.Errorf("%s, want %d", resp.Status, tc.want)
+			}
+		})
+	}
+}
+
+// awaitBytes waits for bytes on the connection and leaves them unread.
+func (r *raw) awaitBytes() {
+	conn, ok := r.Conn.(*net.UnixConn)
+	if !ok {
+		r.t.Error("not a unix socket")
+		return
+	}
+	raw, err := conn.SyscallConn()
+	if err == nil {
+		err = raw.Read(func(fd uintptr) bool {
+			n, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK)
+			return n > 0 || err == nil // else EAGAIN
+		})
+	}
+	if err != nil {
+		r.t.Error(err)
+	}
+}
+
+// TestRequestIsSentOnce checks that a request that ends its runtime does not reach the runtime that comes after it.
+func TestRequestIsSentOnce(t *testing.T) { engines(t, testRequestIsSentOnce) }
+
+func testRequestIsSentOnce(t *testing.T, engine gateway.Engine) {
+	for _, method := range []string{"GET", "HEAD", "POST"} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			b := start(t, gateway.Config{Engine: engine})
+			var after atomic.Int64
+			successor := fakeRuntime(t, func(_ int, c *raw) {
+				for {
+					req, _, ok := c.next()
+					if !ok {
+						return
+					}
+					if req.URL.Path == "/deadly" {
+						after.Add(1)
+					}
+					c.reply("200 OK", "")
+				}
+			})
+			b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
+				for {
+					req, _, ok := c.next()
+					if !ok {
+						return
+					}
+					if req.URL.Path == "/deadly" {
+						b.ready(shop, successor) // before the connection ends
+						return
+					}
+					c.reply("200 OK", "")
+				}
+			}))
+			b.get(t, "v1.shop.apps.test", "/") // leaves a spare connection
+			resp, _ := b.do(t, request(t, method, "v1.shop.apps.test", "/deadly", nil))
+			unavailable(t, resp)
+			if resp, _ := b.get(t, "v1.shop.apps.test", "/"); resp.StatusCode != http.StatusOK || after.Load() != 0 {
+				t.Errorf("the successor answers %s and got the request %d times", resp.Status, after.Load())
 			}
 		})
 	}

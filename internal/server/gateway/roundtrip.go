@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"time"
 
@@ -13,10 +12,10 @@ import (
 // maxResponseHead is the maximum size of a response's head, in bytes.
 const maxResponseHead = 1 << 20
 
-// roundTrip sends the request in x and reads the head of the response. If the
-// runtime had closed the connection meanwhile, the request is sent once more on a
-// new connection: always if no byte was written, else if it is a GET or HEAD without
-// a body and no byte was received.
+// roundTrip sends the request in x and reads the head of the response. A request that
+// a worker may have seen is sent once, because it may be the reason why the runtime
+// ended. Only a request that the runtime did not read, because it had closed the spare
+// connection, is sent again on a new connection: see unseen.
 //
 // Errors: errUnreachable (no byte was sent), errClientGone, or an *svc.Error for the
 // client.
@@ -25,10 +24,10 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 		x.head = x.appendRequest(x.head, &c.peer)
 		c.takeInput(x)
 	}
-	for again := false; ; again = true {
+	for sent, again := false, false; ; again = true {
 		up, err := x.claim.upstream.get(ctx, c.now, again)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errUnreachable, err)
+			return notSent(sent, err)
 		}
 		if !c.attach(up) {
 			return errClientGone
@@ -41,21 +40,14 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 			return nil
 		}
 		c.dropUpstream()
+		sent = sent || written > 0
 		switch {
 		case c.isGone():
 			return errClientGone
-		case up.reused && !again && (written == 0 || x.repeatable()):
-		default:
-			return errBroken(err)
+		case again || !up.reused || sent && !x.unseen(err):
+			return notSent(sent, err)
 		}
 	}
-}
-
-// repeatable reports whether the request may be sent twice: it is safe, and no byte
-// of a response was received.
-func (x *exchange) repeatable() bool {
-	m := string(x.req.Method)
-	return (m == "GET" || m == "HEAD") && !x.req.HasBody() && x.filled == 0 && !x.began
 }
 
 // dropUpstream closes the runtime's connection and waits until no goroutine uses it.

@@ -30,7 +30,6 @@ type stdExchange struct {
 	in      *bufio.Reader
 	limit   io.LimitedReader // of in
 	answer  *http.Response
-	heard   bool // the runtime has sent a byte
 	tunnel  *tunnel
 
 	uploaded chan struct{} // closed when the body is no longer read; nil before the first read

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -11,16 +10,16 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
-// roundTrip sends the request and reads the head of the response. It repeats
-// requests, and returns errors, like conn.roundTrip.
+// roundTrip sends the request and reads the head of the response. It sends a request
+// once, and returns errors, like conn.roundTrip.
 func (x *stdExchange) roundTrip(ctx context.Context) error {
 	if x.head == nil { // else this is a repetition
 		x.head = x.appendRequest(nil, &x.c.peer)
 	}
-	for again := false; ; again = true {
+	for sent, again := false, false; ; again = true {
 		up, err := x.claim.upstream.get(ctx, time.Now(), again)
 		if err != nil {
-			return fmt.Errorf("%w: %w", errUnreachable, err)
+			return notSent(sent, err)
 		}
 		x.attach(ctx, up)
 		written, err := up.Write(x.head)
@@ -31,19 +30,14 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 			return nil
 		}
 		x.dropUpstream()
+		sent = sent || written > 0
 		switch {
 		case ctx.Err() != nil:
 			return errClientGone
-		case up.reused && !again && (written == 0 || x.repeatable()):
-		default:
-			return errBroken(err)
+		case again || !up.reused || sent && !x.unseen(err):
+			return notSent(sent, err)
 		}
 	}
-}
-
-// repeatable is exchange.repeatable for this engine.
-func (x *stdExchange) repeatable() bool {
-	return (x.r.Method == http.MethodGet || x.r.Method == http.MethodHead) && !x.req.HasBody() && !x.heard
 }
 
 // attach makes up the connection that is closed when the client's context ends,
@@ -69,10 +63,6 @@ func (x *stdExchange) answerHead() error {
 	}
 	for {
 		x.limit.N = maxResponseHead
-		if _, err := x.in.Peek(1); err != nil {
-			return err
-		}
-		x.heard = true
 		answer, err := http.ReadResponse(x.in, x.r) //nolint:bodyclose // the connection is closed, or read to the end of the body
 		if err != nil {
 			return err

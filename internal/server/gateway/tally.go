@@ -43,6 +43,9 @@ func (t *tally) close() {
 // count is the number of claims.
 func (t *tally) count() int64 { return t.n.Load() &^ closedBit }
 
+// isClosed reports whether the tally takes no more claims.
+func (t *tally) isClosed() bool { return t.n.Load() >= closedBit }
+
 // isDone reports whether the tally is closed and every claim was released.
 func (t *tally) isDone() bool {
 	select {

@@ -1,0 +1,26 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"syscall"
+)
+
+// unseen reports whether err, from a connection that x was sent on, means that the
+// worker did not see x. Linux answers ECONNRESET on a unix socket whose other end was
+// closed with unread bytes; workerd begins a request when it has read its head, which
+// is all of a request without a body. A runtime that was replaced has ended, perhaps
+// because of x: then the result is false.
+func (x *request) unseen(err error) bool {
+	return runtime.GOOS == "linux" && errors.Is(err, syscall.ECONNRESET) && !x.req.HasBody() && !x.claim.upstream.isClosed()
+}
+
+// notSent returns the failure of a request that gets no answer. A request of which
+// nothing was sent may be sent to another runtime.
+func notSent(sent bool, err error) error {
+	if sent {
+		return errBroken(err)
+	}
+	return fmt.Errorf("%w: %w", errUnreachable, err)
+}
