@@ -74,4 +74,26 @@ func Route(d bundle.Binding) string { return d.Kind + "/" + d.Resource }
 type Wiring struct {
 	Binding  workerd.Binding
 	Services []workerd.Service // services of equal name are added once
+	Modules  []workerd.Module  // extensions, for wrapped bindings; those of equal name are added once
+}
+
+// AddTo adds the services and extensions of wirings to c, and returns their bindings.
+func AddTo(c *workerd.Config, wirings []Wiring) (bindings []workerd.Binding) {
+	services, modules := map[string]bool{}, map[string]bool{}
+	for _, w := range wirings {
+		bindings = append(bindings, w.Binding)
+		for _, s := range w.Services {
+			if !services[s.Name] {
+				c.Services = append(c.Services, s)
+			}
+			services[s.Name] = true
+		}
+		for _, m := range w.Modules {
+			if !modules[m.Name] {
+				c.Extensions = append(c.Extensions, m)
+			}
+			modules[m.Name] = true
+		}
+	}
+	return bindings
 }

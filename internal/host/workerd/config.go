@@ -6,7 +6,7 @@ package workerd
 type Config struct {
 	Services   []Service
 	Sockets    []Socket
-	Extensions []Module // internal ES modules, reachable by wrapped bindings only
+	Extensions []Module // ES modules of the platform; wrapped bindings and other extensions can import them
 	V8Flags    []string // "--max-old-space-size=128"
 }
 
@@ -49,6 +49,7 @@ type Module struct {
 	Type   ModuleType
 	Source string
 	Path   string
+	Public bool // an extension: the worker's own modules can import it too
 }
 
 // Binding is one name in a worker's env: exactly one of its values is set.

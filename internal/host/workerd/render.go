@@ -141,7 +141,7 @@ func (m Module) text() string {
 }
 
 func (m Module) extension() string {
-	return "(name = " + quote(m.Name) + ", internal = true, esModule = " + m.content() + ")"
+	return fmt.Sprintf("(name = %s, internal = %t, esModule = %s)", quote(m.Name), !m.Public, m.content())
 }
 
 func (m Module) content() string {

@@ -8,6 +8,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/door"
+	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 )
 
@@ -54,52 +55,42 @@ type Composition struct {
 // gateway on a unix socket, where a client that hangs up is noticed, and for
 // people on a loopback port.
 func Compose(c Composition) workerd.Config {
-	entry := workerd.ServiceRef{Name: workerName}
+	toWorker := workerd.ServiceRef{Name: workerName}
 	unix := func(name string) string { return "unix:" + filepath.Join(c.RunDir, name) }
+	worker := c.worker()
 	config := workerd.Config{
 		Services: []workerd.Service{
-			{Name: workerName, Worker: c.worker()},
+			{Name: workerName, Worker: worker},
 			{Name: internetName, Network: c.Network},
 			{Name: pingName, Disk: &workerd.Disk{Path: filepath.Join(c.RunDir, pingDir)}},
 		},
 		Sockets: []workerd.Socket{
-			{Name: httpName, Address: unix(httpSocket), Service: entry, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
-			{Name: loopbackName, Address: "127.0.0.1:0", Service: entry, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
+			{Name: httpName, Address: unix(httpSocket), Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
+			{Name: loopbackName, Address: "127.0.0.1:0", Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
 			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
 		},
-		V8Flags: []string{fmt.Sprintf("--max-old-space-size=%d", c.HeapMB)},
+		Extensions: entry.Extensions(),
+		V8Flags:    []string{fmt.Sprintf("--max-old-space-size=%d", c.HeapMB)},
 	}
 	if c.Door {
 		config.Services = append(config.Services, door.Service(workerName))
 		config.Sockets = append(config.Sockets, door.Socket(filepath.Join(c.RunDir, doorSocket)))
 	}
-	seen := map[string]bool{}
-	for _, w := range c.Wirings {
-		for _, s := range w.Services {
-			if !seen[s.Name] {
-				config.Services = append(config.Services, s)
-			}
-			seen[s.Name] = true
-		}
-	}
+	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.Wirings)...)
 	return config
 }
 
 func (c Composition) worker() *workerd.Worker {
-	bindings := slices.Clone(c.Env)
-	for _, w := range c.Wirings {
-		bindings = append(bindings, w.Binding)
-	}
 	return &workerd.Worker{
-		Modules:            c.modules(),
+		Modules:            entry.Before(c.modules()),
 		CompatibilityDate:  c.Manifest.CompatibilityDate,
 		CompatibilityFlags: c.Manifest.CompatibilityFlags,
-		Bindings:           bindings,
+		Bindings:           slices.Clone(c.Env),
 		GlobalOutbound:     internetName,
 	}
 }
 
-// modules has the entry point first; the others are read by workerd from the
+// modules has the main module first; the others are read by workerd from the
 // bundle, so nothing is copied.
 func (c Composition) modules() []workerd.Module {
 	var main, others []workerd.Module

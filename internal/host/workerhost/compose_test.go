@@ -8,6 +8,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/host/workerhost"
 )
@@ -33,12 +34,17 @@ func TestCompose(t *testing.T) {
 			{Binding: workerd.Binding{Name: "K2", KVNamespace: "kv:main"}, Services: []workerd.Service{shared}},
 		},
 	})
+	modules := config.Services[0].Worker.Modules
+	if len(modules) != 4 || len(config.Extensions) != len(entry.Extensions()) {
+		t.Fatalf("%d modules and %d extensions: where is the entry module?", len(modules), len(config.Extensions))
+	}
+	modules[0].Source, config.Extensions = "entry", nil
 	got, err := workerd.Render(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	const want = `  services = [
-    (name = "worker", worker = (modules = [` +
+    (name = "worker", worker = (modules = [(name = "svc-entry.js", esModule = "entry"), ` +
 		`(name = "index.js", esModule = embed "/bundle/modules/index.js"), ` +
 		`(name = "a/b.txt", text = embed "/bundle/modules/a/b.txt"), ` +
 		`(name = "c.wasm", wasm = embed "/bundle/modules/c.wasm")], ` +

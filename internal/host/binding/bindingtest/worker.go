@@ -15,6 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/door"
+	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -100,24 +101,17 @@ func Start(t testing.TB, set *binding.Set, source string) *Worker {
 	socket := filepath.Join(dir, "b")
 	serve(t, socket, set)
 	user := &workerd.Worker{
-		Modules:           []workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: source}},
+		Modules:           entry.Before([]workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: source}}),
 		CompatibilityDate: compatibilityDate,
 	}
-	config := workerd.Config{Services: []workerd.Service{{Name: "user", Worker: user}}}
-	seen := map[string]bool{}
+	config := workerd.Config{
+		Services: []workerd.Service{{Name: "user", Worker: user}}, Extensions: entry.Extensions(),
+	}
 	site := binding.Site{
 		Ref: svc.Ref{Project: "p", Version: "v1"}, Tag: "main", Address: "unix:" + socket,
 		CreatedAt: time.Date(2026, 11, 20, 1, 2, 3, 4e6, time.UTC),
 	}
-	for _, w := range set.Wire(site) {
-		user.Bindings = append(user.Bindings, w.Binding)
-		for _, s := range w.Services {
-			if !seen[s.Name] {
-				config.Services = append(config.Services, s)
-			}
-			seen[s.Name] = true
-		}
-	}
+	user.Bindings = binding.AddTo(&config, set.Wire(site))
 	web, events := filepath.Join(dir, "w"), filepath.Join(dir, "d")
 	config.Services = append(config.Services, door.Service("user"))
 	config.Sockets = []workerd.Socket{

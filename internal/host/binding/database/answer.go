@@ -43,7 +43,7 @@ func (x *execution) rows(s *raw.Stmt) error {
 			x.out.WriteByte(',')
 		}
 		x.row(s, names)
-		if x.out.Len() > maxAnswer {
+		if x.out.Len() > x.most {
 			return errTooMuch
 		}
 	}

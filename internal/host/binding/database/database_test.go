@@ -32,9 +32,10 @@ func open(t *testing.T, dir string) binding.Instance {
 
 // reply is one answer of the protocol.
 type reply struct {
-	Success bool   `json:"success"`
-	Error   string `json:"error"`
-	Results struct {
+	Success  bool   `json:"success"`
+	Error    string `json:"-"`
+	Bookmark string `json:"-"`
+	Results  struct {
 		Rows [][]any `json:"rows"`
 	} `json:"results"`
 	Meta struct {
@@ -59,25 +60,31 @@ func askWithin(ctx context.Context, t *testing.T, in binding.Instance, text stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	return post(ctx, t, in, string(body))
+	return post(ctx, t, in, `[{"statements":[`+string(body)+`]}]`)[0]
 }
 
-func post(ctx context.Context, t *testing.T, in binding.Instance, body string) reply {
+// post sends calls and gives the last result of each, or its error.
+func post(ctx context.Context, t *testing.T, in binding.Instance, body string) (replies []reply) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	in.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/query?resultsFormat=ROWS_AND_COLUMNS", strings.NewReader(body)))
-	if !strings.HasPrefix(w.Body.String(), "[") {
-		var r reply
-		if err := json.Unmarshal(w.Body.Bytes(), &r); err != nil || r.Success {
-			t.Fatalf("%v: %s", err, w.Body)
-		}
-		return r
+	in.ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/calls", strings.NewReader(body)))
+	var answers []struct {
+		Results  []reply `json:"results"`
+		Error    string  `json:"error"`
+		Bookmark string  `json:"bookmark"`
 	}
-	var list []reply
-	if err := json.Unmarshal(w.Body.Bytes(), &list); err != nil || len(list) == 0 {
+	if err := json.Unmarshal(w.Body.Bytes(), &answers); err != nil {
 		t.Fatalf("%v: %s", err, w.Body)
 	}
-	return list[len(list)-1]
+	for _, a := range answers {
+		r := reply{Error: a.Error, Bookmark: a.Bookmark}
+		if len(a.Results) > 0 {
+			r = a.Results[len(a.Results)-1]
+			r.Bookmark = a.Bookmark
+		}
+		replies = append(replies, r)
+	}
+	return replies
 }
 
 func rows(t *testing.T, in binding.Instance, text string, params ...any) string {
@@ -160,17 +167,17 @@ func TestBodies(t *testing.T) {
 	t.Parallel()
 	db := open(t, t.TempDir())
 	for body, want := range map[string]string{
-		``:                                      "the request cannot be read",
-		`{`:                                     "the request cannot be read",
-		`[1]`:                                   "the request cannot be read",
-		`null`:                                  "No SQL statements detected.",
-		`[]`:                                    "No SQL statements detected.",
-		`{"sql":"select ?","params":[{}]}`:      "a parameter is null, a number, a string or an array of bytes",
-		`{"sql":"select ?","params":[["a"]]}`:   "an array parameter is one of bytes",
-		`{"sql":"select ?1, ?2","params":[1]}`:  "Wrong number of parameter bindings for SQL query.",
-		`{"sql":"select ?","params":[ [ 1 ] ]}`: "",
+		``:       "the request cannot be read",
+		`{`:      "the request cannot be read",
+		`[1]`:    "the request cannot be read",
+		`[null]`: "No SQL statements detected.",
+		`[{}]`:   "No SQL statements detected.",
+		`[{"statements":[{"sql":"select ?","params":[{}]}]}]`:      "a parameter is null, a number, a string or an array of bytes",
+		`[{"statements":[{"sql":"select ?","params":[["a"]]}]}]`:   "an array parameter is one of bytes",
+		`[{"statements":[{"sql":"select ?1, ?2","params":[1]}]}]`:  "Wrong number of parameter bindings for SQL query.",
+		`[{"statements":[{"sql":"select ?","params":[ [ 1 ] ]}]}]`: "",
 	} {
-		if got := post(t.Context(), t, db, body); !strings.Contains(got.Error, want) || got.Success != (want == "") {
+		if got := post(t.Context(), t, db, body)[0]; !strings.Contains(got.Error, want) || got.Success != (want == "") {
 			t.Errorf("%s: %+v, want %q", body, got, want)
 		}
 	}
@@ -202,11 +209,7 @@ func TestBookmarks(t *testing.T) {
 
 func bookmark(t *testing.T, in binding.Instance) string {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/query", strings.NewReader(`{"sql":"select 1"}`))
-	r.Header.Set("X-Cf-D1-Session-Commit-Token", "first-primary")
-	w := httptest.NewRecorder()
-	in.ServeHTTP(w, r)
-	return w.Header().Get("X-Cf-D1-Session-Commit-Token")
+	return post(t.Context(), t, in, `[{"at":"first-primary","statements":[{"sql":"select 1"}]}]`)[0].Bookmark
 }
 
 // Transactions of concurrent requests do not mix.

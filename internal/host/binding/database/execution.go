@@ -20,6 +20,7 @@ const (
 type execution struct {
 	c      *raw.Conn
 	out    *bytes.Buffer
+	most   int // bytes in out, so that rows are at most maxAnswer
 	format format
 	policy policy
 	before totals // of the statement that runs

@@ -2,6 +2,7 @@ package database
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -60,14 +61,11 @@ func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (bindi
 	return open(ctx, db, v.Temp)
 }
 
-// Wire is workerd's own D1 binding, served by the database.
+//go:embed client.js
+var client string
+
+// Wire is a D1 binding of our own module, served by the database.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
-	name := "database:" + d.Resource
-	return binding.Wiring{
-		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{
-			Module: "cloudflare-internal:d1-api",
-			Inner:  []workerd.Binding{{Name: "fetcher", Service: &workerd.ServiceRef{Name: name}}},
-		}},
-		Services: []workerd.Service{s.Service(name, d)},
-	}
+	service := "database:" + d.Resource
+	return s.Client(d, service, client, workerd.Binding{Name: "fetcher", Service: &workerd.ServiceRef{Name: service}})
 }

@@ -72,26 +72,9 @@ func (p *param) readBytes(b []byte) error {
 	return nil
 }
 
-// readQueries reads a request's body, to its end: one query, or an array of
-// them.
-func readQueries(r *http.Request) ([]query, error) {
-	body, err := readBody(r)
-	if err != nil {
-		return nil, err
-	}
-	var list []query
-	if first := firstByte(body); first == '[' {
-		err = json.Unmarshal(body, &list)
-	} else {
-		list = make([]query, 1)
-		err = json.Unmarshal(body, &list[0])
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the request cannot be read: %w", err)
-	}
-	return list, nil
-}
+func errUnreadable(err error) error { return fmt.Errorf("the request cannot be read: %w", err) }
 
+// readBody reads a body, to its end.
 func readBody(r *http.Request) ([]byte, error) {
 	if n := r.ContentLength; n >= 0 && n <= maxRequest {
 		body := make([]byte, n)
@@ -107,13 +90,4 @@ func readBody(r *http.Request) ([]byte, error) {
 		return nil, fmt.Errorf("the request is longer than %d bytes", maxRequest)
 	}
 	return body, nil
-}
-
-func firstByte(b []byte) byte {
-	for _, c := range b {
-		if c != ' ' && c != '\n' && c != '\t' && c != '\r' {
-			return c
-		}
-	}
-	return 0
 }

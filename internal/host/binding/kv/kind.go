@@ -2,6 +2,7 @@ package kv
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -39,11 +40,11 @@ func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (bindi
 	return open(ctx, d.Resource, db)
 }
 
-// Wire is workerd's own key-value binding, served by the namespace.
+//go:embed client.js
+var client string
+
+// Wire is workerd's own key-value binding, served by the namespace, with its calls in order.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
-	name := "kv:" + d.Resource
-	return binding.Wiring{
-		Binding:  workerd.Binding{Name: d.Name, KVNamespace: name},
-		Services: []workerd.Service{s.Service(name, d)},
-	}
+	service := "kv:" + d.Resource
+	return s.Client(d, service, client, workerd.Binding{Name: "namespace", KVNamespace: service})
 }

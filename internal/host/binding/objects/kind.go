@@ -2,6 +2,7 @@ package objects
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -39,11 +40,11 @@ func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (bindi
 	return open(ctx, d.Resource, db, v.Blobs())
 }
 
-// Wire is workerd's own R2 binding, served by the bucket.
+//go:embed client.js
+var client string
+
+// Wire is workerd's own R2 binding, served by the bucket, with its calls in order.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
-	name := "r2:" + d.Resource
-	return binding.Wiring{
-		Binding:  workerd.Binding{Name: d.Name, R2Bucket: name},
-		Services: []workerd.Service{s.Service(name, d)},
-	}
+	service := "r2:" + d.Resource
+	return s.Client(d, service, client, workerd.Binding{Name: "bucket", R2Bucket: service})
 }

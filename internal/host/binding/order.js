@@ -1,0 +1,122 @@
+// The order of the calls of one invocation on one resource, key by key: a call starts when
+// the earlier calls that conflict with it have ended. Two calls conflict when they have a
+// key in common and one of them writes.
+import { current } from "svc-internal:context";
+
+// Key is what is under way on one key: the last write, and the reads after it. Earlier
+// writes end before the last one starts.
+class Key {
+  write = undefined;
+  reads = new Set();
+}
+
+class Line {
+  #keys = new Map();
+  #writes = new Set(); // under way on any key
+  #lists = new Set(); // reads of all keys under way
+
+  // call starts a call on keys, or on all keys (null), and gives its result. A call that
+  // does not start immediately gets a copy of its arguments.
+  call(keys, writes, args, start) {
+    const before = this.#before(keys, writes);
+    const result = before.size === 0 ? start(args) : wait(before, copy(args), start);
+    let ended;
+    const over = new Promise((resolve) => (ended = resolve));
+    const leave = this.#enter(keys, writes, over);
+    const end = () => {
+      leave();
+      ended();
+    };
+    return result.then(
+      (value) => {
+        end();
+        return value;
+      },
+      (error) => {
+        end();
+        throw error;
+      },
+    );
+  }
+
+  // before is what must end before the call starts.
+  #before(keys, writes) {
+    if (keys === null) return new Set(this.#writes);
+    const before = new Set(writes ? this.#lists : undefined);
+    for (const name of keys) {
+      const key = this.#keys.get(name);
+      if (key?.write) before.add(key.write);
+      if (key && writes) for (const read of key.reads) before.add(read);
+    }
+    return before;
+  }
+
+  // enter notes a call until the function that it returns is called.
+  #enter(keys, writes, over) {
+    const all = writes ? this.#writes : this.#lists;
+    if (writes || keys === null) all.add(over);
+    for (const name of keys ?? []) this.#note(name, writes, over);
+    return () => {
+      all.delete(over);
+      for (const name of keys ?? []) this.#forget(name, over);
+    };
+  }
+
+  #note(name, writes, over) {
+    let key = this.#keys.get(name);
+    if (!key) this.#keys.set(name, (key = new Key()));
+    if (!writes) key.reads.add(over);
+    else if (key.write !== over) {
+      key.write = over;
+      key.reads = new Set();
+    }
+  }
+
+  #forget(name, over) {
+    const key = this.#keys.get(name);
+    if (!key) return;
+    key.reads.delete(over);
+    if (key.write === over) key.write = undefined;
+    if (!key.write && key.reads.size === 0) this.#keys.delete(name);
+  }
+}
+
+async function wait(before, args, start) {
+  await Promise.all(before);
+  return start(args);
+}
+
+// ordered calls start with args, a call on keys of a resource or on all (null), after the
+// calls before it. Outside of an invocation it starts immediately.
+export function ordered(resource, keys, writes, args, start) {
+  const invocation = current();
+  if (invocation === undefined) return start(args);
+  let line = invocation.state.get(resource);
+  if (!line) invocation.state.set(resource, (line = new Line()));
+  return line.call(keys, writes, args, start);
+}
+
+const COPIED = 4; // levels
+
+// copy is the current value of an argument: a call that starts later must not see changes.
+export function copy(value, depth = 0) {
+  if (typeof value !== "object" || value === null || depth > COPIED) return value;
+  if (value instanceof ArrayBuffer) return value.slice(0);
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value;
+    return new Uint8Array(buffer.slice(byteOffset, byteOffset + byteLength));
+  }
+  if (value instanceof Headers) return new Headers(value);
+  if (Array.isArray(value)) return value.map((v) => copy(v, depth + 1));
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value; // a Date, a Blob
+  return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, copy(v, depth + 1)]));
+}
+
+// replace lets handler take the calls of a method of one of workerd's classes. The method
+// keeps its name, its length and its text.
+export function replace(prototype, name, handler) {
+  const d = Reflect.getOwnPropertyDescriptor(prototype, name);
+  if (typeof d?.value !== "function") return;
+  Reflect.defineProperty(prototype, name, { ...d, value: new Proxy(d.value, { apply: handler }) });
+}

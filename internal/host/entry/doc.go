@@ -1,0 +1,14 @@
+// Package entry puts a module of the platform in front of the main module of a worker.
+// Each event (a request, a scheduled run, a call of an entrypoint's method) then runs as an
+// Invocation, an object in an AsyncLocalStorage, and modules of the platform that the
+// event calls can tell it from the other events of the isolate. The order of the calls
+// to bindings depends on that (ADR 11).
+//
+// The worker does not notice the entry module: its exports are those of the main module,
+// its classes are the same objects, and an object with handlers keeps its this. Handlers
+// that are fields of an instance, and handlers of frozen prototypes, run without an
+// Invocation.
+//
+// Ownership: the caller adds Extensions to the extensions of workerd's config.
+// Concurrency: all functions may be called at any time.
+package entry
