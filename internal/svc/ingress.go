@@ -191,13 +191,6 @@ func (in *Ingress) ParseHost(host string) (ref Ref, role Role, ok bool) {
 	return Ref{Project: project}, RoleProduction, ok && CheckID(project) == nil
 }
 
-// Under reports whether host is the base domain or below it, where the deprecated
-// path selectors are not served [D4].
-func (in *Ingress) Under(host string) bool {
-	host = normalHost(host)
-	return host == in.baseDomain || strings.HasSuffix(host, "."+in.baseDomain)
-}
-
 // normalHost returns host in lower case without port and trailing dot.
 func normalHost(host string) string {
 	if h, _, err := net.SplitHostPort(host); err == nil {

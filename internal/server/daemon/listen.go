@@ -64,6 +64,15 @@ func (l listeners) gatewayURL(cfg *config.Daemon) string {
 	return origin(l.gateway)
 }
 
+// publicHost returns the host name of GATEWAY_URL, "" without one.
+func publicHost(gatewayURL string) string {
+	u, err := url.Parse(gatewayURL)
+	if err != nil {
+		return "" // the settings have refused it
+	}
+	return u.Hostname()
+}
+
 // origin returns the URL of a listener for clients on this machine.
 func origin(l net.Listener) string {
 	host, port, err := net.SplitHostPort(l.Addr().String())

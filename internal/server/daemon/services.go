@@ -23,7 +23,7 @@ import (
 func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	d.verify = d.newVerify()
 	d.gateway = gateway.New(gateway.Config{
-		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger,
+		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
 		Observer: gatewayMetrics{d.metrics}, VerifySecret: d.verify.Secret,
 	})
 	var err error

@@ -20,6 +20,9 @@ const (
 	DefaultIdleTimeout = 2 * time.Minute
 	// DefaultHeaderTimeout is the time limit for a head, from its first byte.
 	DefaultHeaderTimeout = 15 * time.Second
+	// DefaultProbeTime is the time between a client's end of input and the first test
+	// whether the client still reads the response.
+	DefaultProbeTime = time.Second
 	// DefaultMaxHeld is the maximum number of waiting requests of all projects.
 	DefaultMaxHeld = 4096
 	// DefaultMaxHeader is the maximum size of a request's head, in bytes. workerd
@@ -44,10 +47,15 @@ type Config struct {
 	// trusts loopback addresses: a TLS proxy or a user of this machine.
 	TrustedProxies []netip.Prefix
 
+	// PublicHost is the host name of GATEWAY_URL, where path selectors work, as they
+	// do on IP addresses and localhost [D4]; "" for none.
+	PublicHost string
+
 	HoldTimeout   time.Duration
 	StartWait     time.Duration
 	IdleTimeout   time.Duration
 	HeaderTimeout time.Duration
+	ProbeTime     time.Duration
 	MaxHeld       int
 	MaxHeader     int // bytes
 }
@@ -66,6 +74,7 @@ func (c Config) withDefaults() Config {
 	c.StartWait = cmp.Or(c.StartWait, DefaultStartWait)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, DefaultHeaderTimeout)
+	c.ProbeTime = cmp.Or(c.ProbeTime, DefaultProbeTime)
 	c.MaxHeld = cmp.Or(c.MaxHeld, DefaultMaxHeld)
 	c.MaxHeader = cmp.Or(c.MaxHeader, DefaultMaxHeader)
 	return c

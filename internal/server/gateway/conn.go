@@ -33,7 +33,7 @@ const (
 // comment says otherwise.
 type conn struct {
 	g    *goEngine
-	nc   net.Conn
+	nc   *client
 	peer peer
 	in   input
 	home *[]byte // the pooled buffer of in
@@ -50,7 +50,7 @@ type conn struct {
 }
 
 func newConn(g *goEngine, nc net.Conn) *conn {
-	c := &conn{g: g, nc: nc, now: time.Now()}
+	c := &conn{g: g, nc: &client{Conn: nc, cfg: &g.cfg}, now: time.Now()}
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
 	return c
 }
@@ -191,9 +191,8 @@ func (c *conn) cutUpstream() {
 // linger prepares the end of a connection on which the client may still be
 // sending: an immediate close would reset it, and the client might lose the
 // response. It reads into buf and discards what it reads.
-func linger(nc net.Conn, buf []byte) {
-	tcp, ok := nc.(*net.TCPConn)
-	if !ok || tcp.CloseWrite() != nil {
+func linger(nc *client, buf []byte) {
+	if nc.CloseWrite() != nil {
 		return
 	}
 	_ = nc.SetReadDeadline(time.Now().Add(lingerTime))

@@ -68,7 +68,8 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	case http.StateActive:
 		c.idle = false
 	case http.StateIdle:
-		c.idle, c.serving = true, false
+		c.idle = true
+		c.serving.Store(false)
 	case http.StateClosed:
 		e.forget(c)
 	case http.StateHijacked:
@@ -115,5 +116,5 @@ func (l stdListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stdConn{Conn: nc, e: l.e, peer: newPeer(nc.RemoteAddr(), l.e.cfg.TrustedProxies)}, nil
+	return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: newPeer(nc.RemoteAddr(), l.e.cfg.TrustedProxies)}, nil
 }

@@ -75,7 +75,10 @@ func badRequest(err error) *svc.Error {
 	if errors.As(err, &e) && e.Status == 431 {
 		return svc.Errorf(svc.TooLarge, svc.CodeHeaderTooLarge, "%s", e.Detail)
 	}
-	return svc.Errorf(svc.BadRequest, svc.CodeBadRequest, "the request cannot be understood").Because(err)
+	if e == nil {
+		return svc.Errorf(svc.BadRequest, svc.CodeBadRequest, "malformed request").Because(err)
+	}
+	return svc.Errorf(svc.BadRequest, svc.CodeBadRequest, "malformed request: %s", e.Detail).Because(err)
 }
 
 // statusOf returns the HTTP status of a response with this error.

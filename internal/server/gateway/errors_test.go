@@ -92,21 +92,26 @@ func testBadRequests(t *testing.T, engine gateway.Engine) {
 		code    string
 		std     int // status with net/http, 0 for the same
 	}{
-		"no host":        {"GET / HTTP/1.1\r\n\r\n", 400, "bad_request", 0},
-		"two hosts":      {"GET / HTTP/1.1\r\n" + host + "Host: other.apps.test\r\n\r\n", 400, "bad_request", 0},
-		"other host":     {"GET http://other.apps.test/ HTTP/1.1\r\n" + host + "\r\n", 400, "bad_request", 404},
-		"userinfo":       {"GET / HTTP/1.1\r\nHost: a@v1.shop.apps.test\r\n\r\n", 400, "bad_request", 0},
-		"control":        {"GET / HTTP/1.1\r\nHost: v1.shop.apps.test\x01\r\n\r\n", 400, "bad_request", 0},
-		"both framings":  {"POST / HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "bad_request", 200},
-		"bare line feed": {"GET / HTTP/1.1\n" + host + "\r\n", 400, "bad_request", 200},
-		"folded line":    {"GET / HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n", 400, "bad_request", 200},
-		"two lengths":    {"POST / HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 1\r\n\r\na", 400, "bad_request", 200},
-		"other coding":   {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\n", 501, "bad_request", 0},
-		"http/2":         {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "bad_request", 0},
-		"tls":            {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 400, "bad_request", 0},
-		"large head":     {"GET / HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 9<<10) + "\r\n\r\n", 431, "header_too_large", 0},
-		"endless head":   {"GET / HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 40<<10), 431, "header_too_large", 0},
-		"endless target": {"GET /" + strings.Repeat("a", 40<<10), 431, "header_too_large", 0},
+		"no host":         {"GET / HTTP/1.1\r\n\r\n", 400, "bad_request", 0},
+		"two hosts":       {"GET / HTTP/1.1\r\n" + host + "Host: other.apps.test\r\n\r\n", 400, "bad_request", 0},
+		"other host":      {"GET http://other.apps.test/ HTTP/1.1\r\n" + host + "\r\n", 400, "bad_request", 404},
+		"userinfo":        {"GET / HTTP/1.1\r\nHost: a@v1.shop.apps.test\r\n\r\n", 400, "bad_request", 0},
+		"control":         {"GET / HTTP/1.1\r\nHost: v1.shop.apps.test\x01\r\n\r\n", 400, "bad_request", 0},
+		"both framings":   {"POST / HTTP/1.1\r\n" + host + "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 400, "bad_request", 200},
+		"bare line feed":  {"GET / HTTP/1.1\n" + host + "\r\n", 400, "bad_request", 200},
+		"folded line":     {"GET / HTTP/1.1\r\n" + host + "X: a\r\n b\r\n\r\n", 400, "bad_request", 200},
+		"two lengths":     {"POST / HTTP/1.1\r\n" + host + "Content-Length: 1\r\nContent-Length: 1\r\n\r\na", 400, "bad_request", 200},
+		"other coding":    {"POST / HTTP/1.1\r\n" + host + "Transfer-Encoding: gzip\r\n\r\n", 501, "bad_request", 0},
+		"http/2":          {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505, "bad_request", 0},
+		"port of letters": {"GET / HTTP/1.1\r\nHost: v1.shop.apps.test:http\r\n\r\n", 400, "bad_request", 0},
+		"large port":      {"GET / HTTP/1.1\r\nHost: v1.shop.apps.test:65536\r\n\r\n", 400, "bad_request", 0},
+		"two ports":       {"GET / HTTP/1.1\r\nHost: v1.shop.apps.test:80:80\r\n\r\n", 400, "bad_request", 0},
+		"connect":         {"CONNECT v1.shop.apps.test:80 HTTP/1.1\r\nHost: v1.shop.apps.test:80\r\n\r\n", 405, "bad_request", 0},
+		"connect a path":  {"CONNECT / HTTP/1.1\r\n" + host + "\r\n", 405, "bad_request", 0},
+		"tls":             {"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n\n", 400, "bad_request", 0},
+		"large head":      {"GET / HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 9<<10) + "\r\n\r\n", 431, "header_too_large", 0},
+		"endless head":    {"GET / HTTP/1.1\r\n" + host + "X: " + strings.Repeat("a", 40<<10), 431, "header_too_large", 0},
+		"endless target":  {"GET /" + strings.Repeat("a", 40<<10), 431, "header_too_large", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -122,6 +127,9 @@ func testBadRequests(t *testing.T, engine gateway.Engine) {
 			if resp.StatusCode != tc.want || resp.Header.Get("Svc-Error") != tc.code || !resp.Close {
 				t.Errorf("%s %v %s", resp.Status, resp.Header, body)
 			}
+			if allow := resp.Header.Get("Allow"); (tc.want == 405) != (allow != "") {
+				t.Errorf("Allow: %q", allow)
+			}
 			if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(resp.Header.Get("X-Request-Id")) {
 				t.Errorf("%v", resp.Header)
 			}
@@ -133,27 +141,26 @@ func testBadRequests(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// TestBadChunks checks that invalid chunks never reach the worker as the end of a
-// body, and that the bytes behind them are not parsed as a request.
+// TestBadChunks checks that a request with invalid chunks is answered with 400, that
+// the chunks never reach the worker as the end of a body, and that the bytes behind
+// them are not parsed as a request.
 func TestBadChunks(t *testing.T) { engines(t, testBadChunks) }
 
 func testBadChunks(t *testing.T, engine gateway.Engine) {
 	b := start(t, gateway.Config{Engine: engine})
 	b.ready(shop, startWorker(t, "v1").socket)
-	for _, chunks := range []string{"zz\r\n", "3\r\nabcd\r\n0\r\n\r\n", "3\nabc\r\n0\r\n\r\n", "1\r\na\r\n0x0\r\n\r\n", "ffffffffffffffff1\r\n"} {
+	for _, chunks := range []string{
+		"zz\r\n", "3\r\nabcd\r\n0\r\n\r\n", "3\nabc\r\n0\r\n\r\n", "1\r\na\r\n0x0\r\n\r\n", "ffffffffffffffff1\r\n", "-1\r\n", "\r\n",
+		"0\r\nno colon\r\n\r\n",
+	} {
 		c := b.raw(t)
 		c.send("POST / HTTP/1.1\r\nHost: v1.shop.apps.test\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks +
 			"GET /version HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
-		resp, err := http.ReadResponse(c.Reader, nil)
-		if err == nil && resp.StatusCode != http.StatusBadRequest {
-			t.Errorf("%q: %s", chunks, resp.Status)
+		resp, body := c.answer("POST")
+		if resp.StatusCode != http.StatusBadRequest || resp.Header.Get("Svc-Error") != "bad_request" || !resp.Close || !strings.Contains(body, "chunk") && !strings.Contains(body, "header line") {
+			t.Errorf("%q: %s %v %s", chunks, resp.Status, resp.Header, body)
 		}
-		if err == nil {
-			resp.Body.Close()
-		}
-		if rest, _ := c.Peek(1); len(rest) > 0 && err != nil {
-			t.Errorf("%q: %q", chunks, rest)
-		}
+		c.ended()
 	}
 }
 

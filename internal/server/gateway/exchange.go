@@ -50,6 +50,8 @@ func (x *exchange) end() {
 // the connection.
 func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	x.start = c.now
+	c.watch.gone = nil
+	c.nc.expectResponse(x.req.Minor == 1)
 	c.g.inflight.Add(1)
 	defer c.g.inflight.Add(-1)
 	defer x.claim.release() // at the latest

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -58,6 +59,7 @@ func start(t testing.TB, cfg gateway.Config) *bench {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.NewTextHandler(b.log, nil))
 	}
+	cfg.ProbeTime = cmp.Or(cfg.ProbeTime, 20*time.Millisecond)
 	b.Gateway = gateway.New(cfg)
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
 		return false
 	}
 	e := c.g.refusal(ctx, &x.request, err)
-	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !c.g.closing.Load()
+	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !c.g.closing.Load() && !c.isGone()
 	if c.send(x, x.appendRefusal(x.out[:0], e, keep)) != nil {
 		return false
 	}
@@ -101,6 +101,9 @@ func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	if e.RetryAfter > 0 {
 		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
 		b = append(strconv.AppendInt(append(b, "Retry-After: "...), seconds, 10), '\r', '\n')
+	}
+	if x.status == http.StatusMethodNotAllowed {
+		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
 	if x.claim.selector {
 		b = append(b, deprecation...)

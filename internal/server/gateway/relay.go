@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -189,13 +188,13 @@ func (c *conn) sendPiece(x *exchange, p piece) error {
 // breakOff records a response that ended early. A response that is framed by the
 // end of the connection ends with a reset, so that the client cannot mistake the end
 // for the end of the body.
-func (x *request) breakOff(client net.Conn, to framing, gone bool) {
+func (x *request) breakOff(nc *client, to framing, gone bool) {
 	x.errCode = svc.CodeRuntimeUnavailable
 	if gone {
 		x.status, x.errCode = statusClientGone, ""
 	}
-	if tcp, ok := client.(*net.TCPConn); ok && to == byClose {
-		_ = tcp.SetLinger(0)
+	if to == byClose {
+		nc.resetOnClose()
 	}
 }
 
@@ -203,7 +202,7 @@ func (x *request) breakOff(client net.Conn, to framing, gone bool) {
 // connection is at the end of the request, or abandons the connection. It reports
 // whether the connection can be used again.
 func (c *conn) finishRequest(x *exchange, keep bool) bool {
-	if c.isGone() {
+	if c.isGone() && errors.Is(c.watch.gone.cause, errClientGone) {
 		return false
 	}
 	if keep && c.discard(x) {

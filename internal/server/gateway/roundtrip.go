@@ -43,7 +43,7 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 		sent = sent || written > 0
 		switch {
 		case c.isGone():
-			return errClientGone
+			return c.watch.gone.cause
 		case again || !up.reused || sent && !x.unseen(err):
 			return notSent(sent, err)
 		}
@@ -103,9 +103,8 @@ func (c *conn) answerHead(x *exchange) error {
 // hungUp marks the client as gone, because of err, and returns err.
 func (c *conn) hungUp(err error) error {
 	if !c.isGone() {
-		gone := make(chan struct{})
-		close(gone)
-		c.watch.gone = gone
+		c.watch.gone = &departure{seen: make(chan struct{})}
+		c.watch.gone.end(err)
 	}
 	return err
 }

@@ -44,13 +44,13 @@ func testHosts(t *testing.T, engine gateway.Engine) {
 	}
 }
 
-// TestPathSelectors checks that path selectors work only on hosts of no project, so
-// that a path of an app is never captured [D4].
+// TestPathSelectors checks that path selectors work only on addresses, localhost and
+// the public host of the gateway, so that a path of an app is never captured [D4].
 // spec: [C6.6] [C6.8]
 func TestPathSelectors(t *testing.T) { engines(t, testPathSelectors) }
 
 func testPathSelectors(t *testing.T, engine gateway.Engine) {
-	b := start(t, gateway.Config{Engine: engine})
+	b := start(t, gateway.Config{Engine: engine, PublicHost: "public.test"})
 	socket := startWorker(t, "v1").socket
 	b.ready(shop, socket)
 	b.SetProduction("shop", "v1")
@@ -78,8 +78,15 @@ func testPathSelectors(t *testing.T, engine gateway.Engine) {
 			t.Errorf("%s: a path of the app was captured: %s", host, got)
 		}
 	}
-	if resp, _ := b.get(t, "no.apps.test", "/shop/v1/x"); resp.StatusCode != http.StatusNotFound {
-		t.Error("a selector works under the base domain")
+	for host, want := range map[string]int{
+		"no.apps.test": 404, "apps.test": 404, "elsewhere.test": 404, "localhost.test": 404, "public.test.test": 404, "1.2.3.4.5": 404,
+		"localhost": 200, "LOCALHOST.:80": 200, "[::1]:80": 200, "[::1]": 200, "10.1.2.3": 200, "Public.test": 200, "public.test.:8787": 200,
+	} {
+		c := b.raw(t)
+		c.send("GET /shop/v1/x HTTP/1.1\r\nHost: " + host + "\r\n\r\n")
+		if resp, _ := c.answer("GET"); resp.StatusCode != want {
+			t.Errorf("a path selector on %s: %s, want %d", host, resp.Status, want)
+		}
 	}
 	b.SetVersion(shop, svc.Upstream{Status: svc.StatusArchived})
 	if resp, _ := b.get(t, "localhost", "/shop/v1/"); resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Deprecation") == "" {

@@ -2,10 +2,12 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -14,13 +16,13 @@ import (
 
 // stdConn is a client's connection under net/http.
 type stdConn struct {
-	net.Conn
+	client
 	e      *stdEngine
 	peer   peer
 	cancel context.CancelFunc   // ends the context of the connection's requests
 	reject func(status int) int // answers a request that net/http cannot parse
 
-	serving bool        // a handler serves the request; owned by the connection's goroutine
+	serving atomic.Bool // a handler serves the request
 	idle    bool        // without a request; Gateway.mu guards it
 	ended   atomic.Bool // no more reads: the rest of a body is no request
 }
@@ -43,8 +45,8 @@ func withStdConn(ctx context.Context, nc net.Conn) context.Context {
 // own refusal of a request that it cannot parse: the client receives the gateway's
 // refusal instead.
 func (c *stdConn) Write(b []byte) (int, error) {
-	if c.serving {
-		return c.Conn.Write(b)
+	if c.serving.Load() {
+		return c.client.Write(b)
 	}
 	const status = len("HTTP/1.1 ")
 	if len(b) > status+3 && !c.ended.Swap(true) {
@@ -54,34 +56,37 @@ func (c *stdConn) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// Read reads for net/http. A read of one byte is the one that net/http has in progress
+// during a request, after the body: there the end of input is not the end of the
+// client.
 func (c *stdConn) Read(b []byte) (int, error) {
 	if c.ended.Load() {
 		return 0, io.EOF
 	}
-	return c.Conn.Read(b)
+	n, err := c.Conn.Read(b)
+	if n == 0 && len(b) == 1 && errors.Is(err, io.EOF) {
+		err = c.awaitReset()
+	}
+	return n, err
 }
 
 // Close closes the connection, after linger if the client may still be sending.
 func (c *stdConn) Close() error {
 	if c.ended.Load() {
-		linger(c.Conn, make([]byte, bufioSlop))
+		linger(&c.client, make([]byte, bufioSlop))
 	}
 	return c.Conn.Close()
-}
-
-// CloseWrite closes the direction to the client. net/http calls it before Close.
-func (c *stdConn) CloseWrite() error {
-	if tcp, ok := c.Conn.(*net.TCPConn); ok {
-		return tcp.CloseWrite()
-	}
-	return nil
 }
 
 // reject answers a request that net/http could not parse.
 func (e *stdEngine) reject(ctx context.Context, c *stdConn, status int) int {
 	x := request{start: time.Now()}
 	x.unreadable()
-	refusal := e.refusal(ctx, &x, badRequest(&http1.Error{Status: status, Detail: headTooLarge}))
+	detail := strings.ToLower(http.StatusText(status))
+	if status == http.StatusRequestHeaderFieldsTooLarge {
+		detail = headTooLarge
+	}
+	refusal := e.refusal(ctx, &x, badRequest(&http1.Error{Status: status, Detail: detail}))
 	n, _ := c.Conn.Write(x.appendRefusal(nil, refusal, false))
 	e.account(ctx, &x, &c.peer, time.Now())
 	return n

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // stdExchange is a request and its response in stdEngine. The handler's goroutine
@@ -32,15 +33,16 @@ type stdExchange struct {
 	answer  *http.Response
 	tunnel  *tunnel
 
-	uploaded chan struct{} // closed when the body is no longer read; nil before the first read
-	bodyRead atomic.Bool   // the whole body was read
-	passed   atomic.Bool   // and written to the runtime
+	uploaded chan struct{}             // closed when the body is no longer read; nil before the first read
+	bodyErr  atomic.Pointer[svc.Error] // why the body cannot be read, if the client is to know
+	bodyRead atomic.Bool               // the whole body was read
+	passed   atomic.Bool               // and written to the runtime
 }
 
 // ServeHTTP serves one request.
 func (e *stdEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &stdExchange{e: e, c: connOf(r), w: w, rc: http.NewResponseController(w), r: r}
-	x.c.serving = true
+	x.c.serving.Store(true)
 	x.in, _ = e.readers.Get().(*bufio.Reader)
 	defer func() {
 		x.in.Reset(nil)
@@ -70,6 +72,7 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 		return x.refuse(ctx, badRequest(err))
 	}
 	x.inspect(&x.c.peer)
+	x.c.expectResponse(x.req.Minor == 1)
 	if err := x.e.forward(&x.request, x, func() error { return x.roundTrip(ctx) }); err != nil {
 		return x.refuse(ctx, err)
 	}
@@ -125,7 +128,7 @@ func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
 		return false
 	}
 	refusal := x.e.refusal(ctx, &x.request, err)
-	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !x.e.closing.Load()
+	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !x.e.closing.Load() && x.bodyErr.Load() == nil
 	b := x.appendRefusal(nil, refusal, keep)
 	n, _ := http1.FindHead(b, 0)
 	if x.setHeader(b[:n]) != nil {
@@ -152,7 +155,7 @@ func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
 	first, _ := x.in.Peek(x.in.Buffered())
 	buffered := client.Reader
 	early, _ := buffered.Peek(buffered.Buffered())
-	x.tunnel = &tunnel{client: x.c.Conn, runtime: x.up, early: bytes.Clone(early)}
+	x.tunnel = &tunnel{client: &x.c.client, runtime: x.up, early: bytes.Clone(early)}
 	x.e.openTunnel(x.tunnel, &x.claim, first)
 	_, _ = x.c.Conn.Write(append(x.appendUpgrade(nil), first...)) // the tunnel detects that a client has left
 	return true

@@ -32,6 +32,8 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 		x.dropUpstream()
 		sent = sent || written > 0
 		switch {
+		case x.bodyErr.Load() != nil:
+			return x.bodyErr.Load()
 		case ctx.Err() != nil:
 			return errClientGone
 		case again || !up.reused || sent && !x.unseen(err):
@@ -112,7 +114,7 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	}
 	if err != nil {
 		_ = x.rc.Flush() // the part that has arrived
-		x.breakOff(x.c.Conn, to, ctx.Err() != nil)
+		x.breakOff(&x.c.client, to, ctx.Err() != nil)
 		x.dropUpstream()
 		x.stopUpload(0)
 		return false

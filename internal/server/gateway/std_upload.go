@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
+	"net/http"
 	"net/http/httputil"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
 // startUpload forwards the body to the runtime in the background, unless the request
@@ -22,7 +26,7 @@ func (x *stdExchange) startUpload() {
 // pump reads the whole body and writes it to the runtime. If the runtime stops
 // reading, pump reads on, up to lingerBytes, so that the connection is at the next
 // request. If the body cannot be read, pump ends the client's context.
-func (x *stdExchange) pump(up io.Writer) {
+func (x *stdExchange) pump(up io.WriteCloser) {
 	defer close(x.uploaded)
 	home, _ := x.e.buffers.Get().(*[]byte)
 	defer x.e.buffers.Put(home)
@@ -38,12 +42,32 @@ func (x *stdExchange) pump(up io.Writer) {
 			x.passed.Store(out.end() == nil)
 			return
 		case err != nil:
-			x.c.cancel()
+			x.stopBody(up, err)
 			return
 		case lost > lingerBytes:
 			return
 		}
 	}
+}
+
+// stopBody ends the exchange because its body cannot be read: with an error for the
+// client if the framing is malformed, else the client is gone.
+func (x *stdExchange) stopBody(up io.Closer, err error) {
+	if !isMalformed(err) {
+		x.c.cancel()
+		return
+	}
+	x.bodyErr.Store(badRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
+	if up != nil {
+		_ = up.Close()
+	}
+}
+
+// isMalformed reports whether err, from reading a body, is about the body's framing and
+// not about the connection.
+func isMalformed(err error) bool {
+	var network net.Error
+	return !errors.As(err, &network) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, http.ErrBodyReadAfterClose)
 }
 
 // bodyWriter frames a body for the runtime. After an error, each call returns it.

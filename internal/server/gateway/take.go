@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"crypto/subtle"
 	"errors"
+	"net"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -103,7 +106,7 @@ func (g *Gateway) find(x *request) (route, error) {
 		if v := t.versions[ref]; role == svc.RolePreview && v != nil {
 			return route{role: role, version: v}, nil
 		}
-	} else if !g.cfg.Ingress.Under(host) {
+	} else if g.hasSelectors(host) {
 		if r, ok := t.selected(x); ok {
 			return r, nil
 		}
@@ -111,9 +114,22 @@ func (g *Gateway) find(x *request) (route, error) {
 	return route{}, errNoRoute()
 }
 
+// hasSelectors reports whether the path selectors work on host: an IP address,
+// localhost, or the host name of GATEWAY_URL [D4].
+func (g *Gateway) hasSelectors(host string) bool {
+	if name, _, err := net.SplitHostPort(host); err == nil {
+		host = name
+	}
+	host = strings.TrimSuffix(strings.Trim(host, "[]"), ".")
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return strings.EqualFold(host, "localhost") || g.cfg.PublicHost != "" && strings.EqualFold(host, g.cfg.PublicHost)
+}
+
 // selected reads the deprecated path selectors /{project}/… and
 // /{project}/{version}/… and removes them from the request [D4]. It is called only
-// for hosts that belong to no project, so it never captures a path of an app.
+// for hosts with selectors, so it never captures a path of an app.
 func (t *table) selected(x *request) (route, bool) {
 	target := x.meta.target
 	if target == nil {

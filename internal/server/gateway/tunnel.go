@@ -25,7 +25,7 @@ const (
 // tunnel is an open websocket, the same for every engine. The goroutine that calls
 // run copies to the client (down), a second goroutine copies to the runtime (up).
 type tunnel struct {
-	client   net.Conn
+	client   *client
 	runtime  net.Conn
 	upstream *upstream
 	version  *version
@@ -123,8 +123,8 @@ func (t *tunnel) run() {
 		grace = 0 // both sides have sent a close frame
 	}
 	_ = t.client.SetReadDeadline(time.Now().Add(grace))
-	if tcp, ok := t.client.(*net.TCPConn); ok && t.closed.Load() && !t.ending.Load() {
-		_ = tcp.CloseWrite()
+	if t.closed.Load() && !t.ending.Load() {
+		_ = t.client.CloseWrite()
 	}
 	<-done
 }

@@ -2,8 +2,11 @@ package gateway
 
 import (
 	"errors"
+	"io"
 	"os"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
 
 // patience is the time for which a runtime may take before the client is watched.
@@ -15,8 +18,24 @@ const patience = 10 * time.Millisecond
 // keeps; and the end of the connection, at which it closes the runtime's connection.
 type watch struct {
 	on   bool
-	gone chan struct{} // closed when the client has closed its connection
+	gone *departure
 	done chan struct{} // closed when the goroutine has ended
+}
+
+// departure is the end of an exchange because of its client.
+type departure struct {
+	seen  chan struct{} // closed at the end; cause is set before
+	cause error         // errClientGone, or an *svc.Error for the client
+}
+
+// end ends the exchange because of err, from the connection or the body.
+func (d *departure) end(err error) {
+	d.cause = errClientGone
+	var malformed *http1.Error
+	if errors.As(err, &malformed) {
+		d.cause = badRequest(err)
+	}
+	close(d.seen)
 }
 
 // startWatch begins to read from the client, unless a watch is running. Until
@@ -25,22 +44,33 @@ func (c *conn) startWatch(x *exchange) {
 	if c.watch.on {
 		return
 	}
-	w := watch{on: true, gone: make(chan struct{}), done: make(chan struct{})}
+	w := watch{on: true, gone: &departure{seen: make(chan struct{})}, done: make(chan struct{})}
 	c.watch = w
 	go func() {
 		defer close(w.done)
-		var err error
-		if x != nil && !x.upload.read {
-			err = c.pump(x)
-		}
-		for err == nil && !c.in.full() {
-			_, err = c.in.fill(c.nc)
-		}
+		err := c.follow(x)
 		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, errUpstreamWrite) {
-			close(w.gone)
+			w.gone.end(err)
 			c.cutUpstream()
 		}
 	}()
+}
+
+// follow reads from the client for a watch. It returns nil when the input is full.
+func (c *conn) follow(x *exchange) error {
+	if x != nil && !x.upload.read {
+		if err := c.pump(x); err != nil {
+			return err
+		}
+	}
+	for !c.in.full() {
+		if _, err := c.in.fill(c.nc); errors.Is(err, io.EOF) {
+			return c.nc.awaitReset()
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // stopWatch ends the watch and waits for it.
@@ -54,11 +84,14 @@ func (c *conn) stopWatch() {
 	c.watch.on = false
 }
 
-// isGone reports whether a watch, past or present, saw the client close its
-// connection.
+// isGone reports whether a watch, past or present, saw the end of the exchange; then
+// c.watch.gone.cause is the reason.
 func (c *conn) isGone() bool {
+	if c.watch.gone == nil {
+		return false
+	}
 	select {
-	case <-c.watch.gone: // nil before the first watch: never ready
+	case <-c.watch.gone.seen:
 		return true
 	default:
 		return false
@@ -77,8 +110,8 @@ func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
 		return nil
 	case <-timer.C:
 		return errTimeout
-	case <-c.watch.gone:
-		return errClientGone
+	case <-c.watch.gone.seen:
+		return c.watch.gone.cause
 	case <-c.g.closed:
 		return errClosing
 	}

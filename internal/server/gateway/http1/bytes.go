@@ -1,6 +1,9 @@
 package http1
 
-import "bytes"
+import (
+	"bytes"
+	"net/netip"
+)
 
 // The bytes of a token (RFC 9110, 5.6.2), one bit each: below 64, and 64 to 127.
 const (
@@ -47,19 +50,48 @@ func isTarget(b []byte) bool {
 	return len(b) > 0
 }
 
-// isHost reports whether b may be a Host header: a name or an address, and a
-// port. Userinfo, a path, and every other character that a parser could mistake for
-// the end of a host, are refused.
+// isHost reports whether b may be a Host header: a name, an IPv4 address or an IPv6
+// address in brackets, and optionally a port. Userinfo, a path, and every other
+// character that a parser could mistake for the end of a host, are refused.
 func isHost(b []byte) bool {
-	for _, c := range b {
+	const maxName = 255
+	name, port, _ := bytes.Cut(b, []byte{':'})
+	if len(b) > 0 && b[0] == '[' {
+		end := bytes.IndexByte(b, ']')
+		if end < 0 || !isIPv6(b[1:end]) || end+1 < len(b) && b[end+1] != ':' {
+			return false
+		}
+		name, port = b[:end+1], b[min(end+2, len(b)):]
+		return len(name) <= maxName && isPort(port)
+	}
+	for _, c := range name {
 		switch {
 		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
-		case c == '-' || c == '.' || c == ':' || c == '_' || c == '[' || c == ']':
+		case c == '-' || c == '.' || c == '_':
 		default:
 			return false
 		}
 	}
-	return len(b) > 0 && len(b) <= 255+len(":65535")
+	return len(name) > 0 && len(name) <= maxName && isPort(port)
+}
+
+func isIPv6(b []byte) bool {
+	addr, err := netip.ParseAddr(string(b))
+	return err == nil && addr.Is6() && addr.Zone() == ""
+}
+
+// isPort reports whether b is a port number, which may be absent (RFC 3986, 3.2.3).
+func isPort(b []byte) bool {
+	n := 0
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+		if n = n*10 + int(c-'0'); n > 65535 {
+			return false
+		}
+	}
+	return true
 }
 
 func trimSpace(b []byte) []byte {

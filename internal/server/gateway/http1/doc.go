@@ -6,7 +6,7 @@
 // calls invalid or obsolete is refused instead of repaired: a line that ends in a
 // bare LF, a folded header line, a space before the colon, a control byte in a
 // value, Content-Length together with Transfer-Encoding, two Content-Lengths, a
-// transfer coding other than "chunked", a missing or second Host.
+// transfer coding other than "chunked", a missing or second Host, a port that is no number.
 //
 // The package does no I/O, starts no goroutine and keeps no reference to its
 // arguments, except that parsed values alias the caller's buffer and are valid until

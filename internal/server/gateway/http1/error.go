@@ -1,7 +1,8 @@
 package http1
 
 // Error describes why a message is refused. Status is the HTTP status of the
-// response: 400, 431, 501 or 505. Detail is fixed text without parts of the message.
+// response: 400, 405, 431, 501 or
+// 505. Detail is fixed text without parts of the message.
 type Error struct {
 	Status int
 	Detail string

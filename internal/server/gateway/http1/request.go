@@ -72,6 +72,9 @@ func (r *Request) framing() error {
 // authority checks the host: one Host field, and a target in origin form, or in
 // absolute form with the same host.
 func (r *Request) authority() error {
+	if string(r.Method) == "CONNECT" {
+		return &Error{Status: 405, Detail: "CONNECT is not supported; this server is not a forward proxy"}
+	}
 	if r.hosts != 1 || !isHost(r.host) {
 		return bad("a request needs exactly one valid Host")
 	}
