@@ -95,6 +95,8 @@ func TestDependentSettings(t *testing.T) {
 		"outside with legacy":    {"SVC_LISTEN_HOST=0.0.0.0 PLATFORM_TOKEN=x", ""},
 		"one token":              {"SVC_DEPLOY_TOKEN=x", "set both"},
 		"store without keys":     {"S3_ENDPOINT=http://127.0.0.1:9000", "needs S3_ACCESS_KEY_ID"},
+		"cache off":              {"SVC_CACHE_SIZE=off", ""},
+		"cache without a size":   {"SVC_CACHE_SIZE=0", "want a size such as 64MiB, or off"},
 		"outbound prefix":        {"SVC_WORKER_ALLOW=10.1.2.3/8,fd00::1", ""},
 		"outbound name":          {"SVC_WORKER_DENY=example.com", `"example.com" is not an IP address or prefix`},
 		"embedded outside":       {"SVC_EMBEDDED_S3_ADDR=0.0.0.0:1", "loopback"},

@@ -50,6 +50,7 @@ type Daemon struct {
 	WorkerHeapMB       int
 	WorkerStartTimeout time.Duration
 	WorkerNetwork      svc.NetworkPolicy
+	CacheSize          int64 // bytes; 0 for no cache
 	LogLevel           slog.Level
 	LogFormat          string
 

@@ -96,6 +96,18 @@ func size(v string) (int64, error) {
 	return n * unit, nil
 }
 
+// sizeOrOff is a size, or 0 for off.
+func sizeOrOff(v string) (int64, error) {
+	if v == "off" {
+		return 0, nil
+	}
+	n, err := size(v)
+	if err != nil {
+		return 0, errors.New("want a size such as 64MiB, or off")
+	}
+	return n, nil
+}
+
 func httpURL(v string) (string, error) {
 	u, err := url.Parse(v)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil {

@@ -246,6 +246,10 @@ func deploys() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Deny, err = prefixes(v); return err },
 		},
 		{
+			Env: "SVC_CACHE_SIZE", Default: "256MiB", Help: "disk space of the Cache API of one version, of which a sixteenth is in memory, at most 16 MiB; off stores nothing",
+			parse: func(d *Daemon, v string) (err error) { d.CacheSize, err = sizeOrOff(v); return err },
+		},
+		{
 			Env: "SVC_WORKER_START_TIMEOUT", Default: "10s", Help: "how long a worker may take to listen",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerStartTimeout, err = Duration(v); return err },
 		},

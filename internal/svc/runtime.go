@@ -29,6 +29,7 @@ type HostConfig struct {
 	StartTimeout time.Duration `json:"start_timeout"` // limit until workerd's sockets listen
 	Storage      Storage       `json:"storage"`
 	Network      NetworkPolicy `json:"network"`
+	CacheBytes   int64         `json:"cache_bytes"` // limit of a version's Cache API on disk; 0 stores nothing
 }
 
 // NetworkPolicy changes which addresses workers can reach: by default public

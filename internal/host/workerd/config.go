@@ -83,6 +83,7 @@ type External struct {
 	Address              string
 	InjectRequestHeaders []Header
 	ForwardedProtoHeader string
+	CFBlobHeader         string // carries the options of a request (cf) as JSON
 }
 
 // Header is one HTTP header.

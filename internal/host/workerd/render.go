@@ -96,6 +96,7 @@ func (w *Worker) text() string {
 func (e *External) text() string {
 	var http fields
 	http.str("forwardedProtoHeader", e.ForwardedProtoHeader)
+	http.str("cfBlobHeader", e.CFBlobHeader)
 	if len(e.InjectRequestHeaders) > 0 {
 		http.add("injectRequestHeaders", list(e.InjectRequestHeaders, Header.text))
 	}

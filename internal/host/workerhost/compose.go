@@ -7,6 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/cache"
 	"github.com/svcctl/svcctl/internal/host/door"
 	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
@@ -63,6 +64,7 @@ func Compose(c Composition) workerd.Config {
 			{Name: workerName, Worker: worker},
 			{Name: internetName, Network: c.Network},
 			{Name: pingName, Disk: &workerd.Disk{Path: filepath.Join(c.RunDir, pingDir)}},
+			cache.Service(unix(bindingSocket)),
 		},
 		Sockets: []workerd.Socket{
 			{Name: httpName, Address: unix(httpSocket), Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
@@ -87,6 +89,7 @@ func (c Composition) worker() *workerd.Worker {
 		CompatibilityFlags: c.Manifest.CompatibilityFlags,
 		Bindings:           slices.Clone(c.Env),
 		GlobalOutbound:     internetName,
+		CacheAPIOutbound:   cache.ServiceName,
 	}
 }
 

@@ -50,9 +50,10 @@ func TestCompose(t *testing.T) {
 		`(name = "c.wasm", wasm = embed "/bundle/modules/c.wasm")], ` +
 		`compatibilityDate = "2026-11-01", compatibilityFlags = ["nodejs_compat"], ` +
 		`bindings = [(name = "A", text = "x"), (name = "K1", kvNamespace = "kv:main"), (name = "K2", kvNamespace = "kv:main")], ` +
-		`globalOutbound = "internet")),
+		`globalOutbound = "internet", cacheApiOutbound = "cache")),
     (name = "internet", network = (allow = ["public"], deny = ["0.0.0.0/8"], tlsOptions = (trustBrowserCas = true))),
     (name = "ping", disk = (path = "/run/ping")),
+    (name = "cache", external = (address = "unix:/run/binding.sock", http = (forwardedProtoHeader = "X-Svc-Proto", cfBlobHeader = "X-Svc-Cf", injectRequestHeaders = [(name = "X-Svc-Binding", value = "cache")]))),
     (name = "kv:main", external = (address = "unix:/run/binding.sock", http = ())),
   ],
   sockets = [

@@ -13,9 +13,14 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/cache"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/svc"
 )
+
+// cacheDir is the directory of the Cache API's responses below the version's data. It is
+// removed with the data when the version is archived or destroyed.
+const cacheDir = "responses"
 
 // version is an open version: its manifest, its data and its log.
 type version struct {
@@ -62,7 +67,8 @@ func (v *version) open(ctx context.Context, o Options, lost func(error)) (err er
 		return err
 	}
 	v.data = newDataServer(ctx, v.resources, o.Logger)
-	v.server, err = serveBindings(ctx, filepath.Join(v.spec.Local.RunDir, bindingSocket), v.resources, o.Logger)
+	responses := cache.New(cache.Config{Dir: filepath.Join(v.spec.Local.DataDir, cacheDir), Bytes: v.spec.Host.CacheBytes, Logger: o.Logger})
+	v.server, err = serveBindings(ctx, filepath.Join(v.spec.Local.RunDir, bindingSocket), responses.Beside(v.resources), o.Logger)
 	return err
 }
 
