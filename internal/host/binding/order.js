@@ -16,10 +16,12 @@ class Line {
   #lists = new Set(); // reads of all keys under way
 
   // call starts a call on keys, or on all keys (null), and gives its result. A call that
-  // does not start immediately gets a copy of its arguments.
+  // does not start immediately gets a copy of its arguments. Later calls do not wait for one
+  // that sends a stream, whose source may depend on them: its place is where the stream ends.
   call(keys, writes, args, start) {
     const before = this.#before(keys, writes);
     const result = before.size === 0 ? start(args) : wait(before, copy(args), start);
+    if (args[1] instanceof ReadableStream) return result;
     let ended;
     const over = new Promise((resolve) => (ended = resolve));
     const leave = this.#enter(keys, writes, over);
@@ -88,7 +90,7 @@ async function wait(before, args, start) {
 
 // ordered calls start with args, a call on keys of a resource or on all (null), after the
 // calls before it. Outside of an invocation it starts immediately.
-export function ordered(resource, keys, writes, args, start) {
+function ordered(resource, keys, writes, args, start) {
   const invocation = current();
   if (invocation === undefined) return start(args);
   let line = invocation.state.get(resource);
@@ -99,7 +101,7 @@ export function ordered(resource, keys, writes, args, start) {
 const COPIED = 4; // levels
 
 // copy is the current value of an argument: a call that starts later must not see changes.
-export function copy(value, depth = 0) {
+function copy(value, depth = 0) {
   if (typeof value !== "object" || value === null || depth > COPIED) return value;
   if (value instanceof ArrayBuffer) return value.slice(0);
   if (ArrayBuffer.isView(value)) {
@@ -113,10 +115,31 @@ export function copy(value, depth = 0) {
   return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, copy(v, depth + 1)]));
 }
 
-// replace lets handler take the calls of a method of one of workerd's classes. The method
-// keeps its name, its length and its text.
-export function replace(prototype, name, handler) {
-  const d = Reflect.getOwnPropertyDescriptor(prototype, name);
-  if (typeof d?.value !== "function") return;
-  Reflect.defineProperty(prototype, name, { ...d, value: new Proxy(d.value, { apply: handler }) });
+// replace lets handler take the calls of a method of object, which is one of workerd's. The
+// method keeps its name, its length and its text.
+export function replace(object, name, handler) {
+  const value = new Proxy(object[name], { apply: handler });
+  Reflect.defineProperty(object, name, { value, configurable: true, enumerable: false, writable: true });
+}
+
+// keysOf are the keys that an argument names; undefined when that is workerd's to reject.
+function keysOf(argument) {
+  const list = Array.isArray(argument) ? argument : [argument];
+  const known = list.every((key) => typeof key === "string" || typeof key === "number");
+  return known ? list.map(String) : undefined;
+}
+
+// keepOrder makes object, a client of resource, keep the order of calls of its methods. Their
+// keys are the first argument, unless keyOf gives the one key of the object.
+export function keepOrder(object, resource, { reads = [], writes = [], lists = [], keyOf }) {
+  const take = (writes, keysOf) => (method, self, args) => {
+    const keys = keysOf(args[0]);
+    const start = (args) => Reflect.apply(method, self, args);
+    return keys === undefined || self !== object ? start(args) : ordered(resource, keys, writes, args, start);
+  };
+  const keys = keyOf ? () => [keyOf(object)] : keysOf;
+  for (const name of reads) replace(object, name, take(false, keys));
+  for (const name of writes) replace(object, name, take(true, keys));
+  for (const name of lists) replace(object, name, take(false, () => null));
+  return object;
 }

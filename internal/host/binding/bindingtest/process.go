@@ -142,6 +142,21 @@ func (w *Worker) Post(t testing.TB, path, body string) string {
 	return string(text)
 }
 
+// Open begins a request and gives the body of its answer, which must be a 200. The caller
+// closes it, early or not.
+func (w *Worker) Open(t testing.TB, path string) io.ReadCloser {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.base+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := w.client.Do(req)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %v, %v", path, resp, err)
+	}
+	return resp.Body
+}
+
 // Stream makes a request with a body of size bytes, and copies that of the
 // answer, which must be a 200.
 func (w *Worker) Stream(t testing.TB, method, path string, body io.Reader, size int64, to io.Writer) http.Header { //nolint:revive // a test and what a request has
