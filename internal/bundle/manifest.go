@@ -19,7 +19,16 @@ type Manifest struct {
 	Seeds              []Seeds        `json:"seeds,omitempty"`      // imported in `preparing`, once
 	Migrations         []Migrations   `json:"migrations,omitempty"` // applied in `preparing`
 	SourceMaps         []File         `json:"source_maps,omitempty"`
+	Limits             *RuntimeLimits `json:"limits,omitempty"` // nil for those of the server
 }
+
+// RuntimeLimits are limits that a worker sets for itself. The operator bounds them.
+type RuntimeLimits struct {
+	MemoryMB int `json:"memory_mb,omitempty"` // of the worker and its host, in MiB; 0 for the server's
+}
+
+// MinMemoryMB is the least RuntimeLimits.MemoryMB: an idle worker needs about half of it.
+const MinMemoryMB = 64
 
 // Module is one module file, stored at modules/<name>.
 type Module struct {

@@ -33,6 +33,7 @@ func invalid() []invalidCase {
 	return []invalidCase{
 		{"old schema", "/schema_version", "manifest_version", false, func(m *bundle.Manifest) { m.SchemaVersion = 0 }},
 		{"control in name", "/name", bad, false, func(m *bundle.Manifest) { m.Name = "a\nb" }},
+		{"too little memory", "/limits/memory_mb", bad, false, func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{MemoryMB: 63} }},
 		{"no modules", "/modules", bad, false, func(m *bundle.Manifest) { m.Modules, m.SourceMaps = []bundle.Module{}, nil }},
 		{"unknown type", "/modules/1/type", "module_type_unknown", false, func(m *bundle.Manifest) { m.Modules[1].Type = "python" }},
 		{"no main", "/main", bad, false, func(m *bundle.Manifest) { m.Main = "" }},

@@ -48,6 +48,9 @@ type Daemon struct {
 	Limits             Limits
 	Workerd            string
 	WorkerHeapMB       int
+	WorkerMemoryMB     int // 0 for no limit
+	WorkerMemoryMaxMB  int // 0 for any
+	VersionDiskMB      int // 0 for no limit
 	WorkerStartTimeout time.Duration
 	WorkerNetwork      svc.NetworkPolicy
 	CacheSize          int64 // bytes; 0 for no cache

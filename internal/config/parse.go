@@ -30,6 +30,14 @@ func between(v string, lowest, highest int) (int, error) {
 	return n, nil
 }
 
+// memory parses a limit of memory in MiB, 0 for none. An idle worker needs 30.
+func memory(v string) (int, error) {
+	if v == "0" {
+		return 0, nil
+	}
+	return between(v, 64, 1<<20)
+}
+
 func boolean(v string) (bool, error) {
 	b, err := strconv.ParseBool(v)
 	if err != nil {

@@ -238,6 +238,18 @@ func deploys() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.WorkerHeapMB, err = between(v, 16, 65536); return err },
 		},
 		{
+			Env: "SVC_WORKER_MEMORY_MB", Default: "512", Help: "memory of one version, worker and host together, MiB; 0 for no limit",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerMemoryMB, err = memory(v); return err },
+		},
+		{
+			Env: "SVC_WORKER_MEMORY_MAX_MB", Default: "1024", Help: "highest limits.memory_mb of a project file, MiB; 0 for any",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerMemoryMaxMB, err = memory(v); return err },
+		},
+		{
+			Env: "SVC_VERSION_DISK_MB", Default: "10240", Help: "disk space of one version for databases, cached objects and logs, MiB; 0 for no limit",
+			parse: func(d *Daemon, v string) (err error) { d.VersionDiskMB, err = between(v, 0, 1<<30); return err },
+		},
+		{
 			Env: "SVC_WORKER_ALLOW", Help: "addresses that workers reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Allow, err = prefixes(v); return err },
 		},

@@ -23,8 +23,10 @@ const (
 	CodeDataBehind      = "data_behind"
 	CodeDataUnconfirmed = "data_unconfirmed"
 	CodeDiskFailed      = "disk_failed"
+	CodeVersionDiskFull = "version_disk_full"
 	CodeNotDurable      = "not_durable"
 	CodeBlobNotStored   = "blob_not_stored"
+	CodeTooManyLarge    = "too_many_large_requests"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -50,6 +52,8 @@ var dataCodes = []CodeInfo{
 	{CodeDataBehind, []Kind{Unavailable}, "The object store is behind with writes; no more are accepted until it catches up.", "Check the object store."},
 	{CodeDataUnconfirmed, []Kind{Unavailable}, "The process was suspended, and the object store does not confirm that it still owns the data.", "Try again in a moment."},
 	{CodeDiskFailed, []Kind{Unavailable}, "The disk under the version's data fails.", "Check the server's disk."},
+	{CodeVersionDiskFull, []Kind{Unavailable}, "The version uses all of its disk space (SVC_VERSION_DISK_MB).", "Delete data of the version, or raise the setting."},
 	{CodeNotDurable, []Kind{Unavailable}, "The object store has not confirmed the write; it may or may not be stored.", "Read the data, and write again if it is missing."},
+	{CodeTooManyLarge, []Kind{Unavailable}, "The worker has several large answers of its bindings open, and does not read them.", "Read each answer before you send the next request."},
 	{CodeBlobNotStored, []Kind{Unavailable}, "The object store did not accept the body of an object.", "Try again; check the object store."},
 }

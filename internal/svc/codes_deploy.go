@@ -15,6 +15,7 @@ const (
 	CodeSyntaxError            = "syntax_error"
 	CodeModuleMissing          = "module_missing"
 	CodeOutOfMemory            = "out_of_memory"
+	CodeMemoryLimitTooHigh     = "memory_limit_too_high"
 	CodeCompatDateInvalid      = "compat_date_invalid"
 	CodeCompatDateFuture       = "compat_date_future"
 	CodeCompatFlagUnknown      = "compat_flag_unknown"
@@ -37,6 +38,7 @@ var deployCodes = []CodeInfo{
 	{CodeStartupException, []Kind{Unprocessable}, "The worker threw an exception while it started.", "Correct the code that the error names."},
 	{CodeSyntaxError, []Kind{Unprocessable}, "A module has a syntax error.", "Correct the module."},
 	{CodeModuleMissing, []Kind{Unprocessable}, "A module imports one that the bundle does not hold.", "Bundle the module, or correct the import."},
+	{CodeMemoryLimitTooHigh, []Kind{Unprocessable}, "The project sets limits.memory_mb higher than the server allows.", "Lower it, or have the operator raise SVC_WORKER_MEMORY_MAX_MB."},
 	{CodeOutOfMemory, []Kind{Unprocessable, Unavailable}, "The worker ran out of memory.", "Reduce the memory that the worker uses."},
 	{CodeCompatDateInvalid, []Kind{Unprocessable}, "The compatibility date is not a date.", "Write it as YYYY-MM-DD."},
 	{CodeCompatDateFuture, []Kind{Unprocessable}, "The compatibility date is newer than this server supports.", "Use the date that the hint names, or an earlier one."},

@@ -110,6 +110,9 @@ func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) err
 		CompatibilityFlags: slices.Concat(f.CompatibilityFlags, built.Flags),
 		Vars:               f.Vars, Bindings: bindings(f),
 	}
+	if f.MemoryMB > 0 {
+		m.Limits = &bundle.RuntimeLimits{MemoryMB: f.MemoryMB}
+	}
 	for _, mod := range built.Modules {
 		m.Modules = append(m.Modules, bundle.Module{Name: mod.Name, Type: mod.Type})
 		tree[bundle.ModulePath(mod.Name)] = mod.Content

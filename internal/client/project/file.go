@@ -19,6 +19,7 @@ type File struct {
 	KV              []KV
 	Databases       []Database
 	Buckets         []Bucket
+	MemoryMB        int    // limits.memory_mb; 0 when the file has none
 	VersionMetadata string // the binding's name; "" for none
 
 	Bundling Bundling

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -30,6 +31,7 @@ func (l *layers) fill(f *File) {
 	l.kv(f)
 	l.databases(f)
 	l.buckets(f)
+	l.limits(f)
 	if n := l.get("version_metadata"); n != nil && r.is(n, l.path("version_metadata"), kindObject) && !n.empty() {
 		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
 		f.VersionMetadata = l.binding(n, l.path("version_metadata"))
@@ -138,6 +140,23 @@ func (l *layers) buckets(f *File) {
 		}
 		f.Buckets = append(f.Buckets, Bucket{Binding: l.binding(n, at), Name: l.r.text(n.get("bucket_name"), at+".bucket_name")})
 	})
+}
+
+// limits reads the limits that the worker sets for itself. Those of CPU time and of
+// subrequests cannot be enforced and mean nothing here.
+func (l *layers) limits(f *File) {
+	n, at := l.get("limits"), l.path("limits")
+	if !l.r.is(n, at, kindObject) {
+		return
+	}
+	l.r.members(n, at, []string{"memory_mb"}, []string{"cpu_ms", "subrequests"})
+	memory := n.get("memory_mb")
+	if !l.r.is(memory, at+".memory_mb", kindNumber) {
+		return
+	}
+	if json.Unmarshal(memory.raw, &f.MemoryMB) != nil || f.MemoryMB < bundle.MinMemoryMB {
+		l.r.problem(svc.CodeConfigInvalid, at+".memory_mb", memory.pos, "%s.memory_mb must be a whole number of MiB, at least %d", at, bundle.MinMemoryMB)
+	}
 }
 
 // migrations reads where a database's migrations are. A pattern is written

@@ -42,7 +42,7 @@ var keys = withKinds(map[string]keyRule{
 
 	"account_id": {use: passedOver}, "route": {use: passedOver}, "routes": {use: passedOver},
 	"workers_dev": {use: passedOver}, "preview_urls": {use: passedOver}, "placement": {use: passedOver},
-	"logpush": {use: passedOver}, "observability": {use: passedOver}, "limits": {use: passedOver},
+	"logpush": {use: passedOver}, "observability": {use: passedOver}, "limits": {},
 	"cache": {use: passedOver}, "compliance_region": {use: passedOver}, "previews": {use: passedOver},
 	"first_party_worker": {use: passedOver}, "usage_model": {use: passedOver},
 	"secrets":      {use: passedOver, owned: true},

@@ -61,7 +61,7 @@ const everythingJSONC = `// the guestbook
   "upload_source_maps": false,
   "base_dir": ".",
   "observability": { "enabled": true },
-  "limits": { "cpu_ms": 50 },
+  "limits": { "cpu_ms": 50, "memory_mb": 256 },
   "routes": [{ "pattern": "example.com/*", "zone_name": "example.com" }],
   "workers_dev": false,
   "r2_buckets": [
@@ -143,6 +143,7 @@ enabled = true
 
 [limits]
 cpu_ms = 50
+memory_mb = 256
 `
 
 func everything(t *testing.T, path, flags string) *project.File {
@@ -167,7 +168,7 @@ func everything(t *testing.T, path, flags string) *project.File {
 			{Binding: "PLAIN", MigrationsDir: in("migrations"), MigrationsPattern: "*.sql", MigrationsTable: "d1_migrations"},
 		},
 		Buckets:         []project.Bucket{{Binding: "FILES", Name: "files"}, {Binding: "PLAIN_FILES"}},
-		VersionMetadata: "VERSION",
+		VersionMetadata: "VERSION", MemoryMB: 256,
 		Bundling: project.Bundling{
 			BaseDir: dir, Rules: []project.Rule{{Type: "Text", Globs: []string{"**/*.md"}, Fallthrough: true}},
 			Define: map[string]string{"DEBUG": "false"}, Alias: map[string]string{"foo": "./src/foo.ts"},
@@ -197,7 +198,7 @@ func TestLoadEverything(t *testing.T) {
 			if len(notices) != 1 || notices[0].Level != project.Info {
 				t.Fatalf("notices: %v", notices)
 			}
-			for _, key := range []string{"observability", "limits", "routes", "kv_namespaces[1].preview_id", "r2_buckets[0].preview_bucket_name"} {
+			for _, key := range []string{"observability", "limits.cpu_ms", "routes", "kv_namespaces[1].preview_id", "r2_buckets[0].preview_bucket_name"} {
 				if !strings.Contains(notices[0].Text, key) {
 					t.Errorf("%q does not name %s", notices[0], key)
 				}

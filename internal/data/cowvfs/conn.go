@@ -108,6 +108,17 @@ func (f *File) beforeReset(code int32, header []byte, fn func() int32) int32 {
 	return rc
 }
 
+// walStep is how many bytes the WAL may grow before WALRoom is asked again.
+const walStep = 4 << 20
+
+// mayGrow reports whether the WAL may have end bytes.
+func (f *File) mayGrow(end int64) bool {
+	if f.walRoom != nil && end > f.walMay {
+		f.walMay = min(f.walRoom(), end+walStep)
+	}
+	return f.walRoom == nil || end <= f.walMay
+}
+
 // checkpointLock takes or releases, by fn, the checkpoint lock. It is not granted while the
 // file is held.
 func (f *File) checkpointLock(take bool, fn func() int32) int32 {

@@ -58,6 +58,10 @@ type Options struct {
 	Readahead    uint32        // pages to read when one is missing; 0 = DefaultReadahead
 	FaultTimeout time.Duration // how long a query waits for a missing page; 0 = DefaultFaultTimeout
 	Logger       *slog.Logger  // for errors that the engine can only report as SQLITE_IOERR; nil = none
+	// WALRoom, if not nil, returns how many bytes the WAL may have. A write beyond that is
+	// SQLITE_FULL and ends its transaction. It is called on the writer's goroutine, once for
+	// each walStep that the WAL grows, and must not use the connection.
+	WALRoom func() int64
 }
 
 // Capture configures the capture of a file.
@@ -79,6 +83,8 @@ type File struct {
 	capture *capture // nil when nothing is captured
 	logger  *slog.Logger
 	cancel  context.CancelFunc
+	walRoom func() int64 // nil: no limit
+	walMay  int64        // how many bytes walRoom has allowed; only the holder of the write lock uses it
 
 	mu          sync.Mutex // guards the fields below
 	conns       map[*conn]struct{}
@@ -93,7 +99,7 @@ type File struct {
 // the values of ctx, not its cancellation. Until Detach no other VFS and no other process
 // may open the file. Attach returns ErrBehind or ErrInUse.
 func Attach(ctx context.Context, o Options) (*File, error) {
-	f := &File{logger: o.Logger, conns: map[*conn]struct{}{}}
+	f := &File{logger: o.Logger, walRoom: o.WALRoom, conns: map[*conn]struct{}{}}
 	if f.logger == nil {
 		f.logger = slog.New(slog.DiscardHandler)
 	}

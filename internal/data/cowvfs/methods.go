@@ -155,6 +155,9 @@ func xShmLock(tls *libc.TLS, p uintptr, first, n, flags int32) int32 {
 func xWALWrite(tls *libc.TLS, p, buf uintptr, n int32, off int64) int32 {
 	c, m := theEngine.of(p)
 	native := func() int32 { return function[ioFunc](m.FxWrite)(tls, p, buf, n, off) }
+	if !c.file.mayGrow(off + int64(n)) {
+		return lib.SQLITE_FULL
+	}
 	switch {
 	case off == 0 && n == walHeaderSize:
 		return c.file.beforeReset(lib.SQLITE_IOERR_WRITE, view(buf, walHeaderSize), native)
@@ -170,5 +173,6 @@ func xWALTruncate(tls *libc.TLS, p uintptr, size int64) int32 {
 	if size != 0 {
 		return native() // the engine truncates only invalid frames
 	}
+	c.file.walMay = 0
 	return c.file.beforeReset(lib.SQLITE_IOERR_TRUNCATE, nil, native)
 }

@@ -31,6 +31,11 @@ type Config struct {
 	Sync   bool          // a write returns when the log has it [D49]
 	Window time.Duration // how long a write waits to be shipped, if not Sync; 0: DefaultWindow
 
+	// DiskLimit is how many bytes the databases, the cache of blobs and the files in
+	// LogDir may have together; 0: no limit. See room.
+	DiskLimit int64
+	LogDir    string // "" for none
+
 	Logger *slog.Logger
 	// Revoked, which may be nil, is called once, in its own goroutine, when the data
 	// must not be served any more.

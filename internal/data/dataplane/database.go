@@ -42,6 +42,8 @@ type database struct {
 
 	writing    atomic.Pointer[chan struct{}] // closed at the end of the write in progress; nil without one
 	compacting atomic.Bool
+	trimming   atomic.Bool
+	capped     bool     // the engine has a limit of pages; only the holder of the writer uses it
 	unmarked   []string // superseded files that are in no dead list yet
 
 	blobUnreferenced chan struct{} // of the shared database: holds a token after a blob was unreferenced
@@ -181,6 +183,10 @@ func (db *database) write(ctx context.Context, fn func(*raw.Conn) error) error {
 		db.writing.Store(&over)
 		defer func() { db.writing.Store(nil); close(over) }()
 		defer c.Until(ctx)()
+		if err := db.capPages(c); err != nil {
+			return err
+		}
+		defer db.trimLater()
 		return fn(c)
 	}
 }

@@ -145,6 +145,7 @@ func (db *database) attachOnce(ctx context.Context) error {
 	pos := db.log.Position()
 	o := cowvfs.Options{
 		Path: db.path, Capture: &cowvfs.Capture{TXID: pos, Notify: db.ship.committed}, Logger: db.volumes.cfg.Logger,
+		WALRoom: db.volumes.room.wal,
 	}
 	src, err := db.missing(ctx, pos)
 	if err != nil {

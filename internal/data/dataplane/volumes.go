@@ -34,6 +34,7 @@ type Volumes struct {
 	work        sync.WaitGroup // goroutines in the background
 	watch       watch
 	bodies      *blobCache
+	room        *room
 	hydrating   chan struct{} // holds a token while a database hydrates
 	compacting  chan struct{} // holds a token while a log is compacted
 
@@ -67,7 +68,7 @@ func Open(ctx context.Context, c Config) (*Volumes, error) {
 	v := &Volumes{
 		cfg: c, cache: cache{c.Dir}, revoked: newRevocation(), gate: newGate(), databases: map[string]*opening{},
 		hydrating: make(chan struct{}, 1), compacting: make(chan struct{}, 1),
-		bodies: newBlobCache(filepath.Join(c.Dir, tempDir, "blobs")),
+		bodies: newBlobCache(filepath.Join(c.Dir, tempDir, "blobs")), room: newRoom(c),
 	}
 	v.open.Store(&[]*database{})
 	v.background, v.cancel = context.WithCancel(context.WithoutCancel(ctx))

@@ -7,13 +7,21 @@ import (
 	"strings"
 )
 
-// Reply answers 200 with a body of known length.
-func Reply(w http.ResponseWriter, contentType string, body []byte) {
+// Reply answers 200 with a body, in parts.
+func Reply(w http.ResponseWriter, contentType string, body ...[]byte) {
+	n := 0
+	for _, part := range body {
+		n += len(part)
+	}
 	h := w.Header()
 	h["Content-Type"] = []string{contentType}
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Content-Length"] = []string{strconv.Itoa(n)}
 	w.WriteHeader(http.StatusOK)
-	_, _ = w.Write(body) // a lost connection is workerd's to report
+	for _, part := range body {
+		if _, err := w.Write(part); err != nil {
+			return // a lost connection is workerd's to report
+		}
+	}
 }
 
 // StatusWriter is a ResponseWriter that can send a reason phrase of its own.

@@ -105,6 +105,9 @@ type resources struct {
 // open is what the runtime package needs.
 func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeSpec, *bundle.Manifest, func(error)) (workerhost.Resources, error) {
 	return func(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (workerhost.Resources, error) {
+		if limit := int64(s.Host.MemoryMB) << 20; limit > 0 {
+			debug.SetMemoryLimit(limit / 2) // the collector works harder above it
+		}
 		volumes, err := openVolumes(ctx, s, log, requests.add, lost)
 		if err != nil {
 			return nil, err

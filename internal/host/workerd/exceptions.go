@@ -25,6 +25,10 @@ const (
 	ofAbort   = "execution context aborted; e = "
 )
 
+// ofCache is in the warning that workerd prints at its start with some V8 flags: it compiles
+// its own modules then, which takes two milliseconds.
+const ofCache = "bootstrap compile cache failed its compatibility check"
+
 var (
 	// location is a C++ or Rust source position and KJ's "failed: ".
 	location = regexp.MustCompile(`^(e = )?\S+:\d+: (failed: )?`)
@@ -54,7 +58,7 @@ func (p *LogParser) runtimeLine(entry LogLine) (LogLine, bool) {
 		entry.Message = message
 		return exception(entry), !p.seen.take(message)
 	}
-	if entry.Level == "info" || entry.Level == "debug" {
+	if entry.Level == "info" || entry.Level == "debug" || strings.Contains(entry.Message, ofCache) {
 		return LogLine{}, false
 	}
 	entry.Source = SourceRuntime

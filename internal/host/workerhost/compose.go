@@ -48,6 +48,7 @@ type Composition struct {
 	Wirings   []binding.Wiring
 	RunDir    string
 	HeapMB    int
+	MemoryMB  int              // limit of the pair; 0 for none
 	Network   *workerd.Network // outbound
 	Door      bool             // the worker can be sent events
 }
@@ -72,7 +73,7 @@ func Compose(c Composition) workerd.Config {
 			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
 		},
 		Extensions: entry.Extensions(),
-		V8Flags:    []string{fmt.Sprintf("--max-old-space-size=%d", c.HeapMB)},
+		V8Flags:    c.v8Flags(),
 	}
 	if c.Door {
 		config.Services = append(config.Services, door.Service(workerName))
@@ -80,6 +81,19 @@ func Compose(c Composition) workerd.Config {
 	}
 	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.Wirings)...)
 	return config
+}
+
+// littleMemory is the limit in MiB up to which V8 collects early. Otherwise the objects of
+// served requests take 240 MB before the first full collection; early ones cost some
+// milliseconds at the 99th percentile.
+const littleMemory = 384
+
+func (c Composition) v8Flags() []string {
+	flags := []string{fmt.Sprintf("--max-old-space-size=%d", c.HeapMB)}
+	if c.MemoryMB > 0 && c.MemoryMB <= littleMemory {
+		flags = append(flags, "--initial-heap-size=8", "--max-semi-space-size=1")
+	}
+	return flags
 }
 
 func (c Composition) worker() *workerd.Worker {

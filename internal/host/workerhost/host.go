@@ -221,6 +221,7 @@ func (h *Host) watch(ctx context.Context, w *worker) {
 		return
 	}
 	exit := w.explainExit()
+	w.logExit(exit)
 	h.opts.Logger.ErrorContext(ctx, "workerd exited unexpectedly", "code", exit.Code, "detail", exit.Detail)
 	h.exit(exit)
 }

@@ -20,8 +20,9 @@ const (
 
 // output reads one output of workerd: into the log, and the last of it is kept.
 type output struct {
-	log *logFile
-	own func(workerd.LogLine) bool // whether a line is for the log
+	log  *logFile
+	emit func(workerd.LogLine)      // logs a line, or drops it
+	own  func(workerd.LogLine) bool // whether a line is for the log
 
 	mu      sync.Mutex // guards what follows
 	kept    []byte
@@ -31,7 +32,7 @@ type output struct {
 }
 
 func newOutput(log *logFile) *output {
-	return &output{log: log, own: func(workerd.LogLine) bool { return true }}
+	return &output{log: log, emit: log.Write, own: func(workerd.LogLine) bool { return true }}
 }
 
 // read takes f and reads it to its end, whatever comes: workerd stops serving
@@ -61,7 +62,7 @@ func (o *output) line(l workerd.LogLine) {
 	if !o.own(l) {
 		return
 	}
-	o.log.Write(l)
+	o.emit(l)
 	if l.Source != workerd.SourceConsole {
 		return
 	}
@@ -110,6 +111,9 @@ func (w *worker) finalOutput() string {
 
 // explainExit says why a worker that served is gone.
 func (w *worker) explainExit() control.Exit {
+	if e := w.memory.over.Load(); e != nil {
+		return *e
+	}
 	// Of what was printed while it served, this alone is surely why it ended.
 	if code, _ := workerd.Explain(w.stderr.last()+w.stdout.last(), nil); code == svc.CodeOutOfMemory {
 		return control.Exit{Code: code, Detail: "the worker ran out of memory"}

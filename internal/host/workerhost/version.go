@@ -54,6 +54,9 @@ func (v *version) open(ctx context.Context, o Options, lost func(error)) (err er
 	if err = workerd.CheckCompat(v.manifest.CompatibilityDate, v.manifest.CompatibilityFlags); err != nil {
 		return err
 	}
+	if err = v.checkLimits(); err != nil {
+		return err
+	}
 	if v.env, err = variables(&v.manifest, v.spec.Env, v.spec.Ref); err != nil {
 		return err
 	}
@@ -114,7 +117,7 @@ func (v *version) render() ([]byte, error) {
 	}
 	config := Compose(Composition{
 		Network:  outbound(own, v.spec.Host.Network),
-		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, RunDir: v.spec.Local.RunDir, Door: v.door,
+		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), RunDir: v.spec.Local.RunDir, Door: v.door,
 		Wirings: v.resources.Wire(binding.Site{
 			Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
 			Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket),

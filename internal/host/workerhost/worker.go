@@ -41,7 +41,9 @@ type worker struct {
 	control *os.File // its messages
 	stdout  *output
 	stderr  *output
+	rate    *rate      // of both outputs
 	door    *door.Door // nil when no event can reach the worker
+	memory  memoryWatch
 }
 
 // startWorker spawns workerd with the config. It does not wait for its sockets.
@@ -52,8 +54,10 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 	}
 	w := &worker{
 		dir: v.spec.Local.RunDir, env: v.spec.Env, exited: make(chan struct{}), config: file,
-		stdout: newOutput(v.log), stderr: newOutput(v.log),
+		stdout: newOutput(v.log), stderr: newOutput(v.log), rate: newRate(v.log.Write),
 	}
+	w.memory.limit = int64(v.memoryMB()) << 20
+	w.stdout.emit, w.stderr.emit = w.rate.Write, w.rate.Write
 	if v.door {
 		w.door = door.New(filepath.Join(w.dir, doorSocket), w.exited)
 		w.stdout.own = w.door.Line
@@ -61,6 +65,9 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 	if err := w.spawn(o, v); err != nil {
 		file.remove()
 		return nil, fmt.Errorf("starting workerd: %w", err)
+	}
+	if w.memory.limit > 0 {
+		go w.memory.run(w.pid(), w.exited, func() { _ = w.cmd.Process.Kill() })
 	}
 	return w, nil
 }
@@ -108,7 +115,7 @@ func (w *worker) run(started chan<- error, reading *sync.WaitGroup) {
 	}
 	_ = w.cmd.Wait() // the state says it all
 	drained := make(chan struct{})
-	go func() { reading.Wait(); close(drained) }()
+	go func() { reading.Wait(); w.rate.Flush(); close(drained) }()
 	t := time.NewTimer(drainLimit)
 	defer t.Stop()
 	select {
@@ -189,6 +196,10 @@ func (w *worker) tooSlow(code, what string) error {
 // gone explains the end of the control pipe.
 func (w *worker) gone(cause error) error {
 	<-w.exitedOrKilled()
+	if e := w.memory.over.Load(); e != nil {
+		w.logExit(*e)
+		return svc.Errorf(svc.Unprocessable, e.Code, "%s", e.Detail).Printed(w.finalOutput())
+	}
 	code, text := workerd.Explain(w.stderr.last()+w.stdout.last(), w.env)
 	if text == "" {
 		text = "workerd ended before the worker listened: " + w.cmd.ProcessState.String()

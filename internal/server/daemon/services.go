@@ -62,7 +62,10 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 	return supervisor.Config{
 		HostCommand: append(append([]string{}, c.Command...), HostCommand), Environ: hostEnv(d.cfg, d.objects.embedded != nil),
 		Workerd: d.workerd, RunDir: d.dirs.runtimes(),
-		Host:   svc.HostConfig{HeapMB: d.cfg.WorkerHeapMB, StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, CacheBytes: d.cfg.CacheSize},
+		Host: svc.HostConfig{
+			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, DiskMB: d.cfg.VersionDiskMB,
+			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, CacheBytes: d.cfg.CacheSize,
+		},
 		Logger: d.logger,
 		// d.deploy is created later.
 		OnChange:  func(ref svc.Ref, s svc.RuntimeState, e svc.Endpoint) { d.deploy.RuntimeChanged(ref, s, e) },

@@ -179,7 +179,9 @@ func (a admin) get(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	e, err := n.get(r.Context(), key)
+	var large binding.Large
+	defer large.Release()
+	e, err := n.get(r.Context(), key, &large)
 	if err != nil {
 		return err
 	}
@@ -197,7 +199,9 @@ func (a admin) get(n *namespace, w http.ResponseWriter, r *http.Request) error {
 }
 
 func (a admin) put(n *namespace, w http.ResponseWriter, r *http.Request) error {
-	value, size, err := readValue(r)
+	var large binding.Large
+	defer large.Release()
+	value, size, err := readValue(r, &large)
 	if err != nil {
 		return svc.Errorf(svc.BadRequest, svc.CodeBodyIncomplete, "the body ended early").Because(err)
 	}

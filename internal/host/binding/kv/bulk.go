@@ -3,6 +3,7 @@ package kv
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -36,7 +37,9 @@ func (n *namespace) serveBulk(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	var out bytes.Buffer
-	err = n.db.Read(r.Context(), func(c *raw.Conn) error { return n.bulk(c, q, &out) })
+	var large binding.Large
+	defer large.Release()
+	err = n.db.Read(r.Context(), func(c *raw.Conn) error { return n.bulk(r.Context(), c, q, &out, &large) })
 	if err != nil {
 		return err
 	}
@@ -65,17 +68,22 @@ func (q *bulkRequest) check() error {
 }
 
 // bulk writes the object of all keys to out.
-func (n *namespace) bulk(c *raw.Conn, q bulkRequest, out *bytes.Buffer) error {
+func (n *namespace) bulk(ctx context.Context, c *raw.Conn, q bulkRequest, out *bytes.Buffer, large *binding.Large) error {
 	total := 0
 	seen := make(map[string]bool, len(q.Keys))
 	out.WriteByte('{')
 	for _, key := range q.Keys {
-		e, err := n.read(c, key)
+		e, err := n.read(ctx, c, key, large)
 		if err != nil {
 			return err
 		}
 		if total += len(e.value); total > maxBulkBytes {
 			return refuse(http.StatusRequestEntityTooLarge, "Total size of request exceeds the limit of %dMB", maxBulkBytes>>20)
+		}
+		if total > binding.LargeSize {
+			if err := large.Acquire(ctx); err != nil {
+				return err
+			}
 		}
 		if seen[key] {
 			continue

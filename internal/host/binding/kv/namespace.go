@@ -7,6 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
 )
 
 const (
@@ -43,16 +44,22 @@ type entry struct {
 	expires  int64 // seconds since 1970; 0 means never
 }
 
-func (n *namespace) get(ctx context.Context, key string) (e entry, err error) {
+func (n *namespace) get(ctx context.Context, key string, large *binding.Large) (e entry, err error) {
 	err = n.db.Read(ctx, func(c *raw.Conn) error {
-		e, err = n.read(c, key)
+		e, err = n.read(ctx, c, key, large)
 		return err
 	})
 	return e, err
 }
 
-func (n *namespace) read(c *raw.Conn, key string) (e entry, err error) {
+// read waits for large before it copies a large value.
+func (n *namespace) read(ctx context.Context, c *raw.Conn, key string, large *binding.Large) (e entry, err error) {
 	err = c.Query(sqlGet, []any{n.id, key, time.Now().Unix()}, func(s *raw.Stmt) error {
+		if len(s.View(1)) > binding.LargeSize {
+			if err := large.Acquire(ctx); err != nil {
+				return err
+			}
+		}
 		e = entry{found: true, metadata: s.Text(0), value: s.Blob(1), expires: s.Int64(2)}
 		return nil
 	})

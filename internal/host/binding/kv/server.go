@@ -54,7 +54,9 @@ func (n *namespace) serveGet(w http.ResponseWriter, r *http.Request, key string,
 			return err
 		}
 	}
-	e, err := n.get(r.Context(), key)
+	var large binding.Large
+	defer large.Release()
+	e, err := n.get(r.Context(), key, &large)
 	if err != nil {
 		return err
 	}
@@ -74,7 +76,9 @@ func (n *namespace) serveGet(w http.ResponseWriter, r *http.Request, key string,
 var miss = []string{"MISS"} //nolint:gochecknoglobals // constant: there is no cache in between
 
 func (n *namespace) servePut(w http.ResponseWriter, r *http.Request, key string, params url.Values) error {
-	value, size, err := readValue(r)
+	var large binding.Large
+	defer large.Release()
+	value, size, err := readValue(r, &large)
 	if err != nil {
 		return err
 	}
@@ -91,14 +95,8 @@ func (n *namespace) servePut(w http.ResponseWriter, r *http.Request, key string,
 
 // readValue reads the body to its end. It keeps at most maxValue bytes and
 // counts all.
-func readValue(r *http.Request) (value []byte, size int64, err error) {
-	if n := r.ContentLength; n >= 0 && n <= maxValue {
-		value = make([]byte, n)
-		_, err = io.ReadFull(r.Body, value)
-	} else {
-		value, err = io.ReadAll(io.LimitReader(r.Body, maxValue+1))
-	}
-	if err != nil {
+func readValue(r *http.Request, large *binding.Large) (value []byte, size int64, err error) {
+	if value, err = large.ReadBody(r, maxValue); err != nil {
 		return nil, 0, err
 	}
 	rest, err := io.Copy(io.Discard, r.Body)

@@ -1,0 +1,121 @@
+package dataplane_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const diskLimit = 8 << 20
+
+func openLimited(t *testing.T) (v *dataplane.Volumes, dir, logs string) {
+	t.Helper()
+	dir, logs = t.TempDir(), t.TempDir()
+	cfg := config(t, new(objstore.Mem), dir)
+	cfg.DiskLimit, cfg.LogDir = diskLimit, logs
+	v, err := dataplane.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return v, dir, logs
+}
+
+// fillUp inserts rows of a megabyte until the database is full, and returns how many it has.
+func fillUp(t *testing.T, db volume.Database) (rows int64) {
+	t.Helper()
+	for range 2 * diskLimit >> 20 {
+		err := db.Write(t.Context(), func(c *raw.Conn) error { return c.Exec("INSERT INTO t VALUES (randomblob(1000000))") })
+		if isFull(err) {
+			return rows
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows++
+	}
+	t.Fatalf("%d rows of a megabyte are in %d bytes", rows, diskLimit)
+	return 0
+}
+
+func isFull(err error) bool {
+	var e *raw.Error
+	return errors.As(err, &e) && e.Code.Primary() == raw.Full
+}
+
+// TestDiskLimit: writes fail when the version has used its disk space; rows can be deleted,
+// and their place is used again.
+func TestDiskLimit(t *testing.T) {
+	t.Parallel()
+	v, dir, _ := openLimited(t)
+	db := database(t, v, "a")
+	exec(t, db, "CREATE TABLE t(x)")
+	rows := fillUp(t, db)
+	if rows < 4 {
+		t.Errorf("%d rows of a megabyte fit into %d bytes", rows, diskLimit)
+	}
+	if n := number(t, db, "SELECT count(*) FROM t"); n != rows {
+		t.Errorf("%d rows, want %d", n, rows)
+	}
+	exec(t, db, "DELETE FROM t WHERE rowid <= 2")
+	exec(t, db, "INSERT INTO t VALUES (randomblob(1000000))")
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(filepath.Join(dir, "db", "a.sqlite"))
+	if err != nil || info.Size() > diskLimit {
+		t.Errorf("the database has %d bytes, %v", info.Size(), err)
+	}
+}
+
+// TestDiskLimitOfOneTransaction: the rows of one endless transaction meet the limit too.
+func TestDiskLimitOfOneTransaction(t *testing.T) {
+	t.Parallel()
+	v, _, _ := openLimited(t)
+	db := database(t, v, "a")
+	exec(t, db, "CREATE TABLE t(x)")
+	err := db.Write(t.Context(), func(c *raw.Conn) error {
+		return c.InTx("BEGIN IMMEDIATE", func() error {
+			return c.Script(`WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) INSERT INTO t SELECT randomblob(100000) FROM n`)
+		})
+	})
+	if !isFull(err) {
+		t.Errorf("the endless insert ended with %v", err)
+	}
+	if n := number(t, db, "SELECT count(*) FROM t"); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+	exec(t, db, "INSERT INTO t VALUES (1)")
+}
+
+// TestDiskLimitCountsAll: other databases and the logs use the same space.
+func TestDiskLimitCountsAll(t *testing.T) {
+	t.Parallel()
+	v, _, logs := openLimited(t)
+	if err := os.WriteFile(filepath.Join(logs, "worker.log"), make([]byte, diskLimit/4*3), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a, b := database(t, v, "a"), database(t, v, "b")
+	exec(t, a, "CREATE TABLE t(x)")
+	exec(t, b, "CREATE TABLE t(x); INSERT INTO t VALUES (randomblob(1000000))")
+	if n := fillUp(t, a); n > 2 {
+		t.Errorf("%d rows of a megabyte fit beside logs of %d bytes", n, diskLimit/4*3)
+	}
+	if err := os.WriteFile(filepath.Join(logs, "worker.log"), make([]byte, diskLimit), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if f, err := v.Temp(); svc.CodeOf(err) != svc.CodeVersionDiskFull {
+		t.Errorf("a temporary file %v, %v", f, err)
+	}
+}

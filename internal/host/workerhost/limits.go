@@ -1,0 +1,22 @@
+package workerhost
+
+import "github.com/svcctl/svcctl/internal/svc"
+
+// memoryMB is the limit of the pair of host and workerd, in MiB: the project's own, or that
+// of all versions; 0 for none.
+func (v *version) memoryMB() int {
+	if l := v.manifest.Limits; l != nil && l.MemoryMB > 0 {
+		return l.MemoryMB
+	}
+	return v.spec.Host.MemoryMB
+}
+
+// checkLimits refuses a project's own limit that exceeds the operator's.
+func (v *version) checkLimits() error {
+	highest := v.spec.Host.MemoryMaxMB
+	if l := v.manifest.Limits; l != nil && highest > 0 && l.MemoryMB > highest {
+		return svc.Errorf(svc.Unprocessable, svc.CodeMemoryLimitTooHigh, "limits.memory_mb is %d, and this server allows %d", l.MemoryMB, highest).
+			WithHint("lower it, or have the operator raise SVC_WORKER_MEMORY_MAX_MB")
+	}
+	return nil
+}

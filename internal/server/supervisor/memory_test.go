@@ -1,0 +1,73 @@
+package supervisor_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// eater takes memory outside of V8's heap: the limit of the heap does not cover it.
+const eater = `const kept = []
+	export default { async fetch(req) {
+		if (!req.url.endsWith("eat")) return new Response("hello")
+		for (let i = 0; i < 4000; i++) {
+			kept.push(new Uint8Array(1 << 20).fill(1))
+			if (i % 8 == 0) await scheduler.wait(1)
+		}
+		return new Response("ate 4 GB")
+	} }`
+
+// TestMemoryLimit: a worker whose typed arrays exceed the limit of memory is ended, and
+// serves again; the state and the log have the reason.
+func TestMemoryLimit(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 192 })
+	spec := h.spec(eater, nil)
+	first := h.mustServe(spec)
+	if _, body, err := get(t.Context(), first.Socket, "/eat"); err == nil {
+		t.Errorf("it has enough memory: %s", body)
+	}
+	h.want(h.await(svc.RuntimeServing, 2), "/", "hello")
+	if r := h.Runtimes()[0]; !strings.HasPrefix(r.LastError, "out_of_memory: the worker and its host used ") || !strings.HasSuffix(r.LastError, "limit is 192 MiB") {
+		t.Errorf("runtime: %+v", r)
+	}
+	text, err := os.ReadFile(filepath.Join(spec.Local.LogDir, "worker.log"))
+	if err != nil || !strings.Contains(string(text), "limit is 192 MiB") {
+		t.Errorf("worker.log: %s, %v", text, err)
+	}
+}
+
+// TestMemoryLimitAtStart: the limit holds while the modules are loaded.
+func TestMemoryLimitAtStart(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 128 })
+	_, err := h.serve(h.spec(`const kept = []
+		for (let i = 0; i < 4000; i++) kept.push(new Uint8Array(1 << 20).fill(1))
+		export default { fetch() { return new Response("hello") } }`, nil))
+	if svc.CodeOf(err) != svc.CodeOutOfMemory {
+		t.Errorf("it started: %v", err)
+	}
+}
+
+// TestProjectMemory: a project sets a limit of its own, up to the operator's.
+func TestProjectMemory(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB, c.Host.MemoryMaxMB = 96, 256 })
+	limited := func(mb int) func(*bundle.Manifest) {
+		return func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{MemoryMB: mb} }
+	}
+	code := fmt.Sprintf(`const kept = new Uint8Array(%d).fill(1)
+		export default { async fetch() { await scheduler.wait(1000); return new Response("has " + kept.length) } }`, 128<<20)
+	h.want(h.mustServe(h.spec(code, limited(256))), "/", "has 134217728")
+	spec := h.spec(code, limited(257))
+	spec.Ref.Version = "v-2"
+	if err := h.Open(t.Context(), spec); svc.CodeOf(err) != svc.CodeMemoryLimitTooHigh {
+		t.Errorf("more than the operator allows: %v", err)
+	}
+}
