@@ -35,7 +35,7 @@ func (db *database) trimLater() {
 func (db *database) walSize() int64 {
 	info, err := os.Stat(db.path + "-wal")
 	if err != nil {
-		return 0 // there is none
+		return 0 // it does not exist
 	}
 	return info.Size()
 }
