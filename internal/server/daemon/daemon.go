@@ -38,6 +38,7 @@ type Config struct {
 // Info describes a running daemon to a person.
 type Info struct {
 	API, Gateway, BaseDomain string
+	GatewayListens           string // URL of the gateway on this machine; Gateway is the public one
 	S3, S3Keys               string // "" without an embedded store's port
 	Tokens                   string // where the tokens are
 	DataDir                  string

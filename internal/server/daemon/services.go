@@ -116,6 +116,12 @@ func (d *Daemon) newVerify() deploy.Verify {
 	return deploy.Verify{URL: d.cfg.GatewayVerifyURL, Header: gateway.VerifyHeader, Secret: svc.Secret(rand.Text())}
 }
 
+// Direct returns the headers of a request to the gateway that is for a version whatever
+// its host is. They hold a secret of this process.
+func (d *Daemon) Direct(ref svc.Ref) http.Header {
+	return http.Header{gateway.RouteHeader: {ref.String()}, gateway.VerifyHeader: {d.verify.Secret.Reveal()}}
+}
+
 // probeClient returns the HTTP client of the probe, which follows no redirects.
 func probeClient() *http.Client {
 	return &http.Client{

@@ -34,6 +34,11 @@ const (
 // may reach a version that is not ready yet. The header never reaches a worker.
 const VerifyHeader = "X-Svc-Verify"
 
+// RouteHeader names the version that a request is for, as "project/version",
+// whatever its host is. It counts beside a VerifyHeader with the secret only, and
+// never reaches a worker.
+const RouteHeader = "X-Svc-Route"
+
 // Config configures a gateway. Only Ingress is required; a zero value selects the
 // default.
 type Config struct {

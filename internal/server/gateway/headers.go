@@ -19,6 +19,7 @@ const maxRequestID = 128
 type meta struct {
 	target      []byte // as the client sent it, if it may have a path selector
 	verify      []byte
+	route       []byte // RouteHeader
 	accept      []byte
 	https       bool
 	host        []byte // X-Forwarded-Host
@@ -89,8 +90,11 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 			m.host = f.Value
 		}
 	case len(f.Name) > 6 && http1.EqualFold(f.Name[:6], "x-svc-"):
-		if http1.EqualFold(f.Name, "x-svc-verify") {
+		switch {
+		case http1.EqualFold(f.Name, "x-svc-verify"):
 			m.verify = f.Value
+		case http1.EqualFold(f.Name, "x-svc-route"):
+			m.route = f.Value
 		}
 	default:
 		return false

@@ -120,6 +120,37 @@ func testVerifyProbe(t *testing.T, engine gateway.Engine) {
 	}
 }
 
+// A process that knows the secret reaches a version by its name, with any host.
+func TestRouteHeader(t *testing.T) { engines(t, testRouteHeader) }
+
+func testRouteHeader(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine, VerifySecret: "probe"})
+	b.ready(shop, startWorker(t, "v1").socket)
+	for _, tc := range []struct {
+		route, secret, host string
+		want                int
+	}{
+		{"shop/v1", "probe", "localhost:3000", 200},
+		{"shop/v1", "probe", "v9.other.apps.test", 200},
+		{"shop/v2", "probe", "v1.shop.apps.test", 404},
+		{"shop", "probe", "v1.shop.apps.test", 404},
+		{"shop/v1", "guess", "localhost:3000", 404},
+		{"shop/v2", "guess", "v1.shop.apps.test", 200},
+		{"shop/v1", "", "localhost:3000", 404},
+	} {
+		req := request(t, http.MethodGet, tc.host, "/a?b", nil)
+		req.Header.Set(gateway.RouteHeader, tc.route)
+		req.Header.Set(gateway.VerifyHeader, tc.secret)
+		resp, body := b.do(t, req)
+		if resp.StatusCode != tc.want {
+			t.Errorf("%+v: %s", tc, resp.Status)
+		}
+		if resp.StatusCode == http.StatusOK && (decodeSeen(t, body).URL != "http://"+tc.host+"/a?b" || strings.Contains(body, "probe")) {
+			t.Errorf("%+v: the worker sees %s", tc, body)
+		}
+	}
+}
+
 // spec: [C11.8]
 func TestRoutesAndLastRequests(t *testing.T) { engines(t, testRoutesAndLastRequests) }
 

@@ -74,8 +74,7 @@ func (g *Gateway) waitHeld(w waiter, ch <-chan struct{}, left *time.Duration, la
 func (x *request) takeVersion(r route, secret svc.Secret) error {
 	v := r.version
 	x.claim.version, x.claim.role = v, r.role
-	probe := secret != "" && subtle.ConstantTimeCompare(x.meta.verify, []byte(secret.Reveal())) == 1
-	serves := v != nil && (v.state.Status.Serves() || probe && v.state.Socket != "")
+	serves := v != nil && (v.state.Status.Serves() || v.state.Socket != "" && x.knows(secret))
 	switch {
 	case v == nil:
 		return errNoProduction(r.project.id)
@@ -95,9 +94,21 @@ func (x *request) takeVersion(r route, secret svc.Secret) error {
 	return nil
 }
 
+// knows reports whether the request carries the secret.
+func (x *request) knows(secret svc.Secret) bool {
+	return secret != "" && subtle.ConstantTimeCompare(x.meta.verify, []byte(secret.Reveal())) == 1
+}
+
 // find looks the request's host up in the current table.
 func (g *Gateway) find(x *request) (route, error) {
 	t := g.table.Load()
+	if len(x.meta.route) > 0 && x.knows(g.cfg.VerifySecret) {
+		project, id, _ := bytes.Cut(x.meta.route, []byte{'/'})
+		if v := t.versions[svc.Ref{Project: string(project), Version: string(id)}]; v != nil {
+			return route{role: svc.RolePreview, version: v}, nil
+		}
+		return route{}, errNoRoute()
+	}
 	if r, ok := t.lookup(x.req.Host); ok {
 		return r, nil
 	}
