@@ -24,6 +24,10 @@ type Request struct {
 	NoBundle bool   // in addition to the project file's own setting
 	Minify   bool   // in addition to the project file's own setting
 
+	SourceMaps bool              // in addition to the project file's own setting
+	Vars       map[string]string // text variables, over those of the project file
+	Session    *esbuild.Session  // keeps its state from build to build; nil for one build
+
 	TempDir string       // for the bundle; "" is the system's
 	Environ []string     // for the build command; nil for this process's own
 	Output  io.Writer    // takes what the build command prints; nil drops it
@@ -39,6 +43,8 @@ type Result struct {
 	Manifest bundle.Manifest
 	Notices  []project.Notice // for people, in the order they came up
 	Watch    []string         // files and directories that went in
+	Modules  []esbuild.Module // of the worker, with their source maps
+	Config   *project.File    // the project file
 }
 
 // Remove deletes the file.
@@ -51,7 +57,8 @@ func Bundle(ctx context.Context, req Request) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Project: req.Project, Notices: notices}
+	req.setVars(file)
+	r := &Result{Project: req.Project, Notices: notices, Config: file}
 	r.Project = cmp.Or(r.Project, file.Name)
 	if r.Project == "" {
 		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
@@ -64,15 +71,31 @@ func Bundle(ctx context.Context, req Request) (*Result, error) {
 		return nil, err
 	}
 	req.stage("bundling")
-	built, err := esbuild.Build(ctx, req.esbuild(file))
+	session := req.Session
+	if session == nil {
+		session = &esbuild.Session{}
+		defer session.Close()
+	}
+	built, err := session.Build(ctx, req.esbuild(file))
 	if err != nil {
 		return nil, err
 	}
+	r.Modules = built.Modules
 	for _, w := range built.Warnings {
 		r.Notices = append(r.Notices, project.Notice{Level: project.Warning, Text: w})
 	}
 	req.stage("packing")
 	return r, r.pack(file, built, req.TempDir)
+}
+
+// setVars puts the variables of the request over those of the project file.
+func (req Request) setVars(f *project.File) {
+	if len(req.Vars) > 0 && f.Vars == nil {
+		f.Vars = map[string]bundle.Var{}
+	}
+	for name, value := range req.Vars {
+		f.Vars[name] = bundle.TextVar(value)
+	}
 }
 
 func (req Request) stage(name string) {
@@ -98,7 +121,7 @@ func (req Request) esbuild(f *project.File) esbuild.Request {
 		Dir: f.Dir, Entry: f.Main, CompatibilityDate: f.CompatibilityDate, CompatibilityFlags: f.CompatibilityFlags,
 		NoBundle: b.NoBundle || req.NoBundle, FindAdditional: b.FindAdditional || req.NoBundle, PreserveNames: b.PreserveNames,
 		BaseDir: b.BaseDir, Rules: rules, Define: b.Define, Alias: b.Alias, Minify: b.Minify || req.Minify, KeepNames: b.KeepNames,
-		TSConfig: b.TSConfig, JSXFactory: b.JSXFactory, JSXFragment: b.JSXFragment, SourceMaps: b.UploadSourceMaps,
+		TSConfig: b.TSConfig, JSXFactory: b.JSXFactory, JSXFragment: b.JSXFragment, SourceMaps: b.UploadSourceMaps || req.SourceMaps,
 	}
 }
 

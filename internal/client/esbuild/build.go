@@ -2,7 +2,6 @@ package esbuild
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,51 +15,6 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
 )
-
-// Build makes the modules of a worker. When ctx ends, it stops and returns its
-// error.
-func Build(ctx context.Context, req Request) (Result, error) {
-	b := newBuilder(req)
-	if req.FindAdditional {
-		if err := b.findAdditional(); err != nil {
-			return Result{}, err
-		}
-	}
-	if req.NoBundle {
-		return b.asIs(ctx)
-	}
-	built, err := run(ctx, b.options())
-	if err != nil {
-		return Result{}, err
-	}
-	meta, err := readMeta(built.Metafile)
-	if err != nil {
-		return Result{}, err
-	}
-	main, err := b.mainModule(built.OutputFiles, meta)
-	if err != nil {
-		return Result{}, err
-	}
-	return b.result(main, built.Warnings, meta.files(req.Dir)), nil
-}
-
-// run is one build that ends with ctx.
-func run(ctx context.Context, options api.BuildOptions) (api.BuildResult, error) {
-	session, invalid := api.Context(options)
-	if invalid != nil {
-		return api.BuildResult{}, failure(invalid.Errors)
-	}
-	defer session.Dispose()
-	defer context.AfterFunc(ctx, session.Cancel)()
-	built := session.Rebuild()
-	if err := ctx.Err(); err != nil {
-		return api.BuildResult{}, fmt.Errorf("building the worker: %w", err)
-	}
-	if len(built.Errors) > 0 {
-		return api.BuildResult{}, failure(built.Errors)
-	}
-	return built, nil
-}
 
 func (b *builder) options() api.BuildOptions {
 	r := b.req

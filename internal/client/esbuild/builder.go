@@ -38,6 +38,14 @@ func newBuilder(req Request) *builder {
 	}
 }
 
+// reset forgets what the build before has found.
+func (b *builder) reset() {
+	clear(b.additional)
+	clear(b.used)
+	clear(b.collected)
+	clear(b.files)
+}
+
 // mainName names the entry module: by its path below the base directory when
 // other files keep theirs, so that they find each other; else by its base name.
 func mainName(req Request) string {

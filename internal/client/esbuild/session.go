@@ -1,0 +1,100 @@
+package esbuild
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// Build makes the modules of a worker. When ctx ends, it stops and returns its
+// error.
+func Build(ctx context.Context, req Request) (Result, error) {
+	var s Session
+	defer s.Close()
+	return s.Build(ctx, req)
+}
+
+// Session makes the modules of a worker again and again: files that have not
+// changed since the last build are not parsed again. The zero value is ready to
+// use; the caller closes it. A Session is not safe for concurrent use.
+type Session struct {
+	req     Request // of the bundler
+	builder *builder
+	bundler api.BuildContext // nil before the first build
+}
+
+// Build makes the modules, like the function Build. A request that differs from the
+// last one starts from the beginning.
+func (s *Session) Build(ctx context.Context, req Request) (Result, error) {
+	if s.bundler == nil || !reflect.DeepEqual(s.req, req) {
+		s.Close()
+		s.req, s.builder = req, newBuilder(req)
+	}
+	b := s.builder
+	b.reset()
+	if req.FindAdditional {
+		if err := b.findAdditional(); err != nil {
+			return Result{}, err
+		}
+	}
+	if req.NoBundle {
+		return b.asIs(ctx)
+	}
+	if s.bundler == nil {
+		bundler, invalid := api.Context(b.options())
+		if invalid != nil {
+			return Result{}, failure(invalid.Errors)
+		}
+		s.bundler = bundler
+	}
+	return b.bundle(ctx, s.bundler)
+}
+
+// Close ends the session. It may be called again.
+func (s *Session) Close() {
+	if s.bundler != nil {
+		s.bundler.Dispose()
+		s.bundler = nil
+	}
+}
+
+func (b *builder) bundle(ctx context.Context, bundler api.BuildContext) (Result, error) {
+	built, err := rebuild(ctx, bundler)
+	if err != nil {
+		return Result{}, err
+	}
+	meta, err := readMeta(built.Metafile)
+	if err != nil {
+		return Result{}, err
+	}
+	main, err := b.mainModule(built.OutputFiles, meta)
+	if err != nil {
+		return Result{}, err
+	}
+	return b.result(main, built.Warnings, meta.files(b.req.Dir)), nil
+}
+
+// run is one build of options that ends with ctx.
+func run(ctx context.Context, options api.BuildOptions) (api.BuildResult, error) {
+	bundler, invalid := api.Context(options)
+	if invalid != nil {
+		return api.BuildResult{}, failure(invalid.Errors)
+	}
+	defer bundler.Dispose()
+	return rebuild(ctx, bundler)
+}
+
+// rebuild builds once. It ends with ctx.
+func rebuild(ctx context.Context, bundler api.BuildContext) (api.BuildResult, error) {
+	defer context.AfterFunc(ctx, bundler.Cancel)()
+	built := bundler.Rebuild()
+	if err := ctx.Err(); err != nil {
+		return api.BuildResult{}, fmt.Errorf("building the worker: %w", err)
+	}
+	if len(built.Errors) > 0 {
+		return api.BuildResult{}, failure(built.Errors)
+	}
+	return built, nil
+}
