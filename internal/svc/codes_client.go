@@ -17,6 +17,7 @@ const (
 	CodeEntryMissing       = "entry_missing"
 	CodeBuildFailed        = "build_failed"
 	CodeBuildCommandFailed = "build_command_failed"
+	CodeDevRunning         = "dev_running"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -36,4 +37,5 @@ var clientCodes = []CodeInfo{
 	{CodeEntryMissing, []Kind{Unprocessable}, "The entry module that main names does not exist.", "Correct main, or run the build of the project first."},
 	{CodeBuildFailed, []Kind{Unprocessable}, "The worker does not build.", "Correct the code that the error names."},
 	{CodeBuildCommandFailed, []Kind{Unprocessable}, "The build command of the project failed.", "Read its output."},
+	{CodeDevRunning, []Kind{Conflict}, "Watch mode runs in the directory already.", "Use the running one, or stop it first."},
 }

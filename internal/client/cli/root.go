@@ -32,7 +32,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVar(&k.Server, "server", "", "URL of the API (default: SVCCTL_SERVER, else a daemon on this machine)")
 	flags.StringVarP(&k.Output, "output", "o", "", "output format: table or json (default: SVCCTL_OUTPUT, else table)")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
-	add(root, "deploy", newDeploy(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k))
+	add(root, "deploy", newDev(k), newDeploy(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k))
 	add(root, "look", newVersions(k), newProjects(k))
 	add(root, "data", newD1(k), newKV(k), newR2(k))
 	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))

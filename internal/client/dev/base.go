@@ -1,0 +1,50 @@
+package dev
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// base is what the first version of a session begins with.
+type base struct {
+	version string       // "" for no data
+	reuse   *api.Version // serves already, if the bundle is the same
+	text    string       // for people
+}
+
+// base finds the data to begin with: that of the last session, unless the user chose
+// otherwise.
+func (s *Session) base(ctx context.Context) base {
+	current := s.state.current()
+	switch {
+	case s.cfg.Fresh:
+		return base{text: "new"}
+	case s.cfg.Parent != "":
+		return base{version: s.cfg.Parent, text: "branch of " + s.cfg.Parent}
+	case current == nil:
+		return base{text: "new"}
+	}
+	v, err := s.server.Client.Version(ctx, s.project, current.Version)
+	if err != nil {
+		return base{text: fmt.Sprintf("new (save %d is not on the server: %v)", current.N, err)}
+	}
+	b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", current.N, current.At.Format("2 Jan 15:04:05"))}
+	switch v.Status {
+	case api.VersionStatusReady:
+		b.reuse = &v
+	case api.VersionStatusArchived:
+	default:
+		return base{text: fmt.Sprintf("new (save %d is %s)", current.N, v.Status)}
+	}
+	return b
+}
+
+func makeDir(path string) error {
+	if err := os.MkdirAll(path, 0o700); err != nil {
+		return fmt.Errorf("creating a directory of watch mode: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,53 @@
+package dev
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/client/build"
+	"github.com/svcctl/svcctl/internal/client/front"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// Config configures a session of watch mode.
+type Config struct {
+	Build      build.Request
+	Port       int    // of the stable address; 0 chooses a free one
+	AnyPort    bool   // choose another port if Port is in use
+	Parent     string // version whose data the first version begins with; "" for that of the last session
+	Fresh      bool   // the first version begins without data
+	LiveReload bool
+	Start      func(context.Context, Place) (*Server, error)
+
+	Out    io.Writer // lines for people
+	Color  bool
+	Logger *slog.Logger
+}
+
+// Place is what a server is started for.
+type Place struct {
+	Dir     string // .svcctl in the worker directory
+	Project string
+	Address string // the stable address, "http://localhost:8787"
+}
+
+// Server is what the versions are made on.
+type Server struct {
+	Client *client.Client
+	// Target returns how requests reach a version.
+	Target func(api.Version) front.Target
+	// Named reports whether a request names a version by its host; nil if none can.
+	Named func(*http.Request) bool
+	// Own is true for a server that this session alone uses: the newest version
+	// becomes production.
+	Own  bool
+	Pace time.Duration // between two looks at a deploy
+	// Failed receives the permanent failure of the server; it may be nil.
+	Failed <-chan error
+	// Stop ends the server.
+	Stop func(context.Context) error
+}

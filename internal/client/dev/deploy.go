@@ -1,0 +1,99 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// closeLook is how long a deploy is looked at every Server.Pace; after it, less often.
+const closeLook = 2 * time.Second
+
+// idTries bounds the search for a free version id.
+const idTries = 20
+
+// order is a version to make.
+type order struct {
+	project string
+	parent  string // "" for none
+	file    string // bundle
+	digest  string
+	env     map[string]string
+}
+
+// deploy makes a version and returns it when it is ready. n is the number of the save,
+// which deploy increases if the id of that number was used.
+func (s *Session) deploy(ctx context.Context, o order, n *int) (api.Version, error) {
+	accepted, err := s.create(ctx, o, n)
+	if err != nil {
+		return api.Version{}, err
+	}
+	if accepted.Upload == nil {
+		return api.Version{}, errors.New("the server returned no upload address: it may be older than this program")
+	}
+	f, err := os.Open(o.file)
+	if err != nil {
+		return api.Version{}, err
+	}
+	defer f.Close()
+	if err := s.server.Client.Upload(ctx, *accepted.Upload, f, nil); err != nil && client.CodeOf(err) != svc.CodeAlreadyUploaded {
+		return api.Version{}, err
+	}
+	return s.wait(ctx, o.project, accepted.ID)
+}
+
+// create creates the version, and its project if it is missing.
+func (s *Session) create(ctx context.Context, o order, n *int) (api.VersionAccepted, error) {
+	req := api.CreateVersion{ArtifactDigest: o.digest, Env: o.env, Upload: true}
+	if o.parent != "" {
+		req.ParentVersionID = &o.parent
+	}
+	step := 1
+	for try := 1; ; try++ {
+		req.ID = s.id(*n)
+		accepted, err := s.server.Client.CreateVersion(ctx, o.project, req, "")
+		switch code := client.CodeOf(err); {
+		case code == svc.CodeVersionExists && try < idTries:
+			*n += step
+			step *= 2
+			continue
+		case code == svc.CodeProjectNotFound:
+			if _, err := s.server.Client.CreateProject(ctx, api.CreateProject{ID: o.project}); err != nil {
+				return accepted, fmt.Errorf("project %s does not exist and could not be created: %w", o.project, err)
+			}
+			continue
+		}
+		return accepted, err
+	}
+}
+
+// id is the version id of a save.
+func (s *Session) id(n int) string { return fmt.Sprintf("%s%d", s.prefix, n) }
+
+// wait waits for the end of a deploy: close at first, because it takes some 50 ms.
+func (s *Session) wait(ctx context.Context, project, id string) (api.Version, error) {
+	tick := time.NewTicker(max(s.server.Pace, time.Millisecond))
+	defer tick.Stop()
+	for began := time.Now(); time.Since(began) < closeLook; {
+		v, err := s.server.Client.Version(ctx, project, id)
+		if err != nil {
+			break
+		}
+		switch v.Status {
+		case api.VersionStatusReady, api.VersionStatusFailed:
+			return s.server.Client.Wait(ctx, project, id, nil) // makes the error of a failed one
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return v, ctx.Err()
+		}
+	}
+	return s.server.Client.Wait(ctx, project, id, nil)
+}

@@ -1,0 +1,58 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// address is the stable address: one port of both loopback addresses, because
+// "localhost" is either.
+type address struct {
+	server *http.Server
+	port   int
+	done   sync.WaitGroup
+}
+
+// headerLimit is the time limit for reading a request's header.
+const headerLimit = 10 * time.Second
+
+func listen(ctx context.Context, port int, anyPort bool, h http.Handler, logger *slog.Logger) (*address, error) {
+	var lc net.ListenConfig
+	first, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	if errors.Is(err, syscall.EADDRINUSE) && anyPort {
+		first, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
+	}
+	if err != nil {
+		return nil, svc.Errorf(svc.Conflict, svc.CodeAddressInUse, "cannot listen at port %d", port).
+			WithHint("choose another one with --port, or any free one with --port 0").Because(err)
+	}
+	a := &address{server: &http.Server{Handler: h, ReadHeaderTimeout: headerLimit, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}}
+	listeners := []net.Listener{first}
+	if tcp, ok := first.Addr().(*net.TCPAddr); ok {
+		a.port = tcp.Port
+	}
+	if second, err := lc.Listen(ctx, "tcp", net.JoinHostPort("::1", strconv.Itoa(a.port))); err == nil {
+		listeners = append(listeners, second) // a machine may have no IPv6
+	}
+	for _, l := range listeners {
+		a.done.Go(func() { _ = a.server.Serve(l) }) // until close
+	}
+	return a, nil
+}
+
+func (a *address) url() string { return "http://localhost:" + strconv.Itoa(a.port) }
+
+// close ends the address and its connections.
+func (a *address) close() {
+	_ = a.server.Close()
+	a.done.Wait()
+}

@@ -1,0 +1,157 @@
+package dev
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/client/front"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// printer writes lines for people. It is safe for concurrent use.
+type printer struct {
+	mu    sync.Mutex
+	w     io.Writer
+	color bool
+	told  map[string]bool
+}
+
+func newPrinter(w io.Writer, color bool) *printer {
+	return &printer{w: w, color: color, told: map[string]bool{}}
+}
+
+// The colors of lines.
+const (
+	red    = "31"
+	green  = "32"
+	yellow = "33"
+	gray   = "90"
+)
+
+func (p *printer) paint(color, text string) string {
+	if !p.color {
+		return text
+	}
+	return "\x1b[" + color + "m" + text + "\x1b[0m"
+}
+
+func (p *printer) write(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = fmt.Fprintln(p.w, text) // a terminal that is gone reads nothing
+}
+
+// line writes a line with the time of day.
+func (p *printer) line(format string, args ...any) {
+	p.write(p.paint(gray, time.Now().Format(time.TimeOnly)) + "  " + fmt.Sprintf(format, args...))
+}
+
+// note writes something that needs attention.
+func (p *printer) note(format string, args ...any) {
+	p.line("%s", p.paint(yellow, fmt.Sprintf(format, args...)))
+}
+
+// once writes a note, unless it was written before.
+func (p *printer) once(text string) {
+	p.mu.Lock()
+	told := p.told[text]
+	p.told[text] = true
+	p.mu.Unlock()
+	if !told {
+		p.note("%s", text)
+	}
+}
+
+func (p *printer) banner(project, address, data string) {
+	p.write(fmt.Sprintf("%s dev   %s   data: %s", project, p.paint(green, address), data))
+}
+
+// resumed says that the last save of the session before serves.
+func (p *printer) resumed(s Save, took time.Duration) {
+	p.line("save %d  unchanged since %s, ready %s", s.N, s.At.Format("2 Jan 15:04:05"), ms(took))
+}
+
+// saved says that a save serves, and what it did to the data.
+func (p *printer) saved(s Save, a attempt, v api.Version) {
+	what := names(s.Changed)
+	if what == "" {
+		what = "first build"
+	}
+	times := "ready " + ms(time.Since(a.began))
+	if a.took > 0 {
+		times = "build " + ms(a.took) + ", " + times
+	}
+	p.line("%s  %s  %s%s", p.paint(green, fmt.Sprintf("save %d", s.N)), what, times, prepared(v))
+}
+
+// prepared is what the deploy did to the data: seeds and migrations.
+func prepared(v api.Version) string {
+	for _, step := range v.Timeline {
+		if step.Step == "preparing" && step.Detail != "" && step.Detail != "no migrations to apply" {
+			return "  (" + strings.TrimSuffix(step.Detail, "; no migrations to apply") + ")"
+		}
+	}
+	return ""
+}
+
+// problem says why a save is not served, and what serves instead.
+func (p *printer) problem(problem *front.Problem, current *Save, serving bool) {
+	text := p.paint(red, problem.Title)
+	if problem.Detail != "" {
+		text += "\n" + indent(problem.Detail)
+	}
+	p.line("%s", text)
+	if serving && current != nil {
+		p.line("still serving save %d of %s", current.N, current.At.Format(time.TimeOnly))
+	} else {
+		p.line("waiting for a save that works")
+	}
+}
+
+// request writes one finished request.
+func (p *printer) request(r front.Request) {
+	color := gray
+	status := fmt.Sprint(r.Status)
+	switch {
+	case r.Status == 0:
+		status = "canceled"
+	case r.Status >= 500:
+		color = red
+	case r.Status >= 400:
+		color = yellow
+	}
+	p.line("%s %s %s %s", r.Method, clean(r.Path), p.paint(color, status), ms(r.Took))
+}
+
+// maxNames is how many changed files a line names.
+const maxNames = 3
+
+func names(files []string) string {
+	if len(files) > maxNames {
+		return fmt.Sprintf("%s and %d more", strings.Join(files[:maxNames], ", "), len(files)-maxNames)
+	}
+	return strings.Join(files, ", ")
+}
+
+// ms is a duration as people read it.
+func ms(d time.Duration) string {
+	switch {
+	case d < 10*time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	default:
+		return d.Round(time.Second).String()
+	}
+}
+
+// clean removes control characters from what a client sent.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
+			return -1
+		}
+		return r
+	}, s)
+}

@@ -1,0 +1,155 @@
+package dev
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// tidier works in the background: it makes the serving version production (on a server
+// of its own), archives the versions before it and destroys those that are not kept.
+// What fails is tried again after the next save.
+type tidier struct {
+	session *Session
+	cancel  context.CancelFunc
+	done    sync.WaitGroup
+	wake    chan struct{}
+
+	mu      sync.Mutex
+	current string
+	retired []string // to archive
+	gone    []string // to destroy
+}
+
+// newTidier starts the work. It ends with stop, not with ctx: the last save is tidied
+// up, too.
+func newTidier(ctx context.Context, s *Session) *tidier {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	t := &tidier{session: s, cancel: cancel, wake: make(chan struct{}, 1)}
+	for _, save := range s.state.Saves { // a killed session left them
+		t.retired = append(t.retired, save.Version)
+	}
+	t.done.Go(func() {
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-t.wake:
+				t.run(ctx)
+			}
+		}
+	})
+	return t
+}
+
+// stop ends the work. The server finishes what it has begun.
+func (t *tidier) stop() {
+	t.cancel()
+	t.done.Wait()
+}
+
+func (t *tidier) serving() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.current != ""
+}
+
+// serve makes id the version that serves.
+func (t *tidier) serve(id string) {
+	t.mu.Lock()
+	if t.current != "" && t.current != id {
+		t.retired = append(t.retired, t.current)
+	}
+	t.current = id
+	t.retired = slices.DeleteFunc(t.retired, func(r string) bool { return r == id })
+	t.mu.Unlock()
+	t.signal()
+}
+
+// discard destroys a version.
+func (t *tidier) discard(id string) {
+	t.mu.Lock()
+	t.retired = slices.DeleteFunc(t.retired, func(r string) bool { return r == id })
+	t.gone = append(t.gone, id)
+	t.mu.Unlock()
+	t.signal()
+}
+
+func (t *tidier) signal() {
+	select {
+	case t.wake <- struct{}{}:
+	default: // a run is due already
+	}
+}
+
+func (t *tidier) take() (current string, retired, gone []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	current, retired, gone = t.current, t.retired, t.gone
+	t.retired, t.gone = nil, nil
+	return current, retired, gone
+}
+
+func (t *tidier) giveBack(retired, gone []string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.retired = append(retired, t.retired...)
+	t.gone = append(gone, t.gone...)
+}
+
+func (t *tidier) run(ctx context.Context) {
+	current, retired, gone := t.take()
+	if current == "" {
+		t.giveBack(retired, gone)
+		return
+	}
+	c, project := t.session.server.Client, t.session.project
+	if t.session.server.Own {
+		t.log(ctx, "promote", current, t.promote(ctx, current))
+	}
+	var again, left []string
+	for _, id := range retired {
+		if _, err := c.Archive(ctx, project, id); err != nil && !over(err) {
+			t.log(ctx, "archive", id, err)
+			again = append(again, id)
+		}
+	}
+	for _, id := range gone {
+		if _, err := c.Destroy(ctx, project, id); err != nil && !over(err) {
+			t.log(ctx, "destroy", id, err)
+			left = append(left, id)
+		}
+	}
+	t.giveBack(again, left)
+}
+
+// promote makes the version production, for what only production gets: cron, and the
+// host name of the project.
+func (t *tidier) promote(ctx context.Context, id string) error {
+	accepted, err := t.session.server.Client.Promote(ctx, t.session.project, id, api.PromoteVersion{Reason: "svcctl dev"})
+	if err != nil || accepted.Status == api.PromotionStatusUnchanged {
+		return err
+	}
+	_, err = t.session.server.Client.WaitPromotion(ctx, t.session.project, accepted.OperationID)
+	return err
+}
+
+// over reports whether err says that there is nothing to archive or destroy.
+func over(err error) bool {
+	switch client.CodeOf(err) {
+	case svc.CodeVersionNotFound, svc.CodeVersionDestroyed, svc.CodeVersionNotReady:
+		return true
+	}
+	return false
+}
+
+func (t *tidier) log(ctx context.Context, verb, id string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		t.session.cfg.Logger.WarnContext(ctx, "cleanup of versions incomplete; retrying after the next save", "verb", verb, "version", id, "error", err)
+	}
+}

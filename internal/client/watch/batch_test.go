@@ -1,0 +1,118 @@
+package watch
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fed is a source that a test feeds.
+type fed struct{ out chan string }
+
+func (f fed) events() <-chan string { return f.out }
+func (f fed) also([]string)         {}
+func (f fed) close()                {}
+
+func feed(t *testing.T) (*Watcher, fed) {
+	t.Helper()
+	f := fed{make(chan string)}
+	w := start("/w", f)
+	t.Cleanup(w.Close)
+	return w, f
+}
+
+// What belongs to one save is one batch, which comes soon.
+func TestBatchOfASave(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, f := feed(t)
+		began := time.Now()
+		for _, p := range []string{"/w/b", "/w/b~", "/w/a", "/w/b"} {
+			f.out <- p
+			time.Sleep(time.Millisecond) //nolint:forbidigo // the clock is the bubble's
+		}
+		if diff := cmp.Diff([]string{"/w/a", "/w/b", "/w/b~"}, <-w.Changes()); diff != "" {
+			t.Error(diff)
+		}
+		if took := time.Since(began); took > 20*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// A checkout is one batch, even if it takes longer than the pause that ends a save.
+func TestBatchOfACheckout(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, f := feed(t)
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		writer.Go(func() {
+			for i := range 40 {
+				f.out <- fmt.Sprintf("/w/%02d", i)
+				time.Sleep(7 * time.Millisecond) //nolint:forbidigo // the clock is the bubble's
+			}
+		})
+		if n := len(<-w.Changes()); n != 40 {
+			t.Errorf("%d files", n)
+		}
+	})
+}
+
+// A program that writes all the time does not keep a batch from ending.
+func TestBatchEnds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, f := feed(t)
+		stop := make(chan struct{})
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		defer close(stop)
+		writer.Go(func() {
+			for i := 0; ; i++ {
+				select {
+				case f.out <- fmt.Sprintf("/w/%d", i):
+				case <-stop:
+					return
+				}
+				time.Sleep(5 * time.Millisecond) //nolint:forbidigo // the clock is the bubble's
+			}
+		})
+		began := time.Now()
+		<-w.Changes()
+		if took := time.Since(began); took > mostOfMany+10*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// What changes while nothing receives is in one batch, and nothing is lost.
+func TestBatchWhileBusy(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w, f := feed(t)
+		f.out <- "/w/a"
+		time.Sleep(time.Minute) //nolint:forbidigo // the clock is the bubble's
+		f.out <- "/w/b"
+		time.Sleep(time.Minute) //nolint:forbidigo // the clock is the bubble's
+		if diff := cmp.Diff([]string{"/w/a", "/w/b"}, <-w.Changes()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+func TestEntered(t *testing.T) {
+	t.Parallel()
+	for path, want := range map[string]bool{
+		"/w": true, "/w/a": true, "/w/a/b": true, "/w/.dev.vars": true, "/w/.git/index": false, "/w/node_modules/x/y.js": false,
+		"/w/a/.cache/x": false, "/v/a": false, "/ww": false, "/w/a/node_modules/x": false, "/w/..a": true,
+	} {
+		if got := entered("/w", path); got != want {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package watch
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The moments that end a batch. A save is a few events within a millisecond; a
+// checkout of a branch is hundreds.
+const (
+	quiet      = 8 * time.Millisecond
+	quietMany  = 100 * time.Millisecond
+	many       = 5 // files
+	mostOfFew  = 100 * time.Millisecond
+	mostOfMany = time.Second
+)
+
+// Config configures a Watcher.
+type Config struct {
+	Root string            // directory, absolute
+	Warn func(text string) // called at most once, if watching is not possible; may be nil
+}
+
+// Watcher reports changes. Its methods are safe for concurrent use.
+type Watcher struct {
+	root    string
+	source  source
+	changes chan []string
+	stop    chan struct{}
+	done    sync.WaitGroup
+
+	mu   sync.Mutex
+	also map[string]bool
+}
+
+// source reports single changes.
+type source interface {
+	// events returns the channel of paths. It is never closed.
+	events() <-chan string
+	// also adds files that are outside of the tree, or in parts of it that are not entered.
+	also(files []string)
+	close()
+}
+
+// New starts watching. The caller closes the Watcher.
+func New(c Config) (*Watcher, error) {
+	s, err := newNotify(c)
+	if err != nil {
+		return nil, err
+	}
+	return start(c.Root, s), nil
+}
+
+func start(root string, s source) *Watcher {
+	w := &Watcher{root: root, source: s, changes: make(chan []string), stop: make(chan struct{}), also: map[string]bool{}}
+	w.done.Go(w.run)
+	return w
+}
+
+// Changes returns the channel of batches: absolute paths, sorted. What changes while
+// nothing receives is in the next batch. The channel is never closed.
+func (w *Watcher) Changes() <-chan []string { return w.changes }
+
+// Also replaces the list of files to report beside those of the tree.
+func (w *Watcher) Also(files []string) {
+	set := map[string]bool{}
+	for _, f := range files {
+		if !entered(w.root, f) {
+			set[f] = true
+		}
+	}
+	w.mu.Lock()
+	w.also = set
+	w.mu.Unlock()
+	w.source.also(slices.Sorted(maps.Keys(set)))
+}
+
+// Close stops watching.
+func (w *Watcher) Close() {
+	close(w.stop)
+	w.done.Wait()
+	w.source.close()
+}
+
+// run collects changes into batches.
+func (w *Watcher) run() {
+	b := batch{paths: map[string]bool{}, due: time.NewTimer(time.Hour)}
+	defer b.due.Stop()
+	for {
+		out := w.changes
+		if !b.ripe {
+			out = nil
+		}
+		select {
+		case <-w.stop:
+			return
+		case path := <-w.source.events():
+			if w.wants(path) {
+				b.add(path)
+			}
+		case <-b.due.C:
+			b.ripe = len(b.paths) > 0
+		case out <- slices.Sorted(maps.Keys(b.paths)):
+			b.paths, b.ripe = map[string]bool{}, false
+		}
+	}
+}
+
+func (w *Watcher) wants(path string) bool {
+	if entered(w.root, path) {
+		return true
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.also[path]
+}
+
+// batch is what has changed since the last batch.
+type batch struct {
+	paths map[string]bool
+	began time.Time
+	due   *time.Timer
+	ripe  bool
+}
+
+func (b *batch) add(path string) {
+	now := time.Now()
+	if len(b.paths) == 0 {
+		b.began = now
+	}
+	b.paths[path] = true
+	wait, most := quiet, mostOfFew
+	if len(b.paths) >= many {
+		wait, most = quietMany, mostOfMany
+	}
+	b.ripe = false
+	b.due.Reset(max(0, min(wait, most-now.Sub(b.began))))
+}
+
+// entered reports whether path is a file of the tree that the watcher enters.
+func entered(root, path string) bool {
+	rel, err := filepath.Rel(root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return false
+	}
+	for dir := range strings.SplitSeq(filepath.Dir(rel), string(filepath.Separator)) {
+		if skipped(dir) {
+			return false
+		}
+	}
+	return true
+}
+
+// skipped reports whether directories of this name are not entered.
+func skipped(name string) bool {
+	return name == "node_modules" || len(name) > 1 && name[0] == '.'
+}
