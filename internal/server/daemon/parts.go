@@ -68,7 +68,7 @@ func (d *Daemon) startListeners(ctx context.Context, _ Config) (err error) {
 	d.info = Info{ //nolint:gosec // Tokens is a place, not a token
 		API: d.listeners.apiURL(), Gateway: d.listeners.gatewayURL(d.cfg), BaseDomain: d.cfg.BaseDomain,
 		GatewayListens: origin(d.listeners.gateway),
-		S3: d.objects.endpoint(d.cfg), DataDir: d.cfg.DataDir, Tokens: "as set in the environment",
+		S3:             d.objects.endpoint(d.cfg), DataDir: d.cfg.DataDir, Tokens: "as set in the environment",
 	}
 	if d.objects.embedded != nil && d.info.S3 != "" {
 		d.info.S3Keys = d.objects.embedded.KeysFile()
