@@ -25,10 +25,23 @@ func problemOf(err error, b *build.Result) *front.Problem {
 	case errors.As(err, &failed):
 		return failedDeploy(failed, b)
 	case errors.As(err, &own):
-		title, detail, _ := strings.Cut(own.Error(), "\n")
-		return &front.Problem{Code: own.Code, Title: title, Detail: strings.Trim(detail, "\n")}
+		return ownProblem(own)
 	}
 	return &front.Problem{Code: svc.CodeFailed, Title: "The save is not served", Detail: err.Error()}
+}
+
+// ownProblem explains an error of this program: its first line is the title.
+func ownProblem(e *svc.Error) *front.Problem {
+	title, detail, _ := strings.Cut(e.Detail, "\n")
+	p := &front.Problem{Code: e.Code, Title: title, Detail: detail}
+	for _, f := range e.Fields {
+		p.Detail += "\n" + f.Detail
+	}
+	if e.Hint != "" {
+		p.Detail += "\n" + e.Hint
+	}
+	p.Detail = strings.Trim(p.Detail, "\n")
+	return p
 }
 
 // failedDeploy explains a version that failed: its error is "step: code: text".

@@ -79,7 +79,7 @@ func (s *Session) commandBuilds() bool {
 }
 
 // apply makes a version of a build and switches to it. It returns an error only if
-// watch mode cannot go on; all other failures are shown.
+// watch mode cannot continue; all other failures are shown.
 func (s *Session) apply(ctx context.Context, a attempt) error {
 	if a.problem != nil {
 		return s.refuse(ctx, a.problem, nil)

@@ -38,7 +38,7 @@ func counterFiles() map[string]string {
 }
 
 // A developer's session: saves keep the data, what does not work leaves the version
-// before serving and says where the mistake is, and the next session goes on.
+// before serving and says where the mistake is, and the next session continues.
 func TestDev(t *testing.T) {
 	t.Parallel()
 	d := newDeveloper(t, counterFiles())
@@ -103,7 +103,7 @@ func TestDev(t *testing.T) {
 	d.expect("/", "four 1")
 }
 
-// Until the first version serves, the address shows why there is none.
+// Until the first version serves, the address shows why it does not.
 func TestDevBrokenFromTheBeginning(t *testing.T) {
 	t.Parallel()
 	d := newDeveloper(t, map[string]string{
@@ -186,7 +186,7 @@ func TestDevSavesUnderLoad(t *testing.T) {
 	}
 }
 
-// Websockets are told to connect again when the version behind them is replaced.
+// Websockets close with 1012 when the version behind them is replaced.
 func TestDevWebsocket(t *testing.T) {
 	t.Parallel()
 	worker := func(greeting string) string {
