@@ -32,8 +32,8 @@ func problemOf(err error, b *build.Result) *front.Problem {
 
 // ownProblem explains an error of this program: its first line is the title.
 func ownProblem(e *svc.Error) *front.Problem {
-	title, detail, _ := strings.Cut(e.Detail, "\n")
-	p := &front.Problem{Code: e.Code, Title: title, Detail: detail}
+	p := &front.Problem{Code: e.Code}
+	p.Title, p.Detail = firstLine(e.Detail)
 	for _, f := range e.Fields {
 		p.Detail += "\n" + f.Detail
 	}
@@ -42,6 +42,12 @@ func ownProblem(e *svc.Error) *front.Problem {
 	}
 	p.Detail = strings.Trim(p.Detail, "\n")
 	return p
+}
+
+// firstLine lays a text of several lines out.
+func firstLine(text string) (first, rest string) {
+	first, rest, _ = strings.Cut(text, "\n")
+	return first, rest
 }
 
 // failedDeploy explains a version that failed: its error is "step: code: text".
