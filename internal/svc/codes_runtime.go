@@ -11,6 +11,7 @@ const (
 	CodeRuntimeNotOpen     = "runtime_not_open"
 	CodeRuntimeRestarting  = "runtime_restarting"
 	CodeRuntimeStopping    = "runtime_stopping"
+	CodeVersionNotServing  = "version_not_serving"
 	CodeRuntimeUnavailable = "runtime_unavailable"
 	CodeHandlerMissing     = "handler_missing"
 	CodeRouteNotFound      = "route_not_found"
@@ -27,7 +28,8 @@ var runtimeCodes = []CodeInfo{
 	{CodeNotServing, []Kind{Unavailable}, "The worker does not serve.", "Try again; the service starts it."},
 	{CodeRuntimeOpen, []Kind{Conflict}, "The version already has a runtime.", "Stop the version first."},
 	{CodeRuntimeNotOpen, []Kind{Conflict}, "The version has no runtime.", "Start the version."},
-	{CodeRuntimeRestarting, []Kind{Unavailable}, "The runtime of the version is restarting after a crash.", "Try again in a moment."},
+	{CodeRuntimeRestarting, []Kind{Unavailable}, "The runtime of the version crashed and is restarted after a wait.", "Try again after Retry-After; read the log of the version."},
+	{CodeVersionNotServing, []Kind{Conflict}, "The version does not serve, and the attempt to start it failed or takes long.", "Read the log of the version; the service keeps restarting it."},
 	{CodeRuntimeStopping, []Kind{Unavailable}, "The runtime of the version is stopping.", "Try again in a moment."},
 	{CodeRuntimeUnavailable, []Kind{Unavailable, Internal}, "The runtime of the version does not answer (HTTP 502 from the gateway).", "Try again; read the log of the version if it continues."},
 	{CodeHandlerMissing, []Kind{Unprocessable}, "The worker has no handler for the event.", "Export the handler in the default export of the main module."},

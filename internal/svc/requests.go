@@ -33,8 +33,9 @@ type LogLine struct {
 // not serve and there is a socket, only the verify probe reaches the version.
 type Upstream struct {
 	Status   Status
-	Starting bool // the version serves and its runtime is starting: requests wait for it, with a limit
-	Endpoint      // zero if no runtime listens
+	Starting bool      // the version serves and its runtime is starting: requests wait for it, with a limit
+	RetryAt  time.Time // when a crashed runtime is started again, if requests do not wait for it; else zero
+	Endpoint           // zero if no runtime listens
 }
 
 // Route is a host name that the gateway routes, and its version [D30].

@@ -107,8 +107,8 @@ type RuntimeState string
 const (
 	RuntimeStarting RuntimeState = "starting" // the worker does not serve yet
 	RuntimeServing  RuntimeState = "serving"
-	RuntimeBackoff  RuntimeState = "backoff" // it crashed and will be restarted
-	RuntimeCrashed  RuntimeState = "crashed" // crash loop: it is not restarted until it is opened again
+	RuntimeBackoff  RuntimeState = "backoff" // it crashed and is restarted at RetryAt
+	RuntimeCrashed  RuntimeState = "crashed" // its first start failed; nothing restarts it
 	RuntimeStopped  RuntimeState = "stopped"
 )
 
@@ -117,8 +117,9 @@ type Runtime struct {
 	Ref         Ref
 	State       RuntimeState
 	Since       time.Time // when State began
+	RetryAt     time.Time // when a runtime in backoff is started again; else zero
 	Endpoint    Endpoint
-	Restarts    int
+	Restarts    int           // crashes since it was opened
 	RSSBytes    int64         // of both processes; 0 if unknown
 	Descriptors int           // open file descriptors of both processes; 0 if unknown
 	LastError   string        // of the last crash; "" if there was none

@@ -13,10 +13,12 @@ import (
 
 // The types below adapt one service to the interface of another. They hold no rules.
 
-// statusChanged reports to deploy, which is created after promote.
-type statusChanged struct{ d *Daemon }
+// toDeploy is deploy for promote, which is created first.
+type toDeploy struct{ d *Daemon }
 
-func (c statusChanged) StatusChanged(ref svc.Ref, s svc.Status) { c.d.deploy.StatusChanged(ref, s) }
+func (t toDeploy) StatusChanged(ref svc.Ref, s svc.Status) { t.d.deploy.StatusChanged(ref, s) }
+
+func (t toDeploy) Revive(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Revive(ctx, ref) }
 
 // lifecycleRoutes implements lifecycle.Routes with deploy and the gateway.
 type lifecycleRoutes struct {

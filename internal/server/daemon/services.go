@@ -25,6 +25,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
 		Observer: gatewayMetrics{d.metrics}, VerifySecret: d.verify.Secret,
+		Asked: func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 	})
 	var err error
 	if d.supervisor, err = supervisor.New(d.supervisorConfig(c)); err != nil {
@@ -66,9 +67,9 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, DiskMB: d.cfg.VersionDiskMB,
 			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, CacheBytes: d.cfg.CacheSize,
 		},
-		Logger: d.logger,
+		Logger: d.logger, Wanted: d.gateway.IsWanted,
 		// d.deploy is created later.
-		OnChange:  func(ref svc.Ref, s svc.RuntimeState, e svc.Endpoint) { d.deploy.RuntimeChanged(ref, s, e) },
+		OnChange:  func(r svc.Runtime) { d.deploy.RuntimeChanged(r) },
 		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
 		OnRequests: func(list []svc.RequestCount) {
 			for _, r := range list {
@@ -81,7 +82,7 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 func (d *Daemon) promoteDeps() promote.Deps {
 	return promote.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry, Journals: d.registry,
-		Gateway: d.routing, Websockets: d.gateway, Routes: statusChanged{d},
+		Gateway: d.routing, Websockets: d.gateway, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics,
 	}
 }

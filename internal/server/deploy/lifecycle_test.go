@@ -192,7 +192,7 @@ func TestPurge(t *testing.T) {
 	if err != nil || len(objects) != 1 || objects[0].Key != "shop/v2/bundle.tar.zst" {
 		t.Errorf("left in the bucket: %v, %v", objects, err)
 	}
-	d.RuntimeChanged(r, svc.RuntimeServing, svc.Endpoint{Socket: "/late"})
+	d.RuntimeChanged(svc.Runtime{Ref: r, State: svc.RuntimeServing, Endpoint: svc.Endpoint{Socket: "/late"}})
 	if got := d.gateway.answer(r); got != 404 {
 		t.Errorf("a purged version answers %d", got)
 	}

@@ -14,12 +14,9 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const (
-	longStartPause = 30 * time.Second
-	// startTries is the number of attempts to start a worker: the cause of a failed
-	// attempt may be the machine, not the worker.
-	startTries = 5
-)
+// longStartPause is the longest pause before a version is started again that has no
+// runtime yet, for example because its bundle cannot be fetched.
+const longStartPause = 30 * time.Second
 
 // restoreList holds the versions that Announce found for Restore.
 type restoreList struct {
@@ -65,11 +62,10 @@ func announcedStatuses() []svc.Status {
 }
 
 // Restore starts every version that served when the daemon stopped, productions
-// first, two at a time [D25], and removes the files of failed versions. It retries
-// a version that does not start up to startTries times; then the version stays
-// ready, its host names answer 502, and the reason is logged. It retries without
-// limit while the object store does not answer. Restore returns when all versions
-// have been started or abandoned, or with the error of ctx.
+// first, two at a time [D25], and removes the files of failed versions. The runtime of
+// a version that does not start is restarted like one that crashed; Restore itself
+// retries versions whose bundle it cannot fetch. The version stays ready. Restore
+// returns when all versions have a runtime, or with the error of ctx.
 func (s *Service) Restore(ctx context.Context) error {
 	if err := s.Announce(ctx); err != nil {
 		return err
@@ -78,8 +74,8 @@ func (s *Service) Restore(ctx context.Context) error {
 	todo, failed := s.restore.versions, s.restore.failed
 	s.restore.versions, s.restore.failed = nil, nil
 	s.restore.mu.Unlock()
-	for try, delay := 1, s.deps.StartPause; ; try, delay = try+1, min(delay*2, longStartPause) {
-		todo = s.startAll(ctx, todo, try >= startTries)
+	for delay := s.deps.StartPause; ; delay = min(delay*2, longStartPause) {
+		todo = s.startAll(ctx, todo, delay)
 		s.cleanUpAll(ctx, failed)
 		failed = nil
 		if len(todo) == 0 {
@@ -101,15 +97,14 @@ func (s *Service) cleanUpAll(ctx context.Context, failed []svc.Ref) {
 	}
 }
 
-// startAll starts versions in order and returns those to retry: in the last attempt
-// only those with a retriable error.
-func (s *Service) startAll(ctx context.Context, versions []svc.Version, last bool) (again []svc.Version) {
+// startAll starts versions in order and returns those to retry after a delay.
+func (s *Service) startAll(ctx context.Context, versions []svc.Version, delay time.Duration) (again []svc.Version) {
 	var mu sync.Mutex
 	var starts errgroup.Group
 	starts.SetLimit(restoreParallel)
 	for _, v := range versions {
 		starts.Go(func() error {
-			if ctx.Err() != nil || s.startOne(ctx, v.Ref, last) {
+			if ctx.Err() != nil || s.startOne(ctx, v.Ref, delay) {
 				return nil
 			}
 			mu.Lock()
@@ -122,9 +117,9 @@ func (s *Service) startAll(ctx context.Context, versions []svc.Version, last boo
 	return again
 }
 
-// startOne starts one version, unless its status no longer serves. It reports false
-// if a retry may help.
-func (s *Service) startOne(ctx context.Context, ref svc.Ref, last bool) bool {
+// startOne starts one version, unless its status no longer serves. It reports false if
+// the version must be started again after a delay.
+func (s *Service) startOne(ctx context.Context, ref svc.Ref, delay time.Duration) bool {
 	log := s.log.With("project", ref.Project, "version", ref.Version)
 	ctx, end, err := s.locks.Lock(ctx, ref)
 	if err != nil {
@@ -139,18 +134,17 @@ func (s *Service) startOne(ctx context.Context, ref svc.Ref, last bool) bool {
 	if !v.Status.Serves() {
 		return true
 	}
-	endpoint, err := s.start(ctx, v)
+	err = s.startReady(ctx, v)
 	switch {
 	case err == nil:
-		s.routes.started(ref, &endpoint)
 		log.InfoContext(ctx, "version restored", "production", v.Production)
 	case ctx.Err() != nil:
-	case !last || retriable(err):
-		log.WarnContext(ctx, "restoring a version failed; retrying", "error", redact(err.Error(), v.Env))
-		return false
+	case svc.CodeOf(err) == svc.CodeVersionNotServing:
+		log.ErrorContext(ctx, "restoring a version failed; its runtime keeps restarting", "production", v.Production, "error", err)
 	default:
-		log.ErrorContext(ctx, "restoring a version failed; giving up", "production", v.Production, "error", redact(err.Error(), v.Env))
-		s.routes.started(ref, nil)
+		s.routes.retry(ref, time.Now().Add(delay))
+		log.WarnContext(ctx, "restoring a version failed; retrying", "error", redact(err.Error(), v.Env), "retry_in", delay)
+		return false
 	}
 	return true
 }
@@ -161,11 +155,4 @@ func (s *Service) start(ctx context.Context, v svc.Version) (svc.Endpoint, error
 		return svc.Endpoint{}, err
 	}
 	return s.deps.Runtimes.Serve(ctx, v.Ref)
-}
-
-// retriable reports whether err is an outage of the object store, which ends. A
-// missing bundle or a worker that fails to start seldom changes by waiting.
-func retriable(err error) bool {
-	code := svc.CodeOf(err)
-	return code == svc.CodeArtifactUnreadable || code == svc.CodeDataUnavailable
 }

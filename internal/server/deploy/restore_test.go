@@ -118,16 +118,17 @@ func TestRestoreOrder(t *testing.T) {
 	}
 }
 
-// TestRestoreFailing: a version that does not start stays ready and answers 502; the
-// others run. It serves again when the supervisor reports so.
+// TestRestoreFailing: a version that does not start stays ready, and its runtime is
+// restarted like one that crashed; the others run. It serves when the supervisor reports
+// so.
 func TestRestoreFailing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	deployed(t, w, "v1", "v2")
-	d := w.start(t, func(deps *deploy.Deps) { deps.StartPause = time.Millisecond })
+	d := w.start(t, nil)
 	d.runtimes.hook = func(_ context.Context, call string, ref svc.Ref) error {
 		if call == "serve" && ref.Version == "v1" {
-			d.RuntimeChanged(ref, svc.RuntimeCrashed, svc.Endpoint{})
+			d.RuntimeChanged(svc.Runtime{Ref: ref, State: svc.RuntimeCrashed})
 			return svc.Errorf(svc.Unprocessable, "worker_threw", "Error")
 		}
 		return nil
@@ -138,41 +139,90 @@ func TestRestoreFailing(t *testing.T) {
 	if v := registrytest.Get(t, w.DB, ref("v1")); v.Status != svc.StatusReady || v.Error != "" {
 		t.Errorf("%s %q", v.Status, v.Error)
 	}
-	if got := d.gateway.answer(ref("v1")); got != http.StatusBadGateway {
-		t.Errorf("the broken one answers %d", got)
+	if got := d.gateway.routes[ref("v1")]; got.Starting || time.Until(got.RetryAt) < 50*time.Minute {
+		t.Errorf("the route of the broken one is %+v", got)
 	}
 	if got := d.gateway.answer(ref("v2")); got != http.StatusTeapot {
 		t.Errorf("the other one answers %d", got)
 	}
-	for state, want := range map[svc.RuntimeState]int{svc.RuntimeServing: http.StatusTeapot, svc.RuntimeBackoff: http.StatusServiceUnavailable} {
-		d.RuntimeChanged(ref("v1"), state, svc.Endpoint{Socket: "/run/again.sock"})
-		if got := d.gateway.answer(ref("v1")); got != want {
-			t.Errorf("%s: it answers %d", state, got)
+	if got := d.NotServing(); !slices.Equal(got, []svc.Ref{ref("v1")}) {
+		t.Errorf("not serving: %v", got)
+	}
+	for _, step := range []struct {
+		now    svc.Runtime
+		answer int
+		down   bool
+	}{
+		{svc.Runtime{State: svc.RuntimeStarting}, http.StatusServiceUnavailable, true},
+		{svc.Runtime{State: svc.RuntimeServing, Endpoint: svc.Endpoint{Socket: "/run/again.sock"}}, http.StatusTeapot, false},
+		{svc.Runtime{State: svc.RuntimeBackoff, RetryAt: time.Now().Add(time.Hour)}, http.StatusServiceUnavailable, true},
+		{svc.Runtime{State: svc.RuntimeCrashed}, http.StatusBadGateway, true},
+	} {
+		step.now.Ref = ref("v1")
+		d.RuntimeChanged(step.now)
+		if got := d.gateway.answer(ref("v1")); got != step.answer || len(d.NotServing()) > 0 != step.down {
+			t.Errorf("%s: it answers %d, not serving: %v", step.now.State, got, d.NotServing())
 		}
 	}
 }
 
-// TestRestoreRetries: Restore retries a version that does not start.
-func TestRestoreRetries(t *testing.T) {
+// TestRoutesWhileWaiting: requests wait for a restart that is soon, and are refused if
+// it is not.
+func TestRoutesWhileWaiting(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	deployed(t, w, "v1")
-	d := w.start(t, func(deps *deploy.Deps) { deps.StartPause = time.Millisecond })
-	tries := 0
-	d.runtimes.hook = func(_ context.Context, call string, _ svc.Ref) error {
-		if call != "serve" {
-			return nil
-		}
-		if tries++; tries < 3 {
-			return svc.Errorf(svc.Unprocessable, "startup_failed", "workerd ended: signal: killed")
-		}
-		return nil
-	}
+	d := w.start(t, nil)
 	if err := d.Restore(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.gateway.answer(ref("v1")); got != http.StatusTeapot || tries != 3 {
-		t.Errorf("after %d tries it answers %d", tries, got)
+	at := time.Now().Add(time.Hour)
+	d.RuntimeChanged(svc.Runtime{Ref: ref("v1"), State: svc.RuntimeBackoff, RetryAt: at})
+	if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusReady, RetryAt: at}) {
+		t.Errorf("a long wait: %+v", got)
+	}
+	d.RuntimeChanged(svc.Runtime{Ref: ref("v1"), State: svc.RuntimeBackoff, RetryAt: time.Now()})
+	if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusReady, Starting: true}) {
+		t.Errorf("a short wait: %+v", got)
+	}
+}
+
+// TestReviveVersion: a version whose status serves gets a runtime, and the caller learns why it
+// does not start.
+func TestReviveVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1")
+	d := w.start(t, nil)
+	if err := d.Announce(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	broken := true
+	d.runtimes.hook = func(_ context.Context, call string, _ svc.Ref) error {
+		if call == "serve" && broken {
+			return svc.Errorf(svc.Unprocessable, "worker_threw", "Error: boom")
+		}
+		return nil
+	}
+	err := d.Revive(t.Context(), ref("v1"))
+	if svc.CodeOf(err) != "version_not_serving" || !errors.Is(err, svc.Conflict) || !strings.Contains(err.Error(), "worker_threw: Error: boom") {
+		t.Errorf("a version that does not start: %v", err)
+	}
+	if !slices.Contains(d.runtimes.log(), "restart v1") {
+		t.Errorf("its runtime is not restarted: %v", d.runtimes.log())
+	}
+	broken = false
+	for range 2 {
+		if err := d.Revive(t.Context(), ref("v1")); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := d.gateway.answer(ref("v1")); got != http.StatusTeapot {
+		t.Errorf("it answers %d", got)
+	}
+	d.submit(t, svc.NewVersion{ID: "v2"})
+	if err := d.Revive(t.Context(), ref("v2")); svc.CodeOf(err) != "version_not_ready" {
+		t.Errorf("a version that was not deployed: %v", err)
 	}
 }
 
@@ -189,7 +239,7 @@ func TestRestoreFetchesAgain(t *testing.T) {
 	var mu sync.Mutex
 	left := 2
 	d := w.start(t, func(deps *deploy.Deps) {
-		deps.ArtifactWait = 1 // expires immediately
+		deps.ArtifactWait, deps.StartPause = 1, time.Millisecond // the wait expires immediately
 		deps.Artifacts = failingReads(deps.Artifacts, func() error {
 			mu.Lock()
 			defer mu.Unlock()

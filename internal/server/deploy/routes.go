@@ -1,7 +1,10 @@
 package deploy
 
 import (
+	"cmp"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -20,9 +23,15 @@ type route struct {
 	status   svc.Status
 	endpoint svc.Endpoint
 	runtime  svc.RuntimeState // the supervisor's last report; "" for none
+	retryAt  time.Time        // when a runtime in backoff, or a failed Restore, is started again
+	failed   bool             // the runtime crashed or did not start, and has not served since
 	boot     bool             // Restore starts it
 	held     bool             // the transition to ready is in progress
 }
+
+// shortRetry is the longest wait for a restart that requests wait for, too. For a
+// longer one they are refused and say when to come back.
+const shortRetry = time.Second
 
 func newRoutes(g Gateway) *routes { return &routes{gateway: g, known: map[svc.Ref]*route{}} }
 
@@ -82,18 +91,45 @@ func (t *routes) remove(ref svc.Ref) {
 }
 
 // setRuntime publishes the supervisor's report on a known version.
-func (t *routes) setRuntime(ref svc.Ref, state svc.RuntimeState, e svc.Endpoint) {
+func (t *routes) setRuntime(now svc.Runtime) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r := t.known[ref]
+	r := t.known[now.Ref]
 	if r == nil {
 		return
 	}
-	if state != svc.RuntimeServing {
-		e = svc.Endpoint{}
+	if now.State != svc.RuntimeServing {
+		now.Endpoint = svc.Endpoint{}
 	}
-	r.runtime, r.endpoint = state, e
-	t.publish(ref)
+	r.runtime, r.endpoint, r.retryAt = now.State, now.Endpoint, now.RetryAt
+	r.failed = now.State != svc.RuntimeServing && (r.failed || now.State != svc.RuntimeStarting)
+	t.publish(now.Ref)
+}
+
+// retry publishes that Restore could not start a version and starts it again at a time.
+func (t *routes) retry(ref svc.Ref, at time.Time) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.known[ref]; r != nil && r.boot {
+		r.retryAt, r.failed = at, true
+		t.publish(ref)
+	}
+}
+
+// notServing returns the versions whose status serves and whose runtime crashed or did
+// not start, and has not served since, sorted.
+func (t *routes) notServing() (refs []svc.Ref) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for ref, r := range t.known {
+		if r.status.Serves() && r.failed {
+			refs = append(refs, ref)
+		}
+	}
+	slices.SortFunc(refs, func(a, b svc.Ref) int {
+		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Version, b.Version))
+	})
+	return refs
 }
 
 // started ends the start of a version. e is the result of Serve, nil if it failed;
@@ -105,7 +141,9 @@ func (t *routes) started(ref svc.Ref, e *svc.Endpoint) {
 	if r == nil {
 		return
 	}
-	r.boot = false
+	if r.boot = false; r.runtime != svc.RuntimeBackoff {
+		r.retryAt = time.Time{}
+	}
 	if e != nil && r.runtime == "" {
 		r.endpoint = *e
 	}
@@ -132,10 +170,19 @@ func (t *routes) publish(ref svc.Ref) {
 		t.gateway.SetVersion(ref, svc.Upstream{Status: svc.StatusReady, Starting: true})
 		return
 	}
-	coming := r.boot || r.runtime == svc.RuntimeStarting || r.runtime == svc.RuntimeBackoff
-	t.gateway.SetVersion(ref, svc.Upstream{
-		Status:   r.status,
-		Starting: r.status.Serves() && r.endpoint.Socket == "" && coming,
-		Endpoint: r.endpoint,
-	})
+	u := svc.Upstream{Status: r.status, Endpoint: r.endpoint}
+	if r.status.Serves() && r.endpoint.Socket == "" {
+		if u.Starting = r.coming(); !u.Starting {
+			u.RetryAt = r.retryAt
+		}
+	}
+	t.gateway.SetVersion(ref, u)
+}
+
+// coming reports whether a runtime that does not serve will do so soon, if it can.
+func (r *route) coming() bool {
+	if !r.retryAt.IsZero() && time.Until(r.retryAt) > shortRetry {
+		return false
+	}
+	return r.boot || r.runtime == svc.RuntimeStarting || r.runtime == svc.RuntimeBackoff
 }

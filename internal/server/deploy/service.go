@@ -63,6 +63,12 @@ type Runtimes interface {
 	Prepare(ctx context.Context, ref svc.Ref) (svc.Prepared, error)
 	Serve(ctx context.Context, ref svc.Ref) (svc.Endpoint, error)
 	StopVersion(ctx context.Context, ref svc.Ref) error
+	// Restart restarts a version whose start failed with cause, until it serves or is
+	// stopped. The error is Conflict, runtime_not_open, if no start was tried.
+	Restart(ctx context.Context, ref svc.Ref, cause error) error
+	// Revive returns nil when the version serves; a runtime that waits after a crash
+	// starts now. Errors: Conflict, version_not_serving or runtime_not_open.
+	Revive(ctx context.Context, ref svc.Ref) error
 }
 
 // Gateway routes the requests of users.
@@ -203,9 +209,11 @@ func (s *Service) StatusChanged(ref svc.Ref, status svc.Status) { s.routes.chang
 
 // RuntimeChanged reports the state of a version's runtime. Calls for one version
 // must be in order. It calls only the gateway.
-func (s *Service) RuntimeChanged(ref svc.Ref, state svc.RuntimeState, e svc.Endpoint) {
-	s.routes.setRuntime(ref, state, e)
-}
+func (s *Service) RuntimeChanged(now svc.Runtime) { s.routes.setRuntime(now) }
+
+// NotServing returns the versions whose status serves and whose runtime crashed or did
+// not start, and has not served since, sorted.
+func (s *Service) NotServing() []svc.Ref { return s.routes.notServing() }
 
 // ArtifactArrived wakes the deploy of ref if it waits for its bundle [D41].
 func (s *Service) ArtifactArrived(ref svc.Ref) { s.bundles.arrived(ref) }

@@ -76,7 +76,7 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	logger := slog.New(slog.DiscardHandler)
 	var err error
 	d.promote, err = promote.New(promote.Deps{
-		Projects: w, Versions: w, Promotions: w, Journals: w, Gateway: d.gateway, Websockets: d.gateway, Routes: d,
+		Projects: w, Versions: w, Promotions: w, Journals: w, Gateway: d.gateway, Websockets: d.gateway, Routes: d, Runtimes: d,
 		Bucket: &objstore.Mem{}, Logger: logger,
 	})
 	if err != nil {
@@ -167,7 +167,7 @@ func hello(t *testing.T) []byte {
 
 // runtimes is a fake supervisor without processes.
 type runtimes struct {
-	report func(svc.Ref, svc.RuntimeState, svc.Endpoint)
+	report func(svc.Runtime)
 	hook   func(ctx context.Context, call string, ref svc.Ref) error // before each call; nil: none
 	seeded []svc.SeedFile                                            // result of Prepare
 
@@ -208,7 +208,7 @@ func (r *runtimes) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	r.mu.Lock()
 	r.open[spec.Ref] = spec
 	r.mu.Unlock()
-	r.report(spec.Ref, svc.RuntimeStarting, svc.Endpoint{})
+	r.report(svc.Runtime{Ref: spec.Ref, State: svc.RuntimeStarting})
 	return nil
 }
 
@@ -240,7 +240,7 @@ func (r *runtimes) Serve(ctx context.Context, ref svc.Ref) (svc.Endpoint, error)
 	e := svc.Endpoint{Socket: "/run/" + ref.Version + ".sock", Port: 40000 + r.pid, PID: r.pid}
 	r.up[ref] = e
 	r.mu.Unlock()
-	r.report(ref, svc.RuntimeServing, e)
+	r.report(svc.Runtime{Ref: ref, State: svc.RuntimeServing, Endpoint: e})
 	return e, nil
 }
 
@@ -252,7 +252,31 @@ func (r *runtimes) StopVersion(ctx context.Context, ref svc.Ref) error {
 	delete(r.open, ref)
 	delete(r.up, ref)
 	r.mu.Unlock()
-	r.report(ref, svc.RuntimeStopped, svc.Endpoint{})
+	r.report(svc.Runtime{Ref: ref, State: svc.RuntimeStopped})
+	return nil
+}
+
+// Restart reports a wait of an hour.
+func (r *runtimes) Restart(ctx context.Context, ref svc.Ref, _ error) error {
+	if err := r.call(ctx, "restart", ref); err != nil {
+		return err
+	}
+	if err := r.isOpen(ref); err != nil {
+		return err
+	}
+	r.report(svc.Runtime{Ref: ref, State: svc.RuntimeBackoff, RetryAt: time.Now().Add(time.Hour)})
+	return nil
+}
+
+func (r *runtimes) Revive(ctx context.Context, ref svc.Ref) error {
+	if err := r.call(ctx, "revive", ref); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if _, ok := r.up[ref]; !ok {
+		return svc.Errorf(svc.Conflict, "runtime_not_open", "not open")
+	}
 	return nil
 }
 
@@ -293,6 +317,9 @@ func (g *fakeGateway) SetVersion(ref svc.Ref, r svc.Upstream) {
 	event := ref.Version + " " + string(r.Status)
 	if r.Starting {
 		event += " starting"
+	}
+	if !r.RetryAt.IsZero() {
+		event += " waits"
 	}
 	if r.Socket != "" {
 		event += " " + r.Socket
@@ -353,7 +380,7 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case !known:
 		w.WriteHeader(http.StatusNotFound)
-	case !reachable, route.Starting:
+	case !reachable, route.Starting, !route.RetryAt.IsZero():
 		w.WriteHeader(http.StatusServiceUnavailable)
 	case route.Socket == "":
 		w.WriteHeader(http.StatusBadGateway)

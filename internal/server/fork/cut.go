@@ -16,12 +16,16 @@ const (
 )
 
 // cut returns a cut of the parent's data. While the runtime starts or stops, it
-// retries until cutWait; then it cuts the data in the object store.
+// retries until cutWait; then, or immediately if the runtime crashed and is restarted
+// after a wait, it cuts the data in the object store.
 func (s *Service) cut(ctx context.Context, parent svc.Ref) (branch.VersionCut, error) {
 	waiting, cancel := context.WithTimeout(ctx, cutWait)
 	defer cancel()
 	for {
 		cut, err := s.cutNow(ctx, parent)
+		if svc.CodeOf(err) == svc.CodeRuntimeRestarting {
+			cut, err = s.cutWithout(ctx, parent, err)
+		}
 		if err == nil || !passing(svc.CodeOf(err)) {
 			return cut, err
 		}
@@ -60,16 +64,28 @@ func (s *Service) cutNow(ctx context.Context, parent svc.Ref) (branch.VersionCut
 }
 
 // cutWithout cuts a parent whose runtime does not start: it ships the cached data to
-// the object store first, and keeps the cache.
-func (s *Service) cutWithout(ctx context.Context, parent svc.Ref, cause error) (branch.VersionCut, error) {
+// the object store, keeps the cache, and cuts before a runtime can open the data. A
+// runtime that has started meanwhile is the error runtime_open.
+func (s *Service) cutWithout(ctx context.Context, parent svc.Ref, cause error) (cut branch.VersionCut, err error) {
 	p, err := s.deps.Versions.Version(ctx, parent)
-	if err == nil {
-		err = s.ship(ctx, p, func() error { return nil })
-	}
 	if err != nil {
-		return branch.VersionCut{}, errors.Join(cause, err)
+		return cut, errors.Join(cause, err)
 	}
-	return s.cutStored(ctx, parent)
+	done := false
+	err = s.ship(ctx, p, func() (err error) {
+		cut, err = s.cutStored(ctx, parent)
+		done = true
+		return err
+	})
+	switch {
+	case svc.CodeOf(err) == svc.CodeRuntimeOpen:
+		return cut, err
+	case err != nil:
+		return branch.VersionCut{}, errors.Join(cause, err)
+	case done:
+		return cut, nil
+	}
+	return s.cutStored(ctx, parent) // nothing is cached
 }
 
 func (s *Service) cutStored(ctx context.Context, parent svc.Ref) (cut branch.VersionCut, err error) {

@@ -151,6 +151,36 @@ func TestParentDoesNotStart(t *testing.T) {
 	})
 }
 
+// TestRestartingParent: a parent that crashed and waits for its restart is not waited
+// for. If it starts meanwhile, its runtime makes the cut.
+func TestRestartingParent(t *testing.T) {
+	t.Parallel()
+	for name, starts := range map[string]bool{"waits": false, "starts": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T, w *world) {
+				w.cut = func(_ context.Context, try int) error {
+					if try > 1 {
+						return nil
+					}
+					return svc.Errorf(svc.Unavailable, svc.CodeRuntimeRestarting, "it waits")
+				}
+				want, calls := made(""), []string{"archive v1", "cut stored"}
+				if starts {
+					want, calls = made("warm"), []string{"archive v1", "cut"}
+					w.archive = func(context.Context) error { return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "it runs") }
+				}
+				began := time.Now()
+				w.forks(t, "one", want)
+				w.expect(t, calls...)
+				if took := time.Since(began); took > 100*time.Millisecond {
+					t.Errorf("it waited %s for the runtime", took)
+				}
+			})
+		})
+	}
+}
+
 // TestParentCannotBeShipped: the error has both causes.
 func TestParentCannotBeShipped(t *testing.T) {
 	t.Parallel()

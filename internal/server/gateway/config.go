@@ -56,6 +56,10 @@ type Config struct {
 	// do on IP addresses and localhost [D4]; "" for none.
 	PublicHost string
 
+	// Asked is called for each request that is refused because its version is
+	// restarted after a wait. It must not block. May be nil.
+	Asked func(ref svc.Ref)
+
 	HoldTimeout   time.Duration
 	StartWait     time.Duration
 	IdleTimeout   time.Duration

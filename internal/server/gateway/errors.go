@@ -55,6 +55,11 @@ func errNotStarted() *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the runtime of this version is starting").After(retrySoon)
 }
 
+func errRestarting(v *version, now time.Time) *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeRuntimeRestarting, "the runtime of this version crashed and is restarted after a wait").
+		WithHint("the log of the version says why it crashed").After(max(retrySoon, v.state.RetryAt.Sub(now)))
+}
+
 func errNoRuntime(v *version) *svc.Error {
 	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "version %s of %s has no running runtime", v.ref.Version, v.ref.Project)
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -197,6 +198,40 @@ func testRestartOfARuntime(t *testing.T, engine gateway.Engine) {
 	short.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, Starting: true})
 	resp, _ := short.get(t, "v1.shop.apps.test", "/")
 	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Svc-Error") != "version_not_ready" || resp.Header.Get("Retry-After") == "" {
+		t.Errorf("%s %v", resp.Status, resp.Header)
+	}
+}
+
+// TestWaitForARestart checks that requests to a version that crashed and waits are
+// refused, and reported.
+func TestWaitForARestart(t *testing.T) { engines(t, testWaitForARestart) }
+
+func testWaitForARestart(t *testing.T, engine gateway.Engine) {
+	asked := make(chan svc.Ref, 1)
+	b := start(t, gateway.Config{Engine: engine, Asked: func(ref svc.Ref) { asked <- ref }})
+	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, RetryAt: time.Now().Add(10 * time.Hour)})
+	if b.IsWanted(shop) {
+		t.Error("a version without a request is wanted")
+	}
+	resp, body := b.get(t, "v1.shop.apps.test", "/")
+	after, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if resp.StatusCode != http.StatusServiceUnavailable || resp.Header.Get("Svc-Error") != "runtime_restarting" || err != nil || after < 30000 || after > 36000 {
+		t.Errorf("%s %v %s", resp.Status, resp.Header, body)
+	}
+	if got := <-asked; got != shop || !b.IsWanted(shop) || b.LastRequests()[shop].IsZero() {
+		t.Errorf("%s is reported; wanted: %v", got, b.IsWanted(shop))
+	}
+	other := svc.Ref{Project: "shop", Version: "v2"}
+	b.ready(other, "/unused")
+	if b.IsWanted(other) {
+		t.Error("a version without a request is wanted")
+	}
+	b.SetProduction("shop", "v2")
+	if !b.IsWanted(other) {
+		t.Error("production is not wanted")
+	}
+	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, RetryAt: time.Now()})
+	if resp, _ := b.get(t, "v1.shop.apps.test", "/"); resp.Header.Get("Retry-After") != "1" {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
 }

@@ -35,7 +35,7 @@ func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 	out := map[svc.Ref]time.Time{}
 	for ref, v := range g.table.Load().versions {
 		s := v.stats
-		last := max(s.preview.last.Load(), s.production.last.Load())
+		last := s.last()
 		if len(s.listTunnels("")) > 0 {
 			last = time.Now().UnixNano()
 		}
@@ -44,6 +44,20 @@ func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 		}
 	}
 	return out
+}
+
+// wantedFor is how long a version is wanted after a request.
+const wantedFor = time.Hour
+
+// IsWanted reports whether ref is the production version of its project, or had a
+// request within the last hour.
+func (g *Gateway) IsWanted(ref svc.Ref) bool {
+	t := g.table.Load()
+	if p := t.projects[ref.Project]; p != nil && p.prod == ref.Version {
+		return true
+	}
+	v := t.versions[ref]
+	return v != nil && time.Since(time.Unix(0, v.stats.last())) < wantedFor
 }
 
 // Inflight is the number of requests that are in progress or held, without

@@ -65,6 +65,9 @@ func (s *stats) of(role svc.Role) *roleStats {
 	return &s.preview
 }
 
+// last is the time of the last request in any role, in unix nanoseconds, 0 for never.
+func (s *stats) last() int64 { return max(s.preview.last.Load(), s.production.last.Load()) }
+
 func (r *roleStats) lastTime() time.Time {
 	n := r.last.Load()
 	if n == 0 {

@@ -48,9 +48,20 @@ func (g *Gateway) take(x *request, w waiter) error {
 			if err := g.waitHeld(w, r.version.replaced, &starting, errNotStarted); err != nil {
 				return err
 			}
+		case svc.CodeOf(err) == svc.CodeRuntimeRestarting:
+			g.asked(x)
+			return err
 		default:
 			return err
 		}
+	}
+}
+
+// asked records and reports a request to a version that is restarted after a wait.
+func (g *Gateway) asked(x *request) {
+	x.claim.version.stats.of(x.claim.role).last.Store(x.start.UnixNano())
+	if g.cfg.Asked != nil {
+		g.cfg.Asked(x.claim.ref())
 	}
 }
 
@@ -82,6 +93,8 @@ func (x *request) takeVersion(r route, secret svc.Secret) error {
 		return errStatus(v)
 	case v.state.Starting:
 		return errStarting
+	case !v.state.RetryAt.IsZero():
+		return errRestarting(v, x.start)
 	case v.upstream == nil:
 		return errNoRuntime(v)
 	case !v.upstream.acquire():

@@ -56,6 +56,9 @@ type Runtimes interface {
 	// Start fetches the bundle if necessary, and returns when the worker serves. Its
 	// errors are written for users.
 	Start(ctx context.Context, ref svc.Ref) error
+	// Revive returns nil when a ready version serves, and starts its runtime if it does
+	// not. The error is Conflict, version_not_serving, if that fails or ctx ends first.
+	Revive(ctx context.Context, ref svc.Ref) error
 	// Stop ends a running deploy or start, and the process.
 	Stop(ctx context.Context, ref svc.Ref) error
 	// Purge deletes the files of a destroyed version other than its data.

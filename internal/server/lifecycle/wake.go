@@ -14,10 +14,12 @@ import (
 // Wake starts an archived version: its status is deploying while its process starts,
 // then ready. It returns the record when the version serves, immediately if it
 // already does. After WakeWait it returns the record with status deploying, and the
-// wake continues. Concurrent calls share one wake.
+// wake continues. The runtime of a ready version that crashed is started now.
+// Concurrent calls share one wake.
 //
 // Errors: Unavailable, wake_failed (the version is archived again); Conflict,
-// version_not_ready, for a version that was never ready; Gone, version_destroyed;
+// version_not_serving, for a ready version whose runtime does not start, and
+// version_not_ready for a version that was never ready; Gone, version_destroyed;
 // NotFound. spec: [C9.7] [D17].
 func (s *Service) Wake(ctx context.Context, ref svc.Ref) (svc.Version, error) {
 	_, end, err := s.work.Begin(ctx)
@@ -74,8 +76,11 @@ func (s *Service) wake(ctx context.Context, w wake) error {
 	defer cancel()
 	began := time.Now()
 	v, serves, err := s.enterWake(own, w.ref)
-	if err != nil || serves {
+	if err != nil {
 		return err
+	}
+	if serves {
+		return s.revive(ctx, w.ref)
 	}
 	work, stop := context.WithCancelCause(own)
 	defer stop(nil)
@@ -114,6 +119,14 @@ func (s *Service) enterWake(ctx context.Context, ref svc.Ref) (v svc.Version, se
 	failpoint.Hit("lifecycle/wake/moved")
 	s.deps.Routes.StatusChanged(ref, v.Status)
 	return v, false, nil
+}
+
+// revive starts the runtime of a ready version if it does not serve. It ends before
+// WakeWait, so that the caller gets the error.
+func (s *Service) revive(ctx context.Context, ref svc.Ref) error {
+	ctx, cancel := context.WithTimeout(ctx, s.deps.WakeWait*2/3)
+	defer cancel()
+	return s.deps.Runtimes.Revive(ctx, ref)
 }
 
 // isWaking reports whether v is being woken rather than deployed.

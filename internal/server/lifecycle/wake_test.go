@@ -3,6 +3,7 @@ package lifecycle_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -63,5 +64,25 @@ func TestWakeWhenFailed(t *testing.T) {
 	if err := <-again; err != nil {
 		t.Error(err)
 	}
+	d.expect(t, r, svc.StatusReady, true, true)
+}
+
+// TestWakeOfAReadyVersion: the runtime of a ready version that crashed is started, and
+// the caller learns why it does not start.
+func TestWakeOfAReadyVersion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.add(t, "v1", registrytest.ToReady()...)
+	d := w.start(t)
+	if v, err := d.Wake(t.Context(), r); err != nil || v.Status != svc.StatusReady || !slices.Equal(d.log(), []string{"revive v1"}) {
+		t.Errorf("%s %v, calls %v", v.Status, err, d.log())
+	}
+	d.before = func(ctx context.Context, call string, _ svc.Ref) error {
+		if _, limited := ctx.Deadline(); !limited {
+			t.Errorf("%s has no limit", call)
+		}
+		return svc.Errorf(svc.Conflict, svc.CodeVersionNotServing, "boom")
+	}
+	registrytest.WantError(t, errOf(d.Wake(t.Context(), r)), svc.Conflict, "version_not_serving")
 	d.expect(t, r, svc.StatusReady, true, true)
 }

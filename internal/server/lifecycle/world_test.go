@@ -217,6 +217,15 @@ func (d *daemon) WakeDone(time.Duration) {
 // runtimes implements lifecycle.Runtimes, whose Stop conflicts with the Service's.
 type runtimes struct{ *daemon }
 
+// Revive has no wait that the end of ctx could interrupt.
+func (r runtimes) Revive(ctx context.Context, v svc.Ref) error {
+	err := r.call(ctx, "revive", v)
+	if err != nil && err == ctx.Err() { //nolint:errorlint // the error of call itself
+		return nil
+	}
+	return err
+}
+
 func (r runtimes) Stop(ctx context.Context, v svc.Ref) error {
 	if err := r.call(ctx, "stop", v); err != nil {
 		return err

@@ -13,8 +13,8 @@ import (
 // record shows the progress. For the current production it returns a promotion with
 // the status unchanged.
 //
-// Errors: NotFound; Gone version_destroyed; Conflict version_not_ready or
-// promote_in_progress; Precondition production_moved if the production is not the
+// Errors: NotFound; Gone version_destroyed; Conflict version_not_ready,
+// version_not_serving or promote_in_progress; Precondition production_moved if the production is not the
 // expected one; Unavailable shutting_down.
 // spec: [C8.1] [C8.2].
 func (s *Service) Promote(ctx context.Context, ref svc.Ref, req svc.PromoteRequest) (svc.Promotion, error) {
@@ -55,13 +55,24 @@ func (s *Service) create(ctx context.Context, ref svc.Ref, req svc.PromoteReques
 	}
 	if p.ProdVersionID == ref.Version {
 		op.Status, op.FinishedAt = svc.PromotionUnchanged, op.CreatedAt
-	} else if err := ready(v); err != nil {
+	} else if err := s.serves(ctx, v); err != nil {
 		return svc.Promotion{}, err
 	}
 	if err := s.deps.Promotions.CreatePromotion(ctx, op); err != nil {
 		return svc.Promotion{}, err
 	}
 	return op, nil
+}
+
+// serves returns an error for a version that cannot become production now. It starts
+// the runtime of a ready version that does not serve, within StepLimit.
+func (s *Service) serves(ctx context.Context, v svc.Version) error {
+	if err := ready(v); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.deps.StepLimit)
+	defer cancel()
+	return s.deps.Runtimes.Revive(ctx, v.Ref)
 }
 
 // ready returns an error for a version that cannot become production. spec: [C8.5].

@@ -51,6 +51,28 @@ func TestPromoteAndRollBack(t *testing.T) {
 	w.check(t, d.gateway, "v1")
 }
 
+// TestPromoteOfAVersionThatDoesNotServe: the production stays.
+func TestPromoteOfAVersionThatDoesNotServe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.addReady(t, "v1")
+	w.addReady(t, "v2")
+	d := w.start(t, nil)
+	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+		t.Fatal(err)
+	}
+	d.gateway.down = svc.Errorf(svc.Conflict, svc.CodeVersionNotServing, "boom")
+	for range 2 { // the first leaves nothing behind
+		if _, err := d.Promote(t.Context(), ref("v2"), svc.PromoteRequest{}); svc.CodeOf(err) != svc.CodeVersionNotServing {
+			t.Errorf("Promote: %v", err)
+		}
+	}
+	w.check(t, d.gateway, "v1")
+	d.gateway.down = nil
+	d.promote(t, w, "v2")
+	w.check(t, d.gateway, "v2")
+}
+
 // TestPromoteWhenDone: a client that has read that a promotion is done can start the
 // next.
 func TestPromoteWhenDone(t *testing.T) {

@@ -78,6 +78,13 @@ type Routes interface {
 	StatusChanged(ref svc.Ref, status svc.Status)
 }
 
+// Runtimes starts the runtimes of ready versions.
+type Runtimes interface {
+	// Revive returns nil when a ready version serves, and starts its runtime if it does
+	// not. The error is Conflict, version_not_serving, if that fails or ctx ends first.
+	Revive(ctx context.Context, ref svc.Ref) error
+}
+
 // Observer counts, for metrics. Its method does not block.
 type Observer interface {
 	PromoteDone(result string, took time.Duration) // "done" or "failed"
@@ -92,6 +99,7 @@ type Deps struct {
 	Gateway    Gateway
 	Websockets Websockets
 	Routes     Routes
+	Runtimes   Runtimes
 	Bucket     objstore.Bucket // SVC_RUNTIME_BUCKET: holds {project}/production.json
 	Logger     *slog.Logger
 	Observer   Observer // nil: no counting
@@ -122,8 +130,8 @@ func New(deps Deps) (*Service, error) {
 	switch {
 	case deps.Projects == nil || deps.Versions == nil || deps.Promotions == nil || deps.Journals == nil:
 		return nil, errors.New("promote: registry required")
-	case deps.Gateway == nil || deps.Websockets == nil || deps.Routes == nil:
-		return nil, errors.New("promote: gateway, websockets and routes required")
+	case deps.Gateway == nil || deps.Websockets == nil || deps.Routes == nil || deps.Runtimes == nil:
+		return nil, errors.New("promote: gateway, websockets, routes and runtimes required")
 	case deps.Bucket == nil || deps.Logger == nil:
 		return nil, errors.New("promote: bucket and logger required")
 	}

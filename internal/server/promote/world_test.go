@@ -85,6 +85,7 @@ type fakeGateway struct {
 	held     map[string]chan struct{} // closed by Release
 	events   []string
 	inflight chan struct{} // DrainProduction waits until it is closed; nil: nothing in flight
+	down     error         // of Revive
 }
 
 func newFakeGateway() *fakeGateway {
@@ -136,6 +137,12 @@ func (g *fakeGateway) DrainProduction(ctx context.Context, _ string) error {
 	}
 }
 
+func (g *fakeGateway) Revive(context.Context, svc.Ref) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.down
+}
+
 func (g *fakeGateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -182,7 +189,7 @@ type daemon struct {
 
 func (w *world) deps(g *fakeGateway, done results) promote.Deps {
 	return promote.Deps{
-		Projects: w, Versions: w, Promotions: w, Journals: w, Gateway: g, Websockets: g, Routes: g,
+		Projects: w, Versions: w, Promotions: w, Journals: w, Gateway: g, Websockets: g, Routes: g, Runtimes: g,
 		Bucket: w.bucket, Logger: slog.New(slog.DiscardHandler), Observer: done,
 	}
 }

@@ -1,11 +1,9 @@
 package supervisor_test
 
 import (
-	"errors"
 	"os"
-	"syscall"
+	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -26,11 +24,7 @@ func TestArchiveOfRunningVersion(t *testing.T) {
 	if err := h.StopVersion(t.Context(), spec.Ref); err != nil {
 		t.Fatal(err)
 	}
-	for _, pid := range []int{e.PID, e.WorkerdPID} {
-		if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-			t.Errorf("process %d still runs: %v", pid, err)
-		}
-	}
+	awaitExit(t, e.PID, e.WorkerdPID)
 }
 
 // TestConcurrentArchive: of concurrent calls, all succeed and one archives.
@@ -44,11 +38,15 @@ func TestConcurrentArchive(t *testing.T) {
 	}
 	const callers = 3
 	removed, ends := make(chan struct{}, callers), make(chan error)
+	var running atomic.Int32
 	for range callers {
 		go func() {
 			ends <- h.Archive(t.Context(), spec, func() error {
+				if running.Add(1) > 1 {
+					t.Error("two calls archive at the same time")
+				}
+				defer running.Add(-1)
 				removed <- struct{}{}
-				time.Sleep(10 * time.Millisecond) // time for a wrong concurrent Archive
 				return os.RemoveAll(spec.Local.DataDir)
 			})
 		}()

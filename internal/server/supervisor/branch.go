@@ -13,8 +13,12 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// cutRetry is the interval at which a cut is retried while the runtime restarts.
-const cutRetry = 50 * time.Millisecond
+// The interval at which a cut is retried while the runtime restarts, and the longest
+// wait for a restart.
+const (
+	cutRetry = 50 * time.Millisecond
+	cutWait  = time.Second
+)
 
 // cut returns a cut from the worker host that runs, or from the next one if the
 // runtime restarts.
@@ -24,8 +28,11 @@ func (u *unit) cut(ctx context.Context) (branch.VersionCut, error) {
 		if !errors.Is(err, control.ErrClosed) {
 			return cut, err
 		}
-		if s := u.describe().State; s == svc.RuntimeCrashed || s == svc.RuntimeStopped {
-			return cut, unavailable(u.ref)
+		switch now := u.describe(); {
+		case now.State == svc.RuntimeCrashed || now.State == svc.RuntimeStopped:
+			return cut, unavailable(now)
+		case now.State == svc.RuntimeBackoff && time.Until(now.RetryAt) > cutWait:
+			return cut, restarting(now)
 		}
 		if backoff.Sleep(ctx, cutRetry) != nil {
 			return cut, context.Cause(ctx)
@@ -41,20 +48,21 @@ func (u *unit) cutNow(ctx context.Context) (branch.VersionCut, error) {
 	return p.client.Cut(ctx)
 }
 
-// archive is Supervisor.Archive. Unless the version runs, it stops the unit (took):
-// the next Open creates another.
+// archive is Supervisor.Archive. A unit without a watchdog is stopped (took): the next
+// Open creates another. A watchdog cannot start the runtime before archive returns.
 func (u *unit) archive(ctx context.Context, spec svc.RuntimeSpec, after func() error) (took bool, err error) {
-	if u.proc.alive() || u.watchdog.alive() {
+	if u.proc.alive() {
 		return false, svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "version %s still runs", u.ref)
 	}
-	u.stopped = true
+	took = u.watchdog == nil
+	u.stopped = took
 	if _, err := os.Lstat(spec.Local.DataDir); errors.Is(err, fs.ErrNotExist) {
-		return true, nil
+		return took, nil
 	}
 	if err := u.archiveData(ctx, spec); err != nil {
-		return true, err
+		return took, err
 	}
-	return true, after()
+	return took, after()
 }
 
 // archiveData archives the data with a worker host.

@@ -9,7 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// dataRetry is the RetryAfter while a runtime restarts.
+// dataRetry is the shortest RetryAfter while a runtime restarts.
 const dataRetry = time.Second
 
 // Data sends r to the worker host of a version that serves; only path and query of
@@ -27,11 +27,24 @@ func (s *Supervisor) Data(ref svc.Ref, r *http.Request) (*http.Response, error) 
 	case r.Context().Err() != nil:
 		return nil, fmt.Errorf("sending a data request to %s: %w", ref, err)
 	case svc.CodeOf(err) == svc.CodeRuntimeNotOpen || !errors.As(err, new(*svc.Error)): // the host or its control line ended
-		return nil, unavailable(ref).Because(err)
+		return nil, unavailable(svc.Runtime{Ref: ref}).Because(err)
 	}
 	return nil, err
 }
 
-func unavailable(ref svc.Ref) *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeRuntimeUnavailable, "the runtime of version %s does not serve", ref).After(dataRetry)
+// unavailable returns the error of a call that needs a runtime that serves.
+func unavailable(now svc.Runtime) *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeRuntimeUnavailable, "the runtime of version %s does not serve", now.Ref).After(retryAfter(now))
+}
+
+// restarting returns the error of a call that does not wait for the restart of a
+// crashed runtime.
+func restarting(now svc.Runtime) *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeRuntimeRestarting, "the runtime of version %s crashed and is restarted: %s", now.Ref, now.LastError).
+		After(retryAfter(now))
+}
+
+// retryAfter returns when a client should repeat a call.
+func retryAfter(now svc.Runtime) time.Duration {
+	return max(dataRetry, time.Until(now.RetryAt))
 }

@@ -1,8 +1,7 @@
 // Package supervisor runs one runtime per version: a worker host, which is a process
 // of our own binary in its own process group, with workerd as its child. It spawns
-// the host, sends it the verbs of the control line, pings it, restarts it with
-// backoff when it crashes or hangs, marks it svc.RuntimeCrashed in a crash loop, and
-// stops it.
+// the host, sends it the verbs of the control line, pings it, restarts it after each
+// crash or hang with a growing wait and without end, and stops it.
 //
 // Services of the server use it through the interfaces that they declare; package
 // daemon connects them. It imports package host/control for the control line.
@@ -11,8 +10,8 @@
 // Config.RunDir. The host ensures that its data directory has one host at a time.
 //
 // Concurrency: all methods are safe for concurrent use. The operations of one version
-// run one after another; StopVersion interrupts the running one. OnChange is called
-// in order for each version.
+// run one after another, restarts included; StopVersion interrupts the running one.
+// Only the running one publishes states. OnChange is called in order for each version.
 //
 // Failure: if the host or its workerd ends, the other ends too. When the daemon ends,
 // the control line ends and each host exits (package hostmain).

@@ -32,7 +32,7 @@ func (s *Supervisor) Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (sv
 	case ctx.Err() != nil:
 		return unfinished(began, svc.OutcomeCanceled, "the event was canceled"), nil //nolint:nilerr // the outcome says it
 	case code == svc.CodeNotServing || code == svc.CodeRuntimeStopping:
-		return r, unavailable(ref).Because(err)
+		return r, unavailable(svc.Runtime{Ref: ref}).Because(err)
 	case errors.As(err, new(*svc.Error)):
 		return r, err
 	}
@@ -63,15 +63,28 @@ func (s *Supervisor) serving(ref svc.Ref) (*process, error) {
 	if err != nil && !errors.Is(err, svc.Conflict) {
 		return nil, err
 	}
-	if err != nil || u.state() != svc.RuntimeServing {
-		return nil, unavailable(ref)
+	if err != nil {
+		return nil, unavailable(svc.Runtime{Ref: ref})
+	}
+	now := u.describe()
+	if now.State != svc.RuntimeServing {
+		return nil, unavailable(now)
 	}
 	p := u.current.Load()
+	if p.ended() { // it has just crashed
+		return nil, unavailable(now)
+	}
+	return p, nil
+}
+
+// ended reports whether the control line has ended, which is the first sign of the end
+// of a process.
+func (p *process) ended() bool {
 	select {
-	case <-p.client.Ended(): // it has just crashed
-		return nil, unavailable(ref)
+	case <-p.client.Ended():
+		return true
 	default:
-		return p, nil
+		return false
 	}
 }
 

@@ -1,7 +1,6 @@
 package supervisor_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -131,16 +130,15 @@ func TestKilledDaemon(t *testing.T) {
 func TestUnresponsive(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(c *supervisor.Config) {
-		c.PingEvery, c.PingTimeout = 20*time.Millisecond, 2*time.Second
+		c.PingEvery, c.PingTimeout = 20*time.Millisecond, 4*time.Second
 	})
-	first := h.mustServe(h.spec(`export default { fetch(req) { if (req.url.endsWith("spin")) for (;;) {} return new Response("hello") } }`, nil))
+	spec := h.spec(`export default { fetch(req) { if (req.url.endsWith("spin")) for (;;) {} return new Response("hello") } }`, nil)
+	first := h.mustServe(spec)
 	h.want(first, "/", "hello")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if _, _, err := get(ctx, first.Socket, "/spin"); err == nil || ctx.Err() != nil {
-		t.Errorf("spin: %v", err)
+	if _, _, err := get(t.Context(), first.Socket, "/spin"); err == nil {
+		t.Error("the loop ended")
 	}
-	h.want(h.await(svc.RuntimeServing, 2), "/", "hello")
+	h.serves(spec.Ref, "hello")
 	awaitExit(t, first.PID, first.WorkerdPID)
 	if r := h.Runtimes()[0]; !strings.HasPrefix(r.LastError, "unresponsive: ") {
 		t.Errorf("runtime: %+v", r)
@@ -160,30 +158,6 @@ func TestOutOfMemory(t *testing.T) {
 	if r := h.Runtimes()[0]; !strings.HasPrefix(r.LastError, "out_of_memory: ") {
 		t.Errorf("runtime: %+v", r)
 	}
-}
-
-func TestCrashLoop(t *testing.T) {
-	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Policy.Limit = 4 })
-	spec := h.spec(hello, nil)
-	first := h.mustServe(spec)
-	module := filepath.Join(spec.Local.BundleDir, "modules", "index.js")
-	if err := os.WriteFile(module, []byte(`throw new Error("boom")`), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	kill(t, first.WorkerdPID)
-	h.await(svc.RuntimeCrashed, 1)
-	r := h.Runtimes()[0]
-	if r.Restarts != 3 || !strings.HasPrefix(r.LastError, "startup_exception: ") || r.Endpoint != (svc.Endpoint{}) {
-		t.Errorf("runtime: %+v", r)
-	}
-	if _, err := h.Serve(t.Context(), spec.Ref); svc.CodeOf(err) != "runtime_not_open" {
-		t.Errorf("Serve: %v", err)
-	}
-	if err := os.WriteFile(module, []byte(hello), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	h.want(h.mustServe(spec), "/", "hello")
 }
 
 func TestStuckHost(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -42,14 +43,8 @@ type harness struct {
 	base string // directory of bundles and data
 
 	mu      sync.Mutex
-	changes []change
+	changes []svc.Runtime
 	news    chan struct{} // closed at the next change
-}
-
-type change struct {
-	ref   svc.Ref
-	state svc.RuntimeState
-	at    svc.Endpoint
 }
 
 func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
@@ -57,10 +52,10 @@ func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 	run := svctest.ShortDir(t)
 	h := &harness{t: t, run: run, base: t.TempDir(), news: make(chan struct{})}
 	cfg := config(workerdtest.Binary(t), run)
-	cfg.OnChange = func(ref svc.Ref, s svc.RuntimeState, e svc.Endpoint) {
+	cfg.OnChange = func(now svc.Runtime) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		h.changes = append(h.changes, change{ref, s, e})
+		h.changes = append(h.changes, now)
 		close(h.news)
 		h.news = make(chan struct{})
 	}
@@ -87,7 +82,10 @@ func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 func config(workerd, run string) supervisor.Config {
 	return supervisor.Config{
 		Logger: slog.New(slog.DiscardHandler), HostCommand: svctest.Command("runtime-host"), Workerd: workerd, RunDir: run,
-		Policy: supervisor.Policy{Min: time.Millisecond}, Host: svc.HostConfig{Storage: storage(filepath.Join(run, "store"))},
+		Policy: supervisor.Policy{Min: time.Millisecond},
+		Host:   svc.HostConfig{Storage: storage(filepath.Join(run, "store")), StartTimeout: svctest.Patience},
+		// A busy machine is slow; tests of these limits set their own.
+		PingTimeout: svctest.Patience, Grace: time.Minute,
 	}
 }
 
@@ -105,10 +103,10 @@ func (h *harness) await(state svc.RuntimeState, n int) svc.Endpoint {
 		h.mu.Lock()
 		seen, news := 0, h.news
 		for _, c := range h.changes {
-			if c.state == state {
+			if c.State == state {
 				if seen++; seen == n {
 					h.mu.Unlock()
-					return c.at
+					return c.Endpoint
 				}
 			}
 		}
@@ -116,7 +114,7 @@ func (h *harness) await(state svc.RuntimeState, n int) svc.Endpoint {
 		select {
 		case <-news:
 		case <-limit:
-			h.t.Fatalf("state %s was not reported %d times: %+v; runtimes %+v", state, n, h.changes, h.Runtimes())
+			h.t.Fatalf("state %s was not reported %d times: %s; runtimes %+v", state, n, h.states(), h.Runtimes())
 		}
 	}
 }
@@ -126,7 +124,7 @@ func (h *harness) states() string {
 	defer h.mu.Unlock()
 	var list []string
 	for _, c := range h.changes {
-		list = append(list, string(c.state))
+		list = append(list, string(c.State))
 	}
 	return strings.Join(list, " ")
 }
@@ -230,6 +228,20 @@ func (h *harness) want(e svc.Endpoint, path, want string) {
 	if err != nil || status != http.StatusOK || body != want {
 		h.t.Errorf("GET %s: %d %q %v, want %q", path, status, body, err, want)
 	}
+}
+
+// serves waits until the version answers: a busy machine may have a worker killed that
+// answers no ping in time.
+func (h *harness) serves(ref svc.Ref, want string) {
+	h.t.Helper()
+	svctest.Succeeds(h.t, "the version to serve", func() error {
+		now, _ := h.Runtime(ref)
+		status, body, err := get(h.t.Context(), now.Endpoint.Socket, "/")
+		if err == nil && (status != http.StatusOK || body != want) {
+			err = fmt.Errorf("%s: %d %q", now.State, status, body)
+		}
+		return err
+	})
 }
 
 // runDaemon serves the version whose spec is in the file args[2], prints its endpoint,

@@ -2,68 +2,46 @@ package supervisor
 
 import (
 	"cmp"
-	"slices"
+	"math/rand/v2"
 	"time"
 )
 
-// Policy says when a crashed runtime is restarted. Zero fields mean the defaults.
+// Policy says when a crashed runtime is started again: the wait doubles with each crash
+// and never becomes endless. Zero fields mean the defaults.
 type Policy struct {
-	Min    time.Duration // wait after the first crash
-	Max    time.Duration // longest wait; each wait is twice the previous one
-	Limit  int           // number of crashes within Window that is a crash loop
-	Window time.Duration
+	Min    time.Duration // longest wait after the first crash
+	Max    time.Duration // longest wait of a version for which Config.Wanted is true
+	Idle   time.Duration // longest wait of other versions
+	Asked  time.Duration // a request to a version that had served ends its wait this long after the crash
+	Urgent time.Duration // Revive ends a wait this long after the crash
 	Stable time.Duration // uptime after which the wait starts at Min again
 }
 
 func (p Policy) orDefault() Policy {
 	return Policy{
-		Min: cmp.Or(p.Min, 100*time.Millisecond), Max: cmp.Or(p.Max, 30*time.Second),
-		Limit: cmp.Or(p.Limit, 5), Window: cmp.Or(p.Window, time.Minute), Stable: cmp.Or(p.Stable, time.Minute),
+		Min: cmp.Or(p.Min, 100*time.Millisecond), Max: cmp.Or(p.Max, time.Minute), Idle: cmp.Or(p.Idle, 10*time.Minute),
+		Asked: cmp.Or(p.Asked, 10*time.Second), Urgent: cmp.Or(p.Urgent, time.Second), Stable: cmp.Or(p.Stable, time.Minute),
 	}
 }
 
-// crash is one end of a runtime that was not requested.
-type crash struct {
-	at     time.Time
-	uptime time.Duration // 0 for a failed start
-}
-
-// next decides from the crashes so far, oldest first: restart after wait, or, for a
-// crash loop, again false.
-func (p Policy) next(crashes []crash) (wait time.Duration, again bool) {
-	if len(crashes) == 0 {
-		return 0, true
+// longest returns the longest wait after a number of crashes in a row.
+func (p Policy) longest(crashes int, wanted bool) time.Duration {
+	limit := p.Idle
+	if wanted {
+		limit = p.Max
 	}
-	last := crashes[len(crashes)-1].at
-	recent, inRow := 0, 0
-	for _, d := range slices.Backward(crashes) {
-		if last.Sub(d.at) < p.Window {
-			recent++
-		}
-		inRow++
-		if d.uptime >= p.Stable {
+	wait := p.Min
+	for range crashes - 1 {
+		if wait *= 2; wait >= limit {
 			break
 		}
 	}
-	if recent >= p.Limit {
-		return 0, false
-	}
-	wait = p.Min
-	for range inRow - 1 {
-		if wait *= 2; wait >= p.Max {
-			return p.Max, true
-		}
-	}
-	return wait, true
+	return min(wait, limit)
 }
 
-// trim drops crashes that no longer affect next.
-func (p Policy) trim(crashes []crash) []crash {
-	for i := len(crashes) - 1; i > 0; i-- {
-		if crashes[i].uptime >= p.Stable {
-			return crashes[i:]
-		}
-	}
-	const enough = 64 // crashes after which the wait is Max
-	return crashes[max(0, len(crashes)-enough):]
+// wait returns a random wait between half of the longest one and the longest one, so
+// that versions that crashed together do not start together.
+func (p Policy) wait(crashes int, wanted bool) time.Duration {
+	half := p.longest(crashes, wanted) / 2
+	return half + rand.N(half+1) //nolint:gosec // not a secret
 }

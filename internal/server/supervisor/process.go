@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	stopSlack   = 2 * time.Second // time to close the data, after the grace
-	noticeWait  = 2 * time.Second // time between the end of the control line and the exit
-	maxHostLog  = 1 << 20         // bytes; a larger host.log is truncated
+	stopSlack   = 2 * time.Second  // time to close the data, after the grace
+	noticeWait  = 10 * time.Second // time between the end of the control line and the exit
+	maxHostLog  = 1 << 20          // bytes; a larger host.log is truncated
 	hostLogName = "host.log"
 )
 

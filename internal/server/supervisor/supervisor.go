@@ -46,10 +46,15 @@ type Config struct {
 	Grace       time.Duration // for requests in flight when a version stops
 	Policy      Policy
 
-	// OnChange is called for every change of state, in order for each version, before
-	// the method that caused the change returns. It must not call methods for the same
-	// version and must not block for long.
-	OnChange func(ref svc.Ref, state svc.RuntimeState, e svc.Endpoint)
+	// Wanted reports whether visitors want a version: after a crash it waits at most
+	// Policy.Max, else Policy.Idle. Nil: every version is wanted.
+	Wanted func(ref svc.Ref) bool
+
+	// OnChange is called for every change of State and RetryAt, in order for each
+	// version, before the method that caused the change returns. It must not call
+	// methods for the same version and must not block for long. Memory and descriptors
+	// are not measured.
+	OnChange func(r svc.Runtime)
 	// OnRestart is called before a restart with its reason: a code of
 	// workerd.Explain, "unresponsive", "host_exited" or the code of an error.
 	OnRestart func(ref svc.Ref, reason string)
@@ -100,7 +105,10 @@ func (c *Config) defaults() {
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.Policy = c.Policy.orDefault()
 	if c.OnChange == nil {
-		c.OnChange = func(svc.Ref, svc.RuntimeState, svc.Endpoint) {}
+		c.OnChange = func(svc.Runtime) {}
+	}
+	if c.Wanted == nil {
+		c.Wanted = func(svc.Ref) bool { return true }
 	}
 	if c.OnRequests == nil {
 		c.OnRequests = func([]svc.RequestCount) {}
@@ -136,7 +144,7 @@ func clearRunDir(dir string) error {
 }
 
 // Open spawns the worker host of a version, which opens the data. If a runtime with
-// the same spec is open, Open does nothing, unless it is crashed.
+// the same spec is open or restarting, Open does nothing.
 func (s *Supervisor) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	if err := s.clean(); err != nil {
 		return err
@@ -168,8 +176,9 @@ func (s *Supervisor) Prepare(ctx context.Context, ref svc.Ref) (p svc.Prepared, 
 }
 
 // Serve starts the worker of an open version and returns when every socket listens;
-// from then on the runtime is restarted after crashes. Idempotent. After an error the
-// runtime is crashed: Open it again, or stop it.
+// from then on the runtime is restarted after each crash. Idempotent; while the runtime
+// restarts, the error is Unavailable, runtime_restarting. After another error the
+// runtime is crashed: Open it again, Restart it, or stop it.
 func (s *Supervisor) Serve(ctx context.Context, ref svc.Ref) (svc.Endpoint, error) {
 	u, err := s.unit(ref, false)
 	if err != nil {
@@ -184,7 +193,8 @@ func (s *Supervisor) Serve(ctx context.Context, ref svc.Ref) (svc.Endpoint, erro
 }
 
 // Cut returns a cut of a version's data from its runtime. It waits for a runtime that
-// is starting.
+// is starting; if the next start is not soon, the error is Unavailable,
+// runtime_restarting.
 func (s *Supervisor) Cut(ctx context.Context, ref svc.Ref) (cut branch.VersionCut, err error) {
 	u, err := s.unit(ref, false)
 	if err != nil {
@@ -194,10 +204,10 @@ func (s *Supervisor) Cut(ctx context.Context, ref svc.Ref) (cut branch.VersionCu
 	return cut, notOpen(ref, err)
 }
 
-// Archive ships the data of a version without a runtime to the object store, with a
-// temporary worker host, and then calls after, before the version can be opened again.
-// Without a data directory it does nothing. Idempotent. A version that runs is a
-// Conflict, runtime_open, and is not stopped.
+// Archive ships the data of a version without a runtime, or whose runtime waits after a
+// crash, to the object store, with a temporary worker host, and then calls after, before
+// the version can be opened again. Without a data directory it does nothing. Idempotent.
+// A version that runs is a Conflict, runtime_open, and is not stopped.
 func (s *Supervisor) Archive(ctx context.Context, spec svc.RuntimeSpec, after func() error) error {
 	if err := s.clean(); err != nil {
 		return err
@@ -269,7 +279,7 @@ func (s *Supervisor) Runtimes() []svc.Runtime {
 	s.mu.Unlock()
 	out := make([]svc.Runtime, len(units))
 	for i, u := range units {
-		out[i] = u.describe()
+		out[i] = measured(u.describe())
 	}
 	slices.SortFunc(out, func(a, b svc.Runtime) int {
 		return cmp.Or(cmp.Compare(a.Ref.Project, b.Ref.Project), cmp.Compare(a.Ref.Version, b.Ref.Version))

@@ -17,15 +17,16 @@ type unit struct {
 	log *slog.Logger
 	ref svc.Ref
 
-	ops chan struct{} // holds one token while open, prepare, serve or stop run
+	ops chan struct{} // holds one token while an operation or a change by the watchdog runs
 
-	// Owned by the holder of ops, except that a running watchdog owns proc and
-	// crashes.
+	// Owned by the holder of ops, who also publishes each change of state.
 	spec     svc.RuntimeSpec
 	proc     *process
-	crashes  []crash
-	watchdog *watchdog
+	crashes  int       // in a row: since the last process that was stable
+	watchdog *watchdog // nil unless the runtime is to serve
 	stopped  bool
+
+	asked, urgent chan struct{} // end a wait earlier; each has room for one signal
 
 	current atomic.Pointer[process] // the newest with open data; it may have exited
 
@@ -36,13 +37,16 @@ type unit struct {
 
 	mu        sync.Mutex // guards the fields below
 	status    svc.Runtime
-	stopping  int // stops that wait for ops
+	starts    int           // starts so far, also failed ones
+	changed   chan struct{} // closed at the next change of state
+	stopping  int           // stops that wait for ops
 	interrupt context.CancelCauseFunc
 }
 
 func newUnit(cfg Config, ref svc.Ref) *unit {
 	return &unit{
 		cfg: cfg, ref: ref, ops: make(chan struct{}, 1), status: svc.Runtime{Ref: ref, State: svc.RuntimeStopped},
+		asked: make(chan struct{}, 1), urgent: make(chan struct{}, 1), changed: make(chan struct{}),
 		log: cfg.Logger.With("project", ref.Project, "version", ref.Version),
 	}
 }
@@ -74,7 +78,7 @@ var errStopping = svc.Errorf(svc.Unavailable, svc.CodeRuntimeStopping, "the vers
 
 // open is Supervisor.Open.
 func (u *unit) open(ctx context.Context, spec svc.RuntimeSpec) error {
-	alive := u.watchdog.alive() || u.proc.alive()
+	alive := u.watchdog != nil || u.proc.alive()
 	switch {
 	case alive && u.spec.Same(spec):
 		return nil
@@ -82,8 +86,8 @@ func (u *unit) open(ctx context.Context, spec svc.RuntimeSpec) error {
 		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "version %s runs with other settings", u.ref).
 			WithHint("stop it first")
 	}
-	u.spec, u.crashes, u.watchdog = spec, nil, nil
-	u.set(svc.RuntimeStarting, svc.Endpoint{}, nil)
+	u.spec = spec
+	u.starting()
 	proc, err := u.launch(ctx)
 	if err != nil {
 		u.set(svc.RuntimeCrashed, svc.Endpoint{}, err)
@@ -123,25 +127,45 @@ func (u *unit) prepare(ctx context.Context) (svc.Prepared, error) {
 
 // serve is Supervisor.Serve.
 func (u *unit) serve(ctx context.Context) (svc.Endpoint, error) {
-	if u.watchdog.alive() {
+	if u.watchdog != nil {
 		now := u.describe()
 		if now.State != svc.RuntimeServing {
-			return svc.Endpoint{}, svc.Errorf(svc.Unavailable, svc.CodeRuntimeRestarting, "the version's runtime is being restarted: %s", now.LastError)
+			return svc.Endpoint{}, restarting(now)
 		}
 		return now.Endpoint, nil
 	}
 	if !u.proc.alive() {
 		return svc.Endpoint{}, errStopped
 	}
-	e, err := u.proc.serve(ctx)
-	if err != nil {
-		u.proc.stop(context.WithoutCancel(ctx), 0)
+	if err := u.serveWith(ctx, u.proc); err != nil {
 		u.set(svc.RuntimeCrashed, svc.Endpoint{}, err)
 		return svc.Endpoint{}, err
 	}
+	u.watchOver(ctx, u.proc, pause{})
+	return u.describe().Endpoint, nil
+}
+
+// serveWith starts the worker in p and publishes that it serves, or stops p.
+func (u *unit) serveWith(ctx context.Context, p *process) error {
+	e, err := p.serve(ctx)
+	if err != nil {
+		p.stop(context.WithoutCancel(ctx), 0)
+		return err
+	}
 	u.set(svc.RuntimeServing, e, nil)
-	u.watchdog = u.watchOver(context.WithoutCancel(ctx))
-	return e, nil
+	return nil
+}
+
+// restartAfter is Supervisor.Restart.
+func (u *unit) restartAfter(ctx context.Context, cause error) error {
+	switch {
+	case u.watchdog != nil:
+		return nil
+	case u.state() != svc.RuntimeCrashed:
+		return errStopped
+	}
+	u.watchOver(ctx, nil, u.crashed(ctx, cause, 0))
+	return nil
 }
 
 // stop stops the runtime and reports false if it was stopped already.
@@ -163,7 +187,7 @@ func (u *unit) stop(ctx context.Context) bool {
 		return false
 	}
 	u.stopped = true
-	u.watchdog.stop()
+	u.watchdog.stop() // it waits for ops at most
 	if u.proc.alive() {
 		u.proc.stop(ctx, u.cfg.Grace)
 	}
@@ -171,17 +195,48 @@ func (u *unit) stop(ctx context.Context) bool {
 	return true
 }
 
-// set changes the state and calls OnChange, in order.
+// starting publishes that a start begins.
+func (u *unit) starting() {
+	u.mu.Lock()
+	u.starts++
+	u.mu.Unlock()
+	u.set(svc.RuntimeStarting, svc.Endpoint{}, nil)
+}
+
+// set changes the state. The caller holds ops.
 func (u *unit) set(state svc.RuntimeState, e svc.Endpoint, cause error) {
+	u.change(func(r *svc.Runtime) { enter(r, state, e, cause) })
+}
+
+// enter changes the state of r. A nil cause keeps the last error.
+func enter(r *svc.Runtime, state svc.RuntimeState, e svc.Endpoint, cause error) {
+	r.State, r.Endpoint, r.Since, r.RetryAt = state, e, time.Now(), time.Time{}
+	if cause != nil {
+		r.LastError = text(cause)
+	}
+}
+
+// change changes the status and calls OnChange, in order.
+func (u *unit) change(f func(*svc.Runtime)) {
 	u.report.Lock()
 	defer u.report.Unlock()
 	u.mu.Lock()
-	u.status.State, u.status.Endpoint, u.status.Since = state, e, time.Now()
-	if cause != nil {
-		u.status.LastError = text(cause)
-	}
+	f(&u.status)
+	now, changed := u.status, u.changed
+	u.changed = make(chan struct{})
 	u.mu.Unlock()
-	u.cfg.OnChange(u.ref, state, e)
+	u.cfg.OnChange(now)
+	close(changed)
+}
+
+// look returns the status after its OnChange, the number of starts, and a channel that
+// is closed at the next change.
+func (u *unit) look() (now svc.Runtime, starts int, changed <-chan struct{}) {
+	u.report.Lock()
+	defer u.report.Unlock()
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.status, u.starts, u.changed
 }
 
 // text returns "<code>: <detail>" of an error.
@@ -201,8 +256,12 @@ func (u *unit) state() svc.RuntimeState {
 
 func (u *unit) describe() svc.Runtime {
 	u.mu.Lock()
-	r := u.status
-	u.mu.Unlock()
+	defer u.mu.Unlock()
+	return u.status
+}
+
+// measured returns r with the use of memory and descriptors by its processes.
+func measured(r svc.Runtime) svc.Runtime {
 	for _, pid := range []int{r.Endpoint.PID, r.Endpoint.WorkerdPID} {
 		if pid != 0 {
 			r.RSSBytes += rss(pid)
