@@ -24,17 +24,22 @@ var migrations embed.FS
 // applicationID marks a file as a registry: "svcR".
 const applicationID = 0x73766352
 
+const dirMode = 0o700
+
 // DB is an open registry.
 type DB struct {
 	file *sqlite.DB
 	lock *flock.Flock
 }
 
-// Open opens the registry at path, creates it if it is missing, and migrates it to
-// this program's version. It returns sqlite.ErrNewer for the file of a newer
-// program, sqlite.ErrForeign for a file that is not a registry, and Conflict
-// registry_in_use if another process has it open.
+// Open opens the registry at path, creates it and its directory if they are missing,
+// and migrates it to this program's version. It returns sqlite.ErrNewer for the file
+// of a newer program, sqlite.ErrForeign for a file that is not a registry, and
+// Conflict registry_in_use if another process has it open.
 func Open(ctx context.Context, path string) (*DB, error) {
+	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
+		return nil, fmt.Errorf("creating the directory of the registry %s: %w", path, err)
+	}
 	lock, err := lockFile(path)
 	if err != nil {
 		return nil, err

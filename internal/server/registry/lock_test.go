@@ -3,6 +3,7 @@ package registry_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/server/registry"
@@ -34,5 +35,27 @@ func TestOneUser(t *testing.T) {
 	}
 	if err := second.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDirectory: the directory of SVC_REGISTRY_DB is created; a path that cannot be one
+// is named.
+func TestDirectory(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	db, err := registry.Open(t.Context(), filepath.Join(dir, "a", "b", "registry.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(file, "registry.db")
+	if _, err := registry.Open(t.Context(), path); err == nil || !strings.Contains(err.Error(), path) {
+		t.Errorf("got %v", err)
 	}
 }
