@@ -118,10 +118,13 @@ func (m *Metrics) StepDone(step string, d time.Duration) {
 // StepTolerated counts a failed step after which lenient mode continued [D47].
 func (m *Metrics) StepTolerated(step string) { m.lenient.WithLabelValues(step).Inc() }
 
-// PromoteDone counts and times a promotion: result is its final status.
+// PromoteDone counts and times a promotion: result is its final status. One that is
+// unchanged took no time and is only counted.
 func (m *Metrics) PromoteDone(result string, d time.Duration) {
 	m.promotes.WithLabelValues(result).Inc()
-	m.promoteTime.Observe(d.Seconds())
+	if result != "unchanged" {
+		m.promoteTime.Observe(d.Seconds())
+	}
 }
 
 // WakeDone times a successful wake.

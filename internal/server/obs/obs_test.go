@@ -45,6 +45,7 @@ func TestMetrics(t *testing.T) {
 	m.StepDone("fetching", 10*time.Millisecond)
 	m.StepTolerated("preparing")
 	m.PromoteDone("done", time.Second)
+	m.PromoteDone("unchanged", 0)
 	m.JanitorDone("sweep", false)
 	m.JanitorDone("audit", true)
 	m.RuntimeRestarted("crash")
@@ -64,7 +65,7 @@ func TestMetrics(t *testing.T) {
 		`svc_deploys_total{result="ready"} 1`, `svc_deploys_total{result="failed"} 0`,
 		`svc_deploy_step_seconds_count{step="fetching"} 1`, `svc_deploy_lenient_total{step="preparing"} 1`,
 		`svc_deploy_queue_depth 3`, `svc_deploy_queue_max 10`, `svc_versions{status="ready"} 2`,
-		`svc_promotes_total{result="done"} 1`, `svc_promote_seconds_sum 1`,
+		`svc_promotes_total{result="done"} 1`, `svc_promotes_total{result="unchanged"} 1`, `svc_promote_seconds_sum 1`, `svc_promote_seconds_count 1`,
 		`svc_runtime_up{project="shop",version="v-1"} 1`, `svc_runtime_rss_bytes{project="shop",version="v-1"} 42`,
 		`svc_runtime_open_fds{project="shop",version="v-1"} 7`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,

@@ -23,6 +23,9 @@ func (s *Service) Promote(ctx context.Context, ref svc.Ref, req svc.PromoteReque
 		return svc.Promotion{}, err
 	}
 	op, err := s.create(ctx, ref, req)
+	if err == nil && op.Status == svc.PromotionUnchanged {
+		s.deps.Observer.PromoteDone(string(op.Status), 0)
+	}
 	if err != nil || op.Status != svc.PromotionRunning {
 		end()
 		return op, err

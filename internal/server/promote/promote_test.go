@@ -157,7 +157,8 @@ func TestPromoteUnchanged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.addReady(t, "v1")
-	d := w.start(t, nil)
+	counted := make(results, 1)
+	d := w.start(t, func(deps *promote.Deps) { deps.Observer = counted })
 	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +168,11 @@ func TestPromoteUnchanged(t *testing.T) {
 	}
 	if got, err := w.Promotion(t.Context(), "shop", op.ID); err != nil || got.Status != svc.PromotionUnchanged {
 		t.Errorf("its record is %+v, %v", got, err)
+	}
+	if len(counted) != 1 {
+		t.Error("it is not counted")
+	} else if result := <-counted; result != "unchanged" {
+		t.Errorf("it is counted as %s", result)
 	}
 	w.check(t, d.gateway, "v1")
 }

@@ -87,7 +87,7 @@ type Runtimes interface {
 
 // Observer counts, for metrics. Its method does not block.
 type Observer interface {
-	PromoteDone(result string, took time.Duration) // "done" or "failed"
+	PromoteDone(result string, took time.Duration) // "done", "failed" or "unchanged"
 }
 
 // Deps are the dependencies and settings of a Service.
