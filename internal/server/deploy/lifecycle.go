@@ -60,6 +60,17 @@ func (s *Service) Stop(ctx context.Context, ref svc.Ref) error {
 // RemoveRoutes removes the routes of a destroyed version.
 func (s *Service) RemoveRoutes(ref svc.Ref) { s.routes.remove(ref) }
 
+// DropBundle deletes the unpacked bundle of a version that is stopped; the next start
+// fetches it from the artifacts. Idempotent.
+func (s *Service) DropBundle(ctx context.Context, ref svc.Ref) error {
+	_, unlock, err := s.locks.Lock(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.bundles.remove(ref)
+}
+
 // Purge deletes the files of a destroyed version other than its data: its logs,
 // its cached bundle, and its bundle in the artifacts bucket. It does not touch
 // ARTIFACTS_DIR, which the operator owns. Idempotent.

@@ -86,8 +86,11 @@ func TestStartAgain(t *testing.T) {
 		if err := d.Stop(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.RemoveAll(w.cache()); err != nil {
+		if err := d.DropBundle(t.Context(), r); err != nil {
 			t.Fatal(err)
+		}
+		if left, err := os.ReadDir(filepath.Join(w.cache(), r.Project)); err != nil || len(left) > 0 {
+			t.Fatalf("left in the cache: %v, %v", left, err)
 		}
 		registrytest.Move(t, w.DB, r, svc.TriggerWake)
 		d.StatusChanged(r, svc.StatusDeploying)

@@ -75,8 +75,8 @@ func archivable(v svc.Version) error {
 	return nil
 }
 
-// finishArchive drains an archived version, stops its runtime and archives its data.
-// Idempotent.
+// finishArchive drains an archived version, stops its runtime, archives its data and
+// deletes its unpacked bundle. Idempotent.
 func (s *Service) finishArchive(ctx context.Context, ref svc.Ref) error {
 	s.drain(ctx, ref)
 	err := s.deps.Runtimes.Stop(ctx, ref)
@@ -86,6 +86,9 @@ func (s *Service) finishArchive(ctx context.Context, ref svc.Ref) error {
 		failpoint.Hit("lifecycle/archive/shipped")
 	}
 	if err == nil {
+		if err := s.deps.Runtimes.DropBundle(ctx, ref); err != nil {
+			s.logger(ref).WarnContext(ctx, "deleting the unpacked bundle of an archived version failed; it stays on the disk", "error", err)
+		}
 		return nil
 	}
 	s.logger(ref).ErrorContext(ctx, "archiving the data of a version failed; retrying at the next cleanup", "error", err)

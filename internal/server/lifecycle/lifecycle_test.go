@@ -44,6 +44,9 @@ func TestArchiveAndWake(t *testing.T) {
 	if diff := cmp.Diff(want, d.log()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	if len(d.dropped) != 2 {
+		t.Errorf("unpacked bundles were deleted %d times", len(d.dropped))
+	}
 	if d.status(r) != svc.StatusReady || d.woken != 1 {
 		t.Errorf("the published status is %q, %d wakes were counted", d.status(r), d.woken)
 	}

@@ -61,6 +61,9 @@ type Runtimes interface {
 	Revive(ctx context.Context, ref svc.Ref) error
 	// Stop ends a running deploy or start, and the process.
 	Stop(ctx context.Context, ref svc.Ref) error
+	// DropBundle deletes the unpacked bundle of a version that is stopped; Start
+	// fetches it again.
+	DropBundle(ctx context.Context, ref svc.Ref) error
 	// Purge deletes the files of a destroyed version other than its data.
 	Purge(ctx context.Context, ref svc.Ref) error
 }

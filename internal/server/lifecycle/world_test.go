@@ -80,6 +80,7 @@ type daemon struct {
 	routes   map[svc.Ref]svc.Status
 	archived map[svc.Ref]bool
 	calls    []string
+	dropped  []svc.Ref // unpacked bundles
 	woken    int
 }
 
@@ -171,6 +172,16 @@ func (d *daemon) stopRuntime(r svc.Ref) {
 		end()
 	}
 	d.up[r] = false
+}
+
+func (d *daemon) DropBundle(ctx context.Context, r svc.Ref) error {
+	if d.runs(r) {
+		return errors.New("the version runs")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.dropped = append(d.dropped, r)
+	return ctx.Err()
 }
 
 func (d *daemon) Purge(ctx context.Context, r svc.Ref) error {
