@@ -5,13 +5,15 @@ const (
 	CodeUsage              = "usage"
 	CodeNoToken            = "no_token"
 	CodeUnreachable        = "unreachable"
+	CodeWrongServer        = "wrong_server"
+	CodeCertificateUnknown = "certificate_unknown"
 	CodeFailed             = "failed"
 	CodeEventFailed        = "event_failed"
 	CodeConfigNotFound     = "config_not_found"
 	CodeConfigInvalid      = "config_invalid"
-	CodeConfigUnknownKey   = "config_unknown_key"
 	CodeConfigUnsupported  = "config_unsupported"
 	CodeConfigEnvUnknown   = "config_env_unknown"
+	CodeSecretMissing      = "secret_missing"
 	CodeSeedInvalid        = "seed_invalid"
 	CodeProjectUnnamed     = "project_unnamed"
 	CodeEntryMissing       = "entry_missing"
@@ -25,13 +27,15 @@ var clientCodes = []CodeInfo{
 	{CodeUsage, nil, "The command line is invalid.", "Read the help of the command."},
 	{CodeNoToken, nil, "The command needs a token, and none is set.", "Set the setting that the error names."},
 	{CodeUnreachable, nil, "The service does not answer.", "Check the address and that the service runs."},
+	{CodeWrongServer, nil, "The address is not that of the API, or its scheme is wrong.", "Correct the address as the error says."},
+	{CodeCertificateUnknown, nil, "The certificate of the server cannot be verified.", "Name the certificate authority as the error says, or correct the address."},
 	{CodeFailed, nil, "The command failed for a reason without a code.", "Read the message."},
 	{CodeEventFailed, []Kind{Unprocessable}, "The worker did not finish the event.", "Read the exception and the lines that the command printed."},
 	{CodeConfigNotFound, []Kind{Unprocessable}, "The project file cannot be found.", "Run the command in the worker's directory, or name one."},
 	{CodeConfigInvalid, []Kind{Unprocessable}, "The project file is invalid.", "Correct the line that the error names."},
-	{CodeConfigUnknownKey, []Kind{Unprocessable}, "The project file has an unknown key.", "Correct the key, or remove it."},
 	{CodeConfigUnsupported, []Kind{Unprocessable}, "The project file uses a feature that the service does not support.", "Remove the feature."},
 	{CodeConfigEnvUnknown, []Kind{Unprocessable}, "The project file does not define the environment.", "Use an environment that the error lists."},
+	{CodeSecretMissing, []Kind{Unprocessable}, "The project file requires a secret that the deploy does not set.", "Set it with --secrets-file or --var."},
 	{CodeSeedInvalid, []Kind{Unprocessable}, "A seed file or its name is invalid.", "Correct the file that the error names."},
 	{CodeProjectUnnamed, []Kind{Unprocessable}, "The project file has no name.", "Add a name, or use --project."},
 	{CodeEntryMissing, []Kind{Unprocessable}, "The entry module that main names does not exist.", "Correct main, or run the build of the project first."},

@@ -7,6 +7,7 @@ const (
 	CodeTooManyAttempts        = "too_many_attempts"
 	CodeVerifyFailed           = "verify_failed"
 	CodeMigrationFailed        = "migration_failed"
+	CodeMigrationTableMissing  = "migration_table_missing"
 	CodeSeedFailed             = "seed_failed"
 	CodeStartupFailed          = "startup_failed"
 	CodeStartupTimeout         = "startup_timeout"
@@ -31,6 +32,7 @@ var deployCodes = []CodeInfo{
 	{CodeTooManyAttempts, []Kind{Internal}, "The deploy was started several times and never passed this step.", "Read the daemon's log, and create a new version."},
 	{CodeVerifyFailed, []Kind{Unavailable}, "The probe through the gateway failed.", "Correct SVC_GATEWAY_VERIFY_URL: it must lead to this gateway and keep Host and headers."},
 	{CodeMigrationFailed, []Kind{Unprocessable}, "A migration failed; no part of its file was applied.", "Correct the migration and deploy again."},
+	{CodeMigrationTableMissing, []Kind{Unprocessable}, "A migration names a table that no migration and no seed created.", "Create the table in an earlier migration or in a seed, and deploy again."},
 	{CodeSeedFailed, []Kind{Unprocessable}, "A seed file could not be imported.", "Correct the file and deploy again."},
 	{CodeStartupFailed, []Kind{Unprocessable}, "workerd ended before the worker listened, and its output names no known cause.", "Read the log of the version."},
 	{CodeStartupTimeout, []Kind{Unprocessable}, "The worker did not start in time: a loop or an await at the top level of a module blocks it.", "Move the code into a handler."},

@@ -57,6 +57,15 @@ func escapePointer(s string) string {
 	return strings.NewReplacer("~", "~0", "/", "~1").Replace(s)
 }
 
+// HiddenEnv returns env with "(hidden, 11 bytes)" in place of each value; never nil.
+func HiddenEnv(env map[string]string) map[string]string {
+	hidden := make(map[string]string, len(env))
+	for k, v := range env {
+		hidden[k] = fmt.Sprintf("(hidden, %d bytes)", len(v))
+	}
+	return hidden
+}
+
 // PlatformEnv returns the platform variables of a version.
 func PlatformEnv(r Ref) map[string]string {
 	return map[string]string{EnvProjectID: r.Project, EnvVersionID: r.Version}

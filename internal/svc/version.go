@@ -82,6 +82,16 @@ func (v Version) ForkedFrom() string {
 	return v.ParentID
 }
 
+// Failure returns the step that failed and the code of its error [D16]; "" for a
+// version that has not failed.
+func (v Version) Failure() (step, code string) {
+	parts := strings.SplitN(v.Error, ": ", 3)
+	if v.Status != StatusFailed || len(parts) < 3 {
+		return "", ""
+	}
+	return parts[0], parts[1]
+}
+
 // StepRun is one row of a version's timeline.
 type StepRun struct {
 	Step      string

@@ -651,6 +651,12 @@ type PartHealth struct {
 	Status CheckStatus `json:"status"`
 }
 
+// PollTicket A bearer token that reads the record of this version, and nothing else. A pipeline that polls with it needs only the deploy token.
+type PollTicket struct {
+	ExpiresAt Time   `json:"expires_at"`
+	Token     string `json:"token"`
+}
+
 // Problem An error (RFC 9457).
 type Problem struct {
 	// Code Stable code for programs.
@@ -985,14 +991,20 @@ type Version struct {
 	ArtifactDigest string `json:"artifact_digest"`
 	CreatedAt      Time   `json:"created_at"`
 
-	// Env The overrides it was created with, those of its parent among them.
+	// Env The overrides it was created with, those of its parent among them; the values are hidden unless the request has `reveal=true`.
 	Env map[string]string `json:"env"`
 
 	// Error "<step>: <code>: <text>" when it failed, else "".
 	Error string `json:"error"`
 
+	// ErrorCode The code of the error; only of a failed version.
+	ErrorCode string `json:"error_code,omitempty,omitzero"`
+
 	// ErrorOutput The last console lines of a worker that did not start.
 	ErrorOutput string `json:"error_output,omitempty,omitzero"`
+
+	// ErrorStep The step that failed; only of a failed version.
+	ErrorStep string `json:"error_step,omitempty,omitzero"`
 
 	// ForkTXID Cut point in the parent's data: the position of the last transaction that the version began with, a decimal number.
 	// With one database it is that of the database (`12`); with several, each has its name, in the order of the names
@@ -1034,10 +1046,13 @@ type Version struct {
 
 // VersionAccepted Answer of create-version.
 type VersionAccepted struct {
-	ID         string `json:"id"`
-	PollURL    string `json:"poll_url"`
-	PreviewURL string `json:"preview_url"`
-	ProjectID  string `json:"project_id"`
+	ID string `json:"id"`
+
+	// PollTicket A bearer token that reads the record of this version, and nothing else. A pipeline that polls with it needs only the deploy token.
+	PollTicket *PollTicket `json:"poll_ticket,omitempty"`
+	PollURL    string      `json:"poll_url"`
+	PreviewURL string      `json:"preview_url"`
+	ProjectID  string      `json:"project_id"`
 
 	// Status Where a version is in its life.
 	Status VersionStatus `json:"status"`
@@ -1146,6 +1161,12 @@ type ListVersionsParams struct {
 type CreateVersionParams struct {
 	// IdempotencyKey Honoured for 24 hours; the same key with another body is refused with 422.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// GetVersionParams defines parameters for GetVersion.
+type GetVersionParams struct {
+	// Reveal Return the values of `env`.
+	Reveal *bool `form:"reveal,omitempty" json:"reveal,omitempty"`
 }
 
 // ImportDatabaseParams defines parameters for ImportDatabase.

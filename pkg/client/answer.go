@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ func read(resp *http.Response, err error, alsoWell ...int) ([]byte, error) {
 		return nil, transportError(err)
 	}
 	isProblem := strings.HasPrefix(resp.Header.Get("Content-Type"), api.ProblemContentType)
-	if ok := resp.StatusCode/100 == 2 || slices.Contains(alsoWell, resp.StatusCode); !ok || isProblem {
+	if ok := resp.StatusCode/100 == 2 || slices.Contains(alsoWell, resp.StatusCode); !ok || isProblem || fromGateway(resp) {
 		return nil, refusal(resp, body)
 	}
 	return body, nil
@@ -55,6 +56,12 @@ func unexpected(err error) error {
 func transportError(err error) error {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) && !isTimeout(err) {
 		return err
+	}
+	if _, refused := errors.AsType[*tls.CertificateVerificationError](err); refused {
+		return fmt.Errorf("%w: %w", ErrCertificate, err)
+	}
+	if errors.Is(err, http.ErrSchemeMismatch) {
+		return ErrScheme
 	}
 	return fmt.Errorf("%w: %w", ErrUnreachable, err)
 }

@@ -3,12 +3,15 @@ package client
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client/internal/raw"
 )
 
@@ -36,7 +39,8 @@ type Options struct {
 	// follows no redirect. Its Timeout does not apply to calls that carry files
 	// or wait for an archive: their only time limit is the context.
 	HTTP      *http.Client
-	UserAgent string // "" for "svcctl-go"
+	UserAgent string         // "" for "svcctl-go"
+	RootCAs   *x509.CertPool // of an https server; nil for those of the system. Ignored if HTTP is set
 }
 
 // Client calls the API of one service. Make one with [New].
@@ -44,6 +48,7 @@ type Client struct {
 	server  string // without a trailing slash
 	tokens  Tokens
 	agent   string
+	calls   *http.Client
 	raw     *raw.Client
 	slow    *raw.Client // for calls whose only time limit is the context
 	uploads *http.Client
@@ -58,18 +63,38 @@ func New(server string, tokens Tokens, opts Options) (*Client, error) {
 	}
 	tokens.Deploy = cmp.Or(tokens.Deploy, tokens.Admin)
 	tokens.Admin = cmp.Or(tokens.Admin, tokens.Deploy)
-	c := &Client{server: strings.TrimRight(server, "/"), tokens: tokens, agent: opts.UserAgent}
-	c.agent = cmp.Or(c.agent, "svcctl-go")
 	calls := opts.HTTP
 	if calls == nil {
-		calls = &http.Client{Timeout: requestTimeout, CheckRedirect: noRedirect}
+		calls = &http.Client{Timeout: requestTimeout, CheckRedirect: noRedirect, Transport: transport(opts.RootCAs)}
 	}
+	return connect(strings.TrimRight(server, "/"), tokens, cmp.Or(opts.UserAgent, "svcctl-go"), calls), nil
+}
+
+func connect(server string, tokens Tokens, agent string, calls *http.Client) *Client {
+	c := &Client{server: server, tokens: tokens, agent: agent, calls: calls}
 	upload := *calls
 	upload.Timeout = 0
 	c.uploads = &upload
 	c.raw = &raw.Client{Server: c.server + "/v1/", Client: retrier{calls}, RequestEditors: []raw.RequestEditorFn{c.identify}}
 	c.slow = &raw.Client{Server: c.raw.Server, Client: c.uploads, RequestEditors: c.raw.RequestEditors}
-	return c, nil
+	return c
+}
+
+// WithTicket returns a client that sends a poll ticket, which [Client.CreateVersion]
+// returned, instead of a token. It can read that version, and [Client.Wait] for it.
+func (c *Client) WithTicket(t api.PollTicket) *Client {
+	return connect(c.server, Tokens{Deploy: t.Token, Admin: t.Token}, c.agent, c.calls)
+}
+
+// transport is the standard one; roots nil leaves its certificates alone.
+func transport(roots *x509.CertPool) http.RoundTripper {
+	standard, ok := http.DefaultTransport.(*http.Transport)
+	if !ok || roots == nil {
+		return http.DefaultTransport
+	}
+	own := standard.Clone()
+	own.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
+	return own
 }
 
 // Server returns the address of the service, without a trailing slash.

@@ -15,6 +15,18 @@ import (
 // ErrUnreachable is wrapped by every error of a request that got no response.
 var ErrUnreachable = errors.New("the service does not answer")
 
+// ErrCertificate is wrapped by the error of a server whose certificate cannot be
+// verified.
+var ErrCertificate = errors.New("the certificate of the server cannot be verified")
+
+// ErrScheme is wrapped by the error of an https address at which the server speaks
+// plain HTTP.
+var ErrScheme = errors.New("the server speaks HTTP, not HTTPS: use an http:// address")
+
+// CodeWrongServer is the code of an answer that did not come from the API: that of the
+// gateway, or of a port that speaks HTTPS.
+const CodeWrongServer = "wrong_server"
+
 // Error is a refused request.
 type Error struct {
 	Problem    api.Problem   // Code is "" if the answer came from another program, such as a proxy
@@ -52,6 +64,10 @@ func CodeOf(err error) string {
 // refusal is the error of a response that is not 2xx.
 func refusal(resp *http.Response, body []byte) *Error {
 	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"))}
+	if p, ok := otherServer(resp, body); ok {
+		e.Problem = p
+		return e
+	}
 	if strings.Contains(resp.Header.Get("Content-Type"), "json") && json.Unmarshal(body, &e.Problem) == nil && e.Problem.Code != "" {
 		return e
 	}
@@ -61,6 +77,25 @@ func refusal(resp *http.Response, body []byte) *Error {
 		Hint:   "check that the address is that of a svcctl service and that nothing between changes its answers",
 	}
 	return e
+}
+
+// otherServer recognizes the answers that people get who mistook the address.
+func otherServer(resp *http.Response, body []byte) (p api.Problem, ok bool) {
+	p = api.Problem{Title: "Wrong server", Status: resp.StatusCode, Code: CodeWrongServer, RequestID: resp.Header.Get("X-Request-Id")}
+	switch {
+	case fromGateway(resp):
+		p.Detail, p.Hint = "the address is that of the gateway, which serves the workers", "use the address of the API, by default port 8790"
+	case resp.StatusCode == http.StatusBadRequest && strings.Contains(string(body), "HTTP request to an HTTPS server"):
+		p.Detail, p.Hint = "the server speaks HTTPS, not HTTP", "use an https:// address"
+	default:
+		return p, false
+	}
+	return p, true
+}
+
+// fromGateway reports whether the gateway or a worker behind it answered.
+func fromGateway(resp *http.Response) bool {
+	return resp.Header.Get("Svc-Error") != "" || resp.Header.Get("Svc-Version") != ""
 }
 
 // retryAfter parses a Retry-After header, in seconds.

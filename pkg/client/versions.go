@@ -28,10 +28,11 @@ func (c *Client) AllVersions(ctx context.Context, project string, status api.Ver
 	})
 }
 
-// CreateVersion creates a version and queues its deploy; [Client.Wait] follows
-// it. With v.Upload the result says where [Client.Upload] sends the bundle. For
-// 24 hours a repeat with the same idempotencyKey and body returns the same
-// version; "" sends no key. CreateVersion uses the deploy token.
+// CreateVersion creates a version and queues its deploy; [Client.Wait] follows it,
+// also with the poll ticket of the result ([Client.WithTicket]). With v.Upload the
+// result says where [Client.Upload] sends the bundle. For 24 hours a repeat with the
+// same idempotencyKey and body returns the same version; "" sends no key.
+// CreateVersion uses the deploy token.
 //
 // Codes: project_not_found, version_exists, queue_full, invalid_id,
 // host_too_long, invalid_digest, invalid_label, env_too_many_keys,
@@ -46,11 +47,19 @@ func (c *Client) CreateVersion(
 	return as[api.VersionAccepted](read(resp, err))
 }
 
-// Version returns a version.
+// Version returns a version, the values of its environment hidden.
 //
 // Codes: version_not_found.
 func (c *Client) Version(ctx context.Context, project, version string) (api.Version, error) {
-	resp, err := c.raw.GetVersion(ctx, project, version)
+	resp, err := c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{})
+	return as[api.Version](read(resp, err))
+}
+
+// RevealVersion returns a version with the values of its environment.
+//
+// Codes: version_not_found.
+func (c *Client) RevealVersion(ctx context.Context, project, version string) (api.Version, error) {
+	resp, err := c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{Reveal: or(true)})
 	return as[api.Version](read(resp, err))
 }
 

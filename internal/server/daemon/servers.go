@@ -13,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // startServers serves both ports.
@@ -48,7 +49,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		}),
 		Logs: logs{d.dirs}, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Routes: d, Registry: d.registry, Store: checks, Queue: d.registry,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
-		Tokens:    httpapi.Tokens{Deploy: deployToken, Admin: adminToken},
+		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
 	})

@@ -26,27 +26,32 @@ const (
 	roleNone   role = ""
 	roleDeploy role = "deploy"
 	roleAdmin  role = "admin"
+	rolePoll   role = "poll" // of a poll ticket; no operation requires it
 )
 
 // authenticator holds hashes of the tokens. Hashes have one length, so a comparison
 // takes the same time for every token that is sent [D6].
-type authenticator struct{ deploy, admin [sha256.Size]byte }
+type authenticator struct {
+	deploy, admin [sha256.Size]byte
+	tickets       pollTickets
+}
 
-// newAuthenticator returns an error if a role has no token.
-func newAuthenticator(t Tokens) (authenticator, error) {
+// newAuthenticator returns an error if a role has no token. key signs poll tickets.
+func newAuthenticator(t Tokens, key []byte) (authenticator, error) {
 	t.Deploy = cmp.Or(t.Deploy, t.Legacy)
 	t.Admin = cmp.Or(t.Admin, t.Legacy)
 	if t.Deploy == "" || t.Admin == "" {
 		return authenticator{}, errors.New("httpapi: both roles need a token: set SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN, or PLATFORM_TOKEN")
 	}
-	return authenticator{hash(t.Deploy.Reveal()), hash(t.Admin.Reveal())}, nil
+	return authenticator{hash(t.Deploy.Reveal()), hash(t.Admin.Reveal()), pollTickets{key}}, nil
 }
 
 func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
 // allow checks the request's token against the role that an operation requires. A
 // token is valid for each role that has it. spec: [C15.5] [C15.6] [D6].
-func (a authenticator) allow(r *http.Request, need role) error {
+func (a authenticator) allow(r *http.Request, rule rule) error {
+	need := rule.role
 	if need == roleNone {
 		return nil
 	}
@@ -68,7 +73,7 @@ func (a authenticator) allow(r *http.Request, need role) error {
 	case isAdmin:
 		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the admin token may not create versions").WithHint("use the deploy token")
 	}
-	return svc.Errorf(svc.Unauthorized, svc.CodeUnauthorized, "unknown token")
+	return a.tickets.allow(r, token, rule.ticket)
 }
 
 // bearer returns the token of a request with exactly one Authorization header.

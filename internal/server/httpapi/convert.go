@@ -19,10 +19,11 @@ func (s *Server) projectOut(p svc.Project) api.Project {
 	return out
 }
 
+// versionOut returns the record of a version, the values of its environment hidden.
 func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 	out := api.Version{
 		ID: v.Version, ProjectID: v.Project, GitRef: v.GitRef, GitSHA: v.GitSHA,
-		ArtifactDigest: v.Digest, Env: v.Env, Status: api.VersionStatus(v.Status),
+		ArtifactDigest: v.Digest, Env: svc.HiddenEnv(v.Env), Status: api.VersionStatus(v.Status),
 		PreviewURL: s.Ingress.PreviewURL(v.Ref), ProdURL: s.Ingress.ProdURL(v.Project), PollURL: versionURL(origin, v.Ref),
 		ReadyAt: api.MaybeAt(v.ReadyAt), Error: v.Error, ErrorOutput: v.ErrorOutput, CreatedAt: api.At(v.CreatedAt), UpdatedAt: api.At(v.UpdatedAt),
 		ForkTXID: v.ForkTXID, Pinned: v.Pinned, IsProduction: v.Production,
@@ -32,9 +33,7 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 	if v.ParentID != "" {
 		out.ParentVersionID = &v.ParentID
 	}
-	if out.Env == nil {
-		out.Env = map[string]string{}
-	}
+	out.ErrorStep, out.ErrorCode = v.Failure()
 	if out.Warnings == nil {
 		out.Warnings = []string{}
 	}

@@ -64,6 +64,10 @@ func TestVersions(t *testing.T) {
 		ID: "v-1", ProjectID: "shop", Status: "pending",
 		PreviewURL: "http://v-1.shop.ingress.local:8787", PollURL: h.url + "/v1/projects/shop/versions/v-1",
 	}
+	if a.PollTicket == nil {
+		t.Error("no poll ticket")
+	}
+	a.PollTicket = nil
 	if a != want || accepted.Header.Get("Location") != want.PollURL {
 		t.Errorf("got %+v at %s, want %+v", a, accepted.Header.Get("Location"), want)
 	}
@@ -73,7 +77,7 @@ func TestVersions(t *testing.T) {
 
 	got := h.do(request{method: "GET", path: strings.TrimPrefix(a.PollURL, h.url)}).want(200)
 	v := decode[api.Version](got)
-	if v.GitRef != "main" || v.GitSHA != "abc" || v.ArtifactDigest != digest || v.Env["GREETING"] != "hi" || v.Status != "pending" ||
+	if v.GitRef != "main" || v.GitSHA != "abc" || v.ArtifactDigest != digest || v.Env["GREETING"] != "(hidden, 2 bytes)" || v.Status != "pending" ||
 		v.ParentVersionID != nil || v.ReadyAt != nil || v.ProdURL != "http://shop.ingress.local:8787" || v.PollURL != a.PollURL || v.IsProduction {
 		t.Errorf("got %+v", v)
 	}
@@ -118,7 +122,7 @@ func TestForks(t *testing.T) {
 		t.Fatal(err)
 	}
 	v := decode[api.Version](h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-2"}).want(200))
-	if v.ParentVersionID == nil || *v.ParentVersionID != "v-1" || v.ForkTXID != "17" || len(v.Env) != 2 || v.Env["A"] != "1" || v.Env["B"] != "3" {
+	if v.ParentVersionID == nil || *v.ParentVersionID != "v-1" || v.ForkTXID != "17" || len(v.Env) != 2 || v.Env["A"] != "(hidden, 1 bytes)" || v.Env["B"] != "(hidden, 1 bytes)" {
 		t.Errorf("got %+v", v)
 	}
 	if err := h.db.SetProduction(t.Context(), "shop", "", "v-1"); err != nil {

@@ -15,7 +15,9 @@ type router struct{ s *Server }
 // rule says what is checked before the handler of an operation runs.
 type rule struct {
 	role role
-	body func([]byte) error // nil if the operation has no JSON body
+	// ticket allows a poll ticket of the version in the path as well.
+	ticket bool
+	body   func([]byte) error // nil if the operation has no JSON body
 	// bodyOptional allows a request without a body.
 	bodyOptional bool
 	limit        int // maximum size of a page; 0 for that of lists
@@ -27,7 +29,7 @@ func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http
 	route := pattern[strings.Index(pattern, "/"):]
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		exchangeOf(r.Context()).route = route
-		if err := s.auth.allow(r, rule.role); err != nil {
+		if err := s.auth.allow(r, rule); err != nil {
 			s.fail(w, r, err)
 			return
 		}

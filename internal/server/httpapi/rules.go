@@ -18,6 +18,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, body: object[api.CreateProject]}
 	case "POST /v1/projects/{project}/versions":
 		return rule{role: roleDeploy, body: createVersionBody}
+	case "GET " + versionRoute:
+		return rule{role: roleAdmin, ticket: true}
 	case "POST " + versionRoute + "/promote":
 		return rule{role: roleAdmin, body: object[api.PromoteVersion], bodyOptional: true}
 	case "POST " + versionRoute + "/scheduled":

@@ -37,11 +37,12 @@ type Deps struct {
 	Ingress      *svc.Ingress
 	Logger       *slog.Logger
 	Tokens       Tokens
-	QueueMax     int      // SVC_QUEUE_MAX
-	MaxUpload    int64    // bytes of a bundle sent to the API [D42]
-	Version      string   // of the program
-	PublicURL    string   // optional: origin in generated URLs of the API; "" for the one that the client used
-	Hosts        []string // optional: host names of the API in addition to that of PublicURL
+	TicketKey    svc.Secret // signs poll tickets; must not change over restarts
+	QueueMax     int        // SVC_QUEUE_MAX
+	MaxUpload    int64      // bytes of a bundle sent to the API [D42]
+	Version      string     // of the program
+	PublicURL    string     // optional: origin in generated URLs of the API; "" for the one that the client used
+	Hosts        []string   // optional: host names of the API in addition to that of PublicURL
 }
 
 // versionRoute is the route of a version.
@@ -60,7 +61,7 @@ func New(d Deps) (*Server, error) {
 	if err := d.check(); err != nil {
 		return nil, err
 	}
-	auth, err := newAuthenticator(d.Tokens)
+	auth, err := newAuthenticator(d.Tokens, []byte(d.TicketKey.Reveal()))
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +92,7 @@ func (d Deps) check() error {
 		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil,
 		"Routes": d.Routes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
-		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0,
+		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0, "TicketKey": d.TicketKey == "",
 	} {
 		if missing {
 			errs = append(errs, fmt.Errorf("httpapi: Deps.%s is not set", name))

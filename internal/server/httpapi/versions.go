@@ -6,7 +6,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -57,9 +59,15 @@ func (h handlers) GetVersion(ctx context.Context, r oas.GetVersionRequestObject)
 	if err != nil {
 		return nil, err
 	}
-	return oas.GetVersion200JSONResponse{
-		Body: h.versionOut(exchangeOf(ctx).origin, v), Headers: oas.GetVersion200ResponseHeaders{ETag: versionTag(v)},
-	}, nil
+	x := exchangeOf(ctx)
+	out := h.versionOut(x.origin, v)
+	if r.Params.Reveal != nil && *r.Params.Reveal {
+		if x.role == rolePoll {
+			return nil, svc.Errorf(svc.Forbidden, svc.CodeForbidden, "a poll ticket does not reveal values").WithHint("use the admin token")
+		}
+		maps.Copy(out.Env, v.Env)
+	}
+	return oas.GetVersion200JSONResponse{Body: out, Headers: oas.GetVersion200ResponseHeaders{ETag: versionTag(v)}}, nil
 }
 
 // CreateVersion answers POST /projects/{project}/versions [D9][D11]. The
@@ -83,6 +91,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	out := api.VersionAccepted{
 		ID: v.Version, ProjectID: v.Project, Status: api.VersionStatus(v.Status),
 		PreviewURL: h.Ingress.PreviewURL(v.Ref), PollURL: versionURL(origin, v.Ref),
+		PollTicket: h.auth.tickets.issue(v.Ref, time.Now()),
 	}
 	if r.Body.Upload {
 		if out.Upload, err = h.ticket(ctx, origin, v.Ref); err != nil {

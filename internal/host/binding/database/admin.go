@@ -97,7 +97,7 @@ func sqlError(err error) error {
 	switch {
 	case errors.Is(err, errNeedWrite):
 		return svc.Errorf(svc.Unprocessable, svc.CodeSQLError, "this statement writes, and the query is read-only").
-			WithHint("set read_only to false to let it write")
+			WithHint("set read_only to false to let it write").At("/read_only")
 	case errors.As(err, &words), errors.As(err, &engine), errors.Is(err, context.DeadlineExceeded):
 		return svc.Errorf(svc.Unprocessable, svc.CodeSQLError, "%s", describe(err))
 	}

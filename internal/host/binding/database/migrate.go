@@ -175,6 +175,17 @@ func failedMigration(bindingName, file string, err error) error {
 	default:
 		return fmt.Errorf("applying migration %s of %s: %w", file, bindingName, err)
 	}
+	if missingTable(err) {
+		return svc.Errorf(svc.Unprocessable, svc.CodeMigrationTableMissing, "migration %s of %s: %s", file, bindingName, what).
+			WithHint("nothing of this file was applied; create the table in an earlier migration or in seed/%s.sql, and deploy again", bindingName)
+	}
 	return svc.Errorf(svc.Unprocessable, svc.CodeMigrationFailed, "migration %s of %s: %s", file, bindingName, what).
 		WithHint("nothing of this file was applied; correct it and deploy again")
+}
+
+// missingTable reports whether a statement names a table that does not exist. SQLite
+// says so in its text only.
+func missingTable(err error) bool {
+	engine, ok := errors.AsType[*raw.Error](err)
+	return ok && strings.HasPrefix(engine.Message, "no such table")
 }

@@ -61,7 +61,7 @@ type ServerInterface interface {
 	DestroyVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// GetVersion Get a version
 	// (GET /projects/{project}/versions/{version})
-	GetVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	GetVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params GetVersionParams)
 	// ArchiveVersion Stop the process of a version and keep its data
 	// (POST /projects/{project}/versions/{version}/archive)
 	ArchiveVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
@@ -620,8 +620,24 @@ func (siw *ServerInterfaceWrapper) GetVersion(w http.ResponseWriter, r *http.Req
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetVersionParams
+
+	// ------------- Optional query parameter "reveal" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "reveal", r.URL.Query(), &params.Reveal, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "reveal"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "reveal", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.GetVersion(w, r, project, version)
+		siw.Handler.GetVersion(w, r, project, version, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1771,6 +1787,7 @@ func (response DestroyVersiondefaultApplicationProblemPlusJSONResponse) VisitDes
 type GetVersionRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
+	Params  GetVersionParams
 }
 
 type GetVersionResponseObject interface {
@@ -2712,11 +2729,12 @@ func (sh *strictHandler) DestroyVersion(w http.ResponseWriter, r *http.Request, 
 }
 
 // GetVersion operation middleware
-func (sh *strictHandler) GetVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+func (sh *strictHandler) GetVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params GetVersionParams) {
 	var request GetVersionRequestObject
 
 	request.Project = project
 	request.Version = version
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.GetVersion(ctx, request.(GetVersionRequestObject))

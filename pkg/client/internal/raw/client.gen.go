@@ -220,8 +220,11 @@ type ClientInterface interface {
 
 	// GetVersion Get a version
 	//
+	// The deploy token may not read a version; the `poll_ticket` that create-version returned may read that one. The values of
+	// `env` are hidden, as "(hidden, 11 bytes)", unless the query has `reveal=true`, which the admin token may send.
+	//
 	// Corresponds with GET /projects/{project}/versions/{version} (the `GetVersion` operationId).
-	GetVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetVersion(ctx context.Context, project ProjectPath, version VersionPath, params *GetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ArchiveVersion Stop the process of a version and keep its data
 	//
@@ -718,9 +721,12 @@ func (c *Client) DestroyVersion(ctx context.Context, project ProjectPath, versio
 
 // GetVersion Get a version
 //
+// The deploy token may not read a version; the `poll_ticket` that create-version returned may read that one. The values of
+// `env` are hidden, as "(hidden, 11 bytes)", unless the query has `reveal=true`, which the admin token may send.
+//
 // Corresponds with GET /projects/{project}/versions/{version} (the `GetVersion` operationId).
-func (c *Client) GetVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewGetVersionRequest(c.Server, project, version)
+func (c *Client) GetVersion(ctx context.Context, project ProjectPath, version VersionPath, params *GetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetVersionRequest(c.Server, project, version, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1940,7 +1946,7 @@ func NewDestroyVersionRequest(server string, project ProjectPath, version Versio
 }
 
 // NewGetVersionRequest constructs an http.Request for the GetVersion method
-func NewGetVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+func NewGetVersionRequest(server string, project ProjectPath, version VersionPath, params *GetVersionParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -1970,6 +1976,33 @@ func NewGetVersionRequest(server string, project ProjectPath, version VersionPat
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Reveal != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "reveal", *params.Reveal, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
