@@ -18,6 +18,7 @@ import (
 // Request says what to bundle, and who wants to hear of it.
 type Request struct {
 	Dir      string // the worker's directory, or one below it
+	Entry    string // absolute path of the entry module; "" for the one that the project file names
 	Config   string // project file; "" looks for one
 	Env      string // environment of the project file; "" for its top level
 	Project  string // id of the project; "" takes the name in the project file
@@ -28,6 +29,9 @@ type Request struct {
 	Vars       map[string]string // text variables, over those of the project file
 	Session    *esbuild.Session  // keeps its state from build to build; nil for one build
 
+	CompatibilityDate  string   // "" for the project file's
+	CompatibilityFlags []string // empty for the project file's
+
 	TempDir string       // for the bundle; "" is the system's
 	Environ []string     // for the build command; nil for this process's own
 	Output  io.Writer    // takes what the build command prints; nil drops it
@@ -36,10 +40,10 @@ type Request struct {
 
 // Result is a bundle in a file. The caller removes it.
 type Result struct {
-	File     string // a tar.zst
-	Digest   string // "sha256:<hex>" of File
-	Size     int64  // bytes of File
-	Project  string // id of the project to deploy to
+	File     string           // a tar.zst
+	Digest   string           // "sha256:<hex>" of File
+	Size     int64            // bytes of File
+	Project  string           // id of the project to deploy to
 	Manifest bundle.Manifest
 	Notices  []project.Notice // for people, in the order they came up
 	Watch    []string         // files and directories that went in
@@ -53,14 +57,20 @@ func (r *Result) Remove() { _ = os.Remove(r.File) }
 // Bundle makes the bundle of a worker's directory. Equal sources give equal
 // digests, wherever they are.
 func Bundle(ctx context.Context, req Request) (*Result, error) {
-	file, notices, err := project.Load(req.Dir, project.Options{Config: req.Config, Env: req.Env})
+	file, notices, err := project.Load(req.Dir, project.Options{
+		Config: req.Config, Env: req.Env, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
+	})
 	if err != nil {
 		return nil, err
 	}
 	req.setVars(file)
 	r := &Result{Project: req.Project, Notices: notices, Config: file}
 	r.Project = cmp.Or(r.Project, file.Name)
-	if r.Project == "" {
+	switch {
+	case r.Project == "" && file.Path == "":
+		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "there is no project file, so the project has no name").
+			WithHint("name the project with --project")
+	case r.Project == "":
 		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
 			WithHint("add one, or name the project with --project")
 	}
@@ -153,7 +163,10 @@ func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) err
 		return err
 	}
 	r.Watch = append(r.Watch, built.Inputs...)
-	r.Watch = append(append(r.Watch, f.Path), f.Build.WatchDirs...)
+	if f.Path != "" {
+		r.Watch = append(r.Watch, f.Path)
+	}
+	r.Watch = append(r.Watch, f.Build.WatchDirs...)
 	return r.write(m, sources{tree, seeds}, tempDir)
 }
 

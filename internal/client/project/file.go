@@ -5,7 +5,7 @@ import "github.com/svcctl/svcctl/internal/bundle"
 // File is a project file for one environment, defaults filled in. Paths are
 // absolute.
 type File struct {
-	Path string // of the file
+	Path string // of the file; "" for an entry without one
 	Dir  string // its directory: relative paths in it start here
 	Root string // the worker's directory: Dir, or where a build tool's redirection to Path was found
 	Env  string // the environment chosen; "" for the top level
@@ -21,9 +21,16 @@ type File struct {
 	Buckets         []Bucket
 	MemoryMB        int    // limits.memory_mb; 0 when the file has none
 	VersionMetadata string // the binding's name; "" for none
+	Secrets         []Secret
 
 	Bundling Bundling
 	Build    Build
+}
+
+// Secret is a variable that a version must be given (secrets.required).
+type Secret struct {
+	Name string
+	At   string // "file:line:col"
 }
 
 // KV is one entry of kv_namespaces.

@@ -3,6 +3,7 @@ package project
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -20,13 +21,18 @@ func (l *layers) fill(f *File) {
 	if l.env != nil && l.env.get("name") == nil && f.Name != "" {
 		f.Name += "-" + l.name // as wrangler names the worker of an environment
 	}
-	f.Main = l.main(f.Dir)
-	f.CompatibilityDate = text("compatibility_date")
-	if l.get("compatibility_date") == nil {
+	if f.Main = l.flags.Entry; f.Main == "" {
+		f.Main = l.main(f.Dir)
+	}
+	f.CompatibilityDate = firstOf(l.flags.CompatibilityDate, text("compatibility_date"))
+	if l.get("compatibility_date") == nil && l.flags.CompatibilityDate == "" {
 		r.problem(svc.CodeConfigInvalid, "compatibility_date", l.top.pos,
-			`compatibility_date is missing: add today's date, such as "compatibility_date": "2026-11-01"`)
+			`compatibility_date is missing: add today's date, such as "compatibility_date": "2026-11-01", or use --compatibility-date%s`, typo(l.top, "compatibility_date"))
 	}
 	f.CompatibilityFlags = r.texts(l.get("compatibility_flags"), l.path("compatibility_flags"))
+	if len(l.flags.CompatibilityFlags) > 0 {
+		f.CompatibilityFlags = l.flags.CompatibilityFlags
+	}
 	l.vars(f)
 	l.kv(f)
 	l.databases(f)
@@ -36,8 +42,27 @@ func (l *layers) fill(f *File) {
 		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
 		f.VersionMetadata = l.binding(n, l.path("version_metadata"))
 	}
+	l.secrets(f)
 	l.bundling(f)
 	l.build(f)
+}
+
+// secrets reads the names of the secrets that a version must have.
+func (l *layers) secrets(f *File) {
+	at, n := l.path("secrets"), l.get("secrets")
+	if n == nil || n.empty() || !l.r.is(n, at, kindObject) {
+		return
+	}
+	l.r.members(n, at, []string{"required"}, nil)
+	required := n.get("required")
+	if required == nil || !l.r.is(required, at+".required", kindArray) {
+		return
+	}
+	for i, item := range required.items {
+		if l.r.is(item, fmt.Sprintf("%s.required[%d]", at, i), kindString) {
+			f.Secrets = append(f.Secrets, Secret{Name: item.text, At: l.r.at(item.pos)})
+		}
+	}
 }
 
 func (l *layers) main(dir string) string {
@@ -47,7 +72,7 @@ func (l *layers) main(dir string) string {
 		if assets := l.get("assets"); assets != nil && !assets.empty() {
 			hint = "; projects of assets alone are not supported"
 		}
-		l.r.problem(svc.CodeConfigInvalid, "main", l.top.pos, "main is missing: it names the file of the worker's entry module%s", hint)
+		l.r.problem(svc.CodeConfigInvalid, "main", l.top.pos, "main is missing: it names the file of the worker's entry module%s", firstOf(hint, typo(l.top, "main")))
 		return ""
 	}
 	text := l.r.text(n, l.path("main"))
@@ -87,7 +112,7 @@ func (l *layers) vars(f *File) {
 func (l *layers) binding(n *node, at string) string {
 	name := n.get("binding")
 	if name == nil {
-		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "binding"`, at)
+		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "binding"%s`, at, typo(n, "binding"))
 		return ""
 	}
 	text := l.r.text(name, at+".binding")
@@ -234,7 +259,12 @@ func (l *layers) build(f *File) {
 	if !l.r.is(n, at, kindObject) {
 		return
 	}
-	l.r.members(n, at, []string{"command", "cwd", "watch_dir"}, nil)
+	for _, m := range n.members {
+		if hint := retiredBuild[m.key]; hint != "" {
+			l.r.warn(m.pos, "%s.%s is retired: %s", at, m.key, hint)
+		}
+	}
+	l.r.members(n, at, append([]string{"command", "cwd", "watch_dir"}, slices.Collect(maps.Keys(retiredBuild))...), nil)
 	f.Build.Command = l.r.text(n.get("command"), at+".command")
 	f.Build.Dir = firstOf(under(f.Dir, l.r.text(n.get("cwd"), at+".cwd")), f.Dir)
 	watch := []string{"src"} // wrangler's default

@@ -10,6 +10,7 @@ const (
 	passedOver             // means nothing here; named once in a notice
 	silent                 // as passedOver, and not worth a word
 	unsupported            // would add something that is not run: refused unless empty
+	retired                // read by older wranglers: the hint says what it became
 )
 
 // keyRule is what is known about one key of a project file.
@@ -40,19 +41,19 @@ var keys = withKinds(map[string]keyRule{
 	"alias":              {topOnly: true},
 	"env":                {topOnly: true},
 
-	"account_id": {use: passedOver}, "route": {use: passedOver}, "routes": {use: passedOver},
+	"route": {use: passedOver}, "routes": {use: passedOver},
 	"workers_dev": {use: passedOver}, "preview_urls": {use: passedOver}, "placement": {use: passedOver},
 	"logpush": {use: passedOver}, "observability": {use: passedOver}, "limits": {},
 	"cache": {use: passedOver}, "compliance_region": {use: passedOver}, "previews": {use: passedOver},
-	"first_party_worker": {use: passedOver}, "usage_model": {use: passedOver},
-	"secrets":      {use: passedOver, owned: true},
-	"send_metrics": {use: passedOver, topOnly: true}, "dev": {use: passedOver, topOnly: true},
+	"first_party_worker": {use: passedOver},
+	"secrets":            {owned: true},
+	"send_metrics":       {use: passedOver, topOnly: true}, "dev": {use: passedOver, topOnly: true},
 	"keep_vars": {use: passedOver, topOnly: true}, "dependencies_instrumentation": {use: passedOver, topOnly: true},
 
 	"$schema": {use: silent, topOnly: true}, "configPath": {use: silent, topOnly: true},
 	"userConfigPath": {use: silent, topOnly: true}, "topLevelName": {use: silent, topOnly: true},
 	"definedEnvironments": {use: silent, topOnly: true}, "targetEnvironment": {use: silent, topOnly: true},
-	"legacy_env": {use: silent, topOnly: true}, "python_modules": {use: silent},
+	"python_modules": {use: silent},
 
 	"assets": {use: unsupported}, "triggers": {use: unsupported},
 	"queues":    {use: unsupported, owned: true},
@@ -86,8 +87,25 @@ var keys = withKinds(map[string]keyRule{
 	"wasm_modules":           {use: unsupported, topOnly: true, hint: noLegacy},
 	"text_blobs":             {use: unsupported, topOnly: true, hint: noLegacy},
 	"data_blobs":             {use: unsupported, topOnly: true, hint: noLegacy},
-	"node_compat":            {use: unsupported, hint: "add the compatibility flag nodejs_compat instead"},
+
+	"account_id":            {use: retired, hint: "a server has no accounts; --server or SVCCTL_SERVER names the server"},
+	"zone_id":               {use: retired, hint: "the server derives host names from its base domain"},
+	"type":                  {use: retired, hint: "modules, JSX and TypeScript need no setting"},
+	"webpack_config":        {use: retired, hint: "esbuild bundles the worker; for another bundler set build.command"},
+	"node_compat":           {use: retired, hint: "add the compatibility flag nodejs_compat"},
+	"usage_model":           {use: retired, hint: "limits has its place"},
+	"legacy_env":            {use: retired, hint: "each environment is a project of its own, as with legacy_env = true"},
+	"legacy_assets":         {use: retired, hint: "assets has its place"},
+	"kv-namespaces":         {use: retired, hint: "write kv_namespaces"},
+	"experimental_services": {use: retired, hint: "services has its place"},
+	"miniflare":             {use: retired, hint: "dev has its place"},
+	"jsx":                   {use: retired, hint: "use jsx_factory and jsx_fragment"},
 })
+
+// retiredBuild are the retired keys of build.
+//
+//nolint:gochecknoglobals // a constant table
+var retiredBuild = map[string]string{"upload": "main, rules and base_dir at the top level have its place"}
 
 // withKinds adds the keys that declare bindings.
 func withKinds(rules map[string]keyRule) map[string]keyRule {

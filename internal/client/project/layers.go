@@ -12,10 +12,11 @@ import (
 // layers are the top level of a file and, when one is chosen, the section of an
 // environment on it.
 type layers struct {
-	r    *reader
-	top  *node
-	env  *node  // nil for the top level
-	name string // of the environment
+	r     *reader
+	flags Options // what wins over the file
+	top   *node
+	env   *node  // nil for the top level
+	name  string // of the environment
 }
 
 // get finds the value of a key that holds: the environment's own, or the top
@@ -69,12 +70,18 @@ func (l *layers) judgeKey(path string, m member) {
 	switch {
 	case !known:
 		l.r.unknown(path, m, maps.Keys(keys))
+	case rule.use == retired && !generated(m):
+		l.r.warn(m.pos, "%s is retired: %s", path, rule.hint)
 	case rule.use == passedOver && !m.val.empty():
 		l.r.pass(path)
 	case rule.use == unsupported && !m.val.empty():
 		l.r.problem(svc.CodeConfigUnsupported, path, m.pos, "%s is not supported: %s", path, firstOf(rule.hint, notRun))
 	}
 }
+
+// generated reports whether a retired key says what holds anyway: build tools write
+// "legacy_env": true.
+func generated(m member) bool { return m.val.empty() || m.key == "legacy_env" && m.val.yes }
 
 // missing warns of variables and bindings that the top level has and the
 // environment has not: they are not inherited, which surprises people.

@@ -14,6 +14,12 @@ import (
 type Options struct {
 	Config string // a project file; "" looks for one from the directory upwards
 	Env    string // an environment of it; "" for the top level
+
+	// What wins over the file. Entry is the absolute path of the entry module: the
+	// file is looked for from its directory upwards, and may be missing.
+	Entry              string
+	CompatibilityDate  string
+	CompatibilityFlags []string
 }
 
 // redirectFile is how build tools point at the project file they generated.
@@ -27,23 +33,25 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding the project: %w", err)
 	}
-	f, notices, err := locate(dir, opts.Config)
+	f, notices, err := locate(dir, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	data, err := os.ReadFile(f.Path)
-	if err != nil {
-		return nil, nil, notReadable(f.Path, err)
-	}
-	shown := display(dir, f.Path)
-	top, err := parse(f.Path, data)
-	if err != nil {
-		return nil, nil, invalid(shown, err)
+	shown, top := "the command line", &node{kind: kindObject} // without a file
+	if f.Path != "" {
+		data, err := os.ReadFile(f.Path)
+		if err != nil {
+			return nil, nil, notReadable(f.Path, err)
+		}
+		shown = display(dir, f.Path)
+		if top, err = parse(f.Path, data); err != nil {
+			return nil, nil, invalid(shown, err)
+		}
 	}
 	f.Env = opts.Env
 	r := &reader{file: shown, notices: notices, taken: map[string]string{}}
 	if r.is(top, "the file", kindObject) {
-		l := &layers{r: r, top: top}
+		l := &layers{r: r, flags: opts, top: top}
 		if l.choose(opts.Env); len(r.fields) == 0 {
 			l.judge()
 			l.fill(f)
@@ -74,15 +82,19 @@ func notReadable(path string, err error) error {
 }
 
 // locate finds the project file, and the directory that it is for.
-func locate(dir, config string) (*File, []Notice, error) {
+func locate(dir string, opts Options) (*File, []Notice, error) {
 	var notices []Notice
+	config, start := opts.Config, dir
+	if opts.Entry != "" {
+		start = filepath.Dir(opts.Entry)
+	}
 	if config != "" {
 		if !filepath.IsAbs(config) {
 			config = filepath.Join(dir, config)
 		}
 		return found(config, filepath.Dir(config)), nil, nil
 	}
-	for at := dir; ; at = filepath.Dir(at) {
+	for at := start; ; at = filepath.Dir(at) {
 		files := present(at, "wrangler.json", "wrangler.jsonc", "wrangler.toml")
 		if len(files) > 1 {
 			notices = append(notices, Notice{Warning, display(dir, at), fmt.Sprintf(
@@ -99,6 +111,9 @@ func locate(dir, config string) (*File, []Notice, error) {
 		if at == filepath.Dir(at) {
 			break
 		}
+	}
+	if opts.Entry != "" {
+		return &File{Dir: start, Root: start}, notices, nil
 	}
 	return nil, nil, svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound,
 		"no wrangler.jsonc, wrangler.json or wrangler.toml in %s or above it", dir).

@@ -224,6 +224,48 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestCommandLineWins: the entry module, the date and the flags of the command line.
+func TestCommandLineWins(t *testing.T) {
+	t.Parallel()
+	const file = `{"name": "app", "main": "w.js", "compatibility_date": "2026-01-01", "compatibility_flags": ["a"]}`
+	dir := write(t, map[string]string{"app/wrangler.json": file, "app/src/other.js": "", "app/w.js": "", "loose/w.js": ""})
+	in := func(p string) string { return filepath.Join(dir, p) }
+	flags := project.Options{Entry: in("app/src/other.js"), CompatibilityDate: "2026-02-02", CompatibilityFlags: []string{"b", "c"}}
+	f, notices, err := project.Load(dir, flags)
+	if err != nil || len(notices) != 0 {
+		t.Fatal(notices, err)
+	}
+	if f.Main != flags.Entry || f.Path != in("app/wrangler.json") || f.CompatibilityDate != "2026-02-02" || strings.Join(f.CompatibilityFlags, " ") != "b c" ||
+		f.Bundling.BaseDir != in("app/src") {
+		t.Errorf("got %+v", f)
+	}
+	f, notices, err = project.Load(dir, project.Options{Entry: in("loose/w.js"), CompatibilityDate: "2026-02-02"})
+	if err != nil || len(notices) != 0 || f.Path != "" || f.Name != "" || f.Root != in("loose") || f.Main != in("loose/w.js") {
+		t.Errorf("without a project file: %+v, %v, %v", f, notices, err)
+	}
+	if _, _, err = project.Load(dir, project.Options{Entry: in("loose/w.js")}); svc.CodeOf(err) != "config_invalid" || !strings.Contains(err.Error(), "--compatibility-date") {
+		t.Errorf("without a date: %v", err)
+	}
+}
+
+func TestSecrets(t *testing.T) {
+	t.Parallel()
+	const head = `{"main": "w.js", "compatibility_date": "2026-01-01", `
+	dir := write(t, map[string]string{"wrangler.json": head + "\n" + `"secrets": {"required": ["API_KEY", "TOKEN"]}, "env": {"staging": {}}}`})
+	f, _, err := project.Load(dir, project.Options{})
+	want := []project.Secret{{Name: "API_KEY", At: "wrangler.json:2:26"}, {Name: "TOKEN", At: "wrangler.json:2:37"}}
+	if diff := cmp.Diff(want, f.Secrets); err != nil || diff != "" {
+		t.Errorf("%v\n%s", err, diff)
+	}
+	if f, _, err = project.Load(dir, project.Options{Env: "staging"}); err != nil || len(f.Secrets) != 0 {
+		t.Errorf("an environment inherits them: %v, %v", f.Secrets, err)
+	}
+	dir = write(t, map[string]string{"wrangler.json": head + `"secrets": {"required": "API_KEY"}}`})
+	if _, _, err = project.Load(dir, project.Options{}); svc.CodeOf(err) != "config_invalid" {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestResources(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ got, want string }{

@@ -27,11 +27,9 @@ func TestProblems(t *testing.T) {
 		{"queues", jsonc, head + `"queues": {"producers": [{"queue": "q", "binding": "Q"}]}}`, "config_unsupported", "queues"},
 		{"durable objects", jsonc, head + `"durable_objects": {"bindings": [{"name": "R", "class_name": "Room"}]}}`, "config_unsupported", "durable_objects"},
 		{"python", jsonc, `{"main": "w.py", "compatibility_date": "2026-01-01"}`, "config_unsupported", "wrangler.jsonc:1:10: main is Python"},
-		{"typo", jsonc, head + `"kv_namespace": []}`, "config_unknown_key", `wrangler.jsonc:3:1: unknown key "kv_namespace"; did you mean "kv_namespaces"?`},
-		{"nonsense", jsonc, head + `"zzzzqqqq": 1}`, "config_unknown_key", `unknown key "zzzzqqqq"`},
-		{"typo in a binding", jsonc, head + `"d1_databases": [{"binding": "DB", "databasename": "x"}]}`, "config_unknown_key", `"d1_databases[0].databasename"; did you mean "database_name"?`},
-		{"typo in toml", toml, headTOML + "[[kv_namespaces]]\nbinding = \"A\"\n[[kv_namespaces]]\nbinding = \"B\"\nidd = \"x\"\n", "config_unknown_key", `wrangler.toml:7:1: unknown key "kv_namespaces[1].idd"`},
-		{"typo in a table", toml, headTOML + "[build]\n  comand = \"x\"\n", "config_unknown_key", `wrangler.toml:4:3: unknown key "build.comand"; did you mean "command"?`},
+		{"typo in a binding's name", jsonc, head + `"d1_databases": [{"bnding": "DB"}]}`, "config_invalid", `d1_databases[0] has no "binding"; did you mean "binding" by "bnding"?`},
+		{"typo in main", jsonc, `{"mian": "w.js", "compatibility_date": "2026-01-01"}`, "config_invalid", `main is missing: it names the file of the worker's entry module; did you mean "main" by "mian"?`},
+		{"typo in the date", jsonc, `{"main": "w.js", "compatability_date": "2026-01-01"}`, "config_invalid", `did you mean "compatibility_date" by "compatability_date"?`},
 		{"no main", jsonc, `{"compatibility_date": "2026-01-01"}`, "config_invalid", "main is missing"},
 		{"no date", jsonc, `{"main": "w.js"}`, "config_invalid", "compatibility_date is missing"},
 		{"wrong type", jsonc, head + `"minify": "yes"}`, "config_invalid", "wrangler.jsonc:3:11: minify is a string and must be true or false"},
@@ -47,7 +45,7 @@ func TestProblems(t *testing.T) {
 		{"twice in toml", toml, headTOML + "main = \"x\"\n", "config_invalid", "wrangler.toml:3:1: "},
 		{"a list", jsonc, `[]`, "config_invalid", "wrangler.jsonc:1:1: the file is a list and must be an object"},
 		{"empty file", jsonc, ``, "config_invalid", "wrangler.jsonc:1:1: "},
-		{"several", jsonc, head + "\"nam\": 1,\n\"ai\": {\"binding\": \"AI\"},\n\"queues\": {\"consumers\": [{\"queue\": \"q\"}]}}", "config_unsupported", "wrangler.jsonc has 3 problems"},
+		{"several", jsonc, head + "\"minify\": 1,\n\"ai\": {\"binding\": \"AI\"},\n\"queues\": {\"consumers\": [{\"queue\": \"q\"}]}}", "config_unsupported", "wrangler.jsonc has 3 problems"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -57,6 +55,38 @@ func TestProblems(t *testing.T) {
 			}
 			if !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got  %v\nwant %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestUnknownKeys: keys that are not known, and those of older wranglers, are one line
+// each and change nothing.
+func TestUnknownKeys(t *testing.T) {
+	t.Parallel()
+	head := "{\n\"main\": \"w.js\", \"compatibility_date\": \"2026-01-01\",\n"
+	headTOML := "main = \"w.js\"\ncompatibility_date = \"2026-01-01\"\n"
+	const jsonc, toml = "wrangler.jsonc", "wrangler.toml"
+	for _, test := range []struct{ name, file, text, want string }{
+		{"typo", jsonc, head + `"kv_namespace": []}`, `wrangler.jsonc:3:1: unexpected field "kv_namespace" has no effect; did you mean "kv_namespaces"?`},
+		{"nonsense", jsonc, head + `"zzzzqqqq": 1}`, `wrangler.jsonc:3:1: unexpected field "zzzzqqqq" has no effect`},
+		{"typo in a binding", jsonc, head + `"d1_databases": [{"binding": "DB", "databasename": "x"}]}`, `wrangler.jsonc:3:36: unexpected field "d1_databases[0].databasename" has no effect; did you mean "database_name"?`},
+		{"typo in toml", toml, headTOML + "[[kv_namespaces]]\nbinding = \"A\"\n[[kv_namespaces]]\nbinding = \"B\"\nidd = \"x\"\n", `wrangler.toml:7:1: unexpected field "kv_namespaces[1].idd" has no effect; did you mean "id"?`},
+		{"typo in a table", toml, headTOML + "[build]\n  comand = \"x\"\n", `wrangler.toml:4:3: unexpected field "build.comand" has no effect; did you mean "command"?`},
+		{"account_id", jsonc, head + `"account_id": "0f2a"}`, `wrangler.jsonc:3:1: account_id is retired: a server has no accounts; --server or SVCCTL_SERVER names the server`},
+		{"zone_id", toml, headTOML + "zone_id = \"0f2a\"\n", `wrangler.toml:3:1: zone_id is retired: the server derives host names from its base domain`},
+		{"type", toml, headTOML + "type = \"javascript\"\n", `wrangler.toml:3:1: type is retired: modules, JSX and TypeScript need no setting`},
+		{"webpack_config", toml, headTOML + "webpack_config = \"w.js\"\n", `wrangler.toml:3:1: webpack_config is retired: esbuild bundles the worker; for another bundler set build.command`},
+		{"node_compat", jsonc, head + `"node_compat": true}`, `wrangler.jsonc:3:1: node_compat is retired: add the compatibility flag nodejs_compat`},
+		{"build.upload", toml, headTOML + "[build.upload]\nformat = \"modules\"\n", `wrangler.toml:3:8: build.upload is retired: main, rules and base_dir at the top level have its place`},
+		{"kv-namespaces", toml, headTOML + "kv-namespaces = [{ binding = \"A\", id = \"1\" }]\n", `wrangler.toml:3:1: kv-namespaces is retired: write kv_namespaces`},
+		{"legacy_env", jsonc, head + `"legacy_env": false, "usage_model": "bundled"}`, `wrangler.jsonc:3:22: usage_model is retired: limits has its place`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			_, notices, err := project.Load(write(t, map[string]string{test.file: test.text}), project.Options{})
+			if err != nil || len(notices) != 1 || notices[0].Level != project.Warning || notices[0].String() != test.want {
+				t.Errorf("got  %v, %v\nwant %s", notices, err, test.want)
 			}
 		})
 	}
@@ -78,7 +108,7 @@ const environments = `{
     },
     "bare": {},
     "named": { "name": "other", "kv_namespaces": [{ "binding": "CACHE", "id": "1" }], "vars": { "A": "1", "B": "2" } },
-    "wrong": { "keep_vars": true, "nmae": "x", "triggers": { "crons": ["* * * * *"] } },
+    "wrong": { "keep_vars": true, "minify": "x", "triggers": { "crons": ["* * * * *"] } },
     "number": 7
   }
 }`

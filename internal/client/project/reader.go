@@ -108,7 +108,7 @@ func (r *reader) textMap(n *node, path string) map[string]string {
 	return m
 }
 
-// members refuses keys of n that are not known; those in passed are noted.
+// members warns of keys of n that are not known; those in passed are noted.
 func (r *reader) members(n *node, path string, known, passed []string) {
 	for _, m := range n.members {
 		switch {
@@ -121,12 +121,23 @@ func (r *reader) members(n *node, path string, known, passed []string) {
 	}
 }
 
+// unknown warns of a key, as wrangler does. It may be one of a newer wrangler.
 func (r *reader) unknown(path string, m member, known iter.Seq[string]) {
 	hint := ""
 	if meant := suggest(m.key, known); meant != "" {
 		hint = fmt.Sprintf("; did you mean %q?", meant)
 	}
-	r.problem(svc.CodeConfigUnknownKey, path, m.pos, "unknown key %q%s", path, hint)
+	r.warn(m.pos, "unexpected field %q has no effect%s", path, hint)
+}
+
+// typo says which key of n was probably meant to be a required one that n lacks.
+func typo(n *node, key string) string {
+	for _, m := range n.members {
+		if suggest(m.key, slices.Values([]string{key})) != "" {
+			return fmt.Sprintf("; did you mean %q by %q?", key, m.key)
+		}
+	}
+	return ""
 }
 
 // bind makes sure that a name of the worker's env is used once.
