@@ -17,6 +17,7 @@ type Client struct {
 	Server      string // URL of the API
 	DeployToken svc.Secret
 	AdminToken  svc.Secret
+	Gone        Note   // of this user's daemon, if it ended without removing the note; else zero
 	Output      string // "" for the default
 	CI          bool
 	NoColor     bool
@@ -74,7 +75,11 @@ func (c *Client) discover(env map[string]string) {
 		dir = DefaultDataDir(env)
 	}
 	note, err := ReadNote(dir)
-	if err != nil || !alive(note.PID) || c.Server != "" && c.Server != note.API {
+	if err != nil || c.Server != "" && c.Server != note.API {
+		return
+	}
+	if !alive(note.PID) {
+		c.Gone = note
 		return
 	}
 	c.Server = note.API

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,12 +18,14 @@ import (
 
 // buildOptions are the flags of every command that bundles a worker directory.
 type buildOptions struct {
-	dir      string
+	path     string // of a directory or an entry module; "" for the working directory
 	project  string
 	config   string
 	env      string
 	noBundle bool
 	minify   bool
+	date     string
+	compat   []string
 }
 
 func (o *buildOptions) flags(cmd *cobra.Command) {
@@ -29,16 +34,36 @@ func (o *buildOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.project, "name", "", "same as --project")
 	f.StringVarP(&o.config, "config", "c", "", "wrangler config file (default: the nearest one)")
 	f.StringVarP(&o.env, "env", "e", "", "environment of the wrangler config")
+	f.StringVar(&o.date, "compatibility-date", "", "compatibility date, instead of the wrangler config's")
+	f.StringArrayVar(&o.compat, "compatibility-flag", nil, "compatibility flag, instead of the wrangler config's; may be repeated")
 	f.BoolVar(&o.noBundle, "no-bundle", false, "use the entry module without bundling")
 	f.BoolVar(&o.minify, "minify", false, "minify the bundle")
 }
 
-// run bundles the directory and shows what is being done.
+// request is what is to be bundled. Paths are seen from the working directory.
+func (o *buildOptions) request(k *kit.Kit) (build.Request, error) {
+	dir, entry, err := o.locate(k)
+	if err != nil {
+		return build.Request{}, err
+	}
+	config := o.config
+	if config != "" {
+		config = k.Path(config)
+	}
+	return build.Request{
+		Dir: dir, Entry: entry, Config: config, Env: o.env, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
+		CompatibilityDate: o.date, CompatibilityFlags: o.compat, Environ: k.Environ, Output: k.Err,
+	}, nil
+}
+
+// run bundles the worker and shows what is being done.
 func (o *buildOptions) run(ctx context.Context, k *kit.Kit, progress *kit.Progress) (*build.Result, error) {
-	result, err := build.Bundle(ctx, build.Request{
-		Dir: workDir(k, o.dir), Config: o.config, Env: o.env, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
-		Environ: k.Environ, Output: k.Err, Stage: progress.Stage,
-	})
+	req, err := o.request(k)
+	if err != nil {
+		return nil, err
+	}
+	req.Stage = progress.Stage
+	result, err := build.Bundle(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -49,14 +74,34 @@ func (o *buildOptions) run(ctx context.Context, k *kit.Kit, progress *kit.Progre
 	return result, nil
 }
 
+// locate tells a directory from an entry module, which wins over main.
+func (o *buildOptions) locate(k *kit.Kit) (dir, entry string, err error) {
+	at := k.Path(o.path)
+	info, err := os.Stat(at)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", "", kit.Usagef("no such file or directory: %s", o.path)
+	case err != nil:
+		return "", "", kit.Usagef("%v", err)
+	case info.IsDir():
+		return at, "", nil
+	}
+	switch filepath.Ext(at) {
+	case ".json", ".jsonc", ".toml":
+		return "", "", kit.Usagef("%s is a project file: name it with --config", o.path)
+	}
+	at, err = filepath.Abs(at)
+	return k.Path(""), at, err
+}
+
 func newBundle(k *kit.Kit) *cobra.Command {
 	var o buildOptions
 	var out string
 	cmd := &cobra.Command{
-		Use: "bundle [DIR]", Short: "Write the bundle of a worker directory to a file", Args: cobra.MaximumNArgs(1),
+		Use: "bundle [SCRIPT|DIR]", Short: "Write the bundle of a worker to a file", Args: cobra.MaximumNArgs(1),
 		Long: "Writes what svcctl deploy would upload: a deterministic tar.zst with a manifest, whose sha256 is the artifact digest.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.dir = strings.Join(args, "")
+			o.path = strings.Join(args, "")
 			return writeBundle(cmd.Context(), k, o, out)
 		},
 	}
@@ -77,7 +122,7 @@ func writeBundle(ctx context.Context, k *kit.Kit, o buildOptions, out string) er
 	if out == "-" {
 		return copyTo(k.Out, built.File)
 	}
-	target := workDir(k, out)
+	target := k.Path(out)
 	f, err := os.Create(target)
 	if err != nil {
 		return err

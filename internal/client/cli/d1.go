@@ -2,13 +2,16 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 func newD1(k *kit.Kit) *cobra.Command {
@@ -18,27 +21,28 @@ func newD1(k *kit.Kit) *cobra.Command {
 }
 
 type d1Execute struct {
-	project, binding, command string
-	write                     bool
+	project, binding, command, file string
+	write                           bool
 }
 
 func newD1Execute(k *kit.Kit) *cobra.Command {
 	var o d1Execute
 	cmd := &cobra.Command{
-		Use: "execute [PROJECT/]VERSION --command SQL", Short: "Run SQL on a database of a version", Args: cobra.ExactArgs(1),
+		Use: "execute [PROJECT/]VERSION {--command SQL | --file FILE}", Short: "Run SQL on a database of a version", Args: cobra.ExactArgs(1),
 		Long: "Runs one statement or several, as one transaction, on a database of a version that serves. Statements that change data need --write.",
 		RunE: func(cmd *cobra.Command, args []string) error { return execute(cmd.Context(), k, o, args[0]) },
 	}
 	projectFlag(cmd, &o.project)
 	cmd.Flags().StringVar(&o.command, "command", "", "SQL to run")
+	cmd.Flags().StringVar(&o.file, "file", "", `run the SQL in this file; "-" for standard input`)
 	cmd.Flags().StringVar(&o.binding, "binding", "", "binding of the database (default: the only one)")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow statements that change data")
 	return cmd
 }
 
 func execute(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
-	if o.command == "" {
-		return kit.Usagef("missing SQL: use --command")
+	if err := o.read(k); err != nil {
+		return err
 	}
 	project, id, err := versionOf(k, arg, o.project)
 	if err != nil {
@@ -50,6 +54,9 @@ func execute(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
 	}
 	readOnly := !o.write
 	results, err := c.Query(ctx, project, id, api.DatabaseQuery{SQL: o.command, Binding: o.binding, ReadOnly: &readOnly})
+	if refused, ok := errors.AsType[*client.Error](err); ok && isReadOnly(refused) {
+		return kit.Usagef("the statement changes data: add --write to allow it")
+	}
 	if err != nil {
 		return err
 	}
@@ -58,6 +65,26 @@ func execute(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
 			showResult(k, r)
 		}
 	})
+}
+
+// read makes the content of --file the command.
+func (o *d1Execute) read(k *kit.Kit) error {
+	switch {
+	case o.command != "" && o.file != "":
+		return kit.Usagef("the SQL is given twice: use --command or --file")
+	case o.command != "":
+		return nil
+	case o.file == "":
+		return kit.Usagef("missing SQL: use --command or --file")
+	}
+	text, err := k.ReadFile(o.file)
+	o.command = string(text)
+	return err
+}
+
+// isReadOnly reports whether a query was refused because it changes data.
+func isReadOnly(e *client.Error) bool {
+	return slices.ContainsFunc(e.Problem.Errors, func(f api.FieldProblem) bool { return f.Pointer == "/read_only" })
 }
 
 // showResult prints the rows of a statement, or what it did.

@@ -79,7 +79,7 @@ func openImport(k *kit.Kit, name string) (file io.ReadCloser, size int64, err er
 	if name == "-" {
 		return io.NopCloser(k.In), 0, nil
 	}
-	path := workDir(k, name)
+	path := k.Path(name)
 	if log, err := os.Stat(path + "-wal"); err == nil && log.Size() > 0 {
 		return nil, 0, kit.Usagef("%s-wal holds changes that are not in %s yet: close what has the database open, or run sqlite3 %s \"pragma journal_mode = delete\"", name, name, name)
 	}

@@ -3,8 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
+	"path"
 	"strings"
 	"time"
 
@@ -23,7 +22,7 @@ type deployOptions struct {
 	parent  string
 	gitRef  string
 	gitSHA  string
-	vars    []string
+	vars    varOptions
 	wait    bool
 	promote bool
 	timeout time.Duration
@@ -32,11 +31,13 @@ type deployOptions struct {
 func newDeploy(k *kit.Kit) *cobra.Command {
 	var o deployOptions
 	cmd := &cobra.Command{
-		Use: "deploy [DIR]", Short: "Bundle a worker directory and deploy it as a new version", Args: cobra.MaximumNArgs(1),
+		Use: "deploy [SCRIPT|DIR]", Short: "Bundle a worker and deploy it as a new version", Args: cobra.MaximumNArgs(1),
+		Long: "Bundles a worker, uploads the bundle and creates a version. DIR is the worker's directory; SCRIPT is an entry module, which wins " +
+			"over main of the wrangler config. Paths on the command line are relative to the working directory.",
 		Example: "  svcctl deploy --wait\n  svcctl deploy ./worker --project shop --var GREETING:Hello --wait --promote -o json\n" +
 			"  svcctl deploy --parent staging --git-ref refs/pull/7/merge --wait",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.build.dir = strings.Join(args, "")
+			o.build.path = strings.Join(args, "")
 			return deploy(cmd.Context(), k, o)
 		},
 	}
@@ -46,7 +47,7 @@ func newDeploy(k *kit.Kit) *cobra.Command {
 	f.StringVar(&o.parent, "parent", "", "version to branch the data from (default: none)")
 	f.StringVar(&o.gitRef, "git-ref", "", "git ref label")
 	f.StringVar(&o.gitSHA, "git-sha", "", "git commit label")
-	f.StringArrayVar(&o.vars, "var", nil, "variable of this version, NAME:VALUE; may be repeated")
+	o.vars.flags(cmd)
 	f.BoolVar(&o.wait, "wait", false, "wait until the version is ready or failed")
 	f.BoolVar(&o.promote, "promote", false, "promote the version when it is ready (implies --wait)")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit for waiting; the deploy continues after it")
@@ -54,11 +55,17 @@ func newDeploy(k *kit.Kit) *cobra.Command {
 }
 
 func deploy(ctx context.Context, k *kit.Kit, o deployOptions) error {
-	env, err := parseVars(o.vars)
+	env, err := o.vars.read(k)
 	if err != nil {
 		return err
 	}
 	c, err := k.Client()
+	if err == nil && o.promote {
+		err = k.NeedAdmin("--promote")
+	}
+	if err == nil {
+		err = o.check(env)
+	}
 	if err != nil {
 		return err
 	}
@@ -69,67 +76,79 @@ func deploy(ctx context.Context, k *kit.Kit, o deployOptions) error {
 		return err
 	}
 	defer built.Remove()
-	accepted, err := create(ctx, k, c, built, o.request(built, env))
-	if err != nil {
+	req := o.request(built.Project, built.Digest, env)
+	if err := checkSecrets(ctx, k, c, built, env, parentID(req)); err != nil {
 		return err
 	}
-	if err := send(ctx, c, progress, built, accepted); err != nil {
+	job := creation{k: k, c: c, progress: progress, built: built, timeout: o.timeout}
+	accepted, err := job.create(ctx, req)
+	if err == nil {
+		err = job.send(ctx, accepted)
+	}
+	switch code := client.CodeOf(err); {
+	case code == svc.CodeParentNotReady, code == svc.CodeForkOfProduction: // the flags are right, and the state is not
 		return err
+	case err != nil:
+		return kit.InFlags(err, deployFlags())
 	}
 	progress.Done("")
-	return follow(ctx, k, c, o, accepted)
+	return follow(ctx, k, c, o, built, accepted)
 }
 
-func (o deployOptions) request(built *build.Result, env map[string]string) api.CreateVersion {
-	req := api.CreateVersion{
-		ID: o.version, GitRef: o.gitRef, GitSHA: o.gitSHA, ArtifactDigest: built.Digest, Env: env, Upload: true,
+// deployFlags are the flags for the fields of the create request.
+func deployFlags() map[string]string {
+	return map[string]string{"/id": "--version", "/parent_version_id": "--parent", "/env": "--var", "/git_ref": "--git-ref", "/git_sha": "--git-sha"}
+}
+
+// check finds what is wrong in the flags without asking the server.
+func (o deployOptions) check(env map[string]string) error {
+	r := o.request("", "", env)
+	n := svc.NewVersion{ID: r.ID, GitRef: r.GitRef, GitSHA: r.GitSHA, Env: env}
+	if parent := parentID(r); parent != "" {
+		n.ParentID = path.Base(parent) // the project is not known yet
 	}
-	if parent := strings.TrimPrefix(o.parent, built.Project+"/"); parent != "" { // as other commands print it
+	return kit.InFlags(n.Validate(), deployFlags())
+}
+
+func parentID(r api.CreateVersion) string {
+	if r.ParentVersionID == nil {
+		return ""
+	}
+	return *r.ParentVersionID
+}
+
+func (o deployOptions) request(project, digest string, env map[string]string) api.CreateVersion {
+	req := api.CreateVersion{
+		ID: o.version, GitRef: o.gitRef, GitSHA: o.gitSHA, ArtifactDigest: digest, Env: env, Upload: true,
+	}
+	if parent := strings.TrimPrefix(o.parent, project+"/"); parent != "" { // as other commands print it
 		req.ParentVersionID = &parent
 	}
 	return req
 }
 
-// create creates the version, and its project when that is missing and the
-// token allows it.
-func create(ctx context.Context, k *kit.Kit, c *client.Client, built *build.Result, req api.CreateVersion) (api.VersionAccepted, error) {
-	accepted, err := c.CreateVersion(ctx, built.Project, req, "")
-	if client.CodeOf(err) != svc.CodeProjectNotFound {
-		return accepted, err
-	}
-	if _, err := c.CreateProject(ctx, api.CreateProject{ID: built.Project}); err != nil {
-		return accepted, fmt.Errorf("project %s does not exist and could not be created: %w", built.Project, err)
-	}
-	k.Notef("created project %s", built.Project)
-	return c.CreateVersion(ctx, built.Project, req, "")
-}
-
-func send(ctx context.Context, c *client.Client, progress *kit.Progress, built *build.Result, accepted api.VersionAccepted) error {
-	if accepted.Upload == nil {
-		return errors.New("the server returned no upload address: it may be older than this program")
-	}
-	f, err := os.Open(built.File)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	progress.Stage("uploading " + kit.Bytes(built.Size))
-	err = c.Upload(ctx, *accepted.Upload, f, func(sent int64) { progress.Bytes(sent, built.Size) })
-	if client.CodeOf(err) == svc.CodeAlreadyUploaded {
-		return nil // a retry of a deploy that got this far [D9]
-	}
-	return err
-}
-
 // follow waits if asked to, and prints the version.
-func follow(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions, accepted api.VersionAccepted) error {
+func follow(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions, built *build.Result, accepted api.VersionAccepted) error {
 	if !o.wait && !o.promote {
 		return k.Print(accepted, func() {
 			k.Printf("%s/%s is %s at %s", accepted.ProjectID, accepted.ID, accepted.Status, kit.Clean(accepted.PreviewURL))
 			k.Notef("next: svcctl versions get %s/%s --wait", accepted.ProjectID, accepted.ID)
 		})
 	}
-	v, err := waitReady(ctx, k, c, waitFor{project: accepted.ProjectID, version: accepted.ID, timeout: o.timeout})
+	poller := c
+	if accepted.PollTicket != nil { // an older server has none
+		poller = c.WithTicket(*accepted.PollTicket)
+	}
+	v, err := waitReady(ctx, k, poller, deployWait(k, accepted.ProjectID, accepted.ID, o.timeout))
+	if ended, failed := errors.AsType[*client.VersionError](err); failed {
+		showLogs(ctx, k, c, ended.Version)
+		if hint := schemaHint(built, ended.Version); hint != "" {
+			k.Notef("%s", hint)
+		}
+		if k.JSON() {
+			return errors.Join(k.Print(ended.Version, nil), err)
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -149,17 +168,4 @@ func follow(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions, 
 			k.Notef("next: svcctl promote %s/%s", v.ProjectID, v.ID)
 		}
 	})
-}
-
-// parseVars reads NAME:VALUE pairs, as wrangler writes them.
-func parseVars(pairs []string) (map[string]string, error) {
-	env := map[string]string{}
-	for _, pair := range pairs {
-		name, value, ok := strings.Cut(pair, ":")
-		if !ok || name == "" {
-			return nil, kit.Usagef("--var must be NAME:VALUE") // the value may be a secret: it is not repeated
-		}
-		env[name] = value
-	}
-	return env, nil
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/dev"
 	"github.com/svcctl/svcctl/internal/client/dev/local"
@@ -29,13 +28,13 @@ type devOptions struct {
 func newDev(k *kit.Kit) *cobra.Command {
 	var o devOptions
 	cmd := &cobra.Command{
-		Use: "dev [DIR]", Short: "Serve a worker directory and make a version at each save", Args: cobra.MaximumNArgs(1),
+		Use: "dev [SCRIPT|DIR]", Short: "Serve a worker directory and make a version at each save", Args: cobra.MaximumNArgs(1),
 		Long: "Runs the whole server in this process, with its data in .svcctl in the worker directory. Each save becomes a version that\n" +
 			"begins with the data of the version before, and is served at one stable address. A save that does not build or start\n" +
 			"leaves the version before serving. Ctrl-C ends everything; the next start continues with the data.",
 		Example: "  svcctl dev\n  svcctl dev ./worker --port 3000 --live-reload\n  svcctl dev --fresh",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.build.dir = strings.Join(args, "")
+			o.build.path = strings.Join(args, "")
 			o.anyPort = !cmd.Flags().Changed("port")
 			return watchMode(cmd.Context(), k, o)
 		},
@@ -53,12 +52,12 @@ func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
 	if err != nil {
 		return err
 	}
+	req, err := o.build.request(k)
+	if err != nil {
+		return err
+	}
 	return dev.Run(ctx, dev.Config{
-		Build: build.Request{
-			Dir: workDir(k, o.build.dir), Config: o.build.config, Env: o.build.env, Project: o.build.project,
-			NoBundle: o.build.noBundle, Minify: o.build.minify, Environ: k.Environ, Output: k.Err,
-		},
-		Port: o.port, AnyPort: o.anyPort, Parent: o.parent, Fresh: o.fresh, LiveReload: o.liveReload,
+		Build: req, Port: o.port, AnyPort: o.anyPort, Parent: o.parent, Fresh: o.fresh, LiveReload: o.liveReload,
 		Start: func(ctx context.Context, p dev.Place) (*dev.Server, error) {
 			return local.Start(ctx, local.Config{Environ: k.Environ, Command: []string{self}, Installing: func(stage string) { k.Notef("workerd: %s", stage) }}, p)
 		},

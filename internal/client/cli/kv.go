@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -84,19 +83,13 @@ func listKeys(ctx context.Context, k *kit.Kit, o kvList, arg string) error {
 	if err != nil {
 		return err
 	}
-	items := []api.Key{}
-	for key, err := range c.AllKeys(ctx, kv, o.prefix) {
-		if err != nil {
-			return err
-		}
-		items = append(items, key)
-		if len(items) == o.limit {
-			break
-		}
+	list, err := collect(c.AllKeys(ctx, kv, o.prefix), o.limit)
+	if err != nil {
+		return err
 	}
-	return k.Print(items, func() {
+	err = k.Print(list.items, func() {
 		var rows [][]string
-		for _, key := range items {
+		for _, key := range list.items {
 			expires := ""
 			if key.Expiration != 0 {
 				expires = time.Unix(key.Expiration, 0).UTC().Format(time.RFC3339)
@@ -105,6 +98,8 @@ func listKeys(ctx context.Context, k *kit.Kit, o kvList, arg string) error {
 		}
 		k.Table([]string{"KEY", "EXPIRES", "METADATA"}, rows)
 	})
+	list.note(k)
+	return err
 }
 
 func newKVGet(k *kit.Kit) *cobra.Command {
@@ -175,8 +170,7 @@ func putKey(ctx context.Context, k *kit.Kit, o kvPut, args []string) error {
 	if err := c.PutValue(ctx, kv, args[1], value, with); err != nil {
 		return err
 	}
-	k.Notef("stored %s in %s of %s", kit.Clean(args[1]), kv.Binding, kv.Version)
-	return nil
+	return changed(k, change{Key: args[1], Binding: kv.Binding, ProjectID: kv.Project, VersionID: kv.Version, Result: "stored"})
 }
 
 // value opens what is to be stored: an argument, a file or standard input.
@@ -189,11 +183,29 @@ func (o kvPut) value(k *kit.Kit, args []string) (io.ReadCloser, error) {
 	case o.path == "-":
 		return io.NopCloser(k.In), nil
 	}
-	f, err := os.Open(workDir(k, o.path))
+	f, err := os.Open(k.Path(o.path))
 	if err != nil {
 		return nil, fmt.Errorf("reading the value: %w", err)
 	}
 	return f, nil
+}
+
+// change is a key or an object that was stored or deleted.
+type change struct {
+	Key       string `json:"key"`
+	Binding   string `json:"binding"`
+	ProjectID string `json:"project_id"`
+	VersionID string `json:"version_id"`
+	Result    string `json:"result"` // "stored" or "deleted"
+}
+
+// changed says what was changed: a line on stderr, or a document with -o json.
+func changed(k *kit.Kit, c change) error {
+	where := "in"
+	if c.Result == "deleted" {
+		where = "from"
+	}
+	return k.Print(c, func() { k.Notef("%s %s %s %s of %s", c.Result, kit.Clean(c.Key), where, c.Binding, c.VersionID) })
 }
 
 func newKVDelete(k *kit.Kit) *cobra.Command {
@@ -214,6 +226,5 @@ func deleteKey(ctx context.Context, k *kit.Kit, o kvFlags, arg, key string) erro
 	if err := c.DeleteValue(ctx, kv, key); err != nil {
 		return err
 	}
-	k.Notef("deleted %s from %s of %s", kit.Clean(key), kv.Binding, kv.Version)
-	return nil
+	return changed(k, change{Key: key, Binding: kv.Binding, ProjectID: kv.Project, VersionID: kv.Version, Result: "deleted"})
 }

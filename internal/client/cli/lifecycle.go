@@ -31,7 +31,7 @@ func newVersionsArchive(k *kit.Kit) *cobra.Command {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
 			v, err := c.Archive(ctx, project, version)
-			return v, waitFor{project, version, timeout, "archive"}.late(ctx, err)
+			return v, waitFor{project: project, version: version, timeout: timeout, verb: "archive", again: k.Again("versions", "archive", project+"/"+version)}.late(ctx, err)
 		},
 	})
 	timeoutFlag(cmd, &timeout, "archive")
@@ -115,7 +115,7 @@ func wakeVersion(ctx context.Context, k *kit.Kit, o versionsWake, arg string) er
 	progress := k.NewProgress()
 	defer progress.Abort()
 	progress.Stage("waking " + id)
-	w := waitFor{project, id, o.timeout, "wake"}
+	w := waitFor{project: project, version: id, timeout: o.timeout, verb: "wake", again: k.Again("versions", "wake", project+"/"+id)}
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	v, err := c.Wake(ctx, project, id)
@@ -126,7 +126,8 @@ func wakeVersion(ctx context.Context, k *kit.Kit, o versionsWake, arg string) er
 	if v.Status != api.VersionStatusReady && v.Status != api.VersionStatusDraining { // it takes long
 		v, err = waitReady(ctx, k, c, w)
 	}
-	if _, ended := errors.AsType[*client.VersionError](err); ended {
+	if ended, failed := errors.AsType[*client.VersionError](err); failed {
+		showLogs(ctx, k, c, ended.Version)
 		return fmt.Errorf("the wake failed: %w", err)
 	}
 	if err != nil {
@@ -159,7 +160,7 @@ func deleteVersion(ctx context.Context, k *kit.Kit, o versionsDelete, arg string
 		return err
 	}
 	if !o.yes {
-		if err := k.Confirm("this destroys "+project+"/"+id+" and its data for good", id, "--yes"); err != nil {
+		if err := k.Confirm(ctx, "this destroys "+project+"/"+id+" and its data for good", id, "--yes"); err != nil {
 			return err
 		}
 	}

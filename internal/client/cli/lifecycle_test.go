@@ -40,13 +40,13 @@ func TestArchiveAndWakeEnd(t *testing.T) {
 		told    string
 	}{
 		"archived":       {map[string]string{"POST archive": "200 archived"}, "archive shop/v1", kit.ExitOK, ""},
-		"archive late":   {nil, "archive shop/v1 --timeout 50ms", kit.ExitTimeout, "shop/v1 is not archived after 50ms; the archive continues; to resume waiting: svcctl versions archive shop/v1\n"},
+		"archive late":   {nil, "archive shop/v1 --timeout 50ms", kit.ExitTimeout, "shop/v1 is not archived after 50ms; the archive of shop/v1 continues; to resume waiting:\n  svcctl versions archive shop/v1\n"},
 		"not sealed":     {map[string]string{"POST archive": "503 archive_incomplete"}, "archive shop/v1", kit.ExitFailure, "it did not work"},
 		"archive busy":   {map[string]string{"POST archive": "503 shutting_down"}, "archive shop/v1", kit.ExitBusy, "it did not work"},
 		"no time at all": {nil, "archive shop/v1 --timeout 0", kit.ExitUsage, "--timeout must be more than 0"},
 		"woken":          {map[string]string{"POST wake": "202 deploying", "GET v1": "200 ready"}, "wake shop/v1", kit.ExitOK, ""},
-		"wake late":      {nil, "wake shop/v1 --timeout 50ms", kit.ExitTimeout, "shop/v1 is not ready after 50ms; the wake continues; to resume waiting: svcctl versions wake shop/v1\n"},
-		"wake later":     {map[string]string{"POST wake": "202 deploying", "GET v1": "200 deploying"}, "wake shop/v1 --timeout 100ms", kit.ExitTimeout, "the wake continues; to resume waiting: svcctl versions wake shop/v1\n"},
+		"wake late":      {nil, "wake shop/v1 --timeout 50ms", kit.ExitTimeout, "shop/v1 is not ready after 50ms; the wake of shop/v1 continues; to resume waiting:\n  svcctl versions wake shop/v1\n"},
+		"wake later":     {map[string]string{"POST wake": "202 deploying", "GET v1": "200 deploying"}, "wake shop/v1 --timeout 100ms", kit.ExitTimeout, "the wake of shop/v1 continues; to resume waiting:\n  svcctl versions wake shop/v1\n"},
 		"wake fails":     {map[string]string{"POST wake": "503 wake_failed"}, "wake shop/v1", kit.ExitFailure, "it did not work"},
 		"asleep again": {
 			map[string]string{"POST wake": "202 deploying", "GET v1": "200 archived", "GET logs": "200 x"},

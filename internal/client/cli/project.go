@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"path/filepath"
-
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/project"
 )
@@ -13,7 +11,7 @@ func projectOr(k *kit.Kit, name string) (string, error) {
 	if name != "" {
 		return name, nil
 	}
-	file, _, err := project.Load(workDir(k, ""), project.Options{})
+	file, _, err := project.Load(k.Path(""), project.Options{})
 	if err != nil || file.Name == "" {
 		return "", kit.Usagef("%v", errNoProject)
 	}
@@ -28,14 +26,4 @@ func versionOf(k *kit.Kit, arg, named string) (inProject, id string, err error) 
 	}
 	inProject, err = projectOr(k, named)
 	return inProject, id, err
-}
-
-// workDir is dir as seen from --cwd and the working directory.
-func workDir(k *kit.Kit, dir string) string {
-	for _, base := range []string{k.CWD, k.Dir} {
-		if !filepath.IsAbs(dir) {
-			dir = filepath.Join(base, dir)
-		}
-	}
-	return dir
 }

@@ -83,8 +83,8 @@ func newR2List(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-// listed is what a list shows.
-type listed struct {
+// objectList is what a list of objects shows.
+type objectList struct {
 	Items    []api.Object `json:"items"`
 	Prefixes []string     `json:"prefixes"`
 }
@@ -94,8 +94,9 @@ func listObjects(ctx context.Context, k *kit.Kit, o r2List, arg string) error {
 	if err != nil {
 		return err
 	}
-	all := listed{[]api.Object{}, []string{}}
+	all := objectList{[]api.Object{}, []string{}}
 	const page = 1000
+	cut := false
 	for cursor := ""; ; {
 		limit := page
 		if o.limit > 0 {
@@ -106,12 +107,12 @@ func listObjects(ctx context.Context, k *kit.Kit, o r2List, arg string) error {
 			return err
 		}
 		all.Items, all.Prefixes = append(all.Items, p.Items...), append(all.Prefixes, p.Prefixes...)
-		if p.NextCursor == nil || o.limit > 0 && len(all.Items)+len(all.Prefixes) >= o.limit {
+		if cut = p.NextCursor != nil && o.limit > 0 && len(all.Items)+len(all.Prefixes) >= o.limit; cut || p.NextCursor == nil {
 			break
 		}
 		cursor = *p.NextCursor
 	}
-	return k.Print(all, func() {
+	err = k.Print(all, func() {
 		var rows [][]string
 		for _, prefix := range all.Prefixes {
 			rows = append(rows, []string{prefix, "", "", ""})
@@ -121,6 +122,10 @@ func listObjects(ctx context.Context, k *kit.Kit, o r2List, arg string) error {
 		}
 		k.Table([]string{"KEY", "BYTES", "UPLOADED", "TYPE"}, rows)
 	})
+	if cut {
+		k.Notef("only the first %d; --limit 0 for all", o.limit)
+	}
+	return err
 }
 
 type r2Get struct {
@@ -152,7 +157,7 @@ func getObject(ctx context.Context, k *kit.Kit, o r2Get, arg, key string) error 
 	defer body.Close()
 	switch {
 	case o.file != "":
-		err = saveObject(workDir(k, o.file), body)
+		err = saveObject(k.Path(o.file), body)
 	case !k.JSON():
 		_, err = io.Copy(k.Out, body)
 	}
@@ -231,15 +236,14 @@ func putObject(ctx context.Context, k *kit.Kit, o r2Put, arg, key string) error 
 		return err
 	}
 	progress.Done("")
-	k.Notef("stored %s in %s of %s", kit.Clean(key), bucket.Binding, bucket.Version)
-	return nil
+	return changed(k, change{Key: key, Binding: bucket.Binding, ProjectID: bucket.Project, VersionID: bucket.Version, Result: "stored"})
 }
 
 // openBody opens a file, or standard input by way of a file: the length of an
 // object is sent before it.
 func openBody(k *kit.Kit, name string) (body *os.File, size int64, err error) {
 	if name != "-" {
-		body, err = os.Open(workDir(k, name))
+		body, err = os.Open(k.Path(name))
 	} else if body, err = os.CreateTemp("", "svcctl-"); err == nil {
 		_, err = io.Copy(body, k.In)
 		if err == nil {
@@ -280,6 +284,5 @@ func deleteObject(ctx context.Context, k *kit.Kit, o r2Flags, arg, key string) e
 	if err := c.DeleteObject(ctx, bucket, key); err != nil {
 		return err
 	}
-	k.Notef("deleted %s from %s of %s", kit.Clean(key), bucket.Binding, bucket.Version)
-	return nil
+	return changed(k, change{Key: key, Binding: bucket.Binding, ProjectID: bucket.Project, VersionID: bucket.Version, Result: "deleted"})
 }

@@ -31,6 +31,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags := root.PersistentFlags()
 	flags.StringVar(&k.Server, "server", "", "URL of the API (default: SVCCTL_SERVER, else a daemon on this machine)")
 	flags.StringVarP(&k.Output, "output", "o", "", "output format: table or json (default: SVCCTL_OUTPUT, else table)")
+	flags.StringVar(&k.CAFile, "ca-file", "", "file of certificates to trust for an https server, beside the system's")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
 	add(root, "deploy", newDev(k), newDeploy(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k))
 	add(root, "look", newVersions(k), newProjects(k))

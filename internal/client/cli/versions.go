@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,23 +55,50 @@ func listVersions(ctx context.Context, k *kit.Kit, o versionsList) error {
 	if err != nil {
 		return err
 	}
-	items := []api.Version{}
-	for v, err := range c.AllVersions(ctx, project, api.VersionStatus(o.status)) {
-		if err != nil {
-			return err
-		}
-		items = append(items, v)
-		if len(items) == o.limit {
-			break
-		}
+	list, err := collect(c.AllVersions(ctx, project, api.VersionStatus(o.status)), o.limit)
+	if err != nil {
+		return err
 	}
-	return k.Print(items, func() {
-		var rows [][]string
-		for _, v := range items {
-			rows = append(rows, []string{v.ID, string(v.Status), mark(v.IsProduction), kit.Age(v.CreatedAt.Time), v.GitRef, v.PreviewURL})
+	err = k.Print(list.items, func() { showVersions(k, list.items) })
+	list.note(k)
+	return err
+}
+
+// showVersions prints a row for each version. The column of errors is there when a
+// version failed.
+func showVersions(k *kit.Kit, items []api.Version) {
+	header := []string{"VERSION", "STATUS", "PROD", "PIN", "PARENT", "AGE", "REQUEST", "REF", "URL"}
+	failed := slices.ContainsFunc(items, func(v api.Version) bool { return v.ErrorCode != "" })
+	if failed {
+		header = append(header, "ERROR")
+	}
+	var rows [][]string
+	for _, v := range items {
+		row := []string{
+			v.ID, string(v.Status), mark(v.IsProduction), mark(v.Pinned), parentOf(v), kit.Age(v.CreatedAt.Time), lastRequest(v), v.GitRef, v.PreviewURL,
 		}
-		k.Table([]string{"VERSION", "STATUS", "PROD", "AGE", "REF", "URL"}, rows)
-	})
+		if v.ErrorCode != "" {
+			row = append(row, v.ErrorStep+": "+v.ErrorCode)
+		}
+		rows = append(rows, row)
+	}
+	k.Table(header, rows)
+}
+
+// parentOf is the parent of a version; "" for a root.
+func parentOf(v api.Version) string {
+	if v.ParentVersionID == nil {
+		return ""
+	}
+	return *v.ParentVersionID
+}
+
+// lastRequest is how long ago a version was last asked; "-" for never.
+func lastRequest(v api.Version) string {
+	if v.LastRequestAt == nil {
+		return "-"
+	}
+	return kit.Age(v.LastRequestAt.Time)
 }
 
 func mark(yes bool) string {
@@ -82,6 +111,7 @@ func mark(yes bool) string {
 type versionsGet struct {
 	project string
 	wait    bool
+	reveal  bool
 	timeout time.Duration
 }
 
@@ -93,6 +123,7 @@ func newVersionsGet(k *kit.Kit) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&o.project, "project", "p", "", "project (default: the worker directory's)")
 	cmd.Flags().BoolVar(&o.wait, "wait", false, "wait until it is ready or failed")
+	cmd.Flags().BoolVar(&o.reveal, "reveal", false, "show the values of the variables")
 	cmd.Flags().DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit for waiting")
 	return cmd
 }
@@ -108,12 +139,19 @@ func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) erro
 	}
 	var ended *client.VersionError // the record is shown all the same
 	if o.wait {
-		_, err := waitReady(ctx, k, c, waitFor{project: project, version: id, timeout: o.timeout})
+		_, err := waitReady(ctx, k, c, deployWait(k, project, id, o.timeout))
 		if err != nil && !errors.As(err, &ended) {
 			return err
 		}
+		if ended != nil {
+			showLogs(ctx, k, c, ended.Version)
+		}
 	}
-	v, err := c.Version(ctx, project, id)
+	read := c.Version
+	if o.reveal {
+		read = c.RevealVersion
+	}
+	v, err := read(ctx, project, id)
 	if err != nil {
 		return err
 	}
@@ -131,10 +169,16 @@ func showVersion(k *kit.Kit, v api.Version) {
 	}
 	k.Printf("%s/%s: %s%s", v.ProjectID, v.ID, v.Status, kit.Clean(production))
 	k.Printf("  url      %s", kit.Clean(v.PreviewURL))
-	k.Printf("  created  %s ago", kit.Age(v.CreatedAt.Time))
+	k.Printf("  created  %s (%s ago)", v.CreatedAt.UTC().Format(time.RFC3339), kit.Age(v.CreatedAt.Time))
+	k.Printf("  request  %s", lastRequestOf(v))
 	k.Printf("  digest   %s (%s)", v.ArtifactDigest, kit.Bytes(v.SizeBytes))
-	if v.ParentVersionID != nil {
-		k.Printf("  parent   %s%s", kit.Clean(*v.ParentVersionID), cutAt(v))
+	k.Printf("  pinned   %s", yesNo(v.Pinned))
+	k.Printf("  parent   %s%s", orNone(kit.Clean(parentOf(v))), cutAt(v))
+	if v.GitRef != "" || v.GitSHA != "" {
+		k.Printf("  git      %s", kit.Clean(strings.TrimSpace(v.GitRef+" "+v.GitSHA)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Env)) {
+		k.Printf("  var      %s  %s", kit.Clean(name), kit.Clean(v.Env[name]))
 	}
 	for _, w := range v.Warnings {
 		k.Printf("  warning  %s", kit.Clean(w))
@@ -152,6 +196,21 @@ func showVersion(k *kit.Kit, v api.Version) {
 		}
 		k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), detail)
 	}
+}
+
+// lastRequestOf is when a version was last asked.
+func lastRequestOf(v api.Version) string {
+	if v.LastRequestAt == nil {
+		return "none"
+	}
+	return v.LastRequestAt.UTC().Format(time.RFC3339) + " (" + kit.Age(v.LastRequestAt.Time) + " ago)"
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
 }
 
 // indented cleans a text of several lines and aligns them with the first.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,15 +19,13 @@ type waitFor struct {
 	project, version string
 	timeout          time.Duration
 	verb             string // that is waited for; "" for a deploy
+	again            string // the command line that resumes the wait
 }
 
-// goesOn says what the end of the wait does not end, and how to wait again. A
-// verb that is repeated joins the one under way.
+// goesOn says what the end of the wait does not end, and on a line of its own how to
+// wait again. A verb that is repeated joins the one under way.
 func (w waitFor) goesOn() string {
-	if w.verb == "" {
-		return fmt.Sprintf("the deploy continues; to resume waiting: svcctl versions get %s/%s --wait", w.project, w.version)
-	}
-	return fmt.Sprintf("the %s continues; to resume waiting: svcctl versions %[1]s %s/%s", w.verb, w.project, w.version)
+	return fmt.Sprintf("the %s of %s/%s continues; to resume waiting:\n  %s", cmp.Or(w.verb, "deploy"), w.project, w.version, w.again)
 }
 
 // late is err, or what --timeout and Ctrl-C make of it, which end ctx.
@@ -35,7 +34,7 @@ func (w waitFor) late(ctx context.Context, err error) error {
 		return err
 	}
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("stopped waiting, %s: %w", w.goesOn(), ctx.Err())
+		return &interrupted{"stopped waiting; " + w.goesOn()}
 	}
 	aim := "ready"
 	if w.verb == "archive" {
@@ -43,6 +42,13 @@ func (w waitFor) late(ctx context.Context, err error) error {
 	}
 	return &kit.TimeoutError{Text: fmt.Sprintf("%s/%s is not %s after %s; %s", w.project, w.version, aim, w.timeout, w.goesOn())}
 }
+
+// interrupted is a wait that Ctrl-C ended.
+type interrupted struct{ text string }
+
+func (e *interrupted) Error() string { return e.text }
+
+func (e *interrupted) Unwrap() error { return context.Canceled }
 
 // timeoutFlag adds --timeout to a command that asks for the work and waits for
 // it in one: without time it would not even ask.
@@ -56,8 +62,12 @@ func timeoutFlag(cmd *cobra.Command, timeout *time.Duration, verb string) {
 	}
 }
 
-// waitReady follows a deploy to its end, showing each step. For a version that
-// failed it prints the final output of its worker.
+// deployWait waits for a deploy.
+func deployWait(k *kit.Kit, project, version string, timeout time.Duration) waitFor {
+	return waitFor{project: project, version: version, timeout: timeout, again: k.Again("versions", "get", project+"/"+version, "--wait")}
+}
+
+// waitReady follows a deploy to its end, showing each step.
 func waitReady(ctx context.Context, k *kit.Kit, c *client.Client, w waitFor) (api.Version, error) {
 	progress := k.NewProgress()
 	defer progress.Abort()
@@ -71,8 +81,6 @@ func waitReady(ctx context.Context, k *kit.Kit, c *client.Client, w waitFor) (ap
 		progress.Done("")
 		return v, nil
 	case errors.As(err, &ended):
-		progress.Abort()
-		showLogs(ctx, k, c, ended.Version)
 		return v, err
 	default:
 		return v, w.late(bounded, err)
@@ -99,13 +107,16 @@ func showSteps(p *kit.Progress, v api.Version, told int) int {
 	return told
 }
 
-// showLogs prints the last lines of a failed version's worker, if there are any.
+// showLogs prints the last lines of a failed version's worker, if there are any:
+// those of its log, which the admin token may read, else those of its record.
 func showLogs(ctx context.Context, k *kit.Kit, c *client.Client, v api.Version) {
 	lines, err := c.Logs(ctx, v.ProjectID, v.ID, 20)
-	if err != nil || len(lines) == 0 {
-		return
+	switch {
+	case err == nil && len(lines) > 0:
+		k.Notef("final output of the worker:")
+	case err != nil && v.ErrorOutput != "":
+		k.Notef("final output of the worker:\n%s", kit.Clean(v.ErrorOutput))
 	}
-	k.Notef("final output of the worker:")
 	for _, l := range lines {
 		at := ""
 		if !l.Time.IsZero() { // what is printed while a worker loads has no time

@@ -2,6 +2,7 @@ package kit
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,12 +11,17 @@ import (
 
 // Confirm asks the user to type a word before an irreversible operation. Without
 // a terminal it returns a UsageError; instead is the flag that replaces the prompt.
-func (k *Kit) Confirm(question, word, instead string) error {
+// The end of ctx ends the prompt.
+func (k *Kit) Confirm(ctx context.Context, question, word, instead string) error {
 	if !k.InTTY || !k.ErrTTY {
 		return Usagef("%s: use %s when there is no terminal", question, instead)
 	}
 	_, _ = fmt.Fprintf(k.Err, "%s\ntype %s to continue: ", Clean(question), Clean(word)) // as Notef
-	answer, err := bufio.NewReader(k.In).ReadString('\n')
+	answer, err := k.line(ctx)
+	if ctx.Err() != nil {
+		k.Notef("")
+		return fmt.Errorf("interrupted; nothing was changed: %w", ctx.Err())
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
@@ -23,4 +29,24 @@ func (k *Kit) Confirm(question, word, instead string) error {
 		return Usagef("not confirmed; nothing was changed")
 	}
 	return nil
+}
+
+// line reads a line of standard input, or ends with ctx. A read of a terminal cannot
+// be cancelled: its goroutine ends with the process.
+func (k *Kit) line(ctx context.Context) (string, error) {
+	type result struct {
+		text string
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() {
+		text, err := bufio.NewReader(k.In).ReadString('\n')
+		read <- result{text, err}
+	}()
+	select {
+	case r := <-read:
+		return r.text, r.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }

@@ -1,6 +1,9 @@
 package kit_test
 
 import (
+	"context"
+	"errors"
+	"io"
 	"strings"
 	"testing"
 
@@ -23,7 +26,7 @@ func TestConfirm(t *testing.T) {
 	} {
 		k, _, errs := newKit(t)
 		k.In, k.InTTY, k.ErrTTY = strings.NewReader(tc.typed), tc.tty, true
-		err := k.Confirm("this destroys it", "v1", "--yes")
+		err := k.Confirm(t.Context(), "this destroys it", "v1", "--yes")
 		said := errs.String()
 		if err != nil {
 			said += err.Error()
@@ -31,5 +34,20 @@ func TestConfirm(t *testing.T) {
 		if got := kit.ExitCode(err); got != tc.exit || !strings.Contains(said, tc.says) {
 			t.Errorf("%s: exit %d with %q", name, got, said)
 		}
+	}
+}
+
+// TestConfirmInterrupted: Ctrl-C ends a prompt without an answer.
+func TestConfirmInterrupted(t *testing.T) {
+	t.Parallel()
+	k, _, _ := newKit(t)
+	silent, end := io.Pipe()
+	defer end.Close()
+	k.In, k.InTTY, k.ErrTTY = silent, true, true
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := k.Confirm(ctx, "this destroys it", "v1", "--yes")
+	if !errors.Is(err, context.Canceled) || kit.ExitCode(err) != kit.ExitInterrupted || !strings.Contains(err.Error(), "nothing was changed") {
+		t.Errorf("got %v", err)
 	}
 }

@@ -28,12 +28,63 @@ const (
 )
 
 // UsageError reports invalid command-line usage.
-type UsageError struct{ text string }
+type UsageError struct {
+	text  string
+	cause error // a refusal of the service; may be nil
+}
 
 func (e *UsageError) Error() string { return e.text }
 
+func (e *UsageError) Unwrap() error { return e.cause }
+
 // Usagef makes a UsageError.
-func Usagef(format string, args ...any) error { return &UsageError{fmt.Sprintf(format, args...)} }
+func Usagef(format string, args ...any) error { return &UsageError{text: fmt.Sprintf(format, args...)} }
+
+// InFlags is err in the words of the command line: flags has the flag for the field
+// that a pointer names, "/env" also for "/env/NAME". An error of another field is
+// returned unchanged.
+func InFlags(err error, flags map[string]string) error {
+	var lines []string
+	for _, f := range fields(err) {
+		first, name, _ := strings.Cut(strings.TrimPrefix(f.Pointer, "/"), "/")
+		flag, ok := flags["/"+first]
+		if !ok {
+			return err
+		}
+		lines = append(lines, strings.TrimSuffix(flag+" "+name, " ")+": "+f.Detail)
+	}
+	if len(lines) == 0 {
+		return err
+	}
+	if hint := hintOf(err); hint != "" {
+		lines[len(lines)-1] += ": " + hint
+	}
+	return &UsageError{strings.Join(lines, "\n"), err}
+}
+
+func hintOf(err error) string {
+	if own, ok := errors.AsType[*svc.Error](err); ok {
+		return own.Hint
+	}
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		return refused.Problem.Hint
+	}
+	return ""
+}
+
+// fields are the wrong fields that a check of ours or the service named.
+func fields(err error) []svc.FieldError {
+	if own, ok := errors.AsType[*svc.Error](err); ok {
+		return own.Fields
+	}
+	var list []svc.FieldError
+	if refused, ok := errors.AsType[*client.Error](err); ok {
+		for _, f := range refused.Problem.Errors {
+			list = append(list, svc.FieldError{Pointer: f.Pointer, Code: f.Code, Detail: f.Detail})
+		}
+	}
+	return list
+}
 
 // TimeoutError ends a wait that --timeout bounded.
 type TimeoutError struct{ Text string }
@@ -45,12 +96,13 @@ func ExitCode(err error) int {
 	var usage *UsageError
 	var auth *noToken
 	var late *TimeoutError
+	var away *goneDaemon
 	var refused *client.Error
 	var ended *client.VersionError
 	switch {
 	case err == nil:
 		return ExitOK
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.Is(err, client.ErrScheme):
 		return ExitUsage
 	case errors.As(err, &auth):
 		return ExitAuth
@@ -60,7 +112,7 @@ func ExitCode(err error) int {
 		return exitOfEnd(ended.Version.Status)
 	case errors.As(err, &refused):
 		return exitOfRefusal(refused)
-	case errors.Is(err, client.ErrUnreachable):
+	case errors.Is(err, client.ErrUnreachable), errors.As(err, &away):
 		return ExitBusy
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
@@ -87,6 +139,8 @@ func exitOfRefusal(e *client.Error) int {
 	switch e.Problem.Code {
 	case svc.CodeWakeFailed, svc.CodeArchiveIncomplete:
 		return ExitFailure
+	case client.CodeWrongServer:
+		return ExitUsage
 	}
 	return exitOfStatus(e.Status)
 }
@@ -122,8 +176,12 @@ func (k *Kit) Fail(err error) int {
 
 // text is err for people: several wrong fields get a line each.
 func text(err error) string {
+	if errors.Is(err, client.ErrCertificate) {
+		return err.Error() + "\nname the authority that signed it: --ca-file FILE, or SSL_CERT_FILE"
+	}
+	_, said := errors.AsType[*UsageError](err)
 	e, ok := errors.AsType[*svc.Error](err)
-	if !ok || len(e.Fields) < 2 || e.Err != nil {
+	if said || !ok || len(e.Fields) < 2 || e.Err != nil {
 		return err.Error()
 	}
 	lines := []string{e.Detail}
@@ -169,6 +227,7 @@ func code(err error) string {
 	var usage *UsageError
 	var auth *noToken
 	var late *TimeoutError
+	var away *goneDaemon
 	var ended *client.VersionError
 	var undone *client.PromotionError
 	var own *svc.Error
@@ -183,8 +242,12 @@ func code(err error) string {
 		return codeOfEnd(ended.Version.Status)
 	case errors.As(err, &undone):
 		return svc.CodePromoteFailed
-	case errors.Is(err, client.ErrUnreachable):
+	case errors.Is(err, client.ErrUnreachable), errors.As(err, &away):
 		return svc.CodeUnreachable
+	case errors.Is(err, client.ErrCertificate):
+		return svc.CodeCertificateUnknown
+	case errors.Is(err, client.ErrScheme):
+		return svc.CodeWrongServer
 	case errors.Is(err, context.Canceled):
 		return svc.CodeInterrupted
 	case errors.As(err, &own):

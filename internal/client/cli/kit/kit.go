@@ -4,9 +4,13 @@
 package kit
 
 import (
+	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/term"
@@ -35,6 +39,7 @@ type Kit struct {
 	Server string // flag --server
 	Output string // flag --output
 	CWD    string // flag --cwd
+	CAFile string // flag --ca-file
 }
 
 // System is the Kit of the real process.
@@ -69,16 +74,97 @@ func (k *Kit) Client() (*client.Client, error) {
 		return nil, err
 	}
 	tokens := client.Tokens{Deploy: c.DeployToken.Reveal(), Admin: c.AdminToken.Reveal()}
-	if tokens.Deploy == "" && tokens.Admin == "" {
+	switch {
+	case tokens.Deploy == "" && tokens.Admin == "" && c.Gone.PID != 0:
+		return nil, &goneDaemon{c.Gone}
+	case tokens.Deploy == "" && tokens.Admin == "":
 		return nil, &noToken{server: c.Server}
 	}
-	return client.New(c.Server, tokens, client.Options{UserAgent: "svcctl/" + obs.BuildInfo().Version})
+	roots, err := k.roots()
+	if err != nil {
+		return nil, err
+	}
+	return client.New(c.Server, tokens, client.Options{UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots})
 }
 
-type noToken struct{ server string }
+// roots are the certificates of the system and those in --ca-file; nil without it.
+func (k *Kit) roots() (*x509.CertPool, error) {
+	if k.CAFile == "" {
+		return nil, nil //nolint:nilnil // nil leaves the system's certificates alone
+	}
+	pem, err := os.ReadFile(k.Path(k.CAFile))
+	if err != nil {
+		return nil, Usagef("--ca-file: %v", err)
+	}
+	roots, err := x509.SystemCertPool()
+	if err != nil {
+		roots = x509.NewCertPool()
+	}
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, Usagef("--ca-file: %s has no certificate in PEM form", k.CAFile)
+	}
+	return roots, nil
+}
+
+// ReadFile reads a file that the command line names, standard input for "-".
+func (k *Kit) ReadFile(name string) ([]byte, error) {
+	if name == "-" {
+		return io.ReadAll(k.In)
+	}
+	data, err := os.ReadFile(k.Path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, Usagef("file not found: %s", name)
+	}
+	return data, err
+}
+
+// Path is a path of the command line, seen from --cwd and the working directory.
+func (k *Kit) Path(p string) string {
+	for _, base := range []string{k.CWD, k.Dir} {
+		if !filepath.IsAbs(p) {
+			p = filepath.Join(base, p)
+		}
+	}
+	return p
+}
+
+type noToken struct {
+	server string
+	what   string // needs the admin token; "" for a command without any token
+}
 
 func (e *noToken) Error() string {
+	if e.what != "" {
+		return e.what + " needs the admin token, and SVCCTL_ADMIN_TOKEN is not set"
+	}
 	return fmt.Sprintf("no token for %s: set SVCCTL_DEPLOY_TOKEN and SVCCTL_ADMIN_TOKEN, or start a daemon of your own with: svcctl serve", e.server)
+}
+
+// goneDaemon is the daemon of this user, which ended without removing its note.
+type goneDaemon struct{ note config.Note }
+
+func (e *goneDaemon) Error() string {
+	return fmt.Sprintf("the daemon at %s (process %d) is no longer running: start it with: svcctl serve, or set SVCCTL_SERVER", e.note.API, e.note.PID)
+}
+
+// NeedAdmin returns an error if there is no admin token for what, which needs it.
+func (k *Kit) NeedAdmin(what string) error {
+	c, err := k.Config()
+	if err != nil || c.AdminToken != "" {
+		return err
+	}
+	return &noToken{server: c.Server, what: what}
+}
+
+// Again is the command line that repeats a command for the same server.
+func (k *Kit) Again(args ...string) string {
+	line := append([]string{"svcctl"}, args...)
+	for _, flag := range [][2]string{{"--server", k.Server}, {"--ca-file", k.CAFile}} {
+		if flag[1] != "" {
+			line = append(line, flag[0], flag[1])
+		}
+	}
+	return strings.Join(line, " ")
 }
 
 // Notef tells a person something on stderr.

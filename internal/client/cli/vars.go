@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/build"
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/dotenv"
+	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// varOptions are the variables and secrets of a version.
+type varOptions struct {
+	pairs    []string
+	envFiles []string
+	secrets  []string
+}
+
+func (o *varOptions) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArrayVar(&o.pairs, "var", nil, "variable of this version, NAME:VALUE; may be repeated")
+	f.StringArrayVar(&o.envFiles, "env-file", nil, "file of variables, as .env; may be repeated")
+	f.StringArrayVar(&o.secrets, "secrets-file", nil, `file of secrets, as .env or a JSON object; "-" for standard input; may be repeated`)
+}
+
+// read gives the variables: those of --var win over those of --secrets-file, and those
+// over --env-file. No error holds a value.
+func (o *varOptions) read(k *kit.Kit) (map[string]string, error) {
+	env := map[string]string{}
+	for _, from := range []struct {
+		flag  string
+		files []string
+		parse func([]byte) (map[string]string, error)
+	}{{"--env-file", o.envFiles, dotenv.Parse}, {"--secrets-file", o.secrets, dotenv.ParseAny}} {
+		for _, name := range from.files {
+			text, err := k.ReadFile(name)
+			if err != nil {
+				return nil, kit.Usagef("%s: %v", from.flag, err)
+			}
+			vars, err := from.parse(text)
+			if err != nil {
+				return nil, kit.Usagef("%s %s: %v", from.flag, name, err)
+			}
+			maps.Copy(env, vars)
+		}
+	}
+	for _, pair := range o.pairs {
+		name, value, ok := strings.Cut(pair, ":")
+		if !ok || name == "" {
+			return nil, kit.Usagef("--var must be NAME:VALUE") // the value may be a secret: it is not repeated
+		}
+		env[name] = value
+	}
+	return env, nil
+}
+
+// checkSecrets returns an error that names each secret of the project file that the
+// deploy does not set. A child inherits those of its parent.
+func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *build.Result, env map[string]string, parent string) error {
+	missing := without(built.Config.Secrets, env)
+	if len(missing) > 0 && parent != "" {
+		if k.NeedAdmin("") != nil {
+			k.Notef("secrets.required is not checked: reading the variables of %s needs the admin token", parent)
+			return nil
+		}
+		v, err := c.Version(ctx, built.Project, parent)
+		if err != nil {
+			return nil //nolint:nilerr // the create says what is wrong with the parent
+		}
+		missing = without(missing, v.Env)
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	var fields []svc.FieldError
+	for i, s := range missing {
+		fields = append(fields, svc.FieldError{
+			Pointer: fmt.Sprintf("/secrets/required/%d", i), Code: svc.CodeSecretMissing, Detail: s.At + ": the secret " + s.Name + " is required and not set",
+		})
+	}
+	e := svc.Errorf(svc.Unprocessable, svc.CodeSecretMissing, "%s", fields[0].Detail).WithHint("use --secrets-file FILE, or --var %s:VALUE", missing[0].Name)
+	if len(fields) > 1 {
+		e.Detail, e.Fields = fmt.Sprintf("%d required secrets are not set", len(fields)), fields
+	}
+	return e
+}
+
+// without gives the secrets that env lacks.
+func without(secrets []project.Secret, env map[string]string) []project.Secret {
+	var missing []project.Secret
+	for _, s := range secrets {
+		if _, ok := env[s.Name]; !ok {
+			missing = append(missing, s)
+		}
+	}
+	return missing
+}
