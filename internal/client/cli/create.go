@@ -91,7 +91,7 @@ func (j creation) retry(ctx context.Context, do func() error) error {
 		if left <= 0 || ctx.Err() != nil {
 			return err
 		}
-		if why != said { // at once, also where a stage is printed when it ends
+		if why != said { // now: elsewhere than on a terminal a stage is printed when it ends
 			j.progress.Abort()
 			j.k.Notef("%s: trying again", why)
 			said = why
