@@ -40,10 +40,10 @@ type Request struct {
 
 // Result is a bundle in a file. The caller removes it.
 type Result struct {
-	File     string           // a tar.zst
-	Digest   string           // "sha256:<hex>" of File
-	Size     int64            // bytes of File
-	Project  string           // id of the project to deploy to
+	File     string // a tar.zst
+	Digest   string // "sha256:<hex>" of File
+	Size     int64  // bytes of File
+	Project  string // id of the project to deploy to
 	Manifest bundle.Manifest
 	Notices  []project.Notice // for people, in the order they came up
 	Watch    []string         // files and directories that went in
