@@ -51,6 +51,12 @@ type Config struct {
 	// believed and extended; those of all other peers are replaced [D45]. Nil
 	// trusts loopback addresses: a TLS proxy or a user of this machine.
 	TrustedProxies []netip.Prefix
+	// LocationHeaders says that CF-IPCountry and the like of the trusted proxies are
+	// believed. Those of all other peers never reach a worker.
+	LocationHeaders bool
+	// Locate says where an address is; nil knows nothing. It is called for each
+	// request, by many goroutines.
+	Locate func(netip.Addr) svc.Location
 
 	// PublicHost is the host name of GATEWAY_URL, where path selectors work, as they
 	// do on IP addresses and localhost [D4]; "" for none.

@@ -57,7 +57,7 @@ func newConn(g *goEngine, nc net.Conn) *conn {
 
 // serve answers one request after another.
 func (c *conn) serve(ctx context.Context) {
-	c.peer = newPeer(c.nc.RemoteAddr(), c.g.cfg.TrustedProxies)
+	c.peer = newPeer(c.nc.RemoteAddr(), &c.g.cfg)
 	c.home, _ = c.g.inputs.Get().(*[]byte)
 	c.in.buf = *c.home
 	defer c.close(ctx)

@@ -116,5 +116,5 @@ func (l stdListener) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: newPeer(nc.RemoteAddr(), l.e.cfg.TrustedProxies)}, nil
+	return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: newPeer(nc.RemoteAddr(), &l.e.cfg)}, nil
 }

@@ -55,7 +55,7 @@ func testForwardedRequest(t *testing.T, engine gateway.Engine) {
 	}
 	want := seen{
 		Method: "POST", URL: "http://v1.shop.apps.test/a/../b//c%2F%20?q=%00&r", Body: "body",
-		CF: map[string]any{"httpProtocol": "HTTP/1.1"},
+		CF: everyCF(),
 		Headers: map[string]string{
 			"host": "V1.Shop.apps.test:80", "content-length": "4", "x-own": "kept", "cookie": "a=1",
 			"x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", "x-forwarded-host": "V1.Shop.apps.test:80",

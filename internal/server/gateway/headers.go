@@ -6,11 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+	"github.com/svcctl/svcctl/internal/svc"
 )
-
-// cfObject becomes request.cf. workerd answers 500 if the field is not JSON, and
-// shows the address of its own socket if it is absent, so it is always set.
-const cfObject = `{"httpProtocol":"HTTP/1.1"}`
 
 // maxRequestID is the maximum length of a client's request id, in bytes.
 const maxRequestID = 128
@@ -22,11 +19,13 @@ type meta struct {
 	route       []byte // RouteHeader
 	accept      []byte
 	https       bool
-	host        []byte // X-Forwarded-Host
-	xff         []byte // X-Forwarded-For as received from a trusted peer; owned
-	id          []byte // X-Request-Id; owned
-	traceparent []byte // owned
-	newTrace    bool   // the traceparent is new: a client's tracestate does not apply
+	host        []byte        // X-Forwarded-Host
+	xff         []byte        // X-Forwarded-For as received from a trusted peer; owned
+	id          []byte        // X-Request-Id; owned
+	traceparent []byte        // owned
+	newTrace    bool          // the traceparent is new: a client's tracestate does not apply
+	connecting  []byte        // CF-Connecting-IP of a proxy whose location headers are believed
+	location    *svc.Location // what such a proxy says; nil for nothing
 }
 
 // inspect reads the fields that concern the gateway and marks those that it replaces
@@ -35,7 +34,7 @@ func (x *request) inspect(p *peer) {
 	x.meta.host = x.req.Host
 	list := x.req.List
 	for i := range list {
-		if f := &list[i]; f.Kind == http1.Other && x.inspectField(f, p.trusted) {
+		if f := &list[i]; f.Kind == http1.Other && x.inspectField(f, p) {
 			f.Kind = http1.HopByHop
 		}
 	}
@@ -43,7 +42,7 @@ func (x *request) inspect(p *peer) {
 }
 
 // inspectField reports whether the gateway replaces the field.
-func (x *request) inspectField(f *http1.Field, trusted bool) bool {
+func (x *request) inspectField(f *http1.Field, p *peer) bool {
 	m, name := &x.meta, f.Name
 	switch name[0] | 0x20 {
 	case 'a':
@@ -52,9 +51,9 @@ func (x *request) inspectField(f *http1.Field, trusted bool) bool {
 		}
 		return false
 	case 'c':
-		return http1.EqualFold(name, "cf-connecting-ip")
+		return x.inspectCF(f, p)
 	case 'f':
-		return !trusted && http1.EqualFold(name, "forwarded")
+		return !p.trusted && http1.EqualFold(name, "forwarded")
 	case 't':
 		if http1.EqualFold(name, "traceparent") {
 			if validTraceparent(f.Value) && len(m.traceparent) == 0 {
@@ -64,7 +63,7 @@ func (x *request) inspectField(f *http1.Field, trusted bool) bool {
 		}
 		return false
 	case 'x':
-		return x.inspectX(f, trusted)
+		return x.inspectX(f, p.trusted)
 	}
 	return false
 }
@@ -184,7 +183,8 @@ func (x *request) appendRequest(b []byte, p *peer) []byte {
 	if m.https {
 		proto = "https"
 	}
-	client := p.client(m.xff)
+	client := x.clientAddress(p)
+	location := x.locate(p, client)
 	b = append(b, "X-Forwarded-For: "...)
 	if len(m.xff) > 0 {
 		b = append(append(b, m.xff...), ',', ' ')
@@ -194,9 +194,13 @@ func (x *request) appendRequest(b []byte, p *peer) []byte {
 	b = append(append(b, m.host...), "\r\nCF-Connecting-IP: "...)
 	b = append(append(b, client...), "\r\nX-Request-Id: "...)
 	b = append(append(b, m.id...), "\r\ntraceparent: "...)
-	b = append(append(b, m.traceparent...), "\r\nX-Svc-Proto: "...)
-	b = append(append(b, proto...), "\r\nX-Svc-Cf: "+cfObject+"\r\n\r\n"...)
-	return b
+	b = append(append(b, m.traceparent...), '\r', '\n')
+	b = x.appendCountry(b, &location)
+	b = append(append(b, "X-Svc-Proto: "...), proto...)
+	// workerd answers 500 if the field is not JSON, and shows the address of its own
+	// socket if it is absent, so it is always set.
+	b = x.appendCF(append(b, "\r\nX-Svc-Cf: "...), &location)
+	return append(b, "\r\n\r\n"...)
 }
 
 // appendFraming appends the fields about the body's framing and the upgrade.

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"encoding/json"
 	"net"
 	"net/netip"
 	"strings"
@@ -31,7 +32,7 @@ func TestClientAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPeer(tc.addr, trusted)
+			p := newPeer(tc.addr, &Config{TrustedProxies: trusted})
 			if got := string(p.client([]byte(tc.forwarded))); got != tc.want || p.trusted != tc.trusted {
 				t.Errorf("%s, trusted %v", got, p.trusted)
 			}
@@ -61,7 +62,8 @@ func TestTraceparent(t *testing.T) {
 func FuzzForwardedHead(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: a\r\nX-Svc-Cf: x\r\nConnection: x-svc-cf, host\r\n\r\n"))
 	f.Add([]byte("POST /x HTTP/1.1\r\nHost: a\r\nx-forwarded-for: 1\r\nContent-Length: 3\r\n\r\n"))
-	p := newPeer(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, Config{}.withDefaults().TrustedProxies)
+	cfg := Config{}.withDefaults()
+	p := newPeer(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, &cfg)
 	f.Fuzz(func(t *testing.T, in []byte) {
 		x := newExchange()
 		n, err := http1.FindHead(in, 0)
@@ -92,7 +94,7 @@ func FuzzForwardedHead(f *testing.F) {
 				t.Errorf("%d times %s in %q", count, name, head)
 			}
 		}
-		if string(again.Get("x-svc-cf")) != cfObject {
+		if !json.Valid(again.Get("x-svc-cf")) {
 			t.Errorf("%q", head)
 		}
 	})

@@ -11,17 +11,20 @@ import (
 type peer struct {
 	ip      string
 	trusted bool // its X-Forwarded-* and Forwarded headers are believed
-	proxies []netip.Prefix
+	cfg     *Config
 }
 
-func newPeer(addr net.Addr, trusted []netip.Prefix) peer {
+func newPeer(addr net.Addr, cfg *Config) peer {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok { // a unix socket: a process of this machine
-		return peer{ip: netip.IPv6Loopback().String(), trusted: true, proxies: trusted}
+		return peer{ip: netip.IPv6Loopback().String(), trusted: true, cfg: cfg}
 	}
 	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
-	return peer{ip: ip.String(), trusted: contains(trusted, ip), proxies: trusted}
+	return peer{ip: ip.String(), trusted: contains(cfg.TrustedProxies, ip), cfg: cfg}
 }
+
+// locates reports whether the peer is believed when it says where a visitor is.
+func (p *peer) locates() bool { return p.trusted && p.cfg.LocationHeaders }
 
 func contains(prefixes []netip.Prefix, ip netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
@@ -40,7 +43,7 @@ func (p *peer) client(forwarded []byte) []byte {
 			return found
 		}
 		found = item
-		if !contains(p.proxies, ip.Unmap()) {
+		if !contains(p.cfg.TrustedProxies, ip.Unmap()) {
 			return found
 		}
 		forwarded = forwarded[:max(i, 0)]
