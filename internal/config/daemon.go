@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"net/netip"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -12,9 +13,11 @@ type Daemon struct {
 	DeployToken, AdminToken, LegacyToken svc.Secret
 
 	ListenHost       string
-	APIPort          int    // 0 chooses one
-	GatewayPort      int    // 0 chooses one
-	GatewayEngine    string // "go" or "std"
+	APIPort          int            // 0 chooses one
+	GatewayPort      int            // 0 chooses one
+	GatewayEngine    string         // "go" or "std"
+	TrustedProxies   []netip.Prefix // nil for loopback, without location headers
+	GeoIP            []string       // paths
 	GatewayURL       string
 	APIURL           string
 	APIHosts         []string

@@ -160,6 +160,31 @@ func prefixes(v string) ([]string, error) {
 	return list, nil
 }
 
+// proxies is a list of prefixes that is not nil; off makes it empty.
+func proxies(v string) ([]netip.Prefix, error) {
+	list := []netip.Prefix{}
+	if v == "off" {
+		return list, nil
+	}
+	texts, err := prefixes(v)
+	for _, text := range texts {
+		list = append(list, netip.MustParsePrefix(text))
+	}
+	return list, err
+}
+
+// files reads absolute paths with commas between.
+func files(v string) (list []string, err error) {
+	for part := range strings.SplitSeq(v, ",") {
+		path, err := absolute(strings.TrimSpace(part))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, path)
+	}
+	return list, nil
+}
+
 // domains reads domain names with commas between.
 func domains(v string) (list []string, err error) {
 	for part := range strings.SplitSeq(v, ",") {

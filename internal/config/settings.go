@@ -72,6 +72,14 @@ func network() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.GatewayEngine, err = oneOf(v, "go", "std"); return err },
 		},
 		{
+			Env: "SVC_TRUSTED_PROXIES", Help: "proxies before the gateway whose X-Forwarded-* headers are believed, and CF-IPCountry and the like: addresses and prefixes with commas between; default: loopback, for X-Forwarded-* alone; off for none",
+			parse: func(d *Daemon, v string) (err error) { d.TrustedProxies, err = proxies(v); return err },
+		},
+		{
+			Env: "SVC_GEOIP_DB", Help: "files of MaxMind databases (City, Country, ASN) for the location in request.cf, with commas between",
+			parse: func(d *Daemon, v string) (err error) { d.GeoIP, err = files(v); return err },
+		},
+		{
 			Env: "GATEWAY_URL", Help: "public origin of the gateway, for generated URLs; default: its own address",
 			parse: func(d *Daemon, v string) (err error) { d.GatewayURL, err = httpOrigin(v); return err },
 		},

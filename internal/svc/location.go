@@ -1,7 +1,7 @@
 package svc
 
-// Location is where a visitor is, as far as it is known. A field that is not known is
-// empty. The values have the forms of request.cf on Cloudflare.
+// Location is the place of a visitor. A field that is not known is empty. The values have
+// the forms of request.cf on Cloudflare.
 type Location struct {
 	Country        string // ISO 3166-1, two upper-case letters
 	EU             bool   // the country is in the European Union

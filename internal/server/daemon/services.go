@@ -13,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
+	"github.com/svcctl/svcctl/internal/server/geoip"
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
@@ -22,12 +23,16 @@ import (
 // startServices creates the services and connects them.
 func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	d.verify = d.newVerify()
+	locations, err := geoip.Open(d.cfg.GeoIP, d.logger)
+	if err != nil {
+		return err
+	}
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
 		Observer: gatewayMetrics{d.metrics}, VerifySecret: d.verify.Secret,
-		Asked: func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
+		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
+		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
 	})
-	var err error
 	if d.supervisor, err = supervisor.New(d.supervisorConfig(c)); err != nil {
 		return err
 	}
