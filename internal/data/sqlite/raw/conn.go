@@ -156,6 +156,8 @@ const (
 	LimitLikeSize  Limit = lib.SQLITE_LIMIT_LIKE_PATTERN_LENGTH // bytes of a LIKE or GLOB pattern
 	LimitArguments Limit = lib.SQLITE_LIMIT_FUNCTION_ARG
 	LimitAttached  Limit = lib.SQLITE_LIMIT_ATTACHED
+	LimitCompound  Limit = lib.SQLITE_LIMIT_COMPOUND_SELECT // terms of a compound SELECT
+	LimitDepth     Limit = lib.SQLITE_LIMIT_EXPR_DEPTH
 )
 
 // self is the address by which the engine's callbacks find c. Go's heap does not move,

@@ -33,7 +33,7 @@ type Stmt struct {
 	used    uint64    // when it was last in use
 
 	// Note is data of the user of the statement, kept as long as the statement.
-	Note int
+	Note any
 }
 
 // Prepare compiles the first statement of text and returns the rest of the text. A text
@@ -125,9 +125,8 @@ func (s *Stmt) Steps() int64 {
 // RowWrites is the number of records that s writes for a row it inserts or updates: the
 // row, and an entry in each changed index. It is 0 for other statements.
 func (s *Stmt) RowWrites() (n int64) {
-	program := (*lib.TVdbe)(pointer(s.handle))
 	stored := map[int32]bool{} // cursors on tables and indexes of the file
-	for _, op := range unsafe.Slice((*lib.TVdbeOp)(pointer(program.FaOp)), int(program.FnOp)) {
+	for _, op := range s.program() {
 		switch op.Fopcode {
 		case lib.OP_OpenWrite:
 			stored[op.Fp1] = true
@@ -139,6 +138,57 @@ func (s *Stmt) RowWrites() (n int64) {
 		}
 	}
 	return n
+}
+
+// Placed is how many rows s looks up that Steps does not count: once for each place where a
+// loop begins, and in each row that it updates or deletes. Rows that an inner loop of a join
+// looks up are not counted.
+func (s *Stmt) Placed() (once, perChange int64) {
+	program := s.program()
+	loops := loops(program)
+	for i, op := range program {
+		switch {
+		case !places(op.Fopcode):
+		case !loops[i]:
+			once++
+		case op.Fopcode == lib.OP_NotExists:
+			perChange++
+		}
+	}
+	return once, perChange
+}
+
+// loops marks the instructions inside of loops.
+func loops(program []lib.TVdbeOp) []bool {
+	in := make([]bool, len(program))
+	for i, op := range program {
+		from, to := i, i
+		switch op.Fopcode {
+		case lib.OP_Next, lib.OP_Prev, lib.OP_SorterNext, lib.OP_VNext: // P2 is where the loop begins
+			from, to = int(op.Fp2), i+1
+		case lib.OP_RowSetRead: // P2 is behind the loop
+			to = int(op.Fp2)
+		}
+		for at := from; at < min(to, len(in)); at++ {
+			in[at] = true
+		}
+	}
+	return in
+}
+
+func places(op uint8) bool {
+	switch op {
+	case lib.OP_Rewind, lib.OP_Sort, lib.OP_SorterSort, lib.OP_Last, lib.OP_SeekGE, lib.OP_SeekGT, lib.OP_SeekLE, lib.OP_SeekLT,
+		lib.OP_SeekRowid, lib.OP_NotExists:
+		return true
+	}
+	return false
+}
+
+// program are the instructions of s, memory of the engine.
+func (s *Stmt) program() []lib.TVdbeOp {
+	p := (*lib.TVdbe)(pointer(s.handle))
+	return unsafe.Slice((*lib.TVdbeOp)(pointer(p.FaOp)), int(p.FnOp))
 }
 
 // Params is the highest number of a parameter.

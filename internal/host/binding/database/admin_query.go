@@ -98,30 +98,31 @@ func (x *execution) console(text string, params []any) error {
 			x.out.WriteByte(',')
 		}
 		first = false
-		perRow := max(1, s.Note>>noteShift)
-		rowsRead, err := x.show(s, params, rest == "", &left)
+		x.last = x.c.TotalChanges()
+		err = x.show(s, params, rest == "", &left)
+		read, written := x.counts(s)
 		s.Finalize()
 		if err != nil {
 			return x.explain(err)
 		}
-		x.meta(time.Since(started), rowsRead, int64(perRow))
+		x.meta(time.Since(started), read, written)
 	}
 	return x.checkNames()
 }
 
 // show runs s to its end and writes its rows, left of them at most.
-func (x *execution) show(s *raw.Stmt, params []any, last bool, left *int) (rowsRead int64, err error) {
+func (x *execution) show(s *raw.Stmt, params []any, last bool, left *int) error {
 	switch {
 	case x.policy.reader && !s.ReadOnly():
-		return 0, errNeedWrite
+		return errNeedWrite
 	case !last && s.Params() > 0:
-		return 0, errNotLast
+		return errNotLast
 	case last && len(params) != s.Params():
-		return 0, errParameters
+		return errParameters
 	}
 	for i := range s.Params() {
 		if err := s.Bind(i+1, params[i]); err != nil {
-			return 0, err
+			return err
 		}
 	}
 	x.out.WriteString(`{"success":true,"columns":`)
@@ -129,13 +130,10 @@ func (x *execution) show(s *raw.Stmt, params []any, last bool, left *int) (rowsR
 	x.out.WriteString(`,"results":[`)
 	truncated, err := x.showRows(s, left)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	x.out.WriteString(`],"truncated":` + strconv.FormatBool(truncated))
-	if s.Note&readsTables != 0 {
-		rowsRead = s.Steps() + 1 // and where it went first
-	}
-	return rowsRead, nil
+	return nil
 }
 
 func (x *execution) showRows(s *raw.Stmt, left *int) (truncated bool, err error) {

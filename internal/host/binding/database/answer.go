@@ -159,7 +159,7 @@ func (x *execution) now() totals {
 }
 
 // meta writes the end of an answer.
-func (x *execution) meta(took time.Duration, rowsRead, perRow int64) {
+func (x *execution) meta(took time.Duration, rowsRead, rowsWritten int64) {
 	before, now := x.before, x.now()
 	x.before = now
 	changes := now.changes - before.changes
@@ -180,7 +180,7 @@ func (x *execution) meta(took time.Duration, rowsRead, perRow int64) {
 	b = append(b, `,"rows_read":`...)
 	b = strconv.AppendInt(b, rowsRead, 10)
 	b = append(b, `,"rows_written":`...)
-	b = strconv.AppendInt(b, changes*perRow, 10)
+	b = strconv.AppendInt(b, rowsWritten, 10)
 	b = append(b, '}', '}')
 	x.out.Write(b)
 }

@@ -36,7 +36,8 @@ type reply struct {
 	Error    string `json:"-"`
 	Bookmark string `json:"-"`
 	Results  struct {
-		Rows [][]any `json:"rows"`
+		Columns []string `json:"columns"`
+		Rows    [][]any  `json:"rows"`
 	} `json:"results"`
 	Meta struct {
 		Changes     int64 `json:"changes"`
@@ -232,4 +233,37 @@ func TestConcurrentTransactions(t *testing.T) {
 	}
 	all.Wait()
 	wantRows(t, db, "[[-60] [160]]", "select n from account order by id")
+}
+
+// Names of columns have the comments that the engine leaves in them, as on D1. workerd's own
+// database removes them.
+func TestCommentsInNames(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	for text, want := range map[string]string{
+		"SELECT 1 -- x": "1 -- x", "SELECT 1 /* x */": "1 /* x */", "SELECT 1 -- x\n;": "1 -- x", "SELECT 1 /* x */ ; -- y": "1 /* x */",
+		"SELECT 1; -- x": "1", "SELECT 1 ; ;": "1", "/* w */ SELECT 1 a -- x": "a", "SELECT 2; SELECT 1 -- x": "1 -- x",
+	} {
+		if got := ask(t, db, text).Results.Columns; !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: the columns are %q, want %q", text, got, want)
+		}
+	}
+}
+
+// Two statements in one text answer as on D1: both run, in one transaction, rows and counts
+// are those of the last one, and changes those of both.
+func TestTwoStatements(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	rows(t, db, "create table t(a)")
+	if got := ask(t, db, "insert into t values(1),(2); insert into t values(3)").Meta; got.Changes != 3 || got.RowsWritten != 1 {
+		t.Errorf("two inserts: %+v", got)
+	}
+	if got := ask(t, db, "insert into t values(4); select a from t"); got.Meta.Changes != 1 || got.Meta.RowsWritten != 0 || got.Meta.RowsRead != 4 || len(got.Results.Rows) != 4 {
+		t.Errorf("an insert and a select: %+v", got)
+	}
+	if got := ask(t, db, "insert into t values(5); insert into nowhere values(1)"); !strings.HasPrefix(got.Error, "no such table: nowhere") {
+		t.Errorf("a failure: %+v", got)
+	}
+	wantRows(t, db, "[[4]]", "select count(*) from t")
 }

@@ -8,13 +8,33 @@ import (
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 )
 
-// What is noted about a statement when it is compiled: bits, and above them how
-// many records it writes for a row.
-const (
-	noted       = 1 << iota
-	readsTables // it reads tables
-	noteShift   = iota
-)
+// costs is what is noted about a statement when it is compiled, for the counts in meta.
+type costs struct {
+	written          int64 // records for each changed row
+	read, readChange int64 // rows looked up once, and for each changed row
+}
+
+// costsOf is nil for a PRAGMA.
+func costsOf(s *raw.Stmt) *costs {
+	k, _ := s.Note.(*costs)
+	return k
+}
+
+// rowsRead is how many rows s has read. changed is how many it has changed.
+func (k *costs) rowsRead(s *raw.Stmt, changed int64) int64 {
+	if k == nil {
+		return 0
+	}
+	return s.Steps() + k.read + k.readChange*changed
+}
+
+// rowsWritten is how many records a statement has written that has changed this number of rows.
+func (k *costs) rowsWritten(changed int64) int64 {
+	if k == nil {
+		return changed
+	}
+	return max(1, k.written) * changed
+}
 
 // execution is the run of one request on one connection.
 type execution struct {
@@ -23,7 +43,8 @@ type execution struct {
 	most   int // bytes in out, so that rows are at most maxAnswer
 	format format
 	policy policy
-	before totals // of the statement that runs
+	before totals // of the text that runs
+	last   int64  // changes before its last statement
 
 	virtual bool // virtual tables were made whose rows came from elsewhere
 }
@@ -78,8 +99,8 @@ func (x *execution) query(q query) error {
 	}
 	started := time.Now()
 	x.out.WriteString(`{"success":true,"results":`)
-	var rowsRead int64
-	perRow, answered := 1, false
+	var read, written int64
+	answered := false
 	for rest := q.SQL; rest != ""; {
 		s, after, err := x.prepare(rest)
 		if err != nil {
@@ -89,8 +110,9 @@ func (x *execution) query(q query) error {
 		if s == nil {
 			continue
 		}
-		rowsRead, err = x.statement(s, q.Params, rest == "")
-		perRow = max(1, s.Note>>noteShift)
+		x.last = x.c.TotalChanges()
+		err = x.statement(s, q.Params, rest == "")
+		read, written = x.counts(s)
 		s.Finalize()
 		if err != nil {
 			return err
@@ -100,8 +122,14 @@ func (x *execution) query(q query) error {
 	if !answered { // a zero byte is left
 		return errNoStatement
 	}
-	x.meta(time.Since(started), rowsRead, int64(perRow))
+	x.meta(time.Since(started), read, written)
 	return nil
+}
+
+// counts are the rows that the last statement, s, has read and written.
+func (x *execution) counts(s *raw.Stmt) (read, written int64) {
+	k, changed := costsOf(s), x.c.TotalChanges()-x.last
+	return k.rowsRead(s, changed), k.rowsWritten(changed)
 }
 
 // prepare compiles the first statement of text.
@@ -109,48 +137,43 @@ func (x *execution) prepare(text string) (s *raw.Stmt, rest string, err error) {
 	for text != "" && isSpace(text[0]) { // offsets in errors count from the statement
 		text = text[1:]
 	}
-	x.policy.reads = false
 	if keyword(text) == "pragma" { // takes effect while it is compiled
 		return x.c.Prepare(text)
 	}
 	if s, rest, err = x.c.Cached(text); err != nil {
 		s, rest, err = x.limited(text, err)
 	}
-	if err != nil || s == nil || s.Note != 0 {
+	if err != nil || s == nil || s.Note != nil {
 		return s, rest, err
 	}
-	s.Note = noted
-	if x.policy.reads {
-		s.Note |= readsTables
-	}
+	k := &costs{}
+	k.read, k.readChange = s.Placed()
 	if !x.policy.reader {
-		s.Note |= int(s.RowWrites()) << noteShift
+		k.written = s.RowWrites()
 	}
+	s.Note = k
 	return s, rest, nil
 }
 
 // statement runs s. Only the last statement of a text has parameters and an
 // answer.
-func (x *execution) statement(s *raw.Stmt, params []param, last bool) (rowsRead int64, err error) {
+func (x *execution) statement(s *raw.Stmt, params []param, last bool) error {
 	switch {
 	case x.policy.reader && !s.ReadOnly():
-		return 0, errNeedWrite
+		return errNeedWrite
 	case !last && s.Params() > 0:
-		return 0, errNotLast
+		return errNotLast
 	case !last:
-		return 0, drain(s)
+		return drain(s)
 	case len(params) != s.Params():
-		return 0, errParameters
+		return errParameters
 	}
 	for i, p := range params {
 		if err := s.Bind(i+1, p.value); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if err := x.rows(s); err != nil || s.Note&readsTables == 0 {
-		return 0, err
-	}
-	return s.Steps() + 1, nil // and where it went first
+	return x.rows(s)
 }
 
 func drain(s *raw.Stmt) error {

@@ -12,8 +12,10 @@ const (
 	maxSQL        = 100_000   // bytes of a statement
 	maxParameters = 100
 	maxColumns    = 100
-	maxArguments  = 32 // of a function
-	maxPattern    = 50 // bytes of a LIKE or GLOB pattern
+	maxArguments  = 32  // of a function
+	maxPattern    = 50  // bytes of a LIKE or GLOB pattern
+	maxCompound   = 5   // SELECT terms that UNION and its like join
+	maxDepth      = 100 // of an expression
 	maxDuration   = 30 * time.Second
 
 	maxRequest = 128 << 20 // bytes of a request's body
@@ -28,5 +30,7 @@ func limit(c *raw.Conn) {
 	c.Limit(raw.LimitColumns, maxColumns)
 	c.Limit(raw.LimitArguments, maxArguments)
 	c.Limit(raw.LimitLikeSize, maxPattern)
+	c.Limit(raw.LimitCompound, maxCompound)
+	c.Limit(raw.LimitDepth, maxDepth)
 	c.Limit(raw.LimitAttached, 0)
 }

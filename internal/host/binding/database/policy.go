@@ -14,7 +14,6 @@ type policy struct {
 	importing   bool     // functions that dumps use are allowed too
 	needWriter  bool     // refused on a reader, fine on the writer
 	transaction bool     // refused for controlling transactions
-	reads       bool     // the statement reads a table
 	hidden      string   // refused for reading this table
 	renames     bool     // it may have given a table a new name, which the engine does not ask about
 	settings    []string // the settings it changed
@@ -36,7 +35,6 @@ func (p *policy) allow(a raw.Action) bool {
 	case raw.VerbCreateVTable:
 		return slices.Contains(modules, strings.ToLower(a.Arg2)) && !reserved(a.Arg1)
 	case raw.VerbRead:
-		p.reads = true
 		if slices.Contains(hiddenTables, strings.ToLower(a.Arg1)) {
 			p.hidden = a.Arg1
 		}

@@ -2,18 +2,22 @@ package database
 
 import "strings"
 
-// cut removes what follows the last statement of text: spaces, semicolons and
-// comments. It gives "" for a text of nothing else.
+// cut removes what follows the last statement of text: its semicolon, and spaces, semicolons
+// and comments after that. Comments before the semicolon are a part of the statement: the
+// engine has them in names of columns. It gives "" for a text without a statement.
 func cut(text string) string {
-	last := 0
+	last, ended := 0, true // the end of the last statement, and whether it is known
 	for i := 0; i < len(text); i++ {
 		next, code := skip(text, i)
-		if code {
-			last = next + 1
+		switch {
+		case code:
+			last, ended = len(text), false
+		case text[i] == ';' && !ended:
+			last, ended = i, true
 		}
 		i = next
 	}
-	return text[:min(last, len(text))]
+	return text[:last]
 }
 
 // skip gives the index of the last byte of the comment, the quoted text or the
