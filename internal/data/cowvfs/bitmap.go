@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"sync"
 	"sync/atomic"
+
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 )
 
 // bitmap records which pages of a file are present. Its file has magic, page size and
@@ -132,7 +134,7 @@ func (b *bitmap) remove() error {
 	if err := os.Remove(b.path); err != nil {
 		return err
 	}
-	return syncDir(filepath.Dir(b.path))
+	return atomicfile.SyncDir(filepath.Dir(b.path))
 }
 
 func (b *bitmap) close() error { return b.file.Close() }
@@ -143,12 +145,4 @@ func replaceFile(path string, data []byte) error {
 		return err
 	}
 	return os.Rename(path+".tmp", path)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

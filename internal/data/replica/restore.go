@@ -2,10 +2,11 @@ package replica
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 )
 
 // Restore writes the database right after txid to path. On success the file is complete,
@@ -58,16 +59,8 @@ func (s *Source) Restore(ctx context.Context, path string) (err error) {
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return fmt.Errorf("rename restored file: %w", err)
 	}
-	return syncDir(dir)
-}
-
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return fmt.Errorf("open directory to sync: %w", err)
-	}
-	if err := errors.Join(d.Sync(), d.Close()); err != nil {
-		return fmt.Errorf("sync directory: %w", err)
+	if err := atomicfile.SyncDir(dir); err != nil {
+		return fmt.Errorf("sync directory of restored file: %w", err)
 	}
 	return nil
 }

@@ -8,8 +8,7 @@ import (
 	"os"
 	"sync"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -38,7 +37,7 @@ func makeKeys(path string) (Keys, error) {
 	k := storedKeys{AccessKey: "svc" + rand.Text()[:17], SecretKey: rand.Text() + rand.Text()[:14]}
 	data, err := json.MarshalIndent(k, "", "  ") //nolint:gosec // this file is where the keys are kept
 	if err == nil {
-		err = renameio.WriteFile(path, append(data, '\n'), 0o600)
+		err = atomicfile.WriteFile(path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return Keys{}, fmt.Errorf("write keys of the object store: %w", err)

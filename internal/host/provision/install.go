@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -104,7 +105,7 @@ func (in *installer) installIn(ctx context.Context, temp, npm string, pkg Packag
 	if err := os.Rename(binary, in.binary); err != nil {
 		return in.failed("the cache directory cannot be written", err)
 	}
-	if err := syncDir(in.dir); err != nil {
+	if err := atomicfile.SyncDir(in.dir); err != nil {
 		return in.failed("the cache directory cannot be written", err)
 	}
 	in.progress(StageInstalled)

@@ -79,14 +79,6 @@ func writeBinary(path string, r io.Reader) error {
 	return errors.Join(err, f.Close())
 }
 
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
 // ctxReader stops reading when its context ends.
 type ctxReader struct {
 	ctx context.Context //nolint:containedctx // io.Reader has no other way to be told

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
-	"github.com/google/renameio/v2"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -93,23 +93,12 @@ func readPrivate(path string, v any) error {
 func writePrivate(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err == nil {
-		err = renameio.WriteFile(path, append(data, '\n'), 0o600)
-	}
-	if err == nil {
-		err = syncDir(filepath.Dir(path))
+		err = atomicfile.WriteFile(path, append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	return nil
-}
-
-func syncDir(path string) error {
-	dir, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // nodeID returns the identity of this data directory among the nodes of an object

@@ -1,0 +1,31 @@
+// Package atomicfile replaces small files so that a reader, and a start after a power
+// failure, sees either the old content or the new one.
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/google/renameio/v2"
+)
+
+// WriteFile replaces the file at path by data, with the permissions perm less the
+// umask. When it returns nil, the content and the name are on disk. Concurrent calls
+// for one path are safe: one of them wins.
+func WriteFile(path string, data []byte, perm os.FileMode) error {
+	if err := renameio.WriteFile(path, data, perm); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir writes the entries of a directory to disk: the names of files that were
+// created, renamed or removed in it.
+func SyncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
