@@ -2,13 +2,13 @@ package svc
 
 import "time"
 
-// Event is one thing, other than a request, that the platform has a worker do.
+// Event is one invocation of a worker other than a request.
 // Exactly one of Scheduled and Queue is set.
 type Event struct {
 	Scheduled *Scheduled  `json:"scheduled,omitempty"`
 	Queue     *QueueBatch `json:"queue,omitempty"`
 
-	Limit time.Duration `json:"limit,omitempty"` // of its duration; 0 for 15 minutes, which is the maximum
+	Limit time.Duration `json:"limit,omitempty"` // maximum duration; 0 for 15 minutes, the largest value
 }
 
 // Handler is the name of the worker's function that an event goes to: "scheduled".
@@ -24,8 +24,8 @@ func (e Event) Handler() string {
 
 // Scheduled is one run of a cron expression.
 type Scheduled struct {
-	Cron string    `json:"cron"` // as the worker sees it; "" for a run without one
-	Time time.Time `json:"time"` // when it was due, to the millisecond
+	Cron string    `json:"cron"` // the worker's controller.cron; "" for a run without an expression
+	Time time.Time `json:"time"` // scheduled time, to the millisecond
 }
 
 // QueueBatch is a delivery of messages of one queue.
@@ -43,18 +43,18 @@ type QueueMessage struct {
 	Body        []byte    `json:"body"`
 }
 
-// EventResult is how an event ended that the worker may have seen.
+// EventResult is the end of an event that was sent to the worker.
 type EventResult struct {
 	Outcome  Outcome       `json:"outcome"`
-	NoRetry  bool          `json:"no_retry"`        // the worker asked not to be sent the event again
+	NoRetry  bool          `json:"no_retry"`        // the worker called controller.noRetry()
 	Error    *EventError   `json:"error,omitempty"` // unless Outcome is OutcomeOK
 	Queue    *QueueResult  `json:"queue,omitempty"` // of a queue batch
 	Duration time.Duration `json:"duration"`
 
 	// Logs are the lines that the worker printed while the event ran, oldest
-	// first. Lines of requests that ran at the same time are among them.
+	// first. They include lines of requests that ran at the same time.
 	Logs        []LogLine `json:"logs"`
-	LogsDropped int       `json:"logs_dropped"` // lines that were too many to be in Logs
+	LogsDropped int       `json:"logs_dropped"` // number of lines above the limit of Logs
 }
 
 // Outcome says how an event ended.
@@ -64,12 +64,12 @@ type Outcome string
 const (
 	OutcomeOK        Outcome = "ok"
 	OutcomeException Outcome = "exception" // the handler, or work it gave to waitUntil, threw
-	OutcomeTimeout   Outcome = "timeout"   // it was ended at its deadline
-	OutcomeCanceled  Outcome = "canceled"  // it was ended by its caller, or with its version
-	OutcomeExited    Outcome = "exited"    // the worker's process ended meanwhile
+	OutcomeTimeout   Outcome = "timeout"   // stopped at its deadline
+	OutcomeCanceled  Outcome = "canceled"  // stopped by its caller, or with its version
+	OutcomeExited    Outcome = "exited"    // the worker's process exited meanwhile
 )
 
-// EventError says why an event did not end well. Stack begins with name and
+// EventError is the reason of an outcome other than OutcomeOK. Stack begins with name and
 // message; it and Name are empty where JavaScript has none.
 type EventError struct {
 	Name    string `json:"name"`
@@ -79,7 +79,7 @@ type EventError struct {
 
 // QueueResult is what a worker did with the messages of a batch. A message that
 // neither list names is acknowledged if AckAll is set or the outcome is OutcomeOK
-// without RetryAll, and else is to be retried.
+// without RetryAll, and otherwise is delivered again.
 type QueueResult struct {
 	AckAll     bool         `json:"ack_all"`
 	RetryAll   bool         `json:"retry_all"`
@@ -88,14 +88,14 @@ type QueueResult struct {
 	Retried    []QueueRetry `json:"retried"`
 }
 
-// QueueRetry is a message that the worker wants to see again.
+// QueueRetry is a message that the worker asked to receive again.
 type QueueRetry struct {
 	ID    string `json:"id"`
 	Delay int    `json:"delay"` // in seconds; 0 for the queue's own
 }
 
-// Wake says when a version needs to run, to do work of its own.
+// Wake is the time at which a version must run for its own work.
 type Wake struct {
 	At      time.Time `json:"at"`      // zero for never
-	Pending int       `json:"pending"` // events that are due or under way
+	Pending int       `json:"pending"` // events that are due or running
 }

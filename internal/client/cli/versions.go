@@ -221,7 +221,7 @@ func cutAt(v api.Version) string {
 	if v.ForkTXID == "" {
 		return ""
 	}
-	return " (branched at " + kit.Clean(v.ForkTXID) + ")"
+	return " (cut " + kit.Clean(v.ForkTXID) + ")"
 }
 
 func took(s api.StepRun) string {

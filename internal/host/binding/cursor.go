@@ -18,8 +18,8 @@ const scopeSize = 8
 func Scope(parts ...string) string { return strings.Join(parts, "\x00") }
 
 // Cursor is the next_cursor of a list: position, which json can encode, bound
-// to the list's scope. It needs no signature: all that a forged one can do is
-// to ask for another page of the same list.
+// to the list's scope. It needs no signature: a forged cursor selects another page
+// of the same list at most.
 func Cursor(scope string, position any) (string, error) {
 	text, err := json.Marshal(position)
 	if err != nil {
@@ -29,7 +29,7 @@ func Cursor(scope string, position any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(append(sum[:scopeSize:scopeSize], text...)), nil
 }
 
-// ReadCursor reads a cursor into position, which is left alone for "".
+// ReadCursor reads a cursor into position, which is unchanged for "".
 func ReadCursor(scope, cursor string, position any) error {
 	if cursor == "" {
 		return nil
@@ -37,7 +37,7 @@ func ReadCursor(scope, cursor string, position any) error {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	sum := sha256.Sum256([]byte(scope))
 	if err != nil || !bytes.HasPrefix(b, sum[:scopeSize]) || json.Unmarshal(b[scopeSize:], position) != nil {
-		return svc.Errorf(svc.BadRequest, svc.CodeInvalidCursor, "this cursor is not one of this list with these filters").
+		return svc.Errorf(svc.BadRequest, svc.CodeInvalidCursor, "invalid cursor: it belongs to another list or to other filters").
 			WithHint("start again without a cursor")
 	}
 	return nil

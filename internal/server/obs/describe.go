@@ -1,0 +1,50 @@
+package obs
+
+import (
+	"cmp"
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Description is a metric of the reference.
+type Description struct {
+	Name   string
+	Help   string
+	Labels []string
+}
+
+// Describe returns the program's own metrics, sorted by name.
+func Describe() []Description {
+	m := NewMetrics(Build{})
+	m.Watch(context.Background(), Sources{})
+	descs := make(chan *prometheus.Desc, 1000) // more than there are metrics, those of Go included
+	m.registry.Describe(descs)
+	close(descs)
+	var all []Description
+	for d := range descs {
+		if found, ok := parseDesc(d.String()); ok && strings.HasPrefix(found.Name, "svc_") {
+			all = append(all, found)
+		}
+	}
+	slices.SortFunc(all, func(a, b Description) int { return cmp.Compare(a.Name, b.Name) })
+	return all
+}
+
+// descText is the text of a prometheus.Desc, which has no accessors.
+var descText = regexp.MustCompile(`fqName: "([^"]*)", help: "([^"]*)".*, variableLabels: \{([^}]*)\}`)
+
+func parseDesc(text string) (Description, bool) {
+	m := descText.FindStringSubmatch(text)
+	if m == nil {
+		return Description{}, false
+	}
+	d := Description{Name: m[1], Help: m[2]}
+	if m[3] != "" {
+		d.Labels = strings.Split(m[3], ",")
+	}
+	return d, true
+}
