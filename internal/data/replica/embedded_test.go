@@ -74,15 +74,15 @@ func TestRealStore(t *testing.T) {
 	}
 }
 
-// TestLitestreamReadsIt builds litestream's command, which restores a real SQLite
-// database from the log of a root version, at several transactions.
+// TestLitestreamReadsIt builds a program of litestream's own code, which restores a
+// real SQLite database from the log of a root version, at several transactions.
 func TestLitestreamReadsIt(t *testing.T) {
 	t.Parallel()
 	c := s3test.Target(t)
 	b, prefix := s3test.Bucket(t, c)
 	dir := t.TempDir()
 	command := filepath.Join(dir, "litestream")
-	build := exec.CommandContext(t.Context(), "go", "build", "-C", "testdata/litestream", "-o", command, "github.com/benbjohnson/litestream/cmd/litestream")
+	build := exec.CommandContext(t.Context(), "go", "build", "-C", "testdata/litestream", "-o", command, ".")
 	build.Env = append(os.Environ(), "GOFLAGS=-mod=readonly")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build litestream: %v\n%s", err, out)
@@ -108,8 +108,9 @@ func TestLitestreamReadsIt(t *testing.T) {
 	}
 	for _, txid := range []int{90, 17, 1} {
 		out := filepath.Join(dir, fmt.Sprintf("restored-%d.db", txid))
-		restore := exec.CommandContext(t.Context(), command, "restore", "-o", out, "-txid", fmt.Sprintf("%016x", txid), "-integrity-check", "full",
-			"s3://"+s3test.BucketName()+"/"+prefix+branch.DatabasePrefix(ref("v1"), "main")+"/ltx?endpoint="+c.Endpoint+"&forcePathStyle=true&region="+cmp.Or(c.Region, "us-east-1"))
+		from := "s3://" + s3test.BucketName() + "/" + prefix + branch.DatabasePrefix(ref("v1"), "main") +
+			"/ltx?endpoint=" + c.Endpoint + "&forcePathStyle=true&region=" + cmp.Or(c.Region, "us-east-1")
+		restore := exec.CommandContext(t.Context(), command, from, out, fmt.Sprintf("%016x", txid))
 		restore.Env = []string{"AWS_ACCESS_KEY_ID=" + c.AccessKey, "AWS_SECRET_ACCESS_KEY=" + c.SecretKey.Reveal(), "HOME=" + dir}
 		if text, err := restore.CombinedOutput(); err != nil {
 			t.Fatalf("litestream restore at %d: %v\n%s", txid, err, text)

@@ -49,20 +49,20 @@ func (s endless) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // A call that the worker cancels, or that its answer leaves behind,
-// ends the context of its handler.
+// ends the context of its handler. Without a body: workerd may keep the connection of
+// a canceled request open while it cannot send the rest of the body.
 func TestCanceledByTheWorker(t *testing.T) {
 	t.Parallel()
 	const source = `export default { async fetch(req, env) {
 		const c = new AbortController();
-		const body = req.url.endsWith("/body") ? new ReadableStream({ start(c) { c.enqueue(new Uint8Array(1 << 20)) } }) : undefined;
-		const slow = env.API.fetch("http://api/slow", { method: "POST", body, signal: c.signal });
+		const slow = env.API.fetch("http://api/slow", { signal: c.signal });
 		slow.catch(() => {});
 		await env.API.fetch("http://api/begun");
 		if (req.url.endsWith("/leave")) return new Response("left");
 		c.abort();
 		return new Response(await slow.then(() => "answered", e => e.name));
 	} }`
-	for path, want := range map[string]string{"/abort": "AbortError", "/body": "AbortError", "/leave": "left"} {
+	for path, want := range map[string]string{"/abort": "AbortError", "/leave": "left"} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()
 			s := newEndless()

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
-	"time"
+	"testing/synctest"
 
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -15,6 +15,10 @@ import (
 // even before the wake has returned.
 func TestArchiveWhenWoken(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testArchiveWhenWoken)
+}
+
+func testArchiveWhenWoken(t *testing.T) {
 	w := newWorld(t)
 	r := w.add(t, "v1", append(registrytest.ToReady(), svc.TriggerArchive)...)
 	d := w.start(t)
@@ -24,7 +28,7 @@ func TestArchiveWhenWoken(t *testing.T) {
 			t.Errorf("requests are released while the published status is %s", got)
 		}
 		go func() { archived <- errOf(d.Archive(t.Context(), r)) }()
-		time.Sleep(20 * time.Millisecond) // time for a wrong rejection
+		synctest.Wait() // a wrong rejection happens now
 	}
 	if _, err := d.Wake(t.Context(), r); err != nil {
 		t.Fatal(err)
@@ -39,6 +43,10 @@ func TestArchiveWhenWoken(t *testing.T) {
 // start another wake, even while the data is still being archived.
 func TestWakeWhenFailed(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, testWakeWhenFailed)
+}
+
+func testWakeWhenFailed(t *testing.T) {
 	w := newWorld(t)
 	r := w.add(t, "v1", append(registrytest.ToReady(), svc.TriggerArchive)...)
 	d := w.start(t)
@@ -48,7 +56,7 @@ func TestWakeWhenFailed(t *testing.T) {
 			t.Errorf("it is %s", got)
 		}
 		go func() { again <- errOf(d.Wake(t.Context(), r)) }()
-		time.Sleep(20 * time.Millisecond) // time to join the failed wake wrongly
+		synctest.Wait() // it would join the failed wake now
 	}
 	d.before = func(_ context.Context, call string, _ svc.Ref) error {
 		switch {
