@@ -112,6 +112,33 @@ func (e RouteRole) Valid() bool {
 	}
 }
 
+// Defines values for RuntimeState.
+const (
+	RuntimeStateBackoff  RuntimeState = "backoff"
+	RuntimeStateCrashed  RuntimeState = "crashed"
+	RuntimeStateServing  RuntimeState = "serving"
+	RuntimeStateStarting RuntimeState = "starting"
+	RuntimeStateStopped  RuntimeState = "stopped"
+)
+
+// Valid indicates whether the value is a known member of the RuntimeState enum.
+func (e RuntimeState) Valid() bool {
+	switch e {
+	case RuntimeStateBackoff:
+		return true
+	case RuntimeStateCrashed:
+		return true
+	case RuntimeStateServing:
+		return true
+	case RuntimeStateStarting:
+		return true
+	case RuntimeStateStopped:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StepStatus.
 const (
 	StepStatusDone    StepStatus = "done"
@@ -284,7 +311,7 @@ type BucketList struct {
 // Cell A value. Blobs are {"$base64":"…"}; integers past 2^53 and infinite numbers come as strings.
 type Cell = any
 
-// CheckStatus degraded means that it works and takes no new deploys.
+// CheckStatus degraded means that it works in part; the checks say what does not.
 type CheckStatus string
 
 // Column A column of a table.
@@ -401,7 +428,7 @@ type DeepHealth struct {
 	// QueueMax When overloaded.
 	QueueMax *int `json:"queue_max,omitempty"`
 
-	// Status degraded means that it works and takes no new deploys.
+	// Status degraded means that it works in part; the checks say what does not.
 	Status CheckStatus `json:"status"`
 }
 
@@ -557,6 +584,10 @@ type HealthChecks struct {
 
 	// Store Whether a part answered.
 	Store PartHealth `json:"store"`
+
+	// Versions Whether the ready versions serve. It is degraded while a version does not serve because its runtime crashed or did not start, and
+	// never unavailable; alone it does not change the HTTP status, because visitors of a version can crash it.
+	Versions VersionsHealth `json:"versions"`
 }
 
 // Key A key of a namespace.
@@ -647,7 +678,7 @@ type PartHealth struct {
 	Detail    string  `json:"detail,omitempty,omitzero"`
 	LatencyMs float64 `json:"latency_ms"`
 
-	// Status degraded means that it works and takes no new deploys.
+	// Status degraded means that it works in part; the checks say what does not.
 	Status CheckStatus `json:"status"`
 }
 
@@ -812,7 +843,7 @@ type QueueHealth struct {
 	PendingJobs int    `json:"pending_jobs"`
 	QueueMax    int    `json:"queue_max"`
 
-	// Status degraded means that it works and takes no new deploys.
+	// Status degraded means that it works in part; the checks say what does not.
 	Status CheckStatus `json:"status"`
 }
 
@@ -828,10 +859,13 @@ type Route struct {
 	Role      RouteRole `json:"role"`
 
 	// RSSBytes Memory of the runtime and its worker process.
-	RSSBytes  int64 `json:"rss_bytes"`
-	StartedAt *Time `json:"started_at"`
+	RSSBytes int64 `json:"rss_bytes"`
 
-	// State What the gateway does with requests for it.
+	// Runtime The runtime of a version, which is restarted after each crash.
+	Runtime   *Runtime `json:"runtime,omitempty"`
+	StartedAt *Time    `json:"started_at"`
+
+	// State The state of the runtime, or the status of a version without one.
 	State string `json:"state"`
 
 	// Upstream Address of the runtime, "" without one.
@@ -855,6 +889,29 @@ type RowPage struct {
 	NextCursor *string  `json:"next_cursor"`
 	Rows       [][]any  `json:"rows"`
 }
+
+// Runtime The runtime of a version, which is restarted after each crash.
+type Runtime struct {
+	// LastError "<code>: <text>" of the last crash; "" if there was none.
+	LastError string `json:"last_error"`
+
+	// Restarts Crashes since the version was started or woken.
+	Restarts int `json:"restarts"`
+
+	// RetryAt When it is started again; only in the state backoff.
+	RetryAt *Time `json:"retry_at"`
+
+	// Since When the state began.
+	Since *Time `json:"since"`
+
+	// State `backoff` is the wait for a restart after a crash. `crashed` is a deploy whose worker did not start. `stopped` is a ready version that
+	// has no process yet.
+	State RuntimeState `json:"state"`
+}
+
+// RuntimeState `backoff` is the wait for a restart after a crash. `crashed` is a deploy whose worker did not start. `stopped` is a ready version that
+// has no process yet.
+type RuntimeState string
 
 // ScheduledRun One run of a scheduled handler.
 type ScheduledRun struct {
@@ -1033,6 +1090,9 @@ type Version struct {
 	ProjectID string `json:"project_id"`
 	ReadyAt   *Time  `json:"ready_at"`
 
+	// Runtime Absent while the version has none, for example because it is archived. It does not move the ETag.
+	Runtime *Runtime `json:"runtime,omitempty"`
+
 	// SizeBytes Size of the bundle; 0 until it is known.
 	SizeBytes int64 `json:"size_bytes"`
 
@@ -1069,6 +1129,19 @@ type VersionPage struct {
 
 // VersionStatus Where a version is in its life.
 type VersionStatus string
+
+// VersionsHealth Whether the ready versions serve. It is degraded while a version does not serve because its runtime crashed or did not start, and
+// never unavailable; alone it does not change the HTTP status, because visitors of a version can crash it.
+type VersionsHealth struct {
+	// Detail What is wrong.
+	Detail string `json:"detail,omitempty,omitzero"`
+
+	// NotServing The versions that do not serve, as `<project>/<version>`; at most 100.
+	NotServing []string `json:"not_serving"`
+
+	// Status degraded means that it works in part; the checks say what does not.
+	Status CheckStatus `json:"status"`
+}
 
 // BucketPath defines model for BucketPath.
 type BucketPath = string

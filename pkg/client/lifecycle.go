@@ -22,7 +22,8 @@ func (c *Client) Archive(ctx context.Context, project, version string) (api.Vers
 // version with status deploying, and [Client.Wait] follows it.
 //
 // Codes: version_not_found, version_destroyed, version_not_ready, shutting_down,
-// wake_failed (the version is archived again).
+// wake_failed (the version is archived again), version_not_serving (the runtime of a
+// ready version crashed and does not start).
 func (c *Client) Wake(ctx context.Context, project, version string) (api.Version, error) {
 	resp, err := c.raw.WakeVersion(ctx, project, version)
 	return as[api.Version](read(resp, err))

@@ -11,8 +11,8 @@ import (
 // nothing.
 //
 // Codes: project_not_found, version_not_found, version_destroyed,
-// version_not_ready, promote_in_progress, shutting_down, production_moved
-// (production is not p.ExpectedProdVersionID).
+// version_not_ready, version_not_serving (the runtime crashed and does not start),
+// promote_in_progress, shutting_down, production_moved (production is not p.ExpectedProdVersionID).
 func (c *Client) Promote(ctx context.Context, project, version string, p api.PromoteVersion) (api.PromotionAccepted, error) {
 	resp, err := c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)
 	return as[api.PromotionAccepted](read(resp, err))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -67,7 +68,7 @@ func listVersions(ctx context.Context, k *kit.Kit, o versionsList) error {
 // showVersions prints a row for each version. The column of errors is there when a
 // version failed.
 func showVersions(k *kit.Kit, items []api.Version) {
-	header := []string{"VERSION", "STATUS", "PROD", "PIN", "PARENT", "AGE", "REQUEST", "REF", "URL"}
+	header := []string{"VERSION", "STATUS", "RUNTIME", "PROD", "PIN", "PARENT", "AGE", "REQUEST", "REF", "URL"}
 	failed := slices.ContainsFunc(items, func(v api.Version) bool { return v.ErrorCode != "" })
 	if failed {
 		header = append(header, "ERROR")
@@ -75,7 +76,8 @@ func showVersions(k *kit.Kit, items []api.Version) {
 	var rows [][]string
 	for _, v := range items {
 		row := []string{
-			v.ID, string(v.Status), mark(v.IsProduction), mark(v.Pinned), parentOf(v), kit.Age(v.CreatedAt.Time), lastRequest(v), v.GitRef, v.PreviewURL,
+			v.ID, string(v.Status), runtimeState(v), mark(v.IsProduction), mark(v.Pinned), parentOf(v), kit.Age(v.CreatedAt.Time), lastRequest(v), v.GitRef,
+			v.PreviewURL,
 		}
 		if v.ErrorCode != "" {
 			row = append(row, v.ErrorStep+": "+v.ErrorCode)
@@ -99,6 +101,33 @@ func lastRequest(v api.Version) string {
 		return "-"
 	}
 	return kit.Age(v.LastRequestAt.Time)
+}
+
+// runtimeState is the state of the runtime, "" without one.
+func runtimeState(v api.Version) string {
+	if v.Runtime == nil {
+		return ""
+	}
+	return string(v.Runtime.State)
+}
+
+// showRuntime shows a runtime that has crashed or does not serve.
+func showRuntime(k *kit.Kit, v api.Version) {
+	r := v.Runtime
+	if r == nil {
+		return
+	}
+	text := string(r.State)
+	if r.Restarts > 0 {
+		text += ", crashes: " + strconv.Itoa(r.Restarts)
+	}
+	if r.RetryAt != nil {
+		text += ", next start in " + max(0, time.Until(r.RetryAt.Time)).Round(time.Second).String()
+	}
+	k.Printf("  runtime  %s", text)
+	if r.LastError != "" {
+		k.Printf("  crash    %s", indented(r.LastError))
+	}
 }
 
 func mark(yes bool) string {
@@ -180,6 +209,7 @@ func showVersion(k *kit.Kit, v api.Version) {
 	for _, name := range slices.Sorted(maps.Keys(v.Env)) {
 		k.Printf("  var      %s  %s", kit.Clean(name), kit.Clean(v.Env[name]))
 	}
+	showRuntime(k, v)
 	for _, w := range v.Warnings {
 		k.Printf("  warning  %s", kit.Clean(w))
 	}

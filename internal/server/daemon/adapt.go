@@ -8,6 +8,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -19,6 +20,14 @@ type toDeploy struct{ d *Daemon }
 func (t toDeploy) StatusChanged(ref svc.Ref, s svc.Status) { t.d.deploy.StatusChanged(ref, s) }
 
 func (t toDeploy) Revive(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Revive(ctx, ref) }
+
+// runtimes implements httpapi.Runtimes with the supervisor and deploy.
+type runtimes struct {
+	*supervisor.Supervisor
+	deploy *deploy.Service
+}
+
+func (r runtimes) NotServing() []svc.Ref { return r.deploy.NotServing() }
 
 // lifecycleRoutes implements lifecycle.Routes with deploy and the gateway.
 type lifecycleRoutes struct {

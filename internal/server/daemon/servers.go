@@ -47,7 +47,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
-		Logs: logs{d.dirs}, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Routes: d, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs: logs{d.dirs}, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
@@ -60,6 +60,7 @@ func (d *Daemon) metricSources() obs.Sources {
 	return obs.Sources{
 		QueueDepth: d.registry.QueueDepth, QueueMax: d.cfg.QueueMax,
 		Versions: d.registry.Counts, Runtimes: d.supervisor.Runtimes,
+		NotServing:        func() int { return len(d.deploy.NotServing()) },
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },
 	}

@@ -34,6 +34,11 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		out.ParentVersionID = &v.ParentID
 	}
 	out.ErrorStep, out.ErrorCode = v.Failure()
+	now, ok := s.Runtimes.Runtime(v.Ref)
+	if !ok && v.Status.Serves() {
+		now.State = svc.RuntimeStopped
+	}
+	out.Runtime = runtimeOut(now)
 	if out.Warnings == nil {
 		out.Warnings = []string{}
 	}

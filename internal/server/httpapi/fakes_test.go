@@ -25,6 +25,8 @@ type fakes struct {
 	lines    []svc.LogLine
 	routes   []svc.Route
 	bindings *binding.Set // nil: no runtime
+	runtimes map[svc.Ref]svc.Runtime
+	down     []svc.Ref // of NotServing
 
 	mu       sync.Mutex
 	failWith error                // result of every call, if set
@@ -233,6 +235,13 @@ func (f *fakes) Routes() []svc.Route {
 	}
 	return f.routes
 }
+
+func (f *fakes) Runtime(ref svc.Ref) (svc.Runtime, bool) {
+	r, ok := f.runtimes[ref]
+	return r, ok
+}
+
+func (f *fakes) NotServing() []svc.Ref { return f.down }
 
 // Ping is the health check of the object store.
 func (f *fakes) Ping(ctx context.Context) error {

@@ -58,7 +58,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	d := httpapi.Deps{
 		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: h.fakes, Data: h.fakes, Events: h.fakes,
 		DataPatterns: binding.Patterns(all.Kinds()),
-		Routes:       h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
+		Routes:       h.fakes, Runtimes: h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
 		Logger: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken}, TicketKey: "key-of-the-test",
 		QueueMax: 10, MaxUpload: 1 << 16, Version: "v0-test",

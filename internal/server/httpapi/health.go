@@ -36,6 +36,7 @@ func (h handlers) GetDeepHealth(ctx context.Context, _ oas.GetDeepHealthRequestO
 	parts.Go(func() { out.Checks.Registry = h.checkPart(ctx, "registry", h.Registry) })
 	parts.Go(func() { out.Checks.Store = h.checkPart(ctx, "store", h.Store) })
 	parts.Go(func() { out.Checks.Queue = h.checkQueue(ctx) })
+	out.Checks.Versions = h.checkVersions()
 	parts.Wait()
 
 	queue := &out.Checks.Queue
@@ -44,10 +45,14 @@ func (h handlers) GetDeepHealth(ctx context.Context, _ oas.GetDeepHealthRequestO
 			out.Status = s
 		}
 	}
+	failed := out.Status != api.CheckStatusOK
+	if !failed {
+		out.Status = out.Checks.Versions.Status
+	}
 	if queue.Status == api.CheckStatusDegraded { // spec: [C11.5]
 		out.Code, out.QueueFull, out.PendingJobs, out.QueueMax = svc.CodeQueueFull, true, &queue.PendingJobs, &queue.QueueMax
 	}
-	if out.Status == api.CheckStatusOK {
+	if !failed { // not for versions: a visitor can crash one, and must not take the server out of a load balancer
 		return oas.GetDeepHealth200JSONResponse(out), nil
 	}
 	return oas.GetDeepHealth503JSONResponse{Body: out, Headers: oas.GetDeepHealth503ResponseHeaders{
@@ -81,6 +86,18 @@ func (h handlers) checkQueue(ctx context.Context) api.QueueHealth {
 	return out
 }
 
+// maxNotServing is the maximum number of versions that a health check names.
+const maxNotServing = 100
+
+func (h handlers) checkVersions() api.VersionsHealth {
+	refs := h.Runtimes.NotServing()
+	out := api.VersionsHealth{Status: api.CheckStatusOK, NotServing: each(refs[:min(len(refs), maxNotServing)], svc.Ref.String)}
+	if len(refs) > 0 {
+		out.Status, out.Detail = api.CheckStatusDegraded, strconv.Itoa(len(refs))+" ready versions do not serve"
+	}
+	return out
+}
+
 func (h handlers) logFailedCheck(ctx context.Context, check string, err error) {
 	h.Logger.WarnContext(ctx, "health check failed", "request_id", exchangeOf(ctx).id, "check", check, "error", err)
 }
@@ -106,7 +123,17 @@ func routeOut(r svc.Route) api.Route {
 		Host: r.Host, Role: role, ProjectID: r.Ref.Project, VersionID: r.Ref.Version, Upstream: upstream,
 		State: cmp.Or(string(r.Runtime.State), string(r.Upstream.Status)),
 		PID:   at.PID, Inflight: int64(r.Inflight), Websockets: int64(r.Websockets), RSSBytes: r.Runtime.RSSBytes,
-		StartedAt: api.MaybeAt(at.StartedAt), LastRequestAt: api.MaybeAt(r.LastRequestAt),
+		StartedAt: api.MaybeAt(at.StartedAt), LastRequestAt: api.MaybeAt(r.LastRequestAt), Runtime: runtimeOut(r.Runtime),
+	}
+}
+
+// runtimeOut returns nil for a runtime without a state.
+func runtimeOut(r svc.Runtime) *api.Runtime {
+	if r.State == "" {
+		return nil
+	}
+	return &api.Runtime{
+		State: api.RuntimeState(r.State), Since: api.MaybeAt(r.Since), Restarts: r.Restarts, LastError: r.LastError, RetryAt: api.MaybeAt(r.RetryAt),
 	}
 }
 

@@ -11,7 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -250,6 +253,59 @@ func TestHealth(t *testing.T) {
 	h.do(request{method: "GET", path: "/v1/health", token: "none"}).want(200) // no I/O
 }
 
+// TestHealthOfVersions: versions that do not serve are named, with status 200.
+func TestHealthOfVersions(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	for i := range 150 {
+		h.fakes.down = append(h.fakes.down, svc.Ref{Project: "shop", Version: fmt.Sprintf("v%03d", i)})
+	}
+	deep := decode[api.DeepHealth](h.do(request{method: "GET", path: "/v1/health/deep", token: "none"}).want(200))
+	now := deep.Checks.Versions
+	if deep.Status != "degraded" || deep.Code != "" || now.Status != "degraded" || now.Detail != "150 ready versions do not serve" || len(now.NotServing) != 100 || now.NotServing[0] != "shop/v000" {
+		t.Errorf("got %+v", deep)
+	}
+	h.fakes.down = nil
+	deep = decode[api.DeepHealth](h.do(request{method: "GET", path: "/v1/health/deep", token: "none"}).want(200))
+	if deep.Status != "ok" || deep.Checks.Versions.Status != "ok" {
+		t.Errorf("got %+v", deep)
+	}
+}
+
+// TestRuntimeOfAVersion: the record shows the state of the runtime, which does not move
+// the ETag.
+func TestRuntimeOfAVersion(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	registrytest.AddProject(t, h.db, "shop")
+	v := registrytest.Add(t, h.db, "shop", "v1", registrytest.ToReady()...)
+	path := "/v1/projects/shop/versions/v1"
+	first := h.do(request{method: "GET", path: path}).want(200)
+	if got := decode[api.Version](first); got.Runtime == nil || got.Runtime.State != "stopped" {
+		t.Errorf("without a runtime: %+v", got.Runtime)
+	}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	h.fakes.runtimes = map[svc.Ref]svc.Runtime{v.Ref: {
+		Ref: v.Ref, State: svc.RuntimeBackoff, Since: at, RetryAt: at.Add(time.Minute), Restarts: 7, LastError: "unresponsive: it loops",
+	}}
+	second := h.do(request{method: "GET", path: path}).want(200)
+	want := &api.Runtime{State: "backoff", Since: api.MaybeAt(at), RetryAt: api.MaybeAt(at.Add(time.Minute)), Restarts: 7, LastError: "unresponsive: it loops"}
+	if diff := cmp.Diff(want, decode[api.Version](second).Runtime); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if first.Header.Get("ETag") != second.Header.Get("ETag") {
+		t.Error("the runtime moves the ETag")
+	}
+	list := decode[api.VersionPage](h.do(request{method: "GET", path: "/v1/projects/shop/versions"}).want(200))
+	if len(list.Items) != 1 || list.Items[0].Runtime == nil || list.Items[0].Runtime.Restarts != 7 {
+		t.Errorf("got %+v", list)
+	}
+	registrytest.Add(t, h.db, "shop", "v2")
+	if got := decode[api.Version](h.do(request{method: "GET", path: "/v1/projects/shop/versions/v2"}).want(200)); got.Runtime != nil {
+		t.Errorf("a version that is not deployed has %+v", got.Runtime)
+	}
+}
+
 // spec: [C11.8]
 func TestRoutes(t *testing.T) {
 	t.Parallel()
@@ -269,7 +325,7 @@ func TestRoutes(t *testing.T) {
 	got := decode[api.RoutePage](h.do(request{method: "GET", path: "/v1/runtime/routes"}).want(200))
 	if len(got.Items) != 2 || got.NextCursor != nil || got.Items[0].Role != "production" || !got.Items[0].StartedAt.Equal(at) ||
 		got.Items[0].Upstream != "127.0.0.1:81" || got.Items[0].State != "serving" ||
-		got.Items[1].StartedAt != nil || got.Items[1].Role != "preview" || got.Items[1].Upstream != "" || got.Items[1].State != "archived" {
+		got.Items[1].StartedAt != nil || got.Items[0].Runtime == nil || got.Items[0].Runtime.State != "serving" || got.Items[1].Runtime != nil || got.Items[1].Role != "preview" || got.Items[1].Upstream != "" || got.Items[1].State != "archived" {
 		t.Errorf("got %+v", got)
 	}
 }

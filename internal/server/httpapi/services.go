@@ -82,6 +82,14 @@ type Routes interface {
 	Routes() []svc.Route
 }
 
+// Runtimes describes the runtimes of versions. Its methods do no I/O.
+type Runtimes interface {
+	// Runtime returns false for a version without a runtime. Memory is not measured.
+	Runtime(ref svc.Ref) (svc.Runtime, bool)
+	// NotServing returns the versions whose status serves and whose runtime does not.
+	NotServing() []svc.Ref
+}
+
 // Pinger is a component with a health check.
 type Pinger interface {
 	Ping(ctx context.Context) error

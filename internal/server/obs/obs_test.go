@@ -32,12 +32,13 @@ func scrape(t *testing.T, m *obs.Metrics) string {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics(obs.Build{Version: "v1", Commit: "abc", Go: "go1"})
-	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7}, {State: svc.RuntimeStopped}}
+	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7, Restarts: 3}, {State: svc.RuntimeStopped}}
 	m.Watch(t.Context(), obs.Sources{
 		QueueDepth:        func(context.Context) (int, error) { return 3, nil },
 		QueueMax:          10,
 		Versions:          func(context.Context) (map[svc.Status]int, error) { return map[svc.Status]int{svc.StatusReady: 2}, nil },
 		Runtimes:          func() []svc.Runtime { return runtimes },
+		NotServing:        func() int { return 4 },
 		GatewayInflight:   func() int64 { return 5 },
 		GatewayWebsockets: func() int64 { return 6 },
 	})
@@ -67,7 +68,7 @@ func TestMetrics(t *testing.T) {
 		`svc_deploy_queue_depth 3`, `svc_deploy_queue_max 10`, `svc_versions{status="ready"} 2`,
 		`svc_promotes_total{result="done"} 1`, `svc_promotes_total{result="unchanged"} 1`, `svc_promote_seconds_sum 1`, `svc_promote_seconds_count 1`,
 		`svc_runtime_up{project="shop",version="v-1"} 1`, `svc_runtime_rss_bytes{project="shop",version="v-1"} 42`,
-		`svc_runtime_open_fds{project="shop",version="v-1"} 7`,
+		`svc_runtime_open_fds{project="shop",version="v-1"} 7`, `svc_runtime_restarts{project="shop",version="v-1"} 3`, `svc_versions_not_serving 4`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
 		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
 		`svc_http_requests_total{code="200",method="GET",route="/v1/health"} 1`,

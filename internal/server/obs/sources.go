@@ -19,6 +19,7 @@ type Sources struct {
 	QueueMax          int
 	Versions          func(context.Context) (map[svc.Status]int, error)
 	Runtimes          func() []svc.Runtime // a version without one has no series
+	NotServing        func() int           // ready versions whose runtime crashed or did not start
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
 }
@@ -34,6 +35,8 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		up:         prometheus.NewDesc("svc_runtime_up", "Whether a live version's runtime serves.", perVersion, nil),
 		rss:        prometheus.NewDesc("svc_runtime_rss_bytes", "Memory of a live version's runtime.", perVersion, nil),
 		fds:        prometheus.NewDesc("svc_runtime_open_fds", "Open file descriptors of a live version's runtime.", perVersion, nil),
+		restarts:   prometheus.NewDesc("svc_runtime_restarts", "Crashes of a live version's runtime since the version was started or woken.", perVersion, nil),
+		notServing: prometheus.NewDesc("svc_versions_not_serving", "Ready versions that do not serve because their runtime crashed or did not start.", nil, nil),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
 	})
@@ -41,14 +44,17 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 
 // collector reads Sources at each scrape.
 type collector struct {
-	ctx                                                        func() (context.Context, context.CancelFunc)
-	sources                                                    Sources
-	depth, limit, versions, up, rss, fds, inflight, websockets *prometheus.Desc
+	ctx                    func() (context.Context, context.CancelFunc)
+	sources                Sources
+	depth, limit, versions *prometheus.Desc
+	up, rss, fds, restarts *prometheus.Desc
+	notServing             *prometheus.Desc
+	inflight, websockets   *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.inflight, c.websockets} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.notServing, c.inflight, c.websockets} {
 		out <- d
 	}
 }
@@ -86,7 +92,11 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(c.up, up, r.Ref.Project, r.Ref.Version)
 			gauge(c.rss, float64(r.RSSBytes), r.Ref.Project, r.Ref.Version)
 			gauge(c.fds, float64(r.Descriptors), r.Ref.Project, r.Ref.Version)
+			gauge(c.restarts, float64(r.Restarts), r.Ref.Project, r.Ref.Version)
 		}
+	}
+	if s.NotServing != nil {
+		gauge(c.notServing, float64(s.NotServing()))
 	}
 	if s.GatewayInflight != nil {
 		gauge(c.inflight, float64(s.GatewayInflight()))

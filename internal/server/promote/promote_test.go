@@ -51,7 +51,7 @@ func TestPromoteAndRollBack(t *testing.T) {
 	w.check(t, d.gateway, "v1")
 }
 
-// TestPromoteOfAVersionThatDoesNotServe: the production stays.
+// TestPromoteOfAVersionThatDoesNotServe: the promotion is refused and production stays.
 func TestPromoteOfAVersionThatDoesNotServe(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -369,7 +369,8 @@ type ClientInterface interface {
 	// PromoteVersionWithBody Make a version production
 	//
 	// Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
-	// `unchanged`.
+	// `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
+	// `version_not_serving`.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -379,7 +380,8 @@ type ClientInterface interface {
 	// PromoteVersion Make a version production
 	//
 	// Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
-	// `unchanged`.
+	// `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
+	// `version_not_serving`.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -420,7 +422,8 @@ type ClientInterface interface {
 	// WakeVersion Start an archived version again
 	//
 	// Answers when the version serves. While it starts, its status is `deploying`. A version that does not start is `archived`
-	// again, and the response is 503 `wake_failed`. The operation is idempotent.
+	// again, and the response is 503 `wake_failed`. A ready version whose runtime waits after a crash is started now; if that fails, the
+	// response is 409 `version_not_serving`. The operation is idempotent.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
 	WakeVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1090,7 +1093,8 @@ func (c *Client) PinVersion(ctx context.Context, project ProjectPath, version Ve
 // PromoteVersionWithBody Make a version production
 //
 // Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
-// `unchanged`.
+// `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
+// `version_not_serving`.
 //
 // Takes any type of body and a specified content type.
 //
@@ -1110,7 +1114,8 @@ func (c *Client) PromoteVersionWithBody(ctx context.Context, project ProjectPath
 // PromoteVersion Make a version production
 //
 // Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
-// `unchanged`.
+// `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
+// `version_not_serving`.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -1191,7 +1196,8 @@ func (c *Client) UnpinVersion(ctx context.Context, project ProjectPath, version 
 // WakeVersion Start an archived version again
 //
 // Answers when the version serves. While it starts, its status is `deploying`. A version that does not start is `archived`
-// again, and the response is 503 `wake_failed`. The operation is idempotent.
+// again, and the response is 503 `wake_failed`. A ready version whose runtime waits after a crash is started now; if that fails, the
+// response is 409 `version_not_serving`. The operation is idempotent.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
 func (c *Client) WakeVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
