@@ -30,7 +30,9 @@ type adminQuery struct {
 
 func (a admin) query(w http.ResponseWriter, r *http.Request) error {
 	var q adminQuery
-	body, err := readBody(r)
+	var large binding.Large
+	defer large.Release()
+	body, err := readBody(r, &large)
 	if err == nil {
 		err = json.Unmarshal(body, &q)
 	}

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/host/binding"
 )
 
 // format is the shape of rows in an answer.
@@ -43,6 +44,11 @@ func (x *execution) rows(s *raw.Stmt) error {
 			x.out.WriteByte(',')
 		}
 		x.row(s, names)
+		if x.grow != nil && x.out.Len() > binding.LargeSize {
+			if err := x.grow(); err != nil {
+				return err
+			}
+		}
 		if x.out.Len() > x.most {
 			return errTooMuch
 		}

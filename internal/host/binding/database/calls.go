@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/host/binding"
 )
 
 // sectionTime and sectionBytes are how long calls of a request run on a connection, and how
@@ -62,8 +63,8 @@ func mayRead(text string) bool {
 
 // readCalls reads a request's body, to its end: an array of calls. A call that cannot be
 // read is invalid and does not affect the others.
-func readCalls(r *http.Request) ([]call, error) {
-	body, err := readBody(r)
+func readCalls(r *http.Request, large *binding.Large) ([]call, error) {
+	body, err := readBody(r, large)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +97,8 @@ func readEach(body []byte) ([]call, error) {
 // answers are the answers of a request, a JSON array. They may be fewer than the calls.
 type answers struct {
 	*bytes.Buffer
-	n int
+	n    int
+	grow func() error // is called before Buffer becomes large; nil for none
 }
 
 // begin writes what is before an answer, and returns where the answer begins.
@@ -207,7 +209,7 @@ func (s *section) answer(c *raw.Conn, k *call) (needsWrite bool) {
 	err := k.invalid
 	if err == nil {
 		s.out.WriteString(`{"results":`)
-		err = s.database.transact(c, k, s.write, s.out.Buffer)
+		err = s.database.transact(c, k, s.write, s.out)
 	}
 	switch {
 	case errors.Is(err, errNeedWrite) && !s.write:
@@ -228,8 +230,9 @@ func (s *section) answer(c *raw.Conn, k *call) (needsWrite bool) {
 }
 
 // transact runs a call on c as a transaction and writes its results, a JSON array, to out.
-func (d *database) transact(c *raw.Conn, k *call, write bool, out *bytes.Buffer) error {
-	x := d.execution(c, k.shape(), out)
+func (d *database) transact(c *raw.Conn, k *call, write bool, out *answers) error {
+	x := d.execution(c, k.shape(), out.Buffer)
+	x.grow = out.grow
 	if !write {
 		x.policy.reader = true
 		if c.InTransaction() || len(k.Statements) == 1 { // a statement is a transaction of its own

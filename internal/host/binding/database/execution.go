@@ -40,7 +40,8 @@ func (k *costs) rowsWritten(changed int64) int64 {
 type execution struct {
 	c      *raw.Conn
 	out    *bytes.Buffer
-	most   int // bytes in out, so that rows are at most maxAnswer
+	most   int          // bytes in out, so that rows are at most maxAnswer
+	grow   func() error // is called before out becomes large; nil for none
 	format format
 	policy policy
 	before totals // of the text that runs

@@ -18,8 +18,8 @@ const (
 	maxDepth      = 100 // of an expression
 	maxDuration   = 30 * time.Second
 
-	maxRequest = 128 << 20 // bytes of a request's body
-	maxAnswer  = 128 << 20 // bytes of rows: a worker has no more memory than that
+	maxRequest = 64 << 20 // bytes of a request's body
+	maxAnswer  = 32 << 20 // bytes of rows: their text and their values take more than twice of it in a heap of 128 MiB
 )
 
 // limit applies the limits to a connection.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+
+	"github.com/svcctl/svcctl/internal/host/binding"
 )
 
 // query is one statement, or several in one text of which only the last may
@@ -74,20 +76,12 @@ func (p *param) readBytes(b []byte) error {
 
 func errUnreadable(err error) error { return fmt.Errorf("the request cannot be read: %w", err) }
 
-// readBody reads a body, to its end.
-func readBody(r *http.Request) ([]byte, error) {
-	if n := r.ContentLength; n >= 0 && n <= maxRequest {
-		body := make([]byte, n)
-		_, err := io.ReadFull(r.Body, body)
-		return body, err
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, maxRequest+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > maxRequest {
+// readBody reads a body, to its end. It waits for large before it holds a large one.
+func readBody(r *http.Request, large *binding.Large) ([]byte, error) {
+	body, err := large.ReadBody(r, maxRequest)
+	if err == nil && len(body) > maxRequest {
 		_, _ = io.Copy(io.Discard, r.Body)
 		return nil, fmt.Errorf("the request is longer than %d bytes", maxRequest)
 	}
-	return body, nil
+	return body, err
 }

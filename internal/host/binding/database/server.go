@@ -31,8 +31,10 @@ func (d *database) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	buffer.Reset()
-	out := &answers{Buffer: buffer}
-	if calls, err := readCalls(r); err == nil {
+	var large binding.Large
+	defer large.Release()
+	out := &answers{Buffer: buffer, grow: func() error { return large.Acquire(r.Context()) }}
+	if calls, err := readCalls(r, &large); err == nil {
 		d.run(r.Context(), calls, out)
 	} else {
 		out.refuse(err)

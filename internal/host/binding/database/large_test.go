@@ -1,0 +1,60 @@
+package database_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// gauge is a client that counts how many large answers are being written.
+type gauge struct {
+	http.ResponseWriter
+
+	now, most *atomic.Int32
+	once      sync.Once
+}
+
+func (g *gauge) Write(p []byte) (int, error) {
+	g.once.Do(func() {
+		if n := g.now.Add(1); n > g.most.Load() {
+			g.most.Store(n)
+		}
+	})
+	return g.ResponseWriter.Write(p)
+}
+
+// TestLargeAnswers: of many large answers, two are held in memory at a time, and all are whole.
+func TestLargeAnswers(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir())
+	ask(t, in, "CREATE TABLE t(x)")
+	const rows, size = 24, 200_000
+	ask(t, in, `WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 24) INSERT INTO t SELECT printf('%.*c', 200000, 'x') FROM n`)
+	var now, most atomic.Int32
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() {
+			w := httptest.NewRecorder()
+			g := &gauge{ResponseWriter: w, now: &now, most: &most}
+			in.ServeHTTP(g, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/calls", strings.NewReader(`[{"objects":true,"statements":[{"sql":"SELECT x FROM t"}]}]`)))
+			now.Add(-1)
+			var answer []struct {
+				Results []struct {
+					Results []struct{ X string }
+				}
+			}
+			if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || len(answer) != 1 || len(answer[0].Results) != 1 ||
+				len(answer[0].Results[0].Results) != rows || len(answer[0].Results[0].Results[rows-1].X) != size {
+				t.Errorf("an answer of %d bytes: %v", w.Body.Len(), err)
+			}
+		})
+	}
+	all.Wait()
+	if n := most.Load(); n > 2 {
+		t.Errorf("%d large answers were in memory at the same time", n)
+	}
+}
