@@ -103,6 +103,8 @@ func TestDependentSettings(t *testing.T) {
 		"cache without a size":   {"SVC_CACHE_SIZE=0", "want a size such as 64MiB, or off"},
 		"outbound prefix":        {"SVC_WORKER_ALLOW=10.1.2.3/8,fd00::1", ""},
 		"outbound name":          {"SVC_WORKER_DENY=example.com", `"example.com" is not an IP address or prefix`},
+		"confine":                {"SVC_WORKER_CONFINE=require", ""},
+		"confine, unknown":       {"SVC_WORKER_CONFINE=yes", "want one of auto, require, off"},
 		"memory":                 {"SVC_WORKER_MEMORY_MB=64 SVC_WORKER_MEMORY_MAX_MB=0", ""},
 		"memory, too little":     {"SVC_WORKER_MEMORY_MB=63", "SVC_WORKER_MEMORY_MB=63: want a whole number from 64"},
 		"disk":                   {"SVC_VERSION_DISK_MB=0", ""},

@@ -51,6 +51,8 @@ type Daemon struct {
 	Limits             Limits
 	Workerd            string
 	WorkerHeapMB       int
+	AllowRoot          bool
+	WorkerConfine      svc.Confine
 	WorkerMemoryMB     int // 0 for no limit
 	WorkerMemoryMaxMB  int // 0 for any
 	VersionDiskMB      int // 0 for no limit
@@ -110,3 +112,6 @@ type Environment struct {
 	Temporary string // TMPDIR
 	Race      string // GORACE, for a build that has the race detector
 }
+
+// OnLoopback reports whether only this machine reaches the ports.
+func (d *Daemon) OnLoopback() bool { return isLoopback(d.ListenHost) }

@@ -254,6 +254,18 @@ func deploys() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.WorkerMemoryMaxMB, err = memory(v); return err },
 		},
 		{
+			Env: "SVC_ALLOW_ROOT", Help: "1: run as root beyond loopback even if the kernel cannot confine workerd",
+			parse: func(d *Daemon, v string) (err error) { d.AllowRoot, err = boolean(v); return err },
+		},
+		{
+			Env: "SVC_WORKER_CONFINE", Default: "auto", Help: "confine workerd to the files and system calls that it needs: auto (as far as the kernel can), require or off",
+			parse: func(d *Daemon, v string) error {
+				v, err := oneOf(v, string(svc.ConfineAuto), string(svc.ConfineRequire), string(svc.ConfineOff))
+				d.WorkerConfine = svc.Confine(v)
+				return err
+			},
+		},
+		{
 			Env: "SVC_VERSION_DISK_MB", Default: "10240", Help: "disk space of one version for databases, cached objects and logs, MiB; 0 for no limit",
 			parse: func(d *Daemon, v string) (err error) { d.VersionDiskMB, err = between(v, 0, 1<<30); return err },
 		},

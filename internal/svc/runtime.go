@@ -32,8 +32,19 @@ type HostConfig struct {
 	StartTimeout time.Duration `json:"start_timeout"` // limit until workerd's sockets listen
 	Storage      Storage       `json:"storage"`
 	Network      NetworkPolicy `json:"network"`
+	Confine      Confine       `json:"confine"`     // "" means ConfineAuto
 	CacheBytes   int64         `json:"cache_bytes"` // limit of a version's Cache API on disk; 0 stores nothing
 }
+
+// Confine is how workerd is confined to the files and system calls that it needs.
+type Confine string
+
+// The values of Confine.
+const (
+	ConfineAuto    Confine = "auto"    // as far as the kernel can
+	ConfineRequire Confine = "require" // or it does not start
+	ConfineOff     Confine = "off"
+)
 
 // NetworkPolicy changes which addresses workers can reach: by default public
 // addresses other than the machine's own. Both lists hold CIDR prefixes.

@@ -10,7 +10,7 @@ import (
 
 const (
 	outputRate  = 512 << 10 // bytes of output per second that are logged
-	outputBurst = 4 << 20   // bytes that are logged without delay after a quiet time
+	outputBurst = 8 << 20   // bytes that are logged without delay after a quiet time
 	lineCost    = 100       // bytes that a line counts in addition to its message
 	tellDropped = time.Second
 )

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/confine"
 	"github.com/svcctl/svcctl/internal/host/door"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -44,6 +45,7 @@ type worker struct {
 	rate    *rate      // of both outputs
 	door    *door.Door // nil when no event can reach the worker
 	memory  memoryWatch
+	confine func() error // of the thread that starts it
 }
 
 // startWorker spawns workerd with the config. It does not wait for its sockets.
@@ -57,6 +59,7 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 		stdout: newOutput(v.log), stderr: newOutput(v.log), rate: newRate(v.log.Write),
 	}
 	w.memory.limit = int64(v.memoryMB()) << 20
+	w.confine = func() error { return confineThread(v.spec, o.Logger) }
 	w.stdout.emit, w.stderr.emit = w.rate.Write, w.rate.Write
 	if v.door {
 		w.door = door.New(filepath.Join(w.dir, doorSocket), w.exited)
@@ -107,7 +110,13 @@ func (w *worker) spawn(o Options, v *version) (err error) {
 // process: the kernel kills workerd when the thread that started it ends.
 func (w *worker) run(started chan<- error, reading *sync.WaitGroup) {
 	goruntime.LockOSThread()
-	err := w.cmd.Start()
+	err := w.confine()
+	if err == nil {
+		err = w.cmd.Start()
+	}
+	if err == nil {
+		err = confine.Limit(w.pid())
+	}
 	started <- err
 	if err != nil {
 		_ = w.control.Close()

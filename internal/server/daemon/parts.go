@@ -2,14 +2,21 @@ package daemon
 
 import (
 	"context"
+	"os"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/host/confine"
 	"github.com/svcctl/svcctl/internal/host/provision"
 	"github.com/svcctl/svcctl/internal/server/registry"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
 	warnFileLimit(ctx, d.logger)
+	confines := d.cfg.WorkerConfine != svc.ConfineOff && confine.Supported()
+	if err := checkRoot(ctx, d.cfg, os.Geteuid(), confines, d.logger); err != nil {
+		return err
+	}
 	data, err := openDataDir(d.cfg.DataDir)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 		Workerd: d.workerd, RunDir: d.dirs.runtimes(),
 		Host: svc.HostConfig{
 			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, DiskMB: d.cfg.VersionDiskMB,
-			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, CacheBytes: d.cfg.CacheSize,
+			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
 		},
 		Logger: d.logger, Wanted: d.gateway.IsWanted,
 		// d.deploy is created later.
