@@ -20,6 +20,7 @@ const (
 	CodeBuildFailed        = "build_failed"
 	CodeBuildCommandFailed = "build_command_failed"
 	CodeDevRunning         = "dev_running"
+	CodeVarsInvalid        = "vars_invalid"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -41,5 +42,6 @@ var clientCodes = []CodeInfo{
 	{CodeEntryMissing, []Kind{Unprocessable}, "The entry module that main names does not exist.", "Correct main, or run the build of the project first."},
 	{CodeBuildFailed, []Kind{Unprocessable}, "The worker does not build.", "Correct the code that the error names."},
 	{CodeBuildCommandFailed, []Kind{Unprocessable}, "The build command of the project failed.", "Read its output."},
+	{CodeVarsInvalid, []Kind{Unprocessable}, "A file of variables is invalid.", "Correct the line that the error names."},
 	{CodeDevRunning, []Kind{Conflict}, "Watch mode runs in the directory already.", "Use the running one, or stop it first."},
 }

@@ -54,12 +54,17 @@ type Result struct {
 // Remove deletes the file.
 func (r *Result) Remove() { _ = os.Remove(r.File) }
 
+// Load reads the project file, as Bundle does.
+func (req Request) Load() (*project.File, []project.Notice, error) {
+	return project.Load(req.Dir, project.Options{
+		Config: req.Config, Env: req.Env, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
+	})
+}
+
 // Bundle makes the bundle of a worker's directory. Equal sources give equal
 // digests, wherever they are.
 func Bundle(ctx context.Context, req Request) (*Result, error) {
-	file, notices, err := project.Load(req.Dir, project.Options{
-		Config: req.Config, Env: req.Env, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
-	})
+	file, notices, err := req.Load()
 	if err != nil {
 		return nil, err
 	}

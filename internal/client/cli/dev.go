@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"log/slog"
+	"net/url"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -23,16 +25,18 @@ type devOptions struct {
 	parent     string
 	fresh      bool
 	liveReload bool
+	vars       varOptions
 }
 
 func newDev(k *kit.Kit) *cobra.Command {
 	var o devOptions
 	cmd := &cobra.Command{
 		Use: "dev [SCRIPT|DIR]", Short: "Serve a worker directory and make a version at each save", Args: cobra.MaximumNArgs(1),
-		Long: "Runs the whole server in this process, with its data in .svcctl in the worker directory. Each save becomes a version that\n" +
-			"begins with the data of the version before, and is served at one stable address. A save that does not build or start\n" +
-			"leaves the version before serving. Ctrl-C ends everything; the next start continues with the data.",
-		Example: "  svcctl dev\n  svcctl dev ./worker --port 3000 --live-reload\n  svcctl dev --fresh",
+		Long: "Each save becomes a version that begins with the data of the version before, and is served at one stable address.\n" +
+			"A save that does not build or start leaves the version before serving. Without --server (SVCCTL_SERVER), the whole server\n" +
+			"runs in this process, with its data in .svcctl in the worker directory. Ctrl-C ends everything; the next start continues\n" +
+			"with the data.",
+		Example: "  svcctl dev\n  svcctl dev ./worker --port 3000 --live-reload\n  svcctl dev --fresh\n  svcctl dev --server https://deploy.example.com --parent staging",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.build.path = strings.Join(args, "")
 			o.anyPort = !cmd.Flags().Changed("port")
@@ -40,15 +44,20 @@ func newDev(k *kit.Kit) *cobra.Command {
 		},
 	}
 	o.build.flags(cmd)
+	o.vars.flags(cmd)
 	f := cmd.Flags()
 	f.IntVar(&o.port, "port", devPort, "port of the stable address; 0 chooses a free one")
+	f.StringVar(&o.parent, "parent", "", "version to branch the data of the first save from (default: the last save)")
 	f.BoolVar(&o.fresh, "fresh", false, "begin without the data of the last session")
 	f.BoolVar(&o.liveReload, "live-reload", false, "reload pages in the browser after each save")
 	return cmd
 }
 
 func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
-	self, err := os.Executable()
+	if o.fresh && o.parent != "" {
+		return kit.Usagef("--fresh and --parent exclude each other")
+	}
+	vars, err := o.vars.read(k)
 	if err != nil {
 		return err
 	}
@@ -56,11 +65,58 @@ func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
 	if err != nil {
 		return err
 	}
-	return dev.Run(ctx, dev.Config{
-		Build: req, Port: o.port, AnyPort: o.anyPort, Parent: o.parent, Fresh: o.fresh, LiveReload: o.liveReload,
-		Start: func(ctx context.Context, p dev.Place) (*dev.Server, error) {
-			return local.Start(ctx, local.Config{Environ: k.Environ, Command: []string{self}, Installing: func(stage string) { k.Notef("workerd: %s", stage) }}, p)
-		},
+	cfg := dev.Config{
+		Build: req, Vars: vars, Port: o.port, AnyPort: o.anyPort, Parent: o.parent, Fresh: o.fresh, LiveReload: o.liveReload,
 		Out: k.Out, Color: k.Fancy(), Logger: slog.New(slog.DiscardHandler),
-	})
+	}
+	if k.Server != "" || environment(k, "SVCCTL_SERVER") != "" {
+		err = sharedServer(k, &cfg)
+	} else {
+		err = ownServer(k, &cfg)
+	}
+	if err != nil {
+		return err
+	}
+	return dev.Run(ctx, cfg)
+}
+
+// ownServer starts a server in this process.
+func ownServer(k *kit.Kit, cfg *dev.Config) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	cfg.Start = func(ctx context.Context, p dev.Place) (*dev.Server, error) {
+		return local.Start(ctx, local.Config{
+			Environ: k.Environ, Command: []string{self}, Installing: func(stage string) { k.Notef("workerd: %s", stage) },
+		}, p)
+	}
+	return nil
+}
+
+// sharedServer uses the configured server.
+func sharedServer(k *kit.Kit, cfg *dev.Config) error {
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(c.Server())
+	if err != nil {
+		return err
+	}
+	cfg.Remote = strings.ReplaceAll(u.Host, ":", "-")
+	cfg.Start = func(context.Context, dev.Place) (*dev.Server, error) {
+		return dev.Remote(c, environment(k, "USER"))
+	}
+	return nil
+}
+
+// environment returns a variable of the command's environment.
+func environment(k *kit.Kit, name string) string {
+	for _, entry := range slices.Backward(k.Environ) {
+		if n, value, _ := strings.Cut(entry, "="); n == name {
+			return value
+		}
+	}
+	return ""
 }

@@ -34,7 +34,9 @@ func (s *Session) base(ctx context.Context) base {
 	b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", current.N, current.At.Format("2 Jan 15:04:05"))}
 	switch v.Status {
 	case api.VersionStatusReady:
-		b.reuse = &v
+		if s.server.Own { // elsewhere, the overrides may differ
+			b.reuse = &v
+		}
 	case api.VersionStatusArchived:
 	default:
 		return base{text: fmt.Sprintf("new (save %d is %s)", current.N, v.Status)}

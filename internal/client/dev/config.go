@@ -16,11 +16,13 @@ import (
 // Config configures a session of watch mode.
 type Config struct {
 	Build      build.Request
-	Port       int    // of the stable address; 0 chooses a free one
-	AnyPort    bool   // choose another port if Port is in use
-	Parent     string // version whose data the first version begins with; "" for that of the last session
-	Fresh      bool   // the first version begins without data
+	Vars       map[string]string // variables, over those of the files
+	Port       int               // of the stable address; 0 chooses a free one
+	AnyPort    bool              // choose another port if Port is in use
+	Parent     string            // version whose data the first version begins with; "" for that of the last session
+	Fresh      bool              // the first version begins without data
 	LiveReload bool
+	Remote     string // host of a shared server; "" for one that Start starts
 	Start      func(context.Context, Place) (*Server, error)
 
 	Out    io.Writer // lines for people
@@ -43,8 +45,10 @@ type Server struct {
 	// Named reports whether a request names a version by its host; nil if none can.
 	Named func(*http.Request) bool
 	// Own is true for a server that this session alone uses: the newest version
-	// becomes production.
+	// becomes production, and variables are in bundles. On a shared server they are
+	// overrides of the version, which the server keeps as secrets.
 	Own  bool
+	User string        // names the versions on a shared server
 	Pace time.Duration // between two looks at a deploy
 	// Failed receives the permanent failure of the server; it may be nil.
 	Failed <-chan error

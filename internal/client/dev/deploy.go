@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -73,8 +75,23 @@ func (s *Session) create(ctx context.Context, o order, n *int) (api.VersionAccep
 	}
 }
 
-// id is the version id of a save.
-func (s *Session) id(n int) string { return fmt.Sprintf("%s%d", s.prefix, n) }
+// id is the version id of a save: "s12", and on a shared server "dev-ada-k3x9q-s12".
+func (s *Session) id(n int) string {
+	if s.server.Own {
+		return fmt.Sprintf("s%d", n)
+	}
+	user := strings.Trim(notID.ReplaceAllString(strings.ToLower(s.server.User), "-"), "-")
+	if user = strings.Trim(user[:min(len(user), maxUser)], "-"); user != "" {
+		user += "-"
+	}
+	return fmt.Sprintf("dev-%s%s-s%d", user, s.state.Name, n)
+}
+
+// maxUser is how much of a user's name is in ids, in bytes.
+const maxUser = 16
+
+// notID matches what no id has.
+var notID = regexp.MustCompile(`[^a-z0-9]+`)
 
 // wait waits for the end of a deploy: close at first, because it takes some 50 ms.
 func (s *Session) wait(ctx context.Context, project, id string) (api.Version, error) {

@@ -50,17 +50,10 @@ func firstLine(text string) (first, rest string) {
 	return first, rest
 }
 
-// failedDeploy explains a version that failed: its error is "step: code: text".
+// failedDeploy explains a version that failed.
 func failedDeploy(failed *client.VersionError, b *build.Result) *front.Problem {
-	text := failed.Version.Error
-	code := svc.CodeFailed
-	if step, rest, ok := strings.Cut(text, ": "); ok {
-		if c, detail, ok := strings.Cut(rest, ": "); ok {
-			code, text = c, detail
-		} else {
-			text = step + ": " + rest
-		}
-	}
+	v := failed.Version
+	code, text := v.ErrorCode, strings.TrimPrefix(v.Error, v.ErrorStep+": "+v.ErrorCode+": ")
 	titles := map[string]string{
 		svc.CodeStartupException: "The worker throws while it starts",
 		svc.CodeMigrationFailed:  "A migration failed",
@@ -73,7 +66,7 @@ func failedDeploy(failed *client.VersionError, b *build.Result) *front.Problem {
 	if b != nil {
 		p.Detail = withFrames(p.Detail, b)
 	}
-	if out := failed.Version.ErrorOutput; out != "" {
+	if out := v.ErrorOutput; out != "" {
 		p.Detail += "\n\noutput of the worker:\n" + indent(out)
 	}
 	return p

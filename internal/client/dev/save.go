@@ -2,6 +2,7 @@ package dev
 
 import (
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,7 +25,8 @@ type attempt struct {
 	silent  bool     // say nothing if nothing changed
 	parent  string   // version whose data is branched; "" for none
 	reuse   *api.Version
-	built   *build.Result // nil if the build failed
+	built   *build.Result     // nil if the build failed
+	env     map[string]string // overrides of the version
 	problem error
 	took    time.Duration // of the build
 }
@@ -42,7 +44,7 @@ func (s *Session) save(ctx context.Context, changed []string) error {
 	if current := s.state.current(); current != nil {
 		a.parent = current.Version
 	}
-	a.built, a.problem = s.build(ctx)
+	a.built, a.env, a.problem = s.build(ctx)
 	a.took = time.Since(a.began)
 	return s.apply(ctx, a)
 }
@@ -98,7 +100,7 @@ func (s *Session) apply(ctx context.Context, a attempt) error {
 		s.out.resumed(*s.state.current(), time.Since(a.began))
 		return nil
 	}
-	if current := s.state.current(); !a.first && current != nil && current.Digest == a.built.Digest {
+	if current := s.state.current(); !a.first && current != nil && current.Digest == a.built.Digest && maps.Equal(a.env, s.env) {
 		a.built.Remove()
 		s.unchanged(a)
 		return nil
@@ -130,7 +132,7 @@ func (s *Session) replace(ctx context.Context, a attempt) error {
 		s.cfg.Logger.DebugContext(ctx, "requests outlast the switch", "error", err)
 	}
 	n := s.state.Last + 1
-	v, err := s.deploy(ctx, order{project: s.project, parent: a.parent, file: a.built.File, digest: a.built.Digest}, &n)
+	v, err := s.deploy(ctx, order{project: s.project, parent: a.parent, file: a.built.File, digest: a.built.Digest, env: a.env}, &n)
 	s.state.Last = max(s.state.Last, n)
 	if err != nil {
 		a.built.Remove()
@@ -138,7 +140,7 @@ func (s *Session) replace(ctx context.Context, a attempt) error {
 		return s.refuse(ctx, err, a.built)
 	}
 	s.front.Switch(s.server.Target(v))
-	s.problem = false
+	s.problem, s.env = false, a.env
 	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: a.built.Digest, At: time.Now(), Changed: a.changed}
 	s.out.saved(save, a, v)
 	return s.record(save, a.built.File)

@@ -13,7 +13,6 @@ import (
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/esbuild"
 	"github.com/svcctl/svcctl/internal/client/front"
-	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/client/watch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -23,11 +22,11 @@ const stopLimit = 45 * time.Second
 
 // Session is one run of watch mode.
 type Session struct {
-	cfg     Config
-	out     *printer
-	root    string // worker directory
-	project string
-	prefix  string // of version ids
+	cfg       Config
+	out       *printer
+	root      string // worker directory
+	configDir string // of the project file
+	project   string
 
 	folder  *folder
 	state   *state
@@ -38,17 +37,18 @@ type Session struct {
 	bundler esbuild.Session
 	tidier  *tidier
 
-	built   *build.Result // the last build that succeeded
-	problem bool          // the last save is not served
+	built   *build.Result     // the last build that succeeded
+	env     map[string]string // overrides of the version that serves
+	problem bool              // the last save is not served
 }
 
 // Run runs watch mode until ctx ends or the server fails.
 func Run(ctx context.Context, cfg Config) error {
-	file, notices, err := project.Load(cfg.Build.Dir, project.Options{Config: cfg.Build.Config, Env: cfg.Build.Env})
+	file, notices, err := cfg.Build.Load()
 	if err != nil {
 		return err
 	}
-	s := &Session{cfg: cfg, out: newPrinter(cfg.Out, cfg.Color), root: file.Root, prefix: "s"}
+	s := &Session{cfg: cfg, out: newPrinter(cfg.Out, cfg.Color), root: file.Root, configDir: file.Dir}
 	if s.project = cfg.Build.Project; s.project == "" {
 		s.project = file.Name
 	}
@@ -68,7 +68,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 	if s.folder, err = openFolder(s.root); err != nil {
 		return err
 	}
-	if s.state, err = s.folder.state(s.project); err != nil {
+	if s.state, err = s.folder.state(s.project, s.cfg.Remote); err != nil {
 		return err
 	}
 	s.front = front.New(front.Config{LiveReload: s.cfg.LiveReload, Named: s.named, Finished: s.out.request, Logger: s.cfg.Logger})
@@ -100,6 +100,7 @@ func (s *Session) close(ctx context.Context) error {
 	}
 	if s.tidier != nil {
 		s.tidier.stop()
+		s.leave(ctx)
 	}
 	if s.server != nil {
 		errs = append(errs, s.server.Stop(ctx))
@@ -108,6 +109,17 @@ func (s *Session) close(ctx context.Context) error {
 		errs = append(errs, s.folder.close())
 	}
 	return errors.Join(errs...)
+}
+
+// leave stops the version that serves on a shared server. Its data stays.
+func (s *Session) leave(ctx context.Context) {
+	current := s.state.current()
+	if s.server.Own || current == nil {
+		return
+	}
+	if _, err := s.server.Client.Archive(ctx, s.project, current.Version); err != nil && !over(err) {
+		s.out.note("version %s still runs: %v", current.Version, err)
+	}
 }
 
 // named reports whether a request is for a version that its host names.
@@ -152,12 +164,12 @@ func (s *Session) begin(ctx context.Context) error {
 		err    error
 	}
 	ready := make(chan started, 1)
-	began := time.Now()
 	go func() {
 		server, err := s.cfg.Start(ctx, Place{Dir: s.folder.path, Project: s.project, Address: s.address.url()})
 		ready <- started{server, err}
 	}()
-	b, problem := s.build(ctx)
+	a := attempt{began: time.Now(), first: true}
+	a.built, a.env, a.problem = s.build(ctx)
 	r := <-ready
 	if r.err != nil {
 		return r.err
@@ -166,20 +178,30 @@ func (s *Session) begin(ctx context.Context) error {
 	s.tidier = newTidier(ctx, s)
 	base := s.base(ctx)
 	s.out.banner(s.project, s.address.url(), base.text)
-	return s.apply(ctx, attempt{began: began, first: true, parent: base.version, reuse: base.reuse, built: b, problem: problem})
+	a.parent, a.reuse = base.version, base.reuse
+	return s.apply(ctx, a)
 }
 
-// build builds the worker directory once.
-func (s *Session) build(ctx context.Context) (*build.Result, error) {
+// build builds the worker directory once, and returns the overrides of its version.
+func (s *Session) build(ctx context.Context) (b *build.Result, env map[string]string, err error) {
 	req := s.cfg.Build
 	req.Session, req.SourceMaps, req.TempDir = &s.bundler, true, filepath.Join(s.folder.path, "bundles")
 	if err := makeDir(req.TempDir); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	b, err := build.Bundle(ctx, req)
+	vars, err := s.vars()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
+	if s.cfg.Remote == "" {
+		req.Vars = vars
+	} else {
+		env = vars
+	}
+	if b, err = build.Bundle(ctx, req); err != nil {
+		return nil, nil, err
+	}
+	b.Watch = append(b.Watch, s.varPaths()...)
 	s.watcher.Also(b.Watch)
-	return b, nil
+	return b, env, nil
 }

@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -36,6 +38,7 @@ type Save struct {
 type state struct {
 	path string
 
+	Name  string `json:"name"`  // of this directory on a shared server
 	Last  int    `json:"last"`  // highest N
 	Saves []Save `json:"saves"` // oldest first; the last one serves
 }
@@ -96,9 +99,12 @@ func (f *folder) close() error {
 	return errors.Join(ignoreMissing(os.Remove(f.ownerFile())), f.lock.Unlock())
 }
 
-// state reads the saves of a project.
-func (f *folder) state(project string) (*state, error) {
-	s := &state{path: filepath.Join(f.path, "saves-"+project+".json")}
+// state reads the saves of a project on a server; "" is the one of watch mode itself.
+func (f *folder) state(project, server string) (*state, error) {
+	if server != "" {
+		project += "@" + server
+	}
+	s := &state{path: filepath.Join(f.path, "saves-"+project+".json"), Name: strings.ToLower(rand.Text()[:5])}
 	data, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return s, nil

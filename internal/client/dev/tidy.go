@@ -142,7 +142,7 @@ func (t *tidier) promote(ctx context.Context, id string) error {
 // over reports whether err says that there is nothing to archive or destroy.
 func over(err error) bool {
 	switch client.CodeOf(err) {
-	case svc.CodeVersionNotFound, svc.CodeVersionDestroyed, svc.CodeVersionNotReady:
+	case svc.CodeVersionNotFound, svc.CodeVersionDestroyed, svc.CodeVersionNotReady, svc.CodeVersionIsProduction:
 		return true
 	}
 	return false

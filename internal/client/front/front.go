@@ -55,7 +55,7 @@ func New(c Config) *Front {
 	f := &Front{cfg: c}
 	f.gate.hold()
 	f.proxy = &httputil.ReverseProxy{
-		Rewrite: rewrite, ModifyResponse: f.decorate, FlushInterval: -1,
+		Rewrite: rewrite, ModifyResponse: f.answer, FlushInterval: -1,
 		Transport: newTransport(), ErrorHandler: f.failed,
 		ErrorLog: slog.NewLogLogger(c.Logger.Handler(), slog.LevelDebug),
 	}
@@ -139,7 +139,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c.leave, c.version = leave, target.Version
 	_ = http.NewResponseController(w).EnableFullDuplex() // an error means that it is not HTTP/1
-	f.proxy.ServeHTTP(c, r.WithContext(context.WithValue(r.Context(), targetKey{}, target)))
+	ctx := context.WithValue(context.WithValue(r.Context(), targetKey{}, target), clientKey{}, r.Host)
+	f.proxy.ServeHTTP(c, r.WithContext(ctx))
 }
 
 // enter waits for the version of the moment. Requests for named versions do not wait.
@@ -169,7 +170,18 @@ func (f *Front) finish(c *counted, r *http.Request) {
 	}
 }
 
-type targetKey struct{}
+// answer adapts the answer of a version.
+func (f *Front) answer(resp *http.Response) error {
+	t, _ := resp.Request.Context().Value(targetKey{}).(*Target)
+	in, _ := resp.Request.Context().Value(clientKey{}).(string)
+	inward(resp, t, in)
+	return f.decorate(resp)
+}
+
+type (
+	targetKey struct{} // *Target of a request
+	clientKey struct{} // Host header that the client sent
+)
 
 // rewrite makes the request for the target of its context.
 func rewrite(pr *httputil.ProxyRequest) {
@@ -184,6 +196,7 @@ func rewrite(pr *httputil.ProxyRequest) {
 	for name, values := range t.Header {
 		pr.Out.Header[name] = values
 	}
+	outward(pr.Out, pr.In, t)
 	if wantsPage(pr.In) {
 		pr.Out.Header.Del("Accept-Encoding") // what is added to pages has to be plain
 	}

@@ -94,6 +94,34 @@ func TestForward(t *testing.T) {
 	}
 }
 
+// A version with a host name of its own sees that, and the client sees the front's.
+func TestOtherHost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, front.Config{})
+	target := w.version("one", func(rw http.ResponseWriter, r *http.Request) {
+		rw.Header().Set("Location", "http://one.shop.test/next?x")
+		rw.Header().Add("Set-Cookie", "a=b; Domain=one.shop.test; Path=/; Secure; HttpOnly")
+		rw.Header().Add("Set-Cookie", "c=d")
+		rw.WriteHeader(http.StatusSeeOther)
+		_, _ = fmt.Fprint(rw, r.Host, " ", r.Header.Get("Origin"), " ", r.Header.Get("Referer"))
+	})
+	target.Host = "one.shop.test"
+	w.front.Switch(target)
+	w.front.Release()
+	resp := w.send("/", "Origin:"+w.url, "Referer:http://elsewhere.test/")
+	body, err := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if err != nil || string(body) != "one.shop.test http://one.shop.test http://elsewhere.test/" {
+		t.Errorf("%q %v", body, err)
+	}
+	if got := resp.Header.Get("Location"); got != w.url+"/next?x" {
+		t.Error(got)
+	}
+	if got := strings.Join(resp.Header["Set-Cookie"], "|"); got != "a=b; Path=/; Secure; HttpOnly|c=d" {
+		t.Error(got)
+	}
+}
+
 // Requests wait for the first version, and during a switch; those in flight end where
 // they began.
 func TestHold(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/coder/websocket"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // counter counts requests in D1, and says which build of it does.
@@ -183,6 +185,12 @@ func TestDevSavesUnderLoad(t *testing.T) {
 		d.write("src/index.js", worker(n))
 		d.await(fmt.Sprintf(`save %d  src/index.js`, n))
 		serving.Store(int64(n))
+	}
+	svctest.Eventually(t, "one running version and the last 19 before it", func() bool {
+		return statuses(t, d.own(), "count") == "1 ready, 19 archived, 0 failed"
+	})
+	if n := len(d.saves("count")); n != 20 {
+		t.Errorf("%d saves", n)
 	}
 }
 
