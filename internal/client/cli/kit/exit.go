@@ -163,6 +163,7 @@ func exitOfStatus(status int) int {
 // Fail prints err, as a problem document in JSON mode, and gives the exit code.
 func (k *Kit) Fail(err error) int {
 	code := ExitCode(err)
+	k.Event("error", problem(err))
 	if k.JSON() {
 		data, jsonErr := json.MarshalIndent(problem(err), "", "  ")
 		if jsonErr == nil {

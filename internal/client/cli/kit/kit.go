@@ -40,6 +40,8 @@ type Kit struct {
 	Output string // flag --output
 	CWD    string // flag --cwd
 	CAFile string // flag --ca-file
+
+	JSONEvents bool // flag --json-events of deploy
 }
 
 // System is the Kit of the real process.

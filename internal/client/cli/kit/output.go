@@ -9,7 +9,7 @@ import (
 )
 
 // JSON reports whether output is to be JSON: by flag, else SVCCTL_OUTPUT.
-func (k *Kit) JSON() bool { return k.format() == "json" }
+func (k *Kit) JSON() bool { return k.JSONEvents || k.format() == "json" }
 
 func (k *Kit) format() string {
 	if k.Output != "" {
@@ -33,7 +33,11 @@ func (k *Kit) CheckOutput() error {
 
 // Print writes v as one JSON document, or calls text in table mode.
 func (k *Kit) Print(v any, text func()) error {
-	if !k.JSON() {
+	switch {
+	case k.JSONEvents:
+		k.Event("result", v)
+		return nil
+	case !k.JSON():
 		text()
 		return nil
 	}

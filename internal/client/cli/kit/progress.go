@@ -44,7 +44,9 @@ func (p *Progress) Done(note string) {
 	if p.stage == "" {
 		return
 	}
-	line := fmt.Sprintf("%s (%s)", p.stage, time.Since(p.since).Round(time.Millisecond))
+	took := time.Since(p.since)
+	p.k.Event("stage", EventStage{p.stage, took.Milliseconds()})
+	line := fmt.Sprintf("%s (%s)", p.stage, took.Round(time.Millisecond))
 	if note != "" {
 		line += ": " + Clean(note)
 	}
@@ -65,6 +67,7 @@ func (p *Progress) Past(name string, took time.Duration) {
 		p.draw("")
 	}
 	p.stage = ""
+	p.k.Event("step", EventStage{name, took.Milliseconds()})
 	p.k.Notef("%s (%s)", name, took.Round(time.Millisecond))
 }
 

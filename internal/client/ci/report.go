@@ -1,0 +1,98 @@
+package ci
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Report is the result of a deploy, for the pages of a job.
+type Report struct {
+	Project, Version, Status string
+	PreviewURL, ProdURL      string // ProdURL only of a production
+	Digest                   string
+	Parent, Cut              string // Cut is the position in the parent's data; both may be ""
+	Source                   Source
+	Error                    string // "" unless the deploy failed
+	Migrations               string // what was done to the data; may be ""
+	Took                     time.Duration
+}
+
+// pairs are the outputs, in the order in which they are written.
+func (r Report) pairs() [][2]string {
+	return [][2]string{
+		{"project-id", r.Project}, {"version-id", r.Version}, {"status", r.Status}, {"preview-url", r.PreviewURL},
+		{"prod-url", r.ProdURL}, {"artifact-digest", r.Digest}, {"duration-ms", strconv.FormatInt(r.Took.Milliseconds(), 10)},
+	}
+}
+
+// Outputs appends the outputs of a step to GITHUB_OUTPUT and a table to
+// GITHUB_STEP_SUMMARY. It does nothing for variables that are not set.
+func (e Environ) Outputs(r Report) error {
+	var outputs strings.Builder
+	for _, p := range r.pairs() {
+		fmt.Fprintf(&outputs, "%s=%s\n", p[0], oneLine(p[1]))
+	}
+	var errs []error
+	for name, text := range map[string]string{"GITHUB_OUTPUT": outputs.String(), "GITHUB_STEP_SUMMARY": r.Markdown()} {
+		if path := e[name]; path != "" {
+			errs = append(errs, appendTo(path, text))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Dotenv is the form of the outputs that GitLab reads as artifacts:reports:dotenv.
+func (r Report) Dotenv() string {
+	var b strings.Builder
+	for _, p := range r.pairs() {
+		name := "SVCCTL_" + strings.ToUpper(strings.ReplaceAll(p[0], "-", "_"))
+		fmt.Fprintf(&b, "%s=%s\n", name, oneLine(p[1]))
+	}
+	return b.String()
+}
+
+// Markdown is the result as a table, for a summary or a comment on a pull request.
+func (r Report) Markdown() string {
+	title := "Deployed"
+	if r.Error != "" {
+		title = "Deploy failed:"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "### %s `%s/%s`\n\n| | |\n|---|---|\n", title, r.Project, r.Version)
+	parent := r.Parent
+	if r.Cut != "" {
+		parent += " at " + r.Cut
+	}
+	for _, row := range [][2]string{
+		{"Preview", r.PreviewURL}, {"Production", r.ProdURL}, {"Status", r.Status}, {"Error", code(r.Error)}, {"Commit", code(r.Source.SHA)},
+		{"Parent", code(parent)}, {"Data", r.Migrations}, {"Duration", r.Took.Round(time.Millisecond).String()},
+		{"Logs", code("svcctl logs " + r.Project + "/" + r.Version)},
+	} {
+		if row[1] != "" {
+			fmt.Fprintf(&b, "| %s | %s |\n", row[0], strings.ReplaceAll(oneLine(row[1]), "|", `\|`))
+		}
+	}
+	return b.String() + "\n"
+}
+
+func code(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "`" + strings.ReplaceAll(text, "`", "'") + "`"
+}
+
+func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+func appendTo(path, text string) error {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("writing the outputs of the job: %w", err)
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
+}
