@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -163,9 +164,17 @@ func (l *layers) buckets(f *File) {
 		if j := n.get("jurisdiction"); j != nil {
 			l.r.warn(j.pos, "%s.jurisdiction has no effect: objects are where the object store of the service is", at)
 		}
-		f.Buckets = append(f.Buckets, Bucket{Binding: l.binding(n, at), Name: l.r.text(n.get("bucket_name"), at+".bucket_name")})
+		b := Bucket{Binding: l.binding(n, at), Name: l.r.text(n.get("bucket_name"), at+".bucket_name")}
+		if b.Name != "" && !bucketName.MatchString(b.Name) {
+			l.r.problem(svc.CodeConfigInvalid, at+".bucket_name", n.get("bucket_name").pos,
+				"%s.bucket_name is %q; the name of a bucket has 3 to 63 lower-case letters, digits and hyphens, and a hyphen neither first nor last", at, b.Name)
+		}
+		f.Buckets = append(f.Buckets, b)
 	})
 }
+
+// bucketName is what R2 takes as the name of a bucket.
+var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
 // limits reads the limits that the worker sets for itself. Those of CPU time and of
 // subrequests cannot be enforced and mean nothing here.

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -72,6 +73,9 @@ func checkPut(key string, size int64, metadata string, params url.Values) (expir
 	}
 	if expires, err = expiration(params); err != nil {
 		return 0, err
+	}
+	if metadata != "" && !json.Valid([]byte(metadata)) {
+		return 0, refuse(http.StatusBadRequest, "Metadata must be valid JSON.")
 	}
 	if len(metadata) > maxMetadata {
 		return 0, refuse(http.StatusRequestEntityTooLarge, "Metadata length of %d exceeds limit of %d.", len(metadata), maxMetadata)

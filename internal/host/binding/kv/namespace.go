@@ -2,6 +2,7 @@ package kv
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -44,6 +45,15 @@ type entry struct {
 	expires  int64 // seconds since 1970; 0 means never
 }
 
+// metadataOf is stored metadata, "" if it is not JSON: earlier releases stored such metadata,
+// and no worker could list keys with it.
+func metadataOf(text string) string {
+	if text != "" && !json.Valid([]byte(text)) {
+		return ""
+	}
+	return text
+}
+
 func (n *namespace) get(ctx context.Context, key string, large *binding.Large) (e entry, err error) {
 	err = n.db.Read(ctx, func(c *raw.Conn) error {
 		e, err = n.read(ctx, c, key, large)
@@ -60,7 +70,7 @@ func (n *namespace) read(ctx context.Context, c *raw.Conn, key string, large *bi
 				return err
 			}
 		}
-		e = entry{found: true, metadata: s.Text(0), value: s.Blob(1), expires: s.Int64(2)}
+		e = entry{found: true, metadata: metadataOf(s.Text(0)), value: s.Blob(1), expires: s.Int64(2)}
 		return nil
 	})
 	return e, err
@@ -110,7 +120,7 @@ func (n *namespace) list(ctx context.Context, prefix, after string, limit int) (
 	}
 	err = n.db.Read(ctx, func(c *raw.Conn) error {
 		return c.Query(text, args, func(s *raw.Stmt) error {
-			keys = append(keys, listed{s.Text(0), s.Int64(1), s.Text(2)})
+			keys = append(keys, listed{s.Text(0), s.Int64(1), metadataOf(s.Text(2))})
 			return nil
 		})
 	})

@@ -130,3 +130,44 @@ func TestStrangeRequests(t *testing.T) {
 		want(t, in, "POST", "/bulk/get", body, answer)
 	}
 }
+
+// Metadata that is not JSON is refused: workerd reads it as JSON in every get and list. Such
+// metadata of earlier releases is not shown.
+func TestMetadataThatIsNotJSON(t *testing.T) {
+	t.Parallel()
+	v := bindingtest.OpenVolumes(t, t.TempDir())
+	in := open(t, v)
+	for metadata, answer := range map[string]string{"undefined": "400", "{": "400", "nul": "400", `"text"`: "200", "5": "200", "null": "200"} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPut, "/", strings.NewReader("v"))
+		r.RequestURI = "/k"
+		r.Header.Set("Cf-Kv-Metadata", metadata)
+		w := httptest.NewRecorder()
+		in.ServeHTTP(w, r)
+		if got := fmt.Sprint(w.Code); got != answer {
+			t.Errorf("metadata %s: %s %s, want %s", metadata, got, w.Body, answer)
+		}
+	}
+	db, err := v.Database(t.Context(), volume.SharedDatabase)
+	if err == nil {
+		err = db.Write(t.Context(), func(c *raw.Conn) error { return c.Exec(`UPDATE kv_entry SET metadata = 'undefined'`) })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	want(t, in, "GET", "/", "", `200 {"keys":[{"name":"k"}],"list_complete":true}`)
+	want(t, in, "GET", "/k", "", "200 v")
+}
+
+// A worker sees the refusal as an exception.
+func TestMetadataOfAWorker(t *testing.T) {
+	t.Parallel()
+	set := bindingtest.OpenSet(t, bindingtest.OpenVolumes(t, t.TempDir()), []binding.Kind{kv.Kind{}}, bundle.Binding{Name: "KV", Kind: "kv", Resource: "ns"})
+	w := bindingtest.Start(t, set, `export default { async fetch(request, env) {
+		let said;
+		try { await env.KV.put("k", "v", { metadata: () => 1 }); } catch (e) { said = String(e); }
+		return Response.json([said, (await env.KV.list()).keys]);
+	} }`)
+	if got, want := w.Post(t, "/", ""), `["Error: KV PUT failed: 400 Metadata must be valid JSON.",[]]`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}

@@ -117,7 +117,7 @@ func (a admin) list(b *bucket, w http.ResponseWriter, r *http.Request) error {
 		}
 		f.limit = min(l, maxListed)
 	}
-	if err := checkKey(f.prefix); err != nil {
+	if err := checkLength(f.prefix); err != nil {
 		return err
 	}
 	scope := binding.Scope("objects", r.PathValue("bucket"), f.prefix, f.delimiter)

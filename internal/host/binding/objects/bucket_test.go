@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
 	"github.com/svcctl/svcctl/internal/data/objstore"
@@ -377,4 +379,36 @@ func (s swappedBlobs) Get(ctx context.Context, key string, off, n int64) (io.Rea
 		return nil, fmt.Errorf("reading a body: %w", err)
 	}
 	return r, nil
+}
+
+// What R2 refuses, beyond the simulator: names that are empty, cursors that no list gave, and
+// metadata of more than 8,192 bytes.
+func TestRefusedByR2(t *testing.T) {
+	t.Parallel()
+	w := start(t, `
+const tried = async (f) => { try { await f(); return "ok"; } catch (e) { return String(e); } };
+export default { async fetch(request, { B }) {
+  const meta = (n) => B.put("k", "x", { customMetadata: { k: "v".repeat(n - 1) } });
+  return Response.json(await Promise.all([
+    () => B.put("", "x"), () => B.get(""), () => B.head(""), () => B.delete(""), () => B.delete(["a", ""]), () => B.createMultipartUpload(""),
+    () => B.list({ prefix: "" }), () => B.list({ cursor: "!!!" }), () => B.list({ cursor: "/w==" }), () => B.list({ cursor: btoa("k".repeat(1025)) }), () => B.list({ cursor: btoa("k") }),
+    () => meta(8192), () => meta(8193),
+  ].map(tried)));
+} }`)
+	var got []string
+	if err := json.Unmarshal([]byte(w.Post(t, "/", "")), &got); err != nil {
+		t.Fatal(err)
+	}
+	name := func(method string) string {
+		return "Error: " + method + ": The specified object name is not valid. (10020)"
+	}
+	const cursor = "Error: list: The cursor is not valid. (10029)"
+	want := []string{
+		name("put"), name("get"), name("head"), name("delete"), name("delete"), name("createMultipartUpload"),
+		"ok", cursor, cursor, cursor, "ok",
+		"ok", "Error: put: Your metadata headers exceed the maximum allowed metadata size. (10012)",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }

@@ -3,7 +3,7 @@ package objects
 // The limits of object stores, which are R2's.
 const (
 	maxKey        = 1024          // bytes of UTF-8
-	maxMetadata   = 2048          // bytes of names and values, see metadataSize
+	maxMetadata   = 8192          // bytes of names and values, see metadataSize
 	maxBody       = 5<<30 - 5<<20 // bytes of an object, or of a part
 	minPart       = 5 << 20       // bytes of every part but the last
 	maxPartNumber = 10_000
@@ -15,8 +15,15 @@ const (
 // inlineBody is the size up to which a body is in the row, in bytes.
 const inlineBody = 64 << 10
 
-// checkKey refuses a name that is too long.
+// checkKey refuses a name that is empty or too long.
 func checkKey(key string) error {
+	if key == "" {
+		return errName
+	}
+	return checkLength(key)
+}
+
+func checkLength(key string) error {
 	if len(key) > maxKey {
 		return errName
 	}

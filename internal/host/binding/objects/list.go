@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 )
@@ -37,7 +38,7 @@ func (q *request) filter() (f filter, err error) {
 	}
 	if q.Cursor != nil {
 		after, err := base64.StdEncoding.DecodeString(*q.Cursor)
-		if err != nil {
+		if err != nil || !utf8.Valid(after) || checkLength(string(after)) != nil {
 			return f, invalid("The cursor is not valid.")
 		}
 		f.after = max(f.after, string(after))

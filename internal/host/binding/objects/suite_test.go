@@ -24,7 +24,7 @@ func TestKind(t *testing.T) {
 		Shape: `if (B.constructor.name !== "R2Bucket") throw new Error(B.constructor.name);`,
 		Refused: map[string]string{
 			`await B.put("k".repeat(1025), "v")`:                                 "put: The specified object name is not valid. (10020)",
-			`await B.put("k", "v", { customMetadata: { a: "x".repeat(2048) } })`: "put: Your metadata headers exceed the maximum allowed metadata size. (10012)",
+			`await B.put("k", "v", { customMetadata: { a: "x".repeat(8192) } })`: "put: Your metadata headers exceed the maximum allowed metadata size. (10012)",
 			`await B.put("k", "v", { sha1: "00".repeat(20) })`:                   "(10037)",
 			`await B.put("k", "v".repeat(80000), { md5: "00".repeat(16) })`:      "(10037)",
 			`await B.put("k", "v", { storageClass: "Glacier" })`:                 `put: The storage class \"Glacier\" is not valid. (10029)`,
