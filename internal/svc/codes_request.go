@@ -20,6 +20,7 @@ const (
 	CodeUnknownField          = "unknown_field"
 	CodeInvalidParameter      = "invalid_parameter"
 	CodeInvalidQuery          = "invalid_query"
+	CodeUnknownParameter      = "unknown_parameter"
 	CodeInvalidInclude        = "invalid_include"
 	CodeInvalidStatus         = "invalid_status"
 	CodeInvalidCursor         = "invalid_cursor"
@@ -51,6 +52,7 @@ var requestCodes = []CodeInfo{
 	{CodeUnknownField, []Kind{BadRequest}, "The body has a field that the operation does not know.", "Remove the field that errors[].pointer names, or correct its name."},
 	{CodeInvalidParameter, []Kind{BadRequest}, "A parameter of the URL or a header is malformed, out of range, or repeated.", "Correct the parameter."},
 	{CodeInvalidQuery, []Kind{BadRequest}, "The query string of the URL is malformed.", "Escape the parameters of the URL."},
+	{CodeUnknownParameter, []Kind{BadRequest}, "The URL has a parameter that the operation does not know.", "Use the parameters that the hint lists."},
 	{CodeInvalidInclude, []Kind{BadRequest}, "The parameter include has an unknown value.", "Use include=versions, or omit it."},
 	{CodeInvalidStatus, []Kind{BadRequest}, "The parameter status is not a status of versions.", "Use a status that the hint lists."},
 	{CodeInvalidCursor, []Kind{BadRequest}, "The cursor does not belong to this list with these filters.", "Start again without a cursor."},

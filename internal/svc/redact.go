@@ -1,6 +1,11 @@
 package svc
 
-import "strings"
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
 
 const (
 	minSecret     = 6 // bytes; shorter values could be ordinary words
@@ -11,35 +16,72 @@ const (
 // worker [D16]. Call it before the text is cut or its spaces are folded: it finds
 // whole values and whole lines of values, not parts of them.
 func Redact(text string, env map[string]string) string {
-	hidden := make([]bool, len(text))
+	var r Redactor
 	for _, value := range env {
-		for _, secret := range secretTexts(value) {
-			mark(hidden, text, secret)
-		}
+		r.add(value, redacted)
+	}
+	return r.Redact(text)
+}
+
+// Redactor replaces the values of one environment in many texts. It is immutable
+// and safe for concurrent use.
+type Redactor struct{ secrets []secret }
+
+// secret is a text to hide, and what stands in its place.
+type secret struct{ text, label string }
+
+// NewRedactor returns a Redactor that puts ***NAME*** in place of the value of NAME.
+func NewRedactor(env map[string]string) *Redactor {
+	r := &Redactor{}
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		r.add(env[name], "***"+name+"***")
+	}
+	return r
+}
+
+func (r *Redactor) add(value, label string) {
+	for _, text := range secretTexts(value) {
+		r.secrets = append(r.secrets, secret{text, label})
+	}
+}
+
+// Redact returns text without the values.
+func (r *Redactor) Redact(text string) string {
+	var labels []string // by byte of text; nil until a value is found
+	for _, s := range r.secrets {
+		labels = mark(labels, text, s)
+	}
+	if labels == nil {
+		return text
 	}
 	var b strings.Builder
 	for i := range len(text) {
 		switch {
-		case !hidden[i]:
+		case labels[i] == "":
 			b.WriteByte(text[i])
-		case i == 0 || !hidden[i-1]:
-			b.WriteString(redacted)
+		case i == 0 || labels[i-1] == "":
+			b.WriteString(labels[i])
 		}
 	}
 	return b.String()
 }
 
-// mark sets hidden for each byte of secret in text. It does not replace the text,
-// because a second value that overlaps would no longer be found.
-func mark(hidden []bool, text, secret string) {
+// mark sets the label of each byte of the secret in text. It does not replace the
+// text, because a second value that overlaps would no longer be found.
+func mark(labels []string, text string, s secret) []string {
 	for at, end := 0, 0; ; at++ {
-		i := strings.Index(text[at:], secret)
+		i := strings.Index(text[at:], s.text)
 		if i < 0 {
-			return
+			return labels
+		}
+		if labels == nil {
+			labels = make([]string, len(text))
 		}
 		at += i
-		for end = max(at, end); end < at+len(secret); end++ {
-			hidden[end] = true
+		for end = max(at, end); end < at+len(s.text); end++ {
+			if labels[end] == "" {
+				labels[end] = s.label
+			}
 		}
 	}
 }
@@ -72,4 +114,30 @@ func printed(text string) []string {
 	inspected := strings.NewReplacer(controls...).Replace(text)
 	quoted := strings.NewReplacer(append(controls, `"`, `\"`)...)
 	return []string{text, inspected, quoted.Replace(text), quoted.Replace(quoted.Replace(text))}
+}
+
+var (
+	bearer   = regexp.MustCompile(`(?i)\b(bearer|basic) +[A-Za-z0-9._~+/-]{8,}=*`)
+	userinfo = regexp.MustCompile(`://[^\s/?#@:'"]*:[^\s/?#@'"]+@`)
+)
+
+// HideCredentials replaces what looks like a credential in a text: the value of an
+// Authorization header, and name and password in a URL.
+func HideCredentials(text string) string {
+	if strings.Contains(text, "earer ") || strings.Contains(text, "asic ") {
+		text = bearer.ReplaceAllStringFunc(text, hideToken)
+	}
+	if strings.Contains(text, "://") && strings.Contains(text, "@") {
+		text = userinfo.ReplaceAllString(text, "://***@")
+	}
+	return text
+}
+
+// hideToken hides the token in "Bearer token", unless it is a word.
+func hideToken(text string) string {
+	kind, token, _ := strings.Cut(text, " ")
+	if !strings.ContainsAny(token, "0123456789") && strings.ToLower(token) == token {
+		return text
+	}
+	return kind + " ***"
 }

@@ -21,14 +21,6 @@ type PromoteRequest struct {
 	Reason       string  // for people
 }
 
-// LogLine is one line of a worker's log: a console line or an exception.
-type LogLine struct {
-	Time    time.Time `json:"time"`
-	Level   string    `json:"level"` // debug, log, info, warn, error or fatal
-	Source  string    `json:"source"`
-	Message string    `json:"message"`
-}
-
 // Upstream is where the gateway sends the requests of a version. If Status does
 // not serve and there is a socket, only the verify probe reaches the version.
 type Upstream struct {

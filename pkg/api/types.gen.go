@@ -590,6 +590,35 @@ type HealthChecks struct {
 	Versions VersionsHealth `json:"versions"`
 }
 
+// Invocation One request or event that is over.
+type Invocation struct {
+	// ClientRequestID The `X-Request-Id` that the client sent.
+	ClientRequestID string `json:"client_request_id,omitempty,omitzero"`
+
+	// Detail The cron expression, queue, or method of an event.
+	Detail     string  `json:"detail,omitempty,omitzero"`
+	DurationMs float64 `json:"duration_ms"`
+
+	// Error The code of the gateway's error.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Kind `request`, or the handler of an event: `scheduled`, `queue`, `alarm` and so on.
+	Kind   string `json:"kind"`
+	Method string `json:"method,omitempty,omitzero"`
+
+	// Outcome `ok`, `exception`, `canceled`, `timeout`, `exited`, or `refused` when the gateway answered itself.
+	Outcome string `json:"outcome"`
+
+	// Path As sent; the values of the query are replaced.
+	Path string `json:"path,omitempty,omitzero"`
+
+	// Role The host name of the request: `production` or `preview`.
+	Role string `json:"role,omitempty,omitzero"`
+
+	// Status 499 when the client left before the response.
+	Status int `json:"status,omitempty,omitzero"`
+}
+
 // Key A key of a namespace.
 type Key struct {
 	// Expiration Seconds since 1970; absent when it never expires.
@@ -606,20 +635,34 @@ type KeyPage struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// LogLine One console line or exception of a worker.
+// LogLine One entry of a version's log.
 type LogLine struct {
+	// Cursor The position after the entry.
+	Cursor     string      `json:"cursor,omitempty,omitzero"`
+	Invocation *Invocation `json:"invocation,omitempty"`
+
 	// Level debug, log, info, warn or error.
 	Level   string `json:"level"`
 	Message string `json:"message"`
 
-	// Source What wrote it: `console`, `exception`, `runtime`, or `event` for how an event ended.
+	// RequestID Names the invocation: the first 16 digits of the `X-Request-Id` that the server made for it.
+	RequestID string `json:"request_id,omitempty,omitzero"`
+
+	// Source What it is: `console`, `exception`, `runtime`, `request` or `event` for an invocation that is over, or `gap` for entries
+	// that are missing.
 	Source string `json:"source"`
-	Time   Time   `json:"time"`
+
+	// Time When it was printed; of an invocation, when it ended.
+	Time      Time   `json:"time"`
+	VersionID string `json:"version_id,omitempty,omitzero"`
 }
 
-// LogLines The last lines of a version.
+// LogLines A part of a log, oldest entry first.
 type LogLines struct {
 	Items []LogLine `json:"items"`
+
+	// NextCursor The position after the last entry, for the entries to come.
+	NextCursor string `json:"next_cursor,omitempty,omitzero"`
 }
 
 // Namespace A key-value namespace behind a binding.
@@ -1155,6 +1198,33 @@ type DatabaseBinding = string
 // Limit defines model for Limit.
 type Limit = int
 
+// LogCursor defines model for LogCursor.
+type LogCursor = string
+
+// LogFollow defines model for LogFollow.
+type LogFollow = bool
+
+// LogLevel defines model for LogLevel.
+type LogLevel = string
+
+// LogPath defines model for LogPath.
+type LogPath = string
+
+// LogRequest defines model for LogRequest.
+type LogRequest = string
+
+// LogSearch defines model for LogSearch.
+type LogSearch = string
+
+// LogSince defines model for LogSince.
+type LogSince = string
+
+// LogStatus defines model for LogStatus.
+type LogStatus = string
+
+// LogTail defines model for LogTail.
+type LogTail = int
+
 // NamespacePath defines model for NamespacePath.
 type NamespacePath = string
 
@@ -1166,6 +1236,9 @@ type ProjectPath = string
 
 // VersionPath defines model for VersionPath.
 type VersionPath = string
+
+// Log A part of a log, oldest entry first.
+type Log = LogLines
 
 // Unavailable An error (RFC 9457).
 type Unavailable = Problem
@@ -1208,6 +1281,36 @@ type GetProjectParams struct {
 
 // GetProjectParamsInclude defines parameters for GetProject.
 type GetProjectParamsInclude string
+
+// ListProjectLogsParams defines parameters for ListProjectLogs.
+type ListProjectLogsParams struct {
+	// Tail Maximum number of entries, and the rest of an invocation; above 1000 counts as 1000. Without `cursor`, the last ones.
+	Tail *LogTail `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Cursor The `next_cursor` of a page, or the `cursor` of an entry; what follows it is returned.
+	Cursor LogCursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Since Only entries since this time (RFC 3339), or of this duration until now (`10m`).
+	Since LogSince `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// Level Only entries of this level or above: `debug`, `info`, `warn` or `error`.
+	Level LogLevel `form:"level,omitempty" json:"level,omitempty,omitzero"`
+
+	// Status Only requests with this status, `404`, or of this class, `5xx`.
+	Status LogStatus `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Path Only requests whose path matches; `*` stands for any text.
+	Path LogPath `form:"path,omitempty" json:"path,omitempty,omitzero"`
+
+	// Request Only the invocation with this request id (`X-Request-Id` of its response), or that begins with these four or more characters.
+	Request LogRequest `form:"request,omitempty" json:"request,omitempty,omitzero"`
+
+	// Search Only entries whose message has this text, in upper or lower case.
+	Search LogSearch `form:"search,omitempty" json:"search,omitempty,omitzero"`
+
+	// Follow Continue with each new entry.
+	Follow LogFollow `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
+}
 
 // ListPromotionsParams defines parameters for ListPromotions.
 type ListPromotionsParams struct {
@@ -1298,8 +1401,32 @@ type PutValueParams struct {
 
 // ListLogsParams defines parameters for ListLogs.
 type ListLogsParams struct {
-	// Tail How many lines at most; above 1000 counts as 1000.
-	Tail *int `form:"tail,omitempty" json:"tail,omitempty"`
+	// Tail Maximum number of entries, and the rest of an invocation; above 1000 counts as 1000. Without `cursor`, the last ones.
+	Tail *LogTail `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Cursor The `next_cursor` of a page, or the `cursor` of an entry; what follows it is returned.
+	Cursor LogCursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Since Only entries since this time (RFC 3339), or of this duration until now (`10m`).
+	Since LogSince `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// Level Only entries of this level or above: `debug`, `info`, `warn` or `error`.
+	Level LogLevel `form:"level,omitempty" json:"level,omitempty,omitzero"`
+
+	// Status Only requests with this status, `404`, or of this class, `5xx`.
+	Status LogStatus `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Path Only requests whose path matches; `*` stands for any text.
+	Path LogPath `form:"path,omitempty" json:"path,omitempty,omitzero"`
+
+	// Request Only the invocation with this request id (`X-Request-Id` of its response), or that begins with these four or more characters.
+	Request LogRequest `form:"request,omitempty" json:"request,omitempty,omitzero"`
+
+	// Search Only entries whose message has this text, in upper or lower case.
+	Search LogSearch `form:"search,omitempty" json:"search,omitempty,omitzero"`
+
+	// Follow Continue with each new entry.
+	Follow LogFollow `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
 }
 
 // ListObjectsParams defines parameters for ListObjects.

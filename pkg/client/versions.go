@@ -62,13 +62,3 @@ func (c *Client) RevealVersion(ctx context.Context, project, version string) (ap
 	resp, err := c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{Reveal: or(true)})
 	return as[api.Version](read(resp, err))
 }
-
-// Logs returns the last lines that a version logged, oldest first. tail is their
-// maximum number; 0 is the service's default.
-//
-// Codes: version_not_found, version_destroyed, invalid_tail.
-func (c *Client) Logs(ctx context.Context, project, version string, tail int) ([]api.LogLine, error) {
-	resp, err := c.raw.ListLogs(ctx, project, version, &api.ListLogsParams{Tail: or(tail)})
-	lines, err := as[api.LogLines](read(resp, err))
-	return lines.Items, err
-}

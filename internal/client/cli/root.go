@@ -34,7 +34,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVar(&k.CAFile, "ca-file", "", "file of certificates to trust for an https server, beside the system's")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
 	add(root, "deploy", newDev(k), newDeploy(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k))
-	add(root, "look", newVersions(k), newProjects(k))
+	add(root, "look", newLogs(k), newVersions(k), newProjects(k))
 	add(root, "data", newD1(k), newKV(k), newR2(k))
 	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))
 	root.AddCommand(serve.NewVersion(k))

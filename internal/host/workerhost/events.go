@@ -3,15 +3,12 @@ package workerhost
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/door"
-	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/svc"
 )
-
-// sourceEvent is the source of the line in worker.log that says how an event ended.
-const sourceEvent workerd.Source = "event"
 
 // Dispatch sends an event to the worker, as binding.Worker says. How it ended is
 // written to the worker's log.
@@ -27,24 +24,20 @@ func (h *Host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 	if err != nil {
 		return r, err
 	}
-	w.stdout.log.Write(ending(e, r))
+	w.stdout.log.write(ending(e, r))
 	return r, nil
 }
 
-// ending is what the log says about an event that is over.
-func ending(e svc.Event, r svc.EventResult) workerd.LogLine {
-	what := e.Handler()
+// ending is the entry of the log about an event that is over.
+func ending(e svc.Event, r svc.EventResult) *svc.LogLine {
+	i := &svc.Invocation{Kind: e.Handler(), Outcome: string(r.Outcome), Duration: r.Duration}
 	switch {
 	case e.Scheduled != nil && e.Scheduled.Cron != "":
-		what += fmt.Sprintf(" %q", e.Scheduled.Cron)
+		i.Detail = strconv.Quote(e.Scheduled.Cron)
 	case e.Queue != nil:
-		what += fmt.Sprintf(" %q of %d messages", e.Queue.Queue, len(e.Queue.Messages))
+		i.Detail = fmt.Sprintf("%q of %d messages", e.Queue.Queue, len(e.Queue.Messages))
 	}
-	line := workerd.LogLine{Level: "info", Source: sourceEvent, Message: fmt.Sprintf("%s: %s after %s", what, r.Outcome, r.Duration.Round(time.Millisecond))}
-	if r.Outcome != svc.OutcomeOK {
-		line.Level = "error"
-	}
-	return line
+	return &svc.LogLine{Level: i.Level(), Source: svc.LogEvent, Invocation: i}
 }
 
 // Arm says whether the version is armed: whether bindings may send the worker

@@ -1,7 +1,6 @@
 package workerhost
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -12,122 +11,63 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/lib/ring"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// The worker's log is two files of at most maxLogFile bytes each: logName, and
-// the one before it.
-const (
-	logName    = "worker.log"
-	oldLogName = "worker.log.1"
-	maxLogFile = 4 << 20
-)
-
-// logFile appends to worker.log. It never fails its caller, which must continue
-// reading what workerd prints: lines that cannot be written are lost, and the
+// logbook is the worker's log, the ring svc.LogsOfWorker. It never fails its caller, which
+// must continue reading what workerd prints: lines that cannot be written are lost, and the
 // host's own log has the reason once.
-type logFile struct {
-	dir string
-	log *slog.Logger
+type logbook struct {
+	ring     *ring.Writer
+	redactor *svc.Redactor
+	log      *slog.Logger
 
 	mu     sync.Mutex // guards what follows
-	file   *os.File   // nil after Close
-	size   int64
+	record []byte
 	failed bool
 }
 
-func openLog(dir string, log *slog.Logger) (*logFile, error) {
+// openLog continues the log in dir. The values of env do not appear in it.
+func openLog(dir string, env map[string]string, log *slog.Logger) (l *logbook, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("making the log directory: %w", err)
 	}
-	l := &logFile{dir: dir, log: log}
-	if err := l.open(); err != nil {
-		return nil, errors.Join(err, l.Close())
+	for _, name := range []string{"worker.log", "worker.log.1"} { // of earlier releases
+		if err := os.Remove(filepath.Join(dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("removing an old log: %w", err)
+		}
 	}
-	return l, nil
+	l = &logbook{redactor: svc.NewRedactor(env), log: log}
+	l.ring, err = ring.Open(dir, svc.LogsOfWorker, ring.Options{
+		SegmentSize: svc.LogSegmentSize, Segments: svc.LogSegments, Failed: l.fail,
+	})
+	return l, err
 }
 
-func (l *logFile) open() error {
-	f, err := os.OpenFile(filepath.Join(l.dir, logName), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o600)
-	if err != nil {
-		return fmt.Errorf("opening the worker's log: %w", err)
-	}
-	info, err := f.Stat()
-	if err != nil {
-		return errors.Join(err, f.Close())
-	}
-	l.file, l.size = f, info.Size()
-	return l.endLine()
-}
-
-// endLine ends the line that a host was killed in the middle of.
-func (l *logFile) endLine() error {
-	if l.size == 0 {
-		return nil
-	}
-	var last [1]byte
-	if _, err := l.file.ReadAt(last[:], l.size-1); err != nil {
-		return fmt.Errorf("reading the worker's log: %w", err)
-	}
-	if last[0] == '\n' {
-		return nil
-	}
-	return l.append([]byte{'\n'})
-}
-
-// Write appends one line. A line without a time gets the present.
-func (l *logFile) Write(line workerd.LogLine) {
-	if line.Time.IsZero() {
-		line.Time = time.Now().UTC()
-	}
-	data, err := json.Marshal(svc.LogLine{Time: line.Time, Level: line.Level, Source: string(line.Source), Message: line.Message})
-	if err != nil {
-		return // strings and a time always encode
-	}
-	data = append(data, '\n')
+func (l *logbook) fail(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
-		return
-	}
-	if err := l.append(data); err != nil && !l.failed {
+	if !l.failed {
 		l.failed = true
 		l.log.Error("the worker's log cannot be written", "error", err)
 	}
 }
 
-func (l *logFile) append(data []byte) error {
-	if l.size > 0 && l.size+int64(len(data)) > maxLogFile {
-		if err := l.rotate(); err != nil {
-			return err
-		}
-	}
-	n, err := l.file.Write(data)
-	l.size += int64(n)
-	return err
+// Write appends a line that workerd printed. Its time is the present: the clock of a
+// worker stands still while it computes.
+func (l *logbook) Write(line workerd.LogLine) {
+	l.write(&svc.LogLine{Level: line.Level, Source: string(line.Source), Message: line.Message})
 }
 
-// rotate keeps the old file open when the new one cannot be.
-func (l *logFile) rotate() error {
-	old := l.file
-	err := os.Rename(filepath.Join(l.dir, logName), filepath.Join(l.dir, oldLogName))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err := l.open(); err != nil {
-		return err
-	}
-	return old.Close()
-}
-
-// Close ends the log; later lines are dropped.
-func (l *logFile) Close() error {
+func (l *logbook) write(line *svc.LogLine) {
+	line.Time = time.Now()
+	line.Message = svc.ClipLog(svc.HideCredentials(l.redactor.Redact(line.Message)))
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.file == nil {
-		return nil
-	}
-	f := l.file
-	l.file = nil
-	return f.Close()
+	l.record = svc.AppendLog(l.record[:0], line)
+	l.ring.Append(l.record)
 }
+
+// Close writes what waits; later lines are dropped.
+func (l *logbook) Close() error { return l.ring.Close() }

@@ -9,81 +9,92 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/lib/ring"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-func TestTailLogs(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if lines, err := TailLogs(filepath.Join(dir, "none"), 5); err != nil || len(lines) != 0 {
-		t.Errorf("of a version that never ran: %v %v", lines, err)
-	}
-	l, err := openLog(dir, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
-	const n = 1500
-	for i := range n { // 5.6 MiB: two files
-		l.Write(workerd.LogLine{Level: "log", Source: workerd.SourceConsole, Message: fmt.Sprint(i, strings.Repeat("é", 1900))})
-	}
-	for _, want := range []int{0, 1, 100, n} {
-		lines, err := TailLogs(dir, want)
-		if err != nil || len(lines) != want {
-			t.Fatalf("%d lines of %d: %v", len(lines), want, err)
+// lines reads the whole log in dir.
+func lines(t *testing.T, dir string) (list []svc.LogLine) {
+	t.Helper()
+	r := ring.NewReader(dir, svc.LogsOfWorker, 0)
+	defer r.Close()
+	for {
+		_, data, ok, err := r.Next()
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i, line := range lines {
-			if !strings.HasPrefix(line.Message, fmt.Sprint(n-want+i, "é")) || line.Time.IsZero() {
-				t.Fatalf("line %d of %d is %.20s", i, want, line.Message)
-			}
+		if !ok {
+			return list
 		}
-	}
-
-	// A host that died while it wrote; the next one continues.
-	if _, err := l.file.WriteString(`{"level":"log","mess`); err != nil {
-		t.Fatal(err)
-	}
-	if lines, err := TailLogs(dir, 1); err != nil || len(lines) != 1 || !strings.HasPrefix(lines[0].Message, fmt.Sprint(n-1)) {
-		t.Errorf("after half a line: %v %v", lines, err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	l.Write(workerd.LogLine{Message: "dropped"})
-	if l, err = openLog(dir, slog.New(slog.DiscardHandler)); err != nil {
-		t.Fatal(err)
-	}
-	l.Write(workerd.LogLine{Level: "log", Message: "next"})
-	if lines, err := TailLogs(dir, 1); err != nil || len(lines) != 1 || lines[0].Message != "next" {
-		t.Errorf("after a restart: %v %v", lines, err)
-	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
+		line, ok := svc.ParseLog(data)
+		if !ok {
+			t.Fatalf("%s", data)
+		}
+		list = append(list, line)
 	}
 }
 
-// A log that cannot be written must not stop its writer, and is reopened.
-func TestLogWithoutPlace(t *testing.T) {
+// TestLogHidesSecrets covers values of the environment, credentials and long lines, and
+// a host that continues the log of an earlier one.
+func TestLogHidesSecrets(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "logs")
-	var said strings.Builder
-	l, err := openLog(dir, slog.New(slog.NewTextHandler(&said, nil)))
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "worker.log"), []byte("old\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		l, err := openLog(dir, map[string]string{"API_KEY": "hunter2-token"}, slog.New(slog.DiscardHandler))
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Write(workerd.LogLine{Level: "log", Source: workerd.SourceConsole, Message: fmt.Sprint(i, " key=hunter2-token, Authorization: Bearer abcdefghijk, https://me:secret@host/")})
+		l.Write(workerd.LogLine{Level: "log", Source: workerd.SourceConsole, Message: strings.Repeat("é", svc.MaxLogText)})
+		if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+		l.Write(workerd.LogLine{Message: "dropped"})
+	}
+	got := lines(t, dir)
+	if len(got) != 4 || got[2].Message != "1 key=***API_KEY***, Authorization: Bearer ***, https://***@host/" || got[2].Time.IsZero() {
+		t.Errorf("%+v", got)
+	}
+	if !strings.HasSuffix(got[3].Message, fmt.Sprintf("é … (%d more bytes)", svc.MaxLogText)) {
+		t.Errorf("ends with %q", got[3].Message[len(got[3].Message)-40:])
+	}
+	if _, err := os.Stat(filepath.Join(dir, "worker.log")); err == nil {
+		t.Error("the log of an earlier release stays")
+	}
+}
+
+// TestLogThatCannotBeWritten: the writer is not stopped, and the reason is logged once.
+func TestLogThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var said svctest.Buffer
+	l, err := openLog(dir, nil, slog.New(slog.NewTextHandler(&said, nil)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	if err := os.RemoveAll(dir); err != nil {
+	first := filepath.Join(dir, fmt.Sprintf("%s-%020d.jsonl", svc.LogsOfWorker, 1))
+	if err := os.Mkdir(first, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	l.size = maxLogFile
-	l.Write(workerd.LogLine{Message: "lost"})
-	l.Write(workerd.LogLine{Message: "lost"})
+	for range 2 {
+		l.Write(workerd.LogLine{Message: "lost"})
+		_ = l.ring.Flush() // or the timer of the ring did it before, and this waited for it
+	}
 	if n := strings.Count(said.String(), "cannot be written"); n != 1 {
 		t.Errorf("it was said %d times: %s", n, said.String())
 	}
-	if err := os.Mkdir(dir, 0o700); err != nil {
+	if err := os.Remove(first); err != nil {
 		t.Fatal(err)
 	}
-	l.Write(workerd.LogLine{Message: "kept"})
-	if lines, err := TailLogs(dir, 5); err != nil || len(lines) != 1 || lines[0].Message != "kept" {
-		t.Errorf("%v %v", lines, err)
+	l.Write(workerd.LogLine{Level: "log", Source: workerd.SourceConsole, Message: "kept"})
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if got := lines(t, dir); len(got) != 1 || got[0].Message != "kept" {
+		t.Errorf("%+v", got)
 	}
 }

@@ -20,7 +20,7 @@ const (
 
 // output reads one output of workerd: into the log, and the last of it is kept.
 type output struct {
-	log  *logFile
+	log  *logbook
 	emit func(workerd.LogLine)      // logs a line, or drops it
 	own  func(workerd.LogLine) bool // whether a line is for the log
 
@@ -31,7 +31,7 @@ type output struct {
 	settled bool     // workerd serves
 }
 
-func newOutput(log *logFile) *output {
+func newOutput(log *logbook) *output {
 	return &output{log: log, emit: log.Write, own: func(workerd.LogLine) bool { return true }}
 }
 

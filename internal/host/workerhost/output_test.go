@@ -12,7 +12,7 @@ import (
 // TestFinalOutputRedact has values that are longer than what is shown of a line.
 func TestFinalOutputRedact(t *testing.T) {
 	t.Parallel()
-	log, err := openLog(t.TempDir(), slog.New(slog.DiscardHandler))
+	log, err := openLog(t.TempDir(), nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ type version struct {
 	spec      svc.RuntimeSpec
 	manifest  bundle.Manifest
 	env       []workerd.Binding
-	log       *logFile
+	log       *logbook
 	lock      *flock.Flock
 	resources Resources
 	server    *bindingServer
@@ -60,7 +60,7 @@ func (v *version) open(ctx context.Context, o Options, lost func(error)) (err er
 	if v.env, err = variables(&v.manifest, v.spec.Env, v.spec.Ref); err != nil {
 		return err
 	}
-	if v.log, err = openLog(v.spec.Local.LogDir, o.Logger); err != nil {
+	if v.log, err = openLog(v.spec.Local.LogDir, v.spec.Env, o.Logger); err != nil {
 		return err
 	}
 	if v.lock, err = lockDir(ctx, v.spec.Local.DataDir); err != nil {

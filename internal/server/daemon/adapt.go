@@ -3,10 +3,10 @@ package daemon
 import (
 	"context"
 
-	"github.com/svcctl/svcctl/internal/host/workerhost"
 	"github.com/svcctl/svcctl/internal/server/arming"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -44,7 +44,13 @@ func (r lifecycleRoutes) DrainVersion(ctx context.Context, ref svc.Ref) error {
 type routing struct {
 	*gateway.Gateway
 	arming *arming.Service
+	log    *logs.Recorder
 	ctx    context.Context //nolint:containedctx // for its values; the calls have no context
+}
+
+func (r routing) RemoveVersion(ref svc.Ref) {
+	r.Gateway.RemoveVersion(ref)
+	r.log.Forget(ref)
 }
 
 func (r routing) SetVersion(ref svc.Ref, u svc.Upstream) {
@@ -55,13 +61,6 @@ func (r routing) SetVersion(ref svc.Ref, u svc.Upstream) {
 func (r routing) SetProduction(project, version string) {
 	r.Gateway.SetProduction(project, version)
 	r.arming.ProductionChanged(r.ctx, project)
-}
-
-// logs reads the log files of worker hosts.
-type logs struct{ dir layout }
-
-func (l logs) Tail(_ context.Context, ref svc.Ref, n int) ([]svc.LogLine, error) {
-	return workerhost.TailLogs(l.dir.versionLogs(ref), n)
 }
 
 // Routes joins the routes of the gateway with the runtimes of the supervisor [D30].
@@ -77,12 +76,31 @@ func (d *Daemon) Routes() []svc.Route {
 	return routes
 }
 
-// gatewayMetrics implements gateway.Observer.
-type gatewayMetrics struct{ *obs.Metrics }
+// observer implements gateway.Observer: each request is counted and logged.
+type observer struct {
+	*obs.Metrics
+	log *logs.Recorder
+}
 
-func (m gatewayMetrics) ObserveRequest(o gateway.Observation) {
+func (m observer) ObserveRequest(o gateway.Observation) {
 	m.GatewayRequest(string(o.Role), o.Status, o.Duration)
+	if o.Ref == (svc.Ref{}) {
+		return
+	}
+	i := svc.Invocation{
+		Kind: svc.LogRequest, Method: string(o.Method), Path: svc.HideQuery(string(o.Target)), Status: o.Status, Outcome: string(svc.OutcomeOK),
+		Error: o.Error, Role: o.Role, ClientID: string(o.ClientID), Duration: o.Duration,
+	}
+	switch {
+	case o.Status == gateway.StatusClientGone:
+		i.Outcome = string(svc.OutcomeCanceled)
+	case o.Error != "":
+		i.Outcome = string(svc.OutcomeRefused)
+	}
+	m.log.Record(o.Ref, &svc.LogLine{
+		Time: o.Start.Add(o.Duration), Level: i.Level(), Source: svc.LogRequest, RequestID: string(o.ID), Invocation: &i,
+	})
 }
 
 // ObserveWebsocket does nothing: the number of open websockets is read at each scrape.
-func (gatewayMetrics) ObserveWebsocket(svc.Ref, svc.Role, int) {}
+func (observer) ObserveWebsocket(svc.Ref, svc.Role, int) {}

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gc"
 	"github.com/svcctl/svcctl/internal/server/janitor"
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
+	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/registry"
@@ -62,6 +63,8 @@ type Daemon struct {
 	listeners  listeners
 	gateway    *gateway.Gateway
 	routing    routing
+	requestLog *logs.Recorder
+	logs       *logs.Service
 	supervisor *supervisor.Supervisor
 	promote    *promote.Service
 	fork       *fork.Service

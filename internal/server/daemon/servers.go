@@ -12,6 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -24,6 +25,7 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 	}
 	d.metrics.Watch(context.WithoutCancel(ctx), d.metricSources())
 	d.serve("API", d.listeners.api, api)
+	d.stops.Push("followers of logs", func(context.Context) error { d.logs.Stop(); return nil }) // the API waits for them
 	go func() {
 		if err := d.gateway.Serve(context.WithoutCancel(ctx), d.listeners.gateway); err != nil {
 			d.fail("gateway", err)
@@ -39,6 +41,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		return nil, err
 	}
 	deployToken, adminToken := d.tokens()
+	d.logs = logs.New(d.dirs.versionLogs)
 	return httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry,
 		Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
@@ -47,7 +50,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
-		Logs: logs{d.dirs}, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs: d.logs, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,

@@ -15,6 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gc"
 	"github.com/svcctl/svcctl/internal/server/geoip"
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
+	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -27,9 +28,11 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	if err != nil {
 		return err
 	}
+	d.requestLog = logs.NewRecorder(d.dirs.versionLogs, d.logger)
+	d.stops.Push("request logs", func(context.Context) error { d.requestLog.Close(); return nil })
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
-		Observer: gatewayMetrics{d.metrics}, VerifySecret: d.verify.Secret,
+		Observer: observer{d.metrics, d.requestLog}, VerifySecret: d.verify.Secret,
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
 	})
@@ -37,7 +40,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	d.stops.Push("runtimes", d.supervisor.Stop)
-	d.routing = routing{d.gateway, arming.New(d.registry, d.supervisor, d.logger), context.WithoutCancel(ctx)}
+	d.routing = routing{d.gateway, arming.New(d.registry, d.supervisor, d.logger), d.requestLog, context.WithoutCancel(ctx)}
 	d.stops.Push("arming", d.routing.arming.Stop)
 	if d.jobs, err = deployqueue.New(deployqueue.Config{
 		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,

@@ -108,10 +108,16 @@ type Observer interface {
 
 // Observation describes one request. Ref is zero and Role "" if no version was
 // found; Status is 499 if the client closed its connection before the response.
+// The slices are valid during the call.
 type Observation struct {
 	Ref      svc.Ref
 	Role     svc.Role
 	Status   int
 	Error    string // the gateway's own error code; "" for a response of the worker
+	Start    time.Time
 	Duration time.Duration
+	ID       []byte // names the request: the parent in its traceparent
+	ClientID []byte // the X-Request-Id that the client sent, nil for none
+	Method   []byte // empty for a head that cannot be read
+	Target   []byte // as sent
 }

@@ -22,7 +22,8 @@ type meta struct {
 	host        []byte        // X-Forwarded-Host
 	xff         []byte        // X-Forwarded-For as received from a trusted peer; owned
 	id          []byte        // X-Request-Id; owned
-	traceparent []byte        // owned
+	named       bool          // id is the client's
+	traceparent []byte        // owned; its parent is the request
 	newTrace    bool          // the traceparent is new: a client's tracestate does not apply
 	connecting  []byte        // CF-Connecting-IP of a proxy whose location headers are believed
 	location    *svc.Location // what such a proxy says; nil for nothing
@@ -114,29 +115,29 @@ func saneID(b []byte) bool {
 	return len(b) > 0 && len(b) <= maxRequestID
 }
 
-// makeIDs creates the request id and traceparent that the client did not send. Both
-// are of the same random number, so that logs with either can be joined.
+// The parent of a traceparent is between these offsets: it names the request.
+const parentAt, parentEnd = 36, 52
+
+// makeIDs names the request. Its name, 16 hex digits, is the parent in the traceparent
+// that the worker gets, and how log lines find their request. An X-Request-Id, or a trace,
+// that the client did not send begins with it.
 func (x *request) makeIDs() {
 	m := &x.meta
-	m.newTrace = len(m.traceparent) == 0
-	if !m.newTrace && len(m.id) > 0 {
-		return
-	}
-	var raw [24]byte
+	var raw [16]byte
 	for i := 0; i < len(raw); i += 8 {
 		binary.LittleEndian.PutUint64(raw[i:], rand.Uint64()) //nolint:gosec // G404: the id of a request is no secret
 	}
 	raw[0] |= 1 // neither id may be all zero
-	raw[16] |= 1
-	if m.newTrace {
-		m.traceparent = append(m.traceparent, "00-"...)
-		m.traceparent = hex.AppendEncode(m.traceparent, raw[:16])
-		m.traceparent = append(m.traceparent, '-')
-		m.traceparent = hex.AppendEncode(m.traceparent, raw[16:])
-		m.traceparent = append(m.traceparent, "-00"...)
+	var id [2 * len(raw)]byte
+	hex.Encode(id[:], raw[:])
+	if m.newTrace = len(m.traceparent) == 0; m.newTrace {
+		m.traceparent = append(append(m.traceparent, "00-"...), id[:]...)
+		m.traceparent = append(append(append(m.traceparent, '-'), id[:parentEnd-parentAt]...), "-00"...)
+	} else {
+		copy(m.traceparent[parentAt:parentEnd], id[:])
 	}
-	if len(m.id) == 0 {
-		m.id = append(m.id, m.traceparent[3:3+32]...)
+	if m.named = len(m.id) > 0; !m.named {
+		m.id = append(m.id, id[:]...)
 	}
 }
 

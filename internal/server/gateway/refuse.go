@@ -47,7 +47,7 @@ func (x *request) unreadable() {
 // connection can be used again.
 func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
 	if errors.Is(err, errClientGone) {
-		x.status = statusClientGone
+		x.status = StatusClientGone
 		return false
 	}
 	e := c.g.refusal(ctx, &x.request, err)

@@ -191,7 +191,7 @@ func (c *conn) sendPiece(x *exchange, p piece) error {
 func (x *request) breakOff(nc *client, to framing, gone bool) {
 	x.errCode = svc.CodeRuntimeUnavailable
 	if gone {
-		x.status, x.errCode = statusClientGone, ""
+		x.status, x.errCode = StatusClientGone, ""
 	}
 	if to == byClose {
 		nc.resetOnClose()

@@ -10,10 +10,11 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
+// StatusClientGone is the status of a request whose client closed its connection before
+// the response.
+const StatusClientGone = 499
+
 const (
-	// statusClientGone is the status of a request whose client closed its connection
-	// before the response.
-	statusClientGone = 499
 	// maxClaims is the maximum number of claims of one request.
 	maxClaims = 3
 	// crashWait is the time for which a request waits, after a runtime refused its
@@ -71,7 +72,7 @@ func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 func (g *Gateway) account(ctx context.Context, x *request, p *peer, now time.Time) {
 	took := now.Sub(x.start)
 	if g.cfg.Observer != nil {
-		g.observe(Observation{x.claim.ref(), x.claim.role, x.status, x.errCode, took})
+		g.observe(x.observation(took))
 	}
 	if !g.cfg.Logger.Enabled(ctx, slog.LevelDebug) {
 		return
@@ -81,6 +82,18 @@ func (g *Gateway) account(ctx context.Context, x *request, p *peer, now time.Tim
 		"method", string(x.req.Method), "host", string(x.req.Host), "project", ref.Project, "version", ref.Version,
 		"role", string(x.claim.role), "status", x.status, "error", x.errCode, "duration", took,
 		"peer", p.ip, "request_id", string(x.meta.id))
+}
+
+// observation describes the finished request.
+func (x *request) observation(took time.Duration) Observation {
+	o := Observation{
+		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Start: x.start, Duration: took,
+		ID: x.meta.traceparent[parentAt:parentEnd], Method: x.req.Method, Target: x.path(),
+	}
+	if x.meta.named {
+		o.ClientID = x.meta.id
+	}
+	return o
 }
 
 // claim is the use of a runtime by a request.

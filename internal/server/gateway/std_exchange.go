@@ -123,7 +123,7 @@ func (x *stdExchange) wait(ch <-chan struct{}, d time.Duration) error {
 // refuse answers with an error of the gateway itself [D44].
 func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
 	if errors.Is(err, errClientGone) {
-		x.status = statusClientGone
+		x.status = StatusClientGone
 		x.stopUpload(0)
 		return false
 	}
@@ -148,7 +148,7 @@ func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
 	_, client, err := x.rc.Hijack()
 	if err != nil {
 		x.dropUpstream()
-		x.status = statusClientGone
+		x.status = StatusClientGone
 		return false
 	}
 	x.status = x.resp.Status

@@ -50,7 +50,7 @@ func (c *conn) upgrade(ctx context.Context, x *exchange) bool {
 	c.stopWatch()
 	_ = c.up.SetDeadline(time.Time{})
 	if c.isGone() {
-		x.status = statusClientGone
+		x.status = StatusClientGone
 		c.dropUpstream()
 		return false
 	}

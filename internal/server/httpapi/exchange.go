@@ -19,6 +19,9 @@ type exchange struct {
 	route  string // path pattern; "" until one matched
 	role   role   // of the token
 	began  time.Time
+
+	events      bool   // the client takes server-sent events
+	lastEventID string // with which it continues them
 }
 
 type exchangeKey struct{}
@@ -35,7 +38,10 @@ var requestIDPattern = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // ServeHTTP serves one request of the API port.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	x := &exchange{id: r.Header.Get("X-Request-Id"), origin: s.origin(r), began: time.Now()}
+	x := &exchange{
+		id: r.Header.Get("X-Request-Id"), origin: s.origin(r), began: time.Now(),
+		events: wantsEvents(r), lastEventID: r.Header.Get("Last-Event-ID"),
+	}
 	if !requestIDPattern.MatchString(x.id) {
 		x.id = rand.Text()
 	}

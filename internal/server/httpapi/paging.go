@@ -5,8 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,7 +25,7 @@ const (
 
 // checkQuery rejects a malformed query and normalizes its numbers: more than the
 // maximum becomes the maximum; zero, less, or no number is an error [D7].
-func checkQuery(r *http.Request, most int) error {
+func checkQuery(r *http.Request, rule rule) error {
 	if r.URL.RawQuery == "" {
 		return nil
 	}
@@ -31,13 +33,27 @@ func checkQuery(r *http.Request, most int) error {
 	if err != nil {
 		return svc.Errorf(svc.BadRequest, svc.CodeInvalidQuery, "the query of the URL is malformed")
 	}
-	if err := settle(query, "limit", svc.CodeInvalidLimit, cmp.Or(most, maxLimit)); err != nil {
+	if err := checkNames(query, rule.query); err != nil {
+		return err
+	}
+	if err := settle(query, "limit", svc.CodeInvalidLimit, cmp.Or(rule.limit, maxLimit)); err != nil {
 		return err
 	}
 	if err := settle(query, "tail", svc.CodeInvalidTail, maxTail); err != nil {
 		return err
 	}
 	r.URL.RawQuery = query.Encode()
+	return nil
+}
+
+// checkNames rejects parameters other than known ones, unless known is nil.
+func checkNames(query url.Values, known []string) error {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		if known != nil && !slices.Contains(known, name) {
+			return svc.Errorf(svc.BadRequest, svc.CodeUnknownParameter, "unknown parameter %q", name).
+				WithHint("use %s", strings.Join(known, ", "))
+		}
+	}
 	return nil
 }
 

@@ -20,7 +20,8 @@ type rule struct {
 	body   func([]byte) error // nil if the operation has no JSON body
 	// bodyOptional allows a request without a body.
 	bodyOptional bool
-	limit        int // maximum size of a page; 0 for that of lists
+	limit        int      // maximum size of a page; 0 for that of lists
+	query        []string // the known parameters; nil allows any
 }
 
 // HandleFunc registers next under "METHOD /path".
@@ -33,7 +34,7 @@ func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http
 			s.fail(w, r, err)
 			return
 		}
-		if err := checkQuery(r, rule.limit); err != nil {
+		if err := checkQuery(r, rule); err != nil {
 			s.fail(w, r, err)
 			return
 		}

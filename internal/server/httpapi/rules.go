@@ -28,6 +28,8 @@ func ruleOf(pattern string) rule {
 		"GET " + versionRoute + "/kv/{namespace}/keys",
 		"GET " + versionRoute + "/objects/{bucket}":
 		return rule{role: roleAdmin, limit: maxDataLimit}
+	case "GET " + versionRoute + "/logs", "GET /v1/projects/{project}/logs":
+		return rule{role: roleAdmin, query: logParameters}
 	case "POST " + versionRoute + "/database/query":
 		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
 	}

@@ -56,10 +56,15 @@ type Uploads interface {
 	Accept(ctx context.Context, ticket string, bundle io.Reader, size int64) (svc.Receipt, error)
 }
 
-// Logs reads the output of workers.
+// Logs reads the logs of versions.
 type Logs interface {
-	// Tail returns the last n lines of a version, oldest first.
-	Tail(ctx context.Context, ref svc.Ref, n int) ([]svc.LogLine, error)
+	// Read returns a part of the log of a version. It returns BadRequest for a query that
+	// cannot be meant.
+	Read(ctx context.Context, ref svc.Ref, q svc.LogQuery) (svc.LogPage, error)
+	// Follow passes the entries that Read returns to emit, and each later one, until ctx
+	// ends or emit, idle or target returns an error, which it returns. target says which
+	// version to follow; idle is called when there is no new entry.
+	Follow(ctx context.Context, target func(context.Context) (svc.Ref, error), q svc.LogQuery, emit func(svc.LogEntry) error, idle func() error) error
 }
 
 // Data forwards requests to the data of versions that serve [D32].

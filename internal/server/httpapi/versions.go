@@ -133,28 +133,3 @@ func submitOptions(r oas.CreateVersionRequestObject) (svc.SubmitOptions, error) 
 	sum := sha256.Sum256(append([]byte(r.Project+"\x00"), body...))
 	return svc.SubmitOptions{IdempotencyKey: key, BodyHash: hex.EncodeToString(sum[:])}, nil
 }
-
-// ListLogs answers GET /projects/{project}/versions/{version}/logs.
-func (h handlers) ListLogs(ctx context.Context, r oas.ListLogsRequestObject) (oas.ListLogsResponseObject, error) {
-	ref := svc.Ref{Project: r.Project, Version: r.Version}
-	v, err := h.Versions.Version(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	if v.Status == svc.StatusDestroyed { // its logs are deleted [D22]
-		return nil, svc.Errorf(svc.Gone, svc.CodeVersionDestroyed, "version %s was destroyed", ref)
-	}
-	tail := defaultTail
-	if r.Params.Tail != nil {
-		tail = *r.Params.Tail
-	}
-	lines, err := h.Logs.Tail(ctx, ref, tail)
-	if err != nil {
-		return nil, err
-	}
-	return oas.ListLogs200JSONResponse{Items: each(lines, logLine)}, nil
-}
-
-func logLine(l svc.LogLine) api.LogLine {
-	return api.LogLine{Time: api.At(l.Time), Level: l.Level, Message: l.Message, Source: l.Source}
-}

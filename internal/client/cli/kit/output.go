@@ -3,6 +3,7 @@ package kit
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -21,14 +22,17 @@ func (k *Kit) format() string {
 	return "table"
 }
 
-// CheckOutput returns a UsageError for an unknown output format.
-func (k *Kit) CheckOutput() error {
-	switch f := k.format(); f {
-	case "table", "json":
-		return nil
-	default:
-		return Usagef("unknown output format %q: use table or json", f)
+// JSONLines reports whether output is to be one JSON document per line.
+func (k *Kit) JSONLines() bool { return k.format() == "jsonl" }
+
+// CheckOutput returns a UsageError for an output format other than table, json and those
+// that the command has besides.
+func (k *Kit) CheckOutput(besides ...string) error {
+	known := append([]string{"table", "json"}, besides...)
+	if f := k.format(); !slices.Contains(known, f) {
+		return Usagef("unknown output format %q: use %s", f, strings.Join(known, " or "))
 	}
+	return nil
 }
 
 // Print writes v as one JSON document, or calls text in table mode.

@@ -159,6 +159,15 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project} (the `GetProject` operationId).
 	GetProject(ctx context.Context, project ProjectPath, params *GetProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListProjectLogs Read or follow the log of a project's production
+	//
+	// The log of the version that is production, with the parameters of a version's log. With `follow`, the entries of the next
+	// production version follow a promote. A cursor of a version that is no longer production begins with the current one. A
+	// project without production is 404 `version_not_found`.
+	//
+	// Corresponds with GET /projects/{project}/logs (the `ListProjectLogs` operationId).
+	ListProjectLogs(ctx context.Context, project ProjectPath, params *ListProjectLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListPromotions List the promotions of a project
 	//
 	// Corresponds with GET /projects/{project}/promotions (the `ListPromotions` operationId).
@@ -323,7 +332,17 @@ type ClientInterface interface {
 	// Corresponds with PUT /projects/{project}/versions/{version}/kv/{namespace}/values/{key} (the `PutValue` operationId).
 	PutValueWithBody(ctx context.Context, project ProjectPath, version VersionPath, namespace NamespacePath, key string, params *PutValueParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
-	// ListLogs Last console lines and exceptions of a version
+	// ListLogs Read or follow the log of a version
+	//
+	// One entry for each request and event that is over (its `invocation`), each console line and each exception. The entries
+	// of one invocation have the same `request_id`. Filters are combined; `status`, `path` and `request` select invocations with
+	// all of their entries. Values of the version's environment, and what looks like a credential, are replaced by `***`.
+	//
+	// With `follow`, the response has no end: JSON lines, or server-sent events if the request accepts `text/event-stream`.
+	// Their ids are cursors, so a client that reconnects with `Last-Event-ID` misses nothing that is still kept.
+	//
+	// The server keeps the newest entries, up to 16 MiB of requests and 16 MiB of the rest for each version. An entry with the
+	// source `gap` stands for entries after the cursor that are no longer kept. Unknown parameters are refused.
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/logs (the `ListLogs` operationId).
 	ListLogs(ctx context.Context, project ProjectPath, version VersionPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -593,6 +612,25 @@ func (c *Client) CreateProject(ctx context.Context, body CreateProjectJSONReques
 // Corresponds with GET /projects/{project} (the `GetProject` operationId).
 func (c *Client) GetProject(ctx context.Context, project ProjectPath, params *GetProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetProjectRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListProjectLogs Read or follow the log of a project's production
+//
+// The log of the version that is production, with the parameters of a version's log. With `follow`, the entries of the next
+// production version follow a promote. A cursor of a version that is no longer production begins with the current one. A
+// project without production is 404 `version_not_found`.
+//
+// Corresponds with GET /projects/{project}/logs (the `ListProjectLogs` operationId).
+func (c *Client) ListProjectLogs(ctx context.Context, project ProjectPath, params *ListProjectLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListProjectLogsRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -977,7 +1015,17 @@ func (c *Client) PutValueWithBody(ctx context.Context, project ProjectPath, vers
 	return c.Client.Do(req)
 }
 
-// ListLogs Last console lines and exceptions of a version
+// ListLogs Read or follow the log of a version
+//
+// One entry for each request and event that is over (its `invocation`), each console line and each exception. The entries
+// of one invocation have the same `request_id`. Filters are combined; `status`, `path` and `request` select invocations with
+// all of their entries. Values of the version's environment, and what looks like a credential, are replaced by `***`.
+//
+// With `follow`, the response has no end: JSON lines, or server-sent events if the request accepts `text/event-stream`.
+// Their ids are cursors, so a client that reconnects with `Last-Event-ID` misses nothing that is still kept.
+//
+// The server keeps the newest entries, up to 16 MiB of requests and 16 MiB of the rest for each version. An entry with the
+// source `gap` stands for entries after the cursor that are no longer kept. Unknown parameters are refused.
 //
 // Corresponds with GET /projects/{project}/versions/{version}/logs (the `ListLogs` operationId).
 func (c *Client) ListLogs(ctx context.Context, project ProjectPath, version VersionPath, params *ListLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -1633,6 +1681,131 @@ func NewGetProjectRequest(server string, project ProjectPath, params *GetProject
 				}
 			}
 
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListProjectLogsRequest constructs an http.Request for the ListProjectLogs method
+func NewListProjectLogsRequest(server string, project ProjectPath, params *ListProjectLogsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/logs", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "path", params.Path, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "request", params.Request, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "search", params.Search, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "follow", params.Follow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
@@ -2918,6 +3091,70 @@ func NewListLogsRequest(server string, project ProjectPath, version VersionPath,
 				}
 			}
 
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "path", params.Path, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "request", params.Request, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "search", params.Search, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "follow", params.Follow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {

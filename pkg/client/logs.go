@@ -1,0 +1,96 @@
+package client
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"iter"
+	"net/http"
+
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client/internal/raw"
+)
+
+// LogQuery selects entries of a log. The zero value selects the last 100 ones.
+type LogQuery struct {
+	Tail    int    // maximum number of entries; 0 is the service's default
+	Cursor  string // continue after this position
+	Since   string // a time in RFC 3339, or a duration such as "10m"
+	Level   string // at least: debug, info, warn or error
+	Status  string // "404", or "5xx"
+	Path    string // "*" stands for any text
+	Request string // a request id, or its first four characters or more
+	Search  string // text of the message
+}
+
+func (q LogQuery) params() *api.ListLogsParams {
+	return &api.ListLogsParams{
+		Tail: or(q.Tail), Cursor: q.Cursor, Since: q.Since, Level: q.Level, Status: q.Status, Path: q.Path, Request: q.Request, Search: q.Search,
+	}
+}
+
+// Logs returns the last entries of a version's log, oldest first. tail is their
+// maximum number; 0 is the service's default.
+//
+// Codes: version_not_found, version_destroyed, invalid_tail.
+func (c *Client) Logs(ctx context.Context, project, version string, tail int) ([]api.LogLine, error) {
+	page, err := c.ReadLogs(ctx, project, version, LogQuery{Tail: tail})
+	return page.Items, err
+}
+
+// ReadLogs returns a part of the log of a version, or of the project's production if
+// version is "".
+//
+// Codes: project_not_found, version_not_found, version_destroyed, invalid_tail,
+// invalid_cursor, invalid_parameter.
+func (c *Client) ReadLogs(ctx context.Context, project, version string, q LogQuery) (api.LogLines, error) {
+	resp, err := c.logs(ctx, c.raw, project, version, q.params())
+	return as[api.LogLines](read(resp, err))
+}
+
+// FollowLogs yields the entries that [Client.ReadLogs] returns, and then each new one. Of
+// a project's production, the next one follows a promote. It ends with ctx, with an error,
+// or when the service stops; continue with the cursor of the last entry.
+//
+// Codes: project_not_found, version_not_found, version_destroyed, invalid_tail,
+// invalid_cursor, invalid_parameter.
+func (c *Client) FollowLogs(ctx context.Context, project, version string, q LogQuery) iter.Seq2[api.LogLine, error] {
+	return func(yield func(api.LogLine, error) bool) {
+		params := q.params()
+		params.Follow = true
+		resp, err := c.logs(ctx, c.slow, project, version, params)
+		if err != nil || resp.StatusCode != http.StatusOK {
+			_, err = read(resp, err)
+			yield(api.LogLine{}, err)
+			return
+		}
+		defer resp.Body.Close()
+		lines := bufio.NewScanner(resp.Body)
+		lines.Buffer(nil, maxAnswer)
+		for lines.Scan() {
+			var entry api.LogLine
+			if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+				continue // a sign of life
+			}
+			if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
+				yield(entry, unexpected(err))
+				return
+			}
+			if !yield(entry, nil) {
+				return
+			}
+		}
+		if err := lines.Err(); err != nil {
+			yield(api.LogLine{}, transportError(err))
+		}
+	}
+}
+
+func (c *Client) logs(ctx context.Context, via *raw.Client, project, version string, params *api.ListLogsParams) (*http.Response, error) {
+	if version == "" {
+		own := api.ListProjectLogsParams(*params)
+		return via.ListProjectLogs(ctx, project, &own)
+	}
+	return via.ListLogs(ctx, project, version, params)
+}
