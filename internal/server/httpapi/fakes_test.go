@@ -22,7 +22,7 @@ type fakes struct {
 	db       *registry.DB
 	ingress  *svc.Ingress
 	queueMax int
-	lines    []svc.LogLine
+	logs     string // directory of the logs, which a real service reads
 	routes   []svc.Route
 	bindings *binding.Set // nil: no runtime
 	runtimes map[svc.Ref]svc.Runtime
@@ -199,11 +199,6 @@ func (f *fakes) Accept(_ context.Context, ticket string, bundle io.Reader, _ int
 	f.stored[ref] = string(b)
 	sum := sha256.Sum256(b)
 	return svc.Receipt{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}, nil
-}
-
-// Tail returns the last lines.
-func (f *fakes) Tail(_ context.Context, _ svc.Ref, n int) ([]svc.LogLine, error) {
-	return f.lines[max(0, len(f.lines)-n):], nil
 }
 
 // Dispatch runs an event until its deadline, if its cron expression is "wait".

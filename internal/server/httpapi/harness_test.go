@@ -21,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
@@ -54,9 +55,10 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 		t.Fatal(err)
 	}
 	h := &harness{t: t, db: db, fakes: newFakes(db), log: &svctest.Buffer{}, routes: document(t)}
+	h.fakes.logs = t.TempDir()
 	metrics := obs.NewMetrics(obs.BuildInfo())
 	d := httpapi.Deps{
-		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: h.fakes, Data: h.fakes, Events: h.fakes,
+		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir), Data: h.fakes, Events: h.fakes,
 		DataPatterns: binding.Patterns(all.Kinds()),
 		Routes:       h.fakes, Runtimes: h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
 		Logger: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

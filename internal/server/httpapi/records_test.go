@@ -281,21 +281,3 @@ func TestPromoteIfMatch(t *testing.T) {
 		}
 	}
 }
-
-func TestLogs(t *testing.T) {
-	t.Parallel()
-	h := start(t)
-	h.project("shop")
-	h.version("shop", "v-1")
-	at := time.Date(2026, 1, 2, 3, 4, 5, 6e6, time.UTC)
-	for _, m := range []string{"one", "two", "three"} {
-		h.fakes.lines = append(h.fakes.lines, svc.LogLine{Time: at, Level: "info", Message: m, Source: "console"})
-	}
-	got := decode[api.LogLines](h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-1/logs?tail=2"}).want(200))
-	if len(got.Items) != 2 || got.Items[0].Message != "two" || !got.Items[0].Time.Equal(at) {
-		t.Errorf("got %+v", got)
-	}
-	h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-1/logs?tail=5000"}).want(200)
-	h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-1/logs?tail=0", outside: true}).wantProblem(400, "invalid_tail")
-	h.do(request{method: "GET", path: "/v1/projects/shop/versions/v-9/logs"}).wantProblem(404, "version_not_found")
-}

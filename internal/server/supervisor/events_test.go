@@ -13,7 +13,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/host/workerhost"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -81,9 +80,13 @@ func TestEventLog(t *testing.T) {
 		"console begin * * * * *", `event scheduled "* * * * *": ok after`,
 		"console begin throw", "exception Error: boom", `event scheduled "throw": exception after`,
 	}
-	lines, err := workerhost.TailLogs(spec.Local.LogDir, 100)
-	if err != nil || len(lines) != len(want) {
-		t.Fatalf("%+v, %v", lines, err)
+	var lines []svc.LogLine
+	svctest.Eventually(t, "the log", func() bool {
+		lines = logTail(t, spec, 100)
+		return len(lines) >= len(want)
+	})
+	if len(lines) != len(want) {
+		t.Fatalf("%+v", lines)
 	}
 	for i, l := range lines {
 		if !strings.HasPrefix(l.Source+" "+l.Message, want[i]) || l.Time.IsZero() || (l.Level == "error") != (i >= 3) {
@@ -130,8 +133,7 @@ func TestEventOfAKilledHost(t *testing.T) {
 		result <- r
 	}()
 	svctest.Eventually(t, "the event to begin", func() bool {
-		lines, err := workerhost.TailLogs(spec.Local.LogDir, 1)
-		return err == nil && len(lines) == 1
+		return len(logTail(t, spec, 1)) == 1
 	})
 	kill(t, e.PID)
 	if r := svctest.Wait(t, "the result", result); r.Outcome != svc.OutcomeExited || !strings.Contains(r.Error.Message, "host_exited") {

@@ -21,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
 	"github.com/svcctl/svcctl/internal/host/hostmain"
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
+	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -274,4 +275,18 @@ func runDaemon(ctx context.Context, args []string) error {
 		return err
 	}
 	select {}
+}
+
+// logTail returns the last n entries of the log of spec's version.
+func logTail(t *testing.T, spec svc.RuntimeSpec, n int) []svc.LogLine {
+	t.Helper()
+	page, err := logs.New(func(svc.Ref) string { return spec.Local.LogDir }).Read(t.Context(), spec.Ref, svc.LogQuery{Tail: n})
+	if err != nil {
+		t.Error(err)
+	}
+	lines := make([]svc.LogLine, len(page.Entries))
+	for i, e := range page.Entries {
+		lines[i] = e.LogLine
+	}
+	return lines
 }

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/workerhost"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -209,10 +208,7 @@ func TestLogs(t *testing.T) {
 	if err := h.StopVersion(t.Context(), spec.Ref); err != nil { // after it, all output has been read
 		t.Fatal(err)
 	}
-	lines, err := workerhost.TailLogs(spec.Local.LogDir, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	lines := logTail(t, spec, 100)
 	var got strings.Builder
 	for _, l := range lines {
 		first, _, _ := strings.Cut(l.Message, "\n    at ")
@@ -231,17 +227,17 @@ func TestLogs(t *testing.T) {
 	if err := h.StopVersion(t.Context(), spec.Ref); err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(spec.Local.LogDir, "worker.log*"))
+	files, err := filepath.Glob(filepath.Join(spec.Local.LogDir, svc.LogsOfWorker+"-*.jsonl"))
 	if err != nil || len(files) != 2 {
 		t.Fatalf("log files: %v %v", files, err)
 	}
 	for _, f := range files {
-		if info, err := os.Stat(f); err != nil || info.Size() > 4<<20 || info.Mode().Perm() != 0o600 {
+		if info, err := os.Stat(f); err != nil || info.Size() > 2*svc.LogSegmentSize || info.Mode().Perm() != 0o600 {
 			t.Errorf("%s: %v %v", f, info, err)
 		}
 	}
-	if lines, err = workerhost.TailLogs(spec.Local.LogDir, 250); err != nil || len(lines) != 250 || len(lines[0].Message) != 20000 {
-		t.Errorf("the tail has %d lines: %v", len(lines), err)
+	if lines = logTail(t, spec, 250); len(lines) != 250 || !strings.HasSuffix(lines[0].Message, "x … (3616 more bytes)") {
+		t.Errorf("the tail has %d lines", len(lines))
 	}
 }
 
@@ -290,8 +286,7 @@ func TestStopLetsRequestsFinish(t *testing.T) {
 		answer <- fmt.Sprint(body, err)
 	}()
 	svctest.Eventually(t, "the worker to have the request", func() bool {
-		lines, err := workerhost.TailLogs(spec.Local.LogDir, 1)
-		return err == nil && len(lines) == 1
+		return len(logTail(t, spec, 1)) == 1
 	})
 	if err := h.StopVersion(t.Context(), spec.Ref); err != nil {
 		t.Error(err)
