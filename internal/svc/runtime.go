@@ -58,7 +58,7 @@ type NetworkPolicy struct {
 type LocalSpec struct {
 	BundleDir string `json:"bundle_dir"` // the unpacked bundle, read only
 	DataDir   string `json:"data_dir"`   // cache of the version's data
-	LogDir    string `json:"log_dir"`    // of worker.log
+	LogDir    string `json:"log_dir"`    // of the worker's log
 	Warm      string `json:"warm"`       // Forked.Warm, for the first start after a fork; else ""
 	Workerd   string `json:"workerd"`    // the binary; set by the supervisor
 	RunDir    string `json:"run_dir"`    // private, with a short path, for sockets; set by the supervisor

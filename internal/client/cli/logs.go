@@ -41,8 +41,8 @@ func newLogs(k *kit.Kit) *cobra.Command {
 		Long: "Shows each request and event of a version with what the worker printed and threw meanwhile. Without VERSION it shows the " +
 			"production of the project; with -f it then follows each promote. -o jsonl prints one JSON document per entry, and with " +
 			"-f so does -o json. When the connection is lost, -f connects again and continues where it was.",
-		Example:           "  svcctl logs -f --status 5xx\n  svcctl logs shop/v7 --request 79dd2d5a\n  svcctl logs --since 10m --level error -o jsonl",
-		PersistentPreRunE: func(*cobra.Command, []string) error { return k.CheckOutput("jsonl") },
+		Example:     "  svcctl logs -f --status 5xx\n  svcctl logs shop/v7 --request 79dd2d5a\n  svcctl logs --since 10m --level error -o jsonl",
+		Annotations: map[string]string{kit.OutputFormats: "jsonl"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				args = []string{""}

@@ -180,7 +180,7 @@ func TestCursor(t *testing.T) {
 			t.Errorf("%q: %v", bad, err)
 		}
 	}
-	b.want(svc.LogQuery{Cursor: "v0.zz.zz", Tail: 1}, "one") // production was another version: from its beginning
+	b.want(svc.LogQuery{Cursor: "v0.zz.zz", Tail: 1}, "/request19=500:ok") // production was another version
 }
 
 // TestGap: a reader whose cursor is too old learns how much it missed; one without a

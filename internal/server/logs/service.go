@@ -34,6 +34,7 @@ func (s *Service) Stop() { s.once.Do(func() { close(s.closed) }) }
 // Read returns the entries of ref that q selects: the first q.Tail ones after the cursor,
 // or else the last q.Tail ones. Errors: BadRequest for a query that cannot be meant.
 func (s *Service) Read(ctx context.Context, ref svc.Ref, q svc.LogQuery) (svc.LogPage, error) {
+	q = cursorOf(q, ref)
 	v, err := s.open(ref, q)
 	if err != nil {
 		return svc.LogPage{}, err
@@ -116,7 +117,7 @@ func (s *Service) Follow(
 
 // begin emits what Read returns and continues after it.
 func (s *Service) begin(ctx context.Context, ref svc.Ref, q svc.LogQuery, emit func(svc.LogEntry) error) (*view, error) {
-	if q.Cursor == "" {
+	if q = cursorOf(q, ref); q.Cursor == "" {
 		page, err := s.Read(ctx, ref, q)
 		if err != nil {
 			return nil, err
@@ -129,6 +130,14 @@ func (s *Service) begin(ctx context.Context, ref svc.Ref, q svc.LogQuery, emit f
 		q.Cursor = page.Cursor
 	}
 	return s.open(ref, q)
+}
+
+// cursorOf drops the cursor of another version: production has changed.
+func cursorOf(q svc.LogQuery, ref svc.Ref) svc.LogQuery {
+	if at, err := readCursor(q.Cursor); err == nil && at.version != ref.Version {
+		q.Cursor = ""
+	}
+	return q
 }
 
 // view reads the entries of a version that a query selects.
@@ -152,12 +161,8 @@ func (s *Service) open(ref svc.Ref, q svc.LogQuery) (*view, error) {
 		return nil, err
 	}
 	if q.Cursor != "" {
-		cursor, err := readCursor(q.Cursor)
-		if err != nil {
+		if at, err = readCursor(q.Cursor); err != nil {
 			return nil, err
-		}
-		if cursor.version == ref.Version { // else production has changed: begin with what it is now
-			at = cursor
 		}
 	}
 	v.merge = newMerge(s.dir(ref), at)

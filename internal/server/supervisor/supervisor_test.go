@@ -228,7 +228,7 @@ func TestLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	files, err := filepath.Glob(filepath.Join(spec.Local.LogDir, svc.LogsOfWorker+"-*.jsonl"))
-	if err != nil || len(files) != 2 {
+	if err != nil || len(files) == 0 {
 		t.Fatalf("log files: %v %v", files, err)
 	}
 	for _, f := range files {
@@ -236,8 +236,9 @@ func TestLogs(t *testing.T) {
 			t.Errorf("%s: %v %v", f, info, err)
 		}
 	}
-	if lines = logTail(t, spec, 250); len(lines) != 250 || !strings.HasSuffix(lines[0].Message, "x … (3616 more bytes)") {
-		t.Errorf("the tail has %d lines", len(lines))
+	lines = logTail(t, spec, 100)
+	if len(lines) != 100 || !strings.HasSuffix(lines[0].Message, "x … (3616 more bytes)") || !strings.Contains(lines[99].Message, "lines dropped: ") {
+		t.Errorf("the tail has %d lines and ends with %q", len(lines), lines[len(lines)-1].Message)
 	}
 }
 

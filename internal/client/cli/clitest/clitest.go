@@ -26,7 +26,7 @@ func Run(t *testing.T) {
 		UpdateScripts: svctest.UpdateGolden(),
 		Setup:         func(env *testscript.Env) error { return setup(env, repository, workerd) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await": await, "exits": exits, "interrupt": interrupt, "json": checkJSON, "jsonenv": setFromJSON, "ask": ask, "sqlite": sqlite,
+			"await": await, "exits": exits, "until": until, "interrupt": interrupt, "json": checkJSON, "jsonenv": setFromJSON, "ask": ask, "sqlite": sqlite,
 		},
 	})
 }

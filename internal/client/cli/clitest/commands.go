@@ -62,6 +62,23 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	checkExit(ts, args[0], ts.Exec(args[1], args[2:]...))
 }
 
+// until runs a command again and again until its stdout matches.
+func until(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: until REGEXP COMMAND ARGS...")
+	}
+	want := regexp.MustCompile(args[0])
+	for late := time.Now().Add(limit); ; {
+		ts.Check(ts.Exec(args[1], args[2:]...))
+		if want.MatchString(ts.ReadFile("stdout")) {
+			return
+		}
+		if time.Now().After(late) {
+			ts.Fatalf("stdout does not match %s", args[0])
+		}
+	}
+}
+
 func checkExit(ts *testscript.TestScript, code string, err error) {
 	want, badCode := strconv.Atoi(code)
 	ts.Check(badCode)

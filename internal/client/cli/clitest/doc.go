@@ -7,6 +7,7 @@
 //	                                       $API, $GATEWAY and $SERVE_PID tell where
 //	exits CODE COMMAND ARGS...             run a command and expect an exit code
 //	interrupt PATTERN CODE COMMAND ARGS... as exits; the command gets a SIGINT once its stderr matches
+//	until REGEXP COMMAND ARGS...           run a command again and again until its stdout matches
 //	json FILE [PATH VALUE]...              expect FILE (or stdout) to be one JSON document with these values, or
 //	                                       stderr to end with one; a PATH is keys and indexes: items.0.id
 //	jsonenv NAME FILE PATH                 put a value of a JSON document into $NAME

@@ -25,6 +25,9 @@ func (k *Kit) format() string {
 // JSONLines reports whether output is to be one JSON document per line.
 func (k *Kit) JSONLines() bool { return k.format() == "jsonl" }
 
+// OutputFormats is the annotation of a command with formats besides table and json.
+const OutputFormats = "output formats"
+
 // CheckOutput returns a UsageError for an output format other than table, json and those
 // that the command has besides.
 func (k *Kit) CheckOutput(besides ...string) error {

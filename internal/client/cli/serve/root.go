@@ -27,7 +27,9 @@ import (
 func NewRoot(k *kit.Kit, name, short string) *cobra.Command {
 	root := &cobra.Command{
 		Use: name, Short: short, Version: obs.BuildInfo().Version, SilenceErrors: true, SilenceUsage: true,
-		PersistentPreRunE: func(*cobra.Command, []string) error { return k.CheckOutput() },
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			return k.CheckOutput(strings.Fields(cmd.Annotations[kit.OutputFormats])...)
+		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return kit.Usagef("%v\nsee: %s --help", err, cmd.CommandPath())
