@@ -80,7 +80,7 @@ func (i *Invocation) String() string {
 // MaxLogText bounds the message of a stored entry, in bytes.
 const MaxLogText = 16 << 10
 
-// logRecord is a LogLine as it is stored. Times and durations are in microseconds.
+// logRecord is a LogLine in its stored form. Times and durations are in microseconds.
 type logRecord struct {
 	Time   int64         `json:"t"`
 	Source string        `json:"s"`

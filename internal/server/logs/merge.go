@@ -67,7 +67,7 @@ func newMerge(dir string, at position) *merge {
 	}
 }
 
-// next returns the next entry; ok is false if there is none now.
+// next returns the next entry; ok is false at the end.
 func (m *merge) next() (l svc.LogLine, ok bool, err error) {
 	if err := errors.Join(m.worker.fill(), m.requests.fill()); err != nil {
 		return l, false, fmt.Errorf("reading the log of %s: %w", m.version, err)
