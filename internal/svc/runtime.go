@@ -105,7 +105,8 @@ func (f SeedFile) String() string {
 // Endpoint is where a runtime listens. It is zero unless the runtime serves.
 type Endpoint struct {
 	Socket     string    `json:"socket"`      // path of the worker's unix socket
-	Port       int       `json:"port"`        // on 127.0.0.1
+	Port       int       `json:"port"`        // on 127.0.0.1, of the worker host
+	PortKey    string    `json:"port_key"`    // a secret that requests to Port carry
 	PID        int       `json:"pid"`         // of the worker host
 	WorkerdPID int       `json:"workerd_pid"` // of its workerd
 	StartedAt  time.Time `json:"started_at"`

@@ -912,9 +912,12 @@ type Route struct {
 	State string `json:"state"`
 
 	// Upstream Address of the runtime, "" without one.
-	Upstream   string `json:"upstream"`
-	VersionID  string `json:"version_id"`
-	Websockets int64  `json:"websockets"`
+	Upstream string `json:"upstream"`
+
+	// UpstreamKey Value of the header X-Svc-Port-Key that requests to upstream need, "" without one. It changes with each start.
+	UpstreamKey string `json:"upstream_key"`
+	VersionID   string `json:"version_id"`
+	Websockets  int64  `json:"websockets"`
 }
 
 // RouteRole defines model for Route.Role.

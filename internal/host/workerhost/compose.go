@@ -35,7 +35,6 @@ const (
 	workerName   = "worker"
 	internetName = "internet"
 	httpName     = "http"
-	loopbackName = "loopback"
 	pingName     = "ping"
 )
 
@@ -54,8 +53,7 @@ type Composition struct {
 }
 
 // Compose is the config of a version's workerd. The worker listens for the
-// gateway on a unix socket, where a client that hangs up is noticed, and for
-// people on a loopback port.
+// gateway on a unix socket, where a client that hangs up is noticed.
 func Compose(c Composition) workerd.Config {
 	toWorker := workerd.ServiceRef{Name: workerName}
 	unix := func(name string) string { return "unix:" + filepath.Join(c.RunDir, name) }
@@ -69,7 +67,6 @@ func Compose(c Composition) workerd.Config {
 		},
 		Sockets: []workerd.Socket{
 			{Name: httpName, Address: unix(httpSocket), Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
-			{Name: loopbackName, Address: "127.0.0.1:0", Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
 			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
 		},
 		Extensions: entry.Extensions(),

@@ -58,7 +58,6 @@ func TestCompose(t *testing.T) {
   ],
   sockets = [
     (name = "http", address = "unix:/run/http.sock", service = "worker", http = (forwardedProtoHeader = "X-Svc-Proto", cfBlobHeader = "X-Svc-Cf")),
-    (name = "loopback", address = "127.0.0.1:0", service = "worker", http = (forwardedProtoHeader = "X-Svc-Proto", cfBlobHeader = "X-Svc-Cf")),
     (name = "ping", address = "unix:/run/ping.sock", service = "ping", http = ()),
   ],
   v8Flags = ["--max-old-space-size=128"],

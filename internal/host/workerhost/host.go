@@ -196,14 +196,17 @@ func (h *Host) Serve(ctx context.Context) (svc.Endpoint, error) {
 		return svc.Endpoint{}, err
 	}
 	h.setWorker(w)
-	ports, err := w.awaitListening(ctx, v.spec.Host.StartTimeout)
+	socket := filepath.Join(v.spec.Local.RunDir, httpSocket)
+	err = w.awaitListening(ctx, v.spec.Host.StartTimeout)
+	if err == nil && v.port == nil {
+		v.port, err = openPort(context.WithoutCancel(ctx), socket, h.opts.Logger)
+	}
 	if err != nil {
+		w.kill()
 		h.setWorker(nil)
 		return svc.Endpoint{}, err
 	}
-	h.ready = svc.Endpoint{
-		Socket: filepath.Join(v.spec.Local.RunDir, httpSocket), Port: ports[loopbackName], WorkerdPID: w.pid(),
-	}
+	h.ready = svc.Endpoint{Socket: socket, Port: v.port.number(), PortKey: v.port.key, WorkerdPID: w.pid()}
 	go h.watch(context.WithoutCancel(ctx), w)
 	if err := v.resources.Start(ctx, h); err != nil {
 		w.kill()

@@ -32,7 +32,8 @@ type version struct {
 	resources Resources
 	server    *bindingServer
 	data      *dataServer
-	door      bool // the worker can be sent events
+	port      *ownPort // nil before Serve
+	door      bool     // the worker can be sent events
 }
 
 // openVersion opens what spec names, or nothing.
@@ -78,6 +79,9 @@ func (v *version) open(ctx context.Context, o Options, lost func(error)) (err er
 // close gives everything back, in reverse.
 func (v *version) close() error {
 	var errs []error
+	if v.port != nil {
+		errs = append(errs, v.port.close())
+	}
 	if v.data != nil {
 		errs = append(errs, v.data.Close())
 	}

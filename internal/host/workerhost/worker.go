@@ -136,7 +136,7 @@ func (w *worker) run(started chan<- error, reading *sync.WaitGroup) {
 
 // sockets are the names of those that workerd listens at.
 func (w *worker) sockets() []string {
-	names := []string{httpName, loopbackName, pingName}
+	names := []string{httpName, pingName}
 	if w.door != nil {
 		names = append(names, door.Name)
 	}
@@ -145,53 +145,46 @@ func (w *worker) sockets() []string {
 
 func (w *worker) pid() int { return w.cmd.Process.Pid }
 
-// ports are those of the sockets of a workerd that listens, or why it does not.
-type ports struct {
-	byName map[string]int
-	err    error
-}
-
-// awaitListening waits until every socket listens and gives their ports. When
-// it fails, workerd is gone.
-func (w *worker) awaitListening(ctx context.Context, limit time.Duration) (map[string]int, error) {
-	listening := make(chan ports, 1)
+// awaitListening waits until every socket listens. When it fails, workerd is gone.
+func (w *worker) awaitListening(ctx context.Context, limit time.Duration) error {
+	listening := make(chan error, 1)
 	go func() {
-		byName, err := workerd.AwaitListening(w.control, w.sockets()...)
-		listening <- ports{byName, err}
+		_, err := workerd.AwaitListening(w.control, w.sockets()...)
+		listening <- err
 		_, _ = io.Copy(io.Discard, w.control) // ends with workerd
 		_ = w.control.Close()
 	}()
 	defer w.config.remove() // read by now, or of no use
-	byName, err := w.await(ctx, listening, limit)
+	err := w.await(ctx, listening, limit)
 	if err == nil {
 		w.stdout.settle()
-		return byName, nil
+		return nil
 	}
 	w.kill()
 	<-w.exited
-	return nil, err
+	return err
 }
 
 // await waits for listening as long as the limits of a start allow.
-func (w *worker) await(ctx context.Context, listening <-chan ports, limit time.Duration) (map[string]int, error) {
+func (w *worker) await(ctx context.Context, listening <-chan error, limit time.Duration) error {
 	deadline, look := time.NewTimer(limit), time.NewTicker(cpuLook)
 	defer deadline.Stop()
 	defer look.Stop()
 	for {
 		select {
-		case p := <-listening:
-			if p.err != nil {
-				return nil, w.gone(p.err)
+		case err := <-listening:
+			if err != nil {
+				return w.gone(err)
 			}
-			return p.byName, nil
+			return nil
 		case <-look.C:
 			if cpuTime(w.pid()) >= cpuLimit {
-				return nil, w.tooSlow(svc.CodeStartupCPULimit, fmt.Sprintf("used %s of CPU time and did not start", cpuLimit))
+				return w.tooSlow(svc.CodeStartupCPULimit, fmt.Sprintf("used %s of CPU time and did not start", cpuLimit))
 			}
 		case <-deadline.C:
-			return nil, w.tooSlow(svc.CodeStartupTimeout, fmt.Sprintf("did not start within %s", limit))
+			return w.tooSlow(svc.CodeStartupTimeout, fmt.Sprintf("did not start within %s", limit))
 		case <-ctx.Done():
-			return nil, fmt.Errorf("starting workerd: %w", context.Cause(ctx))
+			return fmt.Errorf("starting workerd: %w", context.Cause(ctx))
 		}
 	}
 }

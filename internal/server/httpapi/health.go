@@ -120,7 +120,7 @@ func routeOut(r svc.Route) api.Route {
 		upstream = "127.0.0.1:" + strconv.Itoa(at.Port)
 	}
 	return api.Route{
-		Host: r.Host, Role: role, ProjectID: r.Ref.Project, VersionID: r.Ref.Version, Upstream: upstream,
+		Host: r.Host, Role: role, ProjectID: r.Ref.Project, VersionID: r.Ref.Version, Upstream: upstream, UpstreamKey: at.PortKey,
 		State: cmp.Or(string(r.Runtime.State), string(r.Upstream.Status)),
 		PID:   at.PID, Inflight: int64(r.Inflight), Websockets: int64(r.Websockets), RSSBytes: r.Runtime.RSSBytes,
 		StartedAt: api.MaybeAt(at.StartedAt), LastRequestAt: api.MaybeAt(r.LastRequestAt), Runtime: runtimeOut(r.Runtime),
