@@ -20,6 +20,7 @@ const (
 	CodeBuildFailed        = "build_failed"
 	CodeBuildCommandFailed = "build_command_failed"
 	CodeDevRunning         = "dev_running"
+	CodeBrowserMissing     = "browser_missing"
 	CodeVarsInvalid        = "vars_invalid"
 )
 
@@ -43,5 +44,6 @@ var clientCodes = []CodeInfo{
 	{CodeBuildFailed, []Kind{Unprocessable}, "The worker does not build.", "Correct the code that the error names."},
 	{CodeBuildCommandFailed, []Kind{Unprocessable}, "The build command of the project failed.", "Read its output."},
 	{CodeVarsInvalid, []Kind{Unprocessable}, "A file of variables is invalid.", "Correct the line that the error names."},
+	{CodeBrowserMissing, []Kind{Unprocessable}, "No program was found that opens a URL.", "Open the address by hand, or set BROWSER."},
 	{CodeDevRunning, []Kind{Conflict}, "Watch mode runs in the directory already.", "Use the running one, or stop it first."},
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/svcctl/svcctl/internal/client/browser"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/dev"
 	"github.com/svcctl/svcctl/internal/client/dev/local"
@@ -67,7 +68,8 @@ func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
 	}
 	cfg := dev.Config{
 		Build: req, Vars: vars, Port: o.port, AnyPort: o.anyPort, Parent: o.parent, Fresh: o.fresh, LiveReload: o.liveReload,
-		Out: k.Out, Color: k.Fancy(), Logger: slog.New(slog.DiscardHandler),
+		In: k.In, Open: func(ctx context.Context, url string) error { return browser.Open(ctx, k.Environ, url) },
+		Out: k.Out, Color: colored(k), Logger: slog.New(slog.DiscardHandler),
 	}
 	if k.Server != "" || environment(k, "SVCCTL_SERVER") != "" {
 		err = sharedServer(k, &cfg)
@@ -78,6 +80,13 @@ func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
 		return err
 	}
 	return dev.Run(ctx, cfg)
+}
+
+// colored reports whether lines are colored: on a terminal, unless the user or CI
+// forbids it.
+func colored(k *kit.Kit) bool {
+	c, err := k.Config()
+	return err == nil && k.OutTTY && k.Fancy() && !c.NoColor
 }
 
 // ownServer starts a server in this process.

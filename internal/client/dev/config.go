@@ -25,7 +25,9 @@ type Config struct {
 	Remote     string // host of a shared server; "" for one that Start starts
 	Start      func(context.Context, Place) (*Server, error)
 
-	Out    io.Writer // lines for people
+	In     io.Reader                                   // keys, if it is a terminal
+	Open   func(ctx context.Context, url string) error // opens a browser
+	Out    io.Writer                                   // lines for people
 	Color  bool
 	Logger *slog.Logger
 }

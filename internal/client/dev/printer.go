@@ -16,7 +16,68 @@ type printer struct {
 	mu    sync.Mutex
 	w     io.Writer
 	color bool
+	level level
 	told  map[string]bool
+	asks  bool     // lines wait for the end of a prompt
+	late  []string // those lines
+}
+
+// level says which requests and log lines are written.
+type level int
+
+// The levels, in the order of the key.
+const (
+	levelAll level = iota
+	levelErrors
+	levelNone
+)
+
+// maxLate bounds the lines that wait for the end of a prompt.
+const maxLate = 1000
+
+// nextLevel changes the level and returns its name.
+func (p *printer) nextLevel() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.level = (p.level + 1) % (levelNone + 1)
+	return []string{"all requests and log lines", "errors only", "no requests and log lines"}[p.level]
+}
+
+// writes reports whether a request or log line is written.
+func (p *printer) writes(isError bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.level == levelAll || p.level == levelErrors && isError
+}
+
+// clear clears the terminal.
+func (p *printer) clear() { p.raw("\x1b[2J\x1b[H") }
+
+func (p *printer) raw(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = fmt.Fprint(p.w, text) // as write
+}
+
+// ask writes a prompt. Lines wait until answered.
+func (p *printer) ask(text string) {
+	p.raw(text)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asks = true
+}
+
+// echo writes what is typed.
+func (p *printer) echo(text string) { p.raw(text) }
+
+// answered ends a prompt.
+func (p *printer) answered() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, line := range append([]string{""}, p.late...) {
+		_, _ = fmt.Fprintln(p.w, line) // as write
+	}
+	p.asks, p.late = false, nil
 }
 
 func newPrinter(w io.Writer, color bool) *printer {
@@ -41,6 +102,10 @@ func (p *printer) paint(color, text string) string {
 func (p *printer) write(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.asks {
+		p.late = append(p.late[max(0, len(p.late)+1-maxLate):], text)
+		return
+	}
 	_, _ = fmt.Fprintln(p.w, text) // a terminal that is gone reads nothing
 }
 
@@ -65,8 +130,16 @@ func (p *printer) once(text string) {
 	}
 }
 
-func (p *printer) banner(project, address, data string) {
-	p.write(fmt.Sprintf("%s dev   %s   data: %s", project, p.paint(green, address), data))
+// banner names the project and its address, and the data and the keys unless they are "".
+func (p *printer) banner(project, address, data, keys string) {
+	text := fmt.Sprintf("%s dev   %s", project, p.paint(green, address))
+	if data != "" {
+		text += "   data: " + data
+	}
+	if keys != "" {
+		text += "\n" + p.paint(gray, keys)
+	}
+	p.write(text)
 }
 
 // resumed says that the last save of the session before serves.
@@ -113,6 +186,9 @@ func (p *printer) problem(problem *front.Problem, current *Save, serving bool) {
 
 // request writes one finished request.
 func (p *printer) request(r front.Request) {
+	if !p.writes(r.Status >= 400) {
+		return
+	}
 	color := gray
 	status := fmt.Sprint(r.Status)
 	switch {

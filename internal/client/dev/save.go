@@ -31,6 +31,9 @@ type attempt struct {
 	took    time.Duration // of the build
 }
 
+// bundleFile is a bundle that becomes a version, and then the property of its save.
+type bundleFile struct{ path, digest string }
+
 // save handles one batch of changed files.
 func (s *Session) save(ctx context.Context, changed []string) error {
 	known := s.known(changed)
@@ -105,7 +108,7 @@ func (s *Session) apply(ctx context.Context, a attempt) error {
 		s.unchanged(a)
 		return nil
 	}
-	return s.replace(ctx, a)
+	return s.replace(ctx, a, bundleFile{a.built.File, a.built.Digest})
 }
 
 // unchanged handles a save whose bundle is the one that serves.
@@ -123,7 +126,7 @@ func (s *Session) unchanged(a attempt) {
 
 // replace makes the version and switches to it. Requests wait meanwhile, so that what
 // they write is in the data of the new version.
-func (s *Session) replace(ctx context.Context, a attempt) error {
+func (s *Session) replace(ctx context.Context, a attempt, b bundleFile) error {
 	s.front.Hold()
 	defer s.front.Release()
 	drain, cancel := context.WithTimeout(ctx, drainLimit)
@@ -132,18 +135,18 @@ func (s *Session) replace(ctx context.Context, a attempt) error {
 		s.cfg.Logger.DebugContext(ctx, "requests outlast the switch", "error", err)
 	}
 	n := s.state.Last + 1
-	v, err := s.deploy(ctx, order{project: s.project, parent: a.parent, file: a.built.File, digest: a.built.Digest, env: a.env}, &n)
+	v, err := s.deploy(ctx, order{project: s.project, parent: a.parent, file: b.path, digest: b.digest, env: a.env}, &n)
 	s.state.Last = max(s.state.Last, n)
 	if err != nil {
-		a.built.Remove()
+		_ = os.Remove(b.path) // at worst it stays
 		s.tidier.discard(s.id(n))
 		return s.refuse(ctx, err, a.built)
 	}
 	s.front.Switch(s.server.Target(v))
 	s.problem, s.env = false, a.env
-	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: a.built.Digest, At: time.Now(), Changed: a.changed}
+	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: b.digest, At: time.Now(), Changed: a.changed}
 	s.out.saved(save, a, v)
-	return s.record(save, a.built.File)
+	return s.record(save, b.path)
 }
 
 // record keeps a save and its bundle, and lets go of the oldest.

@@ -37,6 +37,9 @@ type Session struct {
 	bundler esbuild.Session
 	tidier  *tidier
 
+	terminal *terminal // nil without one
+	prompt   *prompt   // nil unless an answer is being typed
+
 	built   *build.Result     // the last build that succeeded
 	env     map[string]string // overrides of the version that serves
 	problem bool              // the last save is not served
@@ -89,6 +92,9 @@ func (s *Session) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	var errs []error
+	if s.terminal != nil {
+		s.terminal.close()
+	}
 	if s.watcher != nil {
 		s.watcher.Close()
 	}
@@ -145,6 +151,11 @@ func (s *Session) run(ctx context.Context) error {
 			}
 		case err := <-s.server.Failed:
 			return err
+		case r := <-s.keys():
+			quit, err := s.key(ctx, r)
+			if err != nil || quit {
+				return s.end(ctx, err)
+			}
 		}
 	}
 }
@@ -177,7 +188,11 @@ func (s *Session) begin(ctx context.Context) error {
 	s.server = r.server
 	s.tidier = newTidier(ctx, s)
 	base := s.base(ctx)
-	s.out.banner(s.project, s.address.url(), base.text)
+	keys := ""
+	if s.terminal = openTerminal(s.cfg.In); s.terminal != nil {
+		keys = help
+	}
+	s.out.banner(s.project, s.address.url(), base.text, keys)
 	a.parent, a.reuse = base.version, base.reuse
 	return s.apply(ctx, a)
 }

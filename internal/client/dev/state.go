@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -130,6 +131,24 @@ func (f *folder) keep(version, file string) error {
 		return err
 	}
 	return os.Rename(file, target)
+}
+
+// copyFile copies a file into a directory, and returns the path of the copy.
+func copyFile(path, dir string) (string, error) {
+	from, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer from.Close()
+	to, err := os.CreateTemp(dir, "bundle-")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(to, from)
+	if err = errors.Join(err, to.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(to.Name()))
+	}
+	return to.Name(), nil
 }
 
 // current is the save that serves; nil before the first.

@@ -1,0 +1,165 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// terminal is a pseudo terminal of the kernel: the side that a terminal program has.
+type terminal struct {
+	t    *testing.T
+	file *os.File
+}
+
+// startInTerminal starts watch mode as the foreground program of a terminal.
+func (d *developer) startInTerminal(args ...string) *terminal {
+	d.t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { _ = master.Close() })
+	raw, err := master.SyscallConn()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	number := 0
+	if controlErr := raw.Control(func(fd uintptr) {
+		if err = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); err == nil {
+			number, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
+		}
+	}); controlErr != nil || err != nil {
+		d.t.Fatal(controlErr, err)
+	}
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer slave.Close()
+	d.cmd = exec.Command(svcctl, append([]string{"dev", "--port", "0"}, args...)...)
+	d.cmd.Dir, d.cmd.Env = d.dir, append(d.env, "TERM=xterm")
+	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = slave, slave, slave
+	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	d.out, d.read, d.exited = &svctest.Buffer{}, 0, make(chan struct{})
+	if err := d.cmd.Start(); err != nil {
+		d.t.Fatal(err)
+	}
+	go func(out *svctest.Buffer) {
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			_, _ = out.Write([]byte(strings.ReplaceAll(string(buf[:n]), "\r\n", "\n")))
+			if err != nil {
+				return
+			}
+		}
+	}(d.out)
+	go func(cmd *exec.Cmd, exited chan struct{}) { _ = cmd.Wait(); close(exited) }(d.cmd, d.exited)
+	d.address = d.await(`dev   \S*(http://localhost:\d+)`)[1]
+	return &terminal{d.t, master}
+}
+
+func (tt *terminal) press(keys string) {
+	tt.t.Helper()
+	if _, err := tt.file.WriteString(keys); err != nil {
+		tt.t.Fatal(err)
+	}
+}
+
+// The keys in a terminal: rewind, restart, cron, log level, open, and the end.
+func TestDevKeys(t *testing.T) {
+	t.Parallel()
+	files := counterFiles()
+	files["src/index.js"] = strings.Replace(counter("one"), "export default {", `export default { scheduled() { console.log("due") },`, 1)
+	d := newDeveloper(t, files)
+	opened := filepath.Join(d.home, "opened")
+	script := filepath.Join(d.home, "browser.sh")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\necho \"$1\" > "+opened+".tmp && mv "+opened+".tmp "+opened+"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	d.env = append(d.env, "BROWSER="+script)
+	term := d.startInTerminal()
+	d.await(`keys: o open   r rewind`)
+	d.await(`save 1 `)
+	d.expect("/", "one 1")
+	d.write("src/index.js", counter("two"))
+	d.await(`save 2 `)
+	d.expect("/", "two 2")
+
+	term.press("o")
+	svctest.Eventually(t, "the browser", func() bool {
+		url, err := os.ReadFile(opened)
+		return err == nil && string(url) == d.address+"\n"
+	})
+
+	// Code and data of the first save, then data alone, then a choice that is no save, and none.
+	term.press("r")
+	d.await(`  +1  .*first build\n\*  +2  .*src/index.js\ngo back to save .*: $`)
+	term.press("9\x7f1\n")
+	d.await(`save 3  back to save 1  ready`)
+	d.expect("/", "one 2")
+	term.press("r")
+	d.await(`go back to save`)
+	term.press("2 d\n")
+	d.await(`save 4  data of save 2  ready`)
+	d.expect("/", "one 3")
+	term.press("r")
+	d.await(`go back to save`)
+	term.press("77\n")
+	d.await(`save 77 is not in the list`)
+	term.press("r")
+	d.await(`go back to save`)
+	d.expect("/", "one 4") // while the prompt is open
+	term.press("\x1b")
+	d.await(`GET / 200`) // was held back
+
+	term.press("x")
+	d.await(`save 5  restart  ready`)
+	d.expect("/", "one 5")
+	term.press("t")
+	d.await(`cron: ok after \d+ms`)
+	term.press("l")
+	d.await(`log level: errors only`)
+	d.expect("/", "one 6")
+	term.press("ll")
+	d.await(`log level: no requests and log lines\n.*log level: all requests and log lines`)
+	term.press("h")
+	d.await(`keys: o open`)
+	term.press("c")
+	d.await("\x1b\\[2J")
+
+	// The files are built at the next save.
+	d.write("src/index.js", counter("three"))
+	d.await(`save 6 `)
+	d.expect("/", "three 7")
+	term.press("q")
+	svctest.Wait(t, "the end of watch mode", d.exited)
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// Ctrl-C in a terminal ends watch mode and everything that it has started.
+func TestDevCtrlC(t *testing.T) {
+	t.Parallel()
+	d := newDeveloper(t, counterFiles())
+	term := d.startInTerminal()
+	d.await(`save 1 `)
+	term.press("\x03")
+	svctest.Wait(t, "the end of watch mode", d.exited)
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	svctest.Eventually(t, "the end of all processes", func() bool { return !processIn(d.home) })
+}
