@@ -26,6 +26,7 @@ type Daemon struct {
 	SchemePreview    string
 	SchemeProd       string
 	PreviewTemplate  string
+	Clients          Clients
 
 	DataDir         string
 	RegistryDB      string
@@ -93,6 +94,15 @@ type BranchStore struct {
 	Bucket string
 	Prefix string
 	Dir    string // absolute
+}
+
+// Clients limits slow clients and the number of connections.
+type Clients struct {
+	Timeout    time.Duration
+	Total      int
+	PerClient  int
+	PerVersion int
+	API        int
 }
 
 // Limits bound a bundle [D42], in bytes and files.

@@ -33,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), storage(), collection(), deploys(), forks(), later())
+	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), forks(), later())
 }
 
 func tokens() []Setting {
@@ -110,6 +110,38 @@ func network() []Setting {
 		{
 			Env: "SVC_PREVIEW_URL_TEMPLATE", Help: "preview URLs, of {scheme} {version} {project} {baseDomain} {port}",
 			parse: func(d *Daemon, v string) error { d.PreviewTemplate = v; return nil },
+		},
+	}
+}
+
+// clients are the limits for slow and for many clients.
+func clients() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_CLIENT_TIMEOUT", Default: "60s", Help: "time without a byte after which a client is disconnected that sends a body or reads a response, 1s to 1h; also the limit for a websocket handshake",
+			parse: func(d *Daemon, v string) (err error) {
+				d.Clients.Timeout, err = within(v, time.Second, time.Hour)
+				return err
+			},
+		},
+		{
+			Env: "SVC_MAX_CONNECTIONS", Default: "16384", Help: "maximum number of client connections to the gateway; fewer if the limit of open files requires it",
+			parse: func(d *Daemon, v string) (err error) { d.Clients.Total, err = between(v, 16, 1_000_000); return err },
+		},
+		{
+			Env: "SVC_MAX_CONNECTIONS_PER_CLIENT", Default: "1024", Help: "maximum number of connections to the gateway from one IPv4 address or IPv6 /64 network; loopback addresses have no such limit",
+			parse: func(d *Daemon, v string) (err error) { d.Clients.PerClient, err = between(v, 1, 1_000_000); return err },
+		},
+		{
+			Env: "SVC_MAX_CONNECTIONS_PER_VERSION", Default: "4096", Help: "maximum number of requests and websockets that one version serves at the same time; at most three quarters of SVC_MAX_CONNECTIONS",
+			parse: func(d *Daemon, v string) (err error) {
+				d.Clients.PerVersion, err = between(v, 1, 1_000_000)
+				return err
+			},
+		},
+		{
+			Env: "SVC_API_MAX_CONNECTIONS", Default: "1024", Help: "maximum number of connections to the API; one address may have half of them, loopback addresses all",
+			parse: func(d *Daemon, v string) (err error) { d.Clients.API, err = between(v, 16, 100_000); return err },
 		},
 	}
 }

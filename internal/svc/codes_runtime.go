@@ -18,6 +18,7 @@ const (
 	CodeRouteNotFound      = "route_not_found"
 	CodeBadRequest         = "bad_request"
 	CodeHeaderTooLarge     = "header_too_large"
+	CodeTooManyConnections = "too_many_connections"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -38,4 +39,5 @@ var runtimeCodes = []CodeInfo{
 	{CodeRouteNotFound, []Kind{NotFound}, "No version is served on this host name.", "Check the host name, or promote a version."},
 	{CodeBadRequest, []Kind{BadRequest}, "The gateway cannot parse the request.", "Send valid HTTP/1.1."},
 	{CodeHeaderTooLarge, []Kind{TooLarge}, "The request's header exceeds the limit of the gateway (HTTP 431).", "Send a smaller header."},
+	{CodeTooManyConnections, []Kind{Unavailable}, "The server, or a version, serves as many connections as it may.", "Try again after Retry-After, or raise the limit that the server's log names."},
 }

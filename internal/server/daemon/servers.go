@@ -10,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/internal/server/logs"
@@ -66,6 +67,7 @@ func (d *Daemon) metricSources() obs.Sources {
 		NotServing:        func() int { return len(d.deploy.NotServing()) },
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },
+		GatewayConns:      func() int64 { return int64(d.gateway.Connections()) },
 	}
 }
 
@@ -76,14 +78,25 @@ const headerTimeout = 10 * time.Second
 const idleTimeout = 2 * time.Minute
 
 // serve serves a handler on a listener until Stop, which waits for requests in flight.
+// Its clients have the limits of SVC_CLIENT_TIMEOUT and SVC_API_MAX_CONNECTIONS.
 func (d *Daemon) serve(name string, l net.Listener, h http.Handler) {
-	server := &http.Server{Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug)}
+	limits := clientLimits(d.cfg.Clients, fileLimit())
+	guard := &clientlimit.Guard{
+		Timeout: limits.Timeout, Gate: clientlimit.NewGate(clientlimit.Caps{Total: limits.API, PerClient: limits.API / 2}),
+	}
+	swept, endSweep := context.WithCancel(context.Background())
+	go guard.Run(swept)
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnState: guard.ConnState,
+		ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug),
+	}
 	go func() {
-		if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(guard.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 			d.fail(name, err)
 		}
 	}()
 	d.stops.Push(name, func(ctx context.Context) error {
+		defer endSweep()
 		if err := server.Shutdown(ctx); err != nil {
 			return errors.Join(err, server.Close())
 		}

@@ -30,11 +30,13 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	}
 	d.requestLog = logs.NewRecorder(d.dirs.versionLogs, d.logger)
 	d.stops.Push("request logs", func(context.Context) error { d.requestLog.Close(); return nil })
+	limits := clientLimits(d.cfg.Clients, fileLimit())
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
 		Observer: observer{d.metrics, d.requestLog}, VerifySecret: d.verify.Secret,
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
+		ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
 	if d.supervisor, err = supervisor.New(d.supervisorConfig(c)); err != nil {
 		return err

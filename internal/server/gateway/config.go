@@ -23,6 +23,17 @@ const (
 	// DefaultProbeTime is the time between a client's end of input and the first test
 	// whether the client still reads the response.
 	DefaultProbeTime = time.Second
+	// DefaultClientTimeout is the time without a byte after which a client is
+	// disconnected that sends a body or reads a response, and the time limit for the
+	// handshake of a websocket.
+	DefaultClientTimeout = time.Minute
+	// DefaultMaxConns is the maximum number of connections of all clients.
+	DefaultMaxConns = 16384
+	// DefaultMaxConnsPerClient is the maximum number of connections of one address.
+	DefaultMaxConnsPerClient = 1024
+	// DefaultMaxConnsPerVersion is the maximum number of requests and websockets that
+	// the runtime of one version serves at the same time.
+	DefaultMaxConnsPerVersion = 4096
 	// DefaultMaxHeld is the maximum number of waiting requests of all projects.
 	DefaultMaxHeld = 4096
 	// DefaultMaxHeader is the maximum size of a request's head, in bytes. workerd
@@ -71,8 +82,13 @@ type Config struct {
 	IdleTimeout   time.Duration
 	HeaderTimeout time.Duration
 	ProbeTime     time.Duration
+	ClientTimeout time.Duration
 	MaxHeld       int
 	MaxHeader     int // bytes
+
+	MaxConns           int // of all clients
+	MaxConnsPerClient  int // per address; trusted proxies have no such limit
+	MaxConnsPerVersion int // requests and websockets of one runtime
 }
 
 func (c Config) withDefaults() Config {
@@ -90,6 +106,10 @@ func (c Config) withDefaults() Config {
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, DefaultHeaderTimeout)
 	c.ProbeTime = cmp.Or(c.ProbeTime, DefaultProbeTime)
+	c.ClientTimeout = cmp.Or(c.ClientTimeout, DefaultClientTimeout)
+	c.MaxConns = cmp.Or(c.MaxConns, DefaultMaxConns)
+	c.MaxConnsPerClient = cmp.Or(c.MaxConnsPerClient, DefaultMaxConnsPerClient)
+	c.MaxConnsPerVersion = cmp.Or(c.MaxConnsPerVersion, DefaultMaxConnsPerVersion)
 	c.MaxHeld = cmp.Or(c.MaxHeld, DefaultMaxHeld)
 	c.MaxHeader = cmp.Or(c.MaxHeader, DefaultMaxHeader)
 	return c

@@ -49,15 +49,14 @@ type conn struct {
 	up      *upconn
 }
 
-func newConn(g *goEngine, nc net.Conn) *conn {
-	c := &conn{g: g, nc: &client{Conn: nc, cfg: &g.cfg}, now: time.Now()}
+func newConn(g *goEngine, nc net.Conn, p peer) *conn {
+	c := &conn{g: g, peer: p, nc: &client{Conn: nc, cfg: &g.cfg}, now: time.Now()}
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
 	return c
 }
 
 // serve answers one request after another.
 func (c *conn) serve(ctx context.Context) {
-	c.peer = newPeer(c.nc.RemoteAddr(), &c.g.cfg)
 	c.home, _ = c.g.inputs.Get().(*[]byte)
 	c.in.buf = *c.home
 	defer c.close(ctx)
@@ -146,17 +145,24 @@ func (c *conn) enter(phase int64) bool {
 // closeIfIdle closes a connection that has been idle, or in a head, for longer than
 // its limit. It may be called from any goroutine.
 func (c *conn) closeIfIdle(now time.Time) {
-	old := c.phase.Load()
-	limit := c.g.cfg.IdleTimeout
+	c.closeIfOlder(now, c.g.cfg.IdleTimeout, c.g.cfg.HeaderTimeout)
+}
+
+// closeIfOlder closes a connection that has been idle, or in a head, for longer than
+// the limit. It reports whether it closed the connection.
+func (c *conn) closeIfOlder(now time.Time, idle, head time.Duration) bool {
+	old, limit := c.phase.Load(), idle
 	switch old & (1<<phaseBits - 1) {
 	case phaseHead:
-		limit = c.g.cfg.HeaderTimeout
+		limit = head
 	case phaseActive, phaseClosed:
-		return
+		return false
 	}
-	if now.UnixMilli()-old>>phaseBits > limit.Milliseconds() && c.phase.CompareAndSwap(old, phaseClosed) {
-		_ = c.nc.Close()
+	if now.UnixMilli()-old>>phaseBits <= limit.Milliseconds() || !c.phase.CompareAndSwap(old, phaseClosed) {
+		return false
 	}
+	_ = c.nc.Close()
+	return true
 }
 
 // abort closes the connections of client and runtime. It may be called from any

@@ -30,6 +30,8 @@ type engine interface {
 	// closeIdle closes the connections without a request, and each other
 	// connection after its request. It is called once, when Gateway.closing is set.
 	closeIdle()
+	// evict closes a connection without a request, and reports whether it found one.
+	evict() bool
 	// abort closes every connection, and the connections to runtimes that serve
 	// them.
 	abort()

@@ -31,7 +31,9 @@ func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
 		nc, err := ln.Accept()
 		switch {
 		case err == nil:
-			e.start(ctx, nc)
+			if p := newPeer(nc.RemoteAddr(), &e.cfg); e.admit(ctx, nc, &p) {
+				e.start(ctx, nc, p)
+			}
 		case e.closing.Load() || errors.Is(err, net.ErrClosed):
 			return err
 		default: // most often no free file descriptor: open connections continue
@@ -45,12 +47,13 @@ func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
 }
 
 // start serves one connection in the background.
-func (e *goEngine) start(ctx context.Context, nc net.Conn) {
-	c := newConn(e, nc)
+func (e *goEngine) start(ctx context.Context, nc net.Conn, p peer) {
+	c := newConn(e, nc, p)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closing.Load() {
 		_ = nc.Close()
+		e.leave(&p)
 		return
 	}
 	e.conns[c] = struct{}{}
@@ -64,6 +67,7 @@ func (e *goEngine) forget(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.conns, c)
+	e.leave(&c.peer)
 }
 
 func (e *goEngine) sweep(now time.Time) {
@@ -71,7 +75,21 @@ func (e *goEngine) sweep(now time.Time) {
 	defer e.mu.Unlock()
 	for c := range e.conns {
 		c.closeIfIdle(now)
+		if c.nc.enforce(now) {
+			c.cutUpstream()
+		}
 	}
+}
+
+func (e *goEngine) evict() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range some(e.conns, evictSample) {
+		if c.closeIfOlder(time.Now(), evictAge, evictAge) {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *goEngine) closeIdle() { e.sweep(time.Now().Add(time.Hour)) }

@@ -44,7 +44,7 @@ func (e *stdEngine) serve(ctx context.Context, ln net.Listener) error {
 		ConnContext: withStdConn, ConnState: e.track,
 		ErrorLog: slog.NewLogLogger(e.cfg.Logger.Handler(), slog.LevelWarn),
 	}
-	err := s.Serve(stdListener{ln, e})
+	err := s.Serve(stdListener{ln, e, ctx})
 	s.SetKeepAlivesEnabled(!e.closing.Load()) // else each response is the last one of its connection
 	return err
 }
@@ -61,6 +61,7 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		e.conns[c] = struct{}{}
+		c.idleSince = time.Now()
 		e.running.Add(1)
 		if c.idle = true; e.closing.Load() {
 			_ = c.Conn.Close()
@@ -68,7 +69,7 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	case http.StateActive:
 		c.idle = false
 	case http.StateIdle:
-		c.idle = true
+		c.idle, c.idleSince = true, time.Now()
 		c.serving.Store(false)
 	case http.StateClosed:
 		e.forget(c)
@@ -80,11 +81,33 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 func (e *stdEngine) forget(c *stdConn) {
 	c.cancel()
 	delete(e.conns, c)
+	e.leave(&c.peer)
 	e.running.Done()
 }
 
-// sweep does nothing: net/http has its own time limits.
-func (e *stdEngine) sweep(time.Time) {}
+// sweep applies Config.ClientTimeout; net/http applies the other limits.
+func (e *stdEngine) sweep(now time.Time) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		if c.enforce(now) {
+			c.cancel()
+		}
+	}
+}
+
+func (e *stdEngine) evict() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for _, c := range some(e.conns, evictSample) {
+		if c.idle && time.Since(c.idleSince) > evictAge {
+			c.idle = false
+			_ = c.Conn.Close()
+			return true
+		}
+	}
+	return false
+}
 
 func (e *stdEngine) closeIdle() {
 	e.mu.Lock()
@@ -108,13 +131,18 @@ func (e *stdEngine) abort() {
 // stdListener wraps the connections that net/http serves in a stdConn.
 type stdListener struct {
 	net.Listener
-	e *stdEngine
+	e   *stdEngine
+	ctx context.Context //nolint:containedctx // of serve; Accept has none
 }
 
 func (l stdListener) Accept() (net.Conn, error) {
-	nc, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		nc, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		if p := newPeer(nc.RemoteAddr(), &l.e.cfg); l.e.admit(l.ctx, nc, &p) {
+			return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: p}, nil
+		}
 	}
-	return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: newPeer(nc.RemoteAddr(), &l.e.cfg)}, nil
 }

@@ -72,6 +72,14 @@ func errNotAsked() *svc.Error {
 	return errBroken(errors.New("it switched protocols without being asked to"))
 }
 
+func errSlowBody(limit time.Duration) *svc.Error {
+	return svc.Errorf(svc.BadRequest, svc.CodeBodyIncomplete, "no byte of the body arrived within %s", limit)
+}
+
+func errHandshake(limit time.Duration) *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeTimeout, "the worker did not answer the websocket handshake within %s", limit)
+}
+
 const headTooLarge = "the request head is too large"
 
 // badRequest returns the response to a request that violates the grammar.
@@ -94,6 +102,10 @@ func statusOf(e *svc.Error) int {
 		return 502
 	case e.Code == svc.CodeHeaderTooLarge:
 		return 431
+	case e.Code == svc.CodeBodyIncomplete:
+		return 408
+	case e.Code == svc.CodeTimeout:
+		return 504
 	case errors.As(e.Err, &grammar):
 		return grammar.Status
 	case e.Kind == svc.NotFound:

@@ -51,7 +51,7 @@ func (x *exchange) end() {
 func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	x.start = c.now
 	c.watch.gone = nil
-	c.nc.expectResponse(x.req.Minor == 1)
+	c.nc.begin(&x.request)
 	c.g.inflight.Add(1)
 	defer c.g.inflight.Add(-1)
 	defer x.claim.release() // at the latest

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -25,6 +26,10 @@ type Gateway struct {
 	closing    atomic.Bool
 	closed     chan struct{} // closed when Shutdown begins
 
+	clients  *clientlimit.Gate // counts the clients' connections
+	refusals chan struct{}     // one element per refused connection that is answered
+	warned   atomic.Int64      // unix nanoseconds of the last warning about refused connections
+
 	mu        sync.Mutex // for changes of the table, and the fields below
 	listeners map[net.Listener]struct{}
 	timers    map[*time.Timer]struct{}
@@ -41,6 +46,8 @@ func New(cfg Config) *Gateway {
 		cfg: cfg.withDefaults(), closed: make(chan struct{}),
 		listeners: map[net.Listener]struct{}{}, timers: map[*time.Timer]struct{}{},
 	}
+	g.clients = clientlimit.NewGate(clientlimit.Caps{Total: g.cfg.MaxConns, PerClient: g.cfg.MaxConnsPerClient})
+	g.refusals = make(chan struct{}, maxRefusals)
 	g.table.Store(emptyTable())
 	g.engine = newEngine(g)
 	return g

@@ -49,7 +49,7 @@ func hasFailed(fd uintptr) bool {
 func (c *client) testClient(over <-chan struct{}) {
 	tick := time.NewTicker(c.cfg.ProbeTime)
 	defer tick.Stop()
-	written, silent := c.writes.Load(), 0
+	written, silent := c.response.Calls(), 0
 	for {
 		select {
 		case <-over:
@@ -59,7 +59,7 @@ func (c *client) testClient(over <-chan struct{}) {
 		if c.probe() {
 			return // the response of a client that is gone is the reset
 		}
-		if n := c.writes.Load(); n != written {
+		if n := c.response.Calls(); n != written {
 			written, silent = n, 0
 		}
 		if silent++; silent > silentTests {

@@ -12,6 +12,7 @@ type peer struct {
 	ip      string
 	trusted bool // its X-Forwarded-* and Forwarded headers are believed
 	cfg     *Config
+	key     netip.Addr // of the count of its connections
 }
 
 func newPeer(addr net.Addr, cfg *Config) peer {

@@ -30,6 +30,7 @@ const (
 // be used again.
 func (c *conn) relay(ctx context.Context, x *exchange) bool {
 	defer x.claim.release()
+	c.nc.answered(&x.request)
 	if x.resp.Status == 101 {
 		return c.upgrade(ctx, x)
 	}

@@ -42,6 +42,8 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 		c.dropUpstream()
 		sent = sent || written > 0
 		switch {
+		case c.nc.late.Load():
+			return errHandshake(c.g.cfg.ClientTimeout)
 		case c.isGone():
 			return c.watch.gone.cause
 		case again || !up.reused || sent && !x.unseen(err):
@@ -124,6 +126,7 @@ func (c *conn) moreHead(x *exchange) error {
 
 // interim forwards a 1xx response to a client of HTTP/1.1.
 func (c *conn) interim(x *exchange) error {
+	c.nc.answered(&x.request)
 	if x.req.Minor == 1 {
 		x.out = appendFields(appendStatus(x.out[:0], &x.resp), &x.resp)
 		x.began = true

@@ -22,9 +22,10 @@ type stdConn struct {
 	cancel context.CancelFunc   // ends the context of the connection's requests
 	reject func(status int) int // answers a request that net/http cannot parse
 
-	serving atomic.Bool // a handler serves the request
-	idle    bool        // without a request; Gateway.mu guards it
-	ended   atomic.Bool // no more reads: the rest of a body is no request
+	serving   atomic.Bool // a handler serves the request
+	idle      bool        // without a request; Gateway.mu guards it
+	idleSince time.Time   // Gateway.mu guards it
+	ended     atomic.Bool // no more reads: the rest of a body is no request
 }
 
 type stdConnKey struct{}
@@ -62,6 +63,9 @@ func (c *stdConn) Write(b []byte) (int, error) {
 func (c *stdConn) Read(b []byte) (int, error) {
 	if c.ended.Load() {
 		return 0, io.EOF
+	}
+	if len(b) > 1 && c.serving.Load() {
+		return c.readBody(b)
 	}
 	n, err := c.Conn.Read(b)
 	if n == 0 && len(b) == 1 && errors.Is(err, io.EOF) {

@@ -72,10 +72,11 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 		return x.refuse(ctx, badRequest(err))
 	}
 	x.inspect(&x.c.peer)
-	x.c.expectResponse(x.req.Minor == 1)
+	x.c.begin(&x.request)
 	if err := x.e.forward(&x.request, x, func() error { return x.roundTrip(ctx) }); err != nil {
 		return x.refuse(ctx, err)
 	}
+	x.c.answered(&x.request)
 	if x.resp.Status == http.StatusSwitchingProtocols {
 		return x.upgrade(ctx)
 	}

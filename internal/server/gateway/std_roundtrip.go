@@ -31,15 +31,31 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 		}
 		x.dropUpstream()
 		sent = sent || written > 0
+		failure := x.clientFailure(ctx)
 		switch {
-		case x.bodyErr.Load() != nil:
-			return x.bodyErr.Load()
-		case ctx.Err() != nil:
-			return errClientGone
+		case failure != nil:
+			return failure
 		case again || !up.reused || sent && !x.unseen(err):
 			return notSent(sent, err)
 		}
 	}
+}
+
+// clientFailure returns why the client's side has failed, nil if it has not.
+func (x *stdExchange) clientFailure(ctx context.Context) error {
+	gone := ctx.Err() != nil
+	if gone && x.uploaded != nil {
+		<-x.uploaded // net/http ends the context before it reports why the body failed
+	}
+	switch {
+	case x.c.late.Load():
+		return errHandshake(x.e.cfg.ClientTimeout)
+	case x.bodyErr.Load() != nil:
+		return x.bodyErr.Load()
+	case gone:
+		return errClientGone
+	}
+	return nil
 }
 
 // attach makes up the connection that is closed when the client's context ends,
@@ -88,6 +104,7 @@ func (x *stdExchange) answerHead() error {
 
 // interim forwards a 1xx response to a client of HTTP/1.1.
 func (x *stdExchange) interim() error {
+	x.c.answered(&x.request)
 	if x.req.Minor == 1 {
 		if err := x.setHeader(append(appendFields(appendStatus(nil, &x.resp), &x.resp), '\r', '\n')); err != nil {
 			return err
@@ -114,7 +131,7 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	}
 	if err != nil {
 		_ = x.rc.Flush() // the part that has arrived
-		x.breakOff(&x.c.client, to, ctx.Err() != nil)
+		x.breakOff(&x.c.client, to, ctx.Err() != nil || x.bodyErr.Load() != nil)
 		x.dropUpstream()
 		x.stopUpload(0)
 		return false

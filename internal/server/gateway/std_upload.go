@@ -53,11 +53,15 @@ func (x *stdExchange) pump(up io.WriteCloser) {
 // stopBody ends the exchange because its body cannot be read: with an error for the
 // client if the framing is malformed, else the client is gone.
 func (x *stdExchange) stopBody(up io.Closer, err error) {
-	if !isMalformed(err) {
+	switch {
+	case x.c.slow.Load():
+		x.bodyErr.Store(errSlowBody(x.e.cfg.ClientTimeout))
+	case isMalformed(err):
+		x.bodyErr.Store(badRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
+	default:
 		x.c.cancel()
 		return
 	}
-	x.bodyErr.Store(badRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
 	if up != nil {
 		_ = up.Close()
 	}

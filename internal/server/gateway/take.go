@@ -37,7 +37,7 @@ func (g *Gateway) take(x *request, w waiter) error {
 				return err
 			}
 		}
-		err = x.takeVersion(r, g.cfg.VerifySecret)
+		err = g.takeVersion(x, r)
 		if err == nil {
 			return nil
 		}
@@ -82,10 +82,10 @@ func (g *Gateway) waitHeld(w waiter, ch <-chan struct{}, left *time.Duration, la
 }
 
 // takeVersion claims the runtime of r's version if that version may serve x.
-func (x *request) takeVersion(r route, secret svc.Secret) error {
+func (g *Gateway) takeVersion(x *request, r route) error {
 	v := r.version
 	x.claim.version, x.claim.role = v, r.role
-	serves := v != nil && (v.state.Status.Serves() || v.state.Socket != "" && x.knows(secret))
+	serves := v != nil && (v.state.Status.Serves() || v.state.Socket != "" && x.knows(g.cfg.VerifySecret))
 	switch {
 	case v == nil:
 		return errNoProduction(r.project.id)
@@ -99,6 +99,9 @@ func (x *request) takeVersion(r route, secret svc.Secret) error {
 		return errNoRuntime(v)
 	case !v.upstream.acquire():
 		return errRetired
+	case g.isFull(v.upstream):
+		v.upstream.release()
+		return errVersionBusy(v)
 	}
 	x.claim.upstream = v.upstream
 	stats := v.stats.of(r.role)
@@ -130,7 +133,8 @@ func (g *Gateway) find(x *request) (route, error) {
 		if v := t.versions[ref]; role == svc.RolePreview && v != nil {
 			return route{role: role, version: v}, nil
 		}
-	} else if g.hasSelectors(host) {
+	}
+	if g.hasSelectors(host) {
 		if r, ok := t.selected(x); ok {
 			return r, nil
 		}

@@ -78,6 +78,7 @@ func (c *conn) closeTunnel() {
 func (g *Gateway) openTunnel(t *tunnel, cl *claim, first []byte) {
 	t.upstream, t.version, t.role = cl.upstream, cl.version, cl.role
 	t.down.Next(first)
+	t.upstream.tunnels.Add(1)
 	t.version.stats.addTunnel(t)
 	g.observeWebsocket(t.version.ref, t.role, +1)
 	if t.upstream.n.Load() >= closedBit || g.closing.Load() {
@@ -86,6 +87,7 @@ func (g *Gateway) openTunnel(t *tunnel, cl *claim, first []byte) {
 }
 
 func (g *Gateway) closeTunnel(t *tunnel) {
+	t.upstream.tunnels.Add(-1)
 	t.version.stats.removeTunnel(t)
 	g.observeWebsocket(t.version.ref, t.role, -1)
 }

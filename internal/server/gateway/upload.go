@@ -101,7 +101,7 @@ func (c *conn) readBody(u *upload, buf []byte) (int, error) {
 		n = copy(buf, c.in.bytes())
 		c.in.use(n)
 	} else {
-		n, err = c.nc.Read(buf)
+		n, err = c.nc.readBody(buf)
 	}
 	u.left -= int64(n)
 	u.read = u.left == 0
@@ -115,7 +115,7 @@ func (c *conn) readBody(u *upload, buf []byte) (int, error) {
 func (c *conn) readChunks(u *upload, buf []byte) (int, error) {
 	if c.in.len() == 0 {
 		c.in.reserve(inputSize / 4)
-		if n, err := c.in.fill(c.nc); n == 0 && err != nil {
+		if n, err := c.in.fill((*bodyReader)(c.nc)); n == 0 && err != nil {
 			return 0, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -26,6 +27,7 @@ const (
 type upstream struct {
 	socket string
 	*tally
+	tunnels atomic.Int64 // open websockets, whose claims have ended
 
 	mu   sync.Mutex
 	idle []*upconn // the most recently used one last

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // patience is the time for which a runtime may take before the client is watched.
@@ -31,8 +32,12 @@ type departure struct {
 // end ends the exchange because of err, from the connection or the body.
 func (d *departure) end(err error) {
 	d.cause = errClientGone
+	var known *svc.Error
 	var malformed *http1.Error
-	if errors.As(err, &malformed) {
+	switch {
+	case errors.As(err, &known):
+		d.cause = known
+	case errors.As(err, &malformed):
 		d.cause = badRequest(err)
 	}
 	close(d.seen)
@@ -59,7 +64,11 @@ func (c *conn) startWatch(x *exchange) {
 // follow reads from the client for a watch. It returns nil when the input is full.
 func (c *conn) follow(x *exchange) error {
 	if x != nil && !x.upload.read {
-		if err := c.pump(x); err != nil {
+		err := c.pump(x)
+		switch {
+		case err != nil && c.nc.slow.Load():
+			return errSlowBody(c.g.cfg.ClientTimeout)
+		case err != nil:
 			return err
 		}
 	}

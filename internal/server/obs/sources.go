@@ -22,6 +22,7 @@ type Sources struct {
 	NotServing        func() int           // ready versions whose runtime crashed or did not start
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
+	GatewayConns      func() int64
 }
 
 // Watch adds the gauges of s. Call it once. ctx bounds every read.
@@ -38,6 +39,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		restarts:   prometheus.NewDesc("svc_runtime_restarts", "Crashes of a live version's runtime since the version was started or woken.", perVersion, nil),
 		notServing: prometheus.NewDesc("svc_versions_not_serving", "Ready versions that do not serve because their runtime crashed or did not start.", nil, nil),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
+		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
 	})
 }
@@ -50,11 +52,12 @@ type collector struct {
 	up, rss, fds, restarts *prometheus.Desc
 	notServing             *prometheus.Desc
 	inflight, websockets   *prometheus.Desc
+	conns                  *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.notServing, c.inflight, c.websockets} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.notServing, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 }
@@ -103,5 +106,8 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if s.GatewayWebsockets != nil {
 		gauge(c.websockets, float64(s.GatewayWebsockets()))
+	}
+	if s.GatewayConns != nil {
+		gauge(c.conns, float64(s.GatewayConns()))
 	}
 }

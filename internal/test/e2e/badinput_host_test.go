@@ -126,7 +126,7 @@ func hosts() map[string]host {
 		"absolute user":     {"GET http://v1.shop.e2e.test@v1.other.e2e.test/ HTTP/1.1\r\nHost: v1.other.e2e.test", 400, "bad_request"},
 		"absolute alone":    {"GET http://v1.shop.e2e.test/ HTTP/1.1\r\nX: y", 400, "bad_request"},
 		"other scheme":      {"GET ftp://v1.shop.e2e.test/ HTTP/1.1\r\nHost: v1.shop.e2e.test", 400, "bad_request"},
-		"connect":           {"CONNECT v1.shop.e2e.test:80 HTTP/1.1\r\nHost: v1.shop.e2e.test", 400, "bad_request"},
+		"connect":           {"CONNECT v1.shop.e2e.test:80 HTTP/1.1\r\nHost: v1.shop.e2e.test", 405, "bad_request"},
 		"userinfo":          get("v1.shop.e2e.test@v1.other.e2e.test", 400, "bad_request"),
 		"userinfo port":     get("v1.shop.e2e.test:80@evil.test", 400, "bad_request"),
 		"path":              get("v1.shop.e2e.test/../x", 400, "bad_request"),

@@ -1,0 +1,151 @@
+package clientlimit
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// sweepEvery is the time between two sweeps of a guard.
+const sweepEvery = time.Second
+
+// refusal is the response to a connection above a cap. Its connection is not read.
+const refusal = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" +
+	`{"title":"Too many connections","status":503,"detail":"the server has too many open connections","code":"too_many_connections"}` + "\n"
+
+// Guard applies limits to the connections of a server of net/http. Use its Listener
+// for the server and its ConnState as the server's hook of that name.
+type Guard struct {
+	// Timeout is the time without a byte after which a client is disconnected that
+	// sends a body or reads a response.
+	Timeout time.Duration
+	Gate    *Gate
+
+	mu    sync.Mutex
+	conns map[*guarded]struct{}
+}
+
+// guarded is a connection under a guard.
+type guarded struct {
+	net.Conn
+	guard  *Guard
+	client netip.Addr
+	busy   atomic.Bool // a request is in progress
+
+	reads, writes Pace
+	once          sync.Once
+}
+
+// Listener returns a listener for a server. It refuses connections above the caps with
+// 503; clients on a loopback address, which may be a proxy, have no cap of their own.
+func (g *Guard) Listener(l net.Listener) net.Listener { return &guardedListener{l, g} }
+
+type guardedListener struct {
+	net.Listener
+	guard *Guard
+}
+
+// Accept returns the next admitted connection.
+func (l *guardedListener) Accept() (net.Conn, error) {
+	for {
+		nc, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		client := Client(nc.RemoteAddr(), netip.Addr.IsLoopback)
+		if l.guard.Gate.Enter(client) == Admitted {
+			return l.guard.add(nc, client), nil
+		}
+		_ = nc.SetWriteDeadline(time.Now().Add(sweepEvery))
+		_, _ = nc.Write([]byte(refusal)) // into the empty buffer of the kernel: it does not wait
+		_ = nc.Close()
+	}
+}
+
+func (g *Guard) add(nc net.Conn, client netip.Addr) *guarded {
+	c := &guarded{Conn: nc, guard: g, client: client}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.conns == nil {
+		g.conns = map[*guarded]struct{}{}
+	}
+	g.conns[c] = struct{}{}
+	return c
+}
+
+// ConnState is the hook of http.Server.
+func (g *Guard) ConnState(nc net.Conn, state http.ConnState) {
+	if c, ok := nc.(*guarded); ok {
+		c.busy.Store(state == http.StateActive)
+	}
+}
+
+// Run applies the time limit until ctx ends.
+func (g *Guard) Run(ctx context.Context) {
+	tick := time.NewTicker(sweepEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			g.sweep(now)
+		}
+	}
+}
+
+func (g *Guard) sweep(now time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for c := range g.conns {
+		if c.writes.StuckWrite(now, g.Timeout, c.Conn) {
+			if tcp, ok := c.Conn.(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0) // drop what the client has not read
+			}
+			_ = c.Conn.Close()
+		}
+		if c.reads.Stuck(now, g.Timeout, c.writes.Calls()) {
+			_ = c.SetReadDeadline(time.Unix(1, 0)) // the handler reports it
+		}
+	}
+}
+
+// Read reads for net/http. A read of one byte is the one that net/http has in progress
+// during a request, after the body; it has no time limit.
+func (c *guarded) Read(b []byte) (int, error) {
+	if len(b) > 1 && c.busy.Load() {
+		c.reads.Begin()
+		defer c.reads.End()
+	}
+	return c.Conn.Read(b)
+}
+
+// Write writes a part of a response.
+func (c *guarded) Write(b []byte) (int, error) {
+	c.writes.Begin()
+	defer c.writes.End()
+	return c.Conn.Write(b)
+}
+
+// CloseWrite closes the direction to the client.
+func (c *guarded) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return net.ErrClosed
+}
+
+// Close closes the connection and ends its count.
+func (c *guarded) Close() error {
+	c.once.Do(func() {
+		c.guard.Gate.Leave(c.client)
+		c.guard.mu.Lock()
+		defer c.guard.mu.Unlock()
+		delete(c.guard.conns, c)
+	})
+	return c.Conn.Close()
+}

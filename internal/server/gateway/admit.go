@@ -1,0 +1,112 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	// maxRefusals is the maximum number of refused connections that wait until the
+	// client has read the refusal; further ones are reset.
+	maxRefusals = 64
+	// evictAge is the minimum time without a request before an idle connection is
+	// closed in favor of a new one.
+	evictAge = time.Second
+	// evictSample is the number of connections among which an idle one is searched.
+	evictSample = 64
+	// warnEvery is the time between two warnings about refused connections.
+	warnEvery = time.Minute
+)
+
+// admit counts the connection nc of p. If there are too many it closes an idle one, or
+// answers nc with 503 and reports false.
+func (g *Gateway) admit(ctx context.Context, nc net.Conn, p *peer) bool {
+	p.key = clientlimit.Client(nc.RemoteAddr(), func(ip netip.Addr) bool { return contains(g.cfg.TrustedProxies, ip) })
+	verdict := g.clients.Enter(p.key)
+	for try := 0; verdict == clientlimit.TooMany && try < 3 && g.engine.evict(); try++ {
+		verdict = g.clients.Enter(p.key)
+	}
+	if verdict == clientlimit.Admitted {
+		return true
+	}
+	g.warnRefused(ctx, verdict, p)
+	select {
+	case g.refusals <- struct{}{}:
+		g.running.Go(func() {
+			defer func() { <-g.refusals }()
+			g.refuseConn(ctx, nc, p)
+		})
+	default:
+		c := &client{Conn: nc, cfg: &g.cfg}
+		c.resetOnClose()
+		_ = nc.Close()
+	}
+	return false
+}
+
+// refuseConn answers a connection, whatever it sends, and closes it.
+func (g *Gateway) refuseConn(ctx context.Context, nc net.Conn, p *peer) {
+	defer nc.Close()
+	x := request{start: time.Now()}
+	x.unreadable()
+	e := g.refusal(ctx, &x, errTooManyConnections())
+	_ = nc.SetWriteDeadline(time.Now().Add(lingerTime))
+	c := &client{Conn: nc, cfg: &g.cfg}
+	if _, err := c.Write(x.appendRefusal(nil, e, false)); err == nil {
+		linger(c, make([]byte, 4<<10))
+	}
+	g.account(ctx, &x, p, time.Now())
+}
+
+// warnRefused logs a refused connection, at most once per warnEvery.
+func (g *Gateway) warnRefused(ctx context.Context, v clientlimit.Verdict, p *peer) {
+	now := time.Now().UnixNano()
+	last := g.warned.Load()
+	if now-last < int64(warnEvery) || !g.warned.CompareAndSwap(last, now) {
+		return
+	}
+	setting, limit := "SVC_MAX_CONNECTIONS", g.cfg.MaxConns
+	if v == clientlimit.TooManyOfOne {
+		setting, limit = "SVC_MAX_CONNECTIONS_PER_CLIENT", g.cfg.MaxConnsPerClient
+	}
+	g.cfg.Logger.WarnContext(ctx, "connection limit reached; refusing connections", "setting", setting, "limit", limit, "client", p.ip)
+}
+
+// leave ends the count of an admitted connection.
+func (g *Gateway) leave(p *peer) { g.clients.Leave(p.key) }
+
+// Connections is the number of open connections of clients.
+func (g *Gateway) Connections() int { return g.clients.Count() }
+
+// isFull reports whether the runtime u serves as many requests and websockets as it
+// may, the caller's claim included.
+func (g *Gateway) isFull(u *upstream) bool {
+	return u.count()+u.tunnels.Load() > int64(g.cfg.MaxConnsPerVersion)
+}
+
+func errTooManyConnections() *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "the server has too many open connections").After(retrySoon)
+}
+
+func errVersionBusy(v *version) *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "version %s of %s serves too many requests at the same time", v.ref.Version, v.ref.Project).
+		After(retrySoon)
+}
+
+// some returns at most n elements of a set, in random order.
+func some[T comparable](set map[T]struct{}, n int) []T {
+	list := make([]T, 0, min(n, len(set)))
+	for v := range set {
+		if len(list) == n {
+			break
+		}
+		list = append(list, v)
+	}
+	return slices.Clip(list)
+}
