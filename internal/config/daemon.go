@@ -26,6 +26,7 @@ type Daemon struct {
 	SchemePreview    string
 	SchemeProd       string
 	PreviewTemplate  string
+	Compression      bool
 	Clients          Clients
 
 	DataDir         string

@@ -114,9 +114,18 @@ func network() []Setting {
 	}
 }
 
+// compression is the setting of the gateway's own encodings.
+func compression() Setting {
+	return Setting{
+		Env: "SVC_COMPRESSION", Default: "1", Help: "whether the gateway compresses text of at least 1 KB with zstd, br or gzip for clients that accept it",
+		parse: func(d *Daemon, v string) (err error) { d.Compression, err = boolean(v); return err },
+	}
+}
+
 // clients are the limits for slow and for many clients.
 func clients() []Setting {
 	return []Setting{
+		compression(),
 		{
 			Env: "SVC_CLIENT_TIMEOUT", Default: "60s", Help: "time without a byte after which a client is disconnected that sends a body or reads a response, 1s to 1h; also the limit for a websocket handshake",
 			parse: func(d *Daemon, v string) (err error) {

@@ -36,7 +36,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		Observer: observer{d.metrics, d.requestLog}, VerifySecret: d.verify.Secret,
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
-		ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
+		Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
 	if d.supervisor, err = supervisor.New(d.supervisorConfig(c)); err != nil {
 		return err

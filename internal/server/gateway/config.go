@@ -77,6 +77,9 @@ type Config struct {
 	// restarted after a wait. It must not block. May be nil.
 	Asked func(ref svc.Ref)
 
+	// Compress makes the gateway compress text for clients that accept it.
+	Compress bool
+
 	HoldTimeout   time.Duration
 	StartWait     time.Duration
 	IdleTimeout   time.Duration

@@ -26,9 +26,10 @@ type Gateway struct {
 	closing    atomic.Bool
 	closed     chan struct{} // closed when Shutdown begins
 
-	clients  *clientlimit.Gate // counts the clients' connections
-	refusals chan struct{}     // one element per refused connection that is answered
-	warned   atomic.Int64      // unix nanoseconds of the last warning about refused connections
+	clients     *clientlimit.Gate // counts the clients' connections
+	refusals    chan struct{}     // one element per refused connection that is answered
+	compressors compressors
+	warned      atomic.Int64 // unix nanoseconds of the last warning about refused connections
 
 	mu        sync.Mutex // for changes of the table, and the fields below
 	listeners map[net.Listener]struct{}

@@ -18,6 +18,7 @@ type meta struct {
 	verify      []byte
 	route       []byte // RouteHeader
 	accept      []byte
+	encodings   []byte // Accept-Encoding
 	https       bool
 	host        []byte        // X-Forwarded-Host
 	xff         []byte        // X-Forwarded-For as received from a trusted peer; owned
@@ -49,6 +50,8 @@ func (x *request) inspectField(f *http1.Field, p *peer) bool {
 	case 'a':
 		if http1.EqualFold(name, "accept") {
 			m.accept = f.Value
+		} else if http1.EqualFold(name, "accept-encoding") {
+			m.encodings = f.Value
 		}
 		return false
 	case 'c':

@@ -35,6 +35,8 @@ func (c *conn) relay(ctx context.Context, x *exchange) bool {
 		return c.upgrade(ctx, x)
 	}
 	x.status = x.resp.Status
+	c.g.startCompressing(&x.request)
+	defer c.g.endCompressing(&x.request)
 	from, to := x.framing()
 	keep := x.req.KeepsAlive() && to != byClose && !c.g.closing.Load()
 	x.out = x.appendResponse(x.out[:0], to, keep)
@@ -65,8 +67,10 @@ func (x *request) framing() (from, to framing) {
 		return noBody, noBody
 	case x.resp.Chunked:
 		from = byChunks
-	case x.resp.Length >= 0:
+	case x.resp.Length >= 0 && x.compressor == nil:
 		return byLength, byLength
+	case x.resp.Length >= 0:
+		return byLength, byChunks
 	default:
 		from = byClose
 	}
@@ -83,6 +87,9 @@ func (c *conn) relayBody(x *exchange, from, to framing) (whole bool, err error) 
 	case noBody:
 		return rest == 0, c.send(x, x.out)
 	case byLength:
+		if x.compressor != nil {
+			return c.relayStream(x, from, to)
+		}
 		return c.relayLength(x)
 	case byChunks, byClose:
 		return c.relayStream(x, from, to)
@@ -131,6 +138,7 @@ func (c *conn) move(x *exchange, left int64) (int64, error) {
 // relayStream sends a body without a length, each piece when it arrives.
 func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error) {
 	var dec http1.Chunked
+	left := x.resp.Length
 	n := copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
 	p := piece{head: x.out, chunk: to == byChunks}
 	for {
@@ -143,6 +151,13 @@ func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error
 			}
 			p.last, p.trailer, extra = dec.Done(), dec.Trailer, used < n
 		}
+		if from == byLength {
+			extra = int64(n) > left
+			p.data = int(min(int64(n), left))
+			left -= int64(p.data)
+			p.last = left == 0
+		}
+		p.full = n == bufferSize
 		if err := c.sendPiece(x, p); err != nil {
 			return false, err
 		}
@@ -166,12 +181,16 @@ type piece struct {
 	head    []byte
 	data    int
 	chunk   bool // frame the data as a chunk
+	full    bool // more data is probably available already
 	last    bool
 	trailer []byte
 }
 
 // sendPiece sends a piece in one write.
 func (c *conn) sendPiece(x *exchange, p piece) error {
+	if x.compressor != nil {
+		return c.sendCompressed(x, p)
+	}
 	out := x.buf[headroom : headroom+p.data]
 	if p.chunk {
 		out = frameChunk(x.buf, p.data, p.last, p.trailer)
@@ -184,6 +203,47 @@ func (c *conn) sendPiece(x *exchange, p piece) error {
 		return nil
 	}
 	return c.send(x, out)
+}
+
+// sendCompressed compresses a piece and sends what the compressor has written.
+func (c *conn) sendCompressed(x *exchange, p piece) error {
+	z := x.compressor
+	if err := z.add(x.buf[headroom:headroom+p.data], !p.full, p.last); err != nil {
+		return err
+	}
+	x.out = append(x.out[:0], p.head...)
+	if z.out.Len() > 0 {
+		x.out = append(http1.AppendChunkSize(x.out, z.out.Len()), z.out.Bytes()...)
+		x.out = append(x.out, '\r', '\n')
+	}
+	if p.last {
+		x.out = append(append(append(x.out, "0\r\n"...), p.trailer...), '\r', '\n')
+	}
+	z.out.Reset()
+	if len(x.out) == 0 {
+		return nil
+	}
+	return c.send(x, x.out)
+}
+
+// startCompressing chooses how the body of the response is sent.
+func (g *Gateway) startCompressing(x *request) {
+	x.compressor, x.vary = nil, false
+	if !g.cfg.Compress {
+		return
+	}
+	var e encoding
+	if e, x.vary = x.encode(); e != identity {
+		x.compressor = g.compressors.get(e)
+	}
+}
+
+// endCompressing ends what startCompressing began.
+func (g *Gateway) endCompressing(x *request) {
+	if x.compressor != nil {
+		g.compressors.put(x.compressor)
+		x.compressor = nil
+	}
 }
 
 // breakOff records a response that ended early. A response that is framed by the
@@ -218,7 +278,15 @@ func (c *conn) finishRequest(x *exchange, keep bool) bool {
 // appendResponse appends the head for the client: the worker's fields without those
 // that end at this hop, and the gateway's fields.
 func (x *request) appendResponse(b []byte, to framing, keep bool) []byte {
-	b = appendFields(appendStatus(b, &x.resp), &x.resp)
+	b = appendStatus(b, &x.resp)
+	if x.compressor != nil {
+		b = appendEncoded(b, &x.resp, x.compressor.encoding)
+	} else {
+		b = appendFields(b, &x.resp)
+	}
+	if x.vary && !varies(&x.resp) {
+		b = append(b, "Vary: Accept-Encoding\r\n"...)
+	}
 	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
 	b = append(b, '\r', '\n')
 	if x.resp.Get("x-request-id") == nil {

@@ -31,6 +31,9 @@ type request struct {
 	meta  meta
 	claim claim
 
+	compressor *compressor // of the response's body, nil to send it unchanged
+	vary       bool        // the response depends on Accept-Encoding
+
 	status  int    // of the response
 	errCode string // of a response of the gateway itself
 }

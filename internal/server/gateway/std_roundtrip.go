@@ -122,6 +122,8 @@ func (x *stdExchange) interim() error {
 func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	defer x.claim.release()
 	x.status = x.resp.Status
+	x.e.startCompressing(&x.request)
+	defer x.e.endCompressing(&x.request)
 	from, to := x.framing()
 	keep := x.req.KeepsAlive() && to != byClose && !x.e.closing.Load()
 	err := x.setHeader(x.appendResponse(nil, to, keep))
@@ -154,8 +156,8 @@ func (x *stdExchange) relayBody(to framing) error {
 			}
 		}
 		n, err := x.answer.Body.Read(buf)
-		if n > 0 {
-			if _, err := x.w.Write(buf[:n]); err != nil {
+		if n > 0 || err == io.EOF {
+			if err := x.sendPiece(buf[:n], err == io.EOF); err != nil {
 				return err
 			}
 		}
@@ -166,6 +168,22 @@ func (x *stdExchange) relayBody(to framing) error {
 			return err
 		}
 	}
+}
+
+// sendPiece sends a piece of the body, compressed if that was chosen.
+func (x *stdExchange) sendPiece(b []byte, last bool) error {
+	if z := x.compressor; z != nil {
+		if err := z.add(b, x.in.Buffered() == 0, last); err != nil {
+			return err
+		}
+		b = z.out.Bytes()
+		defer z.out.Reset()
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	_, err := x.w.Write(b)
+	return err
 }
 
 // trailers forwards the trailer section without the fields that are not allowed in

@@ -1,0 +1,118 @@
+package gateway
+
+import (
+	"bytes"
+	"io"
+	"sync"
+
+	"github.com/andybalholm/brotli"
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// maxCompressors is the maximum number of responses that are compressed at the same
+	// time, each with up to 2 MB of memory. Further ones are sent as the worker made
+	// them.
+	maxCompressors = 128
+	// brotliLevel and gzipLevel are the levels for responses that are compressed once
+	// per request: higher ones cost more time than they save on the network.
+	brotliLevel = 2
+	gzipLevel   = 5
+	// windowBits is the size of the window of brotli and zstd, as a power of two.
+	windowBits = 18
+)
+
+// compressor compresses one response. Its output collects in out.
+type compressor struct {
+	encoding encoding
+	out      bytes.Buffer
+	w        writeFlusher
+}
+
+// writeFlusher is what the three libraries have in common.
+type writeFlusher interface {
+	io.WriteCloser
+	Flush() error
+	Reset(w io.Writer)
+}
+
+// zstdWriter adapts zstd to writeFlusher.
+type zstdWriter struct{ *zstd.Encoder }
+
+func (z zstdWriter) Reset(w io.Writer) { z.Encoder.Reset(w) }
+
+// compressors is a pool of compressors. The zero value is ready to use.
+type compressors struct {
+	mu   sync.Mutex
+	used int
+	free [encodings][]*compressor
+}
+
+// get returns a compressor, nil if maxCompressors are in use.
+func (p *compressors) get(e encoding) *compressor {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.used == maxCompressors {
+		return nil
+	}
+	p.used++
+	if n := len(p.free[e]); n > 0 {
+		c := p.free[e][n-1]
+		p.free[e] = p.free[e][:n-1]
+		return c
+	}
+	return newCompressor(e)
+}
+
+// keptCompressors is the number of unused compressors of one encoding that are kept.
+const keptCompressors = 8
+
+// put returns a compressor.
+func (p *compressors) put(c *compressor) {
+	c.out.Reset()
+	c.w.Reset(&c.out)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.used--
+	if len(p.free[c.encoding]) < keptCompressors {
+		p.free[c.encoding] = append(p.free[c.encoding], c)
+	}
+}
+
+func newCompressor(e encoding) *compressor {
+	c := &compressor{encoding: e}
+	switch e {
+	case zstandard:
+		enc, err := zstd.NewWriter(&c.out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<windowBits),
+			zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedDefault))
+		if err != nil {
+			panic("gateway: zstd: " + err.Error()) // the options are constants
+		}
+		c.w = zstdWriter{enc}
+	case brotlied:
+		c.w = brotli.NewWriterOptions(&c.out, brotli.WriterOptions{Quality: brotliLevel, LGWin: windowBits})
+	case identity, gzipped, encodings:
+		enc, err := gzip.NewWriterLevel(&c.out, gzipLevel)
+		if err != nil {
+			panic("gateway: gzip: " + err.Error()) // the level is a constant
+		}
+		c.w = enc
+	}
+	return c
+}
+
+// add compresses a piece of the body. flush makes all of it available in out; last ends
+// the body.
+func (c *compressor) add(data []byte, flush, last bool) error {
+	if _, err := c.w.Write(data); err != nil {
+		return err
+	}
+	switch {
+	case last:
+		return c.w.Close()
+	case flush:
+		return c.w.Flush()
+	}
+	return nil
+}
