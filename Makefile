@@ -84,6 +84,7 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run Order -v -timeout 0 ./internal/host/binding/all -order.requests 10000 -order.kills 50
 	go test -run Differential -v -timeout 0 ./internal/server/gateway -differential.duration $(TORTURE) -differential.seed 0
 	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)
+	go test -run UnderAttack -v -timeout 0 -tags e2e ./internal/test/e2e -attack.bodies 5000 -attack.readers 2000 -attack.duration 60s -attack.p99 250ms
 
 .PHONY: test-power
 test-power: ## cut the power of the embedded store's filesystem, ext4 and XFS (needs root)
