@@ -20,6 +20,7 @@ const (
 	CodeBuildFailed        = "build_failed"
 	CodeBuildCommandFailed = "build_command_failed"
 	CodeDevRunning         = "dev_running"
+	CodeFileExists         = "file_exists"
 	CodeBrowserMissing     = "browser_missing"
 	CodeVarsInvalid        = "vars_invalid"
 )
@@ -45,5 +46,6 @@ var clientCodes = []CodeInfo{
 	{CodeBuildCommandFailed, []Kind{Unprocessable}, "The build command of the project failed.", "Read its output."},
 	{CodeVarsInvalid, []Kind{Unprocessable}, "A file of variables is invalid.", "Correct the line that the error names."},
 	{CodeBrowserMissing, []Kind{Unprocessable}, "No program was found that opens a URL.", "Open the address by hand, or set BROWSER."},
+	{CodeFileExists, []Kind{Conflict}, "A file that the command would write exists already.", "Name another directory, or move the file away."},
 	{CodeDevRunning, []Kind{Conflict}, "Watch mode runs in the directory already.", "Use the running one, or stop it first."},
 }
