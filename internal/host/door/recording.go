@@ -61,8 +61,9 @@ func (r *recording) over() bool {
 	}
 }
 
+// add records a line unless it belongs to a request: ids of events begin with "~".
 func (r *recording) add(l workerd.LogLine) {
-	if r.over() {
+	if r.over() || l.ID != "" && l.ID[0] != '~' {
 		return
 	}
 	if l.Time.IsZero() {

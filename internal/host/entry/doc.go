@@ -4,6 +4,10 @@
 // event calls can tell it from the other events of the isolate. The order of the calls
 // to bindings depends on that (ADR 11).
 //
+// Lines of the console, and the exception that an Invocation ends with, get its id (console.js
+// says how): the name of the request that the gateway put into traceparent, or "~" and a
+// number. It is read when a line is printed, so an event without lines does not pay for it.
+//
 // The worker does not notice the entry module: its exports are those of the main module,
 // its classes are the same objects, and an object with handlers keeps its this. Handlers
 // that are fields of an instance, and handlers of frozen prototypes, run without an

@@ -1,5 +1,6 @@
-// The entry module. The two lines above import the worker's main module as worker.
+// The entry module. The lines above load svc:console, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
+import { report } from "svc:console";
 import { Invocation, current, run } from "svc:context";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
@@ -10,8 +11,21 @@ const BASES = [Object.prototype, DurableObject.prototype, WorkerEntrypoint.proto
 
 // begin calls f as a new invocation. A call within an invocation is a part of it.
 const begin = {
-  apply: (f, self, args) => (current() === undefined ? run(new Invocation(args[0]), apply, f, self, args) : apply(f, self, args)),
+  apply: (f, self, args) => (current() === undefined ? run(new Invocation(args[0]), invoke, f, self, args) : apply(f, self, args)),
 };
+
+// invoke calls f and logs the exception that it ends with, if any.
+function invoke(f, self, args) {
+  let result;
+  try {
+    result = apply(f, self, args);
+  } catch (e) {
+    report(e);
+    throw e;
+  }
+  if (result instanceof Promise) result.then(undefined, report);
+  return result;
+}
 
 // handlers is an exported object whose handlers are invocations.
 function handlers(object) {

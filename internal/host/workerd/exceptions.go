@@ -30,6 +30,8 @@ const (
 const ofCache = "bootstrap compile cache failed its compatibility check"
 
 var (
+	// ownFrame is a frame of a module of the platform.
+	ownFrame = regexp.MustCompile(`\n    at [^\n]*\b(?:svc-entry\.js|svc-internal:\w+|svc:\w+):\d+:\d+\)?`)
 	// location is a C++ or Rust source position and KJ's "failed: ".
 	location = regexp.MustCompile(`^(e = )?\S+:\d+: (failed: )?`)
 	// jsError is a JavaScript error as KJ carries it.
@@ -44,6 +46,9 @@ var (
 func (p *LogParser) runtimeLine(entry LogLine) (LogLine, bool) {
 	if rest, ok := strings.CutPrefix(entry.Message, ofV8); ok {
 		_, entry.Message = cutAny(rest, "; stack = ", "; exception = ")
+		if p.seen.takeOwn(entry.Message) {
+			return LogLine{}, false
+		}
 		p.seen.add(seenException{text: entry.Message})
 		return exception(entry), true
 	}
@@ -74,12 +79,14 @@ func (p *LogParser) contextLine(entry LogLine, account string, abort bool) (LogL
 		return LogLine{}, false // a client that hung up, or told before
 	}
 	entry.Message = message
-	p.seen.add(seenException{message, true, abort})
+	p.seen.add(seenException{text: message, context: true, abort: abort})
 	return exception(entry), true
 }
 
+// exception makes entry an exception, without the frames of the platform's own modules.
 func exception(entry LogLine) LogLine {
 	entry.Level, entry.Source = "error", SourceException
+	entry.Message = ownFrame.ReplaceAllString(entry.Message, "")
 	return entry
 }
 
@@ -117,6 +124,7 @@ type seenException struct {
 	text    string
 	context bool // the context's account was given or dropped
 	abort   bool // so was that of its abort, which comes after it
+	own     bool // package entry told of it, and V8's account is still to come
 }
 
 func (s *exceptions) add(e seenException) {
@@ -124,6 +132,18 @@ func (s *exceptions) add(e seenException) {
 		s.list = slices.Delete(s.list, 0, 1)
 	}
 	s.list = append(s.list, e)
+}
+
+// takeOwn reports whether package entry told of the exception that V8's account tells of.
+func (s *exceptions) takeOwn(account string) bool {
+	headline, _, _ := strings.Cut(account, "\n    at ")
+	for i := range s.list {
+		if e := &s.list[i]; e.own && strings.Contains(e.text, headline) {
+			e.own = false
+			return true
+		}
+	}
+	return false
 }
 
 // told reports whether the context's account, or that of its abort, tells of an

@@ -30,6 +30,7 @@ type LogLine struct {
 	Level   string
 	Message string
 	Source  Source
+	ID      string // of the invocation; "" if unknown
 }
 
 // MaxLogLine is how much of one printed line is kept, in bytes; the rest is
@@ -100,7 +101,7 @@ func (p *LogParser) Parse(line []byte) (LogLine, bool) {
 	}
 	entry := LogLine{Time: raw.time(), Level: raw.Level, Message: raw.Message, Source: SourceConsole}
 	if raw.Source == "" {
-		return entry, true
+		return p.workerLine(entry), true
 	}
 	return p.runtimeLine(entry)
 }
@@ -132,4 +133,30 @@ func (r rawLine) time() time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
+}
+
+// The marks of package entry around the id of an invocation, before a line's text.
+const (
+	markID        = "\x1e"
+	markText      = '\x1e'
+	markValue     = '\x1d'
+	markException = '\x1f'
+)
+
+// workerLine takes the id of the invocation from a line of the worker.
+func (p *LogParser) workerLine(entry LogLine) LogLine {
+	rest, ok := strings.CutPrefix(entry.Message, markID)
+	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException}))
+	if !ok || i < 0 {
+		return entry
+	}
+	entry.ID, entry.Message = rest[:i], rest[i+1:]
+	switch rest[i] {
+	case markValue:
+		entry.Message = strings.TrimPrefix(entry.Message, " ")
+	case markException:
+		p.seen.add(seenException{text: entry.Message, own: true})
+		return exception(entry)
+	}
+	return entry
 }

@@ -57,7 +57,7 @@ func (l *logbook) fail(err error) {
 // Write appends a line that workerd printed. Its time is the present: the clock of a
 // worker stands still while it computes.
 func (l *logbook) Write(line workerd.LogLine) {
-	l.write(&svc.LogLine{Level: line.Level, Source: string(line.Source), Message: line.Message})
+	l.write(&svc.LogLine{Level: line.Level, Source: string(line.Source), Message: line.Message, RequestID: line.ID})
 }
 
 func (l *logbook) write(line *svc.LogLine) {

@@ -22,3 +22,6 @@ func (l layout) logs() string        { return l.data.sub("logs") }
 func (l layout) versionLogs(ref svc.Ref) string {
 	return filepath.Join(l.logs(), ref.Project, ref.Version)
 }
+
+// bundle is where deploy unpacks the bundle of a version.
+func (l layout) bundle(ref svc.Ref) string { return filepath.Join(l.cache(), ref.Project, ref.Version) }

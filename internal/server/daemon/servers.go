@@ -42,7 +42,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		return nil, err
 	}
 	deployToken, adminToken := d.tokens()
-	d.logs = logs.New(d.dirs.versionLogs)
+	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
 	return httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry,
 		Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,

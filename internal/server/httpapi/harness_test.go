@@ -58,7 +58,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	h.fakes.logs = t.TempDir()
 	metrics := obs.NewMetrics(obs.BuildInfo())
 	d := httpapi.Deps{
-		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir), Data: h.fakes, Events: h.fakes,
+		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes,
 		DataPatterns: binding.Patterns(all.Kinds()),
 		Routes:       h.fakes, Runtimes: h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
 		Logger: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

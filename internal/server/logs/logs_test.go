@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -31,7 +32,7 @@ func newBook(t *testing.T, o ring.Options) *book {
 	t.Helper()
 	b := &book{t: t, dir: t.TempDir(), at: time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)}
 	dir := func(svc.Ref) string { return b.dir }
-	b.requests, b.service = logs.NewRecorder(dir, slog.New(slog.DiscardHandler)), logs.New(dir)
+	b.requests, b.service = logs.NewRecorder(dir, slog.New(slog.DiscardHandler)), logs.New(dir, dir)
 	var err error
 	if b.worker, err = ring.Open(b.dir, svc.LogsOfWorker, o); err != nil {
 		t.Fatal(err)
@@ -224,11 +225,29 @@ func TestFollow(t *testing.T) {
 		t.Error(err)
 	}
 	failed := errors.New("gone")
-	follower := logs.New(func(svc.Ref) string { return b.dir })
+	dir := func(svc.Ref) string { return b.dir }
+	follower := logs.New(dir, dir)
 	err := follower.Follow(t.Context(), target, svc.LogQuery{Tail: 10}, func(svc.LogEntry) error { return failed }, func() error { return nil })
 	if !errors.Is(err, failed) {
 		t.Error(err)
 	}
+}
+
+// TestStacks: frames are mapped to the sources; what has no map, or is no frame, stays.
+func TestStacks(t *testing.T) {
+	t.Parallel()
+	b := newBook(t, bigRing())
+	if err := os.Mkdir(filepath.Join(b.dir, "sourcemaps"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	// Line 2, column 3 of index.js is line 10, column 5 of src/index.ts.
+	source := `{"version":3,"sources":["src/index.ts"],"mappings":";EASI","names":[]}`
+	if err := os.WriteFile(filepath.Join(b.dir, "sourcemaps", "index.js.map"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	b.print("", "error", "throw Error: index.js:2:3\n    at f (index.js:2:4)\n    at async file:///bundle/index.js:2:3\n    at other.js:2:3\n    at x (../index.js:2:3)\n    at y (index.js:1:1)")
+	b.flush()
+	b.want(svc.LogQuery{Tail: 1}, "throw Error: index.js:2:3\n    at f (src/index.ts:10:5)\n    at async src/index.ts:10:5\n    at other.js:2:3\n    at x (../index.js:2:3)\n    at y (index.js:1:1)")
 }
 
 // TestRecorderWithoutDirectory: a version that never ran, or was destroyed, has no log.
@@ -239,7 +258,8 @@ func TestRecorderWithoutDirectory(t *testing.T) {
 	r.Record(ref, &svc.LogLine{Source: svc.LogRequest})
 	r.Close()
 	r.Record(ref, &svc.LogLine{Source: svc.LogRequest})
-	page, err := logs.New(func(svc.Ref) string { return dir }).Read(t.Context(), ref, svc.LogQuery{Tail: 1})
+	none := func(svc.Ref) string { return dir }
+	page, err := logs.New(none, none).Read(t.Context(), ref, svc.LogQuery{Tail: 1})
 	if err != nil || len(page.Entries) != 0 {
 		t.Errorf("%+v, %v", page, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/ring"
+	"github.com/svcctl/svcctl/internal/lib/sourcemap"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -18,14 +19,16 @@ const (
 
 // Service reads the logs of versions.
 type Service struct {
-	dir    func(svc.Ref) string
-	once   sync.Once
-	closed chan struct{}
+	dir     func(svc.Ref) string
+	sources *sources
+	once    sync.Once
+	closed  chan struct{}
 }
 
-// New makes a Service for versions whose log directory is dir(ref).
-func New(dir func(svc.Ref) string) *Service {
-	return &Service{dir: dir, closed: make(chan struct{})}
+// New makes a Service for versions whose log directory is dir(ref), and whose bundle is
+// unpacked in bundle(ref), with the source maps that apply to stacks.
+func New(dir, bundle func(svc.Ref) string) *Service {
+	return &Service{dir: dir, sources: &sources{bundle: bundle, maps: map[string]*sourcemap.Map{}}, closed: make(chan struct{})}
 }
 
 // Stop ends all followers.
@@ -142,16 +145,17 @@ func cursorOf(q svc.LogQuery, ref svc.Ref) svc.LogQuery {
 
 // view reads the entries of a version that a query selects.
 type view struct {
-	ref    svc.Ref
-	merge  *merge
-	filter *filter
+	ref     svc.Ref
+	merge   *merge
+	filter  *filter
+	sources *sources
 }
 
 func (s *Service) open(ref svc.Ref, q svc.LogQuery) (*view, error) {
 	if err := Check(q); err != nil {
 		return nil, err
 	}
-	v := &view{ref: ref, filter: newFilter(q)}
+	v := &view{ref: ref, filter: newFilter(q), sources: s.sources}
 	tail := q.Tail
 	if !v.filter.plain() {
 		tail = 0
@@ -199,6 +203,7 @@ func (v *view) next() (list []svc.LogEntry, ok bool, err error) {
 	}
 	cursor := v.merge.position().cursor()
 	for _, l := range lines {
+		l.Message = v.sources.apply(v.ref, l.Message)
 		list = append(list, svc.LogEntry{LogLine: l, Version: v.ref.Version, Cursor: cursor})
 	}
 	return list, true, nil

@@ -209,11 +209,15 @@ func get(ctx context.Context, socket, path string) (int, string, error) {
 	return fetch(ctx, c, "http://worker.test"+path)
 }
 
+// requestID is how the requests for a path are named, as the gateway names each request.
+func requestID(path string) string { return fmt.Sprintf("%016x", len(path)) }
+
 func fetch(ctx context.Context, c *http.Client, url string) (int, string, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return 0, "", err
 	}
+	req.Header.Set("traceparent", "00-0af7651916cd43dd8448eb211c80319c-"+requestID(req.URL.Path)+"-00")
 	res, err := c.Do(req)
 	if err != nil {
 		return 0, "", err
@@ -280,7 +284,8 @@ func runDaemon(ctx context.Context, args []string) error {
 // logTail returns the last n entries of the log of spec's version.
 func logTail(t *testing.T, spec svc.RuntimeSpec, n int) []svc.LogLine {
 	t.Helper()
-	page, err := logs.New(func(svc.Ref) string { return spec.Local.LogDir }).Read(t.Context(), spec.Ref, svc.LogQuery{Tail: n})
+	dir := func(svc.Ref) string { return spec.Local.LogDir }
+	page, err := logs.New(dir, dir).Read(t.Context(), spec.Ref, svc.LogQuery{Tail: n})
 	if err != nil {
 		t.Error(err)
 	}

@@ -1,0 +1,63 @@
+// Loaded before the worker's modules: a line of the console gets the id of the invocation
+// that prints it. workerd writes it to stdout as
+//
+//   U+001E id U+001E text   a line whose first argument is a string
+//   U+001E id U+001D text   another line; workerd puts a space before text
+//   U+001E id U+001F text   an exception that the worker did not catch
+import { current } from "svc-internal:context";
+
+const { apply } = Reflect;
+const print = console.error;
+const boot = Math.random().toString(36).slice(2, 8);
+let last = 0;
+
+// idOf names an invocation: a request by the parent in its traceparent, which the gateway
+// sets for each request, anything else by a number. It is read when a line needs it.
+function idOf(invocation) {
+  if (invocation.id === undefined) {
+    let trace;
+    try {
+      trace = invocation.event?.headers?.get?.("traceparent");
+    } catch {} // an argument of the worker's own kind
+    const named = typeof trace === "string" && trace.length >= 55;
+    invocation.id = named ? trace.slice(36, 52) : `~${boot}${(++last).toString(36)}`;
+  }
+  return invocation.id;
+}
+
+for (const level of ["debug", "log", "info", "warn", "error"]) {
+  console[level] = new Proxy(console[level], {
+    apply(native, self, args) {
+      const invocation = current();
+      if (invocation !== undefined) {
+        const mark = `\x1e${idOf(invocation)}`;
+        if (typeof args[0] === "string") args[0] = `${mark}\x1e${args[0]}`;
+        else args.unshift(`${mark}\x1d`);
+      }
+      return apply(native, self, args);
+    },
+  });
+}
+
+const MAX = 16_384; // characters of an exception
+
+// textOf is an exception as a line of the log. It runs getters of the worker, which may throw.
+function textOf(e) {
+  if (!(e instanceof Error)) return String(e);
+  const stack = String(e.stack);
+  const frames = stack.indexOf("\n    at ");
+  return String(e) + (frames < 0 ? "" : stack.slice(frames));
+}
+
+// report logs an exception that ended the invocation that runs.
+export function report(e) {
+  const invocation = current();
+  if (invocation === undefined) return;
+  let text;
+  try {
+    text = textOf(e).slice(0, MAX);
+  } catch {
+    text = "an exception without a text";
+  }
+  print(`\x1e${idOf(invocation)}\x1f${text}`);
+}
