@@ -49,6 +49,10 @@ const (
 	Data     ModuleType = "data"
 	Wasm     ModuleType = "wasm"
 	JSON     ModuleType = "json"
+	// Script is a main module in service-worker format: it registers its handlers with
+	// addEventListener, finds variables and bindings among the globals, and gets other
+	// modules with require.
+	Script ModuleType = "script"
 )
 
 // File is a file of the bundle by its path in it.

@@ -23,7 +23,7 @@ var (
 	tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 	hashPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-	moduleTypes   = []ModuleType{ESModule, CommonJS, Text, Data, Wasm, JSON}
+	moduleTypes   = []ModuleType{ESModule, CommonJS, Text, Data, Wasm, JSON, Script}
 	reservedNames = []string{svc.EnvProjectID, svc.EnvVersionID}
 )
 
@@ -67,7 +67,7 @@ func (p *problems) modules(m Manifest) {
 			p.add(at+"/name", svc.CodeManifestInvalid, "the module name %q %s", mod.Name, why)
 		}
 		if !slices.Contains(moduleTypes, mod.Type) {
-			p.add(at+"/type", svc.CodeModuleTypeUnknown, "the module %q has the unknown type %q; want esm, commonjs, text, data, wasm or json", mod.Name, mod.Type)
+			p.add(at+"/type", svc.CodeModuleTypeUnknown, "the module %q has the unknown type %q; want esm, commonjs, text, data, wasm, json or script", mod.Name, mod.Type)
 		}
 		p.content(at, mod.SHA256, mod.Size)
 	}
@@ -82,8 +82,13 @@ func (p *problems) main(m Manifest) {
 	case len(m.Modules) == 0: // reported by modules
 	case i < 0:
 		p.add("/main", svc.CodeManifestInvalid, "the entry module %q is not among the modules", m.Main)
-	case m.Modules[i].Type != ESModule:
-		p.add("/main", svc.CodeManifestInvalid, "the entry module %q is of type %q and must be esm", m.Main, m.Modules[i].Type)
+	case m.Modules[i].Type != ESModule && m.Modules[i].Type != Script:
+		p.add("/main", svc.CodeManifestInvalid, "the entry module %q is of type %q and must be esm or script", m.Main, m.Modules[i].Type)
+	}
+	for i, mod := range m.Modules {
+		if mod.Type == Script && mod.Name != m.Main {
+			p.add("/modules/"+strconv.Itoa(i)+"/type", svc.CodeManifestInvalid, "the module %q is of type script, which only the entry module may be", mod.Name)
+		}
 	}
 }
 

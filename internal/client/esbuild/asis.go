@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
@@ -41,21 +42,28 @@ func (b *builder) asIs(ctx context.Context) (Result, error) {
 	if err := b.checkImports(meta); err != nil {
 		return Result{}, err
 	}
+	if len(meta.exports()) == 0 && registersHandlers(content) {
+		main.Type = bundle.Script
+	}
 	b.files[b.req.Entry] = true
 	return b.result(main, nil, nil), nil
 }
 
 // parseOptions parse every script and resolve nothing.
 func (b *builder) parseOptions() api.BuildOptions {
-	entries := []string{b.req.Entry}
+	files := []string{b.req.Entry}
 	for file, name := range b.additional {
 		if isScript(b.collected[name].Type) {
-			entries = append(entries, file)
+			files = append(files, file)
 		}
 	}
-	slices.Sort(entries[1:])
+	slices.Sort(files[1:])
+	entries := make([]api.EntryPoint, len(files))
+	for i, file := range files { // a.js and a.cjs would both become a.js
+		entries[i] = api.EntryPoint{InputPath: file, OutputPath: strconv.Itoa(i)}
+	}
 	return api.BuildOptions{
-		AbsWorkingDir: b.req.Dir, EntryPoints: entries, Outdir: filepath.Join(b.req.Dir, "out"), AllowOverwrite: true,
+		AbsWorkingDir: b.req.Dir, EntryPointsAdvanced: entries, Outdir: filepath.Join(b.req.Dir, "out"), AllowOverwrite: true,
 		Bundle: true, Format: api.FormatESModule, Target: api.ESNext, Metafile: true, LogLevel: api.LogLevelSilent,
 		Plugins: []api.Plugin{{Name: "parse", Setup: func(p api.PluginBuild) {
 			p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {

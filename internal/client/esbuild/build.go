@@ -86,7 +86,7 @@ func readMeta(text string) (meta, error) {
 func (m meta) files(dir string) []string {
 	var files []string
 	for name := range m.Inputs {
-		if !strings.HasPrefix(name, requiredBuiltin+":") && !strings.HasPrefix(name, requiredModule+":") && !strings.HasPrefix(name, "(disabled):") {
+		if !strings.HasPrefix(name, requiredBuiltin+":") && !strings.HasPrefix(name, requiredModule+":") && !strings.HasPrefix(name, missingBuiltin+":") && !strings.HasPrefix(name, "(disabled):") {
 			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}
@@ -103,7 +103,8 @@ func (m meta) exports() []string {
 	return nil
 }
 
-func (b *builder) mainModule(outputs []api.OutputFile, m meta) (Module, error) {
+// output is the entry module as esbuild wrote it.
+func (b *builder) output(outputs []api.OutputFile) Module {
 	main := Module{Name: b.main, Type: bundle.ESModule}
 	for _, o := range outputs {
 		switch filepath.Ext(o.Path) {
@@ -115,14 +116,17 @@ func (b *builder) mainModule(outputs []api.OutputFile, m meta) (Module, error) {
 			}
 		}
 	}
+	return main
+}
+
+func (b *builder) mainModule(main Module, m meta) (Module, error) {
 	if err := b.checkExports(m.exports()); err != nil {
 		return main, err
 	}
 	return b.withRequire(main)
 }
 
-// checkExports refuses the format of before modules, in which a worker
-// registers itself by addEventListener.
+// checkExports refuses a module without handlers.
 func (b *builder) checkExports(exports []string) error {
 	if len(exports) > 0 {
 		return nil
@@ -159,10 +163,14 @@ func (b *builder) withRequire(main Module) (Module, error) {
 	return main, err
 }
 
-var usesProcess = regexp.MustCompile(`\bprocess\b`)
+// usesProcess and usesPerformance find what may be a global of Node.
+var (
+	usesProcess     = regexp.MustCompile(`\bprocess\b`)
+	usesPerformance = regexp.MustCompile(`\bPerformance(?:Entry|Mark|Measure|Observer|ObserverEntryList|ResourceTiming)?\b`)
+)
 
 func (b *builder) result(main Module, warnings []api.Message, inputs []string) Result {
-	r := Result{Main: main.Name, Modules: []Module{main}, Warnings: describeAll(warnings)}
+	r := Result{Main: main.Name, Modules: []Module{main}, Warnings: append(describeAll(warnings), b.missingWarnings()...)}
 	for _, name := range slices.Sorted(maps.Keys(b.collected)) {
 		if name != main.Name {
 			r.Modules = append(r.Modules, b.collected[name])
@@ -173,6 +181,9 @@ func (b *builder) result(main Module, warnings []api.Message, inputs []string) R
 	}
 	slices.SortFunc(inputs, cmp.Compare)
 	r.Inputs = slices.Compact(inputs)
-	r.Flags = b.support.missing(b.used, usesProcess.Match(main.Content))
+	uses := func(global *regexp.Regexp) bool {
+		return slices.ContainsFunc(r.Modules, func(m Module) bool { return (isScript(m.Type) || m.Type == bundle.Script) && global.Match(m.Content) })
+	}
+	r.Flags = b.support.missing(b.used, uses(usesProcess), uses(usesPerformance))
 	return r
 }

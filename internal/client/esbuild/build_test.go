@@ -260,6 +260,16 @@ func TestNoBundle(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"a": 7.0, "t": "text", "fs": "function"}, answer(t, req, r)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
+	// Two modules whose names differ in their ends alone.
+	req = project(t, files{
+		"src/index.js": `import a from "./a.js"; import b from "./a.cjs"; export default { fetch: () => Response.json({ a, b: b.b }) }`,
+		"src/a.js":     `export default 1`, "src/a.cjs": `exports.b = 2`,
+	})
+	req.NoBundle, req.FindAdditional = true, true
+	req.Rules = []esbuild.Rule{{Type: bundle.ESModule, Globs: []string{"**/*.js"}}, {Type: bundle.CommonJS, Globs: []string{"**/*.cjs"}}}
+	if diff := cmp.Diff(map[string]any{"a": 1.0, "b": 2.0}, answer(t, req, build(t, req))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
 	req = project(t, files{"src/index.ts": `export default {}`})
 	req.NoBundle = true
 	if _, err := esbuild.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "is not JavaScript") {

@@ -22,9 +22,10 @@ type builder struct {
 	additional map[string]string // file to module name, found before bundling
 
 	mu        sync.Mutex
-	used      map[string]bool   // modules of Node
-	collected map[string]Module // by name
-	files     map[string]bool   // of collected modules
+	used      map[string]bool            // modules of Node
+	missing   map[string]map[string]bool // modules of Node that the worker does not have, with the files that import them
+	collected map[string]Module          // by name
+	files     map[string]bool            // of collected modules
 }
 
 func newBuilder(req Request) *builder {
@@ -34,7 +35,7 @@ func newBuilder(req Request) *builder {
 	return &builder{
 		req: req, rules: compileRules(req.Rules), support: supportOf(req.CompatibilityDate, req.CompatibilityFlags),
 		main: mainName(req), additional: map[string]string{},
-		used: map[string]bool{}, collected: map[string]Module{}, files: map[string]bool{},
+		used: map[string]bool{}, missing: map[string]map[string]bool{}, collected: map[string]Module{}, files: map[string]bool{},
 	}
 }
 
@@ -42,6 +43,7 @@ func newBuilder(req Request) *builder {
 func (b *builder) reset() {
 	clear(b.additional)
 	clear(b.used)
+	clear(b.missing)
 	clear(b.collected)
 	clear(b.files)
 }

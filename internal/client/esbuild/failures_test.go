@@ -29,11 +29,9 @@ func TestFailures(t *testing.T) {
 		{"file", files{"src/index.ts": "import './nowhere'; export default {}"}, "", "", []string{`src/index.ts:1:8: Could not resolve "./nowhere"`}},
 		{"two", files{"src/index.ts": "import './a'; import './b'; export default {}"}, "", "", []string{`"./a"`, `"./b"`}},
 		{"bare builtin", files{"src/index.ts": "import fs from 'fs'; export default fs"}, "", "2026-01-01", []string{`Could not resolve "fs"`, "nodejs_compat"}},
-		{"node builtin", files{"src/index.ts": "import fs from 'node:fs'; export default fs"}, "", "2026-01-01", []string{`Could not resolve "node:fs"`, "nodejs_compat"}},
 		{"builtin turned off", files{"src/index.ts": "import fs from 'fs'; export default fs"}, "no_nodejs_compat no_nodejs_compat_v2", "2026-11-01", []string{`Could not resolve "fs"`}},
 		{"bare builtin in v1", files{"src/index.ts": "import p from 'path'; export default p"}, "nodejs_compat", "2024-01-01", []string{`Could not resolve "path"`, "2024-09-23"}},
-		{"new builtin in v1", files{"src/index.ts": "import p from 'node:fs'; export default p"}, "nodejs_compat", "2024-01-01", []string{`Could not resolve "node:fs"`}},
-		{"service worker", files{"src/index.ts": "addEventListener('fetch', () => {})"}, "", "", []string{"src/index.ts exports nothing", "export default"}},
+		{"no handlers", files{"src/index.ts": "console.log('ready')"}, "", "", []string{"src/index.ts exports nothing", "export default"}},
 		{"tsconfig", files{"src/index.ts": "export default {}", "tsconfig.json": `{"extends": "./missing.json"}`}, "", "", nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -140,6 +138,66 @@ export default { async fetch() { let node = "none"; try { await import("node:fs"
 	req.CompatibilityDate = "2026-01-01"
 	if diff := cmp.Diff(map[string]any{"buffer": "from npm", "node": "none", "x": "object"}, answer(t, req, build(t, req))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// A module of Node that the worker does not have warns, and its functions fail when they
+// are called.
+func TestMissingNode(t *testing.T) {
+	t.Parallel()
+	req := project(t, files{
+		"src/index.ts": `import fs, { readFileSync } from "node:fs"; import * as path from "node:path"; import { EventEmitter } from "node:events"; import "./lib";
+class Mine extends EventEmitter {}
+const tried = async (f: () => unknown) => { try { await f(); return "ran" } catch (e) { return (e as Error).message } };
+export default { async fetch() { return Response.json({
+  named: await tried(() => readFileSync("x")), field: await tried(() => fs.promises.readFile("x")), all: await tried(() => path.join("a")),
+  made: await tried(() => new Mine()), kind: typeof fs.existsSync, dynamic: await tried(() => import("node:fs")),
+}) } }`,
+		"src/lib.ts": `const os = require("node:os"); try { os.cpus() } catch {}; export * from "node:util"; import fs from "node:fs"; export { fs }`,
+	})
+	req.CompatibilityDate = "2026-01-01"
+	r := build(t, req)
+	const not = ` is not available: add the compatibility flag "nodejs_compat"`
+	got := answer(t, req, r)
+	delete(got, "dynamic") // workerd's own words
+	if diff := cmp.Diff(map[string]any{
+		"named": "node:fs.readFileSync" + not, "field": "node:fs.promises.readFile" + not, "all": "node:path.join" + not,
+		"made": "node:events.EventEmitter" + not, "kind": "function",
+	}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if len(r.Warnings) != 5 || !strings.Contains(r.Warnings[1], `"node:fs", imported by src/index.ts, src/lib.ts, fails when it is called`) {
+		t.Errorf("warnings: %q", r.Warnings)
+	}
+	if len(r.Flags) != 0 || len(r.Modules) != 1 {
+		t.Errorf("flags %v, modules %v", r.Flags, names(r))
+	}
+	req.CompatibilityDate, req.CompatibilityFlags = "2024-01-01", []string{"nodejs_compat"} // before node:fs
+	if r = build(t, req); len(r.Warnings) != 2 {
+		t.Errorf("warnings with the oldest nodejs_compat: %q", r.Warnings)
+	}
+}
+
+// The classes of performance measurements are global with nodejs_compat at every date.
+func TestPerformanceClasses(t *testing.T) {
+	t.Parallel()
+	for _, date := range []string{"2024-01-01", "2024-09-23", "2026-03-16", "2026-03-17", "2026-11-01"} {
+		t.Run(date, func(t *testing.T) {
+			t.Parallel()
+			req := project(t, files{"src/index.ts": `export default { fetch: () => Response.json(Object.fromEntries(Object.entries({
+  Performance, PerformanceEntry, PerformanceMark, PerformanceMeasure, PerformanceObserver, PerformanceObserverEntryList, PerformanceResourceTiming,
+}).map(([name, value]) => [name, typeof value]))) }`})
+			req.CompatibilityDate, req.CompatibilityFlags = date, []string{"nodejs_compat"}
+			got := answer(t, req, build(t, req))
+			for name, kind := range got {
+				if kind != "function" {
+					t.Errorf("%s: %v", name, kind)
+				}
+			}
+			if len(got) != 7 {
+				t.Errorf("%v", got)
+			}
+		})
 	}
 }
 

@@ -58,6 +58,14 @@ type nodeFlag struct {
 // Node runs, imported or not.
 const processFlag = "enable_nodejs_process_v2"
 
+// performanceFlag makes the classes Performance, PerformanceEntry and the like global. With
+// node:perf_hooks they are global without it.
+const (
+	performanceFlag   = "enable_global_performance_classes"
+	noPerformanceFlag = "disable_global_performance_classes"
+	performanceSince  = "2026-03-17"
+)
+
 // nodeFlags were tried one by one against workerd 2026-11-17, at the date and
 // the day before.
 //
@@ -90,11 +98,15 @@ func nodeModuleFlag(since, module string) nodeFlag {
 
 // missing are the flags to add for a worker that uses these modules, in the
 // order of the table. Flags that the project sets either way are left alone.
-func (s nodeSupport) missing(used map[string]bool, process bool) []string {
-	if s.mode != nodeV2 {
-		return nil
-	}
+func (s nodeSupport) missing(used map[string]bool, process, performance bool) []string {
 	var add []string
+	given := func(flag string) bool { return slices.Contains(s.flags, flag) }
+	if (s.mode == nodeV1 || s.mode == nodeV2) && performance && !given(performanceFlag) && !given(noPerformanceFlag) && s.implied < performanceSince {
+		add = append(add, performanceFlag)
+	}
+	if s.mode != nodeV2 {
+		return add
+	}
 	for _, f := range nodeFlags {
 		wanted := slices.ContainsFunc(f.modules, func(m string) bool { return used[m] }) ||
 			f.enable == processFlag && (process || len(used) > 0)

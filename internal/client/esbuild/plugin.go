@@ -13,6 +13,7 @@ import (
 const (
 	requiredBuiltin = "svc-builtin" // a builtin as CommonJS
 	requiredModule  = "svc-module"  // a module of its own as CommonJS
+	missingBuiltin  = "svc-missing" // a builtin that the worker does not have
 )
 
 // skip marks resolutions that this plugin itself asked for.
@@ -26,6 +27,7 @@ func (b *builder) plugin() api.Plugin {
 		})
 		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: requiredBuiltin}, loadBuiltin)
 		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: requiredModule}, loadModule)
+		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: missingBuiltin}, loadMissing)
 	}}
 }
 
@@ -44,7 +46,7 @@ func (b *builder) resolve(p api.PluginBuild, args api.OnResolveArgs) (api.OnReso
 		return external(args.Path), nil
 	}
 	if name, prefixed, ok := builtin(args.Path); ok {
-		return b.node(args, name, prefixed)
+		return b.node(p, args, name, prefixed)
 	}
 	return b.module(p, args)
 }
@@ -58,7 +60,7 @@ func external(path string) api.OnResolveResult {
 func (b *builder) aliased(p api.PluginBuild, args api.OnResolveArgs, target string) (api.OnResolveResult, error) {
 	if name, prefixed, ok := builtin(target); ok {
 		args.Path = target
-		return b.node(args, name, prefixed)
+		return b.node(p, args, name, prefixed)
 	}
 	if strings.HasPrefix(target, "cloudflare:") {
 		return external(target), nil
@@ -81,8 +83,9 @@ func (b *builder) found(r api.ResolveResult) api.OnResolveResult {
 
 // node handles imports of Node's modules. Without support for them, esbuild
 // looks for an npm package of the name, and for its replacement in "browser"
-// of a package.json.
-func (b *builder) node(args api.OnResolveArgs, name string, prefixed bool) (api.OnResolveResult, error) {
+// of a package.json. If there is none, node:* is a module whose functions fail when
+// they are called: much code imports what it never calls.
+func (b *builder) node(p api.PluginBuild, args api.OnResolveArgs, name string, prefixed bool) (api.OnResolveResult, error) {
 	var has bool
 	switch b.support.mode {
 	case nodeV2:
@@ -103,8 +106,16 @@ func (b *builder) node(args api.OnResolveArgs, name string, prefixed bool) (api.
 	case prefixed && args.Kind == api.ResolveJSDynamicImport:
 		// It fails when it is reached, which code that asks for Node expects.
 		return external(args.Path), nil
+	case !prefixed:
+		return api.OnResolveResult{}, nil
 	}
-	return api.OnResolveResult{}, nil
+	r := p.Resolve(args.Path, api.ResolveOptions{
+		Kind: args.Kind, Importer: args.Importer, ResolveDir: args.ResolveDir, PluginData: skip{},
+	})
+	if len(r.Errors) == 0 {
+		return b.found(r), nil
+	}
+	return b.absent(args), nil
 }
 
 func isRequire(kind api.ResolveKind) bool {

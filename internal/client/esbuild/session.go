@@ -69,8 +69,11 @@ func (b *builder) bundle(ctx context.Context, bundler api.BuildContext) (Result,
 	if err != nil {
 		return Result{}, err
 	}
-	main, err := b.mainModule(built.OutputFiles, meta)
-	if err != nil {
+	main := b.output(built.OutputFiles)
+	if len(meta.exports()) == 0 && registersHandlers(main.Content) {
+		return b.buildScript(ctx)
+	}
+	if main, err = b.mainModule(main, meta); err != nil {
 		return Result{}, err
 	}
 	return b.result(main, built.Warnings, meta.files(b.req.Dir)), nil

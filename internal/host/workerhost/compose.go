@@ -10,6 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/cache"
 	"github.com/svcctl/svcctl/internal/host/door"
 	"github.com/svcctl/svcctl/internal/host/entry"
+	"github.com/svcctl/svcctl/internal/host/script"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 )
 
@@ -94,14 +95,23 @@ func (c Composition) v8Flags() []string {
 }
 
 func (c Composition) worker() *workerd.Worker {
+	modules := c.modules()
+	if c.isScript() {
+		modules = script.Modules(modules)
+	}
 	return &workerd.Worker{
-		Modules:            entry.Before(c.modules()),
+		Modules:            entry.Before(modules),
 		CompatibilityDate:  c.Manifest.CompatibilityDate,
 		CompatibilityFlags: c.Manifest.CompatibilityFlags,
 		Bindings:           slices.Clone(c.Env),
 		GlobalOutbound:     internetName,
 		CacheAPIOutbound:   cache.ServiceName,
 	}
+}
+
+// isScript reports whether the worker is in service-worker format.
+func (c Composition) isScript() bool {
+	return slices.ContainsFunc(c.Manifest.Modules, func(m bundle.Module) bool { return m.Type == bundle.Script })
 }
 
 // modules has the main module first; the others are read by workerd from the
@@ -128,7 +138,7 @@ func moduleType(t bundle.ModuleType) workerd.ModuleType {
 	switch t {
 	case bundle.ESModule:
 		return workerd.ESModule
-	case bundle.CommonJS:
+	case bundle.CommonJS, bundle.Script:
 		return workerd.CommonJS
 	case bundle.Text:
 		return workerd.Text

@@ -148,7 +148,7 @@ func (v *version) mainModule() (string, error) {
 // the name of a handler cannot have the handler.
 func (v *version) mentions(word string) (bool, error) {
 	for _, m := range v.manifest.Modules {
-		if m.Type != bundle.ESModule && m.Type != bundle.CommonJS {
+		if m.Type != bundle.ESModule && m.Type != bundle.CommonJS && m.Type != bundle.Script {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(v.spec.Local.BundleDir, filepath.FromSlash(bundle.ModulePath(m.Name))))
