@@ -46,13 +46,14 @@ func figures() []figure {
 		{"branching", branching, true},
 		{"inserts", inserts, true},
 		{"objects", objects, true},
+		{"cache", responses, true},
 		{"idle", idle, true},
 	}
 }
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are relays, parts, branching, inserts, objects and idle too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are relays, parts, branching, inserts, objects, cache and idle too)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

@@ -23,6 +23,7 @@ const miniflare = new Miniflare({
   kvPersist: join(state, "kv"), // as wrangler dev does, and as a platform must
   d1Persist: join(state, "d1"),
   r2Persist: join(state, "r2"),
+  cachePersist: join(state, "cache"),
 });
 process.on("SIGTERM", async () => {
   await miniflare.dispose();
