@@ -83,7 +83,7 @@ func (b *builder) found(r api.ResolveResult) api.OnResolveResult {
 
 // node handles imports of Node's modules. Without support for them, esbuild
 // looks for an npm package of the name, and for its replacement in "browser"
-// of a package.json. If there is none, node:* is a module whose functions fail when
+// of a package.json. If both are absent, node:* is a module whose functions fail when
 // they are called: much code imports what it never calls.
 func (b *builder) node(p api.PluginBuild, args api.OnResolveArgs, name string, prefixed bool) (api.OnResolveResult, error) {
 	var has bool
