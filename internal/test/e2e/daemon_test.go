@@ -243,7 +243,8 @@ func (d *daemon) served(url string) (a answer) {
 	d.t.Helper()
 	svctest.Eventually(d.t, url+" to serve", func() bool {
 		a = d.get(url)
-		return a.Header.Get("Svc-Error") != "version_not_ready"
+		code := a.Header.Get("Svc-Error")
+		return code != "version_not_ready" && code != "runtime_restarting"
 	})
 	return a
 }

@@ -145,7 +145,7 @@ func tellsOutage(a answer) bool {
 	switch a.Header.Get("Svc-Error") {
 	case "runtime_unavailable":
 		return a.Status == http.StatusBadGateway
-	case "version_not_ready":
+	case "version_not_ready", "runtime_restarting":
 		return a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != ""
 	}
 	return a.Status == http.StatusInternalServerError
