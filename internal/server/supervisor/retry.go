@@ -28,8 +28,9 @@ type pause struct {
 // crashed publishes the end of the runtime, after uptime, or 0 if it did not serve,
 // and returns the pause before the next start. The caller holds ops.
 func (u *unit) crashed(ctx context.Context, cause error, uptime time.Duration) pause {
-	transient, wait := isTransient(cause), transientRetry
+	transient, wait, message := isTransient(cause), transientRetry, "data of the version unavailable; retrying the start"
 	if !transient {
+		message = "runtime crashed; restarting"
 		if uptime >= u.cfg.Policy.Stable {
 			u.crashes = 0
 		}
@@ -37,7 +38,7 @@ func (u *unit) crashed(ctx context.Context, cause error, uptime time.Duration) p
 		wait = u.cfg.Policy.wait(u.crashes, u.cfg.Wanted(u.ref))
 		u.cfg.OnRestart(u.ref, svc.CodeOf(cause))
 	}
-	u.log.WarnContext(ctx, "runtime crashed; restarting", "error", text(cause), "uptime", uptime, "crashes_in_a_row", u.crashes, "retry_in", wait)
+	u.log.WarnContext(ctx, message, "error", text(cause), "uptime", uptime, "crashes_in_a_row", u.crashes, "retry_in", wait)
 	drain(u.asked) // of earlier pauses
 	drain(u.urgent)
 	now := time.Now()
