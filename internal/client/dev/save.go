@@ -99,6 +99,7 @@ func (s *Session) apply(ctx context.Context, a attempt) error {
 		a.built.Remove()
 		s.front.Switch(s.server.Target(*a.reuse))
 		s.front.Release()
+		s.logs.follow(ctx, a.reuse.ID, a.began)
 		s.tidier.serve(a.reuse.ID)
 		s.out.resumed(*s.state.current(), time.Since(a.began))
 		return nil
@@ -146,6 +147,7 @@ func (s *Session) replace(ctx context.Context, a attempt, b bundleFile) error {
 	s.problem, s.env = false, a.env
 	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: b.digest, At: time.Now(), Changed: a.changed}
 	s.out.saved(save, a, v)
+	s.logs.follow(ctx, v.ID, a.began)
 	return s.record(save, b.path)
 }
 

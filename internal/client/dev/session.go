@@ -36,6 +36,7 @@ type Session struct {
 	server  *Server
 	bundler esbuild.Session
 	tidier  *tidier
+	logs    follower
 
 	terminal *terminal // nil without one
 	prompt   *prompt   // nil unless an answer is being typed
@@ -104,6 +105,7 @@ func (s *Session) close(ctx context.Context) error {
 	if s.address != nil {
 		s.address.close()
 	}
+	s.logs.stop()
 	if s.tidier != nil {
 		s.tidier.stop()
 		s.leave(ctx)
@@ -186,7 +188,7 @@ func (s *Session) begin(ctx context.Context) error {
 		return r.err
 	}
 	s.server = r.server
-	s.tidier = newTidier(ctx, s)
+	s.tidier, s.logs.session = newTidier(ctx, s), s
 	base := s.base(ctx)
 	keys := ""
 	if s.terminal = openTerminal(s.cfg.In); s.terminal != nil {

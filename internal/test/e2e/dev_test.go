@@ -105,6 +105,25 @@ func TestDev(t *testing.T) {
 	d.expect("/", "four 1")
 }
 
+// What the worker logs is among the lines, with the requests.
+func TestDevLogs(t *testing.T) {
+	t.Parallel()
+	worker := func(word string) string {
+		return `console.log("loaded"); export default { fetch() { console.warn("` + word + `"); return new Response("hi"); } }`
+	}
+	d := newDeveloper(t, map[string]string{
+		"wrangler.jsonc": `{ "name": "logs", "main": "index.js", "compatibility_date": "2026-11-01" }`, "index.js": worker("first"),
+	})
+	d.start()
+	d.await(`save 1 `)
+	d.expect("/", "hi")
+	d.await(`warn first`)
+	d.write("index.js", worker("second"))
+	d.await(`save 2 `)
+	d.expect("/", "hi")
+	d.await(`warn second`)
+}
+
 // Until the first version serves, the address shows why it does not.
 func TestDevBrokenFromTheBeginning(t *testing.T) {
 	t.Parallel()
