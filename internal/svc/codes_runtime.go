@@ -6,6 +6,7 @@ const (
 	CodeUnresponsive       = "unresponsive"
 	CodeHostExited         = "host_exited"
 	CodeUnconfined         = "confinement_unsupported"
+	CodeAddressesChanged   = "addresses_changed"
 	CodeUnknownMethod      = "unknown_method"
 	CodeNotServing         = "not_serving"
 	CodeRuntimeOpen        = "runtime_open"
@@ -27,6 +28,7 @@ var runtimeCodes = []CodeInfo{
 	{CodeUnresponsive, []Kind{Unavailable}, "The worker answered no ping and was killed; the service restarts it.", "Remove the loop that blocks the worker."},
 	{CodeHostExited, []Kind{Unavailable}, "The worker host ended; the service restarts it.", "Read the host's log in the log directory of the version."},
 	{CodeUnconfined, []Kind{Unavailable}, "SVC_WORKER_CONFINE=require is set, and the kernel cannot confine workerd.", "Use a kernel with Landlock and seccomp, or set it to auto."},
+	{CodeAddressesChanged, []Kind{Unavailable}, "The machine has a new address; the service restarts the version so that its worker cannot reach it.", "Nothing: the version serves again in a moment."},
 	{CodeUnknownMethod, []Kind{BadRequest}, "The daemon and the worker host do not speak the same protocol.", "Restart the daemon so that both run the same program."},
 	{CodeNotServing, []Kind{Unavailable}, "The worker does not serve.", "Try again; the service starts it."},
 	{CodeRuntimeOpen, []Kind{Conflict}, "The version already has a runtime.", "Stop the version first."},

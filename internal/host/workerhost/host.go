@@ -208,6 +208,7 @@ func (h *Host) Serve(ctx context.Context) (svc.Endpoint, error) {
 	}
 	h.ready = svc.Endpoint{Socket: socket, Port: v.port.number(), PortKey: v.port.key, WorkerdPID: w.pid()}
 	go h.watch(context.WithoutCancel(ctx), w)
+	h.followAddresses(context.WithoutCancel(ctx), w, v.network, v.spec.Host.Network)
 	if err := v.resources.Start(ctx, h); err != nil {
 		w.kill()
 		h.setWorker(nil)

@@ -50,7 +50,11 @@ func outbound(own []netip.Addr, p svc.NetworkPolicy) *workerd.Network {
 	n := &workerd.Network{Allow: append([]string{"public"}, p.Allow...)}
 	denied := slices.Clone(specialRanges)
 	for _, a := range own {
-		denied = append(denied, netip.PrefixFrom(a, a.BitLen()).String())
+		bits := a.BitLen()
+		if a.Is6() {
+			bits = 64 // a host with privacy extensions changes its address there every day
+		}
+		denied = append(denied, netip.PrefixFrom(a, bits).Masked().String())
 	}
 	for _, d := range denied {
 		if !slices.Contains(p.Allow, d) { // workerd would let deny win

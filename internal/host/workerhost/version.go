@@ -32,8 +32,9 @@ type version struct {
 	resources Resources
 	server    *bindingServer
 	data      *dataServer
-	port      *ownPort // nil before Serve
-	door      bool     // the worker can be sent events
+	port      *ownPort         // nil before Serve
+	network   *workerd.Network // set by render
+	door      bool             // the worker can be sent events
 }
 
 // openVersion opens what spec names, or nothing.
@@ -119,8 +120,9 @@ func (v *version) render() ([]byte, error) {
 			return nil, err
 		}
 	}
+	v.network = outbound(own, v.spec.Host.Network)
 	config := Compose(Composition{
-		Network:  outbound(own, v.spec.Host.Network),
+		Network:  v.network,
 		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), RunDir: v.spec.Local.RunDir, Door: v.door,
 		Wirings: v.resources.Wire(binding.Site{
 			Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
