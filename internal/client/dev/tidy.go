@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -40,11 +41,41 @@ func newTidier(ctx context.Context, s *Session) *tidier {
 			case <-ctx.Done():
 				return
 			case <-t.wake:
+				t.pause(ctx)
 				t.run(ctx)
 			}
 		}
 	})
 	return t
+}
+
+// The work waits for a pause between saves, which it would slow down, but not for long:
+// each version that is to be archived has a process.
+const (
+	tidyAfter   = 250 * time.Millisecond
+	mostRetired = 4
+)
+
+// pause waits until no version has been replaced for a moment.
+func (t *tidier) pause(ctx context.Context) {
+	quiet := time.NewTimer(tidyAfter)
+	defer quiet.Stop()
+	for t.waiting() < mostRetired {
+		select {
+		case <-ctx.Done():
+			return
+		case <-quiet.C:
+			return
+		case <-t.wake:
+			quiet.Reset(tidyAfter)
+		}
+	}
+}
+
+func (t *tidier) waiting() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.retired)
 }
 
 // stop ends the work. The server finishes what it has begun.
