@@ -60,7 +60,7 @@ func (c control) seconds(name string) (time.Duration, bool) {
 	if err != nil {
 		n = 0
 	}
-	return time.Duration(min(n, maxSeconds)) * time.Second, ok //nolint:gosec // at most 2^31
+	return time.Duration(min(n, maxSeconds)) * time.Second, ok
 }
 
 // withoutCookie obeys private=set-cookie: the response is stored without its cookies. It

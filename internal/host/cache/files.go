@@ -83,7 +83,7 @@ func (s *store) remove(e *entry) {
 	if s.entries[e.key] = rest; len(rest) == 0 {
 		delete(s.entries, e.key)
 	}
-	_ = os.Remove(s.path(e.name)) // a file that stays is found, and removed, by the next process
+	_ = os.Remove(s.path(e.name)) //nolint:gosec // a name of this package; a file that stays is removed by the next process
 }
 
 // shrink removes what is over the limit, which may have been lowered. It needs the mutex.

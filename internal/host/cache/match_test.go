@@ -1,6 +1,7 @@
 package cache_test
 
 import (
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -128,7 +129,7 @@ func checkParts(t *testing.T, r result) {
 	m := multipart.NewReader(strings.NewReader(r.Body), params["boundary"])
 	for {
 		p, err := m.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {

@@ -22,11 +22,10 @@ type newFile struct {
 
 // Write writes and counts.
 func (f *newFile) Write(b []byte) (int, error) {
-	if n := int64(len(b)); f.store.reserve(n) {
-		f.reserved += n
-	} else {
+	if !f.store.reserve(int64(len(b))) {
 		return 0, errNotStored
 	}
+	f.reserved += int64(len(b))
 	_, _ = f.sum.Write(b) // a hash does not fail
 	n, err := f.file.Write(b)
 	f.written += int64(n)

@@ -71,7 +71,7 @@ func age(h http.Header) time.Duration {
 	if err != nil {
 		return 0
 	}
-	return time.Duration(min(n, maxSeconds)) * time.Second //nolint:gosec // at most 2^31
+	return time.Duration(min(n, maxSeconds)) * time.Second
 }
 
 // unstored are the headers of a connection, and those that a match writes itself.

@@ -95,6 +95,8 @@ func TestOff(t *testing.T) {
 }
 
 // A restart keeps what is whole on the disk, and deletes what is not.
+//
+//nolint:tparallel // the second life comes after the first
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -22,7 +22,7 @@ func encode(t *testing.T, v any) []byte {
 	case float64:
 		return binary.BigEndian.AppendUint64(control(3, 8), math.Float64bits(v))
 	case int:
-		return binary.BigEndian.AppendUint32(control(6, 4), uint32(v)) //nolint:gosec // small
+		return binary.BigEndian.AppendUint32(control(6, 4), uint32(v))
 	case bool:
 		return control(14, map[bool]int{true: 1}[v])
 	case []any:
@@ -44,16 +44,16 @@ func encode(t *testing.T, v any) []byte {
 
 // control is the head of a value of a type and a size below 285.
 func control(kind, size int) []byte {
-	b := []byte{byte(kind << 5)} //nolint:gosec // small
+	b := []byte{byte(kind << 5)}
 	if kind > 7 {
-		b = []byte{0, byte(kind - 7)} //nolint:gosec // small
+		b = []byte{0, byte(kind - 7)}
 	}
 	if size < 29 {
-		b[0] |= byte(size) //nolint:gosec // small
+		b[0] |= byte(size)
 		return b
 	}
 	b[0] |= 29
-	return append(b, byte(size-29)) //nolint:gosec // small
+	return append(b, byte(size-29))
 }
 
 // tree is a search tree: nodes with two children each.
@@ -93,7 +93,7 @@ func (n *tree) encode() (b []byte) {
 			case found:
 				child = len(*n) + separator
 			}
-			b = binary.BigEndian.AppendUint32(b, uint32(child)) //nolint:gosec // small
+			b = binary.BigEndian.AppendUint32(b, uint32(child))
 		}
 	}
 	return append(b, make([]byte, separator)...)
