@@ -92,7 +92,7 @@ func hog() (stop func()) {
 	var busy sync.WaitGroup
 	for range runtime.NumCPU() {
 		busy.Go(func() {
-			for !stopped.Load() { //nolint:revive // nothing is the work
+			for !stopped.Load() {
 			}
 		})
 	}

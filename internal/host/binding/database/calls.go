@@ -96,38 +96,38 @@ func readEach(body []byte) ([]call, error) {
 
 // answers are the answers of a request, a JSON array. They may be fewer than the calls.
 type answers struct {
-	*bytes.Buffer
-	n    int
-	grow func() error // is called before Buffer becomes large; nil for none
+	Buffer *bytes.Buffer
+	n      int
+	grow   func() error // is called before Buffer becomes large; nil for none
 }
 
 // begin writes what is before an answer, and returns where the answer begins.
 func (a *answers) begin() int {
 	if a.n > 0 {
-		a.WriteByte(',')
+		a.Buffer.WriteByte(',')
 	}
 	a.n++
-	return a.Len()
+	return a.Buffer.Len()
 }
 
 // fail replaces what was written from at on by an error.
 func (a *answers) fail(at int, err error) {
-	a.Truncate(at)
-	a.WriteString(`{"error":`)
-	a.Write(appendString(a.AvailableBuffer(), describe(err)))
-	a.WriteByte('}')
+	a.Buffer.Truncate(at)
+	a.Buffer.WriteString(`{"error":`)
+	a.Buffer.Write(appendString(a.Buffer.AvailableBuffer(), describe(err)))
+	a.Buffer.WriteByte('}')
 }
 
 // run runs calls one after another, each as a transaction, until all are answered or the
 // answers are large. An error of ctx leaves the rest unanswered.
 func (d *database) run(ctx context.Context, calls []call, out *answers) {
-	out.WriteByte('[')
-	for len(calls) > 0 && ctx.Err() == nil && out.Len() <= maxAnswers {
+	out.Buffer.WriteByte('[')
+	for len(calls) > 0 && ctx.Err() == nil && out.Buffer.Len() <= maxAnswers {
 		s := section{database: d, calls: calls[:alike(calls)], out: out, write: calls[0].writes}
 		s.run(ctx)
 		calls = calls[s.done:]
 	}
-	out.WriteByte(']')
+	out.Buffer.WriteByte(']')
 }
 
 // alike is how many of calls run on one connection: reads up to the first write, or all up
@@ -159,7 +159,7 @@ type section struct {
 func (s *section) run(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, maxDuration)
 	defer cancel()
-	size, n := s.out.Len(), s.out.n
+	size, n := s.out.Buffer.Len(), s.out.n
 	use := s.database.db.Read
 	if s.write {
 		use = s.database.db.Write
@@ -168,7 +168,7 @@ func (s *section) run(ctx context.Context) {
 	if err == nil {
 		return
 	}
-	s.out.Truncate(size)
+	s.out.Buffer.Truncate(size)
 	s.out.n = n
 	for range s.calls {
 		s.out.fail(s.out.begin(), err)
@@ -188,9 +188,9 @@ func (s *section) on(ctx context.Context, c *raw.Conn) error {
 			}
 		}()
 	}
-	limit, started := s.out.Len()+sectionBytes, time.Now()
+	limit, started := s.out.Buffer.Len()+sectionBytes, time.Now()
 	for s.done < len(s.calls) && ctx.Err() == nil {
-		if s.done > 0 && (s.out.Len() > limit || time.Since(started) > sectionTime) {
+		if s.done > 0 && (s.out.Buffer.Len() > limit || time.Since(started) > sectionTime) {
 			break
 		}
 		k := &s.calls[s.done]
@@ -204,16 +204,16 @@ func (s *section) on(ctx context.Context, c *raw.Conn) error {
 
 // answer runs one call, and reports whether that takes the connection that writes.
 func (s *section) answer(c *raw.Conn, k *call) (needsWrite bool) {
-	size, n := s.out.Len(), s.out.n
+	size, n := s.out.Buffer.Len(), s.out.n
 	at := s.out.begin()
 	err := k.invalid
 	if err == nil {
-		s.out.WriteString(`{"results":`)
+		s.out.Buffer.WriteString(`{"results":`)
 		err = s.database.transact(c, k, s.write, s.out)
 	}
 	switch {
 	case errors.Is(err, errNeedWrite) && !s.write:
-		s.out.Truncate(size)
+		s.out.Buffer.Truncate(size)
 		s.out.n = n
 		return true
 	case err != nil:
@@ -221,11 +221,11 @@ func (s *section) answer(c *raw.Conn, k *call) (needsWrite bool) {
 		return false
 	}
 	if k.At != nil && strings.TrimSpace(*k.At) != "" {
-		s.out.WriteString(`,"bookmark":"`)
-		s.out.WriteString(s.database.bookmarks.next())
-		s.out.WriteByte('"')
+		s.out.Buffer.WriteString(`,"bookmark":"`)
+		s.out.Buffer.WriteString(s.database.bookmarks.next())
+		s.out.Buffer.WriteByte('"')
 	}
-	s.out.WriteByte('}')
+	s.out.Buffer.WriteByte('}')
 	return false
 }
 

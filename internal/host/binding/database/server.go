@@ -39,12 +39,12 @@ func (d *database) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		out.refuse(err)
 	}
-	binding.Reply(w, "application/json", out.Bytes())
+	binding.Reply(w, "application/json", out.Buffer.Bytes())
 }
 
 // refuse answers a request whose calls are unknown: the worker sends all but the first again.
 func (a *answers) refuse(err error) {
-	a.WriteByte('[')
+	a.Buffer.WriteByte('[')
 	a.fail(a.begin(), err)
-	a.WriteByte(']')
+	a.Buffer.WriteByte(']')
 }

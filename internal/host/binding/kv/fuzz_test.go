@@ -47,7 +47,9 @@ func FuzzRequest(f *testing.F) {
 			t.Errorf("PUT %q of %q, and GET gives %d %q", uri, body, got.Code, got.Body)
 		}
 		var page struct {
-			Keys []struct{ Metadata string } `json:"keys"`
+			Keys []struct {
+				Metadata string `json:"metadata"`
+			} `json:"keys"`
 		}
 		list := send(t, "GET", "/", "", "")
 		if err := json.Unmarshal(list.Body.Bytes(), &page); err != nil || list.Code != http.StatusOK {
