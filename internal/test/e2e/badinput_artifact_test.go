@@ -136,7 +136,7 @@ func TestQueueFull(t *testing.T) {
 	if r := d.deployer(http.MethodPost, create, `{"id":"v1"}`); r.status != 202 { // it is in the queue already [D9]
 		t.Errorf("the same request again: %d %s", r.status, r.body)
 	}
-	_, errs, code := d.run(hello(t, "hi"), "deploy", "--project", "shop")
+	_, errs, code := d.run(hello(t, "hi"), "deploy", "--project", "shop", "--timeout", "2s")
 	if code != 8 || !strings.Contains(errs, "the deploy queue is full: 1 of 1") {
 		t.Errorf("deploy: exit %d, %s", code, errs)
 	}

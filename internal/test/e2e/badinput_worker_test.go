@@ -206,7 +206,7 @@ func unpreparable() map[string]badWorker {
 			words: []string{"0002_b.sql of DB", "line 3", `near "CRATE": syntax error`, "CRATE TABLE c (x)", "correct it and deploy again"},
 		},
 		"migration-fails": {
-			manifest: migration, files: sql("INSERT INTO absent VALUES (1);"), code: "migration_failed",
+			manifest: migration, files: sql("INSERT INTO absent VALUES (1);"), code: "migration_table_missing",
 			words: []string{"0002_b.sql of DB", "line 1", "no such table: absent"},
 		},
 		"migration-transaction": {

@@ -81,7 +81,7 @@ func (d *daemon) entries(version string) string {
 func (d *daemon) writes(dir, table string) {
 	d.t.Helper()
 	text := "delete from " + table + " order by name limit 1; update " + table + " set name = 'eve' where name = 'bob'"
-	if _, errs, code := d.run(dir, "d1", "execute", "v1", "--command", text); code == 0 || !strings.Contains(errs, "read-only") {
+	if _, errs, code := d.run(dir, "d1", "execute", "v1", "--command", text); code == 0 || !strings.Contains(errs, "add --write") {
 		d.t.Errorf("a read-only query wrote: %d %s", code, errs)
 	}
 	d.ok(dir, "d1", "execute", "guestbook/v1", "--write", "--command", text)
