@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -17,8 +19,11 @@ type Client struct {
 	Server      string // URL of the API
 	DeployToken svc.Secret
 	AdminToken  svc.Secret
-	Gone        Note   // of this user's daemon, if it ended without removing the note; else zero
-	Output      string // "" for the default
+	Context     string            // name of the context in use; "" for none
+	CAFile      string            // of the context; "" for none
+	Sources     map[string]string // where server, deploy_token and admin_token come from; absent for defaults
+	Gone        Note              // of this user's daemon, if it ended without removing the note; else zero
+	Output      string            // "" for the default
 	CI          bool
 	NoColor     bool
 	Terminal    string // TERM
@@ -29,32 +34,110 @@ type Client struct {
 // DefaultServer is where a daemon with default settings answers.
 const DefaultServer = "http://127.0.0.1:8790"
 
-// LoadClient reads the CLI's environment; server overrides it when not "".
-// With no server and no tokens it takes those of this user's daemon.
-func LoadClient(list []string, server string) (*Client, error) {
+// ClientFlags are the flags that win over the environment; "" where one is not given.
+type ClientFlags struct{ Server, Context string }
+
+// LoadClient reads the CLI's environment. The server is that of the flag, of
+// SVCCTL_SERVER, of the context that is named or current, or a daemon of this user.
+// Tokens of a context and of a daemon go only to its server.
+func LoadClient(list []string, flags ClientFlags) (*Client, error) {
 	env := environ(list)
 	c := &Client{
-		Server: server, DeployToken: svc.Secret(env["SVCCTL_DEPLOY_TOKEN"]), AdminToken: svc.Secret(env["SVCCTL_ADMIN_TOKEN"]),
+		Sources: map[string]string{}, DeployToken: svc.Secret(env["SVCCTL_DEPLOY_TOKEN"]), AdminToken: svc.Secret(env["SVCCTL_ADMIN_TOKEN"]),
 		Output: env["SVCCTL_OUTPUT"], CI: env["CI"] != "" && env["CI"] != "false", Terminal: env["TERM"],
 		NoColor: env["NO_COLOR"] != "" || env["CLICOLOR"] == "0", Environment: environment(env), Environ: list,
 	}
-	if env["SVCCTL_CONTEXT"] != "" {
-		return nil, fmt.Errorf("SVCCTL_CONTEXT has no effect yet: set SVCCTL_SERVER, SVCCTL_DEPLOY_TOKEN and SVCCTL_ADMIN_TOKEN")
+	if err := c.chooseServer(env, flags); err != nil {
+		return nil, err
 	}
-	if c.Server == "" {
-		c.Server = env["SVCCTL_SERVER"]
-	}
-	if c.Server != "" {
-		given := c.Server
-		var err error
-		if c.Server, err = httpURL(given); err != nil {
-			return nil, fmt.Errorf("server %q: %w", Setting{}.shown(given), err)
-		}
+	c.note("deploy_token", "SVCCTL_DEPLOY_TOKEN", c.DeployToken)
+	c.note("admin_token", "SVCCTL_ADMIN_TOKEN", c.AdminToken)
+	if err := c.useContext(list, cmp.Or(flags.Context, env["SVCCTL_CONTEXT"])); err != nil {
+		return nil, err
 	}
 	c.fallbackTokens(env)
 	c.discover(env)
 	c.Server = cmp.Or(c.Server, DefaultServer)
 	return c, nil
+}
+
+// chooseServer takes the server of the flag or of SVCCTL_SERVER.
+func (c *Client) chooseServer(env map[string]string, flags ClientFlags) error {
+	given, source := flags.Server, "--server"
+	if given != "" && flags.Context != "" {
+		return errors.New("--server and --context exclude each other")
+	}
+	if given == "" && flags.Context == "" {
+		given, source = env["SVCCTL_SERVER"], "SVCCTL_SERVER"
+	}
+	if given == "" {
+		return nil
+	}
+	var err error
+	if c.Server, err = httpURL(given); err != nil {
+		return fmt.Errorf("server %q: %w", Setting{}.shown(given), err)
+	}
+	c.Sources["server"] = source
+	return nil
+}
+
+// useContext takes server and tokens of the named context, else of the current one. A
+// server that was given wins, and gets the tokens of a context for it.
+func (c *Client) useContext(list []string, name string) error {
+	all, err := ReadContexts(list)
+	if err != nil {
+		return err
+	}
+	own, known := all.Contexts[name]
+	switch {
+	case name != "" && !known:
+		return fmt.Errorf("no context is called %q: log in with svcctl login URL --name %s, or see svcctl context list", name, name)
+	case c.Server != "":
+		name, own, known = all.forServer(c.Server)
+	case name == "":
+		name = all.Current
+		own, known = all.Contexts[name]
+	}
+	if !known {
+		return nil
+	}
+	c.Context, c.CAFile = name, own.CAFile
+	c.fill("server", &c.Server, own.Server)
+	c.fillToken("deploy_token", &c.DeployToken, own.DeployToken)
+	c.fillToken("admin_token", &c.AdminToken, own.AdminToken)
+	return nil
+}
+
+// forServer finds the context of a server, the current one first.
+func (all Contexts) forServer(server string) (name string, c Context, ok bool) {
+	if c, ok := all.Contexts[all.Current]; ok && c.Server == server {
+		return all.Current, c, true
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.Contexts)) {
+		if c := all.Contexts[name]; c.Server == server {
+			return name, c, true
+		}
+	}
+	return "", Context{}, false
+}
+
+func (c *Client) fill(key string, to *string, value string) {
+	if *to == "" && value != "" {
+		*to, c.Sources[key] = value, "context "+c.Context
+	}
+}
+
+func (c *Client) fillToken(key string, to *svc.Secret, value string) {
+	if *to == "" && value != "" {
+		*to, c.Sources[key] = svc.Secret(value), "context "+c.Context
+	}
+}
+
+// note says where a token comes from, if there is one.
+func (c *Client) note(key, source string, token svc.Secret) {
+	if token != "" && c.Sources[key] == "" {
+		c.Sources[key] = source
+	}
 }
 
 // fallbackTokens takes the operator's names, which CI jobs often have already.
@@ -65,6 +148,8 @@ func (c *Client) fallbackTokens(env map[string]string) {
 	if c.AdminToken == "" {
 		c.AdminToken = svc.Secret(env["SVC_ADMIN_TOKEN"])
 	}
+	c.note("deploy_token", "SVC_DEPLOY_TOKEN", c.DeployToken)
+	c.note("admin_token", "SVC_ADMIN_TOKEN", c.AdminToken)
 }
 
 // discover fills in server and tokens from the note of a local daemon. Tokens
@@ -82,13 +167,18 @@ func (c *Client) discover(env map[string]string) {
 		c.Gone = note
 		return
 	}
-	c.Server = note.API
+	const source = "the daemon of this user"
+	if c.Server == "" {
+		c.Server, c.Sources["server"] = note.API, source
+	}
 	if c.DeployToken == "" {
 		c.DeployToken = svc.Secret(note.DeployToken)
 	}
 	if c.AdminToken == "" {
 		c.AdminToken = svc.Secret(note.AdminToken)
 	}
+	c.note("deploy_token", source, c.DeployToken)
+	c.note("admin_token", source, c.AdminToken)
 }
 
 // Note is what a running daemon leaves in its data directory for the CLI of the

@@ -231,18 +231,18 @@ func TestClientFindsItsDaemon(t *testing.T) {
 	if err := os.WriteFile(config.NotePath(dir), note, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, "")
+	c, err := config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, config.ClientFlags{})
 	if err != nil || c.Server != "http://127.0.0.1:4000" || c.AdminToken.Reveal() != "a" {
 		t.Errorf("%+v, %v", c, err)
 	}
-	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir, "SVCCTL_SERVER=http://127.0.0.1:4000/"}, "")
+	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir, "SVCCTL_SERVER=http://127.0.0.1:4000/"}, config.ClientFlags{})
 	if err != nil || c.Server != "http://127.0.0.1:4000" || c.DeployToken.Reveal() != "d" {
 		t.Errorf("named with a slash: %+v, %v", c, err)
 	}
-	if _, err := config.LoadClient(nil, "http://me:hunter2@elsewhere.example"); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if _, err := config.LoadClient(nil, config.ClientFlags{Server: "http://me:hunter2@elsewhere.example"}); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("a server with credentials: %v", err)
 	}
-	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, "https://elsewhere.example")
+	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, config.ClientFlags{Server: "https://elsewhere.example"})
 	if err != nil || c.AdminToken != "" {
 		t.Errorf("the token of the local daemon would go to %s", c.Server)
 	}
@@ -282,7 +282,7 @@ func TestNoteOfADeadDaemon(t *testing.T) {
 	if err := os.WriteFile(config.NotePath(dir), note, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if c, err := config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, ""); err != nil || c.AdminToken != "" || c.Server != config.DefaultServer {
+	if c, err := config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, config.ClientFlags{}); err != nil || c.AdminToken != "" || c.Server != config.DefaultServer {
 		t.Errorf("the token of a dead daemon would go to %s (%v)", c.Server, err)
 	}
 }

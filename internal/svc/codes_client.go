@@ -7,6 +7,7 @@ const (
 	CodeUnreachable        = "unreachable"
 	CodeWrongServer        = "wrong_server"
 	CodeCertificateUnknown = "certificate_unknown"
+	CodeContextNotFound    = "context_not_found"
 	CodeFailed             = "failed"
 	CodeEventFailed        = "event_failed"
 	CodeConfigNotFound     = "config_not_found"
@@ -32,6 +33,7 @@ var clientCodes = []CodeInfo{
 	{CodeUnreachable, nil, "The service does not answer.", "Check the address and that the service runs."},
 	{CodeWrongServer, nil, "The address is not that of the API, or its scheme is wrong.", "Correct the address as the error says."},
 	{CodeCertificateUnknown, nil, "The certificate of the server cannot be verified.", "Name the certificate authority as the error says, or correct the address."},
+	{CodeContextNotFound, []Kind{NotFound}, "No context has the name.", "Log in with svcctl login, or use a context that svcctl context list names."},
 	{CodeFailed, nil, "The command failed for a reason without a code.", "Read the message."},
 	{CodeEventFailed, []Kind{Unprocessable}, "The worker did not finish the event.", "Read the exception and the lines that the command printed."},
 	{CodeConfigNotFound, []Kind{Unprocessable}, "The project file cannot be found.", "Run the command in the worker's directory, or name one."},

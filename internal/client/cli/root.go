@@ -27,18 +27,25 @@ func New(k *kit.Kit) *cobra.Command {
 		&cobra.Group{ID: "look", Title: "Looking:"},
 		&cobra.Group{ID: "data", Title: "Data:"},
 		&cobra.Group{ID: "run", Title: "Running a server:"},
+		&cobra.Group{ID: "account", Title: "Choosing a server:"},
 	)
 	flags := root.PersistentFlags()
-	flags.StringVar(&k.Server, "server", "", "URL of the API (default: SVCCTL_SERVER, else a daemon on this machine)")
-	flags.StringVarP(&k.Output, "output", "o", "", "output format: table or json (default: SVCCTL_OUTPUT, else table)")
+	flags.StringVar(&k.Server, "server", "", "URL of the API (default: SVCCTL_SERVER, else the current context's, else a daemon on this machine)")
+	flags.StringVarP(&k.Context, "context", "C", "", "context of svcctl login (default: SVCCTL_CONTEXT, else the current one)")
+	flags.StringVarP(&k.Output, "output", "o", "", "output format: table, wide, json, yaml or name (default: SVCCTL_OUTPUT, else table)")
 	flags.StringVar(&k.CAFile, "ca-file", "", "file of certificates to trust for an https server, beside the system's")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
 	add(root, "deploy", newInit(k), newDev(k), newTypes(k), newDeploy(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k))
 	add(root, "look", newLogs(k), newVersions(k), newProjects(k), newOpen(k), newCurl(k), newProxy(k))
 	add(root, "data", newD1(k), newKV(k), newR2(k))
 	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))
+	add(root, "account", newLogin(k), newContext(k), newWhoami(k), newConfig(k))
 	root.AddCommand(serve.NewVersion(k))
+	root.AddCommand(topics()...)
 	root.AddCommand(serve.Hidden()...)
+	complete(k, root)
+	_ = root.RegisterFlagCompletionFunc("context", contextNames(k)) // it exists
+	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "wide", "json", "yaml", "name"}, cobra.ShellCompDirectiveNoFileComp))
 	return root
 }
 

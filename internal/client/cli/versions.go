@@ -69,6 +69,9 @@ func listVersions(ctx context.Context, k *kit.Kit, o versionsList) error {
 // version failed.
 func showVersions(k *kit.Kit, items []api.Version) {
 	header := []string{"VERSION", "STATUS", "RUNTIME", "PROD", "PIN", "PARENT", "AGE", "REQUEST", "REF", "URL"}
+	if k.Wide() {
+		header = append(header, "SHA", "CREATED", "SIZE")
+	}
 	failed := slices.ContainsFunc(items, func(v api.Version) bool { return v.ErrorCode != "" })
 	if failed {
 		header = append(header, "ERROR")
@@ -78,6 +81,9 @@ func showVersions(k *kit.Kit, items []api.Version) {
 		row := []string{
 			v.ID, string(v.Status), runtimeState(v), mark(v.IsProduction), mark(v.Pinned), parentOf(v), kit.Age(v.CreatedAt.Time), lastRequest(v), v.GitRef,
 			v.PreviewURL,
+		}
+		if k.Wide() {
+			row = append(row, v.GitSHA, v.CreatedAt.UTC().Format(time.RFC3339), kit.Bytes(v.SizeBytes))
 		}
 		if v.ErrorCode != "" {
 			row = append(row, v.ErrorStep+": "+v.ErrorCode)

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strings"
+
+	"golang.org/x/term"
 )
 
 // Confirm asks the user to type a word before an irreversible operation. Without
@@ -48,5 +51,39 @@ func (k *Kit) line(ctx context.Context) (string, error) {
 		return r.text, r.err
 	case <-ctx.Done():
 		return "", ctx.Err()
+	}
+}
+
+// Hidden asks for a secret on the terminal and does not show what is typed. Without a
+// terminal it returns a UsageError.
+func (k *Kit) Hidden(ctx context.Context, question string) (string, error) {
+	file, ok := k.In.(*os.File)
+	if !k.InTTY || !k.ErrTTY || !ok {
+		return "", Usagef("no terminal to ask for a token at: use --token-stdin")
+	}
+	state, err := term.GetState(int(file.Fd()))
+	if err != nil {
+		return "", fmt.Errorf("reading from the terminal: %w", err)
+	}
+	_, _ = fmt.Fprint(k.Err, Clean(question)) // as Notef
+	type result struct {
+		text []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() { // it ends with the process if ctx ends first
+		text, err := term.ReadPassword(int(file.Fd()))
+		read <- result{text, err}
+	}()
+	select {
+	case r := <-read:
+		k.Notef("")
+		if r.err != nil {
+			return "", fmt.Errorf("reading from the terminal: %w", r.err)
+		}
+		return string(r.text), nil
+	case <-ctx.Done():
+		k.Notef("")
+		return "", errors.Join(fmt.Errorf("interrupted; nothing was changed: %w", ctx.Err()), term.Restore(int(file.Fd()), state))
 	}
 }

@@ -4,6 +4,7 @@
 package kit
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -36,10 +37,11 @@ type Kit struct {
 	Environ []string
 	Dir     string // working directory, for relative paths
 
-	Server string // flag --server
-	Output string // flag --output
-	CWD    string // flag --cwd
-	CAFile string // flag --ca-file
+	Server  string // flag --server
+	Context string // flag --context
+	Output  string // flag --output
+	CWD     string // flag --cwd
+	CAFile  string // flag --ca-file
 
 	JSONEvents bool // flag --json-events of deploy
 }
@@ -62,7 +64,7 @@ func System() *Kit {
 
 // Config is the client's configuration.
 func (k *Kit) Config() (*config.Client, error) {
-	c, err := config.LoadClient(k.Environ, k.Server)
+	c, err := config.LoadClient(k.Environ, config.ClientFlags{Server: k.Server, Context: k.Context})
 	if err != nil {
 		return nil, Usagef("%v", err)
 	}
@@ -82,19 +84,24 @@ func (k *Kit) Client() (*client.Client, error) {
 	case tokens.Deploy == "" && tokens.Admin == "":
 		return nil, &noToken{server: c.Server}
 	}
-	roots, err := k.roots()
+	return k.Connect(c.Server, tokens, cmp.Or(k.CAFile, c.CAFile))
+}
+
+// Connect makes a client of a server. caFile may be "". It makes no request.
+func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*client.Client, error) {
+	roots, err := k.roots(caFile)
 	if err != nil {
 		return nil, err
 	}
-	return client.New(c.Server, tokens, client.Options{UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots})
+	return client.New(server, tokens, client.Options{UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots})
 }
 
-// roots are the certificates of the system and those in --ca-file; nil without it.
-func (k *Kit) roots() (*x509.CertPool, error) {
-	if k.CAFile == "" {
+// roots are the certificates of the system and those in file; nil without one.
+func (k *Kit) roots(file string) (*x509.CertPool, error) {
+	if file == "" {
 		return nil, nil //nolint:nilnil // nil leaves the system's certificates alone
 	}
-	pem, err := os.ReadFile(k.Path(k.CAFile))
+	pem, err := os.ReadFile(k.Path(file))
 	if err != nil {
 		return nil, Usagef("--ca-file: %v", err)
 	}
@@ -103,7 +110,7 @@ func (k *Kit) roots() (*x509.CertPool, error) {
 		roots = x509.NewCertPool()
 	}
 	if !roots.AppendCertsFromPEM(pem) {
-		return nil, Usagef("--ca-file: %s has no certificate in PEM form", k.CAFile)
+		return nil, Usagef("--ca-file: %s has no certificate in PEM form", file)
 	}
 	return roots, nil
 }
@@ -139,7 +146,7 @@ func (e *noToken) Error() string {
 	if e.what != "" {
 		return e.what + " needs the admin token, and SVCCTL_ADMIN_TOKEN is not set"
 	}
-	return fmt.Sprintf("no token for %s: set SVCCTL_DEPLOY_TOKEN and SVCCTL_ADMIN_TOKEN, or start a daemon of your own with: svcctl serve", e.server)
+	return fmt.Sprintf("no token for %s: log in with svcctl login %[1]s, set SVCCTL_DEPLOY_TOKEN and SVCCTL_ADMIN_TOKEN, or start a daemon of your own with: svcctl serve", e.server)
 }
 
 // goneDaemon is the daemon of this user, which ended without removing its note.
@@ -161,7 +168,7 @@ func (k *Kit) NeedAdmin(what string) error {
 // Again is the command line that repeats a command for the same server.
 func (k *Kit) Again(args ...string) string {
 	line := append([]string{"svcctl"}, args...)
-	for _, flag := range [][2]string{{"--server", k.Server}, {"--ca-file", k.CAFile}} {
+	for _, flag := range [][2]string{{"--server", k.Server}, {"--context", k.Context}, {"--ca-file", k.CAFile}} {
 		if flag[1] != "" {
 			line = append(line, flag[0], flag[1])
 		}

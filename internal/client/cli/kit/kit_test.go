@@ -117,7 +117,7 @@ func TestOutput(t *testing.T) {
 	if want := "A         LONG\n1         x\nwide one  y[2J\n"; out.String() != want {
 		t.Errorf("table %q, want %q", out, want)
 	}
-	k.Output = "yaml"
+	k.Output = "toml"
 	if err := k.CheckOutput(); kit.ExitCode(err) != kit.ExitUsage {
 		t.Errorf("an unknown format: %v", err)
 	}

@@ -9,8 +9,12 @@ import (
 	"time"
 )
 
-// JSON reports whether output is to be JSON: by flag, else SVCCTL_OUTPUT.
-func (k *Kit) JSON() bool { return k.JSONEvents || k.format() == "json" }
+// JSON reports whether output is to be a document, JSON or YAML: by flag, else
+// SVCCTL_OUTPUT.
+func (k *Kit) JSON() bool { return k.JSONEvents || k.format() == "json" || k.format() == "yaml" }
+
+// Wide reports whether tables have all their columns.
+func (k *Kit) Wide() bool { return k.format() == "wide" }
 
 func (k *Kit) format() string {
 	if k.Output != "" {
@@ -25,25 +29,29 @@ func (k *Kit) format() string {
 // JSONLines reports whether output is to be one JSON document per line.
 func (k *Kit) JSONLines() bool { return k.format() == "jsonl" }
 
-// OutputFormats is the annotation of a command with formats besides table and json.
+// OutputFormats is the annotation of a command with formats besides those of every command.
 const OutputFormats = "output formats"
 
-// CheckOutput returns a UsageError for an output format other than table, json and those
-// that the command has besides.
+// CheckOutput returns a UsageError for an output format that is neither one of every
+// command nor one that this command has besides.
 func (k *Kit) CheckOutput(besides ...string) error {
-	known := append([]string{"table", "json"}, besides...)
+	known := append([]string{"table", "wide", "json", "yaml", "name"}, besides...)
 	if f := k.format(); !slices.Contains(known, f) {
-		return Usagef("unknown output format %q: use %s", f, strings.Join(known, " or "))
+		return Usagef("unknown output format %q: use %s", f, strings.Join(known[:len(known)-1], ", ")+" or "+known[len(known)-1])
 	}
 	return nil
 }
 
-// Print writes v as one JSON document, or calls text in table mode.
+// Print writes v as one document or as names, or calls text for people.
 func (k *Kit) Print(v any, text func()) error {
 	switch {
 	case k.JSONEvents:
 		k.Event("result", v)
 		return nil
+	case k.format() == "yaml":
+		return k.printYAML(v)
+	case k.format() == "name":
+		return k.printNames(v)
 	case !k.JSON():
 		text()
 		return nil
