@@ -25,6 +25,7 @@ require (
 	github.com/aws/smithy-go v1.28.8 // indirect
 	github.com/fsnotify/fsnotify v1.10.1 // indirect
 	github.com/go-viper/mapstructure/v2 v2.4.0 // indirect
+	github.com/google/renameio/v2 v2.0.2
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/klauspost/compress v1.20.3 // indirect
 	github.com/oapi-codegen/runtime v1.8.0 // indirect
