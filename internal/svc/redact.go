@@ -40,8 +40,12 @@ func NewRedactor(env map[string]string) *Redactor {
 }
 
 func (r *Redactor) add(value, label string) {
+	seen := map[string]bool{} // a value may have one line many times
 	for _, text := range secretTexts(value) {
-		r.secrets = append(r.secrets, secret{text, label})
+		if !seen[text] {
+			seen[text] = true
+			r.secrets = append(r.secrets, secret{text, label})
+		}
 	}
 }
 
