@@ -33,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), forks(), later())
+	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), workers(), logs(), forks(), later())
 }
 
 func tokens() []Setting {
@@ -278,6 +278,12 @@ func deploys() []Setting {
 			Env: "SVC_MAX_BUNDLE_FILES", Default: "20000", Help: "files in a bundle",
 			parse: func(d *Daemon, v string) (err error) { d.Limits.Files, err = between(v, 1, 1_000_000); return err },
 		},
+	}
+}
+
+// workers are the settings of workerd and of what a version may use.
+func workers() []Setting {
+	return []Setting{
 		{
 			Env: "SVC_WORKERD", Help: "the workerd binary; default: the cache, else installed with npm",
 			parse: func(d *Daemon, v string) (err error) { d.Workerd, err = absolute(v); return err },
@@ -326,6 +332,12 @@ func deploys() []Setting {
 			Env: "SVC_WORKER_START_TIMEOUT", Default: "10s", Help: "how long a worker may take to listen",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerStartTimeout, err = Duration(v); return err },
 		},
+	}
+}
+
+// logs are the settings of the daemon's own log.
+func logs() []Setting {
+	return []Setting{
 		{
 			Env: "SVC_LOG_LEVEL", Flag: "log-level", Default: "info", Help: "debug, info, warn or error",
 			parse: func(d *Daemon, v string) error {

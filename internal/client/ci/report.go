@@ -24,8 +24,13 @@ type Report struct {
 // pairs are the outputs, in the order in which they are written.
 func (r Report) pairs() [][2]string {
 	return [][2]string{
-		{"project-id", r.Project}, {"version-id", r.Version}, {"status", r.Status}, {"preview-url", r.PreviewURL},
-		{"prod-url", r.ProdURL}, {"artifact-digest", r.Digest}, {"duration-ms", strconv.FormatInt(r.Took.Milliseconds(), 10)},
+		{"project-id", r.Project},
+		{"version-id", r.Version},
+		{"status", r.Status},
+		{"preview-url", r.PreviewURL},
+		{"prod-url", r.ProdURL},
+		{"artifact-digest", r.Digest},
+		{"duration-ms", strconv.FormatInt(r.Took.Milliseconds(), 10)},
 	}
 }
 
@@ -68,8 +73,14 @@ func (r Report) Markdown() string {
 		parent += " at " + r.Cut
 	}
 	for _, row := range [][2]string{
-		{"Preview", r.PreviewURL}, {"Production", r.ProdURL}, {"Status", r.Status}, {"Error", code(r.Error)}, {"Commit", code(r.Source.SHA)},
-		{"Parent", code(parent)}, {"Data", r.Migrations}, {"Duration", r.Took.Round(time.Millisecond).String()},
+		{"Preview", r.PreviewURL},
+		{"Production", r.ProdURL},
+		{"Status", r.Status},
+		{"Error", code(r.Error)},
+		{"Commit", code(r.Source.SHA)},
+		{"Parent", code(parent)},
+		{"Data", r.Migrations},
+		{"Duration", r.Took.Round(time.Millisecond).String()},
 		{"Logs", code("svcctl logs " + r.Project + "/" + r.Version)},
 	} {
 		if row[1] != "" {

@@ -98,7 +98,7 @@ func (e Environ) buildkiteRef() string {
 
 // git is the output of a git command; "" if it fails or git is not installed.
 func git(ctx context.Context, dir string, args ...string) string {
-	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--no-optional-locks"}, args...)...) //nolint:gosec // constant arguments
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-C", dir, "--no-optional-locks"}, args...)...)
 	out, err := cmd.Output()
 	if err != nil {
 		return ""

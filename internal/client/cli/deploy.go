@@ -79,12 +79,22 @@ func deploy(ctx context.Context, k *kit.Kit, o deployOptions) error {
 	if err != nil {
 		return err
 	}
-	j := newJob(k, o.job, dir, env)
-	return j.finish(deployAs(ctx, k, c, o, j, env))
+	d := deployment{k: k, c: c, o: o, j: newJob(k, o.job, dir, env), env: env}
+	return d.j.finish(d.run(ctx))
 }
 
-// deployAs builds and deploys, and notes the result in j.
-func deployAs(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions, j *job, env map[string]string) error {
+// deployment is one run of the command.
+type deployment struct {
+	k   *kit.Kit
+	c   *client.Client
+	o   deployOptions
+	j   *job
+	env map[string]string // variables and secrets of the version
+}
+
+// run builds and deploys, and notes the result in the job.
+func (d deployment) run(ctx context.Context) error {
+	k, c, o, j := d.k, d.c, d.o, d.j
 	progress := k.NewProgress()
 	defer progress.Abort()
 	built, err := o.build.run(ctx, k, progress)
@@ -95,8 +105,8 @@ func deployAs(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions
 	j.report.Source = j.env.Source(ctx, built.Config.Dir)
 	o.gitRef, o.gitSHA = cmp.Or(o.gitRef, j.report.Source.Ref), cmp.Or(o.gitSHA, j.report.Source.SHA)
 	j.report.Source.SHA, j.report.Digest = o.gitSHA, built.Digest
-	req := o.request(built.Project, built.Digest, env)
-	if err := checkSecrets(ctx, k, c, built, env, parentID(req)); err != nil {
+	req := o.request(built.Project, built.Digest, d.env)
+	if err := checkSecrets(ctx, k, c, built, req); err != nil {
 		return err
 	}
 	creating := creation{k: k, c: c, progress: progress, built: built, timeout: o.timeout}
@@ -112,7 +122,7 @@ func deployAs(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions
 		return kit.InFlags(err, deployFlags())
 	}
 	progress.Done("")
-	return follow(ctx, k, c, o, j, built, accepted)
+	return d.follow(ctx, built, accepted)
 }
 
 // deployFlags are the flags for the fields of the create request.
@@ -148,7 +158,8 @@ func (o deployOptions) request(project, digest string, env map[string]string) ap
 }
 
 // follow waits if asked to, and prints the version.
-func follow(ctx context.Context, k *kit.Kit, c *client.Client, o deployOptions, j *job, built *build.Result, accepted api.VersionAccepted) error {
+func (d deployment) follow(ctx context.Context, built *build.Result, accepted api.VersionAccepted) error {
+	k, c, o, j := d.k, d.c, d.o, d.j
 	if !o.wait && !o.promote {
 		j.endGroup()
 		return k.Print(accepted, func() {

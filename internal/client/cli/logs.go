@@ -67,7 +67,8 @@ func runLogs(ctx context.Context, k *kit.Kit, o logsOptions, arg string) error {
 		return err
 	}
 	if o.follow {
-		return followLogs(ctx, k, c, o.query, project, version)
+		p := &logPrinter{k: k, c: c, project: project, version: version, query: o.query}
+		return p.followAll(ctx)
 	}
 	page, err := c.ReadLogs(ctx, project, version, o.query)
 	if err != nil {
@@ -97,20 +98,19 @@ const (
 	reconnect = time.Second
 )
 
-// followLogs prints entries until ctx ends. A connection that is lost after it was made is
+// followAll prints entries until ctx ends. A connection that is lost after it was made is
 // made again.
-func followLogs(ctx context.Context, k *kit.Kit, c *client.Client, q client.LogQuery, project, version string) error {
-	p := &logPrinter{k: k}
-	for connected := false; ; {
-		err := p.follow(ctx, c, &q, &connected, project, version)
+func (p *logPrinter) followAll(ctx context.Context) error {
+	for {
+		err := p.follow(ctx)
 		var refused *client.Error
 		switch {
 		case ctx.Err() != nil:
-			return nil // Ctrl-C is how a person ends it
-		case !connected || errors.As(err, &refused) || err != nil && !errors.Is(err, client.ErrUnreachable):
+			return nil //nolint:nilerr // Ctrl-C is how a person ends it
+		case !p.connected || errors.As(err, &refused) || err != nil && !errors.Is(err, client.ErrUnreachable):
 			return err
 		}
-		k.Notef("connection lost; connecting again")
+		p.k.Notef("connection lost; connecting again")
 		select {
 		case <-ctx.Done():
 			return nil
@@ -122,8 +122,12 @@ func followLogs(ctx context.Context, k *kit.Kit, c *client.Client, q client.LogQ
 // logPrinter prints entries as they come. The lines of a request wait a moment for it, so
 // that they can stand below it.
 type logPrinter struct {
-	k    *kit.Kit
-	held []heldLine
+	k                *kit.Kit
+	c                *client.Client
+	project, version string
+	query            client.LogQuery // its cursor moves with the entries
+	connected        bool            // an entry has come
+	held             []heldLine
 }
 
 type heldLine struct {
@@ -131,14 +135,15 @@ type heldLine struct {
 	until time.Time
 }
 
-// follow prints the entries of one connection, and keeps the position in q.
-func (p *logPrinter) follow(ctx context.Context, c *client.Client, q *client.LogQuery, connected *bool, project, version string) error {
+// follow prints the entries of one connection, and keeps the position in the query.
+func (p *logPrinter) follow(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	entries, ended := make(chan api.LogLine), make(chan error, 1)
+	query := p.query
 	go func() {
 		var failed error
-		for l, err := range c.FollowLogs(ctx, project, version, *q) {
+		for l, err := range p.c.FollowLogs(ctx, p.project, p.version, query) {
 			if failed = err; err != nil {
 				break
 			}
@@ -154,8 +159,8 @@ func (p *logPrinter) follow(ctx context.Context, c *client.Client, q *client.Log
 	for {
 		select {
 		case l := <-entries:
-			if *connected = true; l.Cursor != "" {
-				q.Cursor = l.Cursor
+			if p.connected = true; l.Cursor != "" {
+				p.query.Cursor = l.Cursor
 			}
 			if err := p.add(l); err != nil {
 				return err

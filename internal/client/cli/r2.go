@@ -96,7 +96,7 @@ func listObjects(ctx context.Context, k *kit.Kit, o r2List, arg string) error {
 	}
 	all := objectList{[]api.Object{}, []string{}}
 	const page = 1000
-	cut := false
+	var cut bool
 	for cursor := ""; ; {
 		limit := page
 		if o.limit > 0 {

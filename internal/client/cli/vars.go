@@ -13,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/dotenv"
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -63,12 +64,12 @@ func (o *varOptions) read(k *kit.Kit) (map[string]string, error) {
 
 // checkSecrets returns an error that names each secret of the project file that the
 // deploy does not set. A child inherits those of its parent.
-func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *build.Result, env map[string]string, parent string) error {
-	missing := without(built.Config.Secrets, env)
-	if len(missing) > 0 && parent != "" {
+func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *build.Result, req api.CreateVersion) error {
+	missing := without(built.Config.Secrets, req.Env)
+	if parent := parentID(req); len(missing) > 0 && parent != "" {
 		if k.NeedAdmin("") != nil {
 			k.Notef("secrets.required is not checked: reading the variables of %s needs the admin token", parent)
-			return nil
+			return nil //nolint:nilerr // the note has told the user
 		}
 		v, err := c.Version(ctx, built.Project, parent)
 		if err != nil {

@@ -61,7 +61,9 @@ func TestWrongAddress(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", name, code, errs)
 		}
 		_, _, errs = run(t, environ, append(args, "-o", "json")...)
-		var p struct{ Code string }
+		var p struct {
+			Code string `json:"code"`
+		}
 		if err := json.Unmarshal([]byte(errs), &p); tc.code != "" && (err != nil || p.Code != tc.code) {
 			t.Errorf("%s: %v, code %q", name, err, p.Code)
 		}

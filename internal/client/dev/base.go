@@ -31,15 +31,12 @@ func (s *Session) base(ctx context.Context) base {
 	if err != nil {
 		return base{text: fmt.Sprintf("new (save %d is not on the server: %v)", current.N, err)}
 	}
-	b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", current.N, current.At.Format("2 Jan 15:04:05"))}
-	switch v.Status {
-	case api.VersionStatusReady:
-		if s.server.Own { // elsewhere, the overrides may differ
-			b.reuse = &v
-		}
-	case api.VersionStatusArchived:
-	default:
+	if v.Status != api.VersionStatusReady && v.Status != api.VersionStatusArchived {
 		return base{text: fmt.Sprintf("new (save %d is %s)", current.N, v.Status)}
+	}
+	b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", current.N, current.At.Format("2 Jan 15:04:05"))}
+	if v.Status == api.VersionStatusReady && s.server.Own { // elsewhere, the overrides may differ
+		b.reuse = &v
 	}
 	return b
 }

@@ -102,8 +102,7 @@ func (s *Session) wait(ctx context.Context, project, id string) (api.Version, er
 		if err != nil {
 			break
 		}
-		switch v.Status {
-		case api.VersionStatusReady, api.VersionStatusFailed:
+		if v.Status == api.VersionStatusReady || v.Status == api.VersionStatusFailed {
 			return s.server.Client.Wait(ctx, project, id, nil) // makes the error of a failed one
 		}
 		select {

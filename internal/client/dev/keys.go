@@ -141,7 +141,7 @@ func (s *Session) rewind(ctx context.Context, answer string) error {
 	n, err := strconv.Atoi(strings.TrimSpace(number))
 	if err != nil {
 		s.out.note("%q is not the number of a save", strings.TrimSpace(answer))
-		return nil
+		return nil //nolint:nilerr // the note has told the user
 	}
 	for _, save := range s.state.Saves {
 		switch {

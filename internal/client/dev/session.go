@@ -165,7 +165,7 @@ func (s *Session) run(ctx context.Context) error {
 // end returns err, unless the user has ended the session.
 func (s *Session) end(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return nil
+		return nil //nolint:nilerr // the user has ended the session
 	}
 	return err
 }

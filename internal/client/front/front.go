@@ -3,6 +3,7 @@ package front
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httputil"
@@ -193,9 +194,7 @@ func rewrite(pr *httputil.ProxyRequest) {
 	if t.Host != "" {
 		pr.Out.Host = t.Host
 	}
-	for name, values := range t.Header {
-		pr.Out.Header[name] = values
-	}
+	maps.Copy(pr.Out.Header, t.Header)
 	outward(pr.Out, pr.In, t)
 	if wantsPage(pr.In) {
 		pr.Out.Header.Del("Accept-Encoding") // what is added to pages has to be plain
@@ -207,6 +206,6 @@ func (f *Front) failed(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // the client left
 	}
-	f.cfg.Logger.Debug("request failed", "path", r.URL.Path, "error", err)
+	f.cfg.Logger.DebugContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
 	writeProblem(w, r, &Problem{Title: "The version does not answer", Detail: err.Error()})
 }

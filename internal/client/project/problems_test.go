@@ -29,7 +29,7 @@ func TestProblems(t *testing.T) {
 		{"python", jsonc, `{"main": "w.py", "compatibility_date": "2026-01-01"}`, "config_unsupported", "wrangler.jsonc:1:10: main is Python"},
 		{"typo in a binding's name", jsonc, head + `"d1_databases": [{"bnding": "DB"}]}`, "config_invalid", `d1_databases[0] has no "binding"; did you mean "binding" by "bnding"?`},
 		{"typo in main", jsonc, `{"mian": "w.js", "compatibility_date": "2026-01-01"}`, "config_invalid", `main is missing: it names the file of the worker's entry module; did you mean "main" by "mian"?`},
-		{"typo in the date", jsonc, `{"main": "w.js", "compatability_date": "2026-01-01"}`, "config_invalid", `did you mean "compatibility_date" by "compatability_date"?`},
+		{"typo in the date", jsonc, `{"main": "w.js", "compatability_date": "2026-01-01"}`, "config_invalid", `did you mean "compatibility_date" by "compatability_date"?`}, //nolint:misspell // the typo is the case
 		{"no main", jsonc, `{"compatibility_date": "2026-01-01"}`, "config_invalid", "main is missing"},
 		{"no date", jsonc, `{"main": "w.js"}`, "config_invalid", "compatibility_date is missing"},
 		{"wrong type", jsonc, head + `"minify": "yes"}`, "config_invalid", "wrangler.jsonc:3:11: minify is a string and must be true or false"},

@@ -33,7 +33,7 @@ func TestBatchOfASave(t *testing.T) {
 		began := time.Now()
 		for _, p := range []string{"/w/b", "/w/b~", "/w/a", "/w/b"} {
 			f.out <- p
-			time.Sleep(time.Millisecond) //nolint:forbidigo // the clock is the bubble's
+			time.Sleep(time.Millisecond)
 		}
 		if diff := cmp.Diff([]string{"/w/a", "/w/b", "/w/b~"}, <-w.Changes()); diff != "" {
 			t.Error(diff)
@@ -54,7 +54,7 @@ func TestBatchOfACheckout(t *testing.T) {
 		writer.Go(func() {
 			for i := range 40 {
 				f.out <- fmt.Sprintf("/w/%02d", i)
-				time.Sleep(7 * time.Millisecond) //nolint:forbidigo // the clock is the bubble's
+				time.Sleep(7 * time.Millisecond)
 			}
 		})
 		if n := len(<-w.Changes()); n != 40 {
@@ -79,7 +79,7 @@ func TestBatchEnds(t *testing.T) {
 				case <-stop:
 					return
 				}
-				time.Sleep(5 * time.Millisecond) //nolint:forbidigo // the clock is the bubble's
+				time.Sleep(5 * time.Millisecond)
 			}
 		})
 		began := time.Now()
@@ -96,9 +96,9 @@ func TestBatchWhileBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := feed(t)
 		f.out <- "/w/a"
-		time.Sleep(time.Minute) //nolint:forbidigo // the clock is the bubble's
+		time.Sleep(time.Minute)
 		f.out <- "/w/b"
-		time.Sleep(time.Minute) //nolint:forbidigo // the clock is the bubble's
+		time.Sleep(time.Minute)
 		if diff := cmp.Diff([]string{"/w/a", "/w/b"}, <-w.Changes()); diff != "" {
 			t.Error(diff)
 		}

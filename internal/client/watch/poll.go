@@ -97,7 +97,7 @@ func (p *poller) look() map[string]stamp {
 	_ = filepath.WalkDir(p.root, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
-			return nil
+			return nil //nolint:nilerr // the others are still read
 		case e.IsDir() && path != p.root && skipped(e.Name()):
 			return filepath.SkipDir
 		case e.IsDir():

@@ -14,8 +14,6 @@ import (
 )
 
 // greedyWorkers are workers that take what they can get when they are asked for /attack.
-//
-//nolint:gochecknoglobals // a constant table
 var greedyWorkers = map[string]string{
 	"memory": `const kept = []; async function attack() {
 		for (;;) { for (let i = 0; i < 8; i++) kept.push(new Uint8Array(1 << 20).fill(1)); await scheduler.wait(1) } }`,
