@@ -86,11 +86,12 @@ func (s *Service) Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error) {
 // Accept stores body as the bundle that ticket is for and returns its digest. size
 // is -1 if unknown. An empty body is BadRequest (upload_empty) and leaves the ticket
 // valid. A version whose deploy has failed accepts none (Conflict, version_failed),
-// nor does a destroyed one (Gone, version_destroyed), even if it ends during the upload.
+// nor does a destroyed one (Gone, version_destroyed), even if it ends during the upload,
+// unless its deploy has read the bundle.
 func (s *Service) Accept(ctx context.Context, ticket string, body io.Reader, size int64) (svc.Receipt, error) {
 	ref, err := s.check(ticket, time.Now())
 	if err == nil {
-		err = s.wanted(ctx, ref)
+		_, err = s.wanted(ctx, ref)
 	}
 	if err != nil {
 		return svc.Receipt{}, err
@@ -133,18 +134,25 @@ func nonEmpty(body io.Reader) (io.Reader, error) {
 }
 
 // wanted rejects the bundle of a version that has ended.
-func (s *Service) wanted(ctx context.Context, ref svc.Ref) error {
+func (s *Service) wanted(ctx context.Context, ref svc.Ref) (svc.Version, error) {
 	v, err := s.cfg.Versions.Version(ctx, ref)
 	if err != nil {
-		return err
+		return v, err
 	}
 	if v.Status == svc.StatusDestroyed {
-		return svc.Errorf(svc.Gone, svc.CodeVersionDestroyed, "version %s was destroyed", ref).WithHint("create another version")
+		return v, svc.Errorf(svc.Gone, svc.CodeVersionDestroyed, "version %s was destroyed", ref).WithHint("create another version")
 	}
 	if v.Status == svc.StatusFailed {
-		return svc.Errorf(svc.Conflict, svc.CodeVersionFailed, "the deploy of %s has failed", ref).WithHint("create another version")
+		return v, svc.Errorf(svc.Conflict, svc.CodeVersionFailed, "the deploy of %s has failed", ref).WithHint("create another version")
 	}
-	return nil
+	return v, nil
+}
+
+// hasRead reports whether a failed deploy read the bundle: it failed because of the
+// bundle, which may happen before the Put returns.
+func hasRead(v svc.Version) bool {
+	_, code := v.Failure()
+	return v.Status == svc.StatusFailed && code != "" && code != svc.CodeArtifactMissing
 }
 
 // stillWanted checks the version again after the Put. If the version has ended, it
@@ -154,9 +162,9 @@ func (s *Service) stillWanted(ctx context.Context, ref svc.Ref) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoLimit)
 	defer cancel()
 	log := s.cfg.Logger.With("project", ref.Project, "version", ref.Version)
-	gone := s.wanted(ctx, ref)
+	v, gone := s.wanted(ctx, ref)
 	switch {
-	case gone == nil:
+	case gone == nil || hasRead(v):
 		return nil
 	case !errors.Is(gone, svc.Gone) && !errors.Is(gone, svc.NotFound) && svc.CodeOf(gone) != svc.CodeVersionFailed:
 		log.ErrorContext(ctx, "checking the version of an upload failed; keeping the bundle", "error", gone)

@@ -35,6 +35,7 @@ type versions struct {
 	mu     sync.Mutex
 	status svc.Status
 	err    error
+	reason string // why it failed
 }
 
 func (v *versions) set(status svc.Status, err error) {
@@ -49,7 +50,7 @@ func (v *versions) Version(ctx context.Context, ref svc.Ref) (svc.Version, error
 	if err := ctx.Err(); err != nil {
 		return svc.Version{}, err
 	}
-	return svc.Version{Ref: ref, Status: v.status}, v.err
+	return svc.Version{Ref: ref, Status: v.status, Error: v.reason}, v.err
 }
 
 // during returns a body of three bytes that calls do at its end.
@@ -182,6 +183,24 @@ func TestVersionEnded(t *testing.T) {
 		refused("before", err)
 		if len(arrived) != 0 {
 			t.Errorf("%s: %v arrived", name, <-arrived)
+		}
+	}
+}
+
+// TestReadDuringUpload: a deploy may read the bundle, and fail because of it, before the
+// upload returns. The upload has succeeded.
+func TestReadDuringUpload(t *testing.T) {
+	t.Parallel()
+	for reason, code := range map[string]string{
+		"fetching: bundle_invalid: no manifest":     "",
+		"fetching: artifact_missing: nothing in 1m": "version_failed",
+	} {
+		known := &versions{}
+		s, _, _ := service(t, "k", func(c *artifact.Config) { c.Versions = known })
+		known.reason = reason
+		_, err := s.Accept(t.Context(), issue(t, s, ref("v1")), during(func() { known.set(svc.StatusFailed, nil) }), 3)
+		if svc.CodeOf(err) != code {
+			t.Errorf("%s: %v, want %q", reason, err, code)
 		}
 	}
 }

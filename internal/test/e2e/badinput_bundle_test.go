@@ -99,7 +99,7 @@ func badBundles(t *testing.T) map[string]badBundle {
 		"bomb-files":    {data: zstded(tarred(t, many(manifest, 1000)...)), code: "bundle_too_large", words: []string{"more than 50 files"}},
 		"modules-size":  {data: bundled(t, bundle.Manifest{}, map[string]string{"modules/index.js": helloScript + strings.Repeat(" ", 2<<20)}), code: "bundle_too_large", words: []string{"1 MiB", "minify"}},
 
-		"module-type":     manifested(t, "module_type_unknown", `"type":"esm"`, `"type":"python"`, "index.js", "python", "esm, commonjs, text, data, wasm or json"),
+		"module-type":     manifested(t, "module_type_unknown", `"type":"esm"`, `"type":"python"`, "index.js", "python", "esm, commonjs, text, data, wasm, json or script"),
 		"schema-version":  manifested(t, "manifest_version", `"schema_version":1`, `"schema_version":2`, "format 2", "reads formats up to 1", "upgrade the server"),
 		"manifest-json":   manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,,`),
 		"manifest-field":  manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,"cron":"* * * * *"`, "cron"),
