@@ -40,8 +40,7 @@ func launch(_ context.Context, args []string) error {
 // probe tries what a confined program may do and may not do, and says the results.
 func probe(_ context.Context, args []string) error {
 	say := func(what string, err error) {
-		var errno syscall.Errno
-		if errors.As(err, &errno) {
+		if errno, ok := errors.AsType[syscall.Errno](err); ok {
 			fmt.Fprintln(os.Stdout, what, unix.ErrnoName(errno))
 			return
 		}
@@ -52,7 +51,7 @@ func probe(_ context.Context, args []string) error {
 	say("read", err)
 	say("change-readable", os.WriteFile(filepath.Join(read, "new"), nil, 0o600))
 	say("write", os.WriteFile(filepath.Join(write, "new"), nil, 0o600))
-	l, err := net.Listen("unix", filepath.Join(write, "socket")) //nolint:noctx // a test of rights
+	l, err := net.Listen("unix", filepath.Join(write, "socket"))
 	say("listen", err)
 	if err == nil {
 		_ = l.Close()

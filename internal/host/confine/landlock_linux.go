@@ -76,7 +76,7 @@ func restrictFiles(p Profile, root bool) (bool, error) {
 		return false, nil
 	}
 	attr := handled(version)
-	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0)
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0) //nolint:gosec // the kernel reads attr during the call
 	if errno != 0 {
 		return false, errno
 	}
@@ -132,8 +132,8 @@ func (r *ruleset) addOne(rights uint64, path string) error {
 	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
 		rights &= ofFiles
 	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.handled, Parent_fd: int32(fd)} //nolint:gosec // a descriptor
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, r.fd, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0)
+	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.handled, Parent_fd: int32(fd)}                                           //nolint:gosec // a descriptor
+	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, r.fd, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0) //nolint:gosec // the kernel reads rule during the call
 	if errno != 0 {
 		return errno
 	}

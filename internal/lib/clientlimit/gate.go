@@ -48,7 +48,7 @@ func Client(addr net.Addr, exempt func(netip.Addr) bool) netip.Addr {
 		return netip.Addr{}
 	}
 	if ip.Is6() {
-		network, _ := ip.Prefix(64) //nolint:errcheck // 64 is valid for IPv6
+		network, _ := ip.Prefix(64) // 64 is valid for IPv6
 		return network.Addr()
 	}
 	return ip

@@ -29,7 +29,7 @@ func NewReader(dir, name string, after uint64) *Reader {
 // Next returns the next record and its number. line is valid until the next call. ok is
 // false if the end is reached; a later call may find a record. A number that does not follow
 // the one before means that the records between are not kept any more.
-func (r *Reader) Next() (n uint64, line []byte, ok bool, err error) {
+func (r *Reader) Next() (n uint64, line []byte, ok bool, err error) { //nolint:revive // a record, or the end, or an error
 	for {
 		line, err := r.line()
 		if err != nil || line == nil {

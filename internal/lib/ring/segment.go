@@ -64,7 +64,7 @@ const lastBlock = 1 << 20
 
 // last finds the number of the newest record of a segment, 0 if it has no whole record,
 // its size, and whether its last line is whole.
-func (s segment) last() (n uint64, size int64, whole bool, err error) {
+func (s segment) last() (n uint64, size int64, whole bool, err error) { //nolint:revive // what the end of a file tells
 	f, err := os.Open(s.path)
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("opening a segment: %w", err)

@@ -36,7 +36,7 @@ func fileLimit() int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 		return unknown
 	}
-	return int(min(limit.Max, unknown)) //nolint:gosec // G115: at most unknown
+	return int(min(limit.Max, unknown)) // at most unknown
 }
 
 // clientLimits fits the limits of connections into the limit of open files: each

@@ -104,10 +104,18 @@ func (x *request) appendCountry(b []byte, l *svc.Location) []byte {
 // appendCF appends request.cf. A key whose value is not known is absent.
 func (x *request) appendCF(b []byte, l *svc.Location) []byte {
 	b = append(b, `{"httpProtocol":"HTTP/1.`...)
-	b = append(b, '0'+byte(x.req.Minor), '"', ',')
+	b = append(b, '0'+byte(x.req.Minor), '"', ',') //nolint:gosec // 0 or 1
 	for _, f := range [...]struct{ key, value string }{
-		{"country", l.Country}, {"continent", l.Continent}, {"region", l.Region}, {"regionCode", l.RegionCode}, {"city", l.City},
-		{"postalCode", l.PostalCode}, {"metroCode", l.MetroCode}, {"latitude", l.Latitude}, {"longitude", l.Longitude}, {"timezone", l.Timezone},
+		{"country", l.Country},
+		{"continent", l.Continent},
+		{"region", l.Region},
+		{"regionCode", l.RegionCode},
+		{"city", l.City},
+		{"postalCode", l.PostalCode},
+		{"metroCode", l.MetroCode},
+		{"latitude", l.Latitude},
+		{"longitude", l.Longitude},
+		{"timezone", l.Timezone},
 		{"asOrganization", l.ASOrganization},
 	} {
 		if f.value != "" {

@@ -61,7 +61,7 @@ func (c *client) Write(b []byte) (int, error) {
 func (c *client) readBody(b []byte) (int, error) {
 	c.body.Begin()
 	defer c.body.End()
-	return c.Conn.Read(b)
+	return c.Read(b)
 }
 
 // CloseWrite closes the direction to the client. It fails if the connection cannot
@@ -88,7 +88,7 @@ func (c *client) enforce(now time.Time) (late bool) {
 	limit := c.cfg.ClientTimeout
 	if c.response.StuckWrite(now, limit, c.Conn) {
 		c.resetOnClose()
-		_ = c.Conn.Close()
+		_ = c.Close()
 	}
 	if !c.waits.Load() && c.body.Stuck(now, limit, c.response.Calls()) {
 		c.slow.Store(true)

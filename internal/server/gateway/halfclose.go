@@ -63,7 +63,7 @@ func (c *client) testClient(over <-chan struct{}) {
 			written, silent = n, 0
 		}
 		if silent++; silent > silentTests {
-			_ = c.Conn.Close()
+			_ = c.Close()
 			return
 		}
 	}

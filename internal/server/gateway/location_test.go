@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"maps"
 	"net/http"
 	"net/netip"
 	"testing"
@@ -25,9 +26,7 @@ func everyCF() map[string]any {
 
 func withCF(more map[string]any) map[string]any {
 	all := everyCF()
-	for k, v := range more {
-		all[k] = v
-	}
+	maps.Copy(all, more)
 	return all
 }
 
@@ -59,22 +58,27 @@ func testLocation(t *testing.T, engine gateway.Engine) {
 		"a visitor's own words": {gateway.Config{TrustedProxies: []netip.Prefix{}, LocationHeaders: true}, said, nil, "", "127.0.0.1"},
 		"a proxy for addresses": {gateway.Config{}, said, nil, "", "127.0.0.1"},
 		"a proxy for both": {
-			gateway.Config{TrustedProxies: loopback, LocationHeaders: true}, said,
-			map[string]any{"country": "FR", "city": "Paris", "timezone": "Europe/Paris"}, "FR", "127.0.0.1",
+			gateway.Config{TrustedProxies: loopback, LocationHeaders: true},
+			said,
+			map[string]any{"country": "FR", "city": "Paris", "timezone": "Europe/Paris"},
+			"FR", "127.0.0.1",
 		},
 		"the database": {gateway.Config{Locate: inBerlin}, map[string]string{"X-Forwarded-For": "2001:db8::7"}, berlin, "DE", "2001:db8::7"},
 		"the proxy before the database": {
 			gateway.Config{TrustedProxies: loopback, LocationHeaders: true, Locate: inBerlin},
 			map[string]string{"X-Forwarded-For": "2001:db8::7", "CF-IPCountry": "FR"},
-			map[string]any{"country": "FR", "asn": 64512.0, "asOrganization": "Example"}, "FR", "2001:db8::7",
+			map[string]any{"country": "FR", "asn": 64512.0, "asOrganization": "Example"},
+			"FR", "2001:db8::7",
 		},
 		"both agree": {
 			gateway.Config{TrustedProxies: loopback, LocationHeaders: true, Locate: inBerlin},
-			map[string]string{"CF-Connecting-IP": "2001:db8::7", "CF-IPCountry": "DE"}, berlin, "DE", "2001:db8::7",
+			map[string]string{"CF-Connecting-IP": "2001:db8::7", "CF-IPCountry": "DE"},
+			berlin, "DE", "2001:db8::7",
 		},
 		"no address": {
 			gateway.Config{TrustedProxies: loopback, LocationHeaders: true, Locate: inBerlin},
-			map[string]string{"CF-Connecting-IP": "unknown"}, nil, "", "127.0.0.1",
+			map[string]string{"CF-Connecting-IP": "unknown"},
+			nil, "", "127.0.0.1",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

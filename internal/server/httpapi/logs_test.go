@@ -83,7 +83,7 @@ func (h *harness) stream(ctx context.Context, path string, header http.Header) (
 	}
 	r.Header = header.Clone()
 	r.Header.Set("Authorization", "Bearer "+adminToken)
-	resp, err := http.DefaultClient.Do(r)
+	resp, err := http.DefaultClient.Do(r) //nolint:bodyclose // the reader below closes it
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func (h *harness) stream(ctx context.Context, path string, header http.Header) (
 		}
 	}()
 	h.t.Cleanup(func() {
-		for range lines { //nolint:revive // the reader ends with ctx
+		for range lines { // the reader ends with ctx
 		}
 	})
 	return resp.Header.Get("Content-Type"), lines

@@ -20,7 +20,7 @@ type Description struct {
 // Describe returns the program's own metrics, sorted by name.
 func Describe() []Description {
 	m := NewMetrics(Build{})
-	m.Watch(context.Background(), Sources{})
+	m.Watch(context.Background(), Sources{})   //nolint:forbidigo // nothing is read
 	descs := make(chan *prometheus.Desc, 1000) // more than there are metrics, those of Go included
 	m.registry.Describe(descs)
 	close(descs)

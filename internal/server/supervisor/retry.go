@@ -38,8 +38,8 @@ func (u *unit) crashed(ctx context.Context, cause error, uptime time.Duration) p
 		wait = u.cfg.Policy.wait(u.crashes, u.cfg.Wanted(u.ref))
 		u.cfg.OnRestart(u.ref, svc.CodeOf(cause))
 	}
-	u.log.WarnContext(ctx, message, "error", text(cause), "uptime", uptime, "crashes_in_a_row", u.crashes, "retry_in", wait)
-	drain(u.asked) // of earlier pauses
+	u.log.WarnContext(ctx, message, "error", text(cause), "uptime", uptime, "crashes_in_a_row", u.crashes, "retry_in", wait) //nolint:sloglint // one of two constants
+	drain(u.asked)                                                                                                           // of earlier pauses
 	drain(u.urgent)
 	now := time.Now()
 	p := pause{from: now, until: now.Add(wait), served: uptime > 0}

@@ -44,8 +44,10 @@ func TestLargeAnswers(t *testing.T) {
 			now.Add(-1)
 			var answer []struct {
 				Results []struct {
-					Results []struct{ X string }
-				}
+					Results []struct {
+						X string `json:"x"`
+					} `json:"results"`
+				} `json:"results"`
 			}
 			if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil || len(answer) != 1 || len(answer[0].Results) != 1 ||
 				len(answer[0].Results[0].Results) != rows || len(answer[0].Results[0].Results[rows-1].X) != size {

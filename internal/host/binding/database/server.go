@@ -33,9 +33,10 @@ func (d *database) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	buffer.Reset()
 	var large binding.Large
 	defer large.Release()
-	out := &answers{Buffer: buffer, grow: func() error { return large.Acquire(r.Context()) }}
+	ctx := r.Context()
+	out := &answers{Buffer: buffer, grow: func() error { return large.Acquire(ctx) }}
 	if calls, err := readCalls(r, &large); err == nil {
-		d.run(r.Context(), calls, out)
+		d.run(ctx, calls, out)
 	} else {
 		out.refuse(err)
 	}

@@ -39,7 +39,8 @@ func (n *namespace) serveBulk(w http.ResponseWriter, r *http.Request) error {
 	var out bytes.Buffer
 	var large binding.Large
 	defer large.Release()
-	err = n.db.Read(r.Context(), func(c *raw.Conn) error { return n.bulk(r.Context(), c, q, &out, &large) })
+	ctx := r.Context()
+	err = n.db.Read(ctx, func(c *raw.Conn) error { return n.bulk(ctx, c, q, &out, &large) })
 	if err != nil {
 		return err
 	}
