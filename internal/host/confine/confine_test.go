@@ -74,12 +74,10 @@ func probe(_ context.Context, args []string) error {
 	return err
 }
 
-// TestThread: a program on a confined thread has its files and nothing else.
+// TestThread: a program on a confined thread has its files and nothing else. A kernel
+// without Landlock restricts system calls alone, and the report says so.
 func TestThread(t *testing.T) {
 	t.Parallel()
-	if !confine.Supported() {
-		t.Skip("this kernel has no Landlock")
-	}
 	read, write, other := t.TempDir(), t.TempDir(), t.TempDir()
 	for _, dir := range []string{read, other} {
 		if err := os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o600); err != nil {
@@ -94,6 +92,12 @@ func TestThread(t *testing.T) {
 	want := map[string]string{
 		"complete": "true", "read": "<nil>", "change-readable": "EACCES", "write": "<nil>", "listen": "<nil>", "read-other": "EACCES",
 		"read-shadow": "EACCES", "execute": "EACCES", "mount": "EPERM", "unshare": "EPERM", "ptrace": "EPERM", "NoNewPrivs:": "1", "Seccomp:": "2",
+	}
+	if !confine.Supported() {
+		want["complete"] = "false"
+		for _, what := range []string{"change-readable", "read-other", "read-shadow", "execute"} {
+			delete(want, what)
+		}
 	}
 	for what, result := range want {
 		if got[what] != result {

@@ -41,7 +41,7 @@ func FuzzCalls(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		if bytes.Contains(bytes.ToLower(body), []byte("recursive")) {
-			t.Skip("may run until the time limit")
+			return // it may run until the time limit
 		}
 		answers := send(t, body)
 		var calls []json.RawMessage
