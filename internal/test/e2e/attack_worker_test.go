@@ -21,7 +21,9 @@ var greedyWorkers = map[string]string{
 	"sql": `async function attack(env) {
 		await env.DB.exec("CREATE TABLE IF NOT EXISTS t(x)")
 		await env.DB.prepare("WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n) INSERT INTO t SELECT randomblob(100000) FROM n").run() }`,
-	"logs": `async function attack() { const line = "x".repeat(10000); for (let i = 0; i < 5000; i++) console.log(line) }`,
+	// It answers pings: ended after ten seconds, it could have printed less than is logged.
+	"logs": `async function attack() { const line = "x".repeat(100000);
+		for (let i = 0; i < 1000; i++) { console.log(line); if (i % 10 === 0) await scheduler.wait(1) } }`,
 }
 
 // TestWorkersThatTakeEverything lets workers use up memory, time, disk and log at the same
