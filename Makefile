@@ -27,7 +27,7 @@ check: fmt-check lint generate-check test ## everything a change must pass
 
 .PHONY: test
 test: ## all tests, end-to-end ones with the real workerd included
-	go test $(RACE) -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./internal/test/e2e ./... # the longest first
+	go test $(RACE) -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
 e2e: ## the end-to-end tests alone
