@@ -2,8 +2,13 @@ package bundle
 
 import "encoding/json"
 
-// SchemaVersion is the version of the bundle format this program writes [D40].
-const SchemaVersion = 1
+// The versions of the bundle format [D40]: the one that this program writes, and the
+// oldest one that it reads. Version 2 adds what runs without a request: crons, queues,
+// workflows, assets.
+const (
+	SchemaVersion       = 2
+	OldestSchemaVersion = 1
+)
 
 // Manifest is manifest.json of a bundle: everything a version consists of.
 // docs/design/bundle-format.md and manifest.schema.json describe it.
