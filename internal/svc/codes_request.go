@@ -24,6 +24,7 @@ const (
 	CodeInvalidInclude        = "invalid_include"
 	CodeInvalidStatus         = "invalid_status"
 	CodeInvalidCursor         = "invalid_cursor"
+	CodeCursorExpired         = "cursor_expired"
 	CodeInvalidLimit          = "invalid_limit"
 	CodeInvalidTail           = "invalid_tail"
 	CodeInvalidEvent          = "invalid_event"
@@ -56,6 +57,7 @@ var requestCodes = []CodeInfo{
 	{CodeInvalidInclude, []Kind{BadRequest}, "The parameter include has an unknown value.", "Use include=versions, or omit it."},
 	{CodeInvalidStatus, []Kind{BadRequest}, "The parameter status is not a status of versions.", "Use a status that the hint lists."},
 	{CodeInvalidCursor, []Kind{BadRequest}, "The cursor does not belong to this list with these filters.", "Start again without a cursor."},
+	{CodeCursorExpired, []Kind{Gone}, "The events after the cursor are no longer kept: the service keeps them for an hour.", "Read the lists again, and continue without a cursor."},
 	{CodeInvalidLimit, []Kind{BadRequest}, "The parameter limit is not a number in the allowed range.", "Use a number in the range that the error names."},
 	{CodeInvalidTail, []Kind{BadRequest}, "The parameter tail is not a number in the allowed range.", "Use a number in the range that the error names."},
 	{CodeInvalidEvent, []Kind{Unprocessable}, "A field of the event is out of range.", "Correct the field that the error names."},

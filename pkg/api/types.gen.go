@@ -432,6 +432,58 @@ type DeepHealth struct {
 	Status CheckStatus `json:"status"`
 }
 
+// Event One thing that happened on the server.
+type Event struct {
+	// Data Details of an event; which fields are present depends on its type.
+	Data EventData `json:"data"`
+
+	// ID Position among all events; ascending and never used twice. As text it is the cursor after the event.
+	ID int64 `json:"id"`
+
+	// ProjectID Empty for the server itself.
+	ProjectID string `json:"project_id"`
+	Time      Time   `json:"time"`
+
+	// Type What happened; clients ignore types that they do not know.
+	Type string `json:"type"`
+
+	// VersionID Empty for a project or the server itself.
+	VersionID string `json:"version_id"`
+}
+
+// EventData Details of an event; which fields are present depends on its type.
+type EventData struct {
+	// Depth Length of the deploy queue.
+	Depth *int `json:"depth,omitempty"`
+
+	// Detail More about the event.
+	Detail string `json:"detail,omitempty,omitzero"`
+
+	// Error What went wrong.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// GitRef Of a new version.
+	GitRef string `json:"git_ref,omitempty,omitzero"`
+
+	// OperationID The promotion.
+	OperationID string `json:"operation_id,omitempty,omitzero"`
+
+	// Previous Status or production version before the event.
+	Previous string `json:"previous,omitempty,omitzero"`
+
+	// Restarts Crashes of a runtime since it was opened.
+	Restarts int `json:"restarts,omitempty,omitzero"`
+
+	// Status Status of the version, promotion or runtime after the event.
+	Status string `json:"status,omitempty,omitzero"`
+
+	// Step Step of a deploy or a promote.
+	Step string `json:"step,omitempty,omitzero"`
+
+	// StepStatus How the step is: running, started, done, failed or undone.
+	StepStatus string `json:"step_status,omitempty,omitzero"`
+}
+
 // EventError Why an event did not end well.
 type EventError struct {
 	Message string `json:"message"`
@@ -446,6 +498,14 @@ type EventError struct {
 // EventOutcome How an event ended: `exception` if the handler or work of `waitUntil` threw, `timeout` if it was ended at its
 // deadline, `canceled` if it was ended with its version, `exited` if the process of the worker ended meanwhile.
 type EventOutcome string
+
+// EventPage A part of the events.
+type EventPage struct {
+	Items []Event `json:"items"`
+
+	// NextCursor Position after this page; always present.
+	NextCursor string `json:"next_cursor"`
+}
 
 // FieldProblem One wrong field of a body.
 type FieldProblem struct {
@@ -1262,6 +1322,27 @@ type CollectGarbageParams struct {
 type AuditStorageParams struct {
 	// Project Id of the only project to look at; all without it.
 	Project *OnlyProject `form:"project,omitempty" json:"project,omitempty"`
+}
+
+// ListEventsParams defines parameters for ListEvents.
+type ListEventsParams struct {
+	// Cursor The `next_cursor` of a page, or the id of an event; what follows it is returned. Without it: what happens from now on.
+	Cursor string `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Tail Without `cursor`, begin with the last events, at most this number; above 1000 counts as 1000.
+	Tail *int `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Wait How long a page without events waits for one, as a duration such as `30s`; at most `60s`.
+	Wait string `form:"wait,omitempty" json:"wait,omitempty,omitzero"`
+
+	// Project Only events of this project.
+	Project string `form:"project,omitempty" json:"project,omitempty,omitzero"`
+
+	// Types Only these types, separated by commas; `version` stands for all that begin with `version.`.
+	Types string `form:"types,omitempty" json:"types,omitempty,omitzero"`
+
+	// Limit Page size; above 200 counts as 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
 // ListProjectsParams defines parameters for ListProjects.

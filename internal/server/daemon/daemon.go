@@ -9,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/service"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
+	"github.com/svcctl/svcctl/internal/server/feed"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
@@ -58,6 +59,8 @@ type Daemon struct {
 	objects    *objectStore
 	ownership  *ownership
 	registry   *registry.DB
+	feed       *feed.Service
+	states     *runtimeStates
 	metrics    *obs.Metrics
 	ingress    *svc.Ingress
 	listeners  listeners

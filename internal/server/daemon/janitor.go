@@ -14,6 +14,7 @@ func (d *Daemon) newJanitor() (err error) {
 		janitor.Sweep(d.gc, d.cfg.GCEvery),
 		janitor.Audit(d.gc, d.cfg.GCEvery),
 		janitor.Cleanup(d.lifecycle),
+		janitor.Events(d.registry),
 		requests,
 	)
 	d.stops.Push("request times", func(ctx context.Context) error { // a last time, after the gateway has stopped

@@ -26,6 +26,7 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 	}
 	d.metrics.Watch(context.WithoutCancel(ctx), d.metricSources())
 	d.serve(ctx, "API", d.listeners.api, api)
+	d.stops.Push("followers of events", func(context.Context) error { d.feed.Close(); return nil })
 	d.stops.Push("followers of logs", func(context.Context) error { d.logs.Stop(); return nil }) // the API waits for them
 	go func() {
 		if err := d.gateway.Serve(context.WithoutCancel(ctx), d.listeners.gateway); err != nil {
@@ -51,7 +52,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
-		Logs: d.logs, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs: d.logs, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Feed: d.feed, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,

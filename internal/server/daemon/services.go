@@ -24,6 +24,9 @@ import (
 // startServices creates the services and connects them.
 func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	d.verify = d.newVerify()
+	if err := d.startFeed(ctx); err != nil {
+		return err
+	}
 	locations, err := geoip.Open(d.cfg.GeoIP, d.logger)
 	if err != nil {
 		return err
@@ -79,7 +82,7 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 		},
 		Logger: d.logger, Wanted: d.gateway.IsWanted,
 		// d.deploy is created later.
-		OnChange:  func(r svc.Runtime) { d.deploy.RuntimeChanged(r) },
+		OnChange:  func(r svc.Runtime) { d.states.changed(r); d.deploy.RuntimeChanged(r) },
 		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
 		OnRequests: func(list []svc.RequestCount) {
 			for _, r := range list {

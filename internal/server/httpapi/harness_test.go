@@ -20,6 +20,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
+	"github.com/svcctl/svcctl/internal/server/feed"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
@@ -56,9 +57,14 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	}
 	h := &harness{t: t, db: db, fakes: newFakes(db), log: &svctest.Buffer{}, routes: document(t)}
 	h.fakes.logs = t.TempDir()
+	events := feed.New(db, slog.New(slog.DiscardHandler))
+	if err := events.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = events.Stop(context.Background()) })
 	metrics := obs.NewMetrics(obs.BuildInfo())
 	d := httpapi.Deps{
-		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes,
+		Projects: db, Versions: db, Promotions: db, Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes, Feed: events,
 		DataPatterns: binding.Patterns(all.Kinds()),
 		Routes:       h.fakes, Runtimes: h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
 		Logger: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

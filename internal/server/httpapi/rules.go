@@ -30,6 +30,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, limit: maxDataLimit}
 	case "GET " + versionRoute + "/logs", "GET /v1/projects/{project}/logs":
 		return rule{role: roleAdmin, query: logParameters}
+	case "GET /v1/events":
+		return rule{role: roleAdmin, query: feedParameters}
 	case "POST " + versionRoute + "/database/query":
 		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
 	}

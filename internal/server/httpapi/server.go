@@ -28,6 +28,7 @@ type Deps struct {
 	// with a path relative to the version's.
 	DataPatterns []string
 	Events       Events
+	Feed         Feed
 	Routes       Routes
 	Runtimes     Runtimes
 	Registry     Pinger // for deep health
@@ -90,7 +91,7 @@ func (d Deps) check() error {
 	var errs []error
 	for name, missing := range map[string]bool{
 		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Promotions": d.Promotions == nil,
-		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil,
+		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
 		"Routes": d.Routes == nil, "Runtimes": d.Runtimes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
 		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0, "TicketKey": d.TicketKey == "",

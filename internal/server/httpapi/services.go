@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -80,6 +81,17 @@ type Events interface {
 	// Dispatch sends an event to the worker of a version and waits until it ends. An
 	// error means that the worker did not receive the event.
 	Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (svc.EventResult, error)
+}
+
+// Feed reads what happened on the server.
+type Feed interface {
+	// Read returns a page. It returns BadRequest for a cursor that is none, and Gone for
+	// one after which events are no longer kept.
+	Read(ctx context.Context, q svc.FeedQuery) (svc.FeedPage, error)
+	// Follow passes the events that Read returns to emit, and each later one, until ctx
+	// ends or emit returns an error, which it returns. emit is called without events at
+	// the begin and after each idle.
+	Follow(ctx context.Context, q svc.FeedQuery, idle time.Duration, emit func(svc.FeedPage) error) error
 }
 
 // Routes lists the routes of the gateway.

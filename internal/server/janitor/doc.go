@@ -3,6 +3,7 @@
 //
 //   - [Sweep] collects garbage in the object store, [Audit] audits it
 //   - [Cleanup] completes interrupted archives and purges
+//   - [Events] deletes old events
 //   - [Requests] writes the times of the last requests
 //
 // A [Service] runs its tasks concurrently, each in a goroutine, one run of a task at a

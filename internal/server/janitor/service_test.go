@@ -173,6 +173,9 @@ func (p *parts) call(name string) error { p.calls = append(p.calls, name); retur
 func (p *parts) CollectAll(context.Context) error { return p.call("collect") }
 func (p *parts) AuditAll(context.Context) error   { return p.call("audit") }
 func (p *parts) Cleanup(context.Context) error    { return p.call("cleanup") }
+func (p *parts) TrimEvents(context.Context, time.Time, int) error {
+	return p.call("events")
+}
 
 func (p *parts) LastRequests() map[svc.Ref]time.Time {
 	return map[svc.Ref]time.Time{{Project: "shop", Version: "v1"}: time.Unix(7, 0)}
@@ -196,6 +199,7 @@ func TestTasks(t *testing.T) {
 		"collect": {janitor.Sweep(p, 10*time.Minute), time.Minute, 10 * time.Minute},
 		"audit":   {janitor.Audit(p, 10*time.Minute), 90 * time.Second, 24 * time.Hour},
 		"cleanup": {janitor.Cleanup(p), 0, 10 * time.Minute},
+		"events":  {janitor.Events(p), 0, time.Minute},
 		"touch":   {janitor.Requests(p, p), 0, time.Minute},
 	} {
 		p.calls, p.err = nil, errors.New("it fails")

@@ -28,7 +28,7 @@ const dirMode = 0o700
 
 // DB is an open registry.
 type DB struct {
-	file *sqlite.DB
+	file *watchedFile
 	lock *flock.Flock
 }
 
@@ -48,7 +48,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	return &DB{file: file, lock: lock}, nil
+	return &DB{file: watch(file), lock: lock}, nil
 }
 
 // lockFile excludes a second daemon, which would resume the jobs and versions of

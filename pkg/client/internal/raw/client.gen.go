@@ -118,6 +118,34 @@ type ClientInterface interface {
 	// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
 	AuditStorage(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListEvents Read or follow what happens on the server
+	//
+	// Every change of a version, a project, a promotion, the deploy queue and a runtime, in order. The server keeps the events
+	// of the last hour, at most 500,000. They have ascending ids, which stay valid over a restart of the server: a client that
+	// continues with the last id that it has seen gets each event once. A client reads the cursor first (a request without
+	// `cursor`), then the lists, and then follows from the cursor.
+	//
+	// A request that accepts `text/event-stream` is answered by server-sent events without end, with ids for `Last-Event-ID`
+	// and a heartbeat every 15 seconds, which also moves the id over events that the filters leave out. Other requests get a
+	// page; with `wait` an empty page is delayed until there is an event. A client that does not read what it is sent for
+	// 10 seconds is disconnected and continues with its cursor. When events after the cursor are no longer kept, the answer is
+	// 410 `cursor_expired`, and a stream ends: read the lists again. Unknown parameters are refused.
+	//
+	// | type | says | fields of `data` |
+	// |---|---|---|
+	// | `project.created`, `project.production` | a project is new, or has another production version | `previous` |
+	// | `version.created`, `version.status` | a version is new, or has another status | `status`, `previous`, `error`, `git_ref` |
+	// | `version.archived`, `version.woken`, `version.destroyed` | the same for these changes of the status | `status`, `previous` |
+	// | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
+	// | `version.pinned`, `version.unpinned` | the version is protected from idle archiving, or no longer | |
+	// | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
+	// | `queue.depth` | the deploy queue has another length | `depth` |
+	// | `runtime.up`, `runtime.down`, `runtime.restarted` | a runtime serves, no longer serves, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
+	// | `server.started` | the server was started | |
+	//
+	// Corresponds with GET /events (the `ListEvents` operationId).
+	ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHealth Liveness
 	//
 	// Answers from memory, without any I/O.
@@ -501,6 +529,44 @@ func (c *Client) CollectGarbage(ctx context.Context, params *CollectGarbageParam
 // Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
 func (c *Client) AuditStorage(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewAuditStorageRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEvents Read or follow what happens on the server
+//
+// Every change of a version, a project, a promotion, the deploy queue and a runtime, in order. The server keeps the events
+// of the last hour, at most 500,000. They have ascending ids, which stay valid over a restart of the server: a client that
+// continues with the last id that it has seen gets each event once. A client reads the cursor first (a request without
+// `cursor`), then the lists, and then follows from the cursor.
+//
+// A request that accepts `text/event-stream` is answered by server-sent events without end, with ids for `Last-Event-ID`
+// and a heartbeat every 15 seconds, which also moves the id over events that the filters leave out. Other requests get a
+// page; with `wait` an empty page is delayed until there is an event. A client that does not read what it is sent for
+// 10 seconds is disconnected and continues with its cursor. When events after the cursor are no longer kept, the answer is
+// 410 `cursor_expired`, and a stream ends: read the lists again. Unknown parameters are refused.
+//
+// | type | says | fields of `data` |
+// |---|---|---|
+// | `project.created`, `project.production` | a project is new, or has another production version | `previous` |
+// | `version.created`, `version.status` | a version is new, or has another status | `status`, `previous`, `error`, `git_ref` |
+// | `version.archived`, `version.woken`, `version.destroyed` | the same for these changes of the status | `status`, `previous` |
+// | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
+// | `version.pinned`, `version.unpinned` | the version is protected from idle archiving, or no longer | |
+// | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
+// | `queue.depth` | the deploy queue has another length | `depth` |
+// | `runtime.up`, `runtime.down`, `runtime.restarted` | a runtime serves, no longer serves, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
+// | `server.started` | the server was started | |
+//
+// Corresponds with GET /events (the `ListEvents` operationId).
+func (c *Client) ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEventsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1430,6 +1496,104 @@ func NewAuditStorageRequest(server string, params *AuditStorageParams) (*http.Re
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListEventsRequest constructs an http.Request for the ListEvents method
+func NewListEventsRequest(server string, params *ListEventsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/events")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "types", params.Types, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
