@@ -26,6 +26,7 @@ type Daemon struct {
 	SchemePreview    string
 	SchemeProd       string
 	PreviewTemplate  string
+	PreviewErrors    bool // show exceptions
 	Compression      bool
 	Clients          Clients
 

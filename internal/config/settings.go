@@ -111,6 +111,14 @@ func network() []Setting {
 			Env: "SVC_PREVIEW_URL_TEMPLATE", Help: "preview URLs, of {scheme} {version} {project} {baseDomain} {port}",
 			parse: func(d *Daemon, v string) error { d.PreviewTemplate = v; return nil },
 		},
+		{
+			Env: "SVC_PREVIEW_ERRORS", Default: "full", Help: "what preview hosts answer when the worker throws: full (the exception, its stack and the command that shows the log of the request) or off (Internal Server Error, as production)",
+			parse: func(d *Daemon, v string) error {
+				v, err := oneOf(v, "full", "off")
+				d.PreviewErrors = v == "full"
+				return err
+			},
+		},
 	}
 }
 

@@ -39,7 +39,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		Observer: observer{d.metrics, d.requestLog}, VerifySecret: d.verify.Secret,
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
-		Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
+		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
 	if d.supervisor, err = supervisor.New(d.supervisorConfig(c)); err != nil {
 		return err
@@ -70,6 +70,16 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	return d.newJanitor()
+}
+
+// exceptions returns what finds the exceptions that preview hosts show, nil if they do not.
+func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) string {
+	if !d.cfg.PreviewErrors {
+		return nil
+	}
+	return func(ctx context.Context, ref svc.Ref, id string, since time.Time) string {
+		return d.logs.Exception(ctx, ref, id, since) // it is created later
+	}
 }
 
 func (d *Daemon) supervisorConfig(c Config) supervisor.Config {

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -76,6 +77,11 @@ type Config struct {
 	// Asked is called for each request that is refused because its version is
 	// restarted after a wait. It must not block. May be nil.
 	Asked func(ref svc.Ref)
+
+	// Exception returns the exception, with its stack, that the worker of ref threw in the
+	// request of this id, which began at since; "" if it is not known before ctx ends.
+	// Preview hosts show it. Nil shows "Internal Server Error".
+	Exception func(ctx context.Context, ref svc.Ref, id string, since time.Time) string
 
 	// Compress makes the gateway compress text for clients that accept it.
 	Compress bool

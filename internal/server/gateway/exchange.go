@@ -60,6 +60,7 @@ func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	if err := c.g.forward(&x.request, c, func() error { return c.roundTrip(ctx, x) }); err != nil {
 		keep = c.refuse(ctx, x, err)
 	} else {
+		c.explain(ctx, x)
 		keep = c.relay(ctx, x)
 	}
 	c.now = time.Now()

@@ -28,6 +28,7 @@ type Gateway struct {
 
 	clients     *clientlimit.Gate // counts the clients' connections
 	refusals    chan struct{}     // one element per refused connection that is answered
+	faults      chan struct{}     // one element per request that looks for its exception
 	compressors compressors
 	warned      atomic.Int64 // unix nanoseconds of the last warning about refused connections
 
@@ -49,6 +50,7 @@ func New(cfg Config) *Gateway {
 	}
 	g.clients = clientlimit.NewGate(clientlimit.Caps{Total: g.cfg.MaxConns, PerClient: g.cfg.MaxConnsPerClient})
 	g.refusals = make(chan struct{}, maxRefusals)
+	g.faults = make(chan struct{}, maxFaults)
 	g.table.Store(emptyTable())
 	g.engine = newEngine(g)
 	return g

@@ -80,6 +80,7 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	if x.resp.Status == http.StatusSwitchingProtocols {
 		return x.upgrade(ctx)
 	}
+	x.explain(ctx)
 	return x.relay(ctx)
 }
 

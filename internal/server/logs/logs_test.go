@@ -276,3 +276,30 @@ func BenchmarkRecord(b *testing.B) {
 		r.Record(ref, &svc.LogLine{Time: time.Now(), Level: i.Level(), Source: svc.LogRequest, RequestID: "0af7651916cd43dd", Invocation: &i})
 	}
 }
+
+// TestException: the exception of a request is found when it is written, with the places
+// in the sources, and not that of another request.
+func TestException(t *testing.T) {
+	t.Parallel()
+	b := newBook(t, bigRing())
+	b.print("aaaa", "error", "throw other")
+	b.print("bbbb", "log", "nothing")
+	b.flush()
+	found := make(chan string)
+	began := time.Now()
+	go func() { found <- b.service.Exception(t.Context(), ref, "bbbb", began) }()
+	b.print("bbbb", "error", "throw mine")
+	b.print("bbbb", "error", "throw second")
+	b.flush()
+	if got := <-found; got != "throw mine" {
+		t.Errorf("%q", got)
+	}
+	if got := b.service.Exception(t.Context(), ref, "aaaa", began); got != "throw other" {
+		t.Errorf("written before: %q", got)
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if got := b.service.Exception(ended, ref, "cccc", began); got != "" {
+		t.Errorf("none: %q", got)
+	}
+}

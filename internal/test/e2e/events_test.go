@@ -18,7 +18,10 @@ import (
 const eventScript = `
 import { WorkerEntrypoint } from "cloudflare:workers";
 export default class extends WorkerEntrypoint {
-  async fetch() { return new Response((await this.env.KV.get("last")) ?? "never"); }
+  async fetch(request) {
+    if (request.url.endsWith("/throw")) throw new TypeError("thrown");
+    return new Response((await this.env.KV.get("last")) ?? "never");
+  }
   async scheduled({ cron }) {
     console.log("begin", cron);
     if (cron === "throw") throw new RangeError("boom");
@@ -40,6 +43,10 @@ func TestEvents(t *testing.T) {
 	}
 	if run := d.eventEnds(v, "throw", 0, api.EventOutcomeException, "RangeError: boom"); !strings.Contains(run.Error.Stack, "index.js") || len(run.Logs) != 2 {
 		t.Errorf("%+v, stack %q", run.Logs, run.Error.Stack)
+	}
+	thrown := d.get(v.PreviewURL + "/throw")
+	if thrown.Status != 500 || !strings.Contains(thrown.Body, "TypeError: thrown\n    at index_default.fetch (index.js:5:") || !strings.Contains(thrown.Body, "\nsvcctl logs hello/v1 --request ") {
+		t.Errorf("an exception on the preview host: %d %s", thrown.Status, thrown.Body)
 	}
 	d.eventEnds(v, "wait", 100, api.EventOutcomeTimeout, "the event was ended at its deadline")
 

@@ -25,6 +25,10 @@ export default {
       case "/wait":
         await env.CTL.fetch("http://ctl/wait/" + url.searchParams.get("id"));
         return new Response("waited");
+      case "/throw":
+        throw new Error("boom");
+      case "/own500":
+        return new Response(text.encode("Internal Server Error"), { status: 500 });
       case "/version":
         return new Response(env.VERSION);
     }

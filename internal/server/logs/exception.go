@@ -1,0 +1,58 @@
+package logs
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/ring"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	lookEvery  = 10 * time.Millisecond  // for an exception
+	coarseTime = 100 * time.Millisecond // the times of files are less exact than the clock
+)
+
+// Exception returns the first exception of the request id of ref, which began at since, with
+// its stack in the sources. An exception is written shortly after the response, so Exception
+// waits for it until ctx ends, or Stop is called, and then returns "".
+func (s *Service) Exception(ctx context.Context, ref svc.Ref, id string, since time.Time) string {
+	after, err := ring.Since(s.dir(ref), svc.LogsOfWorker, since.Add(-coarseTime))
+	if err != nil {
+		return ""
+	}
+	r := ring.NewReader(s.dir(ref), svc.LogsOfWorker, after)
+	defer r.Close()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		text, err := exceptionOf(r, id)
+		if err != nil || text != "" {
+			return s.sources.apply(ref, text)
+		}
+		select {
+		case <-ctx.Done():
+			return ""
+		case <-s.closed:
+			return ""
+		case <-tick.C:
+		}
+	}
+}
+
+// exceptionOf reads r to its end, or to an exception of the request id.
+func exceptionOf(r *ring.Reader, id string) (string, error) {
+	for {
+		_, data, ok, err := r.Next()
+		if err != nil || !ok {
+			return "", err
+		}
+		if !bytes.Contains(data, []byte(id)) {
+			continue
+		}
+		if l, ok := svc.ParseLog(data); ok && l.Source == svc.LogException && l.RequestID == id {
+			return l.Message, nil
+		}
+	}
+}
