@@ -25,6 +25,9 @@ const (
 	CodeVersionNotDestroyed = "version_not_destroyed"
 	CodeVersionIsProduction = "version_is_production"
 	CodeInvalidTransition   = "invalid_transition"
+	CodeInvalidPreview      = "invalid_preview"
+	CodePreviewNameTaken    = "preview_name_taken"
+	CodePreviewNotFound     = "preview_not_found"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -51,5 +54,8 @@ var versionCodes = []CodeInfo{
 	{CodeVersionDestroyed, []Kind{Gone, NotFound}, "The version was destroyed, and its data is deleted.", "Create another version."},
 	{CodeVersionNotDestroyed, []Kind{Conflict}, "The version cannot be purged because it is not destroyed.", "Destroy the version first."},
 	{CodeVersionIsProduction, []Kind{Conflict}, "The production version can be neither archived nor destroyed.", "Promote another version first."},
+	{CodeInvalidPreview, []Kind{Unprocessable}, "The fields for a preview name contradict each other.", "Correct the field that errors[].pointer names."},
+	{CodePreviewNameTaken, []Kind{Conflict, Unprocessable}, "A preview name and a version of the project would have the same host name.", "Choose another preview name, or another id."},
+	{CodePreviewNotFound, []Kind{NotFound}, "The project has no preview with this name.", "List the previews of the project."},
 	{CodeInvalidTransition, []Kind{Conflict}, "The state machine has no such transition from the status of the version.", "Read the version again."},
 }

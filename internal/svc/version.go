@@ -21,7 +21,9 @@ func (r Ref) String() string { return r.Project + "/" + r.Version }
 type Project struct {
 	ID            string
 	GitRemote     string
-	ProdVersionID string // "" until a version is assigned
+	ProdVersionID string            // "" until a version is assigned
+	PreviewParent string            // what the first version of a preview name begins with; "" for nothing
+	PreviewEnv    map[string]string // variables of every version with a preview name
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -54,6 +56,8 @@ type Version struct {
 	ParentID      string // "" for a root version
 	GitRef        string
 	GitSHA        string
+	PreviewName   string // "" for none
+	PreviewKeep   int    // PreviewRequest.Keep
 	Digest        string // artifact_digest, "sha256:<hex>"; "" until known
 	Env           map[string]string
 	Status        Status
@@ -121,6 +125,7 @@ type NewVersion struct {
 	GitSHA   string
 	Digest   string
 	Env      map[string]string
+	Preview  PreviewRequest
 }
 
 // maxLabel is the maximum length of git_ref and git_sha in bytes.
@@ -146,6 +151,7 @@ func (n NewVersion) Validate() error {
 		}
 	}
 	fields = append(fields, CheckEnv(n.Env, "/env")...)
+	fields = append(fields, n.Preview.check(n)...)
 	return Invalid(fields)
 }
 

@@ -311,6 +311,15 @@ type BucketList struct {
 // Cell A value. Blobs are {"$base64":"…"}; integers past 2^53 and infinite numbers come as strings.
 type Cell = any
 
+// ChangeProject Body of PATCH /projects/{project}; absent fields do not change.
+type ChangeProject struct {
+	// PreviewEnv Variables for all versions with a preview name, from the next version on; null removes one.
+	PreviewEnv map[string]*string `json:"preview_env,omitempty,omitzero"`
+
+	// PreviewParent The id of a version; "" for none.
+	PreviewParent *string `json:"preview_parent,omitempty"`
+}
+
 // CheckStatus degraded means that it works in part; the checks say what does not.
 type CheckStatus string
 
@@ -358,6 +367,15 @@ type CreateVersion struct {
 
 	// ParentVersionID Version of the same project whose data is branched; absent or null for a root version.
 	ParentVersionID *string `json:"parent_version_id,omitempty"`
+
+	// PreviewFresh With preview_name: begin like the first version of the name, not with the data of the last.
+	PreviewFresh bool `json:"preview_fresh,omitempty,omitzero"`
+
+	// PreviewKeep With preview_name: number of earlier versions of the name that stay ready; the others are archived after the switch.
+	PreviewKeep int `json:"preview_keep,omitempty,omitzero"`
+
+	// PreviewName Name whose host name moves to this version when it is ready; a DNS label like an id.
+	PreviewName string `json:"preview_name,omitempty,omitzero"`
 
 	// Upload Ask for a one-time address for the bundle.
 	Upload bool `json:"upload,omitempty,omitzero"`
@@ -791,6 +809,47 @@ type PollTicket struct {
 	Token     string `json:"token"`
 }
 
+// Preview A name for the versions of one branch.
+type Preview struct {
+	// CreatedAt When the oldest of them was created.
+	CreatedAt Time `json:"created_at"`
+
+	// GitRef Of the newest version.
+	GitRef string `json:"git_ref"`
+
+	// GitSHA Of the newest version.
+	GitSHA string `json:"git_sha"`
+	Name   string `json:"name"`
+
+	// NewestStatus Where a version is in its life.
+	NewestStatus VersionStatus `json:"newest_status"`
+
+	// NewestVersionID The version that was created last; it may be in deploy or have failed.
+	NewestVersionID string `json:"newest_version_id"`
+	ProjectID       string `json:"project_id"`
+
+	// Status The status of version_id; "" without one.
+	Status string `json:"status"`
+
+	// UpdatedAt When the newest version last changed.
+	UpdatedAt Time `json:"updated_at"`
+
+	// URL The address that moves from version to version.
+	URL string `json:"url"`
+
+	// VersionID The version behind the address: the newest that has been ready; "" until there is one.
+	VersionID string `json:"version_id"`
+
+	// Versions Number of versions of the name.
+	Versions int `json:"versions"`
+}
+
+// PreviewPage A page of previews, the one with the newest version first.
+type PreviewPage struct {
+	Items      []Preview `json:"items"`
+	NextCursor *string   `json:"next_cursor"`
+}
+
 // Problem An error (RFC 9457).
 type Problem struct {
 	// Code Stable code for programs.
@@ -835,6 +894,12 @@ type Project struct {
 	CreatedAt Time   `json:"created_at"`
 	GitRemote string `json:"git_remote"`
 	ID        string `json:"id"`
+
+	// PreviewEnv Variables of all versions with a preview name; the values are hidden.
+	PreviewEnv map[string]string `json:"preview_env,omitempty,omitzero"`
+
+	// PreviewParent The version whose data and overrides the first version of a preview name begins with; absent for none.
+	PreviewParent string `json:"preview_parent,omitempty,omitzero"`
 
 	// ProdURL Present when production is set.
 	ProdURL string `json:"prod_url,omitempty,omitzero"`
@@ -1188,8 +1253,14 @@ type Version struct {
 	Pinned bool `json:"pinned"`
 
 	// PollURL Address of this record.
-	PollURL    string `json:"poll_url"`
-	PreviewURL string `json:"preview_url"`
+	PollURL string `json:"poll_url"`
+
+	// PreviewName Absent for none.
+	PreviewName string `json:"preview_name,omitempty,omitzero"`
+
+	// PreviewNameURL The address of preview_name; absent without one.
+	PreviewNameURL string `json:"preview_name_url,omitempty,omitzero"`
+	PreviewURL     string `json:"preview_url"`
 
 	// ProdURL Production host of the project.
 	ProdURL   string `json:"prod_url"`
@@ -1217,8 +1288,14 @@ type VersionAccepted struct {
 	// PollTicket A bearer token that reads the record of this version, and nothing else. A pipeline that polls with it needs only the deploy token.
 	PollTicket *PollTicket `json:"poll_ticket,omitempty"`
 	PollURL    string      `json:"poll_url"`
-	PreviewURL string      `json:"preview_url"`
-	ProjectID  string      `json:"project_id"`
+
+	// PreviewName Absent for none.
+	PreviewName string `json:"preview_name,omitempty,omitzero"`
+
+	// PreviewNameURL The address of preview_name; absent without one.
+	PreviewNameURL string `json:"preview_name_url,omitempty,omitzero"`
+	PreviewURL     string `json:"preview_url"`
+	ProjectID      string `json:"project_id"`
 
 	// Status Where a version is in its life.
 	Status VersionStatus `json:"status"`
@@ -1293,6 +1370,9 @@ type NamespacePath = string
 
 // OnlyProject defines model for OnlyProject.
 type OnlyProject = string
+
+// PreviewPath defines model for PreviewPath.
+type PreviewPath = string
 
 // ProjectPath defines model for ProjectPath.
 type ProjectPath = string
@@ -1394,6 +1474,15 @@ type ListProjectLogsParams struct {
 
 	// Follow Continue with each new entry.
 	Follow LogFollow `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
+}
+
+// ListPreviewsParams defines parameters for ListPreviews.
+type ListPreviewsParams struct {
+	// Limit Page size; above 200 counts as 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListPromotionsParams defines parameters for ListPromotions.
@@ -1541,6 +1630,9 @@ type PromoteVersionParams struct {
 
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = CreateProject
+
+// ChangeProjectJSONRequestBody defines body for ChangeProject for application/json ContentType.
+type ChangeProjectJSONRequestBody = ChangeProject
 
 // CreateVersionJSONRequestBody defines body for CreateVersion for application/json ContentType.
 type CreateVersionJSONRequestBody = CreateVersion

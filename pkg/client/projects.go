@@ -31,6 +31,15 @@ func (c *Client) CreateProject(ctx context.Context, p api.CreateProject) (api.Pr
 	return as[api.Project](read(resp, err))
 }
 
+// ChangeProject changes settings of a project: those that are set in change.
+//
+// Codes: project_not_found, parent_not_found, parent_destroyed, env_too_many_keys,
+// env_invalid_key, env_reserved_key, env_platform_key, env_value_too_large.
+func (c *Client) ChangeProject(ctx context.Context, id string, change api.ChangeProject) (api.Project, error) {
+	resp, err := c.raw.ChangeProject(ctx, id, change)
+	return as[api.Project](read(resp, err))
+}
+
 // Project returns a project.
 //
 // Codes: project_not_found.

@@ -21,6 +21,17 @@ func (t toDeploy) StatusChanged(ref svc.Ref, s svc.Status) { t.d.deploy.StatusCh
 
 func (t toDeploy) Revive(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Revive(ctx, ref) }
 
+// verbs is lifecycle for preview, which is created first.
+type verbs struct{ d *Daemon }
+
+func (v verbs) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	return v.d.lifecycle.Archive(ctx, ref)
+}
+
+func (v verbs) Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	return v.d.lifecycle.Destroy(ctx, ref)
+}
+
 // runtimes implements httpapi.Runtimes with the supervisor and deploy.
 type runtimes struct {
 	*supervisor.Supervisor

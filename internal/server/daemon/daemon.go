@@ -17,6 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/server/preview"
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
@@ -73,6 +74,7 @@ type Daemon struct {
 	fork       *fork.Service
 	deploy     *deploy.Service
 	lifecycle  *lifecycle.Service
+	previews   *preview.Service
 	gc         *gc.Service
 	janitor    *janitor.Service
 	jobs       *deployqueue.Worker

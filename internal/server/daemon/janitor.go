@@ -15,6 +15,7 @@ func (d *Daemon) newJanitor() (err error) {
 		janitor.Audit(d.gc, d.cfg.GCEvery),
 		janitor.Cleanup(d.lifecycle),
 		janitor.Events(d.registry),
+		janitor.Previews(d.previews),
 		requests,
 	)
 	d.stops.Push("request times", func(ctx context.Context) error { // a last time, after the gateway has stopped

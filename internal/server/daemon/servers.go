@@ -46,7 +46,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
 	return httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry,
-		Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
+		Previews: d.previews, Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,

@@ -16,6 +16,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/geoip"
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
 	"github.com/svcctl/svcctl/internal/server/logs"
+	"github.com/svcctl/svcctl/internal/server/preview"
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -60,6 +61,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	if d.fork, err = fork.New(d.forkDeps()); err != nil {
 		return err
 	}
+	d.previews = preview.New(d.registry, d.gateway, verbs{d}, d.logger)
 	if d.deploy, err = deploy.New(d.deployDeps()); err != nil {
 		return err
 	}
@@ -113,7 +115,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 func (d *Daemon) deployDeps() deploy.Deps {
 	return deploy.Deps{
 		Versions: d.registry, Inventory: d.registry, Submissions: d.registry,
-		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote,
+		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews,
 		Artifacts: d.objects.artifacts, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: d.metrics, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
@@ -125,7 +127,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 func (d *Daemon) lifecycleDeps() lifecycle.Deps {
 	return lifecycle.Deps{
 		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
-		Data: d.fork, Logger: d.logger, Observer: d.metrics,
+		Data: d.fork, Previews: d.previews, Logger: d.logger, Observer: d.metrics,
 	}
 }
 

@@ -31,6 +31,7 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 		}
 	})
 	d.startLifecycle(ctx)
+	d.stops.Push("previews", stopSoon(d.previews.Stop))
 	if err := d.jobs.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}

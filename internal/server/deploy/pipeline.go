@@ -189,6 +189,9 @@ func (r *run) finish(ctx context.Context) error {
 	failpoint.Hit("deploy/" + stepReady + "/started")
 	defer r.routes.holdUntilReady(r.v.Ref)()
 	defer r.deps.Production.HoldFirst(ctx, r.v.Project)()
+	if r.v.PreviewName != "" {
+		defer r.deps.Previews.Hold(r.v.Project, r.v.PreviewName)()
+	}
 	if err := r.move(ctx, svc.TriggerActivate, svc.Change{Detail: r.detail, FirstProduction: true}); err != nil {
 		return err
 	}
@@ -198,9 +201,16 @@ func (r *run) finish(ctx context.Context) error {
 	return r.assign(ctx)
 }
 
-// assign completes the automatic assignment of production: route and pointer.
-// spec: [C3.5].
+// assign moves the host name of a preview name, and completes the automatic assignment
+// of production: route and pointer. spec: [C3.5].
 func (r *run) assign(ctx context.Context) error {
+	if name := r.v.PreviewName; name != "" {
+		if err := r.deps.Previews.Publish(ctx, r.v.Project, name); err != nil {
+			return err
+		}
+		r.log.InfoContext(ctx, "preview switched", "preview", name)
+		defer r.deps.Previews.Switched(ctx)
+	}
 	return r.deps.Production.AssignFirst(ctx, r.v.Ref)
 }
 

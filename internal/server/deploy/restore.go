@@ -40,6 +40,7 @@ func (s *Service) Announce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing versions: %w", err)
 	}
+	previews := map[svc.Ref]struct{}{} // names in place of ids
 	for _, v := range all {
 		s.routes.announce(v.Ref, v.Status)
 		if v.Status.Serves() {
@@ -50,6 +51,14 @@ func (s *Service) Announce(ctx context.Context) error {
 		}
 		if v.Production {
 			s.deps.Gateway.SetProduction(v.Project, v.Version)
+		}
+		if v.PreviewName != "" {
+			previews[svc.Ref{Project: v.Project, Version: v.PreviewName}] = struct{}{}
+		}
+	}
+	for id := range previews {
+		if err := s.deps.Previews.Publish(ctx, id.Project, id.Version); err != nil {
+			return err
 		}
 	}
 	s.restore.announced = true

@@ -87,6 +87,16 @@ type Production interface {
 	AssignFirst(ctx context.Context, ref svc.Ref) error
 }
 
+// Previews moves the host names of preview names.
+type Previews interface {
+	// Hold makes the requests to a name wait until release.
+	Hold(project, name string) (release func())
+	// Publish routes a name to its newest version that has been ready. Idempotent.
+	Publish(ctx context.Context, project, name string) error
+	// Switched archives the versions that were replaced. It does not block.
+	Switched(ctx context.Context)
+}
+
 // Observer counts, for metrics. Its methods do not block.
 type Observer interface {
 	StepDone(step string, took time.Duration)
@@ -117,6 +127,7 @@ type Deps struct {
 	Branches    Branches
 	Gateway     Gateway
 	Production  Production
+	Previews    Previews        // nil: the host names of preview names are not routed
 	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
 	Ingress     *svc.Ingress
 	Logger      *slog.Logger
@@ -162,6 +173,9 @@ func New(deps Deps) (*Service, error) {
 	deps.CleanupLimit = cmp.Or(deps.CleanupLimit, DefaultCleanupLimit)
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}
+	}
+	if deps.Previews == nil {
+		deps.Previews = noPreviews{}
 	}
 	s := &Service{deps: deps, log: deps.Logger, made: time.Now(), routes: newRoutes(deps.Gateway), bundles: newBundles(deps)}
 	if deps.Verify.URL != "" {
@@ -217,6 +231,12 @@ func (s *Service) NotServing() []svc.Ref { return s.routes.notServing() }
 
 // ArtifactArrived wakes the deploy of ref if it waits for its bundle [D41].
 func (s *Service) ArtifactArrived(ref svc.Ref) { s.bundles.arrived(ref) }
+
+type noPreviews struct{}
+
+func (noPreviews) Hold(string, string) func()                    { return func() {} }
+func (noPreviews) Publish(context.Context, string, string) error { return nil }
+func (noPreviews) Switched(context.Context)                      {}
 
 type noObserver struct{}
 

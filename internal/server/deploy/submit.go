@@ -39,9 +39,14 @@ func (s *Service) checkHost(n svc.NewVersion) error {
 	if id == "" {
 		id = svc.GeneratedID(time.Now()) // generated ids have one length
 	}
-	err := s.deps.Ingress.CheckHost(svc.Ref{Project: n.Project, Version: id})
-	if err == nil {
+	if err := s.deps.Ingress.CheckHost(svc.Ref{Project: n.Project, Version: id}); err != nil {
+		return svc.AsError(err).At("/id")
+	}
+	if n.Preview.Name == "" {
 		return nil
 	}
-	return svc.AsError(err).At("/id")
+	if err := s.deps.Ingress.CheckHost(svc.Ref{Project: n.Project, Version: n.Preview.Name}); err != nil {
+		return svc.AsError(err).At("/preview_name")
+	}
+	return nil
 }

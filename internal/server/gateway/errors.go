@@ -27,8 +27,12 @@ func errNoRoute() *svc.Error {
 		WithHint("hosts are {project}.{base domain} and {version}.{project}.{base domain}")
 }
 
-func errNoProduction(project string) *svc.Error {
-	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "project %s has no production version", project).
+func errNoVersion(p *project) *svc.Error {
+	if p.name != "" {
+		return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "preview %s of project %s has no version", p.name, p.id).
+			WithHint("deploy one with this preview name")
+	}
+	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "project %s has no production version", p.id).
 		WithHint("promote a ready version")
 }
 

@@ -14,6 +14,7 @@ type table struct {
 	hosts    map[string]route // both roles, by lower-case host name
 	versions map[svc.Ref]*version
 	projects map[string]*project
+	previews map[svc.Ref]*project // by project and preview name
 }
 
 // route is the target of a host. A production route without a version belongs to a
@@ -21,7 +22,7 @@ type table struct {
 type route struct {
 	role    svc.Role
 	version *version
-	project *project // of a production route
+	project *project // of a host name that changes its version: production's, or a preview name's
 }
 
 // version is one version in one state.
@@ -34,9 +35,11 @@ type version struct {
 	replaced chan struct{} // closed when another table holds the next state of the version
 }
 
-// project is a production host and its version.
+// project is a host name that changes its version, and that version: production, or a
+// preview name.
 type project struct {
 	id   string
+	name string // of the preview; "" for production
 	host string
 	prod string // version id; "" for none
 	gate *gate
@@ -77,14 +80,17 @@ func (r *roleStats) lastTime() time.Time {
 }
 
 func emptyTable() *table {
-	return &table{hosts: map[string]route{}, versions: map[svc.Ref]*version{}, projects: map[string]*project{}}
+	return &table{hosts: map[string]route{}, versions: map[svc.Ref]*version{}, projects: map[string]*project{}, previews: map[svc.Ref]*project{}}
 }
 
 // with returns a copy of t after change, with its hosts computed again.
 func (t *table) with(change func(*table)) *table {
-	n := &table{versions: maps.Clone(t.versions), projects: maps.Clone(t.projects)}
+	n := &table{versions: maps.Clone(t.versions), projects: maps.Clone(t.projects), previews: maps.Clone(t.previews)}
 	change(n)
-	n.hosts = make(map[string]route, len(n.versions)+len(n.projects))
+	n.hosts = make(map[string]route, len(n.versions)+len(n.projects)+len(n.previews))
+	for _, p := range n.previews {
+		n.hosts[p.host] = route{svc.RolePreview, n.versions[svc.Ref{Project: p.id, Version: p.prod}], p}
+	}
 	for _, v := range n.versions {
 		n.hosts[v.host] = route{role: svc.RolePreview, version: v}
 	}

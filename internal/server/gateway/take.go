@@ -48,6 +48,7 @@ func (g *Gateway) take(x *request, w waiter) error {
 			if err := g.waitHeld(w, r.version.replaced, &starting, errNotStarted); err != nil {
 				return err
 			}
+		case g.replaced(x, r): // its host name has another version meanwhile
 		case svc.CodeOf(err) == svc.CodeRuntimeRestarting:
 			g.asked(x)
 			return err
@@ -55,6 +56,16 @@ func (g *Gateway) take(x *request, w waiter) error {
 			return err
 		}
 	}
+}
+
+// replaced reports whether the host name of r, which changes its version, has another
+// version now.
+func (g *Gateway) replaced(x *request, r route) bool {
+	if r.project == nil || r.version == nil {
+		return false
+	}
+	now, err := g.find(x)
+	return err == nil && now.version != nil && now.version.ref != r.version.ref
 }
 
 // asked records and reports a request to a version that is restarted after a wait.
@@ -88,7 +99,7 @@ func (g *Gateway) takeVersion(x *request, r route) error {
 	serves := v != nil && (v.state.Status.Serves() || v.state.Socket != "" && x.knows(g.cfg.VerifySecret))
 	switch {
 	case v == nil:
-		return errNoProduction(r.project.id)
+		return errNoVersion(r.project)
 	case !serves:
 		return errStatus(v)
 	case v.state.Starting:

@@ -10,11 +10,14 @@ import (
 
 func (s *Server) projectOut(p svc.Project) api.Project {
 	out := api.Project{
-		ID: p.ID, GitRemote: p.GitRemote, ProdVersionID: p.ProdVersionID,
+		ID: p.ID, GitRemote: p.GitRemote, ProdVersionID: p.ProdVersionID, PreviewParent: p.PreviewParent,
 		CreatedAt: api.At(p.CreatedAt), UpdatedAt: api.At(p.UpdatedAt),
 	}
 	if p.ProdVersionID != "" {
 		out.ProdURL = s.Ingress.ProdURL(p.ID)
+	}
+	if len(p.PreviewEnv) > 0 {
+		out.PreviewEnv = svc.HiddenEnv(p.PreviewEnv)
 	}
 	return out
 }
@@ -30,6 +33,7 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		LastRequestAt: api.MaybeAt(v.LastRequestAt), WokenAt: api.MaybeAt(v.WokenAt),
 		Timeline: stepsOut(v.Timeline), Warnings: v.Warnings, SizeBytes: v.SizeBytes,
 	}
+	out.PreviewName, out.PreviewNameURL = v.PreviewName, s.nameURL(v)
 	if v.ParentID != "" {
 		out.ParentVersionID = &v.ParentID
 	}
@@ -43,6 +47,23 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		out.Warnings = []string{}
 	}
 	return out
+}
+
+// nameURL is the address of a version's preview name, "" without one.
+func (s *Server) nameURL(v svc.Version) string {
+	if v.PreviewName == "" {
+		return ""
+	}
+	return s.Ingress.PreviewURL(svc.Ref{Project: v.Project, Version: v.PreviewName})
+}
+
+func (s *Server) previewOut(p svc.Preview) api.Preview {
+	return api.Preview{
+		Name: p.Name, ProjectID: p.Project, URL: s.nameURL(p.Newest),
+		VersionID: p.Current.Version, Status: string(p.Current.Status),
+		NewestVersionID: p.Newest.Version, NewestStatus: api.VersionStatus(p.Newest.Status), GitRef: p.Newest.GitRef, GitSHA: p.Newest.GitSHA,
+		Versions: p.Versions, CreatedAt: api.At(p.Since), UpdatedAt: api.At(p.Newest.UpdatedAt),
+	}
 }
 
 func stepsOut(runs []svc.StepRun) []api.StepRun {

@@ -41,6 +41,19 @@ func (h handlers) CreateProject(ctx context.Context, r oas.CreateProjectRequestO
 	}}, nil
 }
 
+// ChangeProject answers PATCH /projects/{project}.
+func (h handlers) ChangeProject(ctx context.Context, r oas.ChangeProjectRequestObject) (oas.ChangeProjectResponseObject, error) {
+	change := svc.ProjectChange{PreviewParent: r.Body.PreviewParent, PreviewEnv: r.Body.PreviewEnv}
+	if err := change.Validate(); err != nil {
+		return nil, err
+	}
+	p, err := h.Projects.ChangeProject(ctx, r.Project, change)
+	if err != nil {
+		return nil, err
+	}
+	return oas.ChangeProject200JSONResponse{Body: h.projectOut(p), Headers: oas.ChangeProject200ResponseHeaders{ETag: projectTag(p)}}, nil
+}
+
 // GetProject answers GET /projects/{project}.
 func (h handlers) GetProject(ctx context.Context, r oas.GetProjectRequestObject) (oas.GetProjectResponseObject, error) {
 	if include := r.Params.Include; include != nil && *include != api.GetProjectParamsIncludeVersions {

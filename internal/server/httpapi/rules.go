@@ -16,6 +16,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleNone}
 	case "POST /v1/projects":
 		return rule{role: roleAdmin, body: object[api.CreateProject]}
+	case "PATCH /v1/projects/{project}":
+		return rule{role: roleAdmin, body: object[api.ChangeProject]}
 	case "POST /v1/projects/{project}/versions":
 		return rule{role: roleDeploy, body: createVersionBody}
 	case "GET " + versionRoute:

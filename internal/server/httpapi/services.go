@@ -9,11 +9,20 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Projects reads and creates projects.
+// Projects reads, creates and changes projects.
 type Projects interface {
 	CreateProject(ctx context.Context, p svc.Project) (stored svc.Project, created bool, err error)
 	Project(ctx context.Context, id string) (svc.Project, error)
 	ListProjects(ctx context.Context, p svc.PageRequest) (svc.Page[svc.Project], error)
+	ChangeProject(ctx context.Context, id string, c svc.ProjectChange) (svc.Project, error)
+}
+
+// Previews reads and deletes previews.
+type Previews interface {
+	ListPreviews(ctx context.Context, project string, p svc.PageRequest) (svc.Page[svc.Preview], error)
+	Preview(ctx context.Context, project, name string) (svc.Preview, error)
+	// Delete destroys every version of a preview and returns the preview as it was.
+	Delete(ctx context.Context, project, name string) (svc.Preview, error)
 }
 
 // Versions reads versions.

@@ -80,6 +80,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	n := svc.NewVersion{
 		Project: r.Project, ID: r.Body.ID, GitRef: r.Body.GitRef, GitSHA: r.Body.GitSHA, Digest: r.Body.ArtifactDigest, Env: r.Body.Env,
 	}
+	n.Preview = svc.PreviewRequest{Name: r.Body.PreviewName, Fresh: r.Body.PreviewFresh, Keep: r.Body.PreviewKeep}
 	if r.Body.ParentVersionID != nil {
 		n.ParentID = *r.Body.ParentVersionID
 	}
@@ -91,6 +92,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	out := api.VersionAccepted{
 		ID: v.Version, ProjectID: v.Project, Status: api.VersionStatus(v.Status),
 		PreviewURL: h.Ingress.PreviewURL(v.Ref), PollURL: versionURL(origin, v.Ref),
+		PreviewName: v.PreviewName, PreviewNameURL: h.nameURL(v),
 		PollTicket: h.auth.tickets.issue(v.Ref, time.Now()),
 	}
 	if r.Body.Upload {

@@ -176,6 +176,7 @@ func (p *parts) Cleanup(context.Context) error    { return p.call("cleanup") }
 func (p *parts) TrimEvents(context.Context, time.Time, int) error {
 	return p.call("events")
 }
+func (p *parts) Tidy(context.Context) error { return p.call("previews") }
 
 func (p *parts) LastRequests() map[svc.Ref]time.Time {
 	return map[svc.Ref]time.Time{{Project: "shop", Version: "v1"}: time.Unix(7, 0)}
@@ -196,11 +197,12 @@ func TestTasks(t *testing.T) {
 		task         janitor.Task
 		first, every time.Duration
 	}{
-		"collect": {janitor.Sweep(p, 10*time.Minute), time.Minute, 10 * time.Minute},
-		"audit":   {janitor.Audit(p, 10*time.Minute), 90 * time.Second, 24 * time.Hour},
-		"cleanup": {janitor.Cleanup(p), 0, 10 * time.Minute},
-		"events":  {janitor.Events(p), 0, time.Minute},
-		"touch":   {janitor.Requests(p, p), 0, time.Minute},
+		"collect":  {janitor.Sweep(p, 10*time.Minute), time.Minute, 10 * time.Minute},
+		"audit":    {janitor.Audit(p, 10*time.Minute), 90 * time.Second, 24 * time.Hour},
+		"cleanup":  {janitor.Cleanup(p), 0, 10 * time.Minute},
+		"previews": {janitor.Previews(p), 0, 10 * time.Minute},
+		"events":   {janitor.Events(p), 0, time.Minute},
+		"touch":    {janitor.Requests(p, p), 0, time.Minute},
 	} {
 		p.calls, p.err = nil, errors.New("it fails")
 		if err := tc.task.RunOnce(t.Context()); !errors.Is(err, p.err) || len(p.calls) != 1 || p.calls[0] != want {

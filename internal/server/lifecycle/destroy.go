@@ -75,8 +75,20 @@ func (s *Service) markDestroyed(ctx context.Context, v svc.Version) error {
 	}
 	failpoint.Hit("lifecycle/destroy/moved")
 	s.deps.Routes.StatusChanged(v.Ref, svc.StatusDestroyed)
+	s.leavePreview(ctx, v)
 	s.logger(v.Ref).InfoContext(ctx, "version destroyed", "was", string(v.Status))
 	return nil
+}
+
+// leavePreview gives the host name of a preview name to another version of the name, if
+// there is one.
+func (s *Service) leavePreview(ctx context.Context, v svc.Version) {
+	if v.PreviewName == "" || s.deps.Previews == nil {
+		return
+	}
+	if err := s.deps.Previews.Publish(ctx, v.Project, v.PreviewName); err != nil {
+		s.logger(v.Ref).ErrorContext(ctx, "routing a preview failed; its host name still names a destroyed version", "preview", v.PreviewName, "error", err)
+	}
 }
 
 // purge stops the runtime of a destroyed version and deletes its data and files. A

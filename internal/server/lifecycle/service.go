@@ -94,6 +94,13 @@ type Data interface {
 	Destroy(ctx context.Context, ref svc.Ref) error
 }
 
+// Previews moves the host names of preview names.
+type Previews interface {
+	// Publish routes a name to its newest version that has been ready, or removes the
+	// route. Idempotent.
+	Publish(ctx context.Context, project, name string) error
+}
+
 // Observer counts, for metrics. Its method does not block.
 type Observer interface {
 	WakeDone(took time.Duration) // a version serves again
@@ -106,6 +113,7 @@ type Deps struct {
 	Runtimes  Runtimes
 	Routes    Routes
 	Data      Data
+	Previews  Previews // nil: the host names of preview names are not routed
 	Logger    *slog.Logger
 	Observer  Observer // nil: no counting
 

@@ -24,7 +24,7 @@ const fullRetryAfter = 5 * time.Second
 // existing version and created false, without these checks. n must be valid
 // (svc.NewVersion.Validate).
 //
-// Errors: NotFound, project_not_found; Conflict, version_exists; Unprocessable,
+// Errors: NotFound, project_not_found; Conflict, version_exists, preview_name_taken; Unprocessable,
 // idempotency_mismatch, parent_not_found, env_too_many_keys or one of
 // svc.ForkPolicy; Unavailable, queue_full.
 func (db *DB) CreateVersion(ctx context.Context, n svc.NewVersion, o svc.CreateOptions) (v svc.Version, created bool, err error) {
@@ -67,6 +67,9 @@ func (c create) accept(ctx context.Context) (id string, fresh bool, err error) {
 	}
 	if repeated {
 		return c.n.ID, false, c.remember(ctx, c.n.ID)
+	}
+	if err := c.checkNames(ctx); err != nil {
+		return "", false, err
 	}
 	from, err := c.origin(ctx)
 	if err != nil {
@@ -138,9 +141,10 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 		}
 	}
 	res, err := c.tx.ExecContext(ctx, `INSERT INTO versions
-		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10)`,
-		c.n.Project, id, null(c.n.ParentID), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashRequest(c.n), svc.StatusPending, from.scrubID(id), millis(c.now))
+		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at, preview_name, preview_keep)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12)`,
+		c.n.Project, id, null(from.parent), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashRequest(c.n), svc.StatusPending, from.scrubID(id), millis(c.now),
+		c.n.Preview.Name, c.n.Preview.Keep)
 	if err != nil {
 		return "", err
 	}
@@ -171,7 +175,11 @@ func hashRequest(n svc.NewVersion) string {
 	if env == nil {
 		env = map[string]string{}
 	}
-	b, err := json.Marshal([]any{n.ParentID, env}) // json sorts the keys
+	asked := []any{n.ParentID, env} // json sorts the keys
+	if n.Preview.Name != "" {
+		asked = append(asked, n.Preview)
+	}
+	b, err := json.Marshal(asked)
 	if err != nil {
 		panic("registry: strings do not marshal: " + err.Error())
 	}

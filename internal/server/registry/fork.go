@@ -13,6 +13,7 @@ import (
 
 // origin is what a new version inherits.
 type origin struct {
+	parent    string            // "" for none
 	env       map[string]string // overrides of parent and request
 	scrub     bool              // the version itself requires a scrub
 	inherited string            // scrub_id of the parent
@@ -30,12 +31,16 @@ func (o origin) scrubID(id string) string {
 // origin checks the parent and merges the overrides; those of the request replace
 // the parent's. spec: [C5.17] [C5.18].
 func (c create) origin(ctx context.Context) (origin, error) {
-	if c.n.ParentID == "" {
-		return origin{env: c.n.Env}, nil
+	id, base, err := c.inherits(ctx)
+	if err != nil {
+		return origin{}, err
 	}
-	parent, err := version(ctx, c.tx, svc.Ref{Project: c.n.Project, Version: c.n.ParentID})
+	if id == "" {
+		return c.merged(origin{env: map[string]string{}}, base)
+	}
+	parent, err := version(ctx, c.tx, svc.Ref{Project: c.n.Project, Version: id})
 	if errors.Is(err, svc.NotFound) { // the project was read in this transaction
-		return origin{}, svc.NoParent(c.n.Project, c.n.ParentID).At(parentPointer)
+		return origin{}, svc.NoParent(c.n.Project, id).At(parentPointer)
 	}
 	if err != nil {
 		return origin{}, err
@@ -44,12 +49,19 @@ func (c create) origin(ctx context.Context) (origin, error) {
 	if err != nil {
 		return origin{}, svc.AsError(err).At(parentPointer)
 	}
-	env := maps.Clone(parent.Env)
-	maps.Copy(env, c.n.Env)
-	if err := svc.Invalid(svc.CheckEnv(env, "/env")); err != nil {
-		return origin{}, svc.AsError(err).WithHint("send fewer, or remove some from the parent %s, which has %d", c.n.ParentID, len(parent.Env))
+	return c.merged(origin{parent: id, env: maps.Clone(parent.Env), scrub: scrub, inherited: parent.ScrubID}, base)
+}
+
+// merged adds to what a version inherits the variables of all previews and the
+// request's, each over the one before.
+func (c create) merged(from origin, base map[string]string) (origin, error) {
+	inherited := len(from.env)
+	maps.Copy(from.env, base)
+	maps.Copy(from.env, c.n.Env)
+	if err := svc.Invalid(svc.CheckEnv(from.env, "/env")); err != nil {
+		return origin{}, svc.AsError(err).WithHint("send fewer, or remove some from the parent %s, which has %d", from.parent, inherited)
 	}
-	return origin{env, scrub, parent.ScrubID}, nil
+	return from, nil
 }
 
 const parentPointer = "/parent_version_id"

@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -11,12 +12,17 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const projectColumns = `seq, id, git_remote, coalesce(prod_version_id, ''), created_at, updated_at`
+const projectColumns = `seq, id, git_remote, coalesce(prod_version_id, ''), preview_parent,
+	(SELECT json_group_object(key, value) FROM preview_env e WHERE e.project_id = projects.id), created_at, updated_at`
 
 func scanProject(s scanner) (positioned[svc.Project], error) {
 	var p positioned[svc.Project]
-	err := s.Scan(&p.seq, &p.row.ID, &p.row.GitRemote, &p.row.ProdVersionID,
+	var env string
+	err := s.Scan(&p.seq, &p.row.ID, &p.row.GitRemote, &p.row.ProdVersionID, &p.row.PreviewParent, &env,
 		stamp{&p.row.CreatedAt}, stamp{&p.row.UpdatedAt})
+	if err == nil {
+		err = json.Unmarshal([]byte(env), &p.row.PreviewEnv)
+	}
 	return p, err
 }
 

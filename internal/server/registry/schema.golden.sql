@@ -43,6 +43,13 @@ CREATE TABLE jobs (
     CHECK ((owner IS NULL) = (lease_until IS NULL))
 ) STRICT;
 
+CREATE TABLE preview_env (
+    project_id TEXT NOT NULL REFERENCES projects (id),
+    key        TEXT NOT NULL,
+    value      TEXT NOT NULL,
+    PRIMARY KEY (project_id, key)
+) STRICT, WITHOUT ROWID;
+
 CREATE TRIGGER event_production AFTER UPDATE OF prod_version_id ON projects
 WHEN NEW.prod_version_id IS NOT OLD.prod_version_id BEGIN
     INSERT INTO events (type, project_id, version_id, data, created_at) VALUES ('project.production', NEW.id, coalesce(NEW.prod_version_id, ''),
@@ -59,7 +66,7 @@ CREATE TABLE projects (
     git_remote      TEXT    NOT NULL,
     prod_version_id TEXT,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL,
+    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '',
     FOREIGN KEY (id, prod_version_id) REFERENCES versions (project_id, id)
 ) STRICT;
 
@@ -200,7 +207,7 @@ CREATE TABLE versions (
     updated_at      INTEGER NOT NULL,
     ready_at        INTEGER,
     woken_at        INTEGER,
-    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '',
+    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0,
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;
@@ -208,6 +215,8 @@ CREATE TABLE versions (
 CREATE INDEX versions_listed ON versions (project_id) WHERE status <> 'destroyed';
 
 CREATE INDEX versions_parent ON versions (project_id, parent_id) WHERE parent_id IS NOT NULL;
+
+CREATE INDEX versions_preview ON versions (project_id, preview_name, seq) WHERE preview_name <> '';
 
 CREATE INDEX versions_project ON versions (project_id, status);
 

@@ -12,7 +12,7 @@ import (
 
 // selectVersion derives Production from the project by a join. attach adds warnings,
 // timeline and overrides.
-const selectVersion = `SELECT v.seq, v.project_id, v.id, coalesce(v.parent_id, ''), v.git_ref, v.git_sha, v.digest,
+const selectVersion = `SELECT v.seq, v.project_id, v.id, coalesce(v.parent_id, ''), v.git_ref, v.git_sha, v.preview_name, v.preview_keep, v.digest,
 	v.status, v.error, v.error_output, v.fork_txid, v.scrub_id, v.pinned, v.size_bytes,
 	v.created_at, v.updated_at, v.ready_at, v.woken_at, v.last_request_at,
 	p.prod_version_id IS v.id
@@ -21,7 +21,7 @@ const selectVersion = `SELECT v.seq, v.project_id, v.id, coalesce(v.parent_id, '
 func scanVersion(s scanner) (positioned[svc.Version], error) {
 	var p positioned[svc.Version]
 	v := &p.row
-	err := s.Scan(&p.seq, &v.Project, &v.Version, &v.ParentID, &v.GitRef, &v.GitSHA, &v.Digest,
+	err := s.Scan(&p.seq, &v.Project, &v.Version, &v.ParentID, &v.GitRef, &v.GitSHA, &v.PreviewName, &v.PreviewKeep, &v.Digest,
 		&v.Status, &v.Error, &v.ErrorOutput, &v.ForkTXID, &v.ScrubID, &v.Pinned, &v.SizeBytes,
 		stamp{&v.CreatedAt}, stamp{&v.UpdatedAt}, stamp{&v.ReadyAt}, stamp{&v.WokenAt}, stamp{&v.LastRequestAt},
 		&v.Production)

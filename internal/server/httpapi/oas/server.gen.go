@@ -47,9 +47,21 @@ type ServerInterface interface {
 	// GetProject Get a project
 	// (GET /projects/{project})
 	GetProject(w http.ResponseWriter, r *http.Request, project ProjectPath, params GetProjectParams)
+	// ChangeProject Change settings of a project
+	// (PATCH /projects/{project})
+	ChangeProject(w http.ResponseWriter, r *http.Request, project ProjectPath)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListProjectLogsParams)
+	// ListPreviews List the previews of a project
+	// (GET /projects/{project}/previews)
+	ListPreviews(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListPreviewsParams)
+	// DeletePreview Destroy every version of a preview
+	// (DELETE /projects/{project}/previews/{preview})
+	DeletePreview(w http.ResponseWriter, r *http.Request, project ProjectPath, preview PreviewPath)
+	// GetPreview Get a preview
+	// (GET /projects/{project}/previews/{preview})
+	GetPreview(w http.ResponseWriter, r *http.Request, project ProjectPath, preview PreviewPath)
 	// ListPromotions List the promotions of a project
 	// (GET /projects/{project}/promotions)
 	ListPromotions(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListPromotionsParams)
@@ -457,6 +469,32 @@ func (siw *ServerInterfaceWrapper) GetProject(w http.ResponseWriter, r *http.Req
 	handler.ServeHTTP(w, r)
 }
 
+// ChangeProject operation middleware
+func (siw *ServerInterfaceWrapper) ChangeProject(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ChangeProject(w, r, project)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListProjectLogs operation middleware
 func (siw *ServerInterfaceWrapper) ListProjectLogs(w http.ResponseWriter, r *http.Request) {
 
@@ -594,6 +632,131 @@ func (siw *ServerInterfaceWrapper) ListProjectLogs(w http.ResponseWriter, r *htt
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListProjectLogs(w, r, project, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListPreviews operation middleware
+func (siw *ServerInterfaceWrapper) ListPreviews(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListPreviewsParams
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "limit"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "limit", Err: err})
+		}
+		return
+	}
+
+	// ------------- Optional query parameter "cursor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "cursor", r.URL.Query(), &params.Cursor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "cursor"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "cursor", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListPreviews(w, r, project, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeletePreview operation middleware
+func (siw *ServerInterfaceWrapper) DeletePreview(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "preview" -------------
+	var preview PreviewPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preview", r.PathValue("preview"), &preview, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "preview", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeletePreview(w, r, project, preview)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetPreview operation middleware
+func (siw *ServerInterfaceWrapper) GetPreview(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "preview" -------------
+	var preview PreviewPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "preview", r.PathValue("preview"), &preview, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "preview", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPreview(w, r, project, preview)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1428,6 +1591,10 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects", wrapper.ListProjects)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects", wrapper.CreateProject)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}", wrapper.GetProject)
+	m.HandleFunc(http.MethodPatch+" "+options.BaseURL+"/projects/{project}", wrapper.ChangeProject)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/previews", wrapper.ListPreviews)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}/previews/{preview}", wrapper.DeletePreview)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/previews/{preview}", wrapper.GetPreview)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions", wrapper.ListVersions)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions", wrapper.CreateVersion)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}/versions/{version}", wrapper.DestroyVersion)
@@ -1991,6 +2158,54 @@ func (response GetProjectdefaultApplicationProblemPlusJSONResponse) VisitGetProj
 	return err
 }
 
+type ChangeProjectRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Body    *ChangeProjectJSONRequestBody
+}
+
+type ChangeProjectResponseObject interface {
+	VisitChangeProjectResponse(w http.ResponseWriter) error
+}
+
+type ChangeProject200ResponseHeaders struct {
+	ETag string
+}
+
+type ChangeProject200JSONResponse struct {
+	Body    Project
+	Headers ChangeProject200ResponseHeaders
+}
+
+func (response ChangeProject200JSONResponse) VisitChangeProjectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ChangeProjectdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ChangeProjectdefaultApplicationProblemPlusJSONResponse) VisitChangeProjectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListProjectLogsRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Params  ListProjectLogsParams
@@ -2100,6 +2315,126 @@ type ListProjectLogsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListProjectLogsdefaultApplicationProblemPlusJSONResponse) VisitListProjectLogsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPreviewsRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Params  ListPreviewsParams
+}
+
+type ListPreviewsResponseObject interface {
+	VisitListPreviewsResponse(w http.ResponseWriter) error
+}
+
+type ListPreviews200JSONResponse PreviewPage
+
+func (response ListPreviews200JSONResponse) VisitListPreviewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListPreviewsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListPreviewsdefaultApplicationProblemPlusJSONResponse) VisitListPreviewsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePreviewRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Preview PreviewPath `json:"preview"`
+}
+
+type DeletePreviewResponseObject interface {
+	VisitDeletePreviewResponse(w http.ResponseWriter) error
+}
+
+type DeletePreview200JSONResponse Preview
+
+func (response DeletePreview200JSONResponse) VisitDeletePreviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeletePreviewdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeletePreviewdefaultApplicationProblemPlusJSONResponse) VisitDeletePreviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPreviewRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Preview PreviewPath `json:"preview"`
+}
+
+type GetPreviewResponseObject interface {
+	VisitGetPreviewResponse(w http.ResponseWriter) error
+}
+
+type GetPreview200JSONResponse Preview
+
+func (response GetPreview200JSONResponse) VisitGetPreviewResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPreviewdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPreviewdefaultApplicationProblemPlusJSONResponse) VisitGetPreviewResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -2922,9 +3257,21 @@ type StrictServerInterface interface {
 	// GetProject Get a project
 	// (GET /projects/{project})
 	GetProject(ctx context.Context, request GetProjectRequestObject) (GetProjectResponseObject, error)
+	// ChangeProject Change settings of a project
+	// (PATCH /projects/{project})
+	ChangeProject(ctx context.Context, request ChangeProjectRequestObject) (ChangeProjectResponseObject, error)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(ctx context.Context, request ListProjectLogsRequestObject) (ListProjectLogsResponseObject, error)
+	// ListPreviews List the previews of a project
+	// (GET /projects/{project}/previews)
+	ListPreviews(ctx context.Context, request ListPreviewsRequestObject) (ListPreviewsResponseObject, error)
+	// DeletePreview Destroy every version of a preview
+	// (DELETE /projects/{project}/previews/{preview})
+	DeletePreview(ctx context.Context, request DeletePreviewRequestObject) (DeletePreviewResponseObject, error)
+	// GetPreview Get a preview
+	// (GET /projects/{project}/previews/{preview})
+	GetPreview(ctx context.Context, request GetPreviewRequestObject) (GetPreviewResponseObject, error)
 	// ListPromotions List the promotions of a project
 	// (GET /projects/{project}/promotions)
 	ListPromotions(ctx context.Context, request ListPromotionsRequestObject) (ListPromotionsResponseObject, error)
@@ -3268,6 +3615,39 @@ func (sh *strictHandler) GetProject(w http.ResponseWriter, r *http.Request, proj
 	}
 }
 
+// ChangeProject operation middleware
+func (sh *strictHandler) ChangeProject(w http.ResponseWriter, r *http.Request, project ProjectPath) {
+	var request ChangeProjectRequestObject
+
+	request.Project = project
+
+	var body ChangeProjectJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ChangeProject(ctx, request.(ChangeProjectRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ChangeProject")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ChangeProjectResponseObject); ok {
+		if err := validResponse.VisitChangeProjectResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListProjectLogs operation middleware
 func (sh *strictHandler) ListProjectLogs(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListProjectLogsParams) {
 	var request ListProjectLogsRequestObject
@@ -3288,6 +3668,87 @@ func (sh *strictHandler) ListProjectLogs(w http.ResponseWriter, r *http.Request,
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListProjectLogsResponseObject); ok {
 		if err := validResponse.VisitListProjectLogsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListPreviews operation middleware
+func (sh *strictHandler) ListPreviews(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListPreviewsParams) {
+	var request ListPreviewsRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListPreviews(ctx, request.(ListPreviewsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListPreviews")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListPreviewsResponseObject); ok {
+		if err := validResponse.VisitListPreviewsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DeletePreview operation middleware
+func (sh *strictHandler) DeletePreview(w http.ResponseWriter, r *http.Request, project ProjectPath, preview PreviewPath) {
+	var request DeletePreviewRequestObject
+
+	request.Project = project
+	request.Preview = preview
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeletePreview(ctx, request.(DeletePreviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeletePreview")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeletePreviewResponseObject); ok {
+		if err := validResponse.VisitDeletePreviewResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPreview operation middleware
+func (sh *strictHandler) GetPreview(w http.ResponseWriter, r *http.Request, project ProjectPath, preview PreviewPath) {
+	var request GetPreviewRequestObject
+
+	request.Project = project
+	request.Preview = preview
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPreview(ctx, request.(GetPreviewRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPreview")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetPreviewResponseObject); ok {
+		if err := validResponse.VisitGetPreviewResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

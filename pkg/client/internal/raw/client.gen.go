@@ -187,6 +187,20 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project} (the `GetProject` operationId).
 	GetProject(ctx context.Context, project ProjectPath, params *GetProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ChangeProjectWithBody Change settings of a project
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /projects/{project} (the `ChangeProject` operationId).
+	ChangeProjectWithBody(ctx context.Context, project ProjectPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ChangeProject Change settings of a project
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /projects/{project} (the `ChangeProject` operationId).
+	ChangeProject(ctx context.Context, project ProjectPath, body ChangeProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListProjectLogs Read or follow the log of a project's production
 	//
 	// The log of the version that is production, with the parameters of a version's log. With `follow`, the entries of the next
@@ -195,6 +209,23 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /projects/{project}/logs (the `ListProjectLogs` operationId).
 	ListProjectLogs(ctx context.Context, project ProjectPath, params *ListProjectLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListPreviews List the previews of a project
+	//
+	// Corresponds with GET /projects/{project}/previews (the `ListPreviews` operationId).
+	ListPreviews(ctx context.Context, project ProjectPath, params *ListPreviewsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeletePreview Destroy every version of a preview
+	//
+	// The name is free for a new preview afterwards, which begins without the data of this one.
+	//
+	// Corresponds with DELETE /projects/{project}/previews/{preview} (the `DeletePreview` operationId).
+	DeletePreview(ctx context.Context, project ProjectPath, preview PreviewPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetPreview Get a preview
+	//
+	// Corresponds with GET /projects/{project}/previews/{preview} (the `GetPreview` operationId).
+	GetPreview(ctx context.Context, project ProjectPath, preview PreviewPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListPromotions List the promotions of a project
 	//
@@ -221,6 +252,11 @@ type ClientInterface interface {
 	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
 	//
+	// With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
+	// wait meanwhile. Without `parent_version_id` the version then begins with the data of the last version of the name, or
+	// of the project's `preview_parent` if it is the first. A preview name that is or was the id of a version, and the reverse,
+	// is answered with 409 `preview_name_taken`.
+	//
 	// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 	//
 	// Takes any type of body and a specified content type.
@@ -237,6 +273,11 @@ type ClientInterface interface {
 	// inherits its overrides; `env` wins over them. A parent must be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
 	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+	//
+	// With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
+	// wait meanwhile. Without `parent_version_id` the version then begins with the data of the last version of the name, or
+	// of the project's `preview_parent` if it is the first. A preview name that is or was the id of a version, and the reverse,
+	// is answered with 409 `preview_name_taken`.
 	//
 	// A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 	//
@@ -688,6 +729,40 @@ func (c *Client) GetProject(ctx context.Context, project ProjectPath, params *Ge
 	return c.Client.Do(req)
 }
 
+// ChangeProjectWithBody Change settings of a project
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /projects/{project} (the `ChangeProject` operationId).
+func (c *Client) ChangeProjectWithBody(ctx context.Context, project ProjectPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeProjectRequestWithBody(c.Server, project, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ChangeProject Change settings of a project
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /projects/{project} (the `ChangeProject` operationId).
+func (c *Client) ChangeProject(ctx context.Context, project ProjectPath, body ChangeProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewChangeProjectRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListProjectLogs Read or follow the log of a project's production
 //
 // The log of the version that is production, with the parameters of a version's log. With `follow`, the entries of the next
@@ -697,6 +772,53 @@ func (c *Client) GetProject(ctx context.Context, project ProjectPath, params *Ge
 // Corresponds with GET /projects/{project}/logs (the `ListProjectLogs` operationId).
 func (c *Client) ListProjectLogs(ctx context.Context, project ProjectPath, params *ListProjectLogsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListProjectLogsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListPreviews List the previews of a project
+//
+// Corresponds with GET /projects/{project}/previews (the `ListPreviews` operationId).
+func (c *Client) ListPreviews(ctx context.Context, project ProjectPath, params *ListPreviewsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPreviewsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeletePreview Destroy every version of a preview
+//
+// The name is free for a new preview afterwards, which begins without the data of this one.
+//
+// Corresponds with DELETE /projects/{project}/previews/{preview} (the `DeletePreview` operationId).
+func (c *Client) DeletePreview(ctx context.Context, project ProjectPath, preview PreviewPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeletePreviewRequest(c.Server, project, preview)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPreview Get a preview
+//
+// Corresponds with GET /projects/{project}/previews/{preview} (the `GetPreview` operationId).
+func (c *Client) GetPreview(ctx context.Context, project ProjectPath, preview PreviewPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPreviewRequest(c.Server, project, preview)
 	if err != nil {
 		return nil, err
 	}
@@ -762,6 +884,11 @@ func (c *Client) ListVersions(ctx context.Context, project ProjectPath, params *
 // `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 // live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
 //
+// With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
+// wait meanwhile. Without `parent_version_id` the version then begins with the data of the last version of the name, or
+// of the project's `preview_parent` if it is the first. A preview name that is or was the id of a version, and the reverse,
+// is answered with 409 `preview_name_taken`.
+//
 // A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 //
 // Takes any type of body and a specified content type.
@@ -788,6 +915,11 @@ func (c *Client) CreateVersionWithBody(ctx context.Context, project ProjectPath,
 // inherits its overrides; `env` wins over them. A parent must be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
 // `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 // live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
+//
+// With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
+// wait meanwhile. Without `parent_version_id` the version then begins with the data of the last version of the name, or
+// of the project's `preview_parent` if it is the first. A preview name that is or was the id of a version, and the reverse,
+// is answered with 409 `preview_name_taken`.
 //
 // A repeat of a create that was accepted is answered with that version, whatever became of its parent.
 //
@@ -1861,6 +1993,53 @@ func NewGetProjectRequest(server string, project ProjectPath, params *GetProject
 	return req, nil
 }
 
+// NewChangeProjectRequest calls the generic ChangeProject builder with application/json body
+func NewChangeProjectRequest(server string, project ProjectPath, body ChangeProjectJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewChangeProjectRequestWithBody(server, project, "application/json", bodyReader)
+}
+
+// NewChangeProjectRequestWithBody constructs an http.Request for the ChangeProject method, with any body, and a specified content type
+func NewChangeProjectRequestWithBody(server string, project ProjectPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListProjectLogsRequest constructs an http.Request for the ListProjectLogs method
 func NewListProjectLogsRequest(server string, project ProjectPath, params *ListProjectLogsParams) (*http.Request, error) {
 	var err error
@@ -1976,6 +2155,161 @@ func NewListProjectLogsRequest(server string, project ProjectPath, params *ListP
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListPreviewsRequest constructs an http.Request for the ListPreviews method
+func NewListPreviewsRequest(server string, project ProjectPath, params *ListPreviewsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/previews", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeletePreviewRequest constructs an http.Request for the DeletePreview method
+func NewDeletePreviewRequest(server string, project ProjectPath, preview PreviewPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "preview", preview, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/previews/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetPreviewRequest constructs an http.Request for the GetPreview method
+func NewGetPreviewRequest(server string, project ProjectPath, preview PreviewPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "preview", preview, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/previews/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

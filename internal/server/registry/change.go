@@ -1,0 +1,72 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// ChangeProject changes settings of a project and returns the record. c must be valid
+// (svc.ProjectChange.Validate).
+//
+// Errors: NotFound, project_not_found; Unprocessable, parent_not_found, parent_destroyed
+// or env_too_many_keys.
+func (db *DB) ChangeProject(ctx context.Context, id string, c svc.ProjectChange) (p svc.Project, err error) {
+	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
+		if _, err := project(ctx, tx, id); err != nil {
+			return err
+		}
+		if err := setPreviewParent(ctx, tx, id, c.PreviewParent); err != nil {
+			return err
+		}
+		if err := setPreviewEnv(ctx, tx, id, c.PreviewEnv); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, `UPDATE projects SET updated_at = max(?, updated_at + 1) WHERE id = ?`, millis(time.Now()), id); err != nil {
+			return err
+		}
+		p, err = project(ctx, tx, id)
+		if err == nil {
+			err = svc.Invalid(svc.CheckEnv(p.PreviewEnv, "/preview_env"))
+		}
+		return err
+	})
+	if err != nil {
+		return svc.Project{}, fmt.Errorf("changing project %s: %w", id, err)
+	}
+	return p, nil
+}
+
+func setPreviewParent(ctx context.Context, tx *sql.Tx, id string, parent *string) error {
+	if parent == nil {
+		return nil
+	}
+	if *parent != "" {
+		v, err := version(ctx, tx, svc.Ref{Project: id, Version: *parent})
+		if err != nil {
+			return svc.NoParent(id, *parent).At("/preview_parent")
+		}
+		if v.Status == svc.StatusDestroyed {
+			return svc.Errorf(svc.Unprocessable, svc.CodeParentDestroyed, "the version %s was destroyed", *parent).At("/preview_parent")
+		}
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE projects SET preview_parent = ? WHERE id = ?`, *parent, id)
+	return err
+}
+
+func setPreviewEnv(ctx context.Context, tx *sql.Tx, id string, env map[string]*string) error {
+	for k, v := range env {
+		query, args := `DELETE FROM preview_env WHERE project_id = ? AND key = ?`, []any{id, k}
+		if v != nil {
+			query = `INSERT INTO preview_env (project_id, key, value) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET value = excluded.value`
+			args = append(args, *v)
+		}
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
