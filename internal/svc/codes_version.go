@@ -14,6 +14,7 @@ const (
 	CodeEnvInvalidKey       = "env_invalid_key"
 	CodeEnvValueTooLarge    = "env_value_too_large"
 	CodeEnvShadowsBinding   = "env_shadows_binding"
+	CodeEnvRestartFailed    = "env_restart_failed"
 	CodeProjectExists       = "project_exists"
 	CodeProjectNotFound     = "project_not_found"
 	CodeVersionExists       = "version_exists"
@@ -44,6 +45,7 @@ var versionCodes = []CodeInfo{
 	{CodeEnvInvalidKey, []Kind{Unprocessable}, "The name of a variable has characters that are not allowed.", "Choose a name of letters, digits and underscores."},
 	{CodeEnvValueTooLarge, []Kind{Unprocessable}, "The value of a variable exceeds the limit.", "Shorten the value."},
 	{CodeEnvShadowsBinding, []Kind{Unprocessable}, "A variable has the name of a binding of the bundle.", "Rename the variable or the binding."},
+	{CodeEnvRestartFailed, []Kind{Internal}, "The worker did not start with the new variables; it runs with the old ones.", "Read the error, correct the variables, and set them again."},
 	{CodeProjectExists, []Kind{Conflict}, "A project with this id has another git_remote.", "Choose another id, or send the git_remote that the project has."},
 	{CodeProjectNotFound, []Kind{NotFound}, "The service has no project with this id.", "Check the id, or create the project."},
 	{CodeVersionExists, []Kind{Conflict}, "A version of the project has or had this id; ids are never used twice.", "Choose another id, or send none."},

@@ -26,6 +26,7 @@ type PromoteRequest struct {
 type Upstream struct {
 	Status   Status
 	Starting bool      // the version serves and its runtime is starting: requests wait for it, with a limit
+	Planned  bool      // with Starting: the service restarts the runtime on purpose; requests wait as long as for a promote
 	RetryAt  time.Time // when a crashed runtime is started again, if requests do not wait for it; else zero
 	Endpoint           // zero if no runtime listens
 }

@@ -28,6 +28,27 @@ func (e CheckStatus) Valid() bool {
 	}
 }
 
+// Defines values for EnvSource.
+const (
+	EnvSourceBundle   EnvSource = "bundle"
+	EnvSourceOverride EnvSource = "override"
+	EnvSourcePlatform EnvSource = "platform"
+)
+
+// Valid indicates whether the value is a known member of the EnvSource enum.
+func (e EnvSource) Valid() bool {
+	switch e {
+	case EnvSourceBundle:
+		return true
+	case EnvSourceOverride:
+		return true
+	case EnvSourcePlatform:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EventOutcome.
 const (
 	EventOutcomeCanceled  EventOutcome = "canceled"
@@ -449,6 +470,28 @@ type DeepHealth struct {
 	// Status degraded means that it works in part; the checks say what does not.
 	Status CheckStatus `json:"status"`
 }
+
+// EnvEntry One variable of a worker.
+type EnvEntry struct {
+	Key string `json:"key"`
+
+	// Shadowed The sources with the same key that this entry replaces, lowest precedence first.
+	Shadowed []EnvSource `json:"shadowed"`
+
+	// Source Where a variable comes from, lowest precedence first.
+	Source EnvSource `json:"source"`
+
+	// Value A value of the bundle that is not text is its JSON.
+	Value string `json:"value"`
+}
+
+// EnvList The variables of a version.
+type EnvList struct {
+	Items []EnvEntry `json:"items"`
+}
+
+// EnvSource Where a variable comes from, lowest precedence first.
+type EnvSource string
 
 // Event One thing that happened on the server.
 type Event struct {
@@ -1108,6 +1151,12 @@ type ScheduledRun struct {
 	ScheduledTime Time         `json:"scheduled_time"`
 }
 
+// SetEnv Body of PUT /projects/{project}/versions/{version}/env.
+type SetEnv struct {
+	// Vars Every override of the version. Keys that begin with SVC_ or RUNTIME_, PROJECT_ID and VERSION_ID are rejected.
+	Vars map[string]string `json:"vars"`
+}
+
 // StepRun One step of a deploy or a promotion.
 type StepRun struct {
 	Detail    string `json:"detail"`
@@ -1380,6 +1429,9 @@ type ProjectPath = string
 // VersionPath defines model for VersionPath.
 type VersionPath = string
 
+// Env The variables of a version.
+type Env = EnvList
+
 // Log A part of a log, oldest entry first.
 type Log = LogLines
 
@@ -1549,6 +1601,12 @@ type ListRowsParams struct {
 // ListRowsParamsDir defines parameters for ListRows.
 type ListRowsParamsDir string
 
+// SetEnvParams defines parameters for SetEnv.
+type SetEnvParams struct {
+	// IfMatch ETag of the environment; 412 when it does not match.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // ListKeysParams defines parameters for ListKeys.
 type ListKeysParams struct {
 	Prefix *string `form:"prefix,omitempty" json:"prefix,omitempty"`
@@ -1639,6 +1697,9 @@ type CreateVersionJSONRequestBody = CreateVersion
 
 // QueryDatabaseJSONRequestBody defines body for QueryDatabase for application/json ContentType.
 type QueryDatabaseJSONRequestBody = DatabaseQuery
+
+// SetEnvJSONRequestBody defines body for SetEnv for application/json ContentType.
+type SetEnvJSONRequestBody = SetEnv
 
 // PromoteVersionJSONRequestBody defines body for PromoteVersion for application/json ContentType.
 type PromoteVersionJSONRequestBody = PromoteVersion

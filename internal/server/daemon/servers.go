@@ -45,7 +45,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	deployToken, adminToken := d.tokens()
 	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
 	return httpapi.New(httpapi.Deps{
-		Projects: d.registry, Versions: d.registry, Promotions: d.registry,
+		Projects: d.registry, Versions: d.registry, Environments: d.registry, Promotions: d.registry,
 		Previews: d.previews, Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",

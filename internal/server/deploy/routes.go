@@ -27,6 +27,7 @@ type route struct {
 	failed   bool             // the runtime crashed or did not start, and has not served since
 	boot     bool             // Restore starts it
 	held     bool             // the transition to ready is in progress
+	planned  bool             // its runtime is restarted on purpose
 }
 
 // shortRetry is the longest wait for a restart that requests wait for, too. For a
@@ -60,6 +61,22 @@ func (t *routes) setStatus(ref svc.Ref, status svc.Status) {
 func (t *routes) holdUntilReady(ref svc.Ref) (release func()) {
 	t.setHeld(ref, true)
 	return func() { t.setHeld(ref, false) }
+}
+
+// holdForRestart makes requests to a version that serves wait while its runtime is
+// replaced, whatever is reported in between.
+func (t *routes) holdForRestart(ref svc.Ref) (release func()) {
+	t.setPlanned(ref, true)
+	return func() { t.setPlanned(ref, false) }
+}
+
+func (t *routes) setPlanned(ref svc.Ref, planned bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.known[ref]; r != nil {
+		r.planned = planned
+		t.publish(ref)
+	}
 }
 
 func (t *routes) setHeld(ref svc.Ref, held bool) {
@@ -122,7 +139,7 @@ func (t *routes) notServing() (refs []svc.Ref) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for ref, r := range t.known {
-		if r.status.Serves() && r.failed {
+		if r.status.Serves() && r.failed && !r.planned {
 			refs = append(refs, ref)
 		}
 	}
@@ -168,6 +185,10 @@ func (t *routes) publish(ref svc.Ref) {
 	r := t.known[ref]
 	if r.held && r.endpoint.Socket != "" {
 		t.gateway.SetVersion(ref, svc.Upstream{Status: svc.StatusReady, Starting: true})
+		return
+	}
+	if r.planned && r.status.Serves() {
+		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Starting: true, Planned: true})
 		return
 	}
 	u := svc.Upstream{Status: r.status, Endpoint: r.endpoint}

@@ -31,6 +31,7 @@ type Versions interface {
 	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change) (svc.Version, error)
 	SetArtifact(ctx context.Context, ref svc.Ref, digest string, size int64) error
+	SetBundleEnv(ctx context.Context, ref svc.Ref, vars map[string]string) error
 	SetForkTXID(ctx context.Context, ref svc.Ref, txid string) error
 	MarkScrub(ctx context.Context, ref svc.Ref) error
 	AddWarning(ctx context.Context, ref svc.Ref, text string) error
@@ -216,6 +217,10 @@ func (v Verify) check(client *http.Client) error {
 // to ready: a client that reads the status ready is served. The caller calls
 // release when the transition has ended.
 func (s *Service) HoldUntilReady(ref svc.Ref) (release func()) { return s.routes.holdUntilReady(ref) }
+
+// HoldForRestart makes requests to a version that serves wait while its runtime is
+// restarted on purpose. The caller calls release afterwards.
+func (s *Service) HoldForRestart(ref svc.Ref) (release func()) { return s.routes.holdForRestart(ref) }
 
 // StatusChanged reports that another service changed the status of a version.
 // Versions that were never announced are not routed.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -45,6 +46,27 @@ func (r *run) ensureBundle(ctx context.Context) (unpacked, error) {
 	if errors.As(err, &later) && ctx.Err() == nil {
 		return unpacked{}, r.notYet(ctx, later)
 	}
+	if err != nil {
+		return b, err
+	}
 	r.bundleDir = b.dir
-	return b, err
+	return b, r.recordVars(ctx)
+}
+
+// recordVars records the variables of the bundle, so that they can be listed when the
+// bundle is not on the disk.
+func (r *run) recordVars(ctx context.Context) error {
+	m, err := bundle.Load(r.bundleDir)
+	if err != nil {
+		return err
+	}
+	vars := make(map[string]string, len(m.Vars))
+	for name, v := range m.Vars {
+		if v.Text != nil {
+			vars[name] = *v.Text
+		} else {
+			vars[name] = string(v.JSON)
+		}
+	}
+	return r.deps.Versions.SetBundleEnv(ctx, r.v.Ref, vars)
 }

@@ -194,6 +194,15 @@ func testRestartOfARuntime(t *testing.T, engine gateway.Engine) {
 		t.Error(got)
 	}
 
+	planned := start(t, gateway.Config{Engine: engine, StartWait: time.Nanosecond}) // does not apply to a planned restart
+	planned.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, Starting: true, Planned: true})
+	go func() { _, body := planned.get(t, "v1.shop.apps.test", "/"); answers <- body }()
+	svctest.Eventually(t, "the request waits", func() bool { return planned.Held() == 1 })
+	planned.ready(shop, always(t, "with other variables"))
+	if got := <-answers; got != "with other variables" {
+		t.Error(got)
+	}
+
 	short := start(t, gateway.Config{Engine: engine, StartWait: 20 * time.Millisecond})
 	short.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, Starting: true})
 	resp, _ := short.get(t, "v1.shop.apps.test", "/")

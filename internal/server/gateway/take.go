@@ -45,7 +45,11 @@ func (g *Gateway) take(x *request, w waiter) error {
 		switch {
 		case errors.Is(err, errRetired): // another table is in place already
 		case errors.Is(err, errStarting):
-			if err := g.waitHeld(w, r.version.replaced, &starting, errNotStarted); err != nil {
+			limit := &starting
+			if r.version.state.Planned {
+				limit = &held
+			}
+			if err := g.waitHeld(w, r.version.replaced, limit, errNotStarted); err != nil {
 				return err
 			}
 		case g.replaced(x, r): // its host name has another version meanwhile

@@ -98,15 +98,40 @@ func createVersionBody(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	var env map[string]json.RawMessage
-	if json.Unmarshal(fields["env"], &env) == nil {
-		for _, key := range slices.Sorted(maps.Keys(env)) {
-			if env[key][0] != '"' {
-				return invalidType(pointer("env", key), "want a string")
-			}
-		}
+	if err := stringsOnly("env", fields["env"]); err != nil {
+		return err
 	}
 	return object[api.CreateVersion](raw)
+}
+
+// setEnvBody is object for a change of the environment, which requires vars: an empty
+// body must not delete every variable by accident.
+func setEnvBody(raw []byte) error {
+	fields, err := members(raw)
+	if err != nil {
+		return err
+	}
+	if err := object[api.SetEnv](raw); err != nil {
+		return err
+	}
+	if vars := fields["vars"]; len(vars) == 0 || vars[0] != '{' {
+		return invalidType(pointer("vars"), "want an object; {} deletes every override")
+	}
+	return stringsOnly("vars", fields["vars"])
+}
+
+// stringsOnly checks that the members of a field that is an object are strings.
+func stringsOnly(field string, raw json.RawMessage) error {
+	var values map[string]json.RawMessage
+	if json.Unmarshal(raw, &values) != nil {
+		return nil // object reports it
+	}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if values[key][0] != '"' {
+			return invalidType(pointer(field, key), "want a string")
+		}
+	}
+	return nil
 }
 
 // members splits a JSON object.

@@ -20,6 +20,9 @@ func versionTag(v svc.Version) string {
 	return tag(v)
 }
 
+// envTag returns the ETag of an environment.
+func envTag(e svc.Environment) string { return tag(e) }
+
 func tag(record any) string {
 	b, err := json.Marshal(record)
 	if err != nil { // records are plain data

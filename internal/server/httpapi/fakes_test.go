@@ -131,6 +131,28 @@ func (f *fakes) SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Ve
 	return f.db.SetPinned(ctx, ref, pinned)
 }
 
+// SetEnv stores overrides like package lifecycle, without a restart. The version
+// "broken" does not start with them.
+func (f *fakes) SetEnv(ctx context.Context, ref svc.Ref, c svc.EnvChange) (svc.Environment, error) {
+	if err := svc.Invalid(svc.CheckEnv(c.Vars, "/vars")); err != nil {
+		return svc.Environment{}, err
+	}
+	e, err := f.db.Environment(ctx, ref)
+	if err == nil && c.Match != nil {
+		err = c.Match(e)
+	}
+	if err == nil && ref.Version == "broken" {
+		err = svc.Errorf(svc.Internal, "env_restart_failed", "it did not start")
+	}
+	if err == nil {
+		_, err = f.db.SetEnv(ctx, ref, c.Vars)
+	}
+	if err != nil {
+		return svc.Environment{}, err
+	}
+	return f.db.Environment(ctx, ref)
+}
+
 // Collect returns a report on one project with a version of every kind.
 func (f *fakes) Collect(ctx context.Context, r svc.GCRequest) (svc.GCReport, error) {
 	if err := f.failure(); err != nil {

@@ -65,7 +65,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	t.Cleanup(func() { _ = events.Stop(context.Background()) })
 	metrics := obs.NewMetrics(obs.BuildInfo())
 	d := httpapi.Deps{
-		Projects: db, Versions: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes, Feed: events,
+		Projects: db, Versions: db, Environments: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes, Feed: events,
 		DataPatterns: binding.Patterns(all.Kinds()),
 		Routes:       h.fakes, Runtimes: h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
 		Logger: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

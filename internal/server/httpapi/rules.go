@@ -22,6 +22,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleDeploy, body: createVersionBody}
 	case "GET " + versionRoute:
 		return rule{role: roleAdmin, ticket: true}
+	case "PUT " + versionRoute + "/env":
+		return rule{role: roleAdmin, body: setEnvBody}
 	case "POST " + versionRoute + "/promote":
 		return rule{role: roleAdmin, body: object[api.PromoteVersion], bodyOptional: true}
 	case "POST " + versionRoute + "/scheduled":
@@ -43,10 +45,7 @@ func ruleOf(pattern string) rule {
 // laterEndpoints returns the operations of the contract that this version does not
 // have yet, with the name of the missing feature.
 func laterEndpoints() map[string]string {
-	later := map[string]string{
-		"GET " + versionRoute + "/env": "reading and changing the environment of a version",
-		"PUT " + versionRoute + "/env": "reading and changing the environment of a version",
-	}
+	later := map[string]string{}
 	const data = "reading the data of a version"
 	for _, p := range []string{"queues", "workflows"} {
 		later["GET "+versionRoute+"/"+p] = data

@@ -14,17 +14,18 @@ import (
 
 // Deps are the dependencies and settings of a Server. All are required unless noted.
 type Deps struct {
-	Projects   Projects
-	Versions   Versions
-	Previews   Previews
-	Promotions Promotions
-	Deployer   Deployer
-	Promoter   Promoter
-	Lifecycle  Lifecycle
-	GC         GC
-	Uploads    Uploads
-	Logs       Logs
-	Data       Data
+	Projects     Projects
+	Versions     Versions
+	Environments Environments
+	Previews     Previews
+	Promotions   Promotions
+	Deployer     Deployer
+	Promoter     Promoter
+	Lifecycle    Lifecycle
+	GC           GC
+	Uploads      Uploads
+	Logs         Logs
+	Data         Data
 	// DataPatterns are the operations that Data answers: patterns of http.ServeMux,
 	// with a path relative to the version's.
 	DataPatterns []string
@@ -91,7 +92,7 @@ func New(d Deps) (*Server, error) {
 func (d Deps) check() error {
 	var errs []error
 	for name, missing := range map[string]bool{
-		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Previews": d.Previews == nil, "Promotions": d.Promotions == nil,
+		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Environments": d.Environments == nil, "Previews": d.Previews == nil, "Promotions": d.Promotions == nil,
 		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
 		"Routes": d.Routes == nil, "Runtimes": d.Runtimes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,

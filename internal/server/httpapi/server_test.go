@@ -78,8 +78,6 @@ func TestOperationsOfLaterVersions(t *testing.T) {
 	h := start(t)
 	const v = "/v1/projects/shop/versions/v-1"
 	for _, tc := range [][2]string{
-		{"GET", v + "/env"},
-		{"PUT", v + "/env"},
 		{"GET", v + "/queues"},
 		{"POST", v + "/queues/q/purge"},
 		{"GET", v + "/workflows/w/instances"},

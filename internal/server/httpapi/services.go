@@ -31,6 +31,12 @@ type Versions interface {
 	ListVersions(ctx context.Context, project string, status svc.Status, p svc.PageRequest) (svc.Page[svc.Version], error)
 }
 
+// Environments reads the environments of versions.
+type Environments interface {
+	// Environment returns Gone for a destroyed version.
+	Environment(ctx context.Context, ref svc.Ref) (svc.Environment, error)
+}
+
 // Promotions reads promotions.
 type Promotions interface {
 	Promotion(ctx context.Context, project, id string) (svc.Promotion, error)
@@ -54,6 +60,8 @@ type Lifecycle interface {
 	Wake(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Version, error)
+	// SetEnv replaces the overrides of a version and restarts it if it serves.
+	SetEnv(ctx context.Context, ref svc.Ref, c svc.EnvChange) (svc.Environment, error)
 }
 
 // Uploads issues and accepts the one-time upload addresses of [D11].

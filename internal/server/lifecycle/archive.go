@@ -2,6 +2,7 @@ package lifecycle
 
 import (
 	"context"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -124,8 +125,10 @@ func (s *Service) archiveInBackground(ctx context.Context, ref svc.Ref) error {
 	return s.archiveData(ctx, ref)
 }
 
-func (s *Service) drain(ctx context.Context, ref svc.Ref) {
-	ctx, cancel := context.WithTimeout(ctx, s.deps.DrainWait)
+func (s *Service) drain(ctx context.Context, ref svc.Ref) { s.drainFor(ctx, ref, s.deps.DrainWait) }
+
+func (s *Service) drainFor(ctx context.Context, ref svc.Ref, limit time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	if err := s.deps.Routes.DrainVersion(ctx, ref); err != nil {
 		s.logger(ref).WarnContext(ctx, "drain limit reached; cutting off requests", "reason", err)

@@ -21,6 +21,9 @@ const (
 	// DefaultDrainWait is the time for requests in flight to finish before the
 	// process of an archived version is stopped.
 	DefaultDrainWait = 30 * time.Second
+	// DefaultEnvDrain is the time for requests in flight before a runtime is restarted
+	// with new variables. New requests wait meanwhile, so it is short.
+	DefaultEnvDrain = 2 * time.Second
 	// DefaultPurgeLimit is the time for a purge, for which the caller waits; then it
 	// is left to Cleanup.
 	DefaultPurgeLimit = 30 * time.Second
@@ -42,6 +45,8 @@ type Versions interface {
 	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change) (svc.Version, error)
 	SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Version, error)
+	Environment(ctx context.Context, ref svc.Ref) (svc.Environment, error)
+	SetEnv(ctx context.Context, ref svc.Ref, env map[string]string) (svc.Version, error)
 }
 
 // Inventory finds versions with unfinished verbs in the registry.
@@ -59,6 +64,9 @@ type Runtimes interface {
 	// Revive returns nil when a ready version serves, and starts its runtime if it does
 	// not. The error is Conflict, version_not_serving, if that fails or ctx ends first.
 	Revive(ctx context.Context, ref svc.Ref) error
+	// Restart stops the runtime of a version that serves and starts it with other
+	// overrides; if that fails, with the recorded ones. Its errors are written for users.
+	Restart(ctx context.Context, ref svc.Ref, env map[string]string) error
 	// Stop ends a running deploy or start, and the process.
 	Stop(ctx context.Context, ref svc.Ref) error
 	// DropBundle deletes the unpacked bundle of a version that is stopped; Start
@@ -73,10 +81,13 @@ type Routes interface {
 	StatusChanged(ref svc.Ref, status svc.Status)
 	// HoldUntilReady makes requests to a version wait while it moves to ready.
 	HoldUntilReady(ref svc.Ref) (release func())
+	// HoldForRestart makes requests to a version that serves wait while its runtime is
+	// restarted.
+	HoldForRestart(ref svc.Ref) (release func())
 	// RemoveRoutes removes the routes of a version.
 	RemoveRoutes(ref svc.Ref)
 	// DrainVersion waits for the requests that were in flight when the version left
-	// the statuses that serve.
+	// the statuses that serve, or was held for a restart.
 	DrainVersion(ctx context.Context, ref svc.Ref) error
 }
 
@@ -120,6 +131,7 @@ type Deps struct {
 	WakeWait  time.Duration // 0: DefaultWakeWait
 	WakeLimit time.Duration // 0: DefaultWakeLimit
 	DrainWait time.Duration // 0: DefaultDrainWait
+	EnvDrain  time.Duration // 0: DefaultEnvDrain
 
 	PurgeLimit   time.Duration // 0: DefaultPurgeLimit
 	ArchiveLimit time.Duration // 0: DefaultArchiveLimit
@@ -149,6 +161,7 @@ func New(deps Deps) (*Service, error) {
 	deps.WakeWait = cmp.Or(deps.WakeWait, DefaultWakeWait)
 	deps.WakeLimit = cmp.Or(deps.WakeLimit, DefaultWakeLimit)
 	deps.DrainWait = cmp.Or(deps.DrainWait, DefaultDrainWait)
+	deps.EnvDrain = cmp.Or(deps.EnvDrain, DefaultEnvDrain)
 	deps.PurgeLimit = cmp.Or(deps.PurgeLimit, DefaultPurgeLimit)
 	deps.ArchiveLimit = cmp.Or(deps.ArchiveLimit, DefaultArchiveLimit)
 	if deps.Observer == nil {

@@ -81,12 +81,14 @@ type daemon struct {
 	archived map[svc.Ref]bool
 	calls    []string
 	dropped  []svc.Ref // unpacked bundles
+	held     map[svc.Ref]bool
+	env      map[svc.Ref]map[string]string // of running processes
 	woken    int
 }
 
 func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
 	t.Helper()
-	d := &daemon{world: w, up: map[svc.Ref]bool{}, deploys: map[svc.Ref]context.CancelFunc{}, routes: map[svc.Ref]svc.Status{}, archived: map[svc.Ref]bool{}}
+	d := &daemon{world: w, up: map[svc.Ref]bool{}, deploys: map[svc.Ref]context.CancelFunc{}, routes: map[svc.Ref]svc.Status{}, archived: map[svc.Ref]bool{}, held: map[svc.Ref]bool{}, env: map[svc.Ref]map[string]string{}}
 	ready, err := w.VersionsByStatus(t.Context(), svc.StatusReady)
 	if err != nil {
 		t.Fatal(err)
@@ -205,6 +207,22 @@ func (d *daemon) HoldUntilReady(r svc.Ref) (release func()) {
 	}
 }
 
+func (d *daemon) HoldForRestart(r svc.Ref) (release func()) {
+	set := func(held bool) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.held[r] = held
+	}
+	set(true)
+	return func() { set(false) }
+}
+
+func (d *daemon) isHeld(r svc.Ref) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.held[r]
+}
+
 func (d *daemon) RemoveRoutes(r svc.Ref) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -213,7 +231,7 @@ func (d *daemon) RemoveRoutes(r svc.Ref) {
 }
 
 func (d *daemon) DrainVersion(ctx context.Context, r svc.Ref) error {
-	if d.status(r).Serves() {
+	if d.status(r).Serves() && !d.isHeld(r) {
 		return errors.New("the version still serves")
 	}
 	return d.call(ctx, "drain", r)
@@ -235,6 +253,20 @@ func (r runtimes) Revive(ctx context.Context, v svc.Ref) error {
 		return nil
 	}
 	return err
+}
+
+// Restart fails if requests do not wait.
+func (r runtimes) Restart(ctx context.Context, v svc.Ref, env map[string]string) error {
+	if !r.isHeld(v) {
+		return errors.New("requests do not wait")
+	}
+	if err := r.call(ctx, "restart", v); err != nil {
+		return err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.env[v] = env
+	return nil
 }
 
 func (r runtimes) Stop(ctx context.Context, v svc.Ref) error {

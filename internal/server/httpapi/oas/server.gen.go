@@ -83,6 +83,12 @@ type ServerInterface interface {
 	// ArchiveVersion Stop the process of a version and keep its data
 	// (POST /projects/{project}/versions/{version}/archive)
 	ArchiveVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// GetEnv List the variables of a version
+	// (GET /projects/{project}/versions/{version}/env)
+	GetEnv(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// SetEnv Replace the overrides of a version
+	// (PUT /projects/{project}/versions/{version}/env)
+	SetEnv(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params SetEnvParams)
 	// ListLogs Read or follow the log of a version
 	// (GET /projects/{project}/versions/{version}/logs)
 	ListLogs(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params ListLogsParams)
@@ -1095,6 +1101,100 @@ func (siw *ServerInterfaceWrapper) ArchiveVersion(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// GetEnv operation middleware
+func (siw *ServerInterfaceWrapper) GetEnv(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetEnv(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// SetEnv operation middleware
+func (siw *ServerInterfaceWrapper) SetEnv(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SetEnvParams
+
+	headers := r.Header
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "If-Match", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "If-Match", Err: err})
+			return
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.SetEnv(w, r, project, version, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListLogs operation middleware
 func (siw *ServerInterfaceWrapper) ListLogs(w http.ResponseWriter, r *http.Request) {
 
@@ -1599,6 +1699,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions", wrapper.CreateVersion)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}/versions/{version}", wrapper.DestroyVersion)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}", wrapper.GetVersion)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/env", wrapper.GetEnv)
+	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/projects/{project}/versions/{version}/env", wrapper.SetEnv)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/archive", wrapper.ArchiveVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/wake", wrapper.WakeVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/pin", wrapper.PinVersion)
@@ -1614,6 +1716,15 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/gc/audit", wrapper.AuditStorage)
 
 	return m
+}
+
+type EnvResponseHeaders struct {
+	ETag string
+}
+type EnvJSONResponse struct {
+	Body EnvList
+
+	Headers EnvResponseHeaders
 }
 
 type LogJSONResponse LogLines
@@ -2796,6 +2907,107 @@ func (response ArchiveVersiondefaultApplicationProblemPlusJSONResponse) VisitArc
 	return err
 }
 
+type GetEnvRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type GetEnvResponseObject interface {
+	VisitGetEnvResponse(w http.ResponseWriter) error
+}
+
+type GetEnv200JSONResponse struct{ EnvJSONResponse }
+
+func (response GetEnv200JSONResponse) VisitGetEnvResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetEnvdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetEnvdefaultApplicationProblemPlusJSONResponse) VisitGetEnvResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetEnvRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+	Params  SetEnvParams
+	Body    *SetEnvJSONRequestBody
+}
+
+type SetEnvResponseObject interface {
+	VisitSetEnvResponse(w http.ResponseWriter) error
+}
+
+type SetEnv200JSONResponse struct{ EnvJSONResponse }
+
+func (response SetEnv200JSONResponse) VisitSetEnvResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("ETag", fmt.Sprint(response.Headers.ETag))
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetEnv503ApplicationProblemPlusJSONResponse struct {
+	UnavailableApplicationProblemPlusJSONResponse
+}
+
+func (response SetEnv503ApplicationProblemPlusJSONResponse) VisitSetEnvResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.Header().Set("Retry-After", fmt.Sprint(response.Headers.RetryAfter))
+	w.WriteHeader(503)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type SetEnvdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response SetEnvdefaultApplicationProblemPlusJSONResponse) VisitSetEnvResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListLogsRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
@@ -3293,6 +3505,12 @@ type StrictServerInterface interface {
 	// ArchiveVersion Stop the process of a version and keep its data
 	// (POST /projects/{project}/versions/{version}/archive)
 	ArchiveVersion(ctx context.Context, request ArchiveVersionRequestObject) (ArchiveVersionResponseObject, error)
+	// GetEnv List the variables of a version
+	// (GET /projects/{project}/versions/{version}/env)
+	GetEnv(ctx context.Context, request GetEnvRequestObject) (GetEnvResponseObject, error)
+	// SetEnv Replace the overrides of a version
+	// (PUT /projects/{project}/versions/{version}/env)
+	SetEnv(ctx context.Context, request SetEnvRequestObject) (SetEnvResponseObject, error)
 	// ListLogs Read or follow the log of a version
 	// (GET /projects/{project}/versions/{version}/logs)
 	ListLogs(ctx context.Context, request ListLogsRequestObject) (ListLogsResponseObject, error)
@@ -3946,6 +4164,68 @@ func (sh *strictHandler) ArchiveVersion(w http.ResponseWriter, r *http.Request, 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ArchiveVersionResponseObject); ok {
 		if err := validResponse.VisitArchiveVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetEnv operation middleware
+func (sh *strictHandler) GetEnv(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request GetEnvRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetEnv(ctx, request.(GetEnvRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetEnv")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetEnvResponseObject); ok {
+		if err := validResponse.VisitGetEnvResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// SetEnv operation middleware
+func (sh *strictHandler) SetEnv(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params SetEnvParams) {
+	var request SetEnvRequestObject
+
+	request.Project = project
+	request.Version = version
+	request.Params = params
+
+	var body SetEnvJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.SetEnv(ctx, request.(SetEnvRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SetEnv")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(SetEnvResponseObject); ok {
+		if err := validResponse.VisitSetEnvResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

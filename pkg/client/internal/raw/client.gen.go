@@ -369,6 +369,41 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version}/database/tables/{table}/rows (the `ListRows` operationId).
 	ListRows(ctx context.Context, project ProjectPath, version VersionPath, table string, params *ListRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetEnv List the variables of a version
+	//
+	// One entry per variable that the worker sees, sorted by key, with its value and its `source`: the configuration in the deployed
+	// bundle, an override, or the platform. A later source wins, and the entry names what it shadows. The variables of the bundle are
+	// listed from the step `branching` on.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/env (the `GetEnv` operationId).
+	GetEnv(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetEnvWithBody Replace the overrides of a version
+	//
+	// Replaces the whole set; `{"vars":{}}` deletes every override. All invalid variables are reported together, each with a
+	// pointer. A ready version is restarted: new requests wait, and the response is sent when the worker serves with the new
+	// variables; its websockets are closed with 1012. If the worker does not start, the old variables are restored and the response is
+	// 500 `env_restart_failed`. An archived version, and a deploy before the step `preparing`, use them at the next start; a later
+	// step is 409 `version_not_ready`, and a failed version 409 `version_failed`. Other versions do not change.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PUT /projects/{project}/versions/{version}/env (the `SetEnv` operationId).
+	SetEnvWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *SetEnvParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SetEnv Replace the overrides of a version
+	//
+	// Replaces the whole set; `{"vars":{}}` deletes every override. All invalid variables are reported together, each with a
+	// pointer. A ready version is restarted: new requests wait, and the response is sent when the worker serves with the new
+	// variables; its websockets are closed with 1012. If the worker does not start, the old variables are restored and the response is
+	// 500 `env_restart_failed`. An archived version, and a deploy before the step `preparing`, use them at the next start; a later
+	// step is 409 `version_not_ready`, and a failed version 409 `version_failed`. Other versions do not change.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PUT /projects/{project}/versions/{version}/env (the `SetEnv` operationId).
+	SetEnv(ctx context.Context, project ProjectPath, version VersionPath, params *SetEnvParams, body SetEnvJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListNamespaces List the key-value namespaces of a version
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/kv (the `ListNamespaces` operationId).
@@ -1111,6 +1146,71 @@ func (c *Client) ListTables(ctx context.Context, project ProjectPath, version Ve
 // Corresponds with GET /projects/{project}/versions/{version}/database/tables/{table}/rows (the `ListRows` operationId).
 func (c *Client) ListRows(ctx context.Context, project ProjectPath, version VersionPath, table string, params *ListRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRowsRequest(c.Server, project, version, table, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEnv List the variables of a version
+//
+// One entry per variable that the worker sees, sorted by key, with its value and its `source`: the configuration in the deployed
+// bundle, an override, or the platform. A later source wins, and the entry names what it shadows. The variables of the bundle are
+// listed from the step `branching` on.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/env (the `GetEnv` operationId).
+func (c *Client) GetEnv(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEnvRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetEnvWithBody Replace the overrides of a version
+//
+// Replaces the whole set; `{"vars":{}}` deletes every override. All invalid variables are reported together, each with a
+// pointer. A ready version is restarted: new requests wait, and the response is sent when the worker serves with the new
+// variables; its websockets are closed with 1012. If the worker does not start, the old variables are restored and the response is
+// 500 `env_restart_failed`. An archived version, and a deploy before the step `preparing`, use them at the next start; a later
+// step is 409 `version_not_ready`, and a failed version 409 `version_failed`. Other versions do not change.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PUT /projects/{project}/versions/{version}/env (the `SetEnv` operationId).
+func (c *Client) SetEnvWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *SetEnvParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetEnvRequestWithBody(c.Server, project, version, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SetEnv Replace the overrides of a version
+//
+// Replaces the whole set; `{"vars":{}}` deletes every override. All invalid variables are reported together, each with a
+// pointer. A ready version is restarted: new requests wait, and the response is sent when the worker serves with the new
+// variables; its websockets are closed with 1012. If the worker does not start, the old variables are restored and the response is
+// 500 `env_restart_failed`. An archived version, and a deploy before the step `preparing`, use them at the next start; a later
+// step is 409 `version_not_ready`, and a failed version 409 `version_failed`. Other versions do not change.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PUT /projects/{project}/versions/{version}/env (the `SetEnv` operationId).
+func (c *Client) SetEnv(ctx context.Context, project ProjectPath, version VersionPath, params *SetEnvParams, body SetEnvJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSetEnvRequest(c.Server, project, version, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -3123,6 +3223,116 @@ func NewListRowsRequest(server string, project ProjectPath, version VersionPath,
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEnvRequest constructs an http.Request for the GetEnv method
+func NewGetEnvRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/env", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSetEnvRequest calls the generic SetEnv builder with application/json body
+func NewSetEnvRequest(server string, project ProjectPath, version VersionPath, params *SetEnvParams, body SetEnvJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSetEnvRequestWithBody(server, project, version, params, "application/json", bodyReader)
+}
+
+// NewSetEnvRequestWithBody constructs an http.Request for the SetEnv method, with any body, and a specified content type
+func NewSetEnvRequestWithBody(server string, project ProjectPath, version VersionPath, params *SetEnvParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/env", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
