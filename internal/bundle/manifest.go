@@ -25,6 +25,8 @@ type Manifest struct {
 	Migrations         []Migrations   `json:"migrations,omitempty"` // applied in `preparing`
 	SourceMaps         []File         `json:"source_maps,omitempty"`
 	Limits             *RuntimeLimits `json:"limits,omitempty"` // nil for those of the server
+
+	QueueConsumers []QueueConsumer `json:"queue_consumers,omitempty"` // one for each queue at most; since format 2
 }
 
 // RuntimeLimits are limits that a worker sets for itself. The operator bounds them.

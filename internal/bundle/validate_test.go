@@ -89,8 +89,18 @@ func invalid() []invalidCase {
 		{"table name", "/migrations/0/table", bad, false, func(m *bundle.Manifest) { m.Migrations[0].Table = "a; drop table t" }},
 		{"migration elsewhere", "/migrations/0/files/0/path", bad, true, func(m *bundle.Manifest) { m.Migrations[0].Files[0].Path = "modules/x.sql" }},
 		{"migration leaves", "/migrations/0/files/0/path", bad, false, func(m *bundle.Manifest) { m.Migrations[0].Files[0].Path = "migrations/DB/../x" }},
+		{"queue without name", "/queue_consumers/0/queue", bad, false, consumer(bundle.QueueConsumer{})},
+		{"two consumers", "/queue_consumers/1/queue", bad, true, consumer(bundle.QueueConsumer{Queue: "a"}, bundle.QueueConsumer{Queue: "a"})},
+		{"odd dead letter queue", "/queue_consumers/0/dead_letter_queue", bad, false, consumer(bundle.QueueConsumer{Queue: "a", DeadLetterQueue: "-"})},
+		{"its own dead letters", "/queue_consumers/0/dead_letter_queue", bad, true, consumer(bundle.QueueConsumer{Queue: "a", DeadLetterQueue: "a"})},
+		{"empty batch", "/queue_consumers/0/max_batch_size", bad, false, consumer(bundle.QueueConsumer{Queue: "a", MaxBatchSize: new(0)})},
+		{"long retry delay", "/queue_consumers/0/retry_delay", bad, false, consumer(bundle.QueueConsumer{Queue: "a", RetryDelay: new(86401)})},
 		{"map of nothing", "/source_maps/0/path", bad, true, func(m *bundle.Manifest) { m.SourceMaps[0].Path = "sourcemaps/x.js.map" }},
 	}
+}
+
+func consumer(list ...bundle.QueueConsumer) func(*bundle.Manifest) {
+	return func(m *bundle.Manifest) { m.QueueConsumers = list }
 }
 
 func TestValidate(t *testing.T) {

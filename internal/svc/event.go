@@ -32,6 +32,14 @@ type Scheduled struct {
 type QueueBatch struct {
 	Queue    string         `json:"queue"`
 	Messages []QueueMessage `json:"messages"`
+	Backlog  QueueBacklog   `json:"backlog"` // of the queue, these messages included
+}
+
+// QueueBacklog describes the messages of a queue, whatever their state.
+type QueueBacklog struct {
+	Count  int64 `json:"count"`
+	Bytes  int64 `json:"bytes"`  // of their bodies
+	Oldest int64 `json:"oldest"` // time of sending in milliseconds since 1970; 0 for none
 }
 
 // QueueMessage is one message of a batch.
@@ -83,7 +91,7 @@ type EventError struct {
 type QueueResult struct {
 	AckAll     bool         `json:"ack_all"`
 	RetryAll   bool         `json:"retry_all"`
-	RetryDelay int          `json:"retry_delay"` // in seconds, with RetryAll; 0 for the queue's own
+	RetryDelay int          `json:"retry_delay"` // in seconds, with RetryAll; QueueDelay for the queue's own
 	Acked      []string     `json:"acked"`       // ids of messages
 	Retried    []QueueRetry `json:"retried"`
 }
@@ -91,8 +99,11 @@ type QueueResult struct {
 // QueueRetry is a message that the worker asked to receive again.
 type QueueRetry struct {
 	ID    string `json:"id"`
-	Delay int    `json:"delay"` // in seconds; 0 for the queue's own
+	Delay int    `json:"delay"` // in seconds; QueueDelay for the queue's own
 }
+
+// QueueDelay stands for the retry delay of the queue.
+const QueueDelay = -1
 
 // Wake is the time at which a version must run for its own work.
 type Wake struct {

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -23,10 +24,21 @@ func bindings(f *project.File) []bundle.Binding {
 	for _, b := range f.Buckets {
 		list = append(list, bundle.Binding{Name: b.Binding, Kind: kinds.ObjectStore, Resource: b.Resource()})
 	}
+	for _, p := range f.Producers {
+		list = append(list, bundle.Binding{Name: p.Binding, Kind: kinds.QueueProducer, Resource: p.Queue, Config: producerConfig(p)})
+	}
 	if f.VersionMetadata != "" {
 		list = append(list, bundle.Binding{Name: f.VersionMetadata, Kind: kinds.VersionMetadata})
 	}
 	return list
+}
+
+// producerConfig is nil for a producer without options.
+func producerConfig(p project.Producer) json.RawMessage {
+	if p.DeliveryDelay == 0 {
+		return nil
+	}
+	return json.RawMessage(fmt.Sprintf(`{"delivery_delay":%d}`, p.DeliveryDelay))
 }
 
 // migrations adds the SQL files of every database. Two bindings of one database

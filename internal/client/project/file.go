@@ -19,8 +19,10 @@ type File struct {
 	KV              []KV
 	Databases       []Database
 	Buckets         []Bucket
-	MemoryMB        int    // limits.memory_mb; 0 when the file has none
-	VersionMetadata string // the binding's name; "" for none
+	Producers       []Producer             // of queues
+	Consumers       []bundle.QueueConsumer // of queues
+	MemoryMB        int                    // limits.memory_mb; 0 when the file has none
+	VersionMetadata string                 // the binding's name; "" for none
 	Secrets         []Secret
 
 	Bundling Bundling

@@ -38,6 +38,7 @@ func (l *layers) fill(f *File) {
 	l.kv(f)
 	l.databases(f)
 	l.buckets(f)
+	l.queues(f)
 	l.limits(f)
 	if n := l.get("version_metadata"); n != nil && r.is(n, l.path("version_metadata"), kindObject) && !n.empty() {
 		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
@@ -125,12 +126,16 @@ func (l *layers) binding(n *node, at string) string {
 
 // entries are the objects of a list of bindings.
 func (l *layers) entries(key string, each func(at string, n *node)) {
-	n := l.get(key)
-	if !l.r.is(n, l.path(key), kindArray) {
+	l.list(l.get(key), l.path(key), each)
+}
+
+// list calls each for the objects of the list n at path.
+func (l *layers) list(n *node, path string, each func(at string, n *node)) {
+	if !l.r.is(n, path, kindArray) {
 		return
 	}
 	for i, item := range n.items {
-		if at := fmt.Sprintf("%s[%d]", l.path(key), i); l.r.is(item, at, kindObject) {
+		if at := fmt.Sprintf("%s[%d]", path, i); l.r.is(item, at, kindObject) {
 			each(at, item)
 		}
 	}

@@ -1,6 +1,10 @@
 package project
 
-import "github.com/svcctl/svcctl/internal/host/binding/kinds"
+import (
+	"slices"
+
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+)
 
 // use says what happens to a key.
 type use int
@@ -56,7 +60,6 @@ var keys = withKinds(map[string]keyRule{
 	"python_modules": {use: silent},
 
 	"assets": {use: unsupported}, "triggers": {use: unsupported},
-	"queues":    {use: unsupported, owned: true},
 	"workflows": {use: unsupported, owned: true},
 
 	"durable_objects": {use: unsupported, owned: true}, "migrations": {use: unsupported}, "exports": {use: unsupported},
@@ -119,7 +122,9 @@ func withKinds(rules map[string]keyRule) map[string]keyRule {
 func ownedKeys() []string {
 	list := []string{"vars", "define"}
 	for _, k := range kinds.All() {
-		list = append(list, k.ConfigKey)
+		if !slices.Contains(list, k.ConfigKey) {
+			list = append(list, k.ConfigKey)
+		}
 	}
 	return list
 }

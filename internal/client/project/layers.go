@@ -114,6 +114,8 @@ func namesOf(key string, n *node) []string {
 				names = append(names, b.text)
 			}
 		}
+	case key == "queues":
+		names = append(namesOf("", n.get("producers")), consumed(n)...)
 	case key == "version_metadata":
 		if b := n.get("binding"); b != nil && b.kind == kindString {
 			names = append(names, b.text)
@@ -121,6 +123,19 @@ func namesOf(key string, n *node) []string {
 	default:
 		for _, m := range n.members {
 			names = append(names, m.key)
+		}
+	}
+	return names
+}
+
+// consumed lists the queues that have a consumer in a section queues.
+func consumed(n *node) []string {
+	var names []string
+	if list := n.get("consumers"); list != nil {
+		for _, item := range list.items {
+			if q := item.get("queue"); q != nil && q.kind == kindString {
+				names = append(names, q.text)
+			}
 		}
 	}
 	return names

@@ -68,7 +68,14 @@ const everythingJSONC = `// the guestbook
     { "binding": "FILES", "bucket_name": "files", "preview_bucket_name": "x" },
     { "binding": "PLAIN_FILES", },
   ],
-  "queues": { "producers": [], "consumers": [] }, "triggers": { "crons": [] }, "ai": {},
+  "queues": {
+    "producers": [{ "binding": "JOBS", "queue": "jobs", "delivery_delay": 5, "remote": true }, { "binding": "DEAD", "queue": "dead" }],
+    "consumers": [
+      { "queue": "jobs", "max_batch_size": 100, "max_batch_timeout": 0, "max_retries": 0, "retry_delay": 7, "dead_letter_queue": "dead", "max_concurrency": 2 },
+      { "queue": "dead", "type": "worker" },
+    ],
+  },
+  "triggers": { "crons": [] }, "ai": {},
 }
 `
 
@@ -85,7 +92,6 @@ jsx_fragment = "Fragment"
 upload_source_maps = false
 base_dir = "."
 workers_dev = false
-queues = {}
 routes = [{ pattern = "example.com/*", zone_name = "example.com" }]
 version_metadata = { binding = "VERSION" }
 kv_namespaces = [
@@ -113,6 +119,28 @@ migrations_pattern = "drizzle/*/migration.sql"
 
 [[d1_databases]]
 binding = "PLAIN"
+
+[[queues.producers]]
+binding = "JOBS"
+queue = "jobs"
+delivery_delay = 5
+remote = true
+
+[[queues.producers]]
+binding = "DEAD"
+queue = "dead"
+
+[[queues.consumers]]
+queue = "jobs"
+max_batch_size = 100
+max_batch_timeout = 0
+max_retries = 0
+retry_delay = 7
+dead_letter_queue = "dead"
+max_concurrency = 2
+
+[[queues.consumers]]
+queue = "dead"
 
 [[r2_buckets]]
 binding = "FILES"
@@ -167,7 +195,12 @@ func everything(t *testing.T, path, flags string) *project.File {
 			{Binding: "LOG", ID: "5678", MigrationsDir: in("drizzle"), MigrationsPattern: "*/migration.sql", MigrationsTable: "d1_migrations"},
 			{Binding: "PLAIN", MigrationsDir: in("migrations"), MigrationsPattern: "*.sql", MigrationsTable: "d1_migrations"},
 		},
-		Buckets:         []project.Bucket{{Binding: "FILES", Name: "files"}, {Binding: "PLAIN_FILES"}},
+		Buckets:   []project.Bucket{{Binding: "FILES", Name: "files"}, {Binding: "PLAIN_FILES"}},
+		Producers: []project.Producer{{Binding: "JOBS", Queue: "jobs", DeliveryDelay: 5}, {Binding: "DEAD", Queue: "dead"}},
+		Consumers: []bundle.QueueConsumer{
+			{Queue: "jobs", MaxBatchSize: new(100), MaxBatchTimeout: new(0), MaxRetries: new(0), RetryDelay: new(7), DeadLetterQueue: "dead", MaxConcurrency: new(2)},
+			{Queue: "dead"},
+		},
 		VersionMetadata: "VERSION", MemoryMB: 256,
 		Bundling: project.Bundling{
 			BaseDir: dir, Rules: []project.Rule{{Type: "Text", Globs: []string{"**/*.md"}, Fallthrough: true}},
@@ -198,7 +231,7 @@ func TestLoadEverything(t *testing.T) {
 			if len(notices) != 1 || notices[0].Level != project.Info {
 				t.Fatalf("notices: %v", notices)
 			}
-			for _, key := range []string{"observability", "limits.cpu_ms", "routes", "kv_namespaces[1].preview_id", "r2_buckets[0].preview_bucket_name"} {
+			for _, key := range []string{"observability", "limits.cpu_ms", "routes", "kv_namespaces[1].preview_id", "r2_buckets[0].preview_bucket_name", "queues.producers[0].remote"} {
 				if !strings.Contains(notices[0].Text, key) {
 					t.Errorf("%q does not name %s", notices[0], key)
 				}

@@ -24,7 +24,13 @@ func TestProblems(t *testing.T) {
 		{"cron", jsonc, head + `"triggers": {"crons": ["* * * * *"]}}`, "config_unsupported", "wrangler.jsonc:3:1: triggers is not supported"},
 		{"assets", jsonc, head + `"assets": {"directory": "public"}}`, "config_unsupported", ":3:1: assets is"},
 		{"ai", toml, headTOML + "[ai]\nbinding = \"AI\"\n", "config_unsupported", "wrangler.toml:3:2: ai is not supported: it is a service of Cloudflare's platform"},
-		{"queues", jsonc, head + `"queues": {"producers": [{"queue": "q", "binding": "Q"}]}}`, "config_unsupported", "queues"},
+		{"two consumers", jsonc, head + `"queues": {"consumers": [{"queue": "q"}, {"queue": "q"}]}}`, "config_invalid", `queues.consumers[1] is a second consumer of the queue "q", and a queue has one`},
+		{"its own dead letters", jsonc, head + `"queues": {"consumers": [{"queue": "q", "dead_letter_queue": "q"}]}}`, "config_invalid", `the queue "q" is its own dead letter queue`},
+		{"pulled queue", jsonc, head + `"queues": {"consumers": [{"queue": "q", "type": "http_pull"}]}}`, "config_unsupported", "queues.consumers[0] is of type http_pull, which is not supported"},
+		{"queue without name", jsonc, head + `"queues": {"producers": [{"binding": "Q", "queu": "q"}]}}`, "config_invalid", `queues.producers[0] has no "queue"; did you mean "queue" by "queu"?`},
+		{"odd queue", jsonc, head + `"queues": {"producers": [{"binding": "Q", "queue": "a b"}]}}`, "config_invalid", `queues.producers[0].queue is "a b"; the name of a queue has 1 to 63 letters`},
+		{"large batch", jsonc, head + `"queues": {"consumers": [{"queue": "q", "max_batch_size": 101}]}}`, "config_invalid", `queues.consumers[0].max_batch_size is 101 and must be a whole number from 1 to 100`},
+		{"half a second", jsonc, head + `"queues": {"consumers": [{"queue": "q", "max_batch_timeout": 0.5}]}}`, "config_invalid", `max_batch_timeout is 0.5 and must be a whole number from 0 to 60`},
 		{"durable objects", jsonc, head + `"durable_objects": {"bindings": [{"name": "R", "class_name": "Room"}]}}`, "config_unsupported", "durable_objects"},
 		{"python", jsonc, `{"main": "w.py", "compatibility_date": "2026-01-01"}`, "config_unsupported", "wrangler.jsonc:1:10: main is Python"},
 		{"typo in a binding's name", jsonc, head + `"d1_databases": [{"bnding": "DB"}]}`, "config_invalid", `d1_databases[0] has no "binding"; did you mean "binding" by "bnding"?`},
@@ -49,7 +55,7 @@ func TestProblems(t *testing.T) {
 		{"twice in toml", toml, headTOML + "main = \"x\"\n", "config_invalid", "wrangler.toml:3:1: "},
 		{"a list", jsonc, `[]`, "config_invalid", "wrangler.jsonc:1:1: the file is a list and must be an object"},
 		{"empty file", jsonc, ``, "config_invalid", "wrangler.jsonc:1:1: "},
-		{"several", jsonc, head + "\"minify\": 1,\n\"ai\": {\"binding\": \"AI\"},\n\"queues\": {\"consumers\": [{\"queue\": \"q\"}]}}", "config_unsupported", "wrangler.jsonc has 3 problems"},
+		{"several", jsonc, head + "\"minify\": 1,\n\"ai\": {\"binding\": \"AI\"},\n\"services\": [{\"binding\": \"q\"}]}", "config_unsupported", "wrangler.jsonc has 3 problems"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

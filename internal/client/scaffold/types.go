@@ -36,6 +36,9 @@ func Types(f *project.File, secrets []string) string {
 	for _, b := range f.Buckets {
 		types[b.Binding] = "R2Bucket"
 	}
+	for _, p := range f.Producers {
+		types[p.Binding] = "Queue"
+	}
 	if f.VersionMetadata != "" {
 		types[f.VersionMetadata] = "WorkerVersionMetadata"
 	}

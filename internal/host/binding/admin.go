@@ -26,7 +26,8 @@ type Admin interface {
 // Operation answers r, or returns an error before it has written anything.
 type Operation func(w http.ResponseWriter, r *http.Request) error
 
-// Opened is one binding and the Instance behind it.
+// Opened is one declaration and the Instance behind it. Name is "" for one of a Declarer
+// that has none.
 type Opened struct {
 	Name, Resource string
 	Instance       Instance
@@ -138,6 +139,9 @@ func (l *listedBinding) branch(h volume.History) {
 func (s *Set) list(w http.ResponseWriter, r *http.Request) error {
 	items := make([]listedBinding, 0, len(s.bindings)+len(s.vars))
 	for _, b := range s.bindings {
+		if b.Name == "" {
+			continue
+		}
 		item := listedBinding{Name: b.Name, Kind: b.Kind, Resource: b.Resource, Stats: map[string]int64{}}
 		if m, ok := s.instances[Route(b.Binding)].(Measured); ok {
 			stats, err := m.Stats(r.Context())

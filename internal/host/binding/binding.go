@@ -33,6 +33,14 @@ type Kind interface {
 	Wire(d bundle.Binding, s Site) Wiring
 }
 
+// Declarer is a Kind whose resources a manifest declares outside of its bindings too,
+// such as the consumers of queues.
+type Declarer interface {
+	// Declare gives these declarations of m. They are opened like bindings and have no
+	// place in the worker's env; the API lists those that have a name.
+	Declare(m *bundle.Manifest) []bundle.Binding
+}
+
 // Instance serves the requests that workerd sends for one resource. It must
 // read a request's body to the end before it answers.
 type Instance interface {

@@ -43,7 +43,7 @@ func (s *Set) Seed(ctx context.Context, m *bundle.Manifest, files fs.FS) (done [
 }
 
 func (s *Set) seeder(name string) (Seeder, error) {
-	i := slices.IndexFunc(s.bindings, func(b declared) bool { return b.Name == name })
+	i := slices.IndexFunc(s.bindings, func(b declared) bool { return b.Name == name && !b.outside })
 	if i < 0 {
 		return nil, svc.Errorf(svc.Unprocessable, svc.CodeSeedsInvalid, "seeds are given for binding %q, which the bundle does not declare", name)
 	}

@@ -29,7 +29,9 @@ type Set struct {
 
 type declared struct {
 	bundle.Binding
-	kind Kind
+
+	kind    Kind
+	outside bool // of the worker's env: from a Declarer
 }
 
 // Check refuses a manifest with bindings that kinds cannot open: a kind that
@@ -81,7 +83,14 @@ func declare(kinds []Kind, m *bundle.Manifest) ([]declared, error) {
 			}
 		}
 		seen[d.Name] = true
-		out = append(out, declared{d, k})
+		out = append(out, declared{d, k, false})
+	}
+	for _, k := range kinds {
+		if more, ok := k.(Declarer); ok {
+			for _, d := range more.Declare(m) {
+				out = append(out, declared{d, k, true})
+			}
+		}
 	}
 	if len(bad) > 0 {
 		return nil, &svc.Error{Kind: svc.Unprocessable, Code: svc.CodeInvalidBindings, Detail: "the bundle's bindings are refused", Fields: bad}
@@ -150,7 +159,7 @@ func (s *Set) Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (app
 }
 
 func (s *Set) migrator(name string) (Migrator, error) {
-	i := slices.IndexFunc(s.bindings, func(b declared) bool { return b.Name == name })
+	i := slices.IndexFunc(s.bindings, func(b declared) bool { return b.Name == name && !b.outside })
 	if i < 0 {
 		return nil, svc.Errorf(svc.Unprocessable, svc.CodeMigrationsInvalid, "migrations are given for binding %q, which the bundle does not declare", name)
 	}
@@ -165,9 +174,11 @@ func (s *Set) migrator(name string) (Migrator, error) {
 // Wire is the config for workerd, one Wiring for each binding, in the order of
 // the manifest.
 func (s *Set) Wire(site Site) []Wiring {
-	out := make([]Wiring, len(s.bindings))
-	for i, b := range s.bindings {
-		out[i] = b.kind.Wire(b.Binding, site)
+	out := make([]Wiring, 0, len(s.bindings))
+	for _, b := range s.bindings {
+		if !b.outside {
+			out = append(out, b.kind.Wire(b.Binding, site))
+		}
 	}
 	return out
 }

@@ -26,12 +26,12 @@ type answer struct {
 	AckAll     bool `json:"ackAll"`
 	RetryBatch struct {
 		Retry bool `json:"retry"`
-		Delay int  `json:"delaySeconds"`
+		Delay *int `json:"delaySeconds"`
 	} `json:"retryBatch"`
 	Acked   []string `json:"explicitAcks"`
 	Retried []struct {
 		ID    string `json:"msgId"`
-		Delay int    `json:"delaySeconds"`
+		Delay *int   `json:"delaySeconds"`
 	} `json:"retryMessages"`
 }
 
@@ -76,9 +76,17 @@ func (a answer) result(e svc.Event) svc.EventResult {
 	if e.Queue == nil {
 		return r
 	}
-	r.Queue = &svc.QueueResult{AckAll: a.AckAll, RetryAll: a.RetryBatch.Retry, RetryDelay: a.RetryBatch.Delay, Acked: a.Acked}
+	r.Queue = &svc.QueueResult{AckAll: a.AckAll, RetryAll: a.RetryBatch.Retry, RetryDelay: delay(a.RetryBatch.Delay), Acked: a.Acked}
 	for _, m := range a.Retried {
-		r.Queue.Retried = append(r.Queue.Retried, svc.QueueRetry{ID: m.ID, Delay: m.Delay})
+		r.Queue.Retried = append(r.Queue.Retried, svc.QueueRetry{ID: m.ID, Delay: delay(m.Delay)})
 	}
 	return r
+}
+
+// delay is one that the worker may have left to the queue.
+func delay(seconds *int) int {
+	if seconds == nil {
+		return svc.QueueDelay
+	}
+	return *seconds
 }

@@ -28,7 +28,9 @@ function prepare(event) {
   }
   if (queue) {
     const messages = (queue.messages ?? []).map(message);
-    return (worker) => worker.queue(queue.queue, messages);
+    const { count = 0, bytes = 0, oldest = 0 } = queue.backlog ?? {};
+    const metrics = { backlogCount: count, backlogBytes: bytes, oldestMessageTimestamp: oldest ? new Date(oldest) : undefined };
+    return (worker) => worker.queue(queue.queue, messages, { metrics });
   }
   throw new TypeError("an event of an unknown kind");
 }

@@ -2,14 +2,17 @@
 package all
 
 import (
+	"slices"
+
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/database"
 	"github.com/svcctl/svcctl/internal/host/binding/kv"
 	"github.com/svcctl/svcctl/internal/host/binding/objects"
+	"github.com/svcctl/svcctl/internal/host/binding/queues"
 	"github.com/svcctl/svcctl/internal/host/binding/versionmeta"
 )
 
 // Kinds gives every kind, in the order they are documented.
 func Kinds() []binding.Kind {
-	return []binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}}
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}}, queues.Kinds())
 }

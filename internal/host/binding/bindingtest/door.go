@@ -179,7 +179,7 @@ func queueBatch(t *testing.T, w Running) {
 	r := batch("q", message("a", "text", "taken"), message("b", "json", `{"n":1}`), message("c", "bytes", "\x00\xff"), message("d", "json", `"again"`),
 		message("e", "v8", "\xff\x0f\"\x02v8"))
 	ended(t, "batch", r, svc.OutcomeOK, "", `log: a`+seen+`"taken"; log: b`+seen+`{"n":1}; log: c`+seen+`2; log: d`+seen+`"again"; log: e`+seen+`"v8"`)
-	if q := r.Queue; q == nil || q.AckAll || q.RetryAll || !slices.Equal(q.Acked, []string{"a"}) || !slices.Equal(q.Retried, []svc.QueueRetry{{ID: "d", Delay: 7}}) {
+	if q := r.Queue; q == nil || q.AckAll || q.RetryAll || q.RetryDelay != svc.QueueDelay || !slices.Equal(q.Acked, []string{"a"}) || !slices.Equal(q.Retried, []svc.QueueRetry{{ID: "d", Delay: 7}}) {
 		t.Errorf("%+v", q)
 	}
 	if q := batch("all", message("a", "text", "x")).Queue; q == nil || !q.RetryAll || q.RetryDelay != 30 {

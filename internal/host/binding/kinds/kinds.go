@@ -11,6 +11,8 @@ const (
 	Database        = "database"
 	ObjectStore     = "object_store"
 	VersionMetadata = "version_metadata"
+	QueueProducer   = "queue_producer"
+	QueueConsumer   = "queue_consumer" // in the API alone: a manifest has its consumers in a field of their own
 )
 
 // Kind describes one kind.
@@ -36,6 +38,8 @@ func All() []Kind {
 		{Database, "d1_databases", Seeds{Exts: []string{".sql", ".sqlite", ".db"}, Below: ".sql"}},
 		{ObjectStore, "r2_buckets", Seeds{Below: "*"}},
 		{VersionMetadata, "version_metadata", Seeds{}},
+		{QueueProducer, "queues", Seeds{}},
+		{QueueConsumer, "queues", Seeds{}},
 	}
 }
 
