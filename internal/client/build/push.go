@@ -21,6 +21,7 @@ type Request struct {
 	Entry    string // absolute path of the entry module; "" for the one that the project file names
 	Config   string // project file; "" looks for one
 	Env      string // environment of the project file; "" for its top level
+	Previews bool   // the section previews of the project file holds
 	Project  string // id of the project; "" takes the name in the project file
 	NoBundle bool   // in addition to the project file's own setting
 	Minify   bool   // in addition to the project file's own setting
@@ -57,7 +58,7 @@ func (r *Result) Remove() { _ = os.Remove(r.File) }
 // Load reads the project file, as Bundle does.
 func (req Request) Load() (*project.File, []project.Notice, error) {
 	return project.Load(req.Dir, project.Options{
-		Config: req.Config, Env: req.Env, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
+		Config: req.Config, Env: req.Env, Previews: req.Previews, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
 	})
 }
 

@@ -41,6 +41,38 @@ func TestSourceOfJobs(t *testing.T) {
 	}
 }
 
+// TestBranch: the branch of a pull request is its source, and a name for it.
+func TestBranch(t *testing.T) {
+	t.Parallel()
+	for env, want := range map[string]string{
+		"GITHUB_ACTIONS=true GITHUB_REF=refs/heads/main":                                                  "main",
+		"GITHUB_ACTIONS=true GITHUB_REF=refs/pull/7/merge GITHUB_HEAD_REF=fix":                            "fix",
+		"GITLAB_CI=true CI_COMMIT_REF_NAME=main":                                                          "main",
+		"GITLAB_CI=true CI_COMMIT_REF_NAME=refs/merge-requests/1 CI_MERGE_REQUEST_SOURCE_BRANCH_NAME=fix": "fix",
+		"BITBUCKET_BUILD_NUMBER=3 BITBUCKET_BRANCH=fix":                                                   "fix",
+		"BUILDKITE=true BUILDKITE_BRANCH=fix":                                                             "fix",
+		"JENKINS_URL=http://j GIT_BRANCH=origin/main":                                                     "main",
+		"JENKINS_URL=http://j BRANCH_NAME=PR-7 CHANGE_BRANCH=fix":                                         "fix",
+		"HOME=/": "",
+	} {
+		if got := ci.NewEnviron(strings.Fields(env)).Branch(t.Context(), t.TempDir()); got != want {
+			t.Errorf("%s: %q", env, got)
+		}
+	}
+	long := "feature/" + strings.Repeat("x", 60)
+	for branch, want := range map[string]string{
+		"main": "main", "Feature/Cart_2": "feature-cart-2", "--ü--": "", "a--b": "a-b",
+		long: "feature-xxxxxxxxxxxxxxxxxxxxxxxxx-5041bb",
+	} {
+		if got := ci.Slug(branch); got != want {
+			t.Errorf("%s: %q", branch, got)
+		}
+	}
+	if ci.Slug(long) == ci.Slug(long+"x") {
+		t.Error("two long branches have one name")
+	}
+}
+
 func TestSourceOfGit(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -103,7 +135,7 @@ func TestOutputs(t *testing.T) {
 	if err := env.Outputs(report()); err != nil {
 		t.Fatal(err)
 	}
-	want := "before=1\nproject-id=shop\nversion-id=v1\nstatus=ready\npreview-url=http://v1.shop.test\nprod-url=\nartifact-digest=sha256:abc\nduration-ms=1500\n"
+	want := "before=1\nproject-id=shop\nversion-id=v1\nstatus=ready\npreview-url=http://v1.shop.test\nprod-url=\npreview-name=\npreview-name-url=\nartifact-digest=sha256:abc\nduration-ms=1500\n"
 	if got, err := os.ReadFile(env["GITHUB_OUTPUT"]); err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, string(got)))
 	}
@@ -115,8 +147,21 @@ func TestOutputs(t *testing.T) {
 	if err := (ci.Environ{}).Outputs(report()); err != nil {
 		t.Error(err)
 	}
-	if got := report().Dotenv(); !strings.Contains(got, "SVCCTL_PREVIEW_URL=http://v1.shop.test\n") || strings.Count(got, "\n") != 7 {
+	if got := report().Dotenv(); !strings.Contains(got, "SVCCTL_PREVIEW_URL=http://v1.shop.test\n") || strings.Count(got, "\n") != 9 {
 		t.Errorf("dotenv: %s", got)
+	}
+}
+
+// TestPreviewReport: the address of a preview name stands before that of the version.
+func TestPreviewReport(t *testing.T) {
+	t.Parallel()
+	r := report()
+	r.Name, r.NameURL = "fix", "http://fix.shop.test"
+	if got := r.Markdown(); !strings.Contains(got, "| Preview | http://fix.shop.test |\n| This version | http://v1.shop.test |\n") {
+		t.Error(got)
+	}
+	if got := r.Dotenv(); !strings.Contains(got, "SVCCTL_PREVIEW_NAME_URL=http://fix.shop.test\n") {
+		t.Error(got)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type Report struct {
 	Project, Version, Status string
 	PreviewURL, ProdURL      string // ProdURL only of a production
+	Name, NameURL            string // the preview name and its address; "" for none
 	Digest                   string
 	Parent, Cut              string // Cut is the position in the parent's data; both may be ""
 	Source                   Source
@@ -29,6 +30,8 @@ func (r Report) pairs() [][2]string {
 		{"status", r.Status},
 		{"preview-url", r.PreviewURL},
 		{"prod-url", r.ProdURL},
+		{"preview-name", r.Name},
+		{"preview-name-url", r.NameURL},
 		{"artifact-digest", r.Digest},
 		{"duration-ms", strconv.FormatInt(r.Took.Milliseconds(), 10)},
 	}
@@ -73,7 +76,8 @@ func (r Report) Markdown() string {
 		parent += " at " + r.Cut
 	}
 	for _, row := range [][2]string{
-		{"Preview", r.PreviewURL},
+		{"Preview", firstOf(r.NameURL, r.PreviewURL)},
+		{"This version", thisVersion(r)},
 		{"Production", r.ProdURL},
 		{"Status", r.Status},
 		{"Error", code(r.Error)},
@@ -88,6 +92,14 @@ func (r Report) Markdown() string {
 		}
 	}
 	return b.String() + "\n"
+}
+
+// thisVersion is the address of the version beside that of its preview name.
+func thisVersion(r Report) string {
+	if r.NameURL == "" {
+		return ""
+	}
+	return r.PreviewURL
 }
 
 func code(text string) string {

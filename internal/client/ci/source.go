@@ -2,6 +2,8 @@ package ci
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"os/exec"
 	"strings"
 	"time"
@@ -87,6 +89,47 @@ func (e Environ) job() Source {
 		return Source{firstOf(prefixed("refs/pull/", e["CHANGE_ID"]), prefixed("refs/tags/", e["TAG_NAME"]), prefixed("refs/heads/", branch)), e["GIT_COMMIT"]}
 	}
 	return Source{}
+}
+
+// Branch is the branch of the job, that of the pull request before that of the merge;
+// outside of CI the branch of the git repository of dir. "" without one.
+func (e Environ) Branch(ctx context.Context, dir string) string {
+	var branch string
+	switch e.Provider() {
+	case "github":
+		branch = firstOf(e["GITHUB_HEAD_REF"], strings.TrimPrefix(e["GITHUB_REF"], "refs/heads/"))
+	case "gitlab":
+		branch = firstOf(e["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"], e["CI_COMMIT_REF_NAME"])
+	case "bitbucket":
+		branch = e["BITBUCKET_BRANCH"]
+	case "buildkite":
+		branch = e["BUILDKITE_BRANCH"]
+	case "jenkins":
+		branch = strings.TrimPrefix(firstOf(e["CHANGE_BRANCH"], e["BRANCH_NAME"], e["GIT_BRANCH"]), "origin/")
+	}
+	if branch != "" {
+		return branch
+	}
+	ctx, cancel := context.WithTimeout(ctx, gitLimit)
+	defer cancel()
+	return git(ctx, dir, "symbolic-ref", "--quiet", "--short", "HEAD")
+}
+
+// maxSlug leaves room for the project in a host name that has both in one label.
+const maxSlug = 40
+
+// Slug makes a preview name of a branch: lower case, each run of other characters a
+// "-". A longer name is cut and ends with a checksum, so that two branches differ.
+func Slug(branch string) string {
+	slug := strings.Join(strings.FieldsFunc(strings.ToLower(branch), func(c rune) bool {
+		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
+	}), "-")
+	if len(slug) <= maxSlug {
+		return slug
+	}
+	sum := sha256.Sum256([]byte(branch))
+	const digits = 6
+	return strings.TrimRight(slug[:maxSlug-digits-1], "-") + "-" + hex.EncodeToString(sum[:])[:digits]
 }
 
 func (e Environ) buildkiteRef() string {

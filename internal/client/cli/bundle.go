@@ -26,12 +26,17 @@ type buildOptions struct {
 	minify   bool
 	date     string
 	compat   []string
+	previews bool // the section previews of the project file holds
 }
 
 func (o *buildOptions) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.project, "name", "", "same as --project")
+	o.flagsWithoutName(cmd)
+}
+
+func (o *buildOptions) flagsWithoutName(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.project, "project", "p", "", "project (default: name in the wrangler config)")
-	f.StringVar(&o.project, "name", "", "same as --project")
 	f.StringVarP(&o.config, "config", "c", "", "wrangler config file (default: the nearest one)")
 	f.StringVarP(&o.env, "env", "e", "", "environment of the wrangler config")
 	f.StringVar(&o.date, "compatibility-date", "", "compatibility date, instead of the wrangler config's")
@@ -51,7 +56,7 @@ func (o *buildOptions) request(k *kit.Kit) (build.Request, error) {
 		config = k.Path(config)
 	}
 	return build.Request{
-		Dir: dir, Entry: entry, Config: config, Env: o.env, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
+		Dir: dir, Entry: entry, Config: config, Env: o.env, Previews: o.previews, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
 		CompatibilityDate: o.date, CompatibilityFlags: o.compat, Environ: k.Environ, Output: k.Err,
 	}, nil
 }

@@ -28,6 +28,7 @@ type deployOptions struct {
 	wait    bool
 	promote bool
 	timeout time.Duration
+	preview previewOptions
 }
 
 func newDeploy(k *kit.Kit) *cobra.Command {
@@ -103,6 +104,12 @@ func (d deployment) run(ctx context.Context) error {
 	}
 	defer built.Remove()
 	j.report.Source = j.env.Source(ctx, built.Config.Dir)
+	if o.preview.on {
+		if o.preview.name, err = previewName(ctx, k, o.preview.name, built.Config.Dir); err != nil {
+			return err
+		}
+		d.o = o
+	}
 	o.gitRef, o.gitSHA = cmp.Or(o.gitRef, j.report.Source.Ref), cmp.Or(o.gitSHA, j.report.Source.SHA)
 	j.report.Source.SHA, j.report.Digest = o.gitSHA, built.Digest
 	req := o.request(built.Project, built.Digest, d.env)
@@ -127,13 +134,17 @@ func (d deployment) run(ctx context.Context) error {
 
 // deployFlags are the flags for the fields of the create request.
 func deployFlags() map[string]string {
-	return map[string]string{"/id": "--version", "/parent_version_id": "--parent", "/env": "--var", "/git_ref": "--git-ref", "/git_sha": "--git-sha"}
+	return map[string]string{"/id": "--version", "/parent_version_id": "--parent", "/env": "--var", "/git_ref": "--git-ref", "/git_sha": "--git-sha",
+		"/preview_name": "--name", "/preview_fresh": "--fresh", "/preview_keep": "--keep"}
 }
 
 // check finds what is wrong in the flags without asking the server.
 func (o deployOptions) check(env map[string]string) error {
 	r := o.request("", "", env)
 	n := svc.NewVersion{ID: r.ID, GitRef: r.GitRef, GitSHA: r.GitSHA, Env: env}
+	if o.preview.on { // the name is perhaps not known yet
+		n.Preview = svc.PreviewRequest{Name: cmp.Or(r.PreviewName, "preview"), Fresh: r.PreviewFresh, Keep: r.PreviewKeep}
+	}
 	if parent := parentID(r); parent != "" {
 		n.ParentID = path.Base(parent) // the project is not known yet
 	}
@@ -150,6 +161,7 @@ func parentID(r api.CreateVersion) string {
 func (o deployOptions) request(project, digest string, env map[string]string) api.CreateVersion {
 	req := api.CreateVersion{
 		ID: o.version, GitRef: o.gitRef, GitSHA: o.gitSHA, ArtifactDigest: digest, Env: env, Upload: true,
+		PreviewName: o.preview.name, PreviewFresh: o.preview.fresh, PreviewKeep: o.preview.keep,
 	}
 	if parent := strings.TrimPrefix(o.parent, project+"/"); parent != "" { // as other commands print it
 		req.ParentVersionID = &parent
@@ -162,6 +174,7 @@ func (d deployment) follow(ctx context.Context, built *build.Result, accepted ap
 	k, c, o, j := d.k, d.c, d.o, d.j
 	if !o.wait && !o.promote {
 		j.endGroup()
+		accepted.PollTicket, accepted.Upload = nil, nil // credentials
 		return k.Print(accepted, func() {
 			k.Printf("%s/%s is %s at %s", accepted.ProjectID, accepted.ID, accepted.Status, kit.Clean(accepted.PreviewURL))
 			k.Notef("next: svcctl versions get %s/%s --wait", accepted.ProjectID, accepted.ID)
@@ -197,6 +210,11 @@ func (d deployment) follow(ctx context.Context, built *build.Result, accepted ap
 	j.endGroup()
 	j.ended(v)
 	return k.Print(v, func() {
+		if v.PreviewName != "" {
+			k.Printf("preview %s is %s/%s at %s", v.PreviewName, v.ProjectID, v.ID, kit.Clean(v.PreviewNameURL))
+			k.Notef("this version alone: %s", kit.Clean(v.PreviewURL))
+			return
+		}
 		k.Printf("%s/%s is ready at %s", v.ProjectID, v.ID, kit.Clean(v.PreviewURL))
 		if v.IsProduction {
 			k.Printf("production: %s", kit.Clean(v.ProdURL))

@@ -63,6 +63,7 @@ func (j *job) endGroup() {
 // accepted notes what the create returned.
 func (j *job) accepted(a api.VersionAccepted) {
 	j.report.Project, j.report.Version, j.report.Status, j.report.PreviewURL = a.ProjectID, a.ID, string(a.Status), a.PreviewURL
+	j.report.Name, j.report.NameURL = a.PreviewName, a.PreviewNameURL
 	shown := a
 	shown.PollTicket, shown.Upload = nil, nil // credentials
 	j.k.Event("created", shown)

@@ -10,8 +10,8 @@ import (
 )
 
 func newProjects(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "projects", Short: "List, read and create projects", RunE: serveHelp}
-	cmd.AddCommand(newProjectsList(k), newProjectsGet(k), newProjectsCreate(k))
+	cmd := &cobra.Command{Use: "projects", Short: "List, read, create and change projects", RunE: serveHelp}
+	cmd.AddCommand(newProjectsList(k), newProjectsGet(k), newProjectsCreate(k), newProjectsSet(k))
 	return cmd
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -66,16 +67,16 @@ func (o *varOptions) read(k *kit.Kit) (map[string]string, error) {
 // deploy does not set. A child inherits those of its parent.
 func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *build.Result, req api.CreateVersion) error {
 	missing := without(built.Config.Secrets, req.Env)
-	if parent := parentID(req); len(missing) > 0 && parent != "" {
+	if len(missing) > 0 && (parentID(req) != "" || req.PreviewName != "") {
 		if k.NeedAdmin("") != nil {
-			k.Notef("secrets.required is not checked: reading the variables of %s needs the admin token", parent)
+			k.Notef("secrets.required is not checked: reading the variables of %s needs the admin token", cmp.Or(parentID(req), "the preview"))
 			return nil //nolint:nilerr // the note has told the user
 		}
-		v, err := c.Version(ctx, built.Project, parent)
+		inherited, err := inheritedEnv(ctx, c, built.Project, req)
 		if err != nil {
 			return nil //nolint:nilerr // the create says what is wrong with the parent
 		}
-		missing = without(missing, v.Env)
+		missing = without(missing, inherited)
 	}
 	if len(missing) == 0 {
 		return nil
@@ -91,6 +92,30 @@ func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *buil
 		e.Detail, e.Fields = fmt.Sprintf("%d required secrets are not set", len(fields)), fields
 	}
 	return e
+}
+
+// inheritedEnv gives the variables, the values hidden, that the server adds to those of req.
+func inheritedEnv(ctx context.Context, c *client.Client, project string, req api.CreateVersion) (map[string]string, error) {
+	parent, env := parentID(req), map[string]string{}
+	if req.PreviewName != "" {
+		p, err := c.Project(ctx, project)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(env, p.PreviewEnv)
+		if parent == "" {
+			parent = p.PreviewParent
+			if last, err := c.Preview(ctx, project, req.PreviewName); err == nil && !req.PreviewFresh {
+				parent = cmp.Or(last.VersionID, parent)
+			}
+		}
+	}
+	if parent == "" {
+		return env, nil
+	}
+	v, err := c.Version(ctx, project, parent)
+	maps.Copy(env, v.Env)
+	return env, err
 }
 
 // without gives the secrets that env lacks.

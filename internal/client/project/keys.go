@@ -48,7 +48,7 @@ var keys = withKinds(map[string]keyRule{
 	"route": {use: passedOver}, "routes": {use: passedOver},
 	"workers_dev": {use: passedOver}, "preview_urls": {use: passedOver}, "placement": {use: passedOver},
 	"logpush": {use: passedOver}, "observability": {use: passedOver}, "limits": {},
-	"cache": {use: passedOver}, "compliance_region": {use: passedOver}, "previews": {use: passedOver},
+	"cache": {use: passedOver}, "compliance_region": {use: passedOver}, "previews": {},
 	"first_party_worker": {use: passedOver},
 	"secrets":            {owned: true},
 	"send_metrics":       {use: passedOver, topOnly: true}, "dev": {use: passedOver, topOnly: true},

@@ -17,11 +17,26 @@ type layers struct {
 	top   *node
 	env   *node  // nil for the top level
 	name  string // of the environment
+	over  *node  // the section previews, if it holds; else nil
+	at    string // what messages call it
 }
 
 // get finds the value of a key that holds: the environment's own, or the top
 // level's when it is inherited.
 func (l *layers) get(key string) *node {
+	below := l.below(key)
+	n := l.over.get(key)
+	switch {
+	case n == nil || keys[key].topOnly:
+		return below
+	case (key == "vars" || key == "define") && n.kind == kindObject && below != nil && below.kind == kindObject:
+		return below.with(n)
+	}
+	return n
+}
+
+// below finds the value of a key without the section previews.
+func (l *layers) below(key string) *node {
 	rule := keys[key]
 	if l.env == nil || rule.topOnly {
 		return l.top.get(key)
@@ -34,6 +49,9 @@ func (l *layers) get(key string) *node {
 
 // path is how messages name a key: "env.staging.vars".
 func (l *layers) path(key string) string {
+	if l.over.get(key) != nil && !keys[key].topOnly {
+		return l.at + "." + key
+	}
 	if l.env != nil && !keys[key].topOnly && (keys[key].owned || l.env.get(key) != nil) {
 		return "env." + l.name + "." + key
 	}
@@ -51,6 +69,7 @@ func (l *layers) judge() {
 		}
 		l.judgeKey(m.key, m)
 	}
+	l.judgeOver()
 	if l.env == nil {
 		return
 	}
@@ -63,6 +82,30 @@ func (l *layers) judge() {
 		l.judgeKey(path, m)
 	}
 	l.missing()
+}
+
+// preview takes the section previews of the environment, or else of the top level.
+func (l *layers) preview(holds bool) {
+	n := l.get("previews")
+	if n == nil || !l.r.is(n, l.path("previews"), kindObject) || !holds {
+		return
+	}
+	l.over, l.at = n, l.path("previews")
+}
+
+// judgeOver goes through the keys of the section previews.
+func (l *layers) judgeOver() {
+	if l.over == nil {
+		return
+	}
+	for _, m := range l.over.members {
+		path := l.at + "." + m.key
+		if keys[m.key].topOnly || m.key == "name" || m.key == "previews" {
+			l.r.problem(svc.CodeConfigInvalid, path, m.pos, "%q has no place in %s: previews are versions of the same project", path, l.at)
+			continue
+		}
+		l.judgeKey(path, m)
+	}
 }
 
 func (l *layers) judgeKey(path string, m member) {

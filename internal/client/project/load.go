@@ -14,6 +14,8 @@ import (
 type Options struct {
 	Config string // a project file; "" looks for one from the directory upwards
 	Env    string // an environment of it; "" for the top level
+	// Previews puts the section previews over the rest of the file.
+	Previews bool
 
 	// What wins over the file. Entry is the absolute path of the entry module: the
 	// file is looked for from its directory upwards, and may be missing.
@@ -53,6 +55,7 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 	if r.is(top, "the file", kindObject) {
 		l := &layers{r: r, flags: opts, top: top}
 		if l.choose(opts.Env); len(r.fields) == 0 {
+			l.preview(opts.Previews)
 			l.judge()
 			l.fill(f)
 		}

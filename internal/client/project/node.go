@@ -3,6 +3,7 @@ package project
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 )
 
 // kind is the type of a value in a project file.
@@ -49,6 +50,17 @@ func (n *node) get(key string) *node {
 		}
 	}
 	return nil
+}
+
+// with is an object with the members of n and those of over, which win.
+func (n *node) with(over *node) *node {
+	both := *over
+	for _, m := range n.members {
+		if over.get(m.key) == nil {
+			both.members = append(slices.Clip(both.members), m)
+		}
+	}
+	return &both
 }
 
 // empty is true for what asks for nothing: null, false, "", and lists and

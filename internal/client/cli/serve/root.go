@@ -74,7 +74,9 @@ func guardNouns(parent *cobra.Command) {
 			continue
 		}
 		guardNouns(cmd)
-		cmd.Args = knownVerb
+		if cmd.Args == nil { // else the command itself takes arguments
+			cmd.Args = knownVerb
+		}
 		if !cmd.Runnable() {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/dotenv"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+type projectSettings struct {
+	parent  string
+	vars    []string
+	secrets []string
+	removed []string
+}
+
+func newProjectsSet(k *kit.Kit) *cobra.Command {
+	var o projectSettings
+	cmd := &cobra.Command{
+		Use: "set [PROJECT]", Short: "Change settings of a project", Args: cobra.MaximumNArgs(1),
+		Long: "Changes what holds for the previews of a project (svcctl preview): the version that the first version of a preview branches, and\n" +
+			"variables and secrets of all previews. Variables reach a preview with its next version.",
+		Example: "  svcctl projects set shop --preview-parent staging\n  svcctl projects set shop --preview-var MODE:preview --preview-secrets-file secrets.env",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := ""
+			if len(args) == 1 {
+				name = args[0]
+			}
+			return setProject(cmd.Context(), k, o, name, cmd.Flags().Changed("preview-parent"))
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.parent, "preview-parent", "", `version whose data new previews begin with ("" for none)`)
+	f.StringArrayVar(&o.vars, "preview-var", nil, "variable of all previews, NAME:VALUE; may be repeated")
+	f.StringArrayVar(&o.secrets, "preview-secrets-file", nil, `file of secrets of all previews, as .env or a JSON object; "-" for standard input`)
+	f.StringArrayVar(&o.removed, "preview-unset", nil, "variable of all previews to remove; may be repeated")
+	_ = cmd.RegisterFlagCompletionFunc("preview-parent", versionNames(k)) // it exists
+	return cmd
+}
+
+func setProject(ctx context.Context, k *kit.Kit, o projectSettings, name string, withParent bool) error {
+	project, err := projectOr(k, name)
+	if err != nil {
+		return err
+	}
+	change, err := o.change(k, withParent)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	p, err := c.ChangeProject(ctx, project, change)
+	if err != nil {
+		return kit.InFlags(err, map[string]string{"/preview_parent": "--preview-parent", "/preview_env": "--preview-var"})
+	}
+	return k.Print(p, func() {
+		k.Printf("%s: preview parent %s, variables of previews: %s", p.ID, orNone(p.PreviewParent), orNone(strings.Join(slices.Sorted(maps.Keys(p.PreviewEnv)), ", ")))
+	})
+}
+
+func (o projectSettings) change(k *kit.Kit, withParent bool) (api.ChangeProject, error) {
+	change := api.ChangeProject{PreviewEnv: map[string]*string{}}
+	for _, name := range o.removed {
+		change.PreviewEnv[name] = nil
+	}
+	for _, file := range o.secrets {
+		text, err := k.ReadFile(file)
+		if err != nil {
+			return api.ChangeProject{}, kit.Usagef("--preview-secrets-file: %v", err)
+		}
+		secrets, err := dotenv.ParseAny(text)
+		if err != nil {
+			return api.ChangeProject{}, kit.Usagef("--preview-secrets-file %s: %v", file, err)
+		}
+		for name, value := range secrets {
+			change.PreviewEnv[name] = &value
+		}
+	}
+	for _, pair := range o.vars {
+		name, value, ok := strings.Cut(pair, ":")
+		if !ok || name == "" {
+			return api.ChangeProject{}, kit.Usagef("--preview-var must be NAME:VALUE") // the value may be a secret: it is not repeated
+		}
+		change.PreviewEnv[name] = &value
+	}
+	if withParent {
+		change.PreviewParent = &o.parent
+	} else if len(change.PreviewEnv) == 0 {
+		return api.ChangeProject{}, kit.Usagef("nothing to set: see svcctl projects set --help")
+	}
+	return change, nil
+}
