@@ -74,6 +74,10 @@ bench-peers: build ## measure the program beside its peers (Linux x64; installs 
 bench-branch: build ## measure versions that branch, with a parent of 1 GB: docs/design/branching.md (about 20 minutes)
 	cd bench && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go test ./... && go run . -only parts,branching,inserts,idle $(BENCHFLAGS)
 
+.PHONY: differential
+differential: build ## compare answers with those of wrangler dev: docs/reference/wrangler-dev.md (Linux x64; installs it with npm)
+	cd bench/differential && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go run . $(DIFFERENTIALFLAGS)
+
 .PHONY: fuzz
 fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)

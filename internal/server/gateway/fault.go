@@ -33,15 +33,15 @@ func (g *Gateway) explain(ctx context.Context, x *request) (body []byte, ok bool
 	if !x.threw() {
 		return nil, false
 	}
-	kind, body := "text/plain;charset=UTF-8", []byte(faultText)
+	fields, kind, body := "", "text/plain;charset=UTF-8", []byte(faultText)
 	if g.cfg.Exception != nil && x.claim.role == svc.RolePreview {
+		fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
 		f := g.faultOf(ctx, x)
 		if body = f.text(); bytes.Contains(x.meta.accept, []byte("text/html")) {
 			kind, body = "text/html;charset=UTF-8", f.html()
 		}
 	}
-	head := append([]byte("HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"+
-		"Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\nContent-Type: "), kind...)
+	head := []byte("HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n" + fields + "Content-Type: " + kind)
 	head = appendInt(append(head, "\r\nContent-Length: "...), int64(len(body)))
 	if x.resp.Parse(append(head, "\r\n\r\n"...)) != nil {
 		return nil, false // it always parses

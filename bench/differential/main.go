@@ -1,0 +1,143 @@
+// Command differential sends the same calls to a worker under wrangler dev and to the same
+// worker deployed here, and compares status, fields and bodies. Differences that the table of
+// docs/reference/wrangler-dev.md lists are known; any other one fails, and so does a row that
+// no call needs any more.
+//
+// The calls are in calls/, the worker is bench/fixtures/differential. It needs npm (make
+// differential installs wrangler) and no network.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/svcctl/svcctl/bench/internal/ours"
+	"github.com/svcctl/svcctl/bench/internal/proc"
+)
+
+const fixture = "differential"
+
+func main() {
+	root := flag.String("root", "..", "directory of the bench module")
+	svcctl := flag.String("svcctl", "../../bin/svcctl", "program under test")
+	only := flag.String("only", "", "beginning of the names of the calls (default: all)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *root, *svcctl, *only); err != nil {
+		fmt.Fprintln(os.Stderr, "differential:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, root, svcctl, only string) error {
+	calls, err := readCalls(filepath.Join(root, "differential/calls"))
+	if err != nil {
+		return err
+	}
+	table, err := readKnown(filepath.Join(root, "../docs/reference/wrangler-dev.md"))
+	if err != nil {
+		return err
+	}
+	if err := proc.Adopt(); err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "differential-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(scratch)
+	here, stopHere, err := deploy(ctx, root, svcctl, scratch)
+	if err != nil {
+		return err
+	}
+	defer stopHere()
+	there, stopThere, err := wrangler(ctx, root, scratch)
+	if err != nil {
+		return err
+	}
+	defer stopThere()
+	return (&suite{calls, table, here, there}).compare(ctx, only)
+}
+
+// suite is the calls and both sides.
+type suite struct {
+	calls       []call
+	table       *known
+	here, there *side
+}
+
+// compare asks both sides for each call, in order: calls build on the data of earlier ones.
+// Differences of calls whose names begin with only are printed.
+func (s *suite) compare(ctx context.Context, only string) error {
+	all, failed := 0, 0
+	for _, c := range s.calls {
+		list, err := s.ask(ctx, c)
+		if err != nil {
+			return err
+		}
+		all += len(list)
+		for _, d := range list {
+			if !s.table.has(c.name, d.what) && strings.HasPrefix(c.name, only) {
+				failed++
+				fmt.Printf("%s: %s\n  wrangler dev: %s\n  here:         %s\n", c.name, d.what, d.theirs, d.ours)
+			}
+		}
+	}
+	if only == "" {
+		for _, row := range s.table.unused() {
+			failed++
+			fmt.Println("no call needs this row of the table any more:", row)
+		}
+	}
+	fmt.Printf("%d calls, %d differences, %d not in the table\n", len(s.calls), all, failed)
+	return failure(failed)
+}
+
+func (s *suite) ask(ctx context.Context, c call) ([]difference, error) {
+	theirs, err := s.there.ask(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("wrangler dev: %s: %w", c.name, err)
+	}
+	mine, err := s.here.ask(ctx, c)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, err)
+	}
+	return differ(theirs, mine), nil
+}
+
+func failure(n int) error {
+	if n == 0 {
+		return nil
+	}
+	return errors.New("the answers differ; fix them, or list the difference with its reason in docs/reference/wrangler-dev.md")
+}
+
+// deploy starts a server and deploys the worker.
+func deploy(ctx context.Context, root, svcctl, scratch string) (*side, func(), error) {
+	workerd, err := filepath.Abs(filepath.Join(root, "differential/node_modules/@cloudflare/workerd-linux-64/bin/workerd"))
+	if err != nil {
+		return nil, nil, err
+	}
+	program := &ours.Program{Path: svcctl, Root: root, Scratch: scratch, Workerd: workerd}
+	if program.Path, err = filepath.Abs(svcctl); err != nil {
+		return nil, nil, err
+	}
+	daemon, err := program.Start(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	target, err := daemon.Deploy(ctx, fixture)
+	if err != nil {
+		daemon.Stop()
+		return nil, nil, err
+	}
+	return newSide(target.Address, target.Host), daemon.Stop, nil
+}

