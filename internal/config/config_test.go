@@ -38,7 +38,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := load(t,
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY=x", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE=72h", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=1", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
 	)
 	if err == nil {
 		t.Fatal("accepted")
@@ -46,7 +46,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	text := err.Error()
 	for _, want := range []string{
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY: unknown setting", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE has no effect yet", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME has no effect yet", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
@@ -245,6 +245,36 @@ func TestClientFindsItsDaemon(t *testing.T) {
 	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, config.ClientFlags{Server: "https://elsewhere.example"})
 	if err != nil || c.AdminToken != "" {
 		t.Errorf("the token of the local daemon would go to %s", c.Server)
+	}
+}
+
+// TestArchive: the settings of idle archiving, with their units.
+// spec: [C16.21] [C16.22] [C16.23] [C16.24]
+func TestArchive(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		env       []string
+		want      config.Archive
+		idleAfter time.Duration
+	}{
+		{nil, config.Archive{Idle: 72 * time.Hour, Grace: 24 * time.Hour, Reaper: true, RollbackKeep: 1}, 72 * time.Hour},
+		{
+			[]string{"SVC_ARCHIVE_IDLE=90", "SVC_ARCHIVE_GRACE=1d12h", "SVC_ROLLBACK_KEEP=3"},
+			config.Archive{Idle: 90 * time.Second, Grace: 36 * time.Hour, Reaper: true, RollbackKeep: 3}, 90 * time.Second,
+		},
+		{
+			[]string{"SVC_ARCHIVE_REAPER=0", "SVC_ROLLBACK_KEEP=false"},
+			config.Archive{Idle: 72 * time.Hour, Grace: 24 * time.Hour}, 0,
+		},
+		{
+			[]string{"SVC_ARCHIVE_IDLE=off", "SVC_ARCHIVE_GRACE=0", "SVC_ROLLBACK_KEEP=true"},
+			config.Archive{Reaper: true, RollbackKeep: 1}, 0,
+		},
+	} {
+		d, err := load(t, tc.env...)
+		if err != nil || d.Archive != tc.want || d.Archive.IdleAfter() != tc.idleAfter {
+			t.Errorf("%v: %+v, %v", tc.env, d, err)
+		}
 	}
 }
 

@@ -50,6 +50,7 @@ type Daemon struct {
 	Lenient            bool
 	Forks              svc.ForkPolicy
 	ScrubSQL           string // text of the file; "" for none
+	Archive            Archive
 	ArtifactWait       time.Duration
 	Limits             Limits
 	Workerd            string
@@ -105,6 +106,22 @@ type Clients struct {
 	PerClient  int
 	PerVersion int
 	API        int
+}
+
+// Archive says when versions are archived, and which stay for a rollback [D24].
+type Archive struct {
+	Idle         time.Duration // 0 for never
+	Grace        time.Duration
+	Reaper       bool // false for no idle archiving
+	RollbackKeep int
+}
+
+// IdleAfter is the time without use after which a version is archived; 0 for never.
+func (a Archive) IdleAfter() time.Duration {
+	if !a.Reaper {
+		return 0
+	}
+	return a.Idle
 }
 
 // Limits bound a bundle [D42], in bytes and files.

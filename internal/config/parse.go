@@ -46,6 +46,21 @@ func boolean(v string) (bool, error) {
 	return b, nil
 }
 
+// countOrBool is a number up to 1000, or 1 for true and 0 for false.
+func countOrBool(v string) (int, error) {
+	switch v {
+	case "true":
+		return 1, nil
+	case "false":
+		return 0, nil
+	}
+	n, err := between(v, 0, 1000)
+	if err != nil {
+		return 0, errors.New("want a whole number from 0 to 1000, true or false")
+	}
+	return n, nil
+}
+
 func oneOf(v string, allowed ...string) (string, error) {
 	if !slices.Contains(allowed, v) {
 		return "", fmt.Errorf("want one of %s", strings.Join(allowed, ", "))

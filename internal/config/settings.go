@@ -33,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), workers(), logs(), forks(), later())
+	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), workers(), logs(), forks(), archiving(), later())
 }
 
 func tokens() []Setting {
@@ -385,6 +385,28 @@ func forks() []Setting {
 	}
 }
 
+// archiving are the settings of idle archiving and of rollbacks [D24].
+func archiving() []Setting {
+	return []Setting{
+		{
+			Env: "SVC_ARCHIVE_IDLE", Default: "72h", Help: "time without use after which a version is archived that is neither production nor pinned; 0 or off for never",
+			parse: func(d *Daemon, v string) (err error) { d.Archive.Idle, err = Duration(v); return err },
+		},
+		{
+			Env: "SVC_ARCHIVE_GRACE", Default: "24h", Help: "time after a promote before idle archiving may archive the version that was production",
+			parse: func(d *Daemon, v string) (err error) { d.Archive.Grace, err = Duration(v); return err },
+		},
+		{
+			Env: "SVC_ARCHIVE_REAPER", Default: "1", Help: "0 turns idle archiving off",
+			parse: func(d *Daemon, v string) (err error) { d.Archive.Reaper, err = boolean(v); return err },
+		},
+		{
+			Env: "SVC_ROLLBACK_KEEP", Default: "1", Help: "number of previous production versions that a promote pins, 0 to 1000; true is 1, false is 0",
+			parse: func(d *Daemon, v string) (err error) { d.Archive.RollbackKeep, err = countOrBool(v); return err },
+		},
+	}
+}
+
 // later are settings of the contract and [D49] whose effect comes with a later
 // capability. They parse as strictly as the others and are then refused, so
 // an operator does not rely on a feature that does not exist.
@@ -392,19 +414,8 @@ func later() []Setting {
 	check := func(parse func(string) error) func(*Daemon, string) error {
 		return func(_ *Daemon, v string) error { return parse(v) }
 	}
-	duration := check(func(v string) error { _, err := Duration(v); return err })
 	boolean := check(func(v string) error { _, err := boolean(v); return err })
 	return []Setting{
-		{Env: "SVC_ARCHIVE_IDLE", Help: "idle time before a version is an archive candidate", NotYet: "archiving", parse: duration},
-		{Env: "SVC_ARCHIVE_GRACE", Help: "grace after a promote before archive", NotYet: "archiving", parse: duration},
-		{Env: "SVC_ARCHIVE_REAPER", Help: "0 disables the idle archive ticker", NotYet: "archiving", parse: boolean},
-		{Env: "SVC_ROLLBACK_KEEP", Help: "previous productions that stay pinned", NotYet: "archiving", parse: check(func(v string) error {
-			if v == "true" || v == "false" {
-				return nil
-			}
-			_, err := between(v, 0, 1000)
-			return err
-		})},
 		{Env: "SVC_ELASTIC_RUNTIME", Help: "unsupported scaffold: leave unset", NotYet: "elastic serving", parse: boolean},
 	}
 }

@@ -25,6 +25,7 @@ const (
 	CodeVersionDestroyed    = "version_destroyed"
 	CodeVersionNotDestroyed = "version_not_destroyed"
 	CodeVersionIsProduction = "version_is_production"
+	CodeVersionPinned       = "version_pinned"
 	CodeInvalidTransition   = "invalid_transition"
 	CodeInvalidPreview      = "invalid_preview"
 	CodePreviewNameTaken    = "preview_name_taken"
@@ -59,5 +60,6 @@ var versionCodes = []CodeInfo{
 	{CodeInvalidPreview, []Kind{Unprocessable}, "The fields for a preview name contradict each other.", "Correct the field that errors[].pointer names."},
 	{CodePreviewNameTaken, []Kind{Conflict, Unprocessable}, "A preview name and a version of the project would have the same host name.", "Choose another preview name, or another id."},
 	{CodePreviewNotFound, []Kind{NotFound}, "The project has no preview with this name.", "List the previews of the project."},
+	{CodeVersionPinned, []Kind{Conflict}, "Idle archiving leaves out a version that has a pin.", "Remove the pin, or archive the version by hand."},
 	{CodeInvalidTransition, []Kind{Conflict}, "The state machine has no such transition from the status of the version.", "Read the version again."},
 }

@@ -66,6 +66,7 @@ type Version struct {
 	ForkTXID      string // the cut in the parent's data; "" without a fork
 	ScrubID       string // Scrub.ID of the scrub that its databases need; "" for none
 	Pinned        bool
+	PinAuto       bool // the pin is that of a previous production (SVC_ROLLBACK_KEEP)
 	Production    bool // derived: the project's pointer names this version
 	SizeBytes     int64
 	Timeline      []StepRun
@@ -213,6 +214,8 @@ type Change struct {
 	// FirstProduction, with TriggerActivate, makes the version production if its
 	// project has none.
 	FirstProduction bool
+	// Unpinned, with TriggerArchive, archives only a version without a pin.
+	Unpinned bool
 }
 
 // Upload is an address that accepts one bundle [D11].

@@ -208,6 +208,27 @@ func (e TableType) Valid() bool {
 	}
 }
 
+// Defines values for VersionPinnedBy.
+const (
+	VersionPinnedByEmpty    VersionPinnedBy = ""
+	VersionPinnedByRollback VersionPinnedBy = "rollback"
+	VersionPinnedByUser     VersionPinnedBy = "user"
+)
+
+// Valid indicates whether the value is a known member of the VersionPinnedBy enum.
+func (e VersionPinnedBy) Valid() bool {
+	switch e {
+	case VersionPinnedByEmpty:
+		return true
+	case VersionPinnedByRollback:
+		return true
+	case VersionPinnedByUser:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for VersionStatus.
 const (
 	VersionStatusArchived    VersionStatus = "archived"
@@ -1301,6 +1322,10 @@ type Version struct {
 	// Pinned Kept from idle archiving.
 	Pinned bool `json:"pinned"`
 
+	// PinnedBy Who pinned the version: `user` for a call of `pin`, `rollback` for a promote that replaced the version as production
+	// (SVC_ROLLBACK_KEEP), whose pin a later promote may release; "" without a pin.
+	PinnedBy VersionPinnedBy `json:"pinned_by,omitempty,omitzero"`
+
 	// PollURL Address of this record.
 	PollURL string `json:"poll_url"`
 
@@ -1329,6 +1354,10 @@ type Version struct {
 	Warnings  []string      `json:"warnings"`
 	WokenAt   *Time         `json:"woken_at"`
 }
+
+// VersionPinnedBy Who pinned the version: `user` for a call of `pin`, `rollback` for a promote that replaced the version as production
+// (SVC_ROLLBACK_KEEP), whose pin a later promote may release; "" without a pin.
+type VersionPinnedBy string
 
 // VersionAccepted Answer of create-version.
 type VersionAccepted struct {

@@ -46,7 +46,7 @@ func newVersionsPin(k *kit.Kit) *cobra.Command {
 
 func newVersionsUnpin(k *kit.Kit) *cobra.Command {
 	return newVersionVerb(k, versionVerb{
-		use: "unpin", short: "Let idle archiving have a version", done: "unpinned", call: (*client.Client).Unpin,
+		use: "unpin", short: "Allow a version to be archived when idle", done: "unpinned", call: (*client.Client).Unpin,
 	})
 }
 

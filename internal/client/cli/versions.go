@@ -79,7 +79,7 @@ func showVersions(k *kit.Kit, items []api.Version) {
 	var rows [][]string
 	for _, v := range items {
 		row := []string{
-			v.ID, string(v.Status), runtimeState(v), mark(v.IsProduction), mark(v.Pinned), parentOf(v), kit.Age(v.CreatedAt.Time), lastRequest(v), v.GitRef,
+			v.ID, string(v.Status), runtimeState(v), mark(v.IsProduction), pinOf(v), parentOf(v), kit.Age(v.CreatedAt.Time), lastRequest(v), v.GitRef,
 			v.PreviewURL,
 		}
 		if k.Wide() {
@@ -134,6 +134,21 @@ func showRuntime(k *kit.Kit, v api.Version) {
 	if r.LastError != "" {
 		k.Printf("  crash    %s", indented(r.LastError))
 	}
+}
+
+// pinOf marks a pin, and tells that of a previous production apart.
+func pinOf(v api.Version) string {
+	if v.PinnedBy == api.VersionPinnedByRollback {
+		return "rollback"
+	}
+	return mark(v.Pinned)
+}
+
+func pinText(v api.Version) string {
+	if v.PinnedBy == api.VersionPinnedByRollback {
+		return "yes, as the previous production"
+	}
+	return yesNo(v.Pinned)
 }
 
 func mark(yes bool) string {
@@ -207,7 +222,7 @@ func showVersion(k *kit.Kit, v api.Version) {
 	k.Printf("  created  %s (%s ago)", v.CreatedAt.UTC().Format(time.RFC3339), kit.Age(v.CreatedAt.Time))
 	k.Printf("  request  %s", lastRequestOf(v))
 	k.Printf("  digest   %s (%s)", v.ArtifactDigest, kit.Bytes(v.SizeBytes))
-	k.Printf("  pinned   %s", yesNo(v.Pinned))
+	k.Printf("  pinned   %s", pinText(v))
 	k.Printf("  parent   %s%s", orNone(kit.Clean(parentOf(v))), cutAt(v))
 	if v.GitRef != "" || v.GitSHA != "" {
 		k.Printf("  git      %s", kit.Clean(strings.TrimSpace(v.GitRef+" "+v.GitSHA)))

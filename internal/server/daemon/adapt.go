@@ -50,6 +50,16 @@ func (r lifecycleRoutes) DrainVersion(ctx context.Context, ref svc.Ref) error {
 	return r.gateway.DrainVersion(ctx, ref)
 }
 
+// usage implements lifecycle.Usage with the gateway and the supervisor.
+type usage struct {
+	*gateway.Gateway
+	supervisor *supervisor.Supervisor
+}
+
+func (u usage) NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
+	return u.supervisor.NextWake(ctx, ref)
+}
+
 // routing is the gateway for deploy and promote. It also reports their changes to
 // arming, because they may change which versions are armed.
 type routing struct {

@@ -10,14 +10,18 @@ import (
 // newJanitor creates the periodic tasks, which startWork starts.
 func (d *Daemon) newJanitor() (err error) {
 	requests := janitor.Requests(d.gateway, d.registry)
-	d.janitor, err = janitor.New(d.logger, d.metrics,
+	tasks := []janitor.Task{
 		janitor.Sweep(d.gc, d.cfg.GCEvery),
 		janitor.Audit(d.gc, d.cfg.GCEvery),
 		janitor.Cleanup(d.lifecycle),
 		janitor.Events(d.registry),
 		janitor.Previews(d.previews),
 		requests,
-	)
+	}
+	if idle := d.cfg.Archive.IdleAfter(); idle > 0 {
+		tasks = append(tasks, janitor.Idle(d.lifecycle, idle))
+	}
+	d.janitor, err = janitor.New(d.logger, d.metrics, tasks...)
 	d.stops.Push("request times", func(ctx context.Context) error { // a last time, after the gateway has stopped
 		if err := requests.RunOnce(ctx); err != nil {
 			d.logger.WarnContext(ctx, "writing the times of last requests failed", "error", err)

@@ -109,6 +109,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry, Journals: d.registry,
 		Gateway: d.routing, Websockets: d.gateway, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics,
+		RollbackKeep: d.cfg.Archive.RollbackKeep,
 	}
 }
 
@@ -127,6 +128,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 func (d *Daemon) lifecycleDeps() lifecycle.Deps {
 	return lifecycle.Deps{
 		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
+		Usage: usage{d.gateway, d.supervisor}, Idle: lifecycle.Idle{After: d.cfg.Archive.IdleAfter(), Grace: d.cfg.Archive.Grace},
 		Data: d.fork, Previews: d.previews, Logger: d.logger, Observer: d.metrics,
 	}
 }

@@ -46,6 +46,22 @@ func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 	return out
 }
 
+// LastUse returns the time of the last request to a version, now if one is in
+// progress or a websocket is open [D24]; the zero time if there was none since the
+// start of the gateway.
+func (g *Gateway) LastUse(ref svc.Ref) time.Time {
+	v := g.table.Load().versions[ref]
+	switch {
+	case v == nil:
+		return time.Time{}
+	case v.stats.preview.inflight.Load()+v.stats.production.inflight.Load() > 0, len(v.stats.listTunnels("")) > 0:
+		return time.Now()
+	case v.stats.last() == 0:
+		return time.Time{}
+	}
+	return time.Unix(0, v.stats.last())
+}
+
 // wantedFor is how long a version is wanted after a request.
 const wantedFor = time.Hour
 

@@ -29,7 +29,7 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		ArtifactDigest: v.Digest, Env: svc.HiddenEnv(v.Env), Status: api.VersionStatus(v.Status),
 		PreviewURL: s.Ingress.PreviewURL(v.Ref), ProdURL: s.Ingress.ProdURL(v.Project), PollURL: versionURL(origin, v.Ref),
 		ReadyAt: api.MaybeAt(v.ReadyAt), Error: v.Error, ErrorOutput: v.ErrorOutput, CreatedAt: api.At(v.CreatedAt), UpdatedAt: api.At(v.UpdatedAt),
-		ForkTXID: v.ForkTXID, Pinned: v.Pinned, IsProduction: v.Production,
+		ForkTXID: v.ForkTXID, Pinned: v.Pinned, PinnedBy: pinnedBy(v), IsProduction: v.Production,
 		LastRequestAt: api.MaybeAt(v.LastRequestAt), WokenAt: api.MaybeAt(v.WokenAt),
 		Timeline: stepsOut(v.Timeline), Warnings: v.Warnings, SizeBytes: v.SizeBytes,
 	}
@@ -64,6 +64,17 @@ func (s *Server) previewOut(p svc.Preview) api.Preview {
 		NewestVersionID: p.Newest.Version, NewestStatus: api.VersionStatus(p.Newest.Status), GitRef: p.Newest.GitRef, GitSHA: p.Newest.GitSHA,
 		Versions: p.Versions, CreatedAt: api.At(p.Since), UpdatedAt: api.At(p.Newest.UpdatedAt),
 	}
+}
+
+// pinnedBy says whose pin a version has.
+func pinnedBy(v svc.Version) api.VersionPinnedBy {
+	switch {
+	case v.PinAuto:
+		return api.VersionPinnedByRollback
+	case v.Pinned:
+		return api.VersionPinnedByUser
+	}
+	return ""
 }
 
 func stepsOut(runs []svc.StepRun) []api.StepRun {

@@ -5,6 +5,7 @@
 //   - [Cleanup] completes interrupted archives and purges
 //   - [Events] deletes old events
 //   - [Previews] archives replaced versions of previews
+//   - [Idle] archives idle versions
 //   - [Requests] writes the times of the last requests
 //
 // A [Service] runs its tasks concurrently, each in a goroutine, one run of a task at a

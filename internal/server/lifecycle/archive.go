@@ -32,14 +32,14 @@ func (s *Service) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error)
 		return svc.Version{}, err
 	}
 	defer end()
-	if v, err = s.enterArchive(ctx, ref); err != nil {
+	if v, err = s.enterArchive(ctx, ref, svc.Change{}); err != nil {
 		return svc.Version{}, err
 	}
 	return v, s.finishArchive(ctx, ref)
 }
 
 // enterArchive moves the version to archived, unless it is archived.
-func (s *Service) enterArchive(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+func (s *Service) enterArchive(ctx context.Context, ref svc.Ref, c svc.Change) (svc.Version, error) {
 	v, err := s.deps.Versions.Version(ctx, ref)
 	if err == nil {
 		err = archivable(v)
@@ -48,12 +48,12 @@ func (s *Service) enterArchive(ctx context.Context, ref svc.Ref) (svc.Version, e
 		return v, err
 	}
 	failpoint.Hit("lifecycle/archive/started")
-	if v, err = s.deps.Versions.Move(ctx, ref, svc.TriggerArchive, svc.Change{}); err != nil {
+	if v, err = s.deps.Versions.Move(ctx, ref, svc.TriggerArchive, c); err != nil {
 		return svc.Version{}, err
 	}
 	failpoint.Hit("lifecycle/archive/moved")
 	s.deps.Routes.StatusChanged(ref, v.Status)
-	s.logger(ref).InfoContext(ctx, "version archived")
+	s.logger(ref).InfoContext(ctx, "version archived", "idle", c.Unpinned)
 	return v, nil
 }
 

@@ -47,6 +47,8 @@ type Versions interface {
 	SetPinned(ctx context.Context, ref svc.Ref, pinned bool) (svc.Version, error)
 	Environment(ctx context.Context, ref svc.Ref) (svc.Environment, error)
 	SetEnv(ctx context.Context, ref svc.Ref, env map[string]string) (svc.Version, error)
+	// Demoted returns when a promotion last replaced the version as production.
+	Demoted(ctx context.Context, ref svc.Ref) (time.Time, error)
 }
 
 // Inventory finds versions with unfinished verbs in the registry.
@@ -112,6 +114,22 @@ type Previews interface {
 	Publish(ctx context.Context, project, name string) error
 }
 
+// Usage reports what versions do.
+type Usage interface {
+	// LastUse returns when a version was last asked through the gateway, now if it is
+	// being asked or has an open websocket; zero if not since the start of the daemon.
+	LastUse(ref svc.Ref) time.Time
+	// NextWake returns the work that a version has to do by itself. The error is
+	// Unavailable if its runtime does not serve.
+	NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error)
+}
+
+// Idle says when the idle ticker archives a version [D24].
+type Idle struct {
+	After time.Duration // without use; 0 turns idle archiving off
+	Grace time.Duration // after the promote that replaced it as production
+}
+
 // Observer counts, for metrics. Its method does not block.
 type Observer interface {
 	WakeDone(took time.Duration) // a version serves again
@@ -127,6 +145,8 @@ type Deps struct {
 	Previews  Previews // nil: the host names of preview names are not routed
 	Logger    *slog.Logger
 	Observer  Observer // nil: no counting
+	Usage     Usage
+	Idle      Idle
 
 	WakeWait  time.Duration // 0: DefaultWakeWait
 	WakeLimit time.Duration // 0: DefaultWakeLimit
@@ -155,8 +175,8 @@ func New(deps Deps) (*Service, error) {
 	switch {
 	case deps.Versions == nil || deps.Inventory == nil:
 		return nil, errors.New("lifecycle: registry required")
-	case deps.Runtimes == nil || deps.Routes == nil || deps.Data == nil || deps.Logger == nil:
-		return nil, errors.New("lifecycle: runtimes, routes, data and logger required")
+	case deps.Runtimes == nil || deps.Routes == nil || deps.Data == nil || deps.Usage == nil || deps.Logger == nil:
+		return nil, errors.New("lifecycle: runtimes, routes, data, usage and logger required")
 	}
 	deps.WakeWait = cmp.Or(deps.WakeWait, DefaultWakeWait)
 	deps.WakeLimit = cmp.Or(deps.WakeLimit, DefaultWakeLimit)

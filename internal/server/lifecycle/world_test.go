@@ -83,12 +83,14 @@ type daemon struct {
 	dropped  []svc.Ref // unpacked bundles
 	held     map[svc.Ref]bool
 	env      map[svc.Ref]map[string]string // of running processes
+	asked    map[svc.Ref]time.Time
+	work     map[svc.Ref]svc.Wake
 	woken    int
 }
 
 func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
 	t.Helper()
-	d := &daemon{world: w, up: map[svc.Ref]bool{}, deploys: map[svc.Ref]context.CancelFunc{}, routes: map[svc.Ref]svc.Status{}, archived: map[svc.Ref]bool{}, held: map[svc.Ref]bool{}, env: map[svc.Ref]map[string]string{}}
+	d := &daemon{world: w, up: map[svc.Ref]bool{}, deploys: map[svc.Ref]context.CancelFunc{}, routes: map[svc.Ref]svc.Status{}, archived: map[svc.Ref]bool{}, held: map[svc.Ref]bool{}, env: map[svc.Ref]map[string]string{}, asked: map[svc.Ref]time.Time{}, work: map[svc.Ref]svc.Wake{}}
 	ready, err := w.VersionsByStatus(t.Context(), svc.StatusReady)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +100,7 @@ func (w *world) start(t *testing.T, change ...func(*lifecycle.Deps)) *daemon {
 	}
 	deps := lifecycle.Deps{
 		Versions: w, Inventory: w, Runtimes: runtimes{d}, Routes: d, Data: fakeData{d, filepath.Join(w.root, "data")},
-		Logger: slog.New(slog.DiscardHandler), Observer: d,
+		Logger: slog.New(slog.DiscardHandler), Usage: d, Observer: d,
 	}
 	for _, c := range change {
 		c(&deps)
@@ -121,6 +123,21 @@ func (d *daemon) end(t *testing.T) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.up = map[svc.Ref]bool{}
+}
+
+func (d *daemon) LastUse(r svc.Ref) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.asked[r]
+}
+
+func (d *daemon) NextWake(_ context.Context, r svc.Ref) (svc.Wake, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.up[r] {
+		return svc.Wake{}, svc.Errorf(svc.Unavailable, "runtime_unavailable", "it does not run")
+	}
+	return d.work[r], nil
 }
 
 func (d *daemon) call(ctx context.Context, name string, r svc.Ref) error {

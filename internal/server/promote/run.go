@@ -73,7 +73,7 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 		status, text = svc.PromotionFailed, r.failure(ctx)
 	}
 	r.settle(r.op.Project, true)
-	if err := r.deps.Promotions.FinishPromotion(ctx, r.op.ID, status, text); err != nil {
+	if err := r.write(ctx, status, text); err != nil {
 		r.settle(r.op.Project, false)
 		r.log.ErrorContext(ctx, "writing the outcome of a promotion failed; retrying", "status", string(status), "error", err)
 		return false
@@ -86,6 +86,16 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 	}
 	r.log.InfoContext(ctx, "promotion done", "took", took)
 	return true
+}
+
+// write writes the outcome, and after a success the pins of previous productions.
+func (r *run) write(ctx context.Context, status svc.PromotionStatus, text string) error {
+	if status == svc.PromotionDone {
+		if err := r.deps.Promotions.PinRollback(ctx, r.op, r.deps.RollbackKeep); err != nil {
+			return err
+		}
+	}
+	return r.deps.Promotions.FinishPromotion(ctx, r.op.ID, status, text)
 }
 
 // failure returns "<step>: <code>: <text>" of the failed step. It reads the journal,

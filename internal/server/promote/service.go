@@ -52,6 +52,9 @@ type Promotions interface {
 	Promotion(ctx context.Context, project, id string) (svc.Promotion, error)
 	RunningPromotions(ctx context.Context) ([]svc.Promotion, error)
 	FinishPromotion(ctx context.Context, id string, status svc.PromotionStatus, errText string) error
+	// PinRollback moves the automatic pins of a project to its newest previous
+	// productions. Idempotent.
+	PinRollback(ctx context.Context, op svc.Promotion, keep int) error
 }
 
 // Journals returns the saga's journal of a promotion.
@@ -103,6 +106,8 @@ type Deps struct {
 	Bucket     objstore.Bucket // SVC_RUNTIME_BUCKET: holds {project}/production.json
 	Logger     *slog.Logger
 	Observer   Observer // nil: no counting
+
+	RollbackKeep int // SVC_ROLLBACK_KEEP: how many previous productions have a pin
 
 	StepLimit      time.Duration // 0: DefaultStepLimit
 	HoldLimit      time.Duration // 0: DefaultHoldLimit

@@ -1,6 +1,7 @@
 package registry_test
 
 import (
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,4 +80,74 @@ func TestPurge(t *testing.T) {
 	}
 	_, _, err = db.CreateVersion(t.Context(), svc.NewVersion{Project: "shop", ID: "v1"}, svc.CreateOptions{})
 	registrytest.WantError(t, err, svc.Conflict, "version_exists") // ids are never used twice [D2]
+}
+
+// TestPinRollback: each promote moves the automatic pins on; those of people stay.
+// spec: [C8.14] [C16.24]
+func TestPinRollback(t *testing.T) {
+	t.Parallel()
+	db := registrytest.Open(t, "shop")
+	ids := []string{"v1", "v2", "v3", "v4"}
+	for _, id := range ids {
+		registrytest.Add(t, db, "shop", id, registrytest.ToReady()...)
+	}
+	production, n := "", 0
+	promote := func(id string, keep int) {
+		t.Helper()
+		n++
+		op := svc.Promotion{ID: fmt.Sprint("op-", n), Project: "shop", Version: id, Previous: production}
+		if err := db.CreatePromotion(t.Context(), op); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.SetProduction(t.Context(), "shop", production, id); err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // idempotent, for a resumed promotion
+			if err := db.PinRollback(t.Context(), op, keep); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.FinishPromotion(t.Context(), op.ID, svc.PromotionDone, ""); err != nil {
+			t.Fatal(err)
+		}
+		production = id
+	}
+	expect := func(want string) {
+		t.Helper()
+		got := ""
+		for _, id := range ids {
+			switch v := registrytest.Get(t, db, svc.Ref{Project: "shop", Version: id}); {
+			case v.PinAuto:
+				got += " " + id
+			case v.Pinned:
+				got += " " + id + "(user)"
+			}
+		}
+		if got != want {
+			t.Errorf("pinned are%s, want%s", got, want)
+		}
+	}
+	promote("v1", 1)
+	expect("")
+	promote("v2", 1)
+	expect(" v1")
+	promote("v3", 1)
+	expect(" v2")
+	promote("v2", 1) // back: production needs no pin
+	expect(" v3")
+	promote("v4", 2)
+	expect(" v2 v3")
+	if _, err := db.SetPinned(t.Context(), ref("shop", 3), true); err != nil { // a person takes the pin over
+		t.Fatal(err)
+	}
+	promote("v1", 1)
+	expect(" v3(user) v4")
+	registrytest.Move(t, db, ref("shop", 4), svc.TriggerDestroy)
+	promote("v2", 2) // v4 is gone
+	expect(" v1 v3(user)")
+	promote("v1", 0)
+	expect(" v3(user)")
+	if v, err := db.SetPinned(t.Context(), ref("shop", 3), false); err != nil || v.Pinned {
+		t.Errorf("%v, %v", v.Pinned, err)
+	}
 }

@@ -25,6 +25,7 @@ const moveVersion = `UPDATE versions SET
 	ready_at   = CASE WHEN ?5 THEN coalesce(ready_at, ?2) ELSE ready_at END
 	WHERE project_id = ?6 AND id = ?7 AND status IN (SELECT value FROM json_each(?8))
 		AND NOT (?9 AND id IS (SELECT prod_version_id FROM projects WHERE id = ?6))
+		AND NOT (?11 AND pinned)
 	RETURNING seq`
 
 // Move changes a version's status by trigger t and returns the new record. Of
@@ -48,9 +49,9 @@ func (db *DB) Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change
 		var seq int64
 		err := tx.QueryRowContext(ctx, moveVersion,
 			edge.To, millis(now), t == svc.TriggerFail, clip(c.Error), t == svc.TriggerActivate,
-			ref.Project, ref.Version, string(from), leavesProduction(t), clip(c.ErrorOutput)).Scan(&seq)
+			ref.Project, ref.Version, string(from), leavesProduction(t), clip(c.ErrorOutput), c.Unpinned).Scan(&seq)
 		if errors.Is(err, sql.ErrNoRows) {
-			return explainMove(ctx, tx, ref, t)
+			return explainMove(ctx, tx, ref, t, c)
 		}
 		if err != nil {
 			return err
@@ -80,7 +81,7 @@ func (db *DB) Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change
 func leavesProduction(t svc.Trigger) bool { return t == svc.TriggerArchive || t == svc.TriggerDestroy }
 
 // explainMove returns the reason why a move changed no row.
-func explainMove(ctx context.Context, tx *sql.Tx, ref svc.Ref, t svc.Trigger) error {
+func explainMove(ctx context.Context, tx *sql.Tx, ref svc.Ref, t svc.Trigger, c svc.Change) error {
 	v, err := version(ctx, tx, ref)
 	if err != nil {
 		return err
@@ -92,6 +93,8 @@ func explainMove(ctx context.Context, tx *sql.Tx, ref svc.Ref, t svc.Trigger) er
 		return svc.Errorf(svc.Conflict, svc.CodeVersionIsProduction, "version %s is production: it cannot be %s", ref, svc.EdgeOf(t).To).
 			WithHint("promote another version first")
 	}
-	_, err = v.Status.After(t)
+	if _, err = v.Status.After(t); err == nil && c.Unpinned && v.Pinned {
+		return svc.Errorf(svc.Conflict, svc.CodeVersionPinned, "version %s has a pin", ref)
+	}
 	return err
 }

@@ -207,7 +207,7 @@ CREATE TABLE versions (
     updated_at      INTEGER NOT NULL,
     ready_at        INTEGER,
     woken_at        INTEGER,
-    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT,
+    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned),
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;

@@ -28,14 +28,13 @@ func TestBadSettings(t *testing.T) {
 		want []string
 	}{
 		"unknown":       {env: []string{"SVC_GATEWAY=1", "SVC_QUEU_MAX=3"}, want: []string{"SVC_GATEWAY: unknown setting", "SVC_QUEU_MAX: unknown setting"}},
-		"archive idle":  {env: []string{"SVC_ARCHIVE_IDLE=72h"}, want: []string{"SVC_ARCHIVE_IDLE has no effect yet", "archiving", "unset it"}},
 		"branch store":  {env: []string{"BRANCH_STORE=gs://x/y"}, want: []string{"BRANCH_STORE=gs://x/y", "s3://bucket/prefix", "an absolute directory"}},
 		"elastic":       {env: []string{"SVC_ELASTIC_RUNTIME=1"}, want: []string{"SVC_ELASTIC_RUNTIME has no effect yet"}},
 		"prod fork":     {env: []string{"SVC_PROD_FORK=maybe"}, want: []string{"SVC_PROD_FORK=maybe", "reject, scrub, allow"}},
 		"scrub":         {env: []string{"SVC_PROD_FORK=scrub"}, want: []string{"SVC_PROD_FORK=scrub needs a usable SVC_SCRUB_SQL"}},
 		"scrub file":    {env: []string{"SVC_SCRUB_SQL=/nowhere/scrub.sql"}, want: []string{"SVC_SCRUB_SQL=/nowhere/scrub.sql", "no such file"}},
-		"not yet, bad":  {env: []string{"SVC_ARCHIVE_IDLE=soon"}, want: []string{"SVC_ARCHIVE_IDLE=soon", "want a duration"}},
-		"several":       {env: []string{"PLATFORM_PORT=http", "SVC_QUEUE_MAX=0", "SVC_X=1", "SVC_ROLLBACK_KEEP=1"}, want: []string{"PLATFORM_PORT=http", "0 to 65535", "SVC_QUEUE_MAX=0", "SVC_X", "SVC_ROLLBACK_KEEP"}},
+		"archive idle":  {env: []string{"SVC_ARCHIVE_IDLE=soon"}, want: []string{"SVC_ARCHIVE_IDLE=soon", "want a duration"}},
+		"several":       {env: []string{"PLATFORM_PORT=http", "SVC_QUEUE_MAX=0", "SVC_X=1", "SVC_ROLLBACK_KEEP=-1"}, want: []string{"PLATFORM_PORT=http", "0 to 65535", "SVC_QUEUE_MAX=0", "SVC_X", "SVC_ROLLBACK_KEEP"}},
 		"one token":     {env: []string{"SVC_ADMIN_TOKEN=hunter2-long"}, want: []string{"SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN: set both"}},
 		"open to all":   {env: []string{"SVC_LISTEN_HOST=0.0.0.0"}, want: []string{"SVC_LISTEN_HOST=0.0.0.0 is reachable from outside"}},
 		"half a store":  {env: []string{"S3_ENDPOINT=http://127.0.0.1:1", "S3_SECRET_ACCESS_KEY=hunter2-long"}, want: []string{"S3_ENDPOINT needs S3_ACCESS_KEY_ID"}},
