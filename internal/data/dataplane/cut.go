@@ -19,12 +19,34 @@ import (
 //
 // offer, when not "", is the Config.Warm of a child on the same machine.
 func (v *Volumes) Cut(ctx context.Context) (cuts map[string]branch.Cut, offer string, err error) {
-	points, offer, err := v.stageCut(ctx)
+	s, err := v.Stage(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	cuts, err = v.cutAt(ctx, points)
-	return cuts, offer, err
+	return s.Ship(ctx)
+}
+
+// Staged is a Cut whose position is chosen and whose files may still be on this machine
+// alone.
+type Staged struct {
+	volumes *Volumes
+	points  map[string]cutPoint
+	offer   string
+}
+
+// Stage is the first part of Cut: when it returns, the position is chosen. Ship is the second.
+func (v *Volumes) Stage(ctx context.Context) (*Staged, error) {
+	points, offer, err := v.stageCut(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Staged{v, points, offer}, nil
+}
+
+// Ship returns the Cut when its files are in the object store.
+func (s *Staged) Ship(ctx context.Context) (cuts map[string]branch.Cut, offer string, err error) {
+	cuts, err = s.volumes.cutAt(ctx, s.points)
+	return cuts, s.offer, err
 }
 
 func (v *Volumes) cutAt(ctx context.Context, points map[string]cutPoint) (cuts map[string]branch.Cut, err error) {
