@@ -1,0 +1,244 @@
+package durable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
+)
+
+// Config says what a Keeper keeps.
+type Config struct {
+	Dir     string         // of workerd's files; the Keeper owns it
+	Version string         // id of the version
+	Volumes volume.Volumes // of the version
+	Keys    []string       // the classes: unique keys in workerd's config, names of directories
+	Deleted []string       // keys of classes whose objects are to be deleted
+	Logger  *slog.Logger
+}
+
+func (c *Config) has(key string) bool { return slices.Contains(c.Keys, key) }
+
+// Keeper keeps the objects of one version.
+type Keeper struct {
+	cfg        Config
+	db         volume.Database
+	background context.Context //nolint:containedctx // of Close
+
+	stop    context.CancelFunc // ends the goroutine; nil before Follow
+	stopped chan struct{}
+	wake    chan struct{} // holds a token when a file came or went
+
+	mu      sync.Mutex                        // held while files are read and rows written
+	pause   func() (resume func(), err error) // stops workerd; nil while none runs
+	objects map[string]*object
+
+	touchedMu sync.Mutex // guards what follows
+	touched   map[string]bool
+	all       bool       // every file may have come or gone
+	events    func()     // reads what the kernel has to say of files; nil where it says nothing
+	reading   sync.Mutex // held while it is read
+}
+
+// object is one object, or the alarms of one class.
+type object struct {
+	follower
+	class, name string
+	unsaved     map[uint32][]byte // pages whose file differs from the rows since it was restored
+}
+
+// New makes files and rows agree: files that continue the rows are read, and otherwise made
+// from them. No workerd may run on the directory.
+func New(ctx context.Context, c Config) (*Keeper, error) {
+	k := &Keeper{cfg: c, background: context.WithoutCancel(ctx), wake: make(chan struct{}, 1), objects: map[string]*object{}, touched: map[string]bool{}}
+	var err error
+	if k.db, err = Open(ctx, c.Volumes); err != nil {
+		return nil, err
+	}
+	generation, err := adopt(ctx, k.db, c.Version, c.Deleted)
+	switch {
+	case err != nil:
+		return nil, err
+	case !continues(c.Dir, generation):
+		return k, k.restore(ctx)
+	}
+	if err := k.makeDirs(); err != nil {
+		return nil, err
+	}
+	return k, k.scan(ctx)
+}
+
+// Collect brings what an earlier Keeper's workerd left in c.Dir into the rows. Nothing is
+// done without a directory that continues them.
+func Collect(ctx context.Context, c Config) error {
+	if _, err := os.Stat(filepath.Join(c.Dir, generationFile)); err != nil {
+		return nil //nolint:nilerr // there is nothing to collect
+	}
+	k := &Keeper{cfg: c, objects: map[string]*object{}, touched: map[string]bool{}}
+	var err error
+	if k.db, err = Open(ctx, c.Volumes); err != nil {
+		return err
+	}
+	generation, err := adopt(ctx, k.db, c.Version, nil)
+	if err != nil || !continues(c.Dir, generation) {
+		return err
+	}
+	return k.scan(ctx)
+}
+
+// Dir is where workerd keeps the files.
+func (k *Keeper) Dir() string { return k.cfg.Dir }
+
+// object is the object of that file.
+func (k *Keeper) object(class, name string) *object {
+	path := filepath.Join(k.cfg.Dir, class, name+suffix)
+	o := k.objects[path]
+	if o == nil {
+		o = &object{follower: follower{path: path}, class: class, name: name}
+		k.objects[path] = o
+	}
+	return o
+}
+
+// find adds the objects whose files are new.
+func (k *Keeper) find() error {
+	var errs []error
+	classes, err := os.ReadDir(k.cfg.Dir)
+	for _, class := range classes {
+		if !class.IsDir() {
+			continue
+		}
+		entries, err := os.ReadDir(filepath.Join(k.cfg.Dir, class.Name()))
+		errs = append(errs, err)
+		for _, e := range entries {
+			if name, ok := strings.CutSuffix(e.Name(), suffix); ok && objectName.MatchString(name) {
+				k.object(class.Name(), name)
+			}
+		}
+	}
+	return errors.Join(append(errs, err)...)
+}
+
+// scan captures every object, after SQLite has recovered those that a killed workerd left
+// open. Objects are saved one by one: together they may be larger than the memory.
+func (k *Keeper) scan(ctx context.Context) error {
+	if err := k.find(); err != nil {
+		return err
+	}
+	for _, o := range k.objects {
+		if err := o.recover(); err != nil {
+			return err
+		}
+		if err := k.save(ctx, k.poll(nil, o)); err != nil {
+			return err
+		}
+	}
+	return k.dropMissing(ctx)
+}
+
+// recover merges the log that a killed workerd left into the file. No workerd runs.
+func (o *object) recover() error {
+	if _, err := os.Stat(o.path + "-wal"); err != nil {
+		return nil //nolint:nilerr // there is no log
+	}
+	o.detach()
+	o.forget()
+	c, err := raw.Open(o.path, raw.Options{})
+	if err == nil {
+		err = errors.Join(c.Script("PRAGMA wal_checkpoint(TRUNCATE)"), c.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("recovering %s: %w", o.path, err)
+	}
+	return nil
+}
+
+// dropMissing deletes the rows of files that are gone: their objects were deleted.
+func (k *Keeper) dropMissing(ctx context.Context) error {
+	rows, err := objects(ctx, k.db)
+	if err != nil {
+		return err
+	}
+	return k.db.Write(ctx, func(c *raw.Conn) error {
+		return c.InTx("BEGIN IMMEDIATE", func() error {
+			for _, r := range rows {
+				dir := filepath.Join(k.cfg.Dir, r.class)
+				if _, err := os.Stat(dir); err != nil { // a class that the version does not have
+					continue
+				}
+				if _, err := os.Stat(filepath.Join(dir, r.name+suffix)); err == nil {
+					continue
+				}
+				if err := save(c, r.class, r.name, &change{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	})
+}
+
+func (k *Keeper) syncEach() error {
+	for _, o := range k.objects {
+		f, err := os.Open(o.path)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f.Sync(), f.Close()); err != nil {
+			return err
+		}
+	}
+	for _, key := range k.cfg.Keys {
+		if err := atomicfile.SyncDir(filepath.Join(k.cfg.Dir, key)); err != nil {
+			return err
+		}
+	}
+	return atomicfile.SyncDir(k.cfg.Dir)
+}
+
+// closeLimit is how long Close may take to store what workerd wrote last.
+const closeLimit = 10 * time.Second
+
+// Close stores what workerd wrote last. workerd is gone.
+func (k *Keeper) Close() error {
+	if k.stop != nil {
+		k.stop()
+		<-k.stopped
+	}
+	ctx, cancel := context.WithTimeout(k.background, closeLimit)
+	defer cancel()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.pause = nil
+	err := k.save(ctx, k.poll(nil, k.live()...)) // of those that workerd closed, while their files are open here
+	k.look(true)
+	err = errors.Join(err, k.find())
+	for _, o := range k.objects {
+		err = errors.Join(err, o.recover())
+	}
+	err = errors.Join(err, k.capture(ctx))
+	for _, o := range k.objects {
+		o.detach()
+	}
+	return err
+}
+
+// live are the objects that are open.
+func (k *Keeper) live() (list []*object) {
+	for _, o := range k.objects {
+		if o.live() {
+			list = append(list, o)
+		}
+	}
+	return list
+}
