@@ -27,6 +27,7 @@ type Manifest struct {
 	Limits             *RuntimeLimits `json:"limits,omitempty"` // nil for those of the server
 
 	QueueConsumers []QueueConsumer `json:"queue_consumers,omitempty"` // one for each queue at most; since format 2
+	ObjectClasses  []ObjectClass   `json:"object_classes,omitempty"`  // of Durable Objects; since format 2
 }
 
 // RuntimeLimits are limits that a worker sets for itself. The operator bounds them.
@@ -36,6 +37,15 @@ type RuntimeLimits struct {
 
 // MinMemoryMB is the least RuntimeLimits.MemoryMB: an idle worker needs about half of it.
 const MinMemoryMB = 64
+
+// ObjectClass is a class of Durable Objects that the main module exports, or one that had
+// objects and is deleted.
+type ObjectClass struct {
+	Name    string `json:"name"`              // of the exported class
+	Key     string `json:"key"`               // stays when the class is renamed; names its data
+	SQL     bool   `json:"sql,omitempty"`     // objects may use SQL beside the key-value API
+	Deleted bool   `json:"deleted,omitempty"` // the version has no such class and drops its objects
+}
 
 // Module is one module file, stored at modules/<name>.
 type Module struct {

@@ -46,6 +46,7 @@ func (m Manifest) Validate() error {
 	p.migrations(m)
 	p.sourceMaps(m)
 	p.queues(m)
+	p.objectClasses(m)
 	p.paths(m)
 	if l := m.Limits; l != nil && l.MemoryMB != 0 && l.MemoryMB < MinMemoryMB {
 		p.add("/limits/memory_mb", svc.CodeManifestInvalid, "want at least %d MiB", MinMemoryMB)

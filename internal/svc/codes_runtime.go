@@ -16,6 +16,7 @@ const (
 	CodeVersionNotServing  = "version_not_serving"
 	CodeRuntimeUnavailable = "runtime_unavailable"
 	CodeHandlerMissing     = "handler_missing"
+	CodeObjectsNotSync     = "durable_objects_not_sync"
 	CodeRouteNotFound      = "route_not_found"
 	CodeBadRequest         = "bad_request"
 	CodeHeaderTooLarge     = "header_too_large"
@@ -37,6 +38,7 @@ var runtimeCodes = []CodeInfo{
 	{CodeVersionNotServing, []Kind{Conflict}, "The version does not serve, and the attempt to start it failed or takes long.", "Read the log of the version; the service keeps restarting it."},
 	{CodeRuntimeStopping, []Kind{Unavailable}, "The runtime of the version is stopping.", "Try again in a moment."},
 	{CodeRuntimeUnavailable, []Kind{Unavailable, Internal}, "The runtime of the version does not answer (HTTP 502 from the gateway).", "Try again; read the log of the version if it continues."},
+	{CodeObjectsNotSync, []Kind{Unprocessable}, "The worker has Durable Objects, whose writes cannot wait for the object store, and the server has SVC_DURABILITY=sync.", "Deploy to a server with SVC_DURABILITY=async."},
 	{CodeHandlerMissing, []Kind{Unprocessable}, "The worker has no handler for the event.", "Export the handler in the default export of the main module."},
 	{CodeRouteNotFound, []Kind{NotFound}, "No version is served on this host name.", "Check the host name, or promote a version."},
 	{CodeBadRequest, []Kind{BadRequest}, "The gateway cannot parse the request.", "Send valid HTTP/1.1."},

@@ -23,6 +23,8 @@ type File struct {
 	Consumers       []bundle.QueueConsumer // of queues
 	MemoryMB        int                    // limits.memory_mb; 0 when the file has none
 	VersionMetadata string                 // the binding's name; "" for none
+	Objects         []ObjectBinding
+	ObjectClasses   []bundle.ObjectClass
 	Secrets         []Secret
 
 	Bundling Bundling
@@ -52,6 +54,13 @@ type Bucket struct {
 
 // Resource names the bucket: bindings that name the same one share it.
 func (b Bucket) Resource() string { return firstOf(b.Name, b.Binding) }
+
+// ObjectBinding is one entry of durable_objects.bindings.
+type ObjectBinding struct {
+	Binding string
+	Class   string
+	Key     string // of the class, see bundle.ObjectClass
+}
 
 // Database is one entry of d1_databases.
 type Database struct {

@@ -44,6 +44,7 @@ func (l *layers) fill(f *File) {
 		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
 		f.VersionMetadata = l.binding(n, l.path("version_metadata"))
 	}
+	l.objects(f)
 	l.secrets(f)
 	l.bundling(f)
 	l.build(f)

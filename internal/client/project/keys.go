@@ -62,7 +62,7 @@ var keys = withKinds(map[string]keyRule{
 	"assets": {use: unsupported}, "triggers": {use: unsupported},
 	"workflows": {use: unsupported, owned: true},
 
-	"durable_objects": {use: unsupported, owned: true}, "migrations": {use: unsupported}, "exports": {use: unsupported},
+	"migrations": {}, "exports": {use: unsupported},
 	"services": {use: unsupported, owned: true}, "ratelimits": {use: unsupported, owned: true},
 	"tail_consumers":           {use: unsupported, owned: true},
 	"streaming_tail_consumers": {use: unsupported, owned: true},

@@ -159,6 +159,14 @@ func namesOf(key string, n *node) []string {
 		}
 	case key == "queues":
 		names = append(namesOf("", n.get("producers")), consumed(n)...)
+	case key == "durable_objects":
+		if list := n.get("bindings"); list != nil {
+			for _, item := range list.items {
+				if b := item.get("name"); b != nil && b.kind == kindString {
+					names = append(names, b.text)
+				}
+			}
+		}
 	case key == "version_metadata":
 		if b := n.get("binding"); b != nil && b.kind == kindString {
 			names = append(names, b.text)

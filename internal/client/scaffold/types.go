@@ -39,6 +39,9 @@ func Types(f *project.File, secrets []string) string {
 	for _, p := range f.Producers {
 		types[p.Binding] = "Queue"
 	}
+	for _, o := range f.Objects {
+		types[o.Binding] = "DurableObjectNamespace"
+	}
 	if f.VersionMetadata != "" {
 		types[f.VersionMetadata] = "WorkerVersionMetadata"
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/host/durable"
 	"github.com/svcctl/svcctl/internal/host/workerhost"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -99,6 +100,7 @@ func (s settling) Serve(ctx context.Context) (svc.Endpoint, error) {
 type resources struct {
 	*binding.Set
 	volumes  *dataplane.Volumes
+	objects  *durable.Keeper // nil without Durable Objects
 	requests *counts
 }
 
@@ -116,13 +118,26 @@ func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeS
 		if err != nil {
 			return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
 		}
-		return resources{set, volumes, requests}, nil
+		r := resources{set, volumes, nil, requests}
+		if r.objects, err = openObjects(ctx, s, m, volumes, log); err != nil {
+			return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
+		}
+		return r, nil
 	}
 }
 
 // Cut is a moment of the data.
 func (r resources) Cut(ctx context.Context) (cut branch.VersionCut, err error) {
-	cut.Databases, cut.Warm, err = r.volumes.Cut(ctx)
+	var staged *dataplane.Staged
+	stage := func() (err error) { staged, err = r.volumes.Stage(ctx); return err }
+	if r.objects != nil {
+		err = r.objects.Cut(ctx, stage)
+	} else {
+		err = stage()
+	}
+	if err == nil {
+		cut.Databases, cut.Warm, err = staged.Ship(ctx)
+	}
 	return cut, err
 }
 
@@ -137,4 +152,10 @@ func (r resources) State() control.Pong {
 }
 
 // Close closes the bindings before the data.
-func (r resources) Close() error { return errors.Join(r.Set.Close(), r.volumes.Close()) }
+func (r resources) Close() error {
+	err := r.Set.Close()
+	if r.objects != nil {
+		err = errors.Join(err, r.objects.Close())
+	}
+	return errors.Join(err, r.volumes.Close())
+}

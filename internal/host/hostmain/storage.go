@@ -2,6 +2,7 @@ package hostmain
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
@@ -55,6 +56,9 @@ func archive(log *slog.Logger, requests *counts, server *control.Server) func(co
 		v, err := openVolumes(ctx, s, log, requests.add, nil)
 		if err != nil {
 			return err
+		}
+		if err := collectObjects(ctx, s, v, log); err != nil {
+			return errors.Join(err, v.Close()) //nolint:contextcheck // what was begun is ended
 		}
 		return v.Archive(ctx)
 	}

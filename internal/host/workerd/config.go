@@ -27,6 +27,15 @@ type Worker struct {
 	Bindings           []Binding
 	GlobalOutbound     string // service for fetch(); "" leaves workerd's default
 	CacheAPIOutbound   string // service behind the Cache API; "" for none
+	ObjectClasses      []ObjectClass
+	ObjectStorage      string // the service of a Disk for the storage of ObjectClasses; "" without any
+}
+
+// ObjectClass is a class of Durable Objects.
+type ObjectClass struct {
+	Name string // of the exported class
+	Key  string // its objects' ids and the directory of their files are made from it
+	SQL  bool   // whether objects may use SQL
 }
 
 // ModuleType is how workerd loads a module.
@@ -61,6 +70,7 @@ type Binding struct {
 	KVNamespace string // service name
 	R2Bucket    string // service name
 	Queue       string // service name
+	ObjectClass string // name of an ObjectClass of this worker
 	Wrapped     *Wrapped
 }
 

@@ -90,6 +90,19 @@ func (w *Worker) text() string {
 	}
 	f.str("globalOutbound", w.GlobalOutbound)
 	f.str("cacheApiOutbound", w.CacheAPIOutbound)
+	if len(w.ObjectClasses) > 0 {
+		f.add("durableObjectNamespaces", list(w.ObjectClasses, ObjectClass.text))
+		f.add("durableObjectStorage", "(localDisk = "+quote(w.ObjectStorage)+")")
+	}
+	return f.String()
+}
+
+func (c ObjectClass) text() string {
+	f := fields{"className = " + quote(c.Name)}
+	f.add("uniqueKey", quote(c.Key))
+	if c.SQL {
+		f.add("enableSql", "true")
+	}
 	return f.String()
 }
 
@@ -185,6 +198,7 @@ func (b Binding) text() string {
 	f.str("kvNamespace", b.KVNamespace)
 	f.str("r2Bucket", b.R2Bucket)
 	f.str("queue", b.Queue)
+	f.str("durableObjectNamespace", b.ObjectClass)
 	return f.String()
 }
 

@@ -126,7 +126,22 @@ func (c *checker) worker(where string, w *Worker) {
 	}
 	c.ref(where, w.GlobalOutbound)
 	c.ref(where, w.CacheAPIOutbound)
+	c.objectClasses(where, w)
 	c.bindings(where, w.Bindings)
+}
+
+func (c *checker) objectClasses(where string, w *Worker) {
+	names(c, where+": class of objects", w.ObjectClasses, func(o ObjectClass) string { return o.Name })
+	names(c, where+": key of a class", w.ObjectClasses, func(o ObjectClass) string { return o.Key })
+	for _, o := range w.ObjectClasses {
+		if o.Key != filepath.Base(o.Key) || o.Key[0] == '.' {
+			c.addf("%s: the key %q of a class is not the name of a directory", where, o.Key)
+		}
+	}
+	if len(w.ObjectClasses) > 0 && w.ObjectStorage == "" {
+		c.addf("%s has classes of objects and no storage for them", where)
+	}
+	c.ref(where, w.ObjectStorage)
 }
 
 func (c *checker) module(where string, m Module) {
@@ -155,7 +170,7 @@ func (c *checker) bindings(where string, bs []Binding) {
 
 func (c *checker) binding(where string, b Binding) {
 	values := count(b.Text != nil, b.JSON != nil, b.Service != nil, b.Wrapped != nil,
-		b.KVNamespace != "", b.R2Bucket != "", b.Queue != "")
+		b.KVNamespace != "", b.R2Bucket != "", b.Queue != "", b.ObjectClass != "")
 	if values != 1 {
 		c.addf("%s has %d values, not one", where, values)
 		return

@@ -37,6 +37,7 @@ const (
 	internetName = "internet"
 	httpName     = "http"
 	pingName     = "ping"
+	objectsName  = "objects"
 )
 
 // Composition is what a workerd config is composed of.
@@ -51,6 +52,7 @@ type Composition struct {
 	MemoryMB  int              // limit of the pair; 0 for none
 	Network   *workerd.Network // outbound
 	Door      bool             // the worker can be sent events
+	Objects   string           // the directory for Durable Objects; "" for none
 }
 
 // Compose is the config of a version's workerd. The worker listens for the
@@ -78,6 +80,10 @@ func Compose(c Composition) workerd.Config {
 		config.Sockets = append(config.Sockets, door.Socket(filepath.Join(c.RunDir, doorSocket)))
 	}
 	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.Wirings)...)
+	if c.Objects != "" {
+		worker.ObjectClasses, worker.ObjectStorage = c.objectClasses(), objectsName
+		config.Services = append(config.Services, workerd.Service{Name: objectsName, Disk: &workerd.Disk{Path: c.Objects, Writable: true}})
+	}
 	return config
 }
 
@@ -107,6 +113,15 @@ func (c Composition) worker() *workerd.Worker {
 		GlobalOutbound:     internetName,
 		CacheAPIOutbound:   cache.ServiceName,
 	}
+}
+
+func (c Composition) objectClasses() (list []workerd.ObjectClass) {
+	for _, o := range c.Manifest.ObjectClasses {
+		if !o.Deleted {
+			list = append(list, workerd.ObjectClass{Name: o.Name, Key: o.Key, SQL: o.SQL})
+		}
+	}
+	return list
 }
 
 // isScript reports whether the worker is in service-worker format.

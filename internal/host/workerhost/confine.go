@@ -9,14 +9,16 @@ import (
 
 // confineThread takes from the calling thread what workerd does not need, as the operator has
 // set it: with ConfineAuto, as far as the kernel can.
-func confineThread(spec svc.RuntimeSpec, log *slog.Logger) error {
+func confineThread(spec svc.RuntimeSpec, objects string, log *slog.Logger) error {
 	mode := spec.Host.Confine
 	if mode == svc.ConfineOff {
 		return nil
 	}
-	report, err := confine.Thread(confine.Profile{
-		Program: spec.Local.Workerd, Read: []string{spec.Local.BundleDir}, Write: []string{spec.Local.RunDir},
-	})
+	write := []string{spec.Local.RunDir}
+	if objects != "" {
+		write = append(write, objects)
+	}
+	report, err := confine.Thread(confine.Profile{Program: spec.Local.Workerd, Read: []string{spec.Local.BundleDir}, Write: write})
 	switch {
 	case err == nil && report.Complete():
 		return nil

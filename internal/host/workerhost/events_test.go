@@ -99,6 +99,8 @@ func (c *clock) send(t *testing.T, cron string) {
 // resources are the bindings alone.
 type resources struct{ *binding.Set }
 
+func (resources) Objects() workerhost.Objects { return nil }
+
 func (resources) Cut(context.Context) (branch.VersionCut, error) { return branch.VersionCut{}, nil }
 func (resources) State() control.Pong                            { return control.Pong{} }
 

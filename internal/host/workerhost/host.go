@@ -32,6 +32,9 @@ type Resources interface {
 	Wire(s binding.Site) []binding.Wiring
 	// Data serves what is in them to the API. Errors go to fail.
 	Data(fail func(http.ResponseWriter, *http.Request, error)) http.Handler
+	// Objects keeps the storage of Durable Objects, which workerd writes itself; nil for a
+	// version without any.
+	Objects() Objects
 	// Cut gives one moment of the data, for a child to begin with.
 	Cut(ctx context.Context) (branch.VersionCut, error)
 	// CallsWorker reports whether a binding calls the worker.
@@ -46,6 +49,15 @@ type Resources interface {
 	// State reports the state of the data. It does not block.
 	State() control.Pong
 	Close() error
+}
+
+// Objects keeps what workerd writes to a directory.
+type Objects interface {
+	// Dir is the directory.
+	Dir() string
+	// Follow says that workerd serves, until the Resources are closed. pause stops workerd
+	// completely until resume is called.
+	Follow(ctx context.Context, pause func() (resume func(), err error))
 }
 
 // Options are what a Host works with.
@@ -207,6 +219,9 @@ func (h *Host) Serve(ctx context.Context) (svc.Endpoint, error) {
 		return svc.Endpoint{}, err
 	}
 	h.ready = svc.Endpoint{Socket: socket, Port: v.port.number(), PortKey: v.port.key, WorkerdPID: w.pid()}
+	if o := v.resources.Objects(); o != nil {
+		o.Follow(ctx, w.pause)
+	}
 	go h.watch(context.WithoutCancel(ctx), w)
 	h.followAddresses(context.WithoutCancel(ctx), w, v.network, v.spec.Host.Network)
 	if err := v.resources.Start(ctx, h); err != nil {

@@ -122,6 +122,7 @@ func (v *version) render() ([]byte, error) {
 	}
 	v.network = outbound(own, v.spec.Host.Network)
 	config := Compose(Composition{
+		Objects:  v.objectsDir(),
 		Network:  v.network,
 		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), RunDir: v.spec.Local.RunDir, Door: v.door,
 		Wirings: v.resources.Wire(binding.Site{
@@ -130,6 +131,14 @@ func (v *version) render() ([]byte, error) {
 		}),
 	})
 	return workerd.Render(config)
+}
+
+// objectsDir is the directory for Durable Objects; "" for none.
+func (v *version) objectsDir() string {
+	if o := v.resources.Objects(); o != nil {
+		return o.Dir()
+	}
+	return ""
 }
 
 // mainModule is the text of the entry point with the hook that brings unhandled

@@ -59,7 +59,7 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 		stdout: newOutput(v.log), stderr: newOutput(v.log), rate: newRate(v.log.Write),
 	}
 	w.memory.limit = int64(v.memoryMB()) << 20
-	w.confine = func() error { return confineThread(v.spec, o.Logger) }
+	w.confine = func() error { return confineThread(v.spec, v.objectsDir(), o.Logger) }
 	w.stdout.emit, w.stderr.emit = w.rate.Write, w.rate.Write
 	if v.door {
 		w.door = door.New(filepath.Join(w.dir, doorSocket), w.exited)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/database"
+	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/binding/kv"
 	"github.com/svcctl/svcctl/internal/host/binding/objects"
 	"github.com/svcctl/svcctl/internal/host/binding/queues"
@@ -14,5 +15,5 @@ import (
 
 // Kinds gives every kind, in the order they are documented.
 func Kinds() []binding.Kind {
-	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}}, queues.Kinds())
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}, durableobject.Kind{}}, queues.Kinds())
 }

@@ -13,6 +13,7 @@ const (
 	VersionMetadata = "version_metadata"
 	QueueProducer   = "queue_producer"
 	QueueConsumer   = "queue_consumer" // in the API alone: a manifest has its consumers in a field of their own
+	DurableObject   = "durable_object"
 )
 
 // Kind describes one kind.
@@ -38,6 +39,7 @@ func All() []Kind {
 		{Database, "d1_databases", Seeds{Exts: []string{".sql", ".sqlite", ".db"}, Below: ".sql"}},
 		{ObjectStore, "r2_buckets", Seeds{Below: "*"}},
 		{VersionMetadata, "version_metadata", Seeds{}},
+		{DurableObject, "durable_objects", Seeds{}},
 		{QueueProducer, "queues", Seeds{}},
 		{QueueConsumer, "queues", Seeds{}},
 	}

@@ -1,0 +1,95 @@
+// Package durableobject is the kind "durable_object": a namespace of Durable Objects of a
+// class that the worker exports. workerd runs the objects and keeps their storage in files;
+// package durable brings these into the data of the version. A binding is no more than a name
+// in env, and the numbers of GET /bindings.
+package durableobject
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/durable"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Kind is the kind "durable_object". Its zero value is ready.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Config is the config of a binding.
+type Config struct {
+	ClassName string `json:"class_name"` // one of the manifest's object_classes
+}
+
+// Name is "durable_object".
+func (Kind) Name() string { return kinds.DurableObject }
+
+// Check rejects a declaration without a class or without its key.
+func (Kind) Check(d bundle.Binding) error {
+	_, err := class(d)
+	if err == nil && d.Resource == "" {
+		err = errors.New("the resource, which is the key of the class, is missing")
+	}
+	return err
+}
+
+func class(d bundle.Binding) (string, error) {
+	var c Config
+	if err := json.Unmarshal(d.Config, &c); len(d.Config) == 0 || err != nil || c.ClassName == "" {
+		return "", errors.New(`the config has no "class_name"`)
+	}
+	return c.ClassName, nil
+}
+
+// Open opens the data of the class.
+func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (binding.Instance, error) {
+	db, err := durable.Open(ctx, v)
+	if err != nil {
+		return nil, fmt.Errorf("opening the storage of objects: %w", err)
+	}
+	return &namespace{db, d.Resource}, nil
+}
+
+// Wire names the class.
+func (Kind) Wire(d bundle.Binding, _ binding.Site) binding.Wiring {
+	name, _ := class(d) // checked
+	return binding.Wiring{Binding: workerd.Binding{Name: d.Name, ObjectClass: name}}
+}
+
+// namespace is the data of one class.
+type namespace struct {
+	db  volume.Database
+	key string
+}
+
+var _ interface {
+	binding.Measured
+	binding.Stored
+} = (*namespace)(nil)
+
+// Stats counts the objects and the bytes of their storage, as of the last capture.
+func (n *namespace) Stats(ctx context.Context) (map[string]int64, error) {
+	objects, size, err := durable.Stats(ctx, n.db, n.key)
+	return map[string]int64{"objects": objects, "size_bytes": size}, err
+}
+
+// History is the position of the storage of all objects.
+func (n *namespace) History() volume.History { return n.db.History() }
+
+// ServeHTTP refuses: workerd asks nothing about its own objects.
+func (n *namespace) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	http.Error(w, "no such operation", http.StatusNotFound)
+}
+
+// Close leaves the database to its owner.
+func (n *namespace) Close() error { return nil }

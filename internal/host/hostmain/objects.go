@@ -1,0 +1,55 @@
+package hostmain
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/host/durable"
+	"github.com/svcctl/svcctl/internal/host/workerhost"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// objectsDir is where workerd keeps Durable Objects, below the version's data. It is removed
+// with the data when the version is archived or destroyed.
+const objectsDir = "objects"
+
+// openObjects makes the storage of Durable Objects ready; nil without a class of them.
+func openObjects(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, v *dataplane.Volumes, log *slog.Logger) (*durable.Keeper, error) {
+	if len(m.ObjectClasses) == 0 {
+		return nil, nil //nolint:nilnil // there is nothing to keep
+	}
+	if s.Host.Storage.Sync {
+		return nil, svc.Errorf(svc.Unprocessable, svc.CodeObjectsNotSync, "the worker has Durable Objects, and this server runs with SVC_DURABILITY=sync: "+
+			"workerd answers when a write is on the local disk and cannot wait for the object store").
+			WithHint("deploy to a server with SVC_DURABILITY=async")
+	}
+	c := objectsConfig(s, v, log)
+	for _, class := range m.ObjectClasses {
+		if class.Deleted {
+			c.Deleted = append(c.Deleted, class.Key)
+		} else {
+			c.Keys = append(c.Keys, class.Key)
+		}
+	}
+	return durable.New(ctx, c)
+}
+
+func objectsConfig(s svc.RuntimeSpec, v *dataplane.Volumes, log *slog.Logger) durable.Config {
+	return durable.Config{Dir: filepath.Join(s.Local.DataDir, objectsDir), Version: s.Ref.Version, Volumes: v, Logger: log}
+}
+
+// collectObjects brings what a killed workerd wrote last into the data.
+func collectObjects(ctx context.Context, s svc.RuntimeSpec, v *dataplane.Volumes, log *slog.Logger) error {
+	return durable.Collect(ctx, objectsConfig(s, v, log))
+}
+
+// Objects keeps the storage of Durable Objects.
+func (r resources) Objects() workerhost.Objects { //nolint:ireturn // nil without any
+	if r.objects == nil {
+		return nil
+	}
+	return r.objects
+}
