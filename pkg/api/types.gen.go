@@ -1599,6 +1599,12 @@ type GetVersionParams struct {
 	Reveal *bool `form:"reveal,omitempty" json:"reveal,omitempty"`
 }
 
+// ExportDatabaseParams defines parameters for ExportDatabase.
+type ExportDatabaseParams struct {
+	// Binding Name of the database's binding; needed only when there are several (400 `binding_required`).
+	Binding *DatabaseBinding `form:"binding,omitempty" json:"binding,omitempty"`
+}
+
 // ImportDatabaseParams defines parameters for ImportDatabase.
 type ImportDatabaseParams struct {
 	// Binding Name of the database's binding; needed only when there are several (400 `binding_required`).

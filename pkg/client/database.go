@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"io"
+	"net/http"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -69,6 +70,21 @@ func (c *Client) Query(ctx context.Context, project, version string, q api.Datab
 	resp, err := c.raw.QueryDatabase(ctx, project, version, q)
 	results, err := as[api.QueryResults](read(resp, err))
 	return results.Results, err
+}
+
+// ExportDatabase returns a database as a script of SQL. binding names the database; it
+// may be "" if the version has one database. The caller closes the script; ctx must live
+// until then, and is the only time limit.
+//
+// Codes: the data codes, binding_not_found, binding_required, database_busy,
+// interrupted, sql_error (a virtual table).
+func (c *Client) ExportDatabase(ctx context.Context, project, version, binding string) (io.ReadCloser, error) {
+	resp, err := c.slow.ExportDatabase(ctx, project, version, &api.ExportDatabaseParams{Binding: or(binding)})
+	if err != nil || resp.StatusCode != http.StatusOK {
+		_, err = read(resp, err)
+		return nil, err
+	}
+	return resp.Body, nil
 }
 
 // Import is a file to import into a database of a version.

@@ -121,7 +121,7 @@ func TestSourceOfGit(t *testing.T) {
 func report() ci.Report {
 	return ci.Report{
 		Project: "shop", Version: "v1", Status: "ready", PreviewURL: "http://v1.shop.test", Digest: "sha256:abc", Parent: "staging", Cut: "12",
-		Source: ci.Source{SHA: "0f2a"}, Migrations: "applied 1 migrations | DB", Took: 1500 * time.Millisecond,
+		Source: ci.Source{SHA: "0f2a"}, Migrations: "applied 1 migration | DB", Took: 1500 * time.Millisecond,
 	}
 }
 
@@ -140,7 +140,7 @@ func TestOutputs(t *testing.T) {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, string(got)))
 	}
 	want = "### Deployed `shop/v1`\n\n| | |\n|---|---|\n| Preview | http://v1.shop.test |\n| Status | ready |\n| Commit | `0f2a` |\n" +
-		"| Parent | `staging at 12` |\n| Data | applied 1 migrations \\| DB |\n| Duration | 1.5s |\n| Logs | `svcctl logs shop/v1` |\n\n"
+		"| Parent | `staging at 12` |\n| Data | applied 1 migration \\| DB |\n| Duration | 1.5s |\n| Logs | `svcctl logs shop/v1` |\n\n"
 	if got, err := os.ReadFile(env["GITHUB_STEP_SUMMARY"]); err != nil || string(got) != want {
 		t.Errorf("%v\n%s", err, cmp.Diff(want, string(got)))
 	}

@@ -16,7 +16,7 @@ import (
 
 func newD1(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "d1", Short: "Read and change the databases of a version", RunE: serveHelp}
-	cmd.AddCommand(newD1Execute(k), newD1Import(k))
+	cmd.AddCommand(newD1Execute(k), newD1Import(k), newD1Export(k), newD1Migrations(k), newD1Shell(k))
 	return cmd
 }
 
@@ -90,7 +90,7 @@ func isReadOnly(e *client.Error) bool {
 // showResult prints the rows of a statement, or what it did.
 func showResult(k *kit.Kit, r api.QueryResult) {
 	if len(r.Columns) == 0 {
-		k.Printf("%d rows changed", r.Meta.Changes)
+		k.Printf("%s changed", count(int64(r.Meta.Changes), "row"))
 		return
 	}
 	rows := make([][]string, len(r.Results))

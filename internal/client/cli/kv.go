@@ -19,7 +19,7 @@ func newKV(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "kv", Short: "Read and change the key-value namespaces of a version", RunE: serveHelp}
 	key := &cobra.Command{Use: "key", Short: "List, read, store and delete keys", RunE: serveHelp}
 	key.AddCommand(newKVList(k), newKVGet(k), newKVPut(k), newKVDelete(k))
-	cmd.AddCommand(key)
+	cmd.AddCommand(key, newKVBulk(k))
 	return cmd
 }
 

@@ -23,7 +23,7 @@ func newR2(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "r2", Short: "Read and change the buckets of a version", RunE: serveHelp}
 	object := &cobra.Command{Use: "object", Short: "List, read, store and delete objects", RunE: serveHelp}
 	object.AddCommand(newR2List(k), newR2Get(k), newR2Put(k), newR2Delete(k))
-	cmd.AddCommand(object)
+	cmd.AddCommand(object, newR2Sync(k))
 	return cmd
 }
 

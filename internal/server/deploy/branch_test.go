@@ -328,7 +328,7 @@ func TestScrub(t *testing.T) {
 	for _, s := range v.Timeline {
 		details = append(details, s.Detail)
 	}
-	if diff := cmp.Diff([]string{"forked 2 databases of v1 at 5", "scrubbed; applied 1 migrations: 0001_init.sql"}, details[1:3]); diff != "" {
+	if diff := cmp.Diff([]string{"forked 2 databases of v1 at 5", "scrubbed; applied 1 migration: 0001_init.sql"}, details[1:3]); diff != "" {
 		t.Errorf("the timeline (-want +got):\n%s", diff)
 	}
 }

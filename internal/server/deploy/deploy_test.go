@@ -41,7 +41,7 @@ func TestDeploy(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{
 		fmt.Sprintf("fetching done: %d bytes, %s", len(data), digest), "branching done: root version: nothing to fork",
-		"preparing done: applied 1 migrations: 0001_init.sql", "deploying done: serving on port 40001",
+		"preparing done: applied 1 migration: 0001_init.sql", "deploying done: serving on port 40001",
 	}, steps); diff != "" {
 		t.Errorf("the timeline (-want +got):\n%s", diff)
 	}
@@ -93,7 +93,7 @@ func TestSeeded(t *testing.T) {
 		d.runtimes.seeded = seeded
 		w.upload(t, ref("v1"), hello(t))
 		d.submit(t, svc.NewVersion{ID: "v1"})
-		want += "applied 1 migrations: 0001_init.sql"
+		want += "applied 1 migration: 0001_init.sql"
 		if v := d.run(t, ref("v1")); v.Timeline[2].Detail != want {
 			t.Errorf("%d files: %q, want %q", len(seeded), v.Timeline[2].Detail, want)
 		}

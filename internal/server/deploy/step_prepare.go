@@ -45,11 +45,18 @@ func describe(p svc.Prepared, scrubbed bool) string {
 	}
 	parts = append(parts, skipped...)
 	if n := len(p.Applied); n > 0 {
-		parts = append(parts, fmt.Sprintf("applied %d migrations: %s", n, strings.Join(p.Applied, ", ")))
+		parts = append(parts, fmt.Sprintf("applied %s: %s", migrations(n), strings.Join(p.Applied, ", ")))
 	} else {
 		parts = append(parts, "no migrations to apply")
 	}
 	return strings.Join(parts, "; ")
+}
+
+func migrations(n int) string {
+	if n == 1 {
+		return "1 migration"
+	}
+	return fmt.Sprintf("%d migrations", n)
 }
 
 // splitSeeds describes the imported and the skipped files. Skipped files are always

@@ -45,7 +45,7 @@ func TestDev(t *testing.T) {
 	t.Parallel()
 	d := newDeveloper(t, counterFiles())
 	d.start()
-	d.await(`save 1  first build  .*ready \d+ms  \(applied 1 migrations: DB/0001_hits.sql\)`)
+	d.await(`save 1  first build  .*ready \d+ms  \(applied 1 migration: DB/0001_hits.sql\)`)
 	d.expect("/", "one 1")
 	d.expect("/url?x=%zz", d.address+"/url?x=%zz") // the worker sees the stable address
 	if status, body := d.get("/url", "Host:s1.count.localhost"); status != 200 || body != "http://s1.count.localhost/url" {
@@ -80,7 +80,7 @@ func TestDev(t *testing.T) {
 	d.await(`still serving save 2 of`)
 	d.expect("/", "two 5")
 	d.write("migrations/0002_more.sql", "CREATE TABLE more (id INTEGER);\n")
-	d.await(`save \d+  migrations/0002_more.sql  .*applied 1 migrations: DB/0002_more.sql`)
+	d.await(`save \d+  migrations/0002_more.sql  .*applied 1 migration: DB/0002_more.sql`)
 	d.expect("/", "four 6")
 
 	// What is not part of the worker changes nothing; what is, and has the same content, says so.

@@ -93,7 +93,7 @@ func TestSeed(t *testing.T) {
 	dir := seededWith(t, 20)
 	seeded := holds{Guests: 20, Starred: 1, Log: 2, Things: -1, Found: 7, Greeting: "hello"}
 	one := d.deploy(dir, "--version", "v1")
-	const detail = "seeded DB from seed/DB.sql, KV from seed/KV.jsonl, LOG from seed/LOG.sqlite; applied 1 migrations: DB/0002_stars.sql"
+	const detail = "seeded DB from seed/DB.sql, KV from seed/KV.jsonl, LOG from seed/LOG.sqlite; applied 1 migration: DB/0002_stars.sql"
 	if got := one.Timeline[2].Detail; got != detail {
 		t.Errorf("the timeline says %q", got)
 	}

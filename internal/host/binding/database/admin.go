@@ -31,6 +31,7 @@ func (Kind) Admin(open []binding.Opened) map[string]binding.Operation {
 		"GET /database/tables/{table}/rows": a.one(a.rows),
 		"POST /database/query":              a.query,
 		"POST /database/import":             a.importFile,
+		"GET /database/export":              a.export,
 	}
 }
 

@@ -327,6 +327,14 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version}/database (the `ListDatabases` operationId).
 	ListDatabases(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExportDatabase Export a database as a script of SQL
+	//
+	// The tables with their rows at one moment, then indexes, triggers and views. A database with virtual tables is
+	// answered with 422 `sql_error`. The script is first written to the disk of the server.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/database/export (the `ExportDatabase` operationId).
+	ExportDatabase(ctx context.Context, project ProjectPath, version VersionPath, params *ExportDatabaseParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ImportDatabaseWithBody Import a file into a database
 	//
 	// The body is a script of SQL, such as sqlite3's `.dump` and wrangler's export write, or a SQLite file; at most 5 GiB.
@@ -1054,6 +1062,24 @@ func (c *Client) ListBindings(ctx context.Context, project ProjectPath, version 
 // Corresponds with GET /projects/{project}/versions/{version}/database (the `ListDatabases` operationId).
 func (c *Client) ListDatabases(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListDatabasesRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportDatabase Export a database as a script of SQL
+//
+// The tables with their rows at one moment, then indexes, triggers and views. A database with virtual tables is
+// answered with 422 `sql_error`. The script is first written to the disk of the server.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/database/export (the `ExportDatabase` operationId).
+func (c *Client) ExportDatabase(ctx context.Context, project ProjectPath, version VersionPath, params *ExportDatabaseParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportDatabaseRequest(c.Server, project, version, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2903,6 +2929,74 @@ func NewListDatabasesRequest(server string, project ProjectPath, version Version
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportDatabaseRequest constructs an http.Request for the ExportDatabase method
+func NewExportDatabaseRequest(server string, project ProjectPath, version VersionPath, params *ExportDatabaseParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/database/export", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Binding != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "binding", *params.Binding, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
