@@ -23,6 +23,7 @@ type Manifest struct {
 	Bindings           []Binding      `json:"bindings,omitempty"`   // resources
 	Seeds              []Seeds        `json:"seeds,omitempty"`      // imported in `preparing`, once
 	Migrations         []Migrations   `json:"migrations,omitempty"` // applied in `preparing`
+	Crons              []string       `json:"crons,omitempty"`      // when scheduled() runs: expressions of package cronexpr
 	SourceMaps         []File         `json:"source_maps,omitempty"`
 	Limits             *RuntimeLimits `json:"limits,omitempty"` // nil for those of the server
 

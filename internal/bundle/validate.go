@@ -48,6 +48,7 @@ func (m Manifest) Validate() error {
 	p.queues(m)
 	p.objectClasses(m)
 	p.paths(m)
+	p.crons(m)
 	if l := m.Limits; l != nil && l.MemoryMB != 0 && l.MemoryMB < MinMemoryMB {
 		p.add("/limits/memory_mb", svc.CodeManifestInvalid, "want at least %d MiB", MinMemoryMB)
 	}

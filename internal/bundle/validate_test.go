@@ -34,6 +34,15 @@ func invalid() []invalidCase {
 		{"old schema", "/schema_version", "manifest_version", false, func(m *bundle.Manifest) { m.SchemaVersion = 0 }},
 		{"control in name", "/name", bad, false, func(m *bundle.Manifest) { m.Name = "a\nb" }},
 		{"too little memory", "/limits/memory_mb", bad, false, func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{MemoryMB: 63} }},
+		{"unknown cron", "/crons/1", bad, true, func(m *bundle.Manifest) { m.Crons = []string{"* * * * *", "* * * * 0"} }},
+		{"cron twice", "/crons/1", bad, false, func(m *bundle.Manifest) { m.Crons = []string{"* * * * *", "* * * * *"} }},
+		{"short cron", "/crons/0", bad, false, func(m *bundle.Manifest) { m.Crons = []string{"* * * *"} }},
+		{"too many crons", "/crons", bad, false, func(m *bundle.Manifest) {
+			for i := range bundle.MaxCrons + 1 {
+				m.Crons = append(m.Crons, strconv.Itoa(i%60)+" "+strconv.Itoa(i/60)+" * * *")
+			}
+		}},
+		{"crons of format 1", "/crons", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Crons = 1, []string{"* * * * *"} }},
 		{"no modules", "/modules", bad, false, func(m *bundle.Manifest) { m.Modules, m.SourceMaps = []bundle.Module{}, nil }},
 		{"unknown type", "/modules/1/type", "module_type_unknown", false, func(m *bundle.Manifest) { m.Modules[1].Type = "python" }},
 		{"no main", "/main", bad, false, func(m *bundle.Manifest) { m.Main = "" }},

@@ -9,6 +9,10 @@ type Event struct {
 	Queue     *QueueBatch `json:"queue,omitempty"`
 
 	Limit time.Duration `json:"limit,omitempty"` // maximum duration; 0 for 15 minutes, the largest value
+
+	// NoRetry, if set, is called when the worker calls controller.noRetry() in a
+	// scheduled run. It must not block.
+	NoRetry func() `json:"-"`
 }
 
 // Handler is the name of the worker's function that an event goes to: "scheduled".
@@ -76,6 +80,13 @@ const (
 	OutcomeCanceled  Outcome = "canceled"  // stopped by its caller, or with its version
 	OutcomeExited    Outcome = "exited"    // the worker's process exited meanwhile
 )
+
+// EventCount is a number of events that ended alike.
+type EventCount struct {
+	Handler string  `json:"handler"`
+	Outcome Outcome `json:"outcome"`
+	N       int     `json:"n"`
+}
 
 // EventError is the reason of an outcome other than OutcomeOK. Stack begins with name and
 // message; it and Name are empty where JavaScript has none.

@@ -315,7 +315,7 @@ type Binding struct {
 	// ForkTXID Cut point in the parent's data; "" unless branched.
 	ForkTXID string `json:"fork_txid"`
 
-	// Kind database, kv, object_store, version_metadata, var; more may come.
+	// Kind database, kv, object_store, version_metadata, cron, var; more may come.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 
@@ -421,6 +421,52 @@ type CreateVersion struct {
 
 	// Upload Ask for a one-time address for the bundle.
 	Upload bool `json:"upload,omitempty,omitzero"`
+}
+
+// Cron A cron expression.
+type Cron struct {
+	Cron string `json:"cron"`
+
+	// LastRun Absent before the first run.
+	LastRun *CronRun `json:"last_run,omitempty"`
+
+	// NextRuns The next five due times; none unless the version is armed.
+	NextRuns []Time `json:"next_runs"`
+}
+
+// CronList The cron expressions of a version.
+type CronList struct {
+	// Armed The version runs them.
+	Armed bool   `json:"armed"`
+	Items []Cron `json:"items"`
+}
+
+// CronRun One run of a cron expression.
+type CronRun struct {
+	Cron string `json:"cron"`
+
+	// DurationMs Absent for a run that did not end.
+	DurationMs *int64 `json:"duration_ms,omitempty"`
+
+	// Error Why the run did not end well.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Outcome An outcome of an event (`ok`, `exception`, `timeout`, `canceled`, `exited`), or `running`, or `interrupted` if the
+	// version's process was killed.
+	Outcome string `json:"outcome"`
+
+	// Retry The run repeats one that the end of the version's process cut off.
+	Retry bool `json:"retry"`
+
+	// ScheduledTime When the run was due.
+	ScheduledTime Time `json:"scheduled_time"`
+	StartedAt     Time `json:"started_at"`
+}
+
+// CronRunPage A page of cron runs.
+type CronRunPage struct {
+	Items      []CronRun `json:"items"`
+	NextCursor *string   `json:"next_cursor"`
 }
 
 // Database A database behind a binding.
@@ -1597,6 +1643,15 @@ type CreateVersionParams struct {
 type GetVersionParams struct {
 	// Reveal Return the values of `env`.
 	Reveal *bool `form:"reveal,omitempty" json:"reveal,omitempty"`
+}
+
+// ListCronRunsParams defines parameters for ListCronRuns.
+type ListCronRunsParams struct {
+	// Limit Runs of a page; above 1000 counts as 1000.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ExportDatabaseParams defines parameters for ExportDatabase.

@@ -147,7 +147,7 @@ func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) err
 	m := bundle.Manifest{
 		Name: f.Name, Main: built.Main, CompatibilityDate: f.CompatibilityDate,
 		CompatibilityFlags: slices.Concat(f.CompatibilityFlags, built.Flags),
-		Vars:               f.Vars, Bindings: bindings(f), QueueConsumers: f.Consumers, ObjectClasses: f.ObjectClasses,
+		Vars:               f.Vars, Bindings: bindings(f), QueueConsumers: f.Consumers, ObjectClasses: f.ObjectClasses, Crons: f.Crons,
 	}
 	if f.MemoryMB > 0 {
 		m.Limits = &bundle.RuntimeLimits{MemoryMB: f.MemoryMB}

@@ -21,6 +21,7 @@ type File struct {
 	Buckets         []Bucket
 	Producers       []Producer             // of queues
 	Consumers       []bundle.QueueConsumer // of queues
+	Crons           []string               // triggers.crons
 	MemoryMB        int                    // limits.memory_mb; 0 when the file has none
 	VersionMetadata string                 // the binding's name; "" for none
 	Objects         []ObjectBinding

@@ -40,6 +40,7 @@ func (l *layers) fill(f *File) {
 	l.buckets(f)
 	l.queues(f)
 	l.limits(f)
+	l.triggers(f)
 	if n := l.get("version_metadata"); n != nil && r.is(n, l.path("version_metadata"), kindObject) && !n.empty() {
 		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
 		f.VersionMetadata = l.binding(n, l.path("version_metadata"))

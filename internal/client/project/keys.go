@@ -59,7 +59,7 @@ var keys = withKinds(map[string]keyRule{
 	"definedEnvironments": {use: silent, topOnly: true}, "targetEnvironment": {use: silent, topOnly: true},
 	"python_modules": {use: silent},
 
-	"assets": {use: unsupported}, "triggers": {use: unsupported},
+	"assets":    {use: unsupported},
 	"workflows": {use: unsupported, owned: true},
 
 	"migrations": {}, "exports": {use: unsupported},
@@ -113,7 +113,7 @@ var retiredBuild = map[string]string{"upload": "main, rules and base_dir at the 
 // withKinds adds the keys that declare bindings.
 func withKinds(rules map[string]keyRule) map[string]keyRule {
 	for _, k := range kinds.All() {
-		rules[k.ConfigKey] = keyRule{owned: true}
+		rules[k.ConfigKey] = keyRule{owned: !k.Inherited}
 	}
 	return rules
 }
@@ -122,7 +122,7 @@ func withKinds(rules map[string]keyRule) map[string]keyRule {
 func ownedKeys() []string {
 	list := []string{"vars", "define"}
 	for _, k := range kinds.All() {
-		if !slices.Contains(list, k.ConfigKey) {
+		if !k.Inherited && !slices.Contains(list, k.ConfigKey) {
 			list = append(list, k.ConfigKey)
 		}
 	}

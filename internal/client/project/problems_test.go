@@ -21,7 +21,8 @@ func TestProblems(t *testing.T) {
 	}{
 		{"workflow", jsonc, head + `  "workflows": [{"binding": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: workflows is not supported"},
 		{"workflow in toml", toml, headTOML + "\n[[workflows]]\nbinding = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: workflows is not supported"},
-		{"cron", jsonc, head + `"triggers": {"crons": ["* * * * *"]}}`, "config_unsupported", "wrangler.jsonc:3:1: triggers is not supported"},
+		{"cron", jsonc, head + "\"triggers\": {\"crons\": [\"* * * * *\",\n\"* * * * 0\"]}}", "config_invalid", `wrangler.jsonc:4:1: triggers.crons[1]: cron expression "* * * * 0": the day of week field: 0 is not a day: days are 1 (Sunday)`},
+		{"crons are no list", toml, headTOML + "[triggers]\ncrons = \"* * * * *\"\n", "config_invalid", "triggers.crons is a string and must be"},
 		{"assets", jsonc, head + `"assets": {"directory": "public"}}`, "config_unsupported", ":3:1: assets is"},
 		{"ai", toml, headTOML + "[ai]\nbinding = \"AI\"\n", "config_unsupported", "wrangler.toml:3:2: ai is not supported: it is a service of Cloudflare's platform"},
 		{"two consumers", jsonc, head + `"queues": {"consumers": [{"queue": "q"}, {"queue": "q"}]}}`, "config_invalid", `queues.consumers[1] is a second consumer of the queue "q", and a queue has one`},
@@ -122,7 +123,7 @@ const environments = `{
     },
     "bare": {},
     "named": { "name": "other", "kv_namespaces": [{ "binding": "CACHE", "id": "1" }], "vars": { "A": "1", "B": "2" } },
-    "wrong": { "keep_vars": true, "minify": "x", "triggers": { "crons": ["* * * * *"] } },
+    "wrong": { "keep_vars": true, "minify": "x", "ai": { "binding": "AI" } },
     "number": 7
   }
 }`

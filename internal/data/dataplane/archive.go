@@ -49,7 +49,7 @@ func (v *Volumes) Archive(ctx context.Context) error {
 			return err
 		}
 	}
-	return v.cfg.Branches.Archive(ctx, *v.grant, verified, kinds(cuts))
+	return v.cfg.Branches.Archive(ctx, *v.grant, verified, kinds(shared(cuts)))
 }
 
 // shipAll opens every database the version has written, and ships and compacts it.

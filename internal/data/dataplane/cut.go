@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/replica"
+	"github.com/svcctl/svcctl/internal/data/volume"
 )
 
 // Cut returns, for each database, the files in the object store that restore it at one
@@ -92,7 +94,9 @@ func (v *Volumes) stageCut(ctx context.Context) (points map[string]cutPoint, off
 		return nil, "", err
 	}
 	defer release()
-	dbs := *v.open.Load() // includes databases opened meanwhile, which may have been written
+	dbs := slices.DeleteFunc(slices.Clone(*v.open.Load()), func(db *database) bool { // includes databases opened meanwhile, which may have been written
+		return strings.HasPrefix(db.name, volume.OwnPrefix)
+	})
 	points = map[string]cutPoint{}
 	for _, db := range dbs {
 		txid, err := db.file.Stage()
@@ -129,6 +133,13 @@ func kinds(cuts map[string]branch.Cut) map[string]branch.Cut {
 	return cuts
 }
 
+// shared returns what of databases a child begins with.
+func shared[V any](databases map[string]V) map[string]V {
+	databases = maps.Clone(databases)
+	maps.DeleteFunc(databases, func(name string, _ V) bool { return strings.HasPrefix(name, volume.OwnPrefix) })
+	return databases
+}
+
 // CutStored is Cut for a version that no process has open, from the object store alone: the
 // newest transactions there. For an archived version it reads the record alone.
 func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
@@ -148,7 +159,7 @@ func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 		bases = s.manifest.Databases
 	}
 	cuts := maps.Clone(bases)
-	for name, listing := range s.logs {
+	for name, listing := range shared(s.logs) {
 		rc := replica.Config{
 			Bucket: c.Bucket, Prefix: branch.DatabasePrefix(c.Ref, name), Listing: listing, Keep: c.Branches.Keep(), Logger: c.Logger,
 		}

@@ -15,6 +15,9 @@ const (
 	SharedDatabase = "sys"
 	// UserPrefix begins the names of the databases whose SQL is the user's.
 	UserPrefix = "database-"
+	// OwnPrefix begins the names of the databases that belong to one version alone: a
+	// child starts without them.
+	OwnPrefix = "own-"
 )
 
 // Volumes are the databases of one version. Database opens or creates one by name

@@ -12,6 +12,7 @@ type Pong struct {
 	Error  string        `json:"error"`  // of the last try to bring one there; "" after a success
 	// Requests to the object store since the last Pong or Notice that counted them.
 	Requests []svc.RequestCount `json:"requests,omitempty"`
+	Events   []svc.EventCount   `json:"events,omitempty"` // likewise, events of the worker
 }
 
 // Stop is the argument of a stop. Requests under way have Grace to finish.
@@ -23,6 +24,7 @@ type Stop struct {
 type Notice struct {
 	Exit     *Exit              `json:"exit,omitempty"`     // the host is of no more use
 	Requests []svc.RequestCount `json:"requests,omitempty"` // those that no Pong counted
+	Events   []svc.EventCount   `json:"events,omitempty"`   // likewise
 }
 
 // Exit says why a host is of no more use: workerd exited without being stopped, or

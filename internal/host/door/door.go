@@ -65,7 +65,7 @@ func (d *Door) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 	if ctx.Err() != nil {
 		return svc.EventResult{}, context.Cause(ctx)
 	}
-	r, err := d.enter()
+	r, err := d.enter(e)
 	if err != nil {
 		return svc.EventResult{}, err
 	}
@@ -173,14 +173,14 @@ func (d *Door) Wait(ctx context.Context) {
 	}
 }
 
-func (d *Door) enter() (*recording, error) {
+func (d *Door) enter(e svc.Event) (*recording, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.shut {
 		return nil, svc.Errorf(svc.Unavailable, svc.CodeRuntimeStopping, "the version's runtime is being stopped")
 	}
 	d.last++
-	r := newRecording(d.secret, d.last)
+	r := newRecording(d.secret, d.last, e)
 	d.events[r.mark] = r
 	d.inside.Add(1)
 	return r, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 func TestDoor(t *testing.T) {
@@ -84,6 +85,49 @@ func TestCancelReachesTheWorker(t *testing.T) {
 	}
 	<-hungUp
 	<-hungUp
+}
+
+// TestNoRetry: a call of noRetry is known while the event runs, and only of the run that
+// made it.
+func TestNoRetry(t *testing.T) {
+	t.Parallel()
+	const body = `async scheduled(c) { if (c.cron === "final") c.noRetry(); console.log(typeof c.noRetry); await scheduler.wait(600_000); }`
+	for name, source := range map[string]string{
+		"object": "export default { " + body + " };",
+		"class":  `import { WorkerEntrypoint } from "cloudflare:workers"; export default class extends WorkerEntrypoint { ` + body + " }",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := bindingtest.Start(t, bindingtest.OpenSet(t, nil, nil), source)
+			ctx, cancel := context.WithCancel(t.Context())
+			called, ended := make(chan string, 10), make(chan svc.EventResult)
+			for _, cron := range []string{"other", "final", "another"} {
+				go func() {
+					e := svc.Event{Scheduled: &svc.Scheduled{Cron: cron, Time: time.UnixMilli(1_795_000_000_123)}, NoRetry: func() { called <- cron }}
+					r, err := w.Dispatch(ctx, e)
+					if err != nil {
+						t.Error(err)
+					}
+					ended <- r
+				}()
+			}
+			if cron := svctest.Wait(t, "the call", called); cron != "final" {
+				t.Errorf("noRetry was called by %s", cron)
+			}
+			cancel()
+			for range 3 {
+				r := svctest.Wait(t, "the end", ended)
+				for _, l := range r.Logs {
+					if l.Message != "function" {
+						t.Errorf("the log has %q", l.Message)
+					}
+				}
+			}
+			if len(called) > 0 {
+				t.Errorf("noRetry was called by %s, too", <-called)
+			}
+		})
+	}
 }
 
 // BenchmarkDispatch is one event, from the host to the worker and back.

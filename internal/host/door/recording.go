@@ -1,6 +1,7 @@
 package door
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -25,15 +26,20 @@ type recording struct {
 	bytes     int
 	dropped   int
 	exception string // the last one
+	event     svc.Event
 }
 
-func newRecording(secret string, n int) *recording {
-	return &recording{mark: secret + "." + strconv.Itoa(n), ended: make(chan struct{})}
+func newRecording(secret string, n int, e svc.Event) *recording {
+	return &recording{mark: secret + "." + strconv.Itoa(n), ended: make(chan struct{}), event: e}
 }
 
 // Line takes a line that workerd printed. It reports false for one that is the
 // door's own, and so not for the worker's log. Call it in the order of the lines.
 func (d *Door) Line(l workerd.LogLine) bool {
+	if l.Source == workerd.SourceNoRetry {
+		d.noRetry(l.Message)
+		return false
+	}
 	own := strings.HasPrefix(l.Message, d.secret)
 	if !own && d.inside.Load() == 0 {
 		return true
@@ -50,6 +56,25 @@ func (d *Door) Line(l workerd.LogLine) bool {
 		close(r.ended)
 	}
 	return false
+}
+
+// noRetry tells the callers of the scheduled runs that a call of noRetry names.
+func (d *Door) noRetry(text string) {
+	var named struct {
+		Cron string  `json:"cron"`
+		Time float64 `json:"time"` // milliseconds since 1970
+	}
+	if json.Unmarshal([]byte(text), &named) != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range d.events {
+		e := r.event
+		if run := e.Scheduled; run != nil && e.NoRetry != nil && run.Cron == named.Cron && run.Time.UnixMilli() == int64(named.Time) {
+			e.NoRetry()
+		}
+	}
 }
 
 func (r *recording) over() bool {

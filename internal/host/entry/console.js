@@ -4,6 +4,7 @@
 //   U+001E id U+001E text   a line whose first argument is a string
 //   U+001E id U+001D text   another line; workerd puts a space before text
 //   U+001E id U+001F text   an exception that the worker did not catch
+//   U+001E id U+001C json   {cron, time} of a scheduled run that called noRetry()
 import { current } from "svc-internal:context";
 
 const { apply } = Reflect;
@@ -60,4 +61,18 @@ export function report(e) {
     text = "an exception without a text";
   }
   print(`\x1e${idOf(invocation)}\x1f${text}`);
+}
+
+// watchNoRetry logs the calls of a scheduled controller's noRetry when they happen: the
+// outcome of a run is not known when a process is killed.
+export function watchNoRetry(controller) {
+  try {
+    const { cron, scheduledTime } = controller;
+    const noRetry = controller.noRetry.bind(controller);
+    const value = () => {
+      print(`\x1e${idOf(current() ?? {})}\x1c${JSON.stringify({ cron, time: Number(scheduledTime) })}`);
+      return noRetry();
+    };
+    Object.defineProperty(controller, "noRetry", { configurable: true, writable: true, value });
+  } catch {} // an argument of the worker's own kind
 }

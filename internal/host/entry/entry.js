@@ -1,6 +1,6 @@
 // The entry module. The lines above load svc:console, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
-import { report } from "svc:console";
+import { report, watchNoRetry } from "svc:console";
 import { Invocation, current, run } from "svc:context";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
@@ -13,6 +13,15 @@ const BASES = [Object.prototype, DurableObject.prototype, WorkerEntrypoint.proto
 const begin = {
   apply: (f, self, args) => (current() === undefined ? run(new Invocation(args[0]), invoke, f, self, args) : apply(f, self, args)),
 };
+
+const beginScheduled = {
+  apply(f, self, args) {
+    if (current() === undefined) watchNoRetry(args[0]);
+    return begin.apply(f, self, args);
+  },
+};
+
+const beginOf = (name) => (name === "scheduled" ? beginScheduled : begin);
 
 // invoke calls f and logs the exception that it ends with, if any.
 function invoke(f, self, args) {
@@ -33,7 +42,7 @@ function handlers(object) {
   for (const name of HANDLERS) {
     const handler = object[name];
     if (typeof handler !== "function") continue;
-    const value = (...args) => begin.apply(handler, object, args);
+    const value = (...args) => beginOf(name).apply(handler, object, args);
     defineProperty(out, name, { configurable: true, enumerable: true, writable: true, value });
   }
   return out;
@@ -44,7 +53,7 @@ function replace(object, names) {
   for (const name of names) {
     const d = getOwnPropertyDescriptor(object, name);
     if (typeof d?.value !== "function" || !d.configurable) continue;
-    defineProperty(object, name, { ...d, value: new Proxy(d.value, begin) });
+    defineProperty(object, name, { ...d, value: new Proxy(d.value, beginOf(name)) });
   }
 }
 

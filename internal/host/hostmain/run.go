@@ -43,6 +43,7 @@ func Run(ctx context.Context) error {
 		return fmt.Errorf("a runtime host is started by the daemon only: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil)) // host.log
+	slog.SetDefault(log)                                 // of the binding kinds
 	if err := raiseFileLimit(); err != nil {
 		log.WarnContext(ctx, "cannot raise the limit of open files; continuing", "error", err)
 	}
@@ -64,8 +65,8 @@ func Run(ctx context.Context) error {
 		err = errors.Join(ErrUseless, host.Close(closeLimit))
 	case <-host.Done():
 	}
-	if list := requests.take(); len(list) > 0 {
-		_ = server.Tell(control.Notice{Requests: list}) // a daemon that is gone need not know
+	if n := (control.Notice{Requests: requests.take(), Events: host.TakeEvents()}); len(n.Requests)+len(n.Events) > 0 {
+		_ = server.Tell(n) // a daemon that is gone need not know
 	}
 	return err
 }

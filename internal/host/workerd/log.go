@@ -20,6 +20,7 @@ const (
 	SourceConsole   Source = "console"   // the worker, through console or process.stdout
 	SourceException Source = "exception" // an exception that nothing caught
 	SourceRuntime   Source = "runtime"   // workerd itself
+	SourceNoRetry   Source = "no_retry"  // the entry module: a scheduled run must not be repeated; not for the log
 )
 
 // LogLine is one entry of a worker's log. Level is debug, log, info, warn,
@@ -141,12 +142,13 @@ const (
 	markText      = '\x1e'
 	markValue     = '\x1d'
 	markException = '\x1f'
+	markNoRetry   = '\x1c'
 )
 
 // workerLine takes the id of the invocation from a line of the worker.
 func (p *LogParser) workerLine(entry LogLine) LogLine {
 	rest, ok := strings.CutPrefix(entry.Message, markID)
-	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException}))
+	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException, markNoRetry}))
 	if !ok || i < 0 {
 		return entry
 	}
@@ -157,6 +159,8 @@ func (p *LogParser) workerLine(entry LogLine) LogLine {
 	case markException:
 		p.seen.add(seenException{text: entry.Message, own: true})
 		return exception(entry)
+	case markNoRetry:
+		entry.Source = SourceNoRetry
 	}
 	return entry
 }

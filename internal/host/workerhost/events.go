@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/door"
@@ -24,8 +25,48 @@ func (h *Host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 	if err != nil {
 		return r, err
 	}
+	h.events.add(e.Handler(), r.Outcome)
 	w.stdout.log.write(ending(e, r))
+	w.stdout.log.redact(&r)
 	return r, nil
+}
+
+// redact removes from a result what does not appear in the log.
+func (l *logbook) redact(r *svc.EventResult) {
+	clean := func(text string) string { return svc.ClipLog(svc.HideCredentials(l.redactor.Redact(text))) }
+	for i := range r.Logs {
+		r.Logs[i].Message = clean(r.Logs[i].Message)
+	}
+	if e := r.Error; e != nil {
+		r.Error = &svc.EventError{Name: clean(e.Name), Message: clean(e.Message), Stack: clean(e.Stack)}
+	}
+}
+
+// eventCounts are the events that ended and that no Pong has counted.
+type eventCounts struct {
+	mu sync.Mutex
+	n  map[svc.EventCount]int // by handler and outcome
+}
+
+func (c *eventCounts) add(handler string, o svc.Outcome) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n == nil {
+		c.n = map[svc.EventCount]int{}
+	}
+	c.n[svc.EventCount{Handler: handler, Outcome: o}]++
+}
+
+// TakeEvents returns the events that ended since the last call.
+func (h *Host) TakeEvents() (list []svc.EventCount) {
+	h.events.mu.Lock()
+	defer h.events.mu.Unlock()
+	for e, n := range h.events.n {
+		e.N = n
+		list = append(list, e)
+	}
+	clear(h.events.n)
+	return list
 }
 
 // ending is the entry of the log about an event that is over.

@@ -83,6 +83,8 @@ type Host struct {
 	once   sync.Once
 	exited sync.Once
 
+	events eventCounts
+
 	open atomic.Pointer[version] // version, for those that do not wait for mu
 
 	mu      sync.Mutex // held while the host is opened, prepared, started or closed
@@ -255,6 +257,7 @@ func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 	if v := h.open.Load(); v != nil {
 		pong = v.resources.State()
 	}
+	pong.Events = h.TakeEvents()
 	return pong, ping(ctx, filepath.Join(w.dir, pingSocket))
 }
 

@@ -101,6 +101,11 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 				d.metrics.S3Requests(r.Op, r.Result, r.N)
 			}
 		},
+		OnEvents: func(list []svc.EventCount) {
+			for _, e := range list {
+				d.metrics.EventsDone(e.Handler, string(e.Outcome), e.N)
+			}
+		},
 	}
 }
 

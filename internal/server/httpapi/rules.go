@@ -30,7 +30,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, body: object[api.TriggerScheduled], bodyOptional: true}
 	case "GET " + versionRoute + "/database/tables/{table}/rows",
 		"GET " + versionRoute + "/kv/{namespace}/keys",
-		"GET " + versionRoute + "/objects/{bucket}":
+		"GET " + versionRoute + "/objects/{bucket}",
+		"GET " + versionRoute + "/crons/runs":
 		return rule{role: roleAdmin, limit: maxDataLimit}
 	case "GET " + versionRoute + "/logs", "GET /v1/projects/{project}/logs":
 		return rule{role: roleAdmin, query: logParameters}

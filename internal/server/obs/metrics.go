@@ -28,6 +28,7 @@ type Metrics struct {
 	janitors        *prometheus.CounterVec
 	restarts        *prometheus.CounterVec
 	s3              *prometheus.CounterVec
+	events          *prometheus.CounterVec
 	http            *prometheus.CounterVec
 	gatewayRequests *prometheus.CounterVec
 	gatewayTime     *prometheus.HistogramVec
@@ -65,6 +66,7 @@ func NewMetrics(b Build) *Metrics {
 		janitors:        counters("svc_janitor_runs_total", "Runs of periodic maintenance tasks.", "janitor", "result"),
 		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
+		events:          counters("svc_worker_events_total", "Events of workers that ended, by handler (scheduled, queue).", "handler", "outcome"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
 		gatewayRequests: counters("svc_gateway_requests_total", "Requests through the gateway.", "role", "code"),
 		gatewayTime:     timings("svc_gateway_request_seconds", "Time of a request through the gateway.", prometheus.DefBuckets, "role"),
@@ -75,7 +77,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.s3, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.s3, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -139,6 +141,11 @@ func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(r
 // S3Requests counts n requests to the object store.
 func (m *Metrics) S3Requests(op, result string, n int) {
 	m.s3.WithLabelValues(op, result).Add(float64(n))
+}
+
+// EventsDone counts n events of workers that ended: scheduled runs, deliveries of queues.
+func (m *Metrics) EventsDone(handler, outcome string, n int) {
+	m.events.WithLabelValues(handler, outcome).Add(float64(n))
 }
 
 // HTTPRequest counts a request to the API. route is a path pattern.

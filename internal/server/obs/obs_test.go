@@ -51,6 +51,7 @@ func TestMetrics(t *testing.T) {
 	m.JanitorDone("audit", true)
 	m.RuntimeRestarted("crash")
 	m.S3Requests("put", "ok", 1)
+	m.EventsDone("scheduled", "exception", 2)
 	m.HTTPRequest("/v1/health", "GET", 200)
 	var all sync.WaitGroup
 	for range 50 {
@@ -71,6 +72,7 @@ func TestMetrics(t *testing.T) {
 		`svc_runtime_open_fds{project="shop",version="v-1"} 7`, `svc_runtime_restarts{project="shop",version="v-1"} 3`, `svc_versions_not_serving 4`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
 		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
+		`svc_worker_events_total{handler="scheduled",outcome="exception"} 2`,
 		`svc_http_requests_total{code="200",method="GET",route="/v1/health"} 1`,
 		`svc_gateway_requests_total{code="200",role="production"} 50`, `svc_gateway_requests_total{code="404",role=""} 1`,
 		`svc_gateway_requests_total{code="0",role=""} 2`, `svc_gateway_request_seconds_count{role="production"} 50`,

@@ -73,6 +73,7 @@ func (p *process) onNotice(cfg Config, n control.Notice) {
 	if len(n.Requests) > 0 {
 		cfg.OnRequests(n.Requests)
 	}
+	cfg.OnEvents(n.Events)
 }
 
 func (p *process) start(cfg Config, spec svc.RuntimeSpec, line *os.File) error {

@@ -61,6 +61,8 @@ type Config struct {
 	// OnRequests is called with the number of requests of a host to the object store.
 	// It must not block.
 	OnRequests func(list []svc.RequestCount)
+	// OnEvents is called with the number of events of a worker that ended.
+	OnEvents func(list []svc.EventCount)
 }
 
 // Supervisor runs the runtimes of versions. It is safe for concurrent use.
@@ -112,6 +114,9 @@ func (c *Config) defaults() {
 	}
 	if c.OnRequests == nil {
 		c.OnRequests = func([]svc.RequestCount) {}
+	}
+	if c.OnEvents == nil {
+		c.OnEvents = func([]svc.EventCount) {}
 	}
 	if c.OnRestart == nil {
 		c.OnRestart = func(svc.Ref, string) {}

@@ -119,6 +119,7 @@ func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) boo
 	if len(pong.Requests) > 0 {
 		u.cfg.OnRequests(pong.Requests)
 	}
+	u.cfg.OnEvents(pong.Events)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.status.Behind, u.status.DataError = pong.Behind, pong.Error

@@ -99,7 +99,7 @@ func TestUnsupportedBindings(t *testing.T) {
 		"queues":   {head + `  "queues": { "producers": [{ "binding": "Q", "queue": "q" }] } }`, []string{"wrangler.jsonc:3:3: queues is not supported", "does not run it"}},
 		"ai":       {head + `  "ai": { "binding": "AI" } }`, []string{"wrangler.jsonc:3:3: ai is not supported", "Cloudflare's platform"}},
 		"objects":  {head + `  "durable_objects": { "bindings": [{ "name": "ROOM", "class_name": "Room" }] } }`, []string{"wrangler.jsonc:3:3: durable_objects is not supported", "does not run it"}},
-		"two":      {head + "  \"triggers\": { \"crons\": [\"* * * * *\"] },\n  \"vectorize\": [{ \"binding\": \"V\", \"index_name\": \"i\" }] }", []string{"2 problems", "wrangler.jsonc:3:3", "wrangler.jsonc:4:3"}},
+		"two":      {head + "  \"ai\": { \"binding\": \"AI\" },\n  \"vectorize\": [{ \"binding\": \"V\", \"index_name\": \"i\" }] }", []string{"2 problems", "wrangler.jsonc:3:3", "wrangler.jsonc:4:3"}},
 		"typo":     {head + `  "kv_namespaces": [{ "bindin": "A" }] }`, []string{"wrangler.jsonc:3:", "did you mean", `"binding"`}},
 		"type":     {head + `  "vars": "x" }`, []string{"wrangler.jsonc:3:", "vars"}},
 		"syntax":   {head + "  \"vars\": {,} }", []string{"wrangler.jsonc:3:"}},

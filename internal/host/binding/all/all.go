@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/cron"
 	"github.com/svcctl/svcctl/internal/host/binding/database"
 	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/binding/kv"
@@ -15,5 +16,5 @@ import (
 
 // Kinds gives every kind, in the order they are documented.
 func Kinds() []binding.Kind {
-	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}, durableobject.Kind{}}, queues.Kinds())
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, cron.Kind{}}, queues.Kinds())
 }

@@ -11,6 +11,7 @@ const (
 	Database        = "database"
 	ObjectStore     = "object_store"
 	VersionMetadata = "version_metadata"
+	Cron            = "cron"
 	QueueProducer   = "queue_producer"
 	QueueConsumer   = "queue_consumer" // in the API alone: a manifest has its consumers in a field of their own
 	DurableObject   = "durable_object"
@@ -20,6 +21,7 @@ const (
 type Kind struct {
 	Name      string
 	ConfigKey string // of a project file: what declares its bindings there
+	Inherited bool   // an environment without ConfigKey has that of the top level
 	Seeds     Seeds  // zero when bindings of the kind take none
 }
 
@@ -35,13 +37,14 @@ func (s Seeds) Any() bool { return len(s.Exts) > 0 || s.Below != "" }
 // All gives every kind, in the order they are documented.
 func All() []Kind {
 	return []Kind{
-		{KV, "kv_namespaces", Seeds{Exts: []string{".jsonl"}}},
-		{Database, "d1_databases", Seeds{Exts: []string{".sql", ".sqlite", ".db"}, Below: ".sql"}},
-		{ObjectStore, "r2_buckets", Seeds{Below: "*"}},
-		{VersionMetadata, "version_metadata", Seeds{}},
-		{DurableObject, "durable_objects", Seeds{}},
-		{QueueProducer, "queues", Seeds{}},
-		{QueueConsumer, "queues", Seeds{}},
+		{Name: KV, ConfigKey: "kv_namespaces", Seeds: Seeds{Exts: []string{".jsonl"}}},
+		{Name: Database, ConfigKey: "d1_databases", Seeds: Seeds{Exts: []string{".sql", ".sqlite", ".db"}, Below: ".sql"}},
+		{Name: ObjectStore, ConfigKey: "r2_buckets", Seeds: Seeds{Below: "*"}},
+		{Name: VersionMetadata, ConfigKey: "version_metadata"},
+		{Name: DurableObject, ConfigKey: "durable_objects"},
+		{Name: Cron, ConfigKey: "triggers", Inherited: true},
+		{Name: QueueProducer, ConfigKey: "queues"},
+		{Name: QueueConsumer, ConfigKey: "queues"},
 	}
 }
 

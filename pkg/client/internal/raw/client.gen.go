@@ -322,6 +322,21 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version}/bindings (the `ListBindings` operationId).
 	ListBindings(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListCrons List the cron expressions of a version
+	//
+	// When `scheduled()` of the worker runs next, and how it ran last. Only a version that is armed runs it: production, or
+	// every ready version while the project has no production.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/crons (the `ListCrons` operationId).
+	ListCrons(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListCronRuns List the cron runs of a version
+	//
+	// The last 1000 runs. Those of `POST …/scheduled` are not among them.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/crons/runs (the `ListCronRuns` operationId).
+	ListCronRuns(ctx context.Context, project ProjectPath, version VersionPath, params *ListCronRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDatabases List the databases of a version
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/database (the `ListDatabases` operationId).
@@ -1047,6 +1062,41 @@ func (c *Client) ArchiveVersion(ctx context.Context, project ProjectPath, versio
 // Corresponds with GET /projects/{project}/versions/{version}/bindings (the `ListBindings` operationId).
 func (c *Client) ListBindings(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBindingsRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCrons List the cron expressions of a version
+//
+// When `scheduled()` of the worker runs next, and how it ran last. Only a version that is armed runs it: production, or
+// every ready version while the project has no production.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/crons (the `ListCrons` operationId).
+func (c *Client) ListCrons(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCronsRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCronRuns List the cron runs of a version
+//
+// The last 1000 runs. Those of `POST …/scheduled` are not among them.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/crons/runs (the `ListCronRuns` operationId).
+func (c *Client) ListCronRuns(ctx context.Context, project ProjectPath, version VersionPath, params *ListCronRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCronRunsRequest(c.Server, project, version, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2888,6 +2938,127 @@ func NewListBindingsRequest(server string, project ProjectPath, version VersionP
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCronsRequest constructs an http.Request for the ListCrons method
+func NewListCronsRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/crons", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCronRunsRequest constructs an http.Request for the ListCronRuns method
+func NewListCronRunsRequest(server string, project ProjectPath, version VersionPath, params *ListCronRunsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/crons/runs", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

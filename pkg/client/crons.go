@@ -1,0 +1,25 @@
+package client
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Crons lists the cron expressions of a version: when they are due next, and how they
+// ran last.
+//
+// Codes: the data codes.
+func (c *Client) Crons(ctx context.Context, project, version string) (api.CronList, error) {
+	resp, err := c.raw.ListCrons(ctx, project, version)
+	return as[api.CronList](read(resp, err))
+}
+
+// CronRuns lists one page of the last 1000 cron runs of a version, newest first.
+//
+// Codes: the data codes.
+func (c *Client) CronRuns(ctx context.Context, project, version string, p Page) (api.CronRunPage, error) {
+	params := &api.ListCronRunsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	resp, err := c.raw.ListCronRuns(ctx, project, version, params)
+	return as[api.CronRunPage](read(resp, err))
+}
