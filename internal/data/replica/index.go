@@ -70,7 +70,7 @@ func (x *pageIndex) each(entries []byte, fn func(frame) error) error {
 			}
 			v[i], at = n, at+size
 		}
-		if v[0] <= uint64(last.pgno) || v[0] > 1<<32-1 || v[1] < uint64(end) || v[2] <= ltx.PageHeaderSize || v[2] > 2*ltx.MaxPageSize || v[1]+v[2] > uint64(x.start()) { //nolint:gosec // not negative
+		if v[0] <= uint64(last.pgno) || v[0] > 1<<32-1 || v[1] < uint64(end) || v[2] <= ltx.PageHeaderSize || v[2] > 2*ltx.MaxPageSize || v[1] > uint64(x.start()) || v[1]+v[2] > uint64(x.start()) { //nolint:gosec // not negative
 			return corrupt(x.file, "its index has page %d at %d+%d after page %d", v[0], v[1], v[2], last.pgno)
 		}
 		last = frame{pgno: uint32(v[0]), size: uint32(v[2]), off: int64(v[1]), raw: at} //nolint:gosec // checked

@@ -3,6 +3,10 @@ package database_test
 import (
 	"strings"
 	"testing"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
+	"github.com/svcctl/svcctl/internal/host/binding/database"
 )
 
 // Where this engine cannot do what D1's does it says so, and does nothing.
@@ -70,9 +74,12 @@ func FuzzLimit(f *testing.F) {
 	for _, tail := range []string{"", "order by a", "where a in (1,2) order by b desc", "as x where x.a", "where 'limit", "returning * order by a -- c", "returning ?", ")", "/*", "where a=1;", "indexed by i"} {
 		f.Add(tail)
 	}
+	db, err := database.Kind{}.Open(f.Context(), bundle.Binding{Name: "DB", Kind: "database", Resource: "db"}, bindingtest.OpenVolumes(f, f.TempDir()))
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, tail string) {
-		db := open(t, t.TempDir())
-		rows(t, db, "create table t(a, b); insert into t values(1,1),(2,2),(3,3)")
+		rows(t, db, "drop table if exists t; create table t(a, b); insert into t values(1,1),(2,2),(3,3)")
 		r := ask(t, db, "delete from t "+tail+" limit 1")
 		for _, hides := range []string{";", "--", "/*", "\x00"} { // the limit may not count
 			if strings.Contains(tail, hides) {

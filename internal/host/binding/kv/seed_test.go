@@ -14,8 +14,11 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
+	"github.com/svcctl/svcctl/internal/host/binding/kv"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -211,11 +214,27 @@ func FuzzSeed(f *testing.F) {
 	for _, line := range []string{`{"key":"k","value":"v"}`, `{"key":"k","value":"dg==","base64":true,"metadata":{},"expiration":4000000000}`, "[]", "{}", `{"key":"k","value":"v","expiration_ttl":9223372036854775807}`} {
 		f.Add(line)
 	}
+	v := bindingtest.OpenVolumes(f, f.TempDir())
+	in, err := kv.Kind{}.Open(f.Context(), bundle.Binding{Name: "KV", Kind: "kv", Resource: "ns"}, v)
+	if err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		v := bindingtest.OpenVolumes(t, t.TempDir())
-		in := open(t, v)
+		empty(t, v)
 		if _, err := seed(t, in, text); err != nil && (svc.CodeOf(err) != "seed_failed" || count(t, v) != 0) {
 			t.Errorf("%q: %v, %d keys", text, err, count(t, v))
 		}
 	})
+}
+
+// empty deletes all keys.
+func empty(t *testing.T, v volume.Volumes) {
+	t.Helper()
+	db, err := v.Database(t.Context(), "sys")
+	if err == nil {
+		err = db.Write(t.Context(), func(c *raw.Conn) error { return c.Exec("DELETE FROM kv_entry") })
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
