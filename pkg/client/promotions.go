@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -34,4 +35,33 @@ func (c *Client) Promotions(ctx context.Context, project string, p Page) (api.Pr
 	params := &api.ListPromotionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
 	resp, err := c.raw.ListPromotions(ctx, project, params)
 	return as[api.PromotionPage](read(resp, err))
+}
+
+// ErrNoPrevious says that a project has no earlier production version.
+var ErrNoPrevious = errors.New("no earlier production version")
+
+// PreviousProduction returns the id of the version that was production before: what the
+// promote replaced that made today's production. It returns ErrNoPrevious without one.
+//
+// Codes: project_not_found.
+func (c *Client) PreviousProduction(ctx context.Context, project string) (string, error) {
+	p, err := c.Project(ctx, project)
+	if err != nil {
+		return "", err
+	}
+	for page := (Page{}); ; {
+		list, err := c.Promotions(ctx, project, page)
+		if err != nil {
+			return "", err
+		}
+		for _, op := range list.Items {
+			if op.Status == api.PromotionStatusDone && op.VersionID == p.ProdVersionID && op.PreviousVersionID != "" {
+				return op.PreviousVersionID, nil
+			}
+		}
+		if list.NextCursor == nil {
+			return "", ErrNoPrevious
+		}
+		page.Cursor = *list.NextCursor
+	}
 }

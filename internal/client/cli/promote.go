@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -66,36 +67,15 @@ func rollback(ctx context.Context, k *kit.Kit, o promoteOptions) error {
 	if err != nil {
 		return err
 	}
-	previous, err := previousProduction(ctx, c, project)
+	previous, err := c.PreviousProduction(ctx, project)
+	if errors.Is(err, client.ErrNoPrevious) {
+		return fmt.Errorf("%w: use svcctl promote VERSION", err)
+	}
 	if err != nil {
 		return err
 	}
 	o.reason = cmp.Or(o.reason, "rollback")
 	return promoteAndPrint(ctx, k, o, project, previous)
-}
-
-// previousProduction is what the promote that made today's production replaced.
-func previousProduction(ctx context.Context, c *client.Client, project string) (string, error) {
-	p, err := c.Project(ctx, project)
-	if err != nil {
-		return "", err
-	}
-	page := client.Page{}
-	for {
-		promotions, err := c.Promotions(ctx, project, page)
-		if err != nil {
-			return "", err
-		}
-		for _, op := range promotions.Items {
-			if op.Status == api.PromotionStatusDone && op.VersionID == p.ProdVersionID && op.PreviousVersionID != "" {
-				return op.PreviousVersionID, nil
-			}
-		}
-		if promotions.NextCursor == nil {
-			return "", errors.New("no earlier production version: use svcctl promote VERSION")
-		}
-		page.Cursor = *promotions.NextCursor
-	}
 }
 
 func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project, id string) error {

@@ -3,78 +3,25 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// terminal is a pseudo terminal of the kernel: the side that a terminal program has.
-type terminal struct {
-	t    *testing.T
-	file *os.File
-}
-
 // startInTerminal starts watch mode as the foreground program of a terminal.
 func (d *developer) startInTerminal(args ...string) *terminal {
 	d.t.Helper()
-	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	d.t.Cleanup(func() { _ = master.Close() })
-	raw, err := master.SyscallConn()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	number := 0
-	if controlErr := raw.Control(func(fd uintptr) {
-		if err = unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0); err == nil {
-			number, err = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
-		}
-	}); controlErr != nil || err != nil {
-		d.t.Fatal(controlErr, err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	defer slave.Close()
 	d.cmd = exec.Command(svcctl, append([]string{"dev", "--port", "0"}, args...)...)
 	d.cmd.Dir, d.cmd.Env = d.dir, append(d.env, "TERM=xterm")
-	d.cmd.Stdin, d.cmd.Stdout, d.cmd.Stderr = slave, slave, slave
-	d.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	d.out, d.read, d.exited = &svctest.Buffer{}, 0, make(chan struct{})
-	if err := d.cmd.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	go func(out *svctest.Buffer) {
-		buf := make([]byte, 4096)
-		for {
-			n, err := master.Read(buf)
-			_, _ = out.Write([]byte(strings.ReplaceAll(string(buf[:n]), "\r\n", "\n")))
-			if err != nil {
-				return
-			}
-		}
-	}(d.out)
+	term := inTerminal(d.t, d.cmd, d.out)
 	go func(cmd *exec.Cmd, exited chan struct{}) { _ = cmd.Wait(); close(exited) }(d.cmd, d.exited)
 	d.address = d.await(`dev   \S*(http://localhost:\d+)`)[1]
-	return &terminal{d.t, master}
-}
-
-func (tt *terminal) press(keys string) {
-	tt.t.Helper()
-	if _, err := tt.file.WriteString(keys); err != nil {
-		tt.t.Fatal(err)
-	}
+	return term
 }
 
 // The keys in a terminal: rewind, restart, cron, log level, open, and the end.

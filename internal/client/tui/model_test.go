@@ -1,0 +1,241 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/remote"
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+func versionsOfShop(t *testing.T, change ...func(*state.State)) *person {
+	t.Helper()
+	return sit(t, ui.Place{Screen: "versions", Project: "shop"}, change...)
+}
+
+// wantDone fails the test unless exactly these actions were started, as "verb target".
+func (p *person) wantDone(want ...string) {
+	p.t.Helper()
+	var got []string
+	for _, a := range p.done {
+		got = append(got, string(a.Verb)+" "+a.Target())
+	}
+	if strings.Join(got, ", ") != strings.Join(want, ", ") {
+		p.t.Errorf("done: %q, want %q", got, want)
+	}
+	p.done = nil
+}
+
+// TestActions: each action from its key to the request, and what is not done.
+func TestActions(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.press("<down>p")
+	p.sees("Promote pr-8 of shop?", "v7 -> pr-8", "-OLD +NEW", "v7 stays ready")
+	p.press("n")
+	p.sees("nothing was changed")
+	p.wantDone()
+	p.press("py")
+	p.wantDone("promote shop/pr-8")
+	p.sees("shop/pr-8 done")
+	p.press("R")
+	p.sees("v7 -> v6")
+	p.press("y")
+	p.wantDone("rollback shop")
+	p.press("P")
+	p.wantDone("unpin shop/pr-8")
+	p.press("<space><space>A") // pr-8 and v7
+	p.wantDone("archive shop/pr-8", "archive shop/v7")
+	p.press("GW")
+	p.wantDone("wake shop/v6")
+	p.press("x")
+	p.press("v7<enter>")
+	p.sees("That is not v6.")
+	p.press("<back><back>v6<enter>")
+	p.wantDone("destroy shop/v6")
+	p.press("g<space><space>x")
+	p.sees("Destroy 2 versions of shop?", "pr-9  pr-8")
+	p.press("2<enter>")
+	p.wantDone("destroy shop/pr-9", "destroy shop/pr-8")
+	p.press("g<down><down>p")
+	p.sees("v7 is production already")
+	p.press("x")
+	p.sees("promote another version first")
+	p.press("y")
+	if p.copied != "https://v7.shop.example.com" {
+		t.Errorf("copied %q", p.copied)
+	}
+	p.press("o")
+	if p.browsed != "https://v7.shop.example.com" {
+		t.Errorf("browsed %q", p.browsed)
+	}
+	p.failWith = errors.New("the disk of the server is full")
+	p.press("A")
+	p.sees("archive shop/v7: the disk of the server is full")
+	p.wantDone("archive shop/v7")
+}
+
+// TestReadOnly: nothing is changed, and the interface says why.
+func TestReadOnly(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t, func(s *state.State) { s.ReadOnly = true })
+	for _, k := range []string{"<down>p", "A", "x", "R", "P"} {
+		p.press(k)
+		p.sees("read-only:")
+		p.press("<esc>:versions shop<enter>")
+	}
+	p.wantDone()
+}
+
+// TestMoving: through screens and back, by keys and commands.
+func TestMoving(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "projects"})
+	p.press("<enter>")
+	p.sees("shop › versions", "pr-9")
+	p.press("<down><enter>]")
+	p.sees("shop › pr-8 › version", "[logs]")
+	if !p.follows[state.Need{Kind: state.Logs, Project: "shop", Version: "pr-8"}] {
+		t.Error("the log is not followed")
+	}
+	p.press("<esc><esc>")
+	p.sees("svcctl  projects")
+	if len(p.follows) != 0 {
+		t.Errorf("still followed: %v", p.follows)
+	}
+	p.press(":versi<tab>")
+	p.sees(":version ") // versions begins so, too
+	p.press("s<tab>")
+	p.press(" sh<tab><enter>")
+	p.sees("shop › versions")
+	p.press(":version shop/p<tab>8<enter>")
+	p.sees("shop › pr-8 › version")
+	p.press(":logs<enter>")
+	p.sees("shop › pr-8 › logs")
+	p.press(":nothing<enter>")
+	p.sees("unknown command :nothing")
+	p.press(":ctx nowhere<enter>")
+	p.sees("there is no context nowhere")
+	p.press(":ctx production<enter>")
+	p.sees("https://other.example.com", "connecting")
+	p.send(remote.Batch{state.Link{Up: true, At: now}})
+	p.sees("shop", "blog")
+	p.press("?")
+	p.sees("this screen", ":logs PROJECT")
+	p.press("jj<esc>/blog<enter>")
+	p.lacks("★ v7")
+	p.press("<esc>")
+	p.sees("★ v7")
+	p.send(tea.MouseMsg{Y: 4, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+	p.press("<enter>")
+	p.sees("blog › versions", "no version yet")
+}
+
+// TestEvents: what happens on the server is shown without reading the lists again.
+func TestEvents(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.loads = nil
+	p.answers[state.Need{Kind: state.Version, Project: "shop", Version: "new"}] = api.Version{ID: "new", ProjectID: "shop", Status: "fetching", CreatedAt: ago(0)}
+	p.event("version.created", "shop", "new", api.EventData{Status: "pending"})
+	p.sees("◌ fetching")
+	p.answers[state.Need{Kind: state.Version, Project: "shop", Version: "v6"}] = api.Version{ID: "v6", ProjectID: "shop", Status: "destroyed"}
+	p.event("version.destroyed", "shop", "v6", api.EventData{Status: "destroyed"})
+	p.lacks("v6")
+	p.event("version.created", "blog", "one", api.EventData{Status: "pending"}) // not shown
+	p.event("project.production", "shop", "pr-8", api.EventData{Previous: "v7"})
+	if got := fmt.Sprint(p.loads); strings.Contains(got, "{versions") || strings.Contains(got, "blog") {
+		t.Errorf("read: %s", got)
+	}
+	p.sees("pr-8                 ● ready        ★ p")
+	p.loads = nil
+	var burst []api.Event
+	for i := range 100 {
+		burst = append(burst, api.Event{Type: "version.status", ProjectID: "shop", VersionID: fmt.Sprintf("n%d", i), Data: api.EventData{Status: "pending"}})
+	}
+	p.send(remote.Batch{state.Events{List: burst}})
+	p.send(flush{})
+	if got := fmt.Sprint(p.loads); got != "[{versions shop  }]" {
+		t.Errorf("after a burst: %s", got)
+	}
+}
+
+// TestLink: the interface says since when it is old, and reads again what it missed.
+func TestLink(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.loads = nil
+	p.send(remote.Batch{state.Link{Err: errors.New("refused"), At: now}})
+	p.send(remote.Batch{state.Link{Err: errors.New("refused"), At: now.Add(time.Second)}})
+	p.send(tick(now.Add(4 * time.Second)))
+	p.sees("no answer for 4s: what is shown is of 07:16:30", "v7")
+	p.send(remote.Batch{state.Link{Up: true, At: now.Add(5 * time.Second)}})
+	p.lacks("no answer")
+	if len(p.loads) != 0 { // the stream has continued: nothing is missing
+		t.Errorf("read: %v", p.loads)
+	}
+	p.send(remote.Batch{state.Link{Up: true, Resync: true, At: now.Add(6 * time.Second)}})
+	if len(p.loads) == 0 {
+		t.Error("nothing is read again after events are missing")
+	}
+}
+
+// TestLogs: following, pausing, levels, one request, the next error.
+func TestLogs(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "logs", Project: "shop", Version: "v7"})
+	need := state.Need{Kind: state.Logs, Project: "shop", Version: "v7"}
+	more := func(text string) {
+		p.send(remote.Batch{state.Lines{Need: need, List: []api.LogLine{{Time: ago(0), Level: "info", RequestID: "aaaa", Message: text}}}})
+	}
+	p.send(remote.Batch{state.Lines{Need: need, List: logLines()}})
+	for i := range 40 {
+		more(fmt.Sprintf("line %d end", i))
+	}
+	p.sees("line 39 end", "following")
+	p.press("<pgup>")
+	p.lacks("line 39 end")
+	p.sees("paused, 19 below")
+	p.press("f")
+	p.sees("line 39 end")
+	p.press("LLL")
+	p.sees("TypeError: boom", "level error and above")
+	p.lacks("line 39 end")
+	p.press("<enter>")
+	p.press("L")
+	p.sees("request /boom", "request 0af7651916cd43dd")
+	p.lacks("GET /ok")
+	p.press("<esc>n")
+	p.sees("paused", "GET /boom 500")
+	p.press("f/line 7<enter>")
+	p.sees("line 7 end")
+	p.lacks("line 8 end")
+	p.press("y")
+	if p.copied != "line 7 end" {
+		t.Errorf("copied %q", p.copied)
+	}
+}
+
+// BenchmarkKey is a key in a list of 1,000 versions while events arrive.
+func BenchmarkKey(b *testing.B) {
+	p := sit(&testing.T{}, ui.Place{Screen: "projects"})
+	list := make([]api.Version, 1000)
+	for i := range list {
+		list[i] = api.Version{ID: fmt.Sprintf("v%04d", i), ProjectID: "shop", Status: "ready", CreatedAt: ago(time.Duration(i) * time.Minute)}
+	}
+	p.answers[state.Need{Kind: state.Versions, Project: "shop"}] = list
+	p.press("<enter>")
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		p.send(remote.Batch{state.Events{List: []api.Event{{Type: "version.status", ProjectID: "shop", VersionID: list[i%1000].ID, Data: api.EventData{Status: "draining"}}}}})
+		p.press("j")
+		_ = p.m.View()
+	}
+}

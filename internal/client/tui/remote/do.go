@@ -1,0 +1,69 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Do starts an action; the message is a state.Done. The server completes what it has
+// begun, also when the interface is left before.
+func (r *Remote) Do(a state.Action) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(r.ctx, actionTimeout)
+		defer cancel()
+		note, err := r.act(ctx, a)
+		return state.Done{Action: a, Note: note, Err: err}
+	}
+}
+
+func (r *Remote) act(ctx context.Context, a state.Action) (note string, err error) {
+	switch a.Verb {
+	case state.Promote:
+		return r.promote(ctx, a, "svcctl ui")
+	case state.Rollback:
+		if a.Version, err = r.c.PreviousProduction(ctx, a.Project); err != nil {
+			return "", err
+		}
+		return r.promote(ctx, a, "rollback")
+	case state.Archive:
+		_, err = r.c.Archive(ctx, a.Project, a.Version)
+	case state.Wake:
+		_, err = r.c.Wake(ctx, a.Project, a.Version)
+	case state.Pin:
+		_, err = r.c.Pin(ctx, a.Project, a.Version)
+	case state.Unpin:
+		_, err = r.c.Unpin(ctx, a.Project, a.Version)
+	case state.Destroy:
+		_, err = r.c.Destroy(ctx, a.Project, a.Version)
+	case state.Create:
+		_, err = r.c.CreateProject(ctx, api.CreateProject{ID: a.Project})
+	}
+	past := map[state.Verb]string{
+		state.Archive: "archived", state.Wake: "woken", state.Pin: "pinned", state.Unpin: "unpinned", state.Destroy: "destroyed", state.Create: "created",
+	}
+	return a.Target() + " " + past[a.Verb], err
+}
+
+// promote promotes a version and waits for the end.
+func (r *Remote) promote(ctx context.Context, a state.Action, reason string) (string, error) {
+	accepted, err := r.c.Promote(ctx, a.Project, a.Version, api.PromoteVersion{Reason: reason})
+	if err != nil {
+		return "", err
+	}
+	if accepted.Status == api.PromotionStatusUnchanged {
+		return fmt.Sprintf("%s is production already", a.Target()), nil
+	}
+	p, err := r.c.WaitPromotion(ctx, a.Project, accepted.OperationID)
+	if err != nil {
+		return "", err
+	}
+	if p.PreviousVersionID == "" {
+		return fmt.Sprintf("%s is production", a.Target()), nil
+	}
+	return fmt.Sprintf("%s is production; it was %s", a.Target(), p.PreviousVersionID), nil
+}

@@ -1,0 +1,63 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// Load reads an answer; the message is a state.Loaded.
+func (r *Remote) Load(n state.Need) tea.Cmd {
+	return func() tea.Msg {
+		ctx, cancel := context.WithTimeout(r.ctx, loadTimeout)
+		defer cancel()
+		value, err := r.read(ctx, n)
+		return state.Loaded{Need: n, Value: value, Err: err, At: time.Now()}
+	}
+}
+
+func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
+	switch n.Kind {
+	case state.Projects:
+		return list(r.c.AllProjects(ctx))
+	case state.Project:
+		return r.c.Project(ctx, n.Project)
+	case state.Versions:
+		return list(r.c.AllVersions(ctx, n.Project, ""))
+	case state.Version:
+		return r.c.Version(ctx, n.Project, n.Version)
+	case state.Promotions:
+		page, err := r.c.Promotions(ctx, n.Project, client.Page{Limit: 50})
+		return page.Items, err
+	case state.Bindings:
+		return r.c.Bindings(ctx, n.Project, n.Version)
+	case state.Env:
+		v, err := r.c.RevealVersion(ctx, n.Project, n.Version)
+		return v.Env, err
+	case state.Health:
+		return r.c.DeepHealth(ctx)
+	case state.Routes:
+		page, err := r.c.Routes(ctx)
+		return page.Items, err
+	case state.Logs:
+	}
+	return nil, fmt.Errorf("nothing loads %s", n.Kind)
+}
+
+// list collects a sequence.
+func list[T any](seq iter.Seq2[T, error]) ([]T, error) {
+	all := []T{}
+	for v, err := range seq {
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}

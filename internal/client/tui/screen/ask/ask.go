@@ -1,0 +1,149 @@
+// Package ask has the questions before actions, which several screens ask in the same
+// words.
+package ask
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Promote asks with the plan of a promote.
+func Promote(s *state.State, project, version string) ui.Intent {
+	v, ok := s.FindVersion(project, version)
+	if !ok {
+		return ui.Note{Text: "the version is not loaded yet"}
+	}
+	if v.Status != api.VersionStatusReady {
+		return ui.Note{Text: fmt.Sprintf("%s is %s: only a ready version can be promoted", version, v.Status)}
+	}
+	p, _ := s.FindProject(project)
+	if p.ProdVersionID == version {
+		return ui.Note{Text: version + " is production already"}
+	}
+	return ui.Ask{
+		Title: fmt.Sprintf("Promote %s of %s?", version, project), Lines: plan(s, p, v),
+		Actions: []state.Action{{Verb: state.Promote, Project: project, Version: version}},
+	}
+}
+
+// plan says what a promote changes.
+func plan(s *state.State, p api.Project, v api.Version) []string {
+	lines := []string{"production   " + orNone(p.ProdVersionID) + " -> " + v.ID}
+	old, ok := s.FindVersion(p.ID, p.ProdVersionID)
+	if !ok {
+		if p.ProdVersionID == "" {
+			return append(lines, "", "The project has no production yet.")
+		}
+		return append(lines, "", "The data of "+p.ProdVersionID+" is not merged into "+v.ID+".")
+	}
+	lines = append(lines,
+		"commit       "+commit(old)+" -> "+commit(v),
+		"made         "+ui.Age(s.Now, old.CreatedAt.Time)+" ago -> "+ui.Age(s.Now, v.CreatedAt.Time)+" ago",
+	)
+	if diff := changedKeys(old.Env, v.Env); diff != "" {
+		lines = append(lines, "env          "+diff)
+	}
+	data := v.ID + " has data of its own: what was written to " + old.ID + " is not merged."
+	if v.ParentVersionID != nil && *v.ParentVersionID == old.ID && v.ForkTXID != "" {
+		data = v.ID + " began with the data of " + old.ID + " at " + v.ForkTXID + ": what was written to " + old.ID + " since then is not merged."
+	}
+	return append(lines, "", data, "Requests wait while "+old.ID+" finishes those that it has; its websockets are closed.", old.ID+" stays ready: R rolls back to it.")
+}
+
+func commit(v api.Version) string {
+	text := v.GitRef
+	if v.GitSHA != "" {
+		text = strings.TrimPrefix(text+"@"+v.GitSHA[:min(7, len(v.GitSHA))], "@")
+	}
+	return orNone(text)
+}
+
+// changedKeys lists the keys of the environment that only one of two versions has.
+func changedKeys(a, b map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		if _, ok := b[k]; !ok {
+			out = append(out, "-"+k)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(b)) {
+		if _, ok := a[k]; !ok {
+			out = append(out, "+"+k)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// Rollback asks before the previous production is restored.
+func Rollback(s *state.State, project string) ui.Intent {
+	p, ok := s.FindProject(project)
+	if !ok || p.ProdVersionID == "" {
+		return ui.Note{Text: project + " has no production"}
+	}
+	lines := []string{"production   " + p.ProdVersionID + " -> the version before", "", "What was written to " + p.ProdVersionID + " is not carried over."}
+	list, _, _ := state.Get[[]api.Promotion](s, state.Need{Kind: state.Promotions, Project: project})
+	if i := slices.IndexFunc(list, func(o api.Promotion) bool {
+		return o.Status == api.PromotionStatusDone && o.VersionID == p.ProdVersionID && o.PreviousVersionID != ""
+	}); i >= 0 {
+		lines[0] = "production   " + p.ProdVersionID + " -> " + list[i].PreviousVersionID
+	}
+	return ui.Ask{Title: "Roll back " + project + "?", Lines: lines, Actions: []state.Action{{Verb: state.Rollback, Project: project}}}
+}
+
+// Destroy asks for the id of a version, or the number of several.
+func Destroy(s *state.State, project string, ids []string) ui.Intent {
+	if len(ids) == 0 {
+		return nil
+	}
+	p, _ := s.FindProject(project)
+	if slices.Contains(ids, p.ProdVersionID) {
+		return ui.Note{Text: p.ProdVersionID + " is production: promote another version first"}
+	}
+	ask := ui.Ask{Title: "Destroy " + project + "/" + ids[0] + "?", Type: ids[0], Actions: actions(state.Destroy, project, ids)}
+	if len(ids) > 1 {
+		ask.Title, ask.Type = fmt.Sprintf("Destroy %d versions of %s?", len(ids), project), fmt.Sprint(len(ids))
+		ask.Lines = append(ask.Lines, strings.Join(ids[:min(len(ids), 20)], "  "), "")
+	}
+	ask.Lines = append(ask.Lines, "Its process, its logs and its data are deleted. This cannot be undone.")
+	for _, id := range ids {
+		if n := children(s, project, id); n > 0 {
+			ask.Lines = append(ask.Lines, fmt.Sprintf("%s: %d versions began with its data; they keep what they have of it.", id, n))
+		}
+	}
+	return ask
+}
+
+func children(s *state.State, project, id string) (n int) {
+	list, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: project})
+	for _, v := range list {
+		if v.ParentVersionID != nil && *v.ParentVersionID == id {
+			n++
+		}
+	}
+	return n
+}
+
+// Do starts a verb that needs no question.
+func Do(verb state.Verb, project string, ids []string) ui.Intent {
+	return ui.Do{Actions: actions(verb, project, ids)}
+}
+
+func actions(verb state.Verb, project string, ids []string) (all []state.Action) {
+	for _, id := range ids {
+		all = append(all, state.Action{Verb: verb, Project: project, Version: id})
+	}
+	return all
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

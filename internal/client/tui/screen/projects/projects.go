@@ -1,0 +1,125 @@
+// Package projects is the screen of all projects.
+package projects
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/screen/ask"
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Screen is the screen.
+type Screen struct {
+	ui.Table
+}
+
+// New makes the screen.
+func New(ui.Place) *Screen {
+	return &Screen{ui.Table{Columns: []ui.Column{
+		{Name: "PROJECT", Width: 20},
+		{Name: "PRODUCTION", Width: 20},
+		{Name: "CHANGED", Width: 8, Right: true},
+		{Name: "MADE", Width: 8, Right: true, Drop: 2},
+		{Name: "URL", Width: 30, Drop: 3, Flex: true},
+		{Name: "REPOSITORY", Width: 36, Drop: 4},
+	}}}
+}
+
+// Needs implements ui.Screen.
+func (*Screen) Needs() []state.Need { return []state.Need{{Kind: state.Projects}} }
+
+func (*Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
+	list, _, _ := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
+	rows := make([]ui.Row, len(list))
+	for i, p := range list {
+		production := ui.Text("none", &t.Dim)
+		if p.ProdVersionID != "" {
+			production = ui.Text("★ "+p.ProdVersionID, &t.Good)
+		}
+		rows[i] = ui.Row{ID: p.ID, Cells: []ui.Cell{
+			ui.Text(p.ID, &t.Bold), production,
+			ui.Num(ui.Age(s.Now, p.UpdatedAt.Time), -float64(p.UpdatedAt.UnixMilli())),
+			ui.Num(ui.Age(s.Now, p.CreatedAt.Time), -float64(p.CreatedAt.UnixMilli())),
+			ui.Text(p.ProdURL, &t.Dim), ui.Text(p.GitRemote, &t.Dim),
+		}}
+	}
+	return rows
+}
+
+// View implements ui.Screen.
+func (c *Screen) View(s *state.State, p ui.Page) string {
+	_, ok, err := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
+	return c.Table.View(c.rows(s, p.Theme), p, ui.Empty(ok, err, "no project yet: n creates one, and so does svcctl deploy"))
+}
+
+// Update implements ui.Screen.
+func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
+	rows := c.rows(s, &ui.Theme{})
+	if k.String() == "n" {
+		return create()
+	}
+	row, ok := c.Selected(rows)
+	if !ok {
+		return nil
+	}
+	p, _ := s.FindProject(row.ID)
+	switch k.String() {
+	case "enter":
+		return ui.Go{Place: ui.Place{Screen: "versions", Project: p.ID}}
+	case "l":
+		return ui.Go{Place: ui.Place{Screen: "logs", Project: p.ID}}
+	case "P":
+		return newest(s, p)
+	case "R":
+		return ask.Rollback(s, p.ID)
+	case "o":
+		if p.ProdURL != "" {
+			return ui.Browse{URL: p.ProdURL}
+		}
+		return ui.Note{Text: p.ID + " has no production"}
+	case "y":
+		return ui.Copy{Text: p.ProdURL}
+	}
+	c.Table.Update(k, rows)
+	return nil
+}
+
+// newest promotes the newest ready version.
+func newest(s *state.State, p api.Project) ui.Intent {
+	list, ok, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: p.ID})
+	if !ok {
+		return ui.Go{Place: ui.Place{Screen: "versions", Project: p.ID}}
+	}
+	for _, v := range list {
+		if v.Status == api.VersionStatusReady {
+			return ask.Promote(s, p.ID, v.ID)
+		}
+	}
+	return ui.Note{Text: p.ID + " has no ready version"}
+}
+
+func create() ui.Intent {
+	return ui.Input{Title: "Create a project", Label: "Its id: lower-case letters, digits and -", Then: func(id string) ui.Intent {
+		if id == "" {
+			return ui.Note{Text: "nothing was changed"}
+		}
+		return ui.Do{Actions: []state.Action{{Verb: state.Create, Project: id}}}
+	}}
+}
+
+// Keys implements ui.Screen.
+func (*Screen) Keys() []key.Binding {
+	return []key.Binding{
+		ui.Key("versions", "enter"), ui.Key("logs; of the production", "l"), ui.Key("promote; the newest ready version", "P"), ui.Key("roll back", "R"),
+		ui.Key("open", "o"), ui.Key("copy the URL", "y"), ui.Key("new project", "n"),
+	}
+}
+
+// Click implements ui.Clicked.
+func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y, c.rows(s, &ui.Theme{})) }
+
+// Wheel implements ui.Clicked.
+func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }

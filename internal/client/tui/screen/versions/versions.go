@@ -1,0 +1,220 @@
+// Package versions is the screen of the versions of a project.
+package versions
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/screen/ask"
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Screen is the screen.
+type Screen struct {
+	ui.Table
+
+	project string
+	status  int // of statuses
+}
+
+// New makes the screen of a project.
+func New(p ui.Place) *Screen {
+	return &Screen{project: p.Project, Table: ui.Table{Columns: []ui.Column{
+		{Name: "VERSION", Width: 20},
+		{Name: "STATUS", Width: 14},
+		{Name: "", Width: 3},
+		{Name: "PARENT", Width: 16, Drop: 4},
+		{Name: "REF", Width: 20, Drop: 5},
+		{Name: "AGE", Width: 6, Right: true},
+		{Name: "REQUEST", Width: 8, Right: true, Drop: 2},
+		{Name: "ERROR", Width: 20, Drop: 1, Flex: true},
+		{Name: "URL", Width: 44, Drop: 6},
+	}}}
+}
+
+// statuses are what f shows, one after the other.
+func statuses() []string { return []string{"", "ready", "deploying", "failed", "archived", "pinned"} }
+
+// Needs implements ui.Screen.
+func (c *Screen) Needs() []state.Need {
+	return []state.Need{
+		{Kind: state.Versions, Project: c.project}, {Kind: state.Projects}, {Kind: state.Promotions, Project: c.project},
+	}
+}
+
+func (c *Screen) list(s *state.State) []api.Version {
+	all, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
+	want := statuses()[c.status]
+	if want == "" {
+		return all
+	}
+	var some []api.Version
+	for _, v := range all {
+		if string(v.Status) == want || want == "pinned" && v.Pinned || want == "deploying" && deploying(v.Status) {
+			some = append(some, v)
+		}
+	}
+	return some
+}
+
+func deploying(s api.VersionStatus) bool {
+	switch s {
+	case api.VersionStatusPending, api.VersionStatusFetching, api.VersionStatusBranching, api.VersionStatusPreparing,
+		api.VersionStatusDeploying, api.VersionStatusDeployReady:
+		return true
+	case api.VersionStatusReady, api.VersionStatusDraining, api.VersionStatusArchived, api.VersionStatusFailed, api.VersionStatusDestroyed:
+	}
+	return false
+}
+
+func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
+	list := c.list(s)
+	rows := make([]ui.Row, len(list))
+	for i, v := range list {
+		status, style := ui.Status(t, v)
+		requested := ui.Num("-", 0, &t.Dim)
+		if v.LastRequestAt != nil {
+			requested = ui.Num(ui.Age(s.Now, v.LastRequestAt.Time), -float64(v.LastRequestAt.UnixMilli()))
+		}
+		parent := ""
+		if v.ParentVersionID != nil {
+			parent = *v.ParentVersionID
+		}
+		rows[i] = ui.Row{ID: v.ID, Search: v.GitSHA, Cells: []ui.Cell{
+			ui.Text(v.ID, &t.Bold), ui.Text(status, style), ui.Text(marks(v), &t.Accent), ui.Text(parent, &t.Dim), ui.Text(ref(v)),
+			ui.Num(ui.Age(s.Now, v.CreatedAt.Time), -float64(v.CreatedAt.UnixMilli())), requested, ui.Text(failure(v), &t.Bad), ui.Text(v.PreviewURL, &t.Dim),
+		}}
+	}
+	return rows
+}
+
+// marks are the star of the production and the p of a pinned version.
+func marks(v api.Version) string {
+	out := " "
+	if v.IsProduction {
+		out = "★"
+	}
+	if v.Pinned {
+		out += " p"
+	}
+	return out
+}
+
+func ref(v api.Version) string {
+	if v.GitSHA == "" {
+		return v.GitRef
+	}
+	return strings.TrimPrefix(v.GitRef+"@"+v.GitSHA[:min(7, len(v.GitSHA))], "@")
+}
+
+func failure(v api.Version) string {
+	if v.ErrorCode != "" {
+		return v.ErrorStep + ": " + v.ErrorCode
+	}
+	if v.Runtime != nil && v.Runtime.LastError != "" && v.Runtime.State != api.RuntimeStateServing {
+		return v.Runtime.LastError
+	}
+	return v.Error
+}
+
+// View implements ui.Screen.
+func (c *Screen) View(s *state.State, p ui.Page) string {
+	_, ok, err := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
+	nothing := "no version yet: svcctl deploy --project " + c.project
+	if want := statuses()[c.status]; want != "" {
+		nothing = "no " + want + " version; f shows others"
+	}
+	return c.Table.View(c.rows(s, p.Theme), p, ui.Empty(ok, err, nothing))
+}
+
+// Update implements ui.Screen.
+func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
+	rows := c.rows(s, &ui.Theme{})
+	if k.String() == "F" {
+		c.status = (c.status + 1) % len(statuses())
+		return ui.Note{Text: "showing " + strings.TrimSpace(statuses()[c.status]+" versions")}
+	}
+	row, ok := c.Selected(rows)
+	if !ok {
+		return nil
+	}
+	if c.Table.Update(k, rows) {
+		return nil
+	}
+	return c.act(k.String(), s, row.ID, c.Chosen(rows))
+}
+
+// act is for a key that acts on the version id, or on all chosen ones.
+func (c *Screen) act(k string, s *state.State, id string, chosen []string) ui.Intent {
+	at := func(screen, arg string) ui.Intent {
+		return ui.Go{Place: ui.Place{Screen: screen, Project: c.project, Version: id, Arg: arg}}
+	}
+	switch k {
+	case "enter", "d":
+		return at("version", "")
+	case "e":
+		return at("version", "env")
+	case "l":
+		return at("logs", "")
+	case "R":
+		return ask.Rollback(s, c.project)
+	}
+	if i := Act(k, s, c.project, chosen); i != nil {
+		c.Marks = nil
+		return i
+	}
+	return nil
+}
+
+// Act returns the intent of a key that acts on versions; nil for another key.
+func Act(k string, s *state.State, project string, ids []string) ui.Intent {
+	v, ok := s.FindVersion(project, ids[0])
+	if !ok {
+		return nil
+	}
+	switch k {
+	case "p":
+		return ask.Promote(s, project, v.ID)
+	case "A":
+		return ask.Do(state.Archive, project, ids)
+	case "W":
+		return ask.Do(state.Wake, project, ids)
+	case "P":
+		if v.Pinned {
+			return ask.Do(state.Unpin, project, ids)
+		}
+		return ask.Do(state.Pin, project, ids)
+	case "x":
+		return ask.Destroy(s, project, ids)
+	case "o":
+		return ui.Browse{URL: v.PreviewURL}
+	case "y":
+		return ui.Copy{Text: v.PreviewURL}
+	case "Y":
+		return ui.Copy{Text: project + "/" + v.ID}
+	}
+	return nil
+}
+
+// Keys implements ui.Screen.
+func (*Screen) Keys() []key.Binding {
+	return append([]key.Binding{ui.Key("details", "enter"), ui.Key("logs", "l")}, ActKeys()...)
+}
+
+// ActKeys are the keys of Act and of the rollback.
+func ActKeys() []key.Binding {
+	return []key.Binding{
+		ui.Key("promote", "p"), ui.Key("roll back", "R"), ui.Key("archive", "A"), ui.Key("wake", "W"), ui.Key("pin; or unpin", "P"), ui.Key("destroy", "x"),
+		ui.Key("open", "o"), ui.Key("copy the URL", "y"), ui.Key("copy the id", "Y"), ui.Key("env", "e"), ui.Key("only one status", "F"),
+	}
+}
+
+// Click implements ui.Clicked.
+func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y, c.rows(s, &ui.Theme{})) }
+
+// Wheel implements ui.Clicked.
+func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }

@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/client/tui/remote"
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// TestScreens compares each screen with its golden files, at three sizes.
+func TestScreens(t *testing.T) {
+	t.Parallel()
+	logOf := state.Need{Kind: state.Logs, Project: "shop", Version: "v7"}
+	shop := func(screen string) ui.Place { return ui.Place{Screen: screen, Project: "shop"} }
+	of := func(screen, version, arg string) ui.Place {
+		return ui.Place{Screen: screen, Project: "shop", Version: version, Arg: arg}
+	}
+	for name, tc := range map[string]struct {
+		at   ui.Place
+		keys string
+		more func(*person)
+	}{
+		"projects":         {at: ui.Place{Screen: "projects"}},
+		"projects-new":     {at: ui.Place{Screen: "projects"}, keys: "nnew-sh"},
+		"versions":         {at: shop("versions"), keys: "<down><space>"},
+		"versions-filter":  {at: shop("versions"), keys: "/pull !failed"},
+		"versions-promote": {at: shop("versions"), keys: "<down>p"},
+		"versions-destroy": {at: shop("versions"), keys: "x"},
+		"version":          {at: of("version", "pr-8", "")},
+		"version-failed":   {at: of("version", "pr-9", "")},
+		"version-env":      {at: of("version", "pr-8", "env"), keys: "v"},
+		"version-bindings": {at: of("version", "pr-8", "bindings")},
+		"version-process":  {at: of("version", "v7", "process")},
+		"logs":             {at: of("logs", "v7", ""), more: func(p *person) { p.send(remote.Batch{state.Lines{Need: logOf, List: logLines()}}) }},
+		"help":             {at: shop("versions"), keys: "?"},
+		"command":          {at: shop("versions"), keys: ":ver"},
+		"offline": {at: shop("versions"), more: func(p *person) {
+			p.send(remote.Batch{state.Link{Err: fmt.Errorf("the service does not answer"), At: now.Add(-20 * time.Second)}})
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := sit(t, tc.at)
+			p.press(tc.keys)
+			if tc.more != nil {
+				tc.more(p)
+			}
+			for _, size := range [][2]int{{80, 24}, {120, 40}, {200, 60}} {
+				p.size(size[0], size[1])
+				view := p.m.View()
+				lines := strings.Split(view, "\n")
+				for i, l := range lines {
+					if ui.Width(l) > size[0] {
+						t.Errorf("%v: line %d is %d wide: %s", size, i, ui.Width(l), l)
+					}
+					lines[i] = strings.TrimRight(l, " ")
+				}
+				if len(lines) != size[1] {
+					t.Errorf("%v: %d lines", size, len(lines))
+				}
+				if strings.ContainsAny(view, "\x1b\x07") {
+					t.Errorf("%v: a text of the server reaches the terminal unchanged", size)
+				}
+				svctest.Golden(t, fmt.Sprintf("testdata/%s-%dx%d.golden", name, size[0], size[1]), strings.Join(lines, "\n")+"\n")
+			}
+		})
+	}
+}

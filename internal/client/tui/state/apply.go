@@ -1,0 +1,101 @@
+package state
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Apply takes an event: it changes the fields that the event has, and returns the
+// records to read again for the rest.
+func (s *State) Apply(e api.Event) []Need {
+	s.Events = append(s.Events, e)
+	if extra := len(s.Events) - maxEvents; extra > maxEvents/4 { // not at every event
+		s.Events = slices.Clone(s.Events[extra:])
+	}
+	group, _, _ := strings.Cut(e.Type, ".")
+	switch group {
+	case "queue":
+		if e.Data.Depth != nil {
+			s.Queue = *e.Data.Depth
+		}
+		return nil
+	case "project":
+		return s.applyProject(e)
+	case "version":
+		return s.applyVersion(e)
+	case "promotion":
+		s.Expire(Need{Kind: Promotions, Project: e.ProjectID})
+		return nil
+	case "runtime":
+		return s.known(e, func(v *api.Version) {
+			if v.Runtime != nil {
+				now := *v.Runtime
+				now.State, now.Restarts, now.LastError = api.RuntimeState(e.Data.Status), e.Data.Restarts, e.Data.Error
+				v.Runtime = &now
+			}
+		})
+	case "health", "gc":
+		s.Expire(Need{Kind: Health})
+	}
+	return nil
+}
+
+func (s *State) applyProject(e api.Event) []Need {
+	if e.Type == "project.production" {
+		s.Expire(Need{Kind: Promotions, Project: e.ProjectID})
+		if p, ok := s.FindProject(e.ProjectID); ok {
+			p.ProdVersionID = e.VersionID
+			s.putProject(p)
+		}
+		n := Need{Kind: Versions, Project: e.ProjectID}
+		if list, ok, _ := Get[[]api.Version](s, n); ok {
+			for i := range list {
+				list[i].IsProduction = list[i].ID == e.VersionID
+			}
+		}
+	}
+	if !s.Has(Need{Kind: Projects}) {
+		return nil
+	}
+	return []Need{{Kind: Project, Project: e.ProjectID}}
+}
+
+func (s *State) applyVersion(e api.Event) []Need {
+	return s.known(e, func(v *api.Version) {
+		switch e.Type {
+		case "version.pinned", "version.unpinned":
+			v.Pinned = e.Type == "version.pinned"
+		case "version.step", "version.warning":
+		default:
+			if e.Data.Status != "" {
+				v.Status = api.VersionStatus(e.Data.Status)
+			}
+			if e.Data.Error != "" {
+				v.Error = e.Data.Error
+			}
+		}
+	})
+}
+
+// known changes the version of an event if it is shown somewhere, and returns the need
+// to read it again.
+func (s *State) known(e api.Event, change func(*api.Version)) []Need {
+	need := Need{Kind: Version, Project: e.ProjectID, Version: e.VersionID}
+	list, listed, _ := Get[[]api.Version](s, Need{Kind: Versions, Project: e.ProjectID})
+	one, single, _ := Get[api.Version](s, need)
+	if !listed && !single {
+		return nil
+	}
+	if single {
+		change(&one)
+		s.entries[need].value = one
+	}
+	if i := slices.IndexFunc(list, func(v api.Version) bool { return v.ID == e.VersionID }); i >= 0 {
+		v := list[i]
+		change(&v)
+		s.putVersion(v)
+	}
+	return []Need{need}
+}

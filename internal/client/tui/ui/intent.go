@@ -1,0 +1,81 @@
+package ui
+
+import (
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+)
+
+// Place is a screen and what it shows.
+type Place struct {
+	Screen           string // its name, which is also its command
+	Project, Version string
+	Arg              string // depends on the screen, for example a tab
+}
+
+// Screen is one screen. Its methods do no I/O: Update changes the screen only, and
+// returns what it wants; View depends on the screen, the state and the page only.
+type Screen interface {
+	// Needs returns the answers that the screen shows, to be loaded and kept.
+	Needs() []state.Need
+	// Update takes a key. What it returns is nil, or an intent.
+	Update(k tea.KeyMsg, s *state.State) Intent
+	View(s *state.State, p Page) string
+	// Keys returns the screen's own keys, the most important ones first.
+	Keys() []key.Binding
+}
+
+// Filtered is a screen with a filter.
+type Filtered interface {
+	Filter() string
+	SetFilter(text string)
+}
+
+// Clicked is a screen that takes clicks and the wheel: y is a line of its page.
+type Clicked interface {
+	Click(y int, s *state.State)
+	Wheel(delta int, s *state.State)
+}
+
+// Intent is something that a screen wants: a Go, an Ask, a Do, a Copy, a Browse or a
+// Note.
+type Intent any
+
+// Go opens a place.
+type Go struct{ Place Place }
+
+// Ask asks before actions.
+type Ask struct {
+	Title   string
+	Lines   []string // what will happen
+	Type    string   // what has to be typed; "" for a y
+	Actions []state.Action
+}
+
+// Input asks for a text.
+type Input struct {
+	Title, Label string
+	Then         func(text string) Intent
+}
+
+// Do starts actions.
+type Do struct{ Actions []state.Action }
+
+// Copy copies a text to the clipboard of the terminal.
+type Copy struct{ Text string }
+
+// Browse opens an address in the browser.
+type Browse struct{ URL string }
+
+// Note says something in the last line.
+type Note struct{ Text string }
+
+// Key makes a binding.
+func Key(help string, keys ...string) key.Binding {
+	name := keys[0]
+	if name == " " {
+		name = "space"
+	}
+	return key.NewBinding(key.WithKeys(keys...), key.WithHelp(name, help))
+}

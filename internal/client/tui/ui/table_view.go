@@ -1,0 +1,106 @@
+package ui
+
+import (
+	"slices"
+	"strings"
+)
+
+// View draws the head and as many rows as the page has room for. empty is said instead
+// of rows.
+func (t *Table) View(rows []Row, p Page, empty string) string {
+	shown := t.Shown(rows)
+	t.height = max(p.H-1, 1)
+	widths := t.widths(p.W)
+	lines := []string{p.Head.Render(t.head(widths, p.W))}
+	if len(shown) == 0 {
+		if t.filter != "" && len(rows) > 0 {
+			empty = "nothing matches the filter; esc removes it"
+		}
+		return Lines(append(lines, p.Dim.Render("  "+empty)), p.W, p.H)
+	}
+	at := t.position(shown)
+	t.cursor = shown[at].ID
+	t.offset = min(max(t.offset, at-t.height+1), at)
+	t.offset = max(min(t.offset, len(shown)-t.height), 0)
+	for i, r := range shown[t.offset:min(t.offset+t.height, len(shown))] {
+		lines = append(lines, t.row(r, t.offset+i == at, widths, p))
+	}
+	return Lines(lines, p.W, p.H)
+}
+
+// widths returns the width of each column; 0 for those that are dropped.
+func (t *Table) widths(w int) []int {
+	widths := make([]int, len(t.Columns))
+	total := 1
+	for i, c := range t.Columns {
+		widths[i] = c.Width
+		total += c.Width + 1
+	}
+	for total > w {
+		drop := -1
+		for i, c := range t.Columns {
+			if widths[i] > 0 && c.Drop > 0 && (drop < 0 || c.Drop > t.Columns[drop].Drop) {
+				drop = i
+			}
+		}
+		if drop < 0 {
+			break
+		}
+		total -= widths[drop] + 1
+		widths[drop] = 0
+	}
+	if i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Flex }); i >= 0 && widths[i] > 0 && total < w {
+		widths[i] += w - total
+	}
+	return widths
+}
+
+func (t *Table) head(widths []int, w int) string {
+	var b strings.Builder
+	b.WriteString(" ")
+	for i, c := range t.Columns {
+		name := c.Name
+		if t.sort == i+1 {
+			name += map[bool]string{false: "↑", true: "↓"}[t.desc]
+		}
+		b.WriteString(align(name, widths[i], c.Right))
+	}
+	return Fit(b.String(), w)
+}
+
+func (t *Table) row(r Row, cursor bool, widths []int, p Page) string {
+	mark := " "
+	if t.Marks[r.ID] {
+		mark = "▌"
+	}
+	var b strings.Builder
+	b.WriteString(mark)
+	for i, c := range t.Columns {
+		text := align(r.Cells[i].Text, widths[i], c.Right)
+		if !cursor && r.Cells[i].Style != nil {
+			text = r.Cells[i].Style.Render(text)
+		}
+		if widths[i] > 0 {
+			b.WriteString(text)
+		}
+	}
+	if !cursor {
+		return b.String()
+	}
+	line := Fit(b.String(), p.W)
+	if mark == " " {
+		line = ">" + line[1:] // also without colors
+	}
+	return p.Cursor.Render(line)
+}
+
+// align fits a text into a column and its gap.
+func align(s string, w int, right bool) string {
+	switch {
+	case w == 0:
+		return ""
+	case right && Width(s) < w:
+		s = strings.Repeat(" ", w-Width(s)) + s
+	}
+	return Fit(s, w) + " "
+}

@@ -1,0 +1,243 @@
+package tui
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/remote"
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// Update implements tea.Model.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	var cmd tea.Cmd
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.w, m.h = max(msg.Width, 20), max(msg.Height, 6)
+	case tea.KeyMsg:
+		cmd = m.key(msg)
+	case tea.MouseMsg:
+		m.mouse(msg)
+	case tick:
+		m.state.Now = time.Time(msg)
+		cmd = m.again()
+	case remote.Batch:
+		cmd = tea.Batch(m.streamed(msg), m.remote.Next())
+	case state.Loaded:
+		m.loading--
+		m.state.Put(msg)
+	case state.Done:
+		m.done(msg)
+	case flush:
+		m.flush()
+	case copied:
+		m.say("copied: " + msg.text)
+	case failed:
+		m.fail(describe(msg.err))
+	}
+	return m, tea.Batch(cmd, m.load())
+}
+
+// streamed takes messages of the streams.
+func (m *Model) streamed(list remote.Batch) tea.Cmd {
+	begin := len(m.dirty) == 0
+	for _, msg := range list {
+		switch msg := msg.(type) {
+		case state.Events:
+			for _, e := range msg.List {
+				if e.Type == "server.started" {
+					m.state.Reset()
+				}
+				for _, n := range m.state.Apply(e) {
+					m.dirty[n] = true
+				}
+			}
+		case state.Lines:
+			m.state.AddLines(msg)
+		case state.Loaded:
+			m.state.Put(msg)
+		case state.Link:
+			m.link(msg)
+		}
+	}
+	if begin && len(m.dirty) > 0 {
+		return m.after(flushEvery, func(time.Time) tea.Msg { return flush{} })
+	}
+	return nil
+}
+
+// link takes a change of the connection.
+func (m *Model) link(l state.Link) {
+	m.linked = true
+	if !l.Up && m.state.Link.Up || l.Up {
+		m.state.Link = l
+	} else { // still away: since the first failure
+		m.state.Link.Err = l.Err
+		if m.state.Link.At.IsZero() {
+			m.state.Link.At = l.At
+		}
+	}
+	if l.Resync {
+		m.state.Reset()
+	}
+}
+
+// flush has the records that events changed read again: each once, however many events
+// there were, and the list of a project in place of very many.
+func (m *Model) flush() {
+	count := map[string]int{}
+	for n := range m.dirty {
+		if n.Kind == state.Version {
+			count[n.Project]++
+		}
+	}
+	for n := range m.dirty {
+		list := state.Need{Kind: state.Versions, Project: n.Project}
+		if n.Kind == state.Version && count[n.Project] > manyDirty && m.state.Has(list) {
+			n = list
+		}
+		m.state.Expire(n)
+		if !slices.Contains(m.waiting, n) {
+			m.waiting = append(m.waiting, n)
+		}
+	}
+	clear(m.dirty)
+}
+
+// load begins what the screen needs and what changed, as far as requests are free. The
+// first load waits for the stream of events, so that no change falls between the two.
+func (m *Model) load() tea.Cmd {
+	if !m.linked {
+		return nil
+	}
+	var cmds []tea.Cmd
+	begin := func(n state.Need) bool {
+		if m.loading >= maxLoads {
+			return false
+		}
+		if m.state.Begin(n) {
+			m.loading++
+			cmds = append(cmds, m.remote.Load(n))
+		}
+		return true
+	}
+	needs := m.top().screen.Needs()
+	m.follow(needs)
+	for _, n := range needs {
+		if n.Kind != state.Logs {
+			begin(n)
+		}
+	}
+	rest := m.waiting[:0]
+	for _, n := range m.waiting {
+		if !begin(n) {
+			rest = append(rest, n)
+		}
+	}
+	m.waiting = rest
+	return tea.Batch(cmds...)
+}
+
+// follow follows the logs that the screen needs, and no others.
+func (m *Model) follow(needs []state.Need) {
+	for n := range m.followed {
+		if !slices.Contains(needs, n) {
+			m.remote.Unfollow(n)
+			m.state.Forget(n)
+			delete(m.followed, n)
+		}
+	}
+	for _, n := range needs {
+		if n.Kind == state.Logs && !m.followed[n] {
+			m.followed[n] = true
+			m.remote.Follow(n)
+		}
+	}
+}
+
+// done takes the end of an action.
+func (m *Model) done(d state.Done) {
+	delete(m.state.Running, d.Action)
+	if d.Err != nil {
+		m.fail(string(d.Action.Verb) + " " + d.Action.Target() + ": " + describe(d.Err))
+		return
+	}
+	m.say(d.Note)
+}
+
+// describe returns the text of an error with its code, if it has one.
+func describe(err error) string {
+	var e *client.Error
+	if errors.As(err, &e) && e.Problem.Code != "" {
+		return err.Error() + " [" + e.Problem.Code + "]"
+	}
+	return err.Error()
+}
+
+// carry out what a screen or a dialog wants.
+func (m *Model) carry(i ui.Intent) tea.Cmd {
+	switch i := i.(type) {
+	case ui.Go:
+		m.push(i.Place)
+	case ui.Ask:
+		return m.ask(i)
+	case ui.Input:
+		m.dialog = &dialog{title: i.Title, label: i.Label, then: i.Then}
+	case ui.Do:
+		return m.do(i.Actions)
+	case ui.Copy:
+		return m.copy(i.Text)
+	case ui.Browse:
+		m.say("opening " + i.URL)
+		return m.browse(i.URL)
+	case ui.Note:
+		m.say(i.Text)
+	}
+	return nil
+}
+
+func (m *Model) do(actions []state.Action) tea.Cmd {
+	if m.state.ReadOnly {
+		m.fail("read-only: start svcctl ui without --read-only to change something")
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, a := range actions {
+		if m.state.Running[a] {
+			continue
+		}
+		m.state.Running[a] = true
+		m.say(string(a.Verb) + " " + a.Target() + " …")
+		cmds = append(cmds, m.remote.Do(a))
+	}
+	return tea.Batch(cmds...)
+}
+
+// copied and failed are the ends of what the desk does.
+type (
+	copied struct{ text string }
+	failed struct{ err error }
+)
+
+func (m *Model) copy(text string) tea.Cmd {
+	return func() tea.Msg {
+		if err := m.desk.Copy(text); err != nil {
+			return failed{err}
+		}
+		return copied{text}
+	}
+}
+
+func (m *Model) browse(url string) tea.Cmd {
+	return func() tea.Msg {
+		if err := m.desk.Browse(url); err != nil {
+			return failed{err}
+		}
+		return nil
+	}
+}

@@ -1,0 +1,89 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// terminal is a pseudo terminal of the kernel: the side that a terminal program has.
+type terminal struct {
+	t    *testing.T
+	file *os.File
+}
+
+// inTerminal starts a command as the foreground program of a terminal. What it prints
+// goes to out, with plain line ends.
+func inTerminal(t *testing.T, cmd *exec.Cmd, out io.Writer) *terminal {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = master.Close() })
+	tt := &terminal{t, master}
+	number := 0
+	tt.control(func(fd int) error {
+		if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
+			return err
+		}
+		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
+		return err
+	})
+	tt.resize(100, 30)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer slave.Close()
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		buf := make([]byte, 4096)
+		for {
+			n, err := master.Read(buf)
+			_, _ = out.Write([]byte(strings.ReplaceAll(string(buf[:n]), "\r\n", "\n")))
+			if err != nil {
+				return
+			}
+		}
+	}()
+	return tt
+}
+
+func (tt *terminal) control(f func(fd int) error) {
+	tt.t.Helper()
+	raw, err := tt.file.SyscallConn()
+	if err != nil {
+		tt.t.Fatal(err)
+	}
+	if controlErr := raw.Control(func(fd uintptr) { err = f(int(fd)) }); controlErr != nil || err != nil {
+		tt.t.Fatal(controlErr, err)
+	}
+}
+
+// resize gives the terminal another size; its program receives SIGWINCH.
+func (tt *terminal) resize(columns, lines uint16) {
+	tt.t.Helper()
+	tt.control(func(fd int) error {
+		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: lines})
+	})
+}
+
+func (tt *terminal) press(keys string) {
+	tt.t.Helper()
+	if _, err := tt.file.WriteString(keys); err != nil {
+		tt.t.Fatal(err)
+	}
+}
