@@ -3,12 +3,14 @@ package svc
 import "time"
 
 // Event is one invocation of a worker other than a request.
-// Exactly one of Scheduled and Queue is set.
+// Exactly one of Scheduled, Queue and Workflow is set.
 type Event struct {
-	Scheduled *Scheduled  `json:"scheduled,omitempty"`
-	Queue     *QueueBatch `json:"queue,omitempty"`
+	Scheduled *Scheduled   `json:"scheduled,omitempty"`
+	Queue     *QueueBatch  `json:"queue,omitempty"`
+	Workflow  *WorkflowRun `json:"workflow,omitempty"`
 
-	Limit time.Duration `json:"limit,omitempty"` // maximum duration; 0 for 15 minutes, the largest value
+	// Limit is the maximum duration; 0 for 15 minutes, the largest value. A workflow has its own limits.
+	Limit time.Duration `json:"limit,omitempty"`
 
 	// NoRetry, if set, is called when the worker calls controller.noRetry() in a
 	// scheduled run. It must not block.
@@ -22,6 +24,8 @@ func (e Event) Handler() string {
 		return "scheduled"
 	case e.Queue != nil:
 		return "queue"
+	case e.Workflow != nil:
+		return "workflow"
 	}
 	return ""
 }
@@ -30,6 +34,13 @@ func (e Event) Handler() string {
 type Scheduled struct {
 	Cron string    `json:"cron"` // the worker's controller.cron; "" for a run without an expression
 	Time time.Time `json:"time"` // scheduled time, to the millisecond
+}
+
+// WorkflowRun is one run of an instance of a workflow, from its start or from where it rested.
+type WorkflowRun struct {
+	Workflow string `json:"workflow"`
+	Instance string `json:"instance"`
+	Job      string `json:"job"` // JSON, for the workflow's runner in workerd
 }
 
 // QueueBatch is a delivery of messages of one queue.

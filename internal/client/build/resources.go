@@ -27,6 +27,13 @@ func bindings(f *project.File) []bundle.Binding {
 	for _, p := range f.Producers {
 		list = append(list, bundle.Binding{Name: p.Binding, Kind: kinds.QueueProducer, Resource: p.Queue, Config: producerConfig(p)})
 	}
+	for _, w := range f.Workflows {
+		config, err := json.Marshal(kinds.WorkflowConfig{ClassName: w.ClassName})
+		if err != nil { // a string always encodes
+			continue
+		}
+		list = append(list, bundle.Binding{Name: w.Binding, Kind: kinds.Workflow, Resource: w.Name, Config: config})
+	}
 	if f.VersionMetadata != "" {
 		list = append(list, bundle.Binding{Name: f.VersionMetadata, Kind: kinds.VersionMetadata})
 	}

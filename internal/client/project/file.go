@@ -19,6 +19,7 @@ type File struct {
 	KV              []KV
 	Databases       []Database
 	Buckets         []Bucket
+	Workflows       []Workflow
 	Producers       []Producer             // of queues
 	Consumers       []bundle.QueueConsumer // of queues
 	Crons           []string               // triggers.crons
@@ -61,6 +62,13 @@ type ObjectBinding struct {
 	Binding string
 	Class   string
 	Key     string // of the class, see bundle.ObjectClass
+}
+
+// Workflow is one entry of workflows.
+type Workflow struct {
+	Binding   string
+	Name      string // bindings that name the same one share its instances
+	ClassName string // exported by the main module
 }
 
 // Database is one entry of d1_databases.

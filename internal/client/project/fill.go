@@ -39,6 +39,7 @@ func (l *layers) fill(f *File) {
 	l.databases(f)
 	l.buckets(f)
 	l.queues(f)
+	l.workflows(f)
 	l.limits(f)
 	l.triggers(f)
 	if n := l.get("version_metadata"); n != nil && r.is(n, l.path("version_metadata"), kindObject) && !n.empty() {

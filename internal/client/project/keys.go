@@ -59,8 +59,7 @@ var keys = withKinds(map[string]keyRule{
 	"definedEnvironments": {use: silent, topOnly: true}, "targetEnvironment": {use: silent, topOnly: true},
 	"python_modules": {use: silent},
 
-	"assets":    {use: unsupported},
-	"workflows": {use: unsupported, owned: true},
+	"assets": {use: unsupported},
 
 	"migrations": {}, "exports": {use: unsupported},
 	"services": {use: unsupported, owned: true}, "ratelimits": {use: unsupported, owned: true},

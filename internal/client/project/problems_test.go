@@ -21,8 +21,12 @@ func TestProblems(t *testing.T) {
 		code             string
 		want             string
 	}{
-		{"workflow", jsonc, head + `  "workflows": [{"binding": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: workflows is not supported"},
-		{"workflow in toml", toml, headTOML + "\n[[workflows]]\nbinding = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: workflows is not supported"},
+		{"mail", jsonc, head + `  "send_email": [{"name": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: send_email is not supported"},
+		{"mail in toml", toml, headTOML + "\n[[send_email]]\nname = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: send_email is not supported"},
+		{"workflow without class", jsonc, head + `"workflows": [{"binding": "B", "name": "flow", "className": "Flow"}]}`, "config_invalid", `workflows[0] has no "class_name"; did you mean "class_name" by "className"?`},
+		{"workflow of another worker", jsonc, head + `"workflows": [{"binding": "B", "name": "flow", "class_name": "Flow", "script_name": "x"}]}`, "config_unsupported", "workflows[0].script_name is not supported"},
+		{"name of a workflow", jsonc, head + `"workflows": [{"binding": "B", "name": "-a b", "class_name": "Flow"}]}`, "config_invalid", `workflows[0].name is "-a b"`},
+		{"two classes of a workflow", jsonc, head + `"workflows": [{"binding": "A", "name": "f", "class_name": "X"}, {"binding": "B", "name": "f", "class_name": "Y"}]}`, "config_invalid", `workflows[1] gives the workflow "f" the class Y; another entry gives it X`},
 		{"cron", jsonc, head + "\"triggers\": {\"crons\": [\"* * * * *\",\n\"* * * * 0\"]}}", "config_invalid", `wrangler.jsonc:4:1: triggers.crons[1]: cron expression "* * * * 0": the day of week field: 0 is not a day: days are 1 (Sunday)`},
 		{"crons are no list", toml, headTOML + "[triggers]\ncrons = \"* * * * *\"\n", "config_invalid", "triggers.crons is a string and must be"},
 		{"assets", jsonc, head + `"assets": {"directory": "public"}}`, "config_unsupported", ":3:1: assets is"},

@@ -33,6 +33,9 @@ func Types(f *project.File, secrets []string) string {
 	for _, b := range f.Databases {
 		types[b.Binding] = "D1Database"
 	}
+	for _, w := range f.Workflows {
+		types[w.Binding] = "Workflow"
+	}
 	for _, b := range f.Buckets {
 		types[b.Binding] = "R2Bucket"
 	}

@@ -61,6 +61,7 @@ type Site struct {
 	CreatedAt time.Time // of the version
 	Tag       string    // the version's label: its git ref or ""
 	Address   string    // "unix:/path" of the socket that serves Instances
+	Worker    string    // workerd's service that is the worker
 }
 
 // RouteHeader tells Instances apart on that socket: its value is
@@ -83,6 +84,21 @@ type Wiring struct {
 	Binding  workerd.Binding
 	Services []workerd.Service // services of equal name are added once
 	Modules  []workerd.Module  // extensions, for wrapped bindings; those of equal name are added once
+	Events   []workerd.Binding // what the door's shim calls for events of the kind; those of equal name are added once
+}
+
+// Events are the Events of wirings.
+func Events(wirings []Wiring) (events []workerd.Binding) {
+	seen := map[string]bool{}
+	for _, w := range wirings {
+		for _, e := range w.Events {
+			if !seen[e.Name] {
+				events = append(events, e)
+			}
+			seen[e.Name] = true
+		}
+	}
+	return events
 }
 
 // AddTo adds the services and extensions of wirings to c, and returns their bindings.

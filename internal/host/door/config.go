@@ -15,13 +15,14 @@ const Name = "door"
 // shimDate is the compatibility date of the shim.
 const shimDate = "2026-11-01"
 
-// Service is the shim, which calls the default entrypoint of the service worker.
-func Service(worker string) workerd.Service {
+// Service is the shim, which calls the default entrypoint of the service worker, and
+// what others are that events go to.
+func Service(worker string, others ...workerd.Binding) workerd.Service {
 	return workerd.Service{Name: Name, Worker: &workerd.Worker{
 		Modules:            []workerd.Module{{Name: "shim.js", Type: workerd.ESModule, Source: shim}},
 		CompatibilityDate:  shimDate,
 		CompatibilityFlags: []string{"service_binding_extra_handlers"}, // scheduled() and queue() of a binding are events
-		Bindings:           []workerd.Binding{{Name: "WORKER", Service: &workerd.ServiceRef{Name: worker}}},
+		Bindings:           append([]workerd.Binding{{Name: "WORKER", Service: &workerd.ServiceRef{Name: worker}}}, others...),
 	}}
 }
 

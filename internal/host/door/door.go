@@ -15,8 +15,19 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// maxTime is how long an event may run, as on Cloudflare.
-const maxTime = 15 * time.Minute
+// maxTime is how long an event may run, as on Cloudflare. The steps of a workflow have
+// limits of their own; a run takes as long as they do.
+const (
+	maxTime         = 15 * time.Minute
+	maxWorkflowTime = 24 * time.Hour
+)
+
+func limitOf(e svc.Event) time.Duration {
+	if e.Workflow != nil {
+		return maxWorkflowTime
+	}
+	return min(cmp.Or(e.Limit, maxTime), maxTime)
+}
 
 // settleTime is how long the last lines of an event may take to be read.
 const settleTime = time.Second
@@ -70,7 +81,7 @@ func (d *Door) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 		return svc.EventResult{}, err
 	}
 	defer d.leave(r)
-	ctx, cancel := context.WithTimeout(ctx, min(cmp.Or(e.Limit, maxTime), maxTime))
+	ctx, cancel := context.WithTimeout(ctx, limitOf(e))
 	defer cancel()
 	started := time.Now()
 	result, err := d.call(ctx, r, &e)

@@ -76,7 +76,7 @@ func Compose(c Composition) workerd.Config {
 		V8Flags:    c.v8Flags(),
 	}
 	if c.Door {
-		config.Services = append(config.Services, door.Service(workerName))
+		config.Services = append(config.Services, door.Service(workerName, binding.Events(c.Wirings)...))
 		config.Sockets = append(config.Sockets, door.Socket(filepath.Join(c.RunDir, doorSocket)))
 	}
 	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.Wirings)...)

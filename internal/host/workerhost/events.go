@@ -75,6 +75,8 @@ func ending(e svc.Event, r svc.EventResult) *svc.LogLine {
 	switch {
 	case e.Scheduled != nil && e.Scheduled.Cron != "":
 		i.Detail = strconv.Quote(e.Scheduled.Cron)
+	case e.Workflow != nil:
+		i.Detail = fmt.Sprintf("%q instance %q", e.Workflow.Workflow, e.Workflow.Instance)
 	case e.Queue != nil:
 		i.Detail = fmt.Sprintf("%q of %d messages", e.Queue.Queue, len(e.Queue.Messages))
 	}

@@ -12,9 +12,10 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/objects"
 	"github.com/svcctl/svcctl/internal/host/binding/queues"
 	"github.com/svcctl/svcctl/internal/host/binding/versionmeta"
+	"github.com/svcctl/svcctl/internal/host/binding/workflow"
 )
 
 // Kinds gives every kind, in the order they are documented.
 func Kinds() []binding.Kind {
-	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, cron.Kind{}}, queues.Kinds())
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, cron.Kind{}}, queues.Kinds())
 }

@@ -15,6 +15,7 @@ import (
 type Oracle struct {
 	KV        []string
 	Databases []string
+	Workflows map[string]string // classes, by the name in env
 }
 
 // StartOracle runs the module source with workerd's own bindings, on data of
@@ -33,7 +34,11 @@ func StartOracle(t testing.TB, o Oracle, source string) *Worker {
 	for _, name := range o.Databases {
 		databases = append(databases, map[string]string{"binding": name, "database_name": name, "database_id": "db-" + name})
 	}
-	config["kv_namespaces"], config["d1_databases"] = kv, databases
+	workflows := []map[string]string{}
+	for name, class := range o.Workflows {
+		workflows = append(workflows, map[string]string{"binding": name, "name": "flow", "class_name": class})
+	}
+	config["kv_namespaces"], config["d1_databases"], config["workflows"] = kv, databases, workflows
 	text, err := json.Marshal(config)
 	if err != nil {
 		t.Fatal(err)

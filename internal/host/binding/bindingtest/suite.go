@@ -15,6 +15,8 @@ import (
 
 // Suite is what Run needs to know about a kind.
 type Suite struct {
+	// Classes is JavaScript that exports the classes that declarations name; "" for none.
+	Classes string
 	// Good is a declaration named "B", and Other one of other data.
 	Good, Other bundle.Binding
 	// Bad are declarations that Check refuses, by what is wrong with them.
@@ -92,7 +94,7 @@ func (s Suite) worker() string {
 	for name := range s.Refused {
 		fmt.Fprintf(&refused, "%q: async (B) => { %s },\n", name, name)
 	}
-	return fmt.Sprintf(`
+	return s.Classes + fmt.Sprintf(`
 const write = async (B, name, value) => { %s };
 const read = async (B, name) => { %s };
 const shape = async (B) => { %s };

@@ -108,12 +108,13 @@ func Start(t testing.TB, set *binding.Set, source string) *Worker {
 		Services: []workerd.Service{{Name: "user", Worker: user}}, Extensions: entry.Extensions(),
 	}
 	site := binding.Site{
-		Ref: svc.Ref{Project: "p", Version: "v1"}, Tag: "main", Address: "unix:" + socket,
+		Ref: svc.Ref{Project: "p", Version: "v1"}, Tag: "main", Address: "unix:" + socket, Worker: "user",
 		CreatedAt: time.Date(2026, 11, 20, 1, 2, 3, 4e6, time.UTC),
 	}
-	user.Bindings = binding.AddTo(&config, set.Wire(site))
+	wirings := set.Wire(site)
+	user.Bindings = binding.AddTo(&config, wirings)
 	web, events := filepath.Join(dir, "w"), filepath.Join(dir, "d")
-	config.Services = append(config.Services, door.Service("user"))
+	config.Services = append(config.Services, door.Service("user", binding.Events(wirings)...))
 	config.Sockets = []workerd.Socket{
 		{Name: "http", Address: "unix:" + web, Service: workerd.ServiceRef{Name: "user"}},
 		door.Socket(events),

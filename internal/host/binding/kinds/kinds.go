@@ -10,12 +10,18 @@ const (
 	KV              = "kv"
 	Database        = "database"
 	ObjectStore     = "object_store"
+	Workflow        = "workflow"
 	VersionMetadata = "version_metadata"
 	Cron            = "cron"
 	QueueProducer   = "queue_producer"
 	QueueConsumer   = "queue_consumer" // in the API alone: a manifest has its consumers in a field of their own
 	DurableObject   = "durable_object"
 )
+
+// WorkflowConfig is the config of a binding of kind Workflow.
+type WorkflowConfig struct {
+	ClassName string `json:"class_name"` // of the worker's main module
+}
 
 // Kind describes one kind.
 type Kind struct {
@@ -40,6 +46,7 @@ func All() []Kind {
 		{Name: KV, ConfigKey: "kv_namespaces", Seeds: Seeds{Exts: []string{".jsonl"}}},
 		{Name: Database, ConfigKey: "d1_databases", Seeds: Seeds{Exts: []string{".sql", ".sqlite", ".db"}, Below: ".sql"}},
 		{Name: ObjectStore, ConfigKey: "r2_buckets", Seeds: Seeds{Below: "*"}},
+		{Name: Workflow, ConfigKey: "workflows"},
 		{Name: VersionMetadata, ConfigKey: "version_metadata"},
 		{Name: DurableObject, ConfigKey: "durable_objects"},
 		{Name: Cron, ConfigKey: "triggers", Inherited: true},

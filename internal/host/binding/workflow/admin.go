@@ -1,0 +1,5 @@
+package workflow
+
+import "time"
+
+const adminTime = 30 * time.Second
