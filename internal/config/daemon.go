@@ -59,6 +59,7 @@ type Daemon struct {
 	WorkerConfine      svc.Confine
 	WorkerMemoryMB     int // 0 for no limit
 	WorkerMemoryMaxMB  int // 0 for any
+	WorkerSubrequests  int // of one invocation; 0 for no limit
 	VersionDiskMB      int // 0 for no limit
 	WorkerStartTimeout time.Duration
 	WorkerNetwork      svc.NetworkPolicy

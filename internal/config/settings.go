@@ -309,6 +309,10 @@ func workers() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.WorkerMemoryMaxMB, err = memory(v); return err },
 		},
 		{
+			Env: "SVC_WORKER_SUBREQUESTS", Default: "1000", Help: "calls of fetch that one invocation of a worker may make; 0 for no limit",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerSubrequests, err = between(v, 0, 1_000_000); return err },
+		},
+		{
 			Env: "SVC_ALLOW_ROOT", Help: "1: run as root beyond loopback even if the kernel cannot confine workerd",
 			parse: func(d *Daemon, v string) (err error) { d.AllowRoot, err = boolean(v); return err },
 		},

@@ -8,6 +8,8 @@
 // says how): the name of the request that the gateway put into traceparent, or "~" and a
 // number. It is read when a line is printed, so an event without lines does not pay for it.
 //
+// Calls of fetch are counted in the Invocation too (subrequests.js).
+//
 // The worker does not notice the entry module: its exports are those of the main module,
 // its classes are the same objects, and an object with handlers keeps its this. Handlers
 // that are fields of an instance, and handlers of frozen prototypes, run without an

@@ -16,17 +16,25 @@ var (
 	context string
 	//go:embed console.js
 	console string
+	//go:embed subrequests.js
+	subrequests string
 )
 
 // Extensions are the modules that know the Invocation of an event: svc-internal:context, for
 // modules of the platform, and svc:context, the same for the entry module, which stands
 // among the worker's own modules and cannot import the first. svc:console gives lines of
-// the console the id of their invocation.
-func Extensions() []workerd.Module {
+// the console the id of their invocation. svc:subrequests refuses the calls of fetch of an
+// invocation beyond limit; 0 is no limit.
+func Extensions(limit int) []workerd.Module {
+	counted := fmt.Sprintf("const LIMIT = %d;\n%s", limit, subrequests)
+	if limit == 0 {
+		counted = ""
+	}
 	return []workerd.Module{
 		{Name: "svc-internal:context", Type: workerd.ESModule, Source: context},
 		{Name: "svc:context", Type: workerd.ESModule, Source: `export * from "svc-internal:context";`, Public: true},
 		{Name: "svc:console", Type: workerd.ESModule, Source: console, Public: true},
+		{Name: "svc:subrequests", Type: workerd.ESModule, Source: counted, Public: true},
 	}
 }
 
@@ -34,7 +42,7 @@ func Extensions() []workerd.Module {
 func Before(modules []workerd.Module) []workerd.Module {
 	main := "./" + modules[0].Name
 	return slices.Insert(slices.Clone(modules), 0, workerd.Module{
-		Name: name(modules), Type: workerd.ESModule, Source: fmt.Sprintf("import \"svc:console\";\nimport * as worker from %[1]s;\nexport * from %[1]s;\n%[2]s", literal(main), source),
+		Name: name(modules), Type: workerd.ESModule, Source: fmt.Sprintf("import \"svc:console\";\nimport \"svc:subrequests\";\nimport * as worker from %[1]s;\nexport * from %[1]s;\n%[2]s", literal(main), source),
 	})
 }
 

@@ -1,4 +1,4 @@
-// The entry module. The lines above load svc:console, then the worker's main module as worker.
+// The entry module. The lines above load svc:console and svc:subrequests, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
 import { report, watchNoRetry } from "svc:console";
 import { Invocation, current, run } from "svc:context";

@@ -41,7 +41,7 @@ func start(t *testing.T, date string, modules ...workerd.Module) worker {
 			Modules: entry.Before(modules), CompatibilityDate: date, Bindings: bindings,
 		}}},
 		Sockets:    []workerd.Socket{{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}}},
-		Extensions: slices.Concat(entry.Extensions(), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
+		Extensions: slices.Concat(entry.Extensions(3), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
 	}, socket)
 	return worker{func(path string) string {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://worker.test"+path, nil)
@@ -153,5 +153,25 @@ func TestForms(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tc.want)
 			}
 		})
+	}
+}
+
+// An invocation that calls fetch too often is refused, and no other one is: in events, and
+// in work that outlives the response.
+func TestSubrequests(t *testing.T) {
+	t.Parallel()
+	const source = `export default { async fetch(r, env, ctx) {
+  const tried = [];
+  const call = async () => { try { await fetch("http://127.0.0.1:1/"); } catch (e) { tried.push(/^Too many subrequests/.test(e.message)); } };
+  for (let i = 0; i < 2; i++) await call();
+  await new Promise((done) => setTimeout(() => call().then(done), 1));
+  await Promise.all([call(), call()]);
+  return Response.json([tried, typeof fetch, fetch.name, self.fetch === fetch]);
+} }`
+	w := start(t, "2026-11-17", esm("index.js", source))
+	for range 2 {
+		if got, want := w.get("/"), `200 [[false,false,false,true,true],"function","fetch",true]`; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
 	}
 }

@@ -51,8 +51,11 @@ type Composition struct {
 	HeapMB    int
 	MemoryMB  int              // limit of the pair; 0 for none
 	Network   *workerd.Network // outbound
-	Door      bool             // the worker can be sent events
-	Objects   string           // the directory for Durable Objects; "" for none
+	// Subrequests is the limit for one invocation; 0 for none.
+	Subrequests int
+
+	Door    bool   // the worker can be sent events
+	Objects string // the directory for Durable Objects; "" for none
 }
 
 // Compose is the config of a version's workerd. The worker listens for the
@@ -72,7 +75,7 @@ func Compose(c Composition) workerd.Config {
 			{Name: httpName, Address: unix(httpSocket), Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
 			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
 		},
-		Extensions: entry.Extensions(),
+		Extensions: entry.Extensions(c.Subrequests),
 		V8Flags:    c.v8Flags(),
 	}
 	if c.Door {

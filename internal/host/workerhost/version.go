@@ -124,7 +124,7 @@ func (v *version) render() ([]byte, error) {
 	config := Compose(Composition{
 		Objects:  v.objectsDir(),
 		Network:  v.network,
-		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), RunDir: v.spec.Local.RunDir, Door: v.door,
+		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), Subrequests: v.spec.Host.Subrequests, RunDir: v.spec.Local.RunDir, Door: v.door,
 		Wirings: v.resources.Wire(binding.Site{
 			Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
 			Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName,

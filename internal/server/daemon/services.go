@@ -89,7 +89,7 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 		HostCommand: append(append([]string{}, c.Command...), HostCommand), Environ: hostEnv(d.cfg, d.objects.embedded != nil),
 		Workerd: d.workerd, RunDir: d.dirs.runtimes(),
 		Host: svc.HostConfig{
-			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, DiskMB: d.cfg.VersionDiskMB,
+			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, DiskMB: d.cfg.VersionDiskMB,
 			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
 		},
 		Logger: d.logger, Wanted: d.gateway.IsWanted,
