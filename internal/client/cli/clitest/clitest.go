@@ -27,6 +27,7 @@ func Run(t *testing.T) {
 		Setup:         func(env *testscript.Env) error { return setup(env, repository, workerd) },
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"await": await, "exits": exits, "until": until, "interrupt": interrupt, "json": checkJSON, "jsonenv": setFromJSON, "ask": ask, "sqlite": sqlite,
+			"action": action, "gitlab": gitlab,
 		},
 	})
 }

@@ -13,6 +13,8 @@
 //	jsonenv NAME FILE PATH                 put a value of a JSON document into $NAME
 //	ask URL [NAME:VALUE...]                send a GET with these headers through the gateway, whatever the host
 //	                                       resolves to; stdout is the status, the version that answered, the body
+//	action FILE [INPUT=VALUE...]           run the steps of an action.yml of the repository, as a runner of GitHub does
+//	gitlab FILE JOB                        run a job of a template of the repository, as a runner of GitLab does
 //	sqlite FILE SQL                        make a SQLite file
 //
 // A daemon that runs at the end of its script is interrupted.

@@ -70,6 +70,9 @@ func nameOf(record map[string]any) []string {
 		}
 		return []string{id}
 	}
+	if name, ok := record["name"].(string); ok && record["newest_version_id"] != nil { // a preview
+		return []string{fmt.Sprintf("%v/%s", record["project_id"], name)}
+	}
 	for _, key := range []string{"key", "version_id", "name", "context", "file"} {
 		if name, ok := record[key]; ok {
 			return []string{fmt.Sprint(name)}
