@@ -86,17 +86,23 @@ func (j *journal) write(ctx context.Context, fn func(c *raw.Conn) error) error {
 	})
 }
 
-// begin records that a run begins. It returns false for a run that has begun before.
-func (j *journal) begin(ctx context.Context, r *run) (began bool, err error) {
+// begin records that runs begin, in one transaction. It returns those that have not begun
+// before.
+func (j *journal) begin(ctx context.Context, runs []run) (began []*run, err error) {
 	err = j.write(ctx, func(c *raw.Conn) error {
-		// A later run forbids an earlier one, unless the clock was wrong by hours.
-		err := c.Exec(`INSERT INTO cron_last (cron, due) VALUES (?1, ?2) ON CONFLICT (cron) DO UPDATE SET due = excluded.due
-			WHERE due < excluded.due OR due > ?3`, r.cron, r.due.UnixMilli(), r.started.Add(clockError).UnixMilli())
-		if err != nil || c.Changes() == 0 {
-			return err
+		for i := range runs {
+			r := &runs[i]
+			// A later run forbids an earlier one, unless the clock was wrong by hours.
+			err := c.Exec(`INSERT INTO cron_last (cron, due) VALUES (?1, ?2) ON CONFLICT (cron) DO UPDATE SET due = excluded.due
+				WHERE due < excluded.due OR due > ?3`, r.cron, r.due.UnixMilli(), r.started.Add(clockError).UnixMilli())
+			if err == nil && c.Changes() > 0 {
+				began, err = append(began, r), insert(c, r)
+			}
+			if err != nil {
+				return err
+			}
 		}
-		began = true
-		return insert(c, r)
+		return nil
 	})
 	return began, err
 }

@@ -19,16 +19,19 @@ const (
 	maxFailure = 1000
 )
 
-// begin records a run and runs it. A run that cannot be recorded is skipped, because it
+// begin records runs and runs them. Runs that cannot be recorded are skipped, because they
 // might begin twice.
-func (s *schedules) begin(loop, ctx context.Context, w binding.Worker, r run) {
-	began, err := s.journal.begin(loop, &r)
-	switch {
-	case err != nil && loop.Err() == nil:
-		slog.ErrorContext(ctx, "cannot record a cron run; skipping it", "cron", r.cron, "due", r.due, "error", err)
-	case err == nil && began:
+func (s *schedules) begin(loop, ctx context.Context, w binding.Worker, runs []run) {
+	began, err := s.journal.begin(loop, runs)
+	if err != nil {
+		if loop.Err() == nil {
+			slog.ErrorContext(ctx, "cannot record cron runs; skipping them", "runs", len(runs), "due", runs[0].due, "error", err)
+		}
+		return
+	}
+	for _, r := range began {
 		s.mark(r.id, true)
-		s.run(ctx, w, &r)
+		s.work.Go(func() { s.run(ctx, w, r) })
 	}
 }
 

@@ -151,8 +151,8 @@ func (s *schedules) follow(loop, ctx context.Context, w binding.Worker, armed ti
 		if s.clock.sleep(loop, until) != nil {
 			return
 		}
-		for _, r := range t.take(s.clock.now()) {
-			s.work.Go(func() { s.begin(loop, ctx, w, r) })
+		if runs := t.take(s.clock.now()); len(runs) > 0 {
+			s.begin(loop, ctx, w, runs)
 		}
 	}
 }
