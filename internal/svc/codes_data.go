@@ -2,31 +2,33 @@ package svc
 
 // The codes of the data of versions.
 const (
-	CodeBindingNotFound = "binding_not_found"
-	CodeBindingRequired = "binding_required"
-	CodeDatabaseBusy    = "database_busy"
-	CodeInterrupted     = "interrupted"
-	CodeSQLError        = "sql_error"
-	CodeTableNotFound   = "table_not_found"
-	CodeInvalidOrderBy  = "invalid_order_by"
-	CodeInvalidDir      = "invalid_dir"
-	CodeKeyNotFound     = "key_not_found"
-	CodeInvalidKey      = "invalid_key"
-	CodeInvalidMetadata = "invalid_metadata"
-	CodeValueTooLarge   = "value_too_large"
-	CodeObjectNotFound  = "object_not_found"
-	CodeObjectTooLarge  = "object_too_large"
-	CodeDataUnavailable = "data_unavailable"
-	CodeDataInUse       = "data_in_use"
-	CodeDataFenced      = "data_fenced"
-	CodeDataBroken      = "data_broken"
-	CodeDataBehind      = "data_behind"
-	CodeDataUnconfirmed = "data_unconfirmed"
-	CodeDiskFailed      = "disk_failed"
-	CodeVersionDiskFull = "version_disk_full"
-	CodeNotDurable      = "not_durable"
-	CodeBlobNotStored   = "blob_not_stored"
-	CodeTooManyLarge    = "too_many_large_requests"
+	CodeBindingNotFound   = "binding_not_found"
+	CodeBindingRequired   = "binding_required"
+	CodeDatabaseBusy      = "database_busy"
+	CodeInterrupted       = "interrupted"
+	CodeSQLError          = "sql_error"
+	CodeTableNotFound     = "table_not_found"
+	CodeInvalidOrderBy    = "invalid_order_by"
+	CodeInvalidDir        = "invalid_dir"
+	CodeKeyNotFound       = "key_not_found"
+	CodeInvalidKey        = "invalid_key"
+	CodeInvalidMetadata   = "invalid_metadata"
+	CodeValueTooLarge     = "value_too_large"
+	CodeObjectNotFound    = "object_not_found"
+	CodeQueueNotFound     = "queue_not_found"
+	CodeNoDeadLetterQueue = "no_dead_letter_queue"
+	CodeObjectTooLarge    = "object_too_large"
+	CodeDataUnavailable   = "data_unavailable"
+	CodeDataInUse         = "data_in_use"
+	CodeDataFenced        = "data_fenced"
+	CodeDataBroken        = "data_broken"
+	CodeDataBehind        = "data_behind"
+	CodeDataUnconfirmed   = "data_unconfirmed"
+	CodeDiskFailed        = "disk_failed"
+	CodeVersionDiskFull   = "version_disk_full"
+	CodeNotDurable        = "not_durable"
+	CodeBlobNotStored     = "blob_not_stored"
+	CodeTooManyLarge      = "too_many_large_requests"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -44,6 +46,8 @@ var dataCodes = []CodeInfo{
 	{CodeInvalidMetadata, []Kind{BadRequest}, "The metadata is malformed or too large.", "Correct the metadata."},
 	{CodeValueTooLarge, []Kind{TooLarge}, "The value exceeds the size limit.", "Store a smaller value."},
 	{CodeObjectNotFound, []Kind{NotFound}, "The bucket has no such object.", "Check the key of the object."},
+	{CodeQueueNotFound, []Kind{NotFound}, "The version has no such queue.", "Use a queue that the hint lists."},
+	{CodeNoDeadLetterQueue, []Kind{Unprocessable}, "The consumer of the queue has no dead letter queue.", "Name the queue to take dead messages from."},
 	{CodeObjectTooLarge, []Kind{TooLarge}, "The object exceeds the size limit.", "Store a smaller object."},
 	{CodeDataUnavailable, []Kind{Unavailable}, "The data of the version cannot be opened: the object store or the disk fails.", "Read GET /v1/health/deep; the service retries."},
 	{CodeDataInUse, []Kind{Unavailable}, "Another process still reads or holds the version's data.", "Try again in a moment."},

@@ -91,6 +91,51 @@ func (e HealthStatus) Valid() bool {
 	}
 }
 
+// Defines values for MessageState.
+const (
+	MessageStateDelayed  MessageState = "delayed"
+	MessageStateInflight MessageState = "inflight"
+	MessageStateReady    MessageState = "ready"
+)
+
+// Valid indicates whether the value is a known member of the MessageState enum.
+func (e MessageState) Valid() bool {
+	switch e {
+	case MessageStateDelayed:
+		return true
+	case MessageStateInflight:
+		return true
+	case MessageStateReady:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NewMessageContentType.
+const (
+	NewMessageContentTypeBytes NewMessageContentType = "bytes"
+	NewMessageContentTypeJSON  NewMessageContentType = "json"
+	NewMessageContentTypeText  NewMessageContentType = "text"
+	NewMessageContentTypeV8    NewMessageContentType = "v8"
+)
+
+// Valid indicates whether the value is a known member of the NewMessageContentType enum.
+func (e NewMessageContentType) Valid() bool {
+	switch e {
+	case NewMessageContentTypeBytes:
+		return true
+	case NewMessageContentTypeJSON:
+		return true
+	case NewMessageContentTypeText:
+		return true
+	case NewMessageContentTypeV8:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PromotionStatus.
 const (
 	PromotionStatusDone      PromotionStatus = "done"
@@ -315,7 +360,7 @@ type Binding struct {
 	// ForkTXID Cut point in the parent's data; "" unless branched.
 	ForkTXID string `json:"fork_txid"`
 
-	// Kind database, kv, object_store, version_metadata, cron, var; more may come.
+	// Kind database, kv, object_store, queue_producer, queue_consumer, version_metadata, cron, var; more may come.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 
@@ -853,6 +898,40 @@ type LogLines struct {
 	NextCursor string `json:"next_cursor,omitempty,omitzero"`
 }
 
+// Message A message of a queue.
+type Message struct {
+	// Attempts Deliveries that have ended.
+	Attempts int `json:"attempts"`
+
+	// Body The value of type json, the string of type text, and `{"$base64"}` of others.
+	Body json.RawMessage `json:"body"`
+
+	// ContentType json, text, bytes or v8.
+	ContentType string `json:"content_type"`
+
+	// DeadFrom The queue whose consumer did not acknowledge it.
+	DeadFrom *string `json:"dead_from"`
+
+	// DueAt It is not delivered before.
+	DueAt Time `json:"due_at"`
+
+	// ID As the worker sees it.
+	ID        string `json:"id"`
+	SentAt    Time   `json:"sent_at"`
+	SizeBytes int    `json:"size_bytes"`
+
+	// State State of a message: `ready` to be delivered, `delayed` until it is due, or `inflight`, with the worker at the moment.
+	State MessageState `json:"state"`
+}
+
+// MessageList Messages of a queue.
+type MessageList struct {
+	Items []Message `json:"items"`
+}
+
+// MessageState State of a message: `ready` to be delivered, `delayed` until it is due, or `inflight`, with the worker at the moment.
+type MessageState string
+
 // Namespace A key-value namespace behind a binding.
 type Namespace struct {
 	Binding string `json:"binding"`
@@ -868,6 +947,21 @@ type Namespace struct {
 type NamespaceList struct {
 	Items []Namespace `json:"items"`
 }
+
+// NewMessage A message to be sent.
+type NewMessage struct {
+	// Body A value for type json, a string for text, and `{"$base64"}` for bytes and v8.
+	Body json.RawMessage `json:"body"`
+
+	// ContentType How the worker receives the body.
+	ContentType NewMessageContentType `json:"content_type,omitempty,omitzero"`
+
+	// DelaySeconds The message is not delivered before.
+	DelaySeconds int64 `json:"delay_seconds,omitempty,omitzero"`
+}
+
+// NewMessageContentType How the worker receives the body.
+type NewMessageContentType string
 
 // Object An object of a bucket, without its body.
 type Object struct {
@@ -1076,6 +1170,12 @@ type PromotionPage struct {
 // PromotionStatus How a promotion stands; failed means compensated, unchanged that it was production already.
 type PromotionStatus string
 
+// Purged What a purge did.
+type Purged struct {
+	// Purged Messages.
+	Purged int `json:"purged"`
+}
+
 // QueryMeta What a statement did.
 type QueryMeta struct {
 	ChangedDB bool `json:"changed_db"`
@@ -1114,6 +1214,68 @@ type QueryResults struct {
 	Results []QueryResult `json:"results"`
 }
 
+// Queue A queue of a version.
+type Queue struct {
+	// Consumer Null when the worker does not receive its messages.
+	Consumer *QueueConsumer `json:"consumer"`
+
+	// DeadLetterQueue Receives messages after their last delivery.
+	DeadLetterQueue *string `json:"dead_letter_queue"`
+
+	// Delayed Messages to be delivered later.
+	Delayed int64 `json:"delayed"`
+
+	// Inflight Messages that are with the worker.
+	Inflight int64  `json:"inflight"`
+	Name     string `json:"name"`
+
+	// OldestAt When the oldest message was sent; null without messages.
+	OldestAt *Time `json:"oldest_at"`
+
+	// Paused Nothing is delivered.
+	Paused bool `json:"paused"`
+
+	// Producers Bindings of the worker that send to it.
+	Producers []string `json:"producers"`
+
+	// Ready Messages to be delivered now.
+	Ready int64 `json:"ready"`
+
+	// SizeBytes Of all bodies.
+	SizeBytes int64 `json:"size_bytes"`
+}
+
+// QueueConsumer How the worker receives the messages of a queue, and what it did since the version started.
+type QueueConsumer struct {
+	// Acknowledged Messages.
+	Acknowledged int64 `json:"acknowledged"`
+
+	// Dead Messages that moved to the dead letter queue.
+	Dead int64 `json:"dead"`
+
+	// Deliveries Batches by outcome.
+	Deliveries map[string]int64 `json:"deliveries"`
+
+	// Dropped Messages that were deleted after their last delivery.
+	Dropped int64 `json:"dropped"`
+
+	// MaxBatchSize Messages.
+	MaxBatchSize int `json:"max_batch_size"`
+
+	// MaxBatchTimeout Seconds.
+	MaxBatchTimeout int `json:"max_batch_timeout"`
+
+	// MaxConcurrency Batches at the same time.
+	MaxConcurrency int `json:"max_concurrency"`
+	MaxRetries     int `json:"max_retries"`
+
+	// Retried Messages.
+	Retried int64 `json:"retried"`
+
+	// RetryDelay Seconds.
+	RetryDelay int `json:"retry_delay"`
+}
+
 // QueueHealth How full the deploy queue is.
 type QueueHealth struct {
 	// Detail What is wrong.
@@ -1123,6 +1285,26 @@ type QueueHealth struct {
 
 	// Status degraded means that it works in part; the checks say what does not.
 	Status CheckStatus `json:"status"`
+}
+
+// QueueList The queues of a version.
+type QueueList struct {
+	Items []Queue `json:"items"`
+}
+
+// RedriveQueue Body of a redrive; may be left out.
+type RedriveQueue struct {
+	// From Another queue than the dead letter queue of the consumer.
+	From string `json:"from,omitempty,omitzero"`
+
+	// Limit Maximum number of messages to move; all by default.
+	Limit int `json:"limit,omitempty,omitzero"`
+}
+
+// Redriven What a redrive did.
+type Redriven struct {
+	// Moved Messages.
+	Moved int `json:"moved"`
 }
 
 // Route One host of the gateway.
@@ -1216,6 +1398,11 @@ type ScheduledRun struct {
 	// deadline, `canceled` if it was ended with its version, `exited` if the process of the worker ended meanwhile.
 	Outcome       EventOutcome `json:"outcome"`
 	ScheduledTime Time         `json:"scheduled_time"`
+}
+
+// SentMessage A message that was stored.
+type SentMessage struct {
+	ID string `json:"id"`
 }
 
 // SetEnv Body of PUT /projects/{project}/versions/{version}/env.
@@ -1501,6 +1688,9 @@ type PreviewPath = string
 // ProjectPath defines model for ProjectPath.
 type ProjectPath = string
 
+// QueuePath defines model for QueuePath.
+type QueuePath = string
+
 // VersionPath defines model for VersionPath.
 type VersionPath = string
 
@@ -1776,6 +1966,15 @@ type PromoteVersionParams struct {
 	IfMatch *string `json:"If-Match,omitempty"`
 }
 
+// PeekMessagesParams defines parameters for PeekMessages.
+type PeekMessagesParams struct {
+	// Limit Number of messages; above 100 counts as 100.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// State Only messages in this state.
+	State *MessageState `form:"state,omitempty" json:"state,omitempty"`
+}
+
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.
 type CreateProjectJSONRequestBody = CreateProject
 
@@ -1793,6 +1992,12 @@ type SetEnvJSONRequestBody = SetEnv
 
 // PromoteVersionJSONRequestBody defines body for PromoteVersion for application/json ContentType.
 type PromoteVersionJSONRequestBody = PromoteVersion
+
+// SendMessageJSONRequestBody defines body for SendMessage for application/json ContentType.
+type SendMessageJSONRequestBody = NewMessage
+
+// RedriveQueueJSONRequestBody defines body for RedriveQueue for application/json ContentType.
+type RedriveQueueJSONRequestBody = RedriveQueue
 
 // TriggerScheduledJSONRequestBody defines body for TriggerScheduled for application/json ContentType.
 type TriggerScheduledJSONRequestBody = TriggerScheduled

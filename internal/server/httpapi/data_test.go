@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -308,4 +309,52 @@ func TestDataThroughTheSDK(t *testing.T) {
 	if err != nil || len(namespaces) != 1 || namespaces[0].Keys != 8 {
 		t.Errorf("%+v %v", namespaces, err)
 	}
+}
+
+// spec: [C14.10] [C14.11] [C14.12] [C14.13] [C14.14] [C14.15] [C14.16]
+func TestQueues(t *testing.T) {
+	t.Parallel()
+	h := withData(t)
+	set, err := binding.OpenAll(t.Context(), all.Kinds(), &bundle.Manifest{
+		Bindings:       []bundle.Binding{{Name: "JOBS", Kind: "queue_producer", Resource: "jobs"}},
+		QueueConsumers: []bundle.QueueConsumer{{Queue: "jobs", DeadLetterQueue: "dead"}},
+	}, bindingtest.OpenVolumes(t, t.TempDir()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = set.Close() })
+	h.fakes.bindings = set
+	c, err := client.New(h.url, client.Tokens{Admin: adminToken}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := client.Queue{Project: "shop", Version: "v-1", Name: "jobs"}
+	id, err := c.SendMessage(t.Context(), q, api.NewMessage{Body: []byte(`{"a":1}`), DelaySeconds: 60})
+	if err != nil || len(id) != 32 {
+		t.Fatal(id, err)
+	}
+	list, err := c.Queues(t.Context(), "shop", "v-1")
+	if err != nil || len(list) != 2 || list[0].Name != "jobs" || list[0].Delayed != 1 || list[0].Consumer.MaxBatchSize != 10 || *list[0].DeadLetterQueue != "dead" ||
+		list[1].Name != "dead" || list[1].Consumer != nil {
+		t.Errorf("%+v, %v", list, err)
+	}
+	messages, err := c.PeekMessages(t.Context(), q, api.MessageStateDelayed, 5)
+	if err != nil || len(messages) != 1 || messages[0].ID != id || string(messages[0].Body) != `{"a":1}` || !messages[0].DueAt.After(messages[0].SentAt.Time) {
+		t.Errorf("%+v, %v", messages, err)
+	}
+	if paused, err := c.PauseQueue(t.Context(), q); err != nil || !paused.Paused {
+		t.Errorf("%+v, %v", paused, err)
+	}
+	if resumed, err := c.ResumeQueue(t.Context(), q); err != nil || resumed.Paused {
+		t.Errorf("%+v, %v", resumed, err)
+	}
+	if moved, err := c.RedriveQueue(t.Context(), q, api.RedriveQueue{}); err != nil || moved != 0 {
+		t.Errorf("moved %d, %v", moved, err)
+	}
+	if purged, err := c.PurgeQueue(t.Context(), q); err != nil || purged != 1 {
+		t.Errorf("purged %d, %v", purged, err)
+	}
+	h.get("/queues/no").wantProblem(404, "queue_not_found")
+	h.do(request{method: "POST", path: v1 + "/queues/dead/redrive"}).wantProblem(422, "no_dead_letter_queue")
+	h.do(request{method: "POST", path: v1 + "/queues/jobs/messages", body: `{"text":1}`, outside: true}).wantProblem(400, "unknown_field")
 }

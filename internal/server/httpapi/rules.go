@@ -37,6 +37,10 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, query: logParameters}
 	case "GET /v1/events":
 		return rule{role: roleAdmin, query: feedParameters}
+	case "POST " + versionRoute + "/queues/{queue}/messages":
+		return rule{role: roleAdmin, body: object[api.NewMessage]}
+	case "POST " + versionRoute + "/queues/{queue}/redrive":
+		return rule{role: roleAdmin, body: object[api.RedriveQueue], bodyOptional: true}
 	case "POST " + versionRoute + "/database/query":
 		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
 	}
@@ -48,12 +52,8 @@ func ruleOf(pattern string) rule {
 func laterEndpoints() map[string]string {
 	later := map[string]string{}
 	const data = "reading the data of a version"
-	for _, p := range []string{"queues", "workflows"} {
-		later["GET "+versionRoute+"/"+p] = data
-	}
-	for _, p := range []string{versionRoute + "/queues/{rest...}", versionRoute + "/workflows/{rest...}"} {
-		later[p] = data
-	}
+	later["GET "+versionRoute+"/workflows"] = data
+	later[versionRoute+"/workflows/{rest...}"] = data
 	return later
 }
 

@@ -78,8 +78,7 @@ func TestOperationsOfLaterVersions(t *testing.T) {
 	h := start(t)
 	const v = "/v1/projects/shop/versions/v-1"
 	for _, tc := range [][2]string{
-		{"GET", v + "/queues"},
-		{"POST", v + "/queues/q/purge"},
+		{"GET", v + "/workflows"},
 		{"GET", v + "/workflows/w/instances"},
 	} {
 		p := h.do(request{method: tc[0], path: tc[1], outside: true}).wantProblem(501, "not_yet")

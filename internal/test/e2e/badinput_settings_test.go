@@ -96,7 +96,7 @@ func TestUnsupportedBindings(t *testing.T) {
 		config string
 		want   []string
 	}{
-		"queues":   {head + `  "queues": { "producers": [{ "binding": "Q", "queue": "q" }] } }`, []string{"wrangler.jsonc:3:3: queues is not supported", "does not run it"}},
+		"services": {head + `  "services": [{ "binding": "S", "service": "s" }] }`, []string{"wrangler.jsonc:3:3: services is not supported", "does not run it"}},
 		"ai":       {head + `  "ai": { "binding": "AI" } }`, []string{"wrangler.jsonc:3:3: ai is not supported", "Cloudflare's platform"}},
 		"objects":  {head + `  "durable_objects": { "bindings": [{ "name": "ROOM", "class_name": "Room" }] } }`, []string{"wrangler.jsonc:3:3: durable_objects is not supported", "does not run it"}},
 		"two":      {head + "  \"ai\": { \"binding\": \"AI\" },\n  \"vectorize\": [{ \"binding\": \"V\", \"index_name\": \"i\" }] }", []string{"2 problems", "wrangler.jsonc:3:3", "wrangler.jsonc:4:3"}},

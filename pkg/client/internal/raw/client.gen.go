@@ -534,6 +534,82 @@ type ClientInterface interface {
 	// Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
 	PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListQueues List the queues of a version
+	//
+	// Those that the worker sends to or receives from, and those of dead letters.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/queues (the `ListQueues` operationId).
+	ListQueues(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetQueue Get a queue
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/queues/{queue} (the `GetQueue` operationId).
+	GetQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PeekMessages Look at the messages of a queue
+	//
+	// The first ones in the order of delivery. They are not leased, and no attempt is counted.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/queues/{queue}/messages (the `PeekMessages` operationId).
+	PeekMessages(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *PeekMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendMessageWithBody Send a message to a queue
+	//
+	// What a producer of the worker does.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
+	SendMessageWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SendMessage Send a message to a queue
+	//
+	// What a producer of the worker does.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
+	SendMessage(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body SendMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseQueue Pause the delivery of a queue
+	//
+	// Batches under way run to their end. The pause is part of the data: a restart and a child keep it. Messages can be sent meanwhile.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/pause (the `PauseQueue` operationId).
+	PauseQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PurgeQueue Delete the messages of a queue
+	//
+	// Those that are with the worker too; their batches run to their end.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/purge (the `PurgeQueue` operationId).
+	PurgeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RedriveQueueWithBody Deliver the dead messages of a queue again
+	//
+	// Moves messages that came from the queue out of its dead letter queue, oldest first. They have all their deliveries
+	// again. Messages that a consumer of the dead letter queue has at the moment stay there.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
+	RedriveQueueWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// RedriveQueue Deliver the dead messages of a queue again
+	//
+	// Moves messages that came from the queue out of its dead letter queue, oldest first. They have all their deliveries
+	// again. Messages that a consumer of the dead letter queue has at the moment stay there.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
+	RedriveQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body RedriveQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeQueue Resume the delivery of a queue
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/resume (the `ResumeQueue` operationId).
+	ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// TriggerScheduledWithBody Run the scheduled handler of a version once
 	//
 	// Calls `scheduled()` of the worker, whether or not a cron expression of it is due, and answers when the handler and the
@@ -1544,6 +1620,182 @@ func (c *Client) PromoteVersionWithBody(ctx context.Context, project ProjectPath
 // Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
 func (c *Client) PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPromoteVersionRequest(c.Server, project, version, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListQueues List the queues of a version
+//
+// Those that the worker sends to or receives from, and those of dead letters.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/queues (the `ListQueues` operationId).
+func (c *Client) ListQueues(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListQueuesRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetQueue Get a queue
+//
+// Corresponds with GET /projects/{project}/versions/{version}/queues/{queue} (the `GetQueue` operationId).
+func (c *Client) GetQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetQueueRequest(c.Server, project, version, queue)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PeekMessages Look at the messages of a queue
+//
+// The first ones in the order of delivery. They are not leased, and no attempt is counted.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/queues/{queue}/messages (the `PeekMessages` operationId).
+func (c *Client) PeekMessages(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *PeekMessagesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPeekMessagesRequest(c.Server, project, version, queue, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendMessageWithBody Send a message to a queue
+//
+// What a producer of the worker does.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
+func (c *Client) SendMessageWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendMessageRequestWithBody(c.Server, project, version, queue, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SendMessage Send a message to a queue
+//
+// What a producer of the worker does.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
+func (c *Client) SendMessage(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body SendMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendMessageRequest(c.Server, project, version, queue, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseQueue Pause the delivery of a queue
+//
+// Batches under way run to their end. The pause is part of the data: a restart and a child keep it. Messages can be sent meanwhile.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/pause (the `PauseQueue` operationId).
+func (c *Client) PauseQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseQueueRequest(c.Server, project, version, queue)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PurgeQueue Delete the messages of a queue
+//
+// Those that are with the worker too; their batches run to their end.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/purge (the `PurgeQueue` operationId).
+func (c *Client) PurgeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPurgeQueueRequest(c.Server, project, version, queue)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RedriveQueueWithBody Deliver the dead messages of a queue again
+//
+// Moves messages that came from the queue out of its dead letter queue, oldest first. They have all their deliveries
+// again. Messages that a consumer of the dead letter queue has at the moment stay there.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
+func (c *Client) RedriveQueueWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedriveQueueRequestWithBody(c.Server, project, version, queue, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// RedriveQueue Deliver the dead messages of a queue again
+//
+// Moves messages that came from the queue out of its dead letter queue, oldest first. They have all their deliveries
+// again. Messages that a consumer of the dead letter queue has at the moment stay there.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
+func (c *Client) RedriveQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body RedriveQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedriveQueueRequest(c.Server, project, version, queue, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeQueue Resume the delivery of a queue
+//
+// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/resume (the `ResumeQueue` operationId).
+func (c *Client) ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeQueueRequest(c.Server, project, version, queue)
 	if err != nil {
 		return nil, err
 	}
@@ -4583,6 +4835,448 @@ func NewPromoteVersionRequestWithBody(server string, project ProjectPath, versio
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListQueuesRequest constructs an http.Request for the ListQueues method
+func NewListQueuesRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetQueueRequest constructs an http.Request for the GetQueue method
+func NewGetQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPeekMessagesRequest constructs an http.Request for the PeekMessages method
+func NewPeekMessagesRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, params *PeekMessagesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues/%s/messages", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.State != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "state", *params.State, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSendMessageRequest calls the generic SendMessage builder with application/json body
+func NewSendMessageRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, body SendMessageJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSendMessageRequestWithBody(server, project, version, queue, "application/json", bodyReader)
+}
+
+// NewSendMessageRequestWithBody constructs an http.Request for the SendMessage method, with any body, and a specified content type
+func NewSendMessageRequestWithBody(server string, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues/%s/messages", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewPauseQueueRequest constructs an http.Request for the PauseQueue method
+func NewPauseQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues/%s/pause", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPurgeQueueRequest constructs an http.Request for the PurgeQueue method
+func NewPurgeQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues/%s/purge", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewRedriveQueueRequest calls the generic RedriveQueue builder with application/json body
+func NewRedriveQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, body RedriveQueueJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewRedriveQueueRequestWithBody(server, project, version, queue, "application/json", bodyReader)
+}
+
+// NewRedriveQueueRequestWithBody constructs an http.Request for the RedriveQueue method, with any body, and a specified content type
+func NewRedriveQueueRequestWithBody(server string, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues/%s/redrive", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewResumeQueueRequest constructs an http.Request for the ResumeQueue method
+func NewResumeQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "queue", queue, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/queues/%s/resume", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+type queuePeek struct {
+	project, state string
+	limit          int
+}
+
+func newQueuesPeek(k *kit.Kit) *cobra.Command {
+	var o queuePeek
+	cmd := &cobra.Command{
+		Use: "peek [PROJECT/]VERSION QUEUE", Short: "Show messages without receiving them", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return peekQueue(cmd.Context(), k, o, args) },
+	}
+	projectFlag(cmd, &o.project)
+	cmd.Flags().StringVar(&o.state, "state", "", "state of the messages: ready, delayed or inflight (default: all)")
+	cmd.Flags().IntVar(&o.limit, "limit", 20, "maximum number of results, at most 100")
+	return cmd
+}
+
+func peekQueue(ctx context.Context, k *kit.Kit, o queuePeek, args []string) error {
+	c, q, err := openQueue(k, o.project, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	list, err := c.PeekMessages(ctx, q, api.MessageState(o.state), o.limit)
+	if err != nil {
+		return err
+	}
+	return k.Print(list, func() {
+		var rows [][]string
+		for _, m := range list {
+			rows = append(rows, []string{m.ID, string(m.State), m.DueAt.UTC().Format(time.RFC3339), fmt.Sprint(m.Attempts), m.ContentType, text(m.DeadFrom), string(m.Body)})
+		}
+		k.Table([]string{"ID", "STATE", "DUE", "ATTEMPTS", "TYPE", "DEAD FROM", "BODY"}, rows)
+	})
+}
+
+type queueSend struct {
+	project, contentType string
+	delay                int64
+}
+
+func newQueuesSend(k *kit.Kit) *cobra.Command {
+	var o queueSend
+	cmd := &cobra.Command{
+		Use: "send [PROJECT/]VERSION QUEUE BODY", Short: "Send a message", Args: cobra.ExactArgs(3),
+		Example: `  svcctl queues send guestbook/v1 mails '{"to":"ada@example.com"}'`,
+		RunE:    func(cmd *cobra.Command, args []string) error { return sendMessage(cmd.Context(), k, o, args) },
+	}
+	projectFlag(cmd, &o.project)
+	cmd.Flags().StringVar(&o.contentType, "content-type", "json", "type of the body: json, text or bytes")
+	cmd.Flags().Int64Var(&o.delay, "delay", 0, "seconds before the message is delivered")
+	return cmd
+}
+
+func sendMessage(ctx context.Context, k *kit.Kit, o queueSend, args []string) error {
+	m := api.NewMessage{ContentType: api.NewMessageContentType(o.contentType), DelaySeconds: o.delay}
+	var err error
+	switch m.ContentType {
+	case api.NewMessageContentTypeJSON:
+		if m.Body = json.RawMessage(args[2]); !json.Valid(m.Body) {
+			return kit.Usagef("the message is not JSON: quote it, or use --content-type text")
+		}
+	case api.NewMessageContentTypeText:
+		m.Body, err = json.Marshal(args[2])
+	case api.NewMessageContentTypeBytes:
+		m.Body, err = json.Marshal(map[string]string{"$base64": base64.StdEncoding.EncodeToString([]byte(args[2]))})
+	case api.NewMessageContentTypeV8:
+		fallthrough
+	default:
+		return kit.Usagef("unknown content type %q: use json, text or bytes", o.contentType)
+	}
+	if err != nil {
+		return err
+	}
+	c, q, err := openQueue(k, o.project, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	id, err := c.SendMessage(ctx, q, m)
+	if err != nil {
+		return err
+	}
+	return k.Print(api.SentMessage{ID: id}, func() { k.Printf("%s", id) })
+}
+
+type queueRedrive struct {
+	project, from string
+	limit         int
+}
+
+func newQueuesRedrive(k *kit.Kit) *cobra.Command {
+	var o queueRedrive
+	cmd := &cobra.Command{
+		Use: "redrive [PROJECT/]VERSION QUEUE", Short: "Deliver the dead messages of a queue again", Args: cobra.ExactArgs(2),
+		Long: "Moves the messages that came from the queue out of its dead letter queue, oldest first. They have all their deliveries again.",
+		RunE: func(cmd *cobra.Command, args []string) error { return redriveQueue(cmd.Context(), k, o, args) },
+	}
+	projectFlag(cmd, &o.project)
+	cmd.Flags().StringVar(&o.from, "from", "", "queue to take the messages from (default: the dead letter queue)")
+	cmd.Flags().IntVar(&o.limit, "limit", 0, "maximum number of messages (0 = no limit)")
+	return cmd
+}
+
+func redriveQueue(ctx context.Context, k *kit.Kit, o queueRedrive, args []string) error {
+	c, q, err := openQueue(k, o.project, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	moved, err := c.RedriveQueue(ctx, q, api.RedriveQueue{From: o.from, Limit: o.limit})
+	if err != nil {
+		return err
+	}
+	return k.Print(api.Redriven{Moved: moved}, func() { k.Notef("moved %s back to %s", messages(moved), kit.Clean(q.Name)) })
+}
+
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}
+
+func newQueuesPurge(k *kit.Kit) *cobra.Command {
+	var project string
+	var yes bool
+	cmd := &cobra.Command{
+		Use: "purge [PROJECT/]VERSION QUEUE", Short: "Delete the messages of a queue", Args: cobra.ExactArgs(2),
+		Long: "Deletes the messages of a queue, those that are with the worker too. Prompts for the queue's name; use --yes when there is no terminal.",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return purgeQueue(cmd.Context(), k, project, yes, args)
+		},
+	}
+	projectFlag(cmd, &project)
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not prompt")
+	return cmd
+}
+
+func purgeQueue(ctx context.Context, k *kit.Kit, project string, yes bool, args []string) error {
+	c, q, err := openQueue(k, project, args[0], args[1])
+	if err != nil {
+		return err
+	}
+	if !yes {
+		where := strings.TrimPrefix(q.Project+"/"+q.Version, "/")
+		if err := k.Confirm(ctx, fmt.Sprintf("this deletes all messages of %s in %s", q.Name, where), q.Name, "--yes"); err != nil {
+			return err
+		}
+	}
+	purged, err := c.PurgeQueue(ctx, q)
+	if err != nil {
+		return err
+	}
+	return k.Print(api.Purged{Purged: purged}, func() { k.Notef("deleted %s of %s", messages(purged), kit.Clean(q.Name)) })
+}

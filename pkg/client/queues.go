@@ -1,0 +1,87 @@
+package client
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Queues lists the queues of a version: those that its worker sends to or receives
+// from, and those of dead letters.
+//
+// Codes: the data codes.
+func (c *Client) Queues(ctx context.Context, project, version string) ([]api.Queue, error) {
+	resp, err := c.raw.ListQueues(ctx, project, version)
+	list, err := as[api.QueueList](read(resp, err))
+	return list.Items, err
+}
+
+// Queue names a queue of a version.
+type Queue struct {
+	Project, Version string
+	Name             string
+}
+
+// Queue returns a queue.
+//
+// Codes: the data codes, queue_not_found.
+func (c *Client) Queue(ctx context.Context, q Queue) (api.Queue, error) {
+	resp, err := c.raw.GetQueue(ctx, q.Project, q.Version, q.Name)
+	return as[api.Queue](read(resp, err))
+}
+
+// PeekMessages returns the first messages of a queue in the order of delivery. They are
+// not leased. A state of "" stands for all states, a limit of 0 for 20; at most 100
+// messages are returned.
+//
+// Codes: the data codes, queue_not_found.
+func (c *Client) PeekMessages(ctx context.Context, q Queue, state api.MessageState, limit int) ([]api.Message, error) {
+	resp, err := c.raw.PeekMessages(ctx, q.Project, q.Version, q.Name, &api.PeekMessagesParams{State: or(state), Limit: or(limit)})
+	list, err := as[api.MessageList](read(resp, err))
+	return list.Items, err
+}
+
+// SendMessage sends a message as a producer of the worker does, and returns its id.
+//
+// Codes: the data codes, queue_not_found, value_too_large.
+func (c *Client) SendMessage(ctx context.Context, q Queue, m api.NewMessage) (id string, err error) {
+	resp, err := c.raw.SendMessage(ctx, q.Project, q.Version, q.Name, m)
+	sent, err := as[api.SentMessage](read(resp, err))
+	return sent.ID, err
+}
+
+// PauseQueue stops the delivery of messages until ResumeQueue. Batches under way run to
+// their end.
+//
+// Codes: the data codes, queue_not_found.
+func (c *Client) PauseQueue(ctx context.Context, q Queue) (api.Queue, error) {
+	resp, err := c.raw.PauseQueue(ctx, q.Project, q.Version, q.Name)
+	return as[api.Queue](read(resp, err))
+}
+
+// ResumeQueue has the delivery of messages continue.
+//
+// Codes: the data codes, queue_not_found.
+func (c *Client) ResumeQueue(ctx context.Context, q Queue) (api.Queue, error) {
+	resp, err := c.raw.ResumeQueue(ctx, q.Project, q.Version, q.Name)
+	return as[api.Queue](read(resp, err))
+}
+
+// RedriveQueue moves dead messages of a queue back to it, oldest first, and returns how
+// many. The zero options take all of them from the dead letter queue of its consumer.
+//
+// Codes: the data codes, queue_not_found, no_dead_letter_queue.
+func (c *Client) RedriveQueue(ctx context.Context, q Queue, o api.RedriveQueue) (moved int, err error) {
+	resp, err := c.raw.RedriveQueue(ctx, q.Project, q.Version, q.Name, o)
+	done, err := as[api.Redriven](read(resp, err))
+	return done.Moved, err
+}
+
+// PurgeQueue deletes the messages of a queue and returns how many.
+//
+// Codes: the data codes, queue_not_found.
+func (c *Client) PurgeQueue(ctx context.Context, q Queue) (purged int, err error) {
+	resp, err := c.raw.PurgeQueue(ctx, q.Project, q.Version, q.Name)
+	done, err := as[api.Purged](read(resp, err))
+	return done.Purged, err
+}
