@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/data/cowvfs"
+	"github.com/svcctl/svcctl/internal/lib/boot"
 )
 
 // cache is the directory of a version's files:
@@ -45,7 +46,7 @@ func (c cache) open(ctx context.Context) error {
 	if err := c.clearTemp(); err != nil {
 		return fmt.Errorf("delete temporary files: %w", err)
 	}
-	boot, err := bootID()
+	current, err := boot.ID()
 	if err != nil {
 		return fmt.Errorf("read boot id: %w", err)
 	}
@@ -53,7 +54,7 @@ func (c cache) open(ctx context.Context) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read boot id of the cache: %w", err)
 	}
-	if string(mark) == boot {
+	if string(mark) == current {
 		return os.MkdirAll(filepath.Join(c.dir, databasesDir), 0o700)
 	}
 	if err := c.moveToStale(); err != nil {
@@ -62,7 +63,7 @@ func (c cache) open(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Join(c.dir, databasesDir), 0o700); err != nil {
 		return fmt.Errorf("create cache: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(c.dir, bootName), []byte(boot), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(c.dir, bootName), []byte(current), 0o600); err != nil {
 		return fmt.Errorf("write boot id of the cache: %w", err)
 	}
 	return nil

@@ -31,6 +31,7 @@ func (k *Keeper) Follow(ctx context.Context, pause func() (resume func(), err er
 	k.mu.Unlock()
 	ctx, k.stop = context.WithCancel(context.WithoutCancel(ctx))
 	k.stopped = make(chan struct{})
+	k.syncing.Go(k.syncFiles)
 	go k.run(ctx)
 }
 

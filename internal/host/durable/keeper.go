@@ -14,7 +14,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
-	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 )
 
 // Config says what a Keeper keeps.
@@ -35,9 +34,12 @@ type Keeper struct {
 	db         volume.Database
 	background context.Context //nolint:containedctx // of Close
 
-	stop    context.CancelFunc // ends the goroutine; nil before Follow
+	unsynced string // the generation of files that were restored and are not synced; "" for none
+
+	stop    context.CancelFunc // ends the goroutines; nil before Follow
 	stopped chan struct{}
 	wake    chan struct{} // holds a token when a file came or went
+	syncing sync.WaitGroup
 
 	mu      sync.Mutex                        // held while files are read and rows written
 	pause   func() (resume func(), err error) // stops workerd; nil while none runs
@@ -188,24 +190,6 @@ func (k *Keeper) dropMissing(ctx context.Context) error {
 	})
 }
 
-func (k *Keeper) syncEach() error {
-	for _, o := range k.objects {
-		f, err := os.Open(o.path)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(f.Sync(), f.Close()); err != nil {
-			return err
-		}
-	}
-	for _, key := range k.cfg.Keys {
-		if err := atomicfile.SyncDir(filepath.Join(k.cfg.Dir, key)); err != nil {
-			return err
-		}
-	}
-	return atomicfile.SyncDir(k.cfg.Dir)
-}
-
 // closeLimit is how long Close may take to store what workerd wrote last.
 const closeLimit = 10 * time.Second
 
@@ -214,6 +198,7 @@ func (k *Keeper) Close() error {
 	if k.stop != nil {
 		k.stop()
 		<-k.stopped
+		k.syncing.Wait()
 	}
 	ctx, cancel := context.WithTimeout(k.background, closeLimit)
 	defer cancel()

@@ -7,16 +7,17 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
+	"github.com/svcctl/svcctl/internal/lib/boot"
 )
 
 const (
 	generationFile = "generation" // in the directory: its files continue the rows of that generation
 	suffix         = ".sqlite"
 	metadata       = "metadata" // the file of a class with the times of its alarms
-	fewFiles       = 64         // are synced one by one, more of them together
 )
 
 // objectName is what workerd calls the file of an object, or of a facet of one.
@@ -35,18 +36,13 @@ func (k *Keeper) restore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	made := 0
 	for _, r := range rows {
 		if !k.cfg.has(r.class) {
 			continue
 		}
-		made++
 		if err := k.restoreObject(ctx, r); err != nil {
 			return fmt.Errorf("restoring the object %s/%s: %w", r.class, r.name, err)
 		}
-	}
-	if err := k.syncAll(made); err != nil {
-		return err
 	}
 	return k.begin(ctx)
 }
@@ -90,18 +86,43 @@ func (k *Keeper) restoreObject(ctx context.Context, r row) error {
 }
 
 // begin gives the files a generation of their own, in the rows first: files without the
-// generation of the rows are never believed.
+// generation of the rows are never believed. Files that are not synced yet are believed only
+// until the machine goes down.
 func (k *Keeper) begin(ctx context.Context) error {
-	generation := rand.Text()
-	err := k.db.Write(ctx, func(c *raw.Conn) error { return c.Exec(`UPDATE durable_meta SET generation = ?1`, generation) })
+	current, err := boot.ID()
 	if err != nil {
 		return err
 	}
-	return atomicfile.WriteFile(filepath.Join(k.cfg.Dir, generationFile), []byte(generation), 0o600)
+	k.unsynced = rand.Text()
+	err = k.db.Write(ctx, func(c *raw.Conn) error { return c.Exec(`UPDATE durable_meta SET generation = ?1`, k.unsynced) })
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(k.cfg.Dir, generationFile), []byte(k.unsynced+" "+current), 0o600)
+}
+
+// syncFiles syncs what restore made. It may take seconds on a busy disk, so the worker does
+// not wait for it.
+func (k *Keeper) syncFiles() {
+	if k.unsynced == "" {
+		return
+	}
+	err := k.syncAll()
+	if err == nil {
+		err = atomicfile.WriteFile(filepath.Join(k.cfg.Dir, generationFile), []byte(k.unsynced), 0o600)
+	}
+	if err != nil {
+		k.cfg.Logger.Warn("cannot sync the files of durable objects; after a power failure they are made from the object store", "error", err)
+	}
 }
 
 // continues reports whether the files continue the rows of that generation.
 func continues(dir, generation string) bool {
 	text, err := os.ReadFile(filepath.Join(dir, generationFile))
-	return err == nil && generation != "" && string(text) == generation
+	mark, since, unsynced := strings.Cut(string(text), " ")
+	if err != nil || generation == "" || mark != generation {
+		return false
+	}
+	current, err := boot.ID()
+	return !unsynced || err == nil && since == current
 }

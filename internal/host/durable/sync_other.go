@@ -2,5 +2,26 @@
 
 package durable
 
-// syncAll syncs the files that were restored: they are believed after a power failure.
-func (k *Keeper) syncAll(int) error { return k.syncEach() }
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
+)
+
+// syncAll syncs all files.
+func (k *Keeper) syncAll() error {
+	paths, err := filepath.Glob(filepath.Join(k.cfg.Dir, "*", "*"+suffix))
+	for _, path := range paths {
+		f, openErr := os.Open(path)
+		if openErr != nil { // deleted meanwhile
+			continue
+		}
+		err = errors.Join(err, f.Sync(), f.Close())
+	}
+	for _, key := range k.cfg.Keys {
+		err = errors.Join(err, atomicfile.SyncDir(filepath.Join(k.cfg.Dir, key)))
+	}
+	return errors.Join(err, atomicfile.SyncDir(k.cfg.Dir))
+}

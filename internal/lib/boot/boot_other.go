@@ -1,6 +1,6 @@
 //go:build !linux
 
-package dataplane
+package boot
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// bootID identifies the current boot of the machine.
-func bootID() (string, error) {
+// ID identifies the current boot of the machine.
+func ID() (string, error) {
 	at, err := unix.SysctlTimeval("kern.boottime")
 	if err != nil {
 		return "", err

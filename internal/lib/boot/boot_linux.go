@@ -1,12 +1,12 @@
-package dataplane
+package boot
 
 import (
 	"os"
 	"strings"
 )
 
-// bootID identifies the current boot of the machine.
-func bootID() (string, error) {
+// ID identifies the current boot of the machine.
+func ID() (string, error) {
 	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	return strings.TrimSpace(string(id)), err
 }
