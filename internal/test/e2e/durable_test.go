@@ -36,6 +36,11 @@ func TestDurableObjects(t *testing.T) {
 	d.says(v2, "lobby?name=cy", "only here", `{"messages":3}`)
 	d.killRuntime(v1)
 	d.history(v1, "lobby", both)
+	d.kill()
+	if !d.start() {
+		t.Fatal("the daemon does not start")
+	}
+	d.history(v1, "lobby", both)
 
 	d.ok(dir, "versions", "archive", "chat/v2")
 	d.ok(dir, "versions", "wake", "chat/v2")
