@@ -18,6 +18,10 @@ help: ## list the targets
 build: ## build bin/svcctl and bin/svcd
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/svcctl ./cmd/svcd
 
+.PHONY: install
+install: ## install svcctl and svcd to PREFIX/bin, with manual pages and completions (PREFIX=/usr/local, DESTDIR)
+	./scripts/install "$(DESTDIR)$(or $(PREFIX),/usr/local)"
+
 .PHONY: demo
 demo: build ## deploy the guestbook twice, promote and roll back, on free ports
 	go run ./internal/client/demo

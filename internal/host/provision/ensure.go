@@ -28,6 +28,11 @@ const (
 	StageInstalled   Stage = "workerd installed"
 )
 
+// stageUnpinned tells which checksum of the registry is accepted.
+func stageUnpinned(pkg Package) Stage {
+	return Stage("no pinned checksum for this platform: accepting " + pkg.Name + " with the registry's " + pkg.Integrity)
+}
+
 // Options say where to look.
 type Options struct {
 	// Explicit is a path the user set (SVC_WORKERD). When it is not empty
@@ -65,7 +70,7 @@ func Ensure(ctx context.Context, o Options) (string, error) {
 	}
 	if err := in.check(ctx, in.binary); err != nil {
 		return "", svc.Errorf(svc.Unavailable, svc.CodeWorkerdUnusable, "workerd was installed at %s, but it does not run here", in.binary).
-			WithHint("workerd needs a Linux with glibc (not musl); or set SVC_WORKERD to a build that runs").Because(err)
+			WithHint("workerd needs a Linux with glibc (not musl) or macOS 13.5; or set SVC_WORKERD to a build that runs").Because(err)
 	}
 	return in.binary, nil
 }

@@ -94,8 +94,20 @@ func (in *installer) installIn(ctx context.Context, temp, npm string, pkg Packag
 		return err
 	}
 	in.progress(StageVerifying)
+	unpinned := pkg.Integrity == ""
+	if unpinned {
+		if pkg.Integrity, err = in.ofRegistry(ctx, temp, npm, pkg); err != nil {
+			return err
+		}
+	}
 	if err := verify(tarball, pkg); err != nil {
 		return err
+	}
+	if unpinned {
+		err = in.record(pkg)
+	}
+	if err != nil {
+		return in.failed("the checksum cannot be recorded", err)
 	}
 	in.progress(StageExtracting)
 	binary := filepath.Join(temp, "workerd")

@@ -203,6 +203,54 @@ func TestEnsureRefusesAPlatformWithoutAChecksum(t *testing.T) {
 	}
 }
 
+// TestEnsureWithoutAPinnedChecksum: the registry's checksum is checked, shown and kept,
+// and a later install must have the same.
+func TestEnsureWithoutAPinnedChecksum(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	platform := runtime.GOOS + "/" + runtime.GOARCH
+	good := w.options.Release.Packages[platform].Integrity
+	w.options.Release.Packages[platform] = provision.Package{Name: pkgName}
+	var stages []string
+	w.options.Progress = func(s provision.Stage) { stages = append(stages, string(s)) }
+	registry := func(view string) {
+		w.npm(t, `case "$1" in view) `+view+` ;; *) cp "`+w.tarball+`" ./x.tgz ;; esac`)
+	}
+	for name, view := range map[string]string{
+		"workerd_checksum_mismatch": `echo '"` + integrity([]byte("other")) + `"'`,
+		"workerd_install_failed":    `echo '"sha1-abc"'`,
+	} {
+		registry(view)
+		if _, err := provision.Ensure(t.Context(), w.options); svc.CodeOf(err) != name {
+			t.Errorf("%s: %v", view, err)
+		}
+	}
+	registry("exit 1")
+	if _, err := provision.Ensure(t.Context(), w.options); svc.CodeOf(err) != "workerd_install_failed" || len(w.cached(t)) != 0 {
+		t.Errorf("without an answer: %v, %v", err, w.cached(t))
+	}
+	stages = nil
+	registry(`echo '"` + good + `"'`)
+	path, err := provision.Ensure(t.Context(), w.options)
+	if err != nil || !strings.Contains(strings.Join(stages, "\n"), "accepting "+pkgName+" with the registry's "+good) {
+		t.Fatalf("%v: %q", err, stages)
+	}
+	record, err := os.ReadFile(filepath.Join(filepath.Dir(path), "package.json"))
+	if err != nil || !strings.Contains(string(record), good) {
+		t.Errorf("%s %v", record, err)
+	}
+
+	other := pack(t, map[string]string{"package/bin/workerd": script("echo '" + versionLine + "'; exit 0")})
+	write(t, w.tarball, string(other), 0o644)
+	registry(`echo '"` + integrity(other) + `"'`)
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provision.Ensure(t.Context(), w.options); svc.CodeOf(err) != "workerd_checksum_mismatch" || !strings.Contains(err.Error(), "has changed") {
+		t.Errorf("a package that changed: %v", err)
+	}
+}
+
 func TestEnsureReplacesABrokenBinary(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -17,11 +17,12 @@ type Release struct {
 // Package is the npm package of one platform.
 type Package struct {
 	Name      string
-	Integrity string // "sha512-" and the base64 digest of its tarball
+	Integrity string // "sha512-" and the base64 digest of its tarball; "" to take the registry's
 }
 
-// Pinned is the release this program is made for. A platform that is not in it
-// has no digest that we know, and is served by setting SVC_WORKERD alone.
+// Pinned is the release this program is made for. For macOS the program has no digest:
+// that of the registry is checked, recorded and shown. A platform that is not in it is
+// served by setting SVC_WORKERD alone.
 func Pinned() Release {
 	return Release{
 		Version:     workerd.Version,
@@ -35,6 +36,8 @@ func Pinned() Release {
 				Name:      "@cloudflare/workerd-linux-arm64",
 				Integrity: "sha512-gxWngFojq41ULKNKb9rpWYvKotN5hT2I/xot+Bpy31cXzrwcTgtDLSMb2t75sW5BJxH7hihFvikgYb577kB3Zg==",
 			},
+			"darwin/amd64": {Name: "@cloudflare/workerd-darwin-64"},
+			"darwin/arm64": {Name: "@cloudflare/workerd-darwin-arm64"},
 		},
 	}
 }
@@ -45,7 +48,7 @@ func (r Release) pkg() (Package, error) {
 	p, ok := r.Packages[platform]
 	if !ok {
 		return Package{}, svc.Errorf(svc.Unavailable, svc.CodeWorkerdPlatformUnsupported,
-			"workerd %s cannot be installed on %s: its package has no known checksum", r.Version, platform).
+			"workerd %s cannot be installed on %s: there is no package for it", r.Version, platform).
 			WithHint("install workerd %s yourself and set SVC_WORKERD to its path", r.Version)
 	}
 	return p, nil
