@@ -22,6 +22,14 @@ export async function add(env: Env, name: string, message: string): Promise<Entr
   return entry;
 }
 
+/** Deletes the entries that no page shows any more. Running it twice is harmless. */
+export async function trim(env: Env): Promise<number> {
+  const { meta } = await env.DB.prepare("DELETE FROM entries WHERE id NOT IN (SELECT id FROM entries ORDER BY id DESC LIMIT ?)")
+    .bind(env.LIMITS.entries)
+    .run();
+  return meta.changes;
+}
+
 /** What is wrong with an entry a visitor sent; undefined when it can be stored. */
 export function check(env: Env, name: unknown, message: unknown): string | undefined {
   if (typeof name !== "string" || name.trim() === "" || name.length > env.LIMITS.name) {

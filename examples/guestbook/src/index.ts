@@ -1,4 +1,4 @@
-import { add, check, list } from "./entries";
+import { add, check, list, trim } from "./entries";
 import type { Env } from "./env";
 import { page } from "./page";
 
@@ -24,6 +24,11 @@ export default {
       default:
         return new Response("not found\n", { status: 404 });
     }
+  },
+
+  /** Runs every night: "triggers" of the project file. */
+  async scheduled(controller, env): Promise<void> {
+    console.log(`${controller.cron}: deleted ${await trim(env)} entries`);
   },
 } satisfies ExportedHandler<Env>;
 
