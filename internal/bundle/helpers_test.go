@@ -38,6 +38,8 @@ func sample(t testing.TB) (bundle.Manifest, bundle.Tree) {
 		"sourcemaps/index.js.map":          []byte(`{"version":3}`),
 		"migrations/DB/0001_init.sql":      []byte("create table t (a)"),
 		"migrations/DB/sub/0002_index.sql": []byte("create index i on t (a)"),
+		"assets/index.html":                []byte("<h1>hello</h1>"),
+		"assets/img/.logo é.png":           []byte("PNG"),
 	}
 	return bundle.Manifest{
 		Name: "guestbook", Main: "index.js",
@@ -63,6 +65,15 @@ func sample(t testing.TB) (bundle.Manifest, bundle.Tree) {
 			{Path: "migrations/DB/0001_init.sql"}, {Path: "migrations/DB/sub/0002_index.sql"},
 		}}},
 		SourceMaps: []bundle.File{{Path: "sourcemaps/index.js.map"}},
+		Assets: &bundle.Assets{
+			Binding: "ASSETS", HTMLHandling: bundle.HTMLNone, NotFoundHandling: bundle.NotFoundSPA,
+			RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "!/api/docs/*"}},
+			Redirects:      []bundle.Redirect{{From: "/old/*", To: "/new/:splat", Status: 301}},
+			Headers: []bundle.HeaderRule{
+				{Path: "https://x.example/*", Set: []bundle.Header{{Name: "X-A", Value: "b"}}, Unset: []string{"ETag"}},
+			},
+			Files: []bundle.File{{Path: "assets/img/.logo é.png"}, {Path: "assets/index.html"}},
+		},
 	}, files
 }
 

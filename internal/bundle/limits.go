@@ -7,7 +7,7 @@ type Limits struct {
 	Modules int64 // bytes of all modules together
 	Asset   int64 // bytes of one asset
 	Total   int64 // bytes of all files together, unpacked
-	Files   int   // entries
+	Files   int   // assets, and as many other entries
 }
 
 // The default limits. spec: [D42]; they are close to what Cloudflare accepts.
@@ -37,5 +37,5 @@ func (l Limits) orDefault() Limits {
 // stream is the limit for the tar itself: the files, and for each entry its headers
 // and padding.
 func (l Limits) stream() int64 {
-	return l.Total + int64(l.Files)*2048 + 2*maxTail
+	return l.Total + 2*int64(l.Files)*2048 + 2*maxTail
 }

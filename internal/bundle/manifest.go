@@ -15,7 +15,7 @@ const (
 type Manifest struct {
 	SchemaVersion      int            `json:"schema_version"`
 	Name               string         `json:"name,omitempty"`       // the worker's own name, for people
-	Main               string         `json:"main"`                 // name of the entry module
+	Main               string         `json:"main,omitempty"`       // name of the entry module; "" for assets alone
 	Modules            []Module       `json:"modules"`              // files under modules/
 	CompatibilityDate  string         `json:"compatibility_date"`   // YYYY-MM-DD
 	CompatibilityFlags []string       `json:"compatibility_flags"`  // never experimental ones
@@ -29,6 +29,7 @@ type Manifest struct {
 
 	QueueConsumers []QueueConsumer `json:"queue_consumers,omitempty"` // one for each queue at most; since format 2
 	ObjectClasses  []ObjectClass   `json:"object_classes,omitempty"`  // of Durable Objects; since format 2
+	Assets         *Assets         `json:"assets,omitempty"`          // nil for a worker without; since format 2
 }
 
 // RuntimeLimits are limits that a worker sets for itself. The operator bounds them.

@@ -48,7 +48,7 @@ func Pack(w io.Writer, m Manifest, files fs.FS) (Packed, error) {
 
 // measure returns a copy of m with the hash and size of every file.
 func measure(m Manifest, files fs.FS) (Manifest, error) {
-	m.Modules = slices.Clone(m.Modules)
+	m.Modules = append([]Module{}, m.Modules...) // [], never null
 	m.Migrations = slices.Clone(m.Migrations)
 	m.Seeds = slices.Clone(m.Seeds)
 	m.CompatibilityFlags = append([]string{}, m.CompatibilityFlags...) // [], never null
@@ -78,6 +78,11 @@ func measure(m Manifest, files fs.FS) (Manifest, error) {
 	}
 	if len(m.SourceMaps) > 0 {
 		m.SourceMaps = addAll(m.SourceMaps)
+	}
+	if m.Assets != nil {
+		assets := *m.Assets
+		assets.Files = addAll(assets.Files)
+		m.Assets = &assets
 	}
 	return m, errors.Join(errs...)
 }

@@ -34,7 +34,8 @@ type unpacker struct {
 	limits  Limits
 	create  create
 	seen    map[string]File
-	entries int
+	entries int // assets not counted
+	assets  int
 	modules int64 // bytes so far
 	total   int64
 
@@ -74,10 +75,6 @@ func (u *unpacker) entriesOf(tr *tar.Reader) error {
 }
 
 func (u *unpacker) entry(header *tar.Header, body io.Reader) error {
-	u.entries++
-	if u.entries > u.limits.Files {
-		return tooLarge("the bundle has more than %d files", u.limits.Files)
-	}
 	isDir := header.Typeflag == tar.TypeDir
 	// `tar -C dir .` prefixes every name with "./".
 	name := strings.TrimPrefix(header.Name, "./")
@@ -85,6 +82,9 @@ func (u *unpacker) entry(header *tar.Header, body io.Reader) error {
 		if name = strings.TrimSuffix(name, "/"); name == "" || name == "." {
 			return nil
 		}
+	}
+	if err := u.count(name); err != nil {
+		return err
 	}
 	if why := badPath(name); why != "" {
 		return refuse(svc.CodeBundlePath, "the path %q in the bundle %s", header.Name, why)
@@ -96,6 +96,19 @@ func (u *unpacker) entry(header *tar.Header, body io.Reader) error {
 		return refuse(svc.CodeBundlePath, "%q in the bundle is %s; only plain files are allowed", name, kindOf(header.Typeflag))
 	}
 	return u.file(name, header.Size, body)
+}
+
+// count counts an entry. Assets are counted by themselves, so that the limit is that of
+// a site.
+func (u *unpacker) count(name string) error {
+	n, what := &u.entries, "files"
+	if strings.HasPrefix(name, assetsDir) {
+		n, what = &u.assets, "assets"
+	}
+	if *n++; *n > u.limits.Files {
+		return tooLarge("%q exceeds the limit: the bundle has more than %d %s", name, u.limits.Files, what)
+	}
+	return nil
 }
 
 func kindOf(flag byte) string {

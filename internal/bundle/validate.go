@@ -13,7 +13,10 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const maxNameBytes = 128
+const (
+	maxNameBytes = 128
+	maxRuleBytes = 8192 // of a text in a rule of the assets
+)
 
 //nolint:gochecknoglobals // constant tables
 var (
@@ -21,7 +24,9 @@ var (
 	kindPattern  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
 	namePattern  = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,127}$`)
 	tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
-	hashPattern  = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	// headerPattern is a token of RFC 9110.
+	headerPattern = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
+	hashPattern   = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 	moduleTypes   = []ModuleType{ESModule, CommonJS, Text, Data, Wasm, JSON, Script}
 	reservedNames = []string{svc.EnvProjectID, svc.EnvVersionID}
@@ -47,6 +52,7 @@ func (m Manifest) Validate() error {
 	p.sourceMaps(m)
 	p.queues(m)
 	p.objectClasses(m)
+	p.assets(m)
 	p.paths(m)
 	p.crons(m)
 	if l := m.Limits; l != nil && l.MemoryMB != 0 && l.MemoryMB < MinMemoryMB {
@@ -62,7 +68,7 @@ func (p *problems) add(pointer, code, format string, args ...any) {
 }
 
 func (p *problems) modules(m Manifest) {
-	if len(m.Modules) == 0 {
+	if len(m.Modules) == 0 && m.hasWorker() {
 		p.add("/modules", svc.CodeManifestInvalid, "want at least one module")
 	}
 	for i, mod := range m.Modules {
@@ -81,6 +87,7 @@ func (p *problems) modules(m Manifest) {
 func (p *problems) main(m Manifest) {
 	i := slices.IndexFunc(m.Modules, func(mod Module) bool { return mod.Name == m.Main })
 	switch {
+	case !m.hasWorker():
 	case m.Main == "":
 		p.add("/main", svc.CodeManifestInvalid, "the name of the entry module is missing")
 	case len(m.Modules) == 0: // reported by modules

@@ -17,6 +17,11 @@ func badText(s string) bool {
 	return len(s) > maxNameBytes || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl)
 }
 
+// badLine reports whether a text of a rule cannot be a part of a header.
+func badLine(s string) bool {
+	return len(s) > maxRuleBytes || !utf8.ValidString(s) || strings.ContainsFunc(s, unicode.IsControl)
+}
+
 func (p *problems) migrations(m Manifest) {
 	seen := map[string]bool{}
 	for i, mig := range m.Migrations {
@@ -139,6 +144,11 @@ func (m Manifest) files() []listed {
 	}
 	for i, f := range m.SourceMaps {
 		all = append(all, listed{f, "/source_maps/" + strconv.Itoa(i) + "/path"})
+	}
+	if m.Assets != nil {
+		for i, f := range m.Assets.Files {
+			all = append(all, listed{f, "/assets/files/" + strconv.Itoa(i) + "/path"})
+		}
 	}
 	return all
 }

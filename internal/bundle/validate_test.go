@@ -3,9 +3,12 @@ package bundle_test
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -42,7 +45,7 @@ func invalid() []invalidCase {
 				m.Crons = append(m.Crons, strconv.Itoa(i%60)+" "+strconv.Itoa(i/60)+" * * *")
 			}
 		}},
-		{"crons of format 1", "/crons", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Crons = 1, []string{"* * * * *"} }},
+		{"crons of format 1", "/crons", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Crons, m.Assets = 1, []string{"* * * * *"}, nil }},
 		{"no modules", "/modules", bad, false, func(m *bundle.Manifest) { m.Modules, m.SourceMaps = []bundle.Module{}, nil }},
 		{"unknown type", "/modules/1/type", "module_type_unknown", false, func(m *bundle.Manifest) { m.Modules[1].Type = "python" }},
 		{"no main", "/main", bad, false, func(m *bundle.Manifest) { m.Main = "" }},
@@ -104,12 +107,71 @@ func invalid() []invalidCase {
 		{"its own dead letters", "/queue_consumers/0/dead_letter_queue", bad, true, consumer(bundle.QueueConsumer{Queue: "a", DeadLetterQueue: "a"})},
 		{"empty batch", "/queue_consumers/0/max_batch_size", bad, false, consumer(bundle.QueueConsumer{Queue: "a", MaxBatchSize: new(0)})},
 		{"long retry delay", "/queue_consumers/0/retry_delay", bad, false, consumer(bundle.QueueConsumer{Queue: "a", RetryDelay: new(86401)})},
+		{"assets in format 1", "/assets", bad, true, func(m *bundle.Manifest) { m.SchemaVersion = 1 }},
+		{"html handling", "/assets/html_handling", bad, false, func(m *bundle.Manifest) { m.Assets.HTMLHandling = "auto" }},
+		{"not found handling", "/assets/not_found_handling", bad, false, func(m *bundle.Manifest) { m.Assets.NotFoundHandling = "spa" }},
+		{"assets bound as a variable", "/assets/binding", bad, true, func(m *bundle.Manifest) { m.Assets.Binding = "GREETING" }},
+		{"assets bound twice", "/assets/binding", bad, true, func(m *bundle.Manifest) { m.Assets.Binding = "DB" }},
+		{"assets bound to the platform", "/assets/binding", bad, false, func(m *bundle.Manifest) { m.Assets.Binding = "VERSION_ID" }},
+		{"assets bound without worker", "/assets/binding", bad, true, func(m *bundle.Manifest) { withoutWorker(m); m.Assets.RunWorkerFirst = bundle.WorkerFirst{} }},
+		{"no worker first", "/assets/run_worker_first", bad, true, func(m *bundle.Manifest) { withoutWorker(m); m.Assets.Binding = "" }},
+		{"pattern without slash", "/assets/run_worker_first/0", bad, false, func(m *bundle.Manifest) { m.Assets.RunWorkerFirst.Patterns[0] = "api/*" }},
+		{"redirect from a word", "/assets/redirects/0/from", bad, false, func(m *bundle.Manifest) { m.Assets.Redirects[0].From = "old" }},
+		{"redirect to nothing", "/assets/redirects/0/to", bad, false, func(m *bundle.Manifest) { m.Assets.Redirects[0].To = "" }},
+		{"rewrite to a host", "/assets/redirects/0/to", bad, true, func(m *bundle.Manifest) {
+			m.Assets.Redirects[0] = bundle.Redirect{From: "/a", To: "https://x.example/", Status: 200}
+		}},
+		{"redirect status", "/assets/redirects/0/status", bad, false, func(m *bundle.Manifest) { m.Assets.Redirects[0].Status = 304 }},
+		{"header path", "/assets/headers/0/path", bad, false, func(m *bundle.Manifest) { m.Assets.Headers[0].Path = "http://x.example/" }},
+		{"header name", "/assets/headers/0", bad, false, func(m *bundle.Manifest) { m.Assets.Headers[0].Set[0].Name = "X A" }},
+		{"header value", "/assets/headers/0/set", bad, false, func(m *bundle.Manifest) { m.Assets.Headers[0].Set[0].Value = "a\r\nb: c" }},
+		{"asset elsewhere", "/assets/files/0/path", bad, false, func(m *bundle.Manifest) { m.Assets.Files[0].Path = "modules/x.png" }},
 		{"map of nothing", "/source_maps/0/path", bad, true, func(m *bundle.Manifest) { m.SourceMaps[0].Path = "sourcemaps/x.js.map" }},
 	}
 }
 
 func consumer(list ...bundle.QueueConsumer) func(*bundle.Manifest) {
 	return func(m *bundle.Manifest) { m.QueueConsumers = list }
+}
+
+// withoutWorker leaves the assets alone.
+func withoutWorker(m *bundle.Manifest) {
+	m.Main, m.Modules, m.SourceMaps = "", []bundle.Module{}, nil
+}
+
+// Assets need no worker.
+func TestAssetsAlone(t *testing.T) {
+	t.Parallel()
+	m, files := sample(t)
+	withoutWorker(&m)
+	m.Assets = &bundle.Assets{Files: []bundle.File{{Path: "assets/index.html"}}}
+	packed, err := bundle.Pack(io.Discard, m, files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := packed.Manifest.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := bundle.Decode(text)
+	if err != nil || again.Main != "" || !again.Assets.RunWorkerFirst.IsZero() {
+		t.Errorf("got %+v, %v", again, err)
+	}
+}
+
+func TestWorkerFirst(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bundle.WorkerFirst{
+		`true`: {All: true}, `false`: {}, `["/a"]`: {Patterns: []string{"/a"}}, `[]`: {Patterns: []string{}},
+	} {
+		var got bundle.WorkerFirst
+		if err := json.Unmarshal([]byte(text), &got); err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%s gives %+v, %v", text, got, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(`"all"`), new(bundle.WorkerFirst)); err == nil {
+		t.Error("a text is no value")
+	}
 }
 
 func TestValidate(t *testing.T) {

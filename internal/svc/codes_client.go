@@ -18,6 +18,8 @@ const (
 	CodeSeedInvalid        = "seed_invalid"
 	CodeProjectUnnamed     = "project_unnamed"
 	CodeEntryMissing       = "entry_missing"
+	CodeAssetsMissing      = "assets_missing"
+	CodeAssetsInvalid      = "assets_invalid"
 	CodeBuildFailed        = "build_failed"
 	CodeBuildCommandFailed = "build_command_failed"
 	CodeDevRunning         = "dev_running"
@@ -44,6 +46,8 @@ var clientCodes = []CodeInfo{
 	{CodeSeedInvalid, []Kind{Unprocessable}, "A seed file or its name is invalid.", "Correct the file that the error names."},
 	{CodeProjectUnnamed, []Kind{Unprocessable}, "The project file has no name.", "Add a name, or use --project."},
 	{CodeEntryMissing, []Kind{Unprocessable}, "The entry module that main names does not exist.", "Correct main, or run the build of the project first."},
+	{CodeAssetsMissing, []Kind{Unprocessable}, "The directory of static files does not exist.", "Run the build of the project first, or correct assets.directory."},
+	{CodeAssetsInvalid, []Kind{Unprocessable}, "A file among the static files must not be public.", "Name it in .assetsignore, or move it away."},
 	{CodeBuildFailed, []Kind{Unprocessable}, "The worker does not build.", "Correct the code that the error names."},
 	{CodeBuildCommandFailed, []Kind{Unprocessable}, "The build command of the project failed.", "Read its output."},
 	{CodeVarsInvalid, []Kind{Unprocessable}, "A file of variables is invalid.", "Correct the line that the error names."},

@@ -17,6 +17,7 @@ const (
 	CodeRuntimeUnavailable = "runtime_unavailable"
 	CodeHandlerMissing     = "handler_missing"
 	CodeObjectsNotSync     = "durable_objects_not_sync"
+	CodeAssetUnreadable    = "asset_unreadable"
 	CodeRouteNotFound      = "route_not_found"
 	CodeBadRequest         = "bad_request"
 	CodeHeaderTooLarge     = "header_too_large"
@@ -40,6 +41,7 @@ var runtimeCodes = []CodeInfo{
 	{CodeRuntimeUnavailable, []Kind{Unavailable, Internal}, "The runtime of the version does not answer (HTTP 502 from the gateway).", "Try again; read the log of the version if it continues."},
 	{CodeObjectsNotSync, []Kind{Unprocessable}, "The worker has Durable Objects, whose writes cannot wait for the object store, and the server has SVC_DURABILITY=sync.", "Deploy to a server with SVC_DURABILITY=async."},
 	{CodeHandlerMissing, []Kind{Unprocessable}, "The worker has no handler for the event.", "Export the handler in the default export of the main module."},
+	{CodeAssetUnreadable, []Kind{Internal}, "The file of a static asset cannot be read on the server.", "Deploy the version again, or ask the operator for the log."},
 	{CodeRouteNotFound, []Kind{NotFound}, "No version is served on this host name.", "Check the host name, or promote a version."},
 	{CodeBadRequest, []Kind{BadRequest}, "The gateway cannot parse the request.", "Send valid HTTP/1.1."},
 	{CodeHeaderTooLarge, []Kind{TooLarge}, "The request's header exceeds the limit of the gateway (HTTP 431).", "Send a smaller header."},

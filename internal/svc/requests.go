@@ -24,11 +24,12 @@ type PromoteRequest struct {
 // Upstream is where the gateway sends the requests of a version. If Status does
 // not serve and there is a socket, only the verify probe reaches the version.
 type Upstream struct {
-	Status   Status
-	Starting bool      // the version serves and its runtime is starting: requests wait for it, with a limit
-	Planned  bool      // with Starting: the service restarts the runtime on purpose; requests wait as long as for a promote
-	RetryAt  time.Time // when a crashed runtime is started again, if requests do not wait for it; else zero
-	Endpoint           // zero if no runtime listens
+	Status    Status
+	Starting  bool      // the version serves and its runtime is starting: requests wait for it, with a limit
+	Planned   bool      // with Starting: the service restarts the runtime on purpose; requests wait as long as for a promote
+	RetryAt   time.Time // when a crashed runtime is started again, if requests do not wait for it; else zero
+	Endpoint            // zero if no runtime listens
+	BundleDir string    // where the bundle is unpacked, for its assets; "" while they are not served
 }
 
 // Route is a host name that the gateway routes, and its version [D30].

@@ -32,6 +32,7 @@ type Request struct {
 
 	CompatibilityDate  string   // "" for the project file's
 	CompatibilityFlags []string // empty for the project file's
+	Assets             string   // absolute path of the directory of static files; "" for the project file's
 
 	TempDir string       // for the bundle; "" is the system's
 	Environ []string     // for the build command; nil for this process's own
@@ -59,6 +60,7 @@ func (r *Result) Remove() { _ = os.Remove(r.File) }
 func (req Request) Load() (*project.File, []project.Notice, error) {
 	return project.Load(req.Dir, project.Options{
 		Config: req.Config, Env: req.Env, Previews: req.Previews, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
+		Assets: req.Assets,
 	})
 }
 
@@ -83,16 +85,10 @@ func Bundle(ctx context.Context, req Request) (*Result, error) {
 	if err := req.buildCommand(ctx, file); err != nil {
 		return nil, err
 	}
-	if err := checkEntry(file); err != nil {
+	if err := file.Pages(); err != nil {
 		return nil, err
 	}
-	req.stage("bundling")
-	session := req.Session
-	if session == nil {
-		session = &esbuild.Session{}
-		defer session.Close()
-	}
-	built, err := session.Build(ctx, req.esbuild(file))
+	built, err := req.modules(ctx, file)
 	if err != nil {
 		return nil, err
 	}
@@ -102,6 +98,23 @@ func Bundle(ctx context.Context, req Request) (*Result, error) {
 	}
 	req.stage("packing")
 	return r, r.pack(file, built, req.TempDir)
+}
+
+// modules builds the worker; nothing for assets alone.
+func (req Request) modules(ctx context.Context, file *project.File) (esbuild.Result, error) {
+	if file.Main == "" {
+		return esbuild.Result{}, nil
+	}
+	if err := checkEntry(file); err != nil {
+		return esbuild.Result{}, err
+	}
+	req.stage("bundling")
+	session := req.Session
+	if session == nil {
+		session = &esbuild.Session{}
+		defer session.Close()
+	}
+	return session.Build(ctx, req.esbuild(file))
 }
 
 // setVars puts the variables of the request over those of the project file.
@@ -166,6 +179,9 @@ func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) err
 	}
 	seeds, err := r.seeds(f, &m)
 	if err != nil {
+		return err
+	}
+	if seeds, err = r.assets(f, &m, seeds); err != nil {
 		return err
 	}
 	r.Watch = append(r.Watch, built.Inputs...)

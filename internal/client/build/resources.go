@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/client/assets"
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 )
@@ -107,7 +109,33 @@ func (r *Result) seeds(f *project.File, m *bundle.Manifest) (map[string]string, 
 	return disk, nil
 }
 
-// sources are the files of a bundle: some in memory, and seeds, which may be
+// assets adds the static files, which are read where they lie. disk is where other files
+// lie, by their paths in the bundle.
+func (r *Result) assets(f *project.File, m *bundle.Manifest, disk map[string]string) (map[string]string, error) {
+	a := f.Assets
+	if a == nil {
+		return disk, nil
+	}
+	found, err := assets.Collect(assets.Request{Dir: a.Dir, Project: f.Dir, Ignore: a.Ignore})
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range found.Notices {
+		r.Notices = append(r.Notices, project.Notice{Level: project.Warning, Text: text})
+	}
+	r.Watch = append(r.Watch, a.Dir)
+	m.Assets = &bundle.Assets{
+		Binding: a.Binding, HTMLHandling: a.HTMLHandling, NotFoundHandling: a.NotFoundHandling, RunWorkerFirst: a.WorkerFirst,
+		Redirects: found.Redirects, Headers: found.Headers, Files: found.Files,
+	}
+	if disk == nil {
+		disk = map[string]string{}
+	}
+	maps.Copy(disk, found.Disk)
+	return disk, nil
+}
+
+// sources are the files of a bundle: some in memory; seeds and assets, which may be
 // large, where they lie on disk.
 type sources struct {
 	tree bundle.Tree

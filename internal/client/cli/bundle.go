@@ -27,6 +27,7 @@ type buildOptions struct {
 	date     string
 	compat   []string
 	previews bool // the section previews of the project file holds
+	assets   string
 }
 
 func (o *buildOptions) flags(cmd *cobra.Command) {
@@ -41,6 +42,7 @@ func (o *buildOptions) flagsWithoutName(cmd *cobra.Command) {
 	f.StringVarP(&o.env, "env", "e", "", "environment of the wrangler config")
 	f.StringVar(&o.date, "compatibility-date", "", "compatibility date, instead of the wrangler config's")
 	f.StringArrayVar(&o.compat, "compatibility-flag", nil, "compatibility flag, instead of the wrangler config's; may be repeated")
+	f.StringVar(&o.assets, "assets", "", "directory of static files, instead of the wrangler config's")
 	f.BoolVar(&o.noBundle, "no-bundle", false, "use the entry module without bundling")
 	f.BoolVar(&o.minify, "minify", false, "minify the bundle")
 }
@@ -55,8 +57,14 @@ func (o *buildOptions) request(k *kit.Kit) (build.Request, error) {
 	if config != "" {
 		config = k.Path(config)
 	}
+	assets := o.assets
+	if assets != "" {
+		if assets, err = filepath.Abs(k.Path(assets)); err != nil {
+			return build.Request{}, err
+		}
+	}
 	return build.Request{
-		Dir: dir, Entry: entry, Config: config, Env: o.env, Previews: o.previews, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
+		Dir: dir, Assets: assets, Entry: entry, Config: config, Env: o.env, Previews: o.previews, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
 		CompatibilityDate: o.date, CompatibilityFlags: o.compat, Environ: k.Environ, Output: k.Err,
 	}, nil
 }

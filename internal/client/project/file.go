@@ -11,7 +11,7 @@ type File struct {
 	Env  string // the environment chosen; "" for the top level
 
 	Name               string // "" when the file has none
-	Main               string
+	Main               string // "" for assets alone
 	CompatibilityDate  string
 	CompatibilityFlags []string
 
@@ -28,6 +28,7 @@ type File struct {
 	Objects         []ObjectBinding
 	ObjectClasses   []bundle.ObjectClass
 	Secrets         []Secret
+	Assets          *Assets // nil for none
 
 	Bundling Bundling
 	Build    Build

@@ -22,8 +22,9 @@ func (l *layers) fill(f *File) {
 	if l.env != nil && l.env.get("name") == nil && f.Name != "" {
 		f.Name += "-" + l.name // as wrangler names the worker of an environment
 	}
+	l.assets(f)
 	if f.Main = l.flags.Entry; f.Main == "" {
-		f.Main = l.main(f.Dir)
+		f.Main = l.main(f)
 	}
 	f.CompatibilityDate = firstOf(l.flags.CompatibilityDate, text("compatibility_date"))
 	if l.get("compatibility_date") == nil && l.flags.CompatibilityDate == "" {
@@ -70,21 +71,21 @@ func (l *layers) secrets(f *File) {
 	}
 }
 
-func (l *layers) main(dir string) string {
+// main is the entry module; assets need none.
+func (l *layers) main(f *File) string {
 	n := l.get("main")
+	if n == nil && f.Assets != nil {
+		return ""
+	}
 	if n == nil {
-		hint := ""
-		if assets := l.get("assets"); assets != nil && !assets.empty() {
-			hint = "; projects of assets alone are not supported"
-		}
-		l.r.problem(svc.CodeConfigInvalid, "main", l.top.pos, "main is missing: it names the file of the worker's entry module%s", firstOf(hint, typo(l.top, "main")))
+		l.r.problem(svc.CodeConfigInvalid, "main", l.top.pos, "main is missing: it names the file of the worker's entry module%s", typo(l.top, "main"))
 		return ""
 	}
 	text := l.r.text(n, l.path("main"))
 	if strings.HasSuffix(text, ".py") {
 		l.r.problem(svc.CodeConfigUnsupported, "main", n.pos, "main is Python, which is not supported")
 	}
-	return under(dir, text)
+	return under(f.Dir, text)
 }
 
 // under makes a path of the file absolute; "" stays "".

@@ -59,7 +59,7 @@ var keys = withKinds(map[string]keyRule{
 	"definedEnvironments": {use: silent, topOnly: true}, "targetEnvironment": {use: silent, topOnly: true},
 	"python_modules": {use: silent},
 
-	"assets": {use: unsupported},
+	"assets": {},
 
 	"migrations": {}, "exports": {use: unsupported},
 	"services": {use: unsupported, owned: true}, "ratelimits": {use: unsupported, owned: true},
@@ -84,8 +84,8 @@ var keys = withKinds(map[string]keyRule{
 	"cloudchamber": {use: unsupported, hint: noCloud}, "containers": {use: unsupported, hint: noCloud},
 	"access": {use: unsupported, hint: "requests would arrive without Cloudflare Access's check; put one in front of the gateway"},
 
-	"addresses": {use: unsupported, topOnly: true}, "site": {use: unsupported, topOnly: true},
-	"pages_build_output_dir": {use: unsupported, topOnly: true, hint: "this is a Pages project; a worker has a main module"},
+	"addresses": {use: unsupported, topOnly: true}, "site": {use: unsupported, topOnly: true, hint: "use assets in its place"},
+	"pages_build_output_dir": {topOnly: true},
 	"wasm_modules":           {use: unsupported, topOnly: true, hint: noLegacy},
 	"text_blobs":             {use: unsupported, topOnly: true, hint: noLegacy},
 	"data_blobs":             {use: unsupported, topOnly: true, hint: noLegacy},

@@ -22,6 +22,7 @@ type Options struct {
 	Entry              string
 	CompatibilityDate  string
 	CompatibilityFlags []string
+	Assets             string // absolute path of the directory of static files
 }
 
 // redirectFile is how build tools point at the project file they generated.
@@ -115,7 +116,7 @@ func locate(dir string, opts Options) (*File, []Notice, error) {
 			break
 		}
 	}
-	if opts.Entry != "" {
+	if opts.Entry != "" || opts.Assets != "" {
 		return &File{Dir: start, Root: start}, notices, nil
 	}
 	return nil, nil, svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound,

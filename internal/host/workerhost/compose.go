@@ -82,7 +82,7 @@ func Compose(c Composition) workerd.Config {
 		config.Services = append(config.Services, door.Service(workerName, binding.Events(c.Wirings)...))
 		config.Sockets = append(config.Sockets, door.Socket(filepath.Join(c.RunDir, doorSocket)))
 	}
-	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.Wirings)...)
+	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.withSite(unix(bindingSocket)))...)
 	if c.Objects != "" {
 		worker.ObjectClasses, worker.ObjectStorage = c.objectClasses(), objectsName
 		config.Services = append(config.Services, workerd.Service{Name: objectsName, Disk: &workerd.Disk{Path: c.Objects, Writable: true}})

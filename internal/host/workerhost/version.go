@@ -12,6 +12,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/assets"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/cache"
 	"github.com/svcctl/svcctl/internal/host/workerd"
@@ -35,6 +36,8 @@ type version struct {
 	port      *ownPort         // nil before Serve
 	network   *workerd.Network // set by render
 	door      bool             // the worker can be sent events
+	site      *assets.Site     // nil without assets
+	generated string           // text of the entry module of assets without a worker
 }
 
 // openVersion opens what spec names, or nothing.
@@ -53,6 +56,7 @@ func (v *version) open(ctx context.Context, o Options, lost func(error)) (err er
 	if v.manifest, err = bundle.Load(v.spec.Local.BundleDir); err != nil {
 		return err
 	}
+	v.openSite()
 	if err = workerd.CheckCompat(v.manifest.CompatibilityDate, v.manifest.CompatibilityFlags); err != nil {
 		return err
 	}
@@ -73,7 +77,7 @@ func (v *version) open(ctx context.Context, o Options, lost func(error)) (err er
 	}
 	v.data = newDataServer(ctx, v.resources, o.Logger)
 	responses := cache.New(cache.Config{Dir: filepath.Join(v.spec.Local.DataDir, cacheDir), Bytes: v.spec.Host.CacheBytes, Logger: o.Logger})
-	v.server, err = serveBindings(ctx, filepath.Join(v.spec.Local.RunDir, bindingSocket), responses.Beside(v.resources), o.Logger)
+	v.server, err = serveBindings(ctx, filepath.Join(v.spec.Local.RunDir, bindingSocket), besideSite(v.site, responses.Beside(v.resources)), o.Logger)
 	return err
 }
 
@@ -115,7 +119,7 @@ func (v *version) render() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if v.door = v.resources.CallsWorker(); !v.door {
+	if v.door = v.resources.CallsWorker(); !v.door && v.generated == "" {
 		if v.door, err = v.mentions("scheduled"); err != nil {
 			return nil, err
 		}
@@ -144,6 +148,9 @@ func (v *version) objectsDir() string {
 // mainModule is the text of the entry point with the hook that brings unhandled
 // rejections to the log; "" when the file is not text, which workerd judges.
 func (v *version) mainModule() (string, error) {
+	if v.generated != "" {
+		return v.generated, nil
+	}
 	path := filepath.Join(v.spec.Local.BundleDir, filepath.FromSlash(bundle.ModulePath(v.manifest.Main)))
 	text, err := os.ReadFile(path)
 	if err != nil {

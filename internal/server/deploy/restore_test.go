@@ -52,7 +52,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("production is %q", d.gateway.prod["shop"])
 	}
 	for _, id := range []string{"v1", "v2", "v3"} {
-		if r := d.gateway.routes[ref(id)]; r != (svc.Upstream{Status: svc.StatusReady, Starting: true}) {
+		if r := d.gateway.routes[ref(id)]; r != (svc.Upstream{Status: svc.StatusReady, Starting: true, BundleDir: w.bundle(id)}) {
 			t.Errorf("before it runs, the route of %s is %+v", id, r)
 		}
 	}
@@ -178,11 +178,11 @@ func TestRoutesWhileWaiting(t *testing.T) {
 	}
 	at := time.Now().Add(time.Hour)
 	d.RuntimeChanged(svc.Runtime{Ref: ref("v1"), State: svc.RuntimeBackoff, RetryAt: at})
-	if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusReady, RetryAt: at}) {
+	if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusReady, RetryAt: at, BundleDir: w.bundle("v1")}) {
 		t.Errorf("a long wait: %+v", got)
 	}
 	d.RuntimeChanged(svc.Runtime{Ref: ref("v1"), State: svc.RuntimeBackoff, RetryAt: time.Now()})
-	if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusReady, Starting: true}) {
+	if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusReady, Starting: true, BundleDir: w.bundle("v1")}) {
 		t.Errorf("a short wait: %+v", got)
 	}
 }

@@ -14,6 +14,7 @@ import (
 // reports. Safe for concurrent use.
 type routes struct {
 	gateway Gateway
+	bundle  func(svc.Ref) string // where the bundle of a version is unpacked
 
 	mu    sync.Mutex
 	known map[svc.Ref]*route
@@ -34,7 +35,9 @@ type route struct {
 // longer one they are refused and say when to come back.
 const shortRetry = time.Second
 
-func newRoutes(g Gateway) *routes { return &routes{gateway: g, known: map[svc.Ref]*route{}} }
+func newRoutes(g Gateway, bundle func(svc.Ref) string) *routes {
+	return &routes{gateway: g, bundle: bundle, known: map[svc.Ref]*route{}}
+}
 
 // announce publishes an unknown version; one whose status serves as starting. It
 // keeps a version that is already known.
@@ -188,10 +191,13 @@ func (t *routes) publish(ref svc.Ref) {
 		return
 	}
 	if r.planned && r.status.Serves() {
-		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Starting: true, Planned: true})
+		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Starting: true, Planned: true, BundleDir: t.bundle(ref)})
 		return
 	}
 	u := svc.Upstream{Status: r.status, Endpoint: r.endpoint}
+	if r.status.Serves() || r.endpoint.Socket != "" {
+		u.BundleDir = t.bundle(ref)
+	}
 	if r.status.Serves() && r.endpoint.Socket == "" {
 		if u.Starting = r.coming(); !u.Starting {
 			u.RetryAt = r.retryAt

@@ -178,7 +178,8 @@ func New(deps Deps) (*Service, error) {
 	if deps.Previews == nil {
 		deps.Previews = noPreviews{}
 	}
-	s := &Service{deps: deps, log: deps.Logger, made: time.Now(), routes: newRoutes(deps.Gateway), bundles: newBundles(deps)}
+	bundles := newBundles(deps)
+	s := &Service{deps: deps, log: deps.Logger, made: time.Now(), routes: newRoutes(deps.Gateway, bundles.path), bundles: bundles}
 	if deps.Verify.URL != "" {
 		s.probe = newProbe(deps)
 	}

@@ -99,6 +99,9 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	return d
 }
 
+// bundle is where the bundle of a version is unpacked.
+func (w *world) bundle(id string) string { return filepath.Join(w.cache(), "shop", id) }
+
 func (w *world) cache() string { return filepath.Join(w.root, "cache") }
 
 func ref(version string) svc.Ref { return svc.Ref{Project: "shop", Version: version} }

@@ -23,6 +23,7 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 		v.stats = &stats{tunnels: map[*tunnel]struct{}{}}
 	}
 	v.upstream = upstreamFor(old, state)
+	v.site = siteFor(old, state)
 	g.table.Store(g.table.Load().with(func(t *table) { t.versions[ref] = v }))
 	if old != nil {
 		old.retire(v.upstream)

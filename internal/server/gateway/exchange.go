@@ -27,6 +27,7 @@ func newExchange() *exchange {
 }
 
 func (x *exchange) begin() {
+	x.asset = asset{}
 	x.claim, x.meta = claim{}, meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
 	x.head = x.head[:0]
 	x.reply, x.filled, x.status, x.errCode, x.began = 0, 0, 0, "", false
@@ -55,10 +56,13 @@ func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	c.g.inflight.Add(1)
 	defer c.g.inflight.Add(-1)
 	defer x.claim.release() // at the latest
+	defer x.asset.close()
 	x.inspect(&c.peer)
 	x.upload.begin(&x.req)
 	if err := c.g.forward(&x.request, c, func() error { return c.roundTrip(ctx, x) }); err != nil {
 		keep = c.refuse(ctx, x, err)
+	} else if x.asset.is {
+		keep = c.relayAsset(x)
 	} else {
 		c.explain(ctx, x)
 		keep = c.relay(ctx, x)

@@ -61,8 +61,12 @@ func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
 // refusal makes err the result of x, and returns the error for the client.
 func (g *Gateway) refusal(ctx context.Context, x *request, err error) *svc.Error {
 	e := asAnswer(err)
-	if e.Err != nil && e.Code == svc.CodeRuntimeUnavailable {
-		g.cfg.Logger.WarnContext(ctx, "runtime did not answer", "project", x.claim.ref().Project,
+	if e.Err != nil && (e.Code == svc.CodeRuntimeUnavailable || e.Code == svc.CodeAssetUnreadable) {
+		what := "runtime did not answer"
+		if e.Code == svc.CodeAssetUnreadable {
+			what = "static asset is not readable"
+		}
+		g.cfg.Logger.WarnContext(ctx, what, "project", x.claim.ref().Project,
 			"version", x.claim.ref().Version, "request_id", string(x.meta.id), "error", e.Err)
 	}
 	x.status, x.errCode = statusOf(e), e.Code

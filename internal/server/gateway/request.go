@@ -33,6 +33,7 @@ type request struct {
 
 	compressor *compressor // of the response's body, nil to send it unchanged
 	vary       bool        // the response depends on Accept-Encoding
+	asset      asset       // the response, if it is a static file and not of a runtime
 
 	status  int    // of the response
 	errCode string // of a response of the gateway itself
@@ -46,13 +47,16 @@ type waiter interface {
 }
 
 // forward claims the runtime of x and calls send, with which the engine sends x;
-// send returns when the head of the response is in x.resp. On success the claim
-// is held. Every request of every engine takes this path, so each request claims
+// send returns when the head of the response is in x.resp. A static file needs
+// neither: its head is in x.resp, its body in x.asset. On success the claim is held. Every request of every engine takes this path, so each request claims
 // its runtime before it is sent.
 func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 	for try := 1; ; try++ {
 		if err := g.take(x, w); err != nil {
 			return err
+		}
+		if x.asset.is {
+			return x.openAsset()
 		}
 		err := send()
 		if err == nil {
@@ -103,6 +107,7 @@ func (x *request) observation(took time.Duration) Observation {
 type claim struct {
 	version  *version
 	upstream *upstream // nil if no runtime is claimed
+	counted  bool      // in the stats of the version
 	epoch    *epoch    // of the production host
 	role     svc.Role
 	selector bool // found by a deprecated path selector [D4]
@@ -117,8 +122,11 @@ func (cl *claim) ref() svc.Ref {
 
 // release ends the claim. It may be called again.
 func (cl *claim) release() {
-	if cl.upstream != nil {
+	if cl.counted {
 		cl.version.stats.of(cl.role).inflight.Add(-1)
+		cl.counted = false
+	}
+	if cl.upstream != nil {
 		cl.upstream.release()
 		cl.upstream = nil
 	}

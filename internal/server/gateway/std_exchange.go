@@ -66,6 +66,7 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	defer x.e.inflight.Add(-1)
 	defer func() { x.e.account(ctx, &x.request, &x.c.peer, time.Now()) }()
 	defer x.claim.release() // at the latest
+	defer x.asset.close()
 	_ = x.rc.EnableFullDuplex()
 	if err := x.parse(); err != nil {
 		x.unreadable()
@@ -77,6 +78,9 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 		return x.refuse(ctx, err)
 	}
 	x.c.answered(&x.request)
+	if x.asset.is {
+		return x.relayAsset()
+	}
 	if x.resp.Status == http.StatusSwitchingProtocols {
 		return x.upgrade(ctx)
 	}

@@ -31,6 +31,7 @@ type version struct {
 	host     string
 	state    svc.Upstream
 	upstream *upstream // nil if no runtime listens
+	site     *site     // nil if assets are not served
 	stats    *stats
 	replaced chan struct{} // closed when another table holds the next state of the version
 }

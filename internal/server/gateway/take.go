@@ -106,6 +106,9 @@ func (g *Gateway) takeVersion(x *request, r route) error {
 		return errNoVersion(r.project)
 	case !serves:
 		return errStatus(v)
+	case x.findAsset(&g.cfg, v):
+		x.count()
+		return nil
 	case v.state.Starting:
 		return errStarting
 	case !v.state.RetryAt.IsZero():
@@ -119,10 +122,16 @@ func (g *Gateway) takeVersion(x *request, r route) error {
 		return errVersionBusy(v)
 	}
 	x.claim.upstream = v.upstream
-	stats := v.stats.of(r.role)
+	x.count()
+	return nil
+}
+
+// count counts the request as one in flight, until its claim is released.
+func (x *request) count() {
+	x.claim.counted = true
+	stats := x.claim.version.stats.of(x.claim.role)
 	stats.inflight.Add(1)
 	stats.last.Store(x.start.UnixNano())
-	return nil
 }
 
 // knows reports whether the request carries the secret.

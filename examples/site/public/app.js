@@ -1,0 +1,2 @@
+const answer = await fetch("/api/time");
+document.querySelector("#time").textContent = (await answer.json()).now;

@@ -1,0 +1,186 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/assets"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// site is the assets of a version. They are read from its bundle when the first request
+// comes.
+type site struct {
+	dir  string
+	read atomic.Bool
+	mu   sync.Mutex
+	site *assets.Site // nil for a version without assets
+}
+
+// siteFor returns the site of a version in state: that of old if the bundle is the same.
+func siteFor(old *version, state svc.Upstream) *site {
+	if state.BundleDir == "" {
+		return nil
+	}
+	if old != nil && old.site != nil && old.site.dir == state.BundleDir {
+		return old.site
+	}
+	return &site{dir: state.BundleDir}
+}
+
+// open returns the assets, nil for none. A bundle that cannot be read is tried again by
+// the next request; the worker host reports it.
+func (s *site) open() *assets.Site {
+	if s.read.Load() {
+		return s.site
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.read.Load() {
+		return s.site
+	}
+	m, err := bundle.Load(s.dir)
+	if err != nil {
+		return nil
+	}
+	s.site = assets.New(&m, s.dir)
+	s.read.Store(true)
+	return s.site
+}
+
+// asset is a response that is a static file, or that the rules of the assets make.
+type asset struct {
+	is   bool
+	file *os.File // nil for a response without a body
+	assets.Answer
+}
+
+func (a *asset) close() {
+	if a.file != nil {
+		_ = a.file.Close()
+		a.file = nil
+	}
+}
+
+// findAsset reports whether the assets of v answer the request.
+func (x *request) findAsset(cfg *Config, v *version) bool {
+	if v.site == nil {
+		return false
+	}
+	s := v.site.open()
+	if s == nil {
+		return false
+	}
+	r := assets.Request{Method: string(x.req.Method), Host: string(x.req.Host), Target: string(x.req.Target), Field: x.field}
+	if cfg.Compress && x.req.Minor > 0 {
+		if e := accepted(x.meta.encodings); e != identity {
+			r.Encoding = encodingNames[e]
+		}
+	}
+	x.asset.Answer, x.asset.is = s.Route(&r)
+	return x.asset.is
+}
+
+func (x *request) field(name string) string { return string(x.req.Get(name)) }
+
+// openAsset opens the file of the response and makes x.resp its head.
+func (x *request) openAsset() error {
+	var err error
+	if x.asset.file, err = x.asset.Open(); err != nil {
+		return svc.Errorf(svc.Internal, svc.CodeAssetUnreadable, "the file of this address cannot be read").
+			WithHint("deploy the version again, or ask the operator for the log").Because(err)
+	}
+	return x.resp.Parse(appendAnswer(nil, &x.asset.Answer))
+}
+
+// appendAnswer appends the head of an answer, its fields in the order of their names.
+func appendAnswer(b []byte, a *assets.Answer) []byte {
+	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(a.Status), 10), ' ') //nolint:mnd // decimal
+	b = append(append(b, http.StatusText(a.Status)...), "\r\n"...)
+	names := make([]string, 0, 16) //nolint:mnd // on the stack
+	for name := range a.Header {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, value := range a.Header[name] {
+			b = append(append(append(append(b, name...), ": "...), value...), "\r\n"...)
+		}
+	}
+	return append(b, "\r\n"...)
+}
+
+// relayAsset sends the static file in x.asset, its first part together with the head. It
+// reports whether the client's connection can be used again.
+func (c *conn) relayAsset(x *exchange) bool {
+	defer x.claim.release()
+	c.nc.answered(&x.request)
+	x.status = x.resp.Status
+	_, to := x.framing()
+	keep := x.req.KeepsAlive() && !c.g.closing.Load()
+	x.out = x.appendResponse(x.out[:0], to, keep)
+	for at, end := x.asset.Offset, x.asset.Offset+x.asset.bodyLength(); ; {
+		n, err := x.asset.read(x.buf[:min(int64(bufferSize), end-at)], at)
+		if err == nil {
+			x.out = append(x.out, x.buf[:n]...)
+			err = c.send(x, x.out)
+		}
+		if err != nil {
+			x.breakOff(c.nc, to, c.isGone())
+			return false
+		}
+		if at += int64(n); at >= end {
+			return c.finishRequest(x, keep)
+		}
+		x.out = x.out[:0]
+	}
+}
+
+// bodyLength is the number of bytes to send.
+func (a *asset) bodyLength() int64 {
+	if a.file == nil {
+		return 0
+	}
+	return a.Length
+}
+
+// read fills b with the bytes of the file at an offset.
+func (a *asset) read(b []byte, at int64) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	n, err := a.file.ReadAt(b, at)
+	if n == len(b) {
+		return n, nil
+	}
+	if err == io.EOF { //nolint:errorlint // ReadAt wraps no error
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// relayAsset sends the static file in x.asset. It reports whether the response is
+// complete.
+func (x *stdExchange) relayAsset() (whole bool) {
+	defer x.claim.release()
+	x.status = x.resp.Status
+	_, to := x.framing()
+	keep := x.req.KeepsAlive() && !x.e.closing.Load()
+	if x.setHeader(x.appendResponse(nil, to, keep)) != nil {
+		return false
+	}
+	x.w.WriteHeader(x.status)
+	if n := x.asset.bodyLength(); n > 0 {
+		if _, err := io.Copy(x.w, io.NewSectionReader(x.asset.file, x.asset.Offset, n)); err != nil {
+			x.breakOff(&x.c.client, to, x.r.Context().Err() != nil)
+			return false
+		}
+	}
+	return x.finish(to, keep)
+}
