@@ -325,7 +325,7 @@ func workers() []Setting {
 			},
 		},
 		{
-			Env: "SVC_VERSION_DISK_MB", Default: "10240", Help: "disk space of one version for databases, cached objects and logs, MiB; 0 for no limit",
+			Env: "SVC_VERSION_DISK_MB", Default: "10240", Help: "disk space of one version for databases, objects in the embedded object store, caches and logs, MiB; 0 for no limit",
 			parse: func(d *Daemon, v string) (err error) { d.VersionDiskMB, err = between(v, 0, 1<<30); return err },
 		},
 		{

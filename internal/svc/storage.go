@@ -1,6 +1,9 @@
 package svc
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Storage says where the data of versions is, and which owner a worker host acts
 // for. It holds a secret.
@@ -17,6 +20,10 @@ type Storage struct {
 	Lease     time.Duration `json:"lease"`  // SVC_LEASE_TTL; 0 if no other node uses the object store
 	Grace     time.Duration `json:"grace"`  // SVC_GC_GRACE
 }
+
+// OnNode reports whether the data is in the object store that is embedded in the daemon of
+// this node.
+func (s *Storage) OnNode() bool { return strings.HasPrefix(s.Endpoint, "unix:") && s.Data.Dir == "" }
 
 // Place is a bucket of the object store, or a directory.
 type Place struct {

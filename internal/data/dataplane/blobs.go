@@ -47,6 +47,9 @@ func (b blobs) Put(ctx context.Context, body io.Reader, size int64) (string, err
 		return "", err
 	}
 	db, err := b.v.Database(ctx, volume.SharedDatabase)
+	if err == nil {
+		err = b.v.room.takeBlob(ctx, size)
+	}
 	if err != nil {
 		return "", err
 	}

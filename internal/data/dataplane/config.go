@@ -35,6 +35,8 @@ type Config struct {
 	// LogDir may have together; 0: no limit. See room.
 	DiskLimit int64
 	LogDir    string // "" for none
+	// CountBlobs says that Bucket is on the same disk, so that blobs count too.
+	CountBlobs bool
 
 	Logger *slog.Logger
 	// Revoked, which may be nil, is called once, in its own goroutine, when the data

@@ -27,22 +27,24 @@ const (
 )
 
 // room knows how much space the files of a version may still use. The limit covers the
-// database files, the cache of blobs, temporary files and logs. It does not count what goes
+// database files, the cache of blobs, the responses of the Cache API, temporary files, logs,
+// and blobs in an object store on the same disk (shelf). It does not count what goes
 // away by itself: a WAL has at most what is left (or leastRoom), is truncated soon after it
 // has grown (trim), and its copies for the object store are deleted when they are stored.
 type room struct {
 	limit  int64
 	dirs   []string
+	shelf  *shelf
 	logger *slog.Logger
 
 	mu       sync.Mutex // guards the fields below
-	free     int64      // as of measured; may be negative
+	files    int64      // space of the files as of measured
 	measured time.Time
 	warned   time.Time
 }
 
 func newRoom(c Config) *room {
-	r := &room{limit: c.DiskLimit, dirs: []string{c.Dir}, logger: c.Logger}
+	r := &room{limit: c.DiskLimit, dirs: []string{c.Dir}, shelf: newShelf(c), logger: c.Logger}
 	if c.LogDir != "" {
 		r.dirs = append(r.dirs, c.LogDir)
 	}
@@ -54,17 +56,31 @@ func (r *room) left() int64 {
 	if r.limit == 0 {
 		return math.MaxInt64
 	}
+	files := r.measure()
+	free := r.limit - files - r.shelf.used()
+	r.warn(free)
+	return free
+}
+
+// measure returns the space of the files, measured again if it was long ago or little is left.
+func (r *room) measure() int64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
-	if r.free < leastRoom || now.Sub(r.measured) >= measureEvery {
-		r.free, r.measured = r.limit-used(r.dirs), now
+	if r.limit-r.files < leastRoom || now.Sub(r.measured) >= measureEvery {
+		r.files, r.measured = used(r.dirs), now
 	}
-	if r.free <= 0 && now.Sub(r.warned) >= warnEvery {
+	return r.files
+}
+
+// warn logs that nothing is left, not too often.
+func (r *room) warn(free int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := time.Now(); free <= 0 && now.Sub(r.warned) >= warnEvery {
 		r.warned = now
-		r.logger.Warn("disk space of the version used up; writes that need more fail", "limit", r.limit, "excess", -r.free)
+		r.logger.Warn("disk space of the version used up; writes that need more fail", "limit", r.limit, "excess", -free)
 	}
-	return r.free
 }
 
 // wal is how many bytes a WAL may have.

@@ -1,6 +1,7 @@
 package dataplane_test
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -117,5 +118,73 @@ func TestDiskLimitCountsAll(t *testing.T) {
 	}
 	if f, err := v.Temp(); svc.CodeOf(err) != svc.CodeVersionDiskFull {
 		t.Errorf("a temporary file %v, %v", f, err)
+	}
+}
+
+// TestDiskLimitOfBlobs: blobs in an object store on the same disk use the same space, also
+// those of an earlier process, until they are collected.
+func TestDiskLimitOfBlobs(t *testing.T) {
+	t.Parallel()
+	bucket, dir := new(objstore.Mem), t.TempDir()
+	open := func(count bool) *dataplane.Volumes {
+		cfg := config(t, bucket, dir)
+		cfg.DiskLimit, cfg.CountBlobs = diskLimit, count
+		v, err := dataplane.Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = v.Close() })
+		return v
+	}
+	const size = 200_000 // below what is kept on the disk too
+	put := func(v *dataplane.Volumes) (string, error) {
+		return v.Blobs().Put(t.Context(), bytes.NewReader(make([]byte, size)), size)
+	}
+	fill := func(v *dataplane.Volumes) (keys []string) {
+		for range 2 * diskLimit / size {
+			key, err := put(v)
+			if svc.CodeOf(err) == svc.CodeVersionDiskFull {
+				return keys
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, key)
+		}
+		t.Fatal("it is never full")
+		return nil
+	}
+	v := open(true)
+	db := database(t, v, "a")
+	exec(t, db, "CREATE TABLE t(x)")
+	keys := fill(v)
+	if len(keys) < diskLimit/size/2 {
+		t.Fatalf("%d blobs of %d bytes", len(keys), size)
+	}
+	if rows := fillUp(t, db); rows > 1 {
+		t.Errorf("%d rows of a megabyte fit beside the blobs", rows)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = open(true)
+	if more := fill(v); len(more) > len(keys)/2 {
+		t.Errorf("%d more blobs in the next process", len(more))
+	}
+	if err := errors.Join(v.Close(), bucket.Delete(t.Context(), keys[:10]...)); err != nil {
+		t.Fatal(err)
+	}
+	v = open(true)
+	if _, err := put(v); err != nil {
+		t.Errorf("after blobs were deleted: %v", err)
+	}
+	if err := v.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v = open(false)
+	for range keys {
+		if _, err := put(v); err != nil {
+			t.Fatalf("with an object store elsewhere: %v", err)
+		}
 	}
 }

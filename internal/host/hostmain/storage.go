@@ -33,7 +33,7 @@ func openVolumes(ctx context.Context, s svc.RuntimeSpec, log *slog.Logger, repor
 	return dataplane.Open(ctx, dataplane.Config{
 		Ref: s.Ref, Parent: s.Parent, Warm: s.Local.Warm, Dir: s.Local.DataDir, Bucket: data, Branches: branches, Owner: s.Host.Storage.Owner, Lease: s.Host.Storage.Lease,
 		Sync: s.Host.Storage.Sync, Window: s.Host.Storage.Window, Logger: log, Revoked: lost,
-		DiskLimit: int64(s.Host.DiskMB) << 20, LogDir: s.Local.LogDir,
+		DiskLimit: int64(s.Host.DiskMB) << 20, LogDir: s.Local.LogDir, CountBlobs: s.Host.Storage.OnNode(),
 	})
 }
 
