@@ -32,6 +32,10 @@ func OpenVolumes(t testing.TB, dir string) *dataplane.Volumes {
 	return OpenVolumesOn(t, dir, &machineOf(dir).bucket)
 }
 
+// busyWindow keeps writes from being rejected on a machine whose disk is so busy that the
+// shipper does not run for many seconds.
+const busyWindow = time.Minute
+
 // OpenVolumesOn is OpenVolumes on an object store of the test's.
 func OpenVolumesOn(t testing.TB, dir string, bucket objstore.Bucket) *dataplane.Volumes {
 	t.Helper()
@@ -51,6 +55,7 @@ func OpenVolumesOn(t testing.TB, dir string, bucket objstore.Bucket) *dataplane.
 	v, err := dataplane.Open(t.Context(), dataplane.Config{
 		Ref: svc.Ref{Project: "p", Version: "v1"}, Dir: dir, Bucket: bucket, Branches: branches,
 		Owner: svc.Owner{Node: "test", Session: "test"}, Logger: logger,
+		Window: busyWindow,
 	})
 	if err != nil {
 		t.Fatal(err)
