@@ -24,6 +24,7 @@ type Client struct {
 	Sources     map[string]string // where server, deploy_token and admin_token come from; absent for defaults
 	Gone        Note              // of this user's daemon, if it ended without removing the note; else zero
 	Output      string            // "" for the default
+	Actor       string            // for the audit record of the server; "" for none
 	CI          bool
 	NoColor     bool
 	Terminal    string // TERM
@@ -44,6 +45,7 @@ func LoadClient(list []string, flags ClientFlags) (*Client, error) {
 	env := environ(list)
 	c := &Client{
 		Sources: map[string]string{}, DeployToken: svc.Secret(env["SVCCTL_DEPLOY_TOKEN"]), AdminToken: svc.Secret(env["SVCCTL_ADMIN_TOKEN"]),
+		Actor:  cmp.Or(env["SVCCTL_ACTOR"], env["GITHUB_ACTOR"], env["GITLAB_USER_LOGIN"], env["USER"]),
 		Output: env["SVCCTL_OUTPUT"], CI: env["CI"] != "" && env["CI"] != "false", Terminal: env["TERM"],
 		NoColor: env["NO_COLOR"] != "" || env["CLICOLOR"] == "0", Environment: environment(env), Environ: list,
 	}

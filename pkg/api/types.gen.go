@@ -352,6 +352,58 @@ func (e ListRowsParamsDir) Valid() bool {
 	}
 }
 
+// AuditActor Who made a change, as far as the service knows.
+type AuditActor struct {
+	// Client Address that the connection came from.
+	Client string `json:"client"`
+
+	// Fingerprint First 8 hexadecimal digits of the SHA-256 of the token.
+	Fingerprint string `json:"fingerprint"`
+
+	// Name What the client sent as `Svc-Actor`; "" without it.
+	Name string `json:"name"`
+
+	// Role `admin` or `deploy`; `upload` for an upload address.
+	Role string `json:"role"`
+
+	// Token Name of the token.
+	Token string `json:"token"`
+}
+
+// AuditPage A page of audit records.
+type AuditPage struct {
+	Items      []AuditRecord `json:"items"`
+	NextCursor *string       `json:"next_cursor"`
+}
+
+// AuditRecord One change, or an attempt.
+type AuditRecord struct {
+	// Action The operation id of this document.
+	Action string `json:"action"`
+
+	// Actor Who made a change, as far as the service knows.
+	Actor AuditActor `json:"actor"`
+
+	// After The same after it. A promote has begun by then: its fields are its goal.
+	After map[string]interface{} `json:"after"`
+
+	// Before The fields that changed, before the request.
+	Before    map[string]interface{} `json:"before"`
+	ID        int64                  `json:"id"`
+	ProjectID string                 `json:"project_id"`
+
+	// Reason What the client sent as `Svc-Reason`, or the reason of a promote.
+	Reason    string `json:"reason"`
+	RequestID string `json:"request_id"`
+
+	// Status HTTP status of the response.
+	Status int `json:"status"`
+
+	// Time When the request began.
+	Time      Time   `json:"time"`
+	VersionID string `json:"version_id"`
+}
+
 // Binding One binding of a version.
 type Binding struct {
 	// Branched Whether its data began as the parent's.
@@ -1719,6 +1771,27 @@ type CollectGarbageParams struct {
 type AuditStorageParams struct {
 	// Project Id of the only project to look at; all without it.
 	Project *OnlyProject `form:"project,omitempty" json:"project,omitempty"`
+}
+
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// Limit Page size; above 200 counts as 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Since Only records since this time (RFC 3339), or of this duration until now (`24h`).
+	Since string `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// Project Only records about this project.
+	Project string `form:"project,omitempty" json:"project,omitempty,omitzero"`
+
+	// Version Only records about versions with this id.
+	Version string `form:"version,omitempty" json:"version,omitempty,omitzero"`
+
+	// Action Only this operation, such as `promoteVersion`.
+	Action string `form:"action,omitempty" json:"action,omitempty,omitzero"`
 }
 
 // ListEventsParams defines parameters for ListEvents.

@@ -40,6 +40,7 @@ type Options struct {
 	// or wait for an archive: their only time limit is the context.
 	HTTP      *http.Client
 	UserAgent string         // "" for "svcctl-go"
+	Actor     string         // name for the audit record of changes (header Svc-Actor); "" for none
 	RootCAs   *x509.CertPool // of an https server; nil for those of the system. Ignored if HTTP is set
 }
 
@@ -48,6 +49,7 @@ type Client struct {
 	server  string // without a trailing slash
 	tokens  Tokens
 	agent   string
+	actor   string
 	calls   *http.Client
 	raw     *raw.Client
 	slow    *raw.Client // for calls whose only time limit is the context
@@ -67,7 +69,9 @@ func New(server string, tokens Tokens, opts Options) (*Client, error) {
 	if calls == nil {
 		calls = &http.Client{Timeout: requestTimeout, CheckRedirect: noRedirect, Transport: transport(opts.RootCAs)}
 	}
-	return connect(strings.TrimRight(server, "/"), tokens, cmp.Or(opts.UserAgent, "svcctl-go"), calls), nil
+	c := connect(strings.TrimRight(server, "/"), tokens, cmp.Or(opts.UserAgent, "svcctl-go"), calls)
+	c.actor = opts.Actor
+	return c, nil
 }
 
 func connect(server string, tokens Tokens, agent string, calls *http.Client) *Client {
@@ -83,7 +87,9 @@ func connect(server string, tokens Tokens, agent string, calls *http.Client) *Cl
 // WithTicket returns a client that sends a poll ticket, which [Client.CreateVersion]
 // returned, instead of a token. It can read that version, and [Client.Wait] for it.
 func (c *Client) WithTicket(t api.PollTicket) *Client {
-	return connect(c.server, Tokens{Deploy: t.Token, Admin: t.Token}, c.agent, c.calls)
+	reader := connect(c.server, Tokens{Deploy: t.Token, Admin: t.Token}, c.agent, c.calls)
+	reader.actor = c.actor
+	return reader
 }
 
 // transport is the standard one; roots nil leaves its certificates alone.
@@ -108,6 +114,9 @@ func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastRe
 func (c *Client) identify(_ context.Context, req *http.Request) error {
 	req.Header.Set("User-Agent", c.agent)
 	req.Header.Set("Accept", "application/json, application/problem+json")
+	if c.actor != "" {
+		req.Header.Set("Svc-Actor", c.actor)
+	}
 	if c.tokens.Admin != "" && req.Header.Get("Authorization") == "" {
 		req.Header.Set("Authorization", "Bearer "+c.tokens.Admin)
 	}

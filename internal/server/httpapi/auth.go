@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"crypto/subtle"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"strings"
@@ -65,7 +66,9 @@ func (a authenticator) allow(r *http.Request, rule rule) error {
 	isAdmin := subtle.ConstantTimeCompare(sum[:], a.admin[:]) == 1
 	switch {
 	case need == roleDeploy && isDeploy, need == roleAdmin && isAdmin:
-		exchangeOf(r.Context()).role = need
+		x := exchangeOf(r.Context())
+		x.role = need
+		x.actor = svc.AuditActor{Role: string(need), Token: string(need), Fingerprint: hex.EncodeToString(sum[:4])}
 		return nil
 	case isDeploy:
 		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the deploy token may only create versions").

@@ -10,15 +10,19 @@ import (
 	"regexp"
 	"runtime/debug"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // exchange is the state of one request. Only the goroutine of the request uses it.
 type exchange struct {
-	id     string // request id [D14]
-	origin string // scheme and host for generated URLs of the API
-	route  string // path pattern; "" until one matched
-	role   role   // of the token
-	began  time.Time
+	id      string // request id [D14]
+	origin  string // scheme and host for generated URLs of the API
+	route   string // path pattern; "" until one matched
+	role    role   // of the token
+	actor   svc.AuditActor
+	changes changes // for the audit record
+	began   time.Time
 
 	events      bool   // the client takes server-sent events
 	lastEventID string // with which it continues them
@@ -105,7 +109,7 @@ func (s *Server) finish(rec *recorder, r *http.Request, x *exchange) {
 	}
 	s.Logger.Log(r.Context(), level, "request served",
 		"request_id", x.id, "method", method, "route", route, "status", status, "bytes", rec.bytes,
-		"duration_ms", time.Since(x.began).Milliseconds(), "role", string(x.role),
+		"duration_ms", time.Since(x.began).Milliseconds(), "role", string(x.role), "token", x.actor.Token,
 		"project", r.PathValue("project"), "version", r.PathValue("version"), "remote", r.RemoteAddr)
 }
 

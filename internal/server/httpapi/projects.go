@@ -28,6 +28,7 @@ func (h handlers) CreateProject(ctx context.Context, r oas.CreateProjectRequestO
 	if err := wanted.Validate(); err != nil {
 		return nil, err
 	}
+	exchangeOf(ctx).changes.ref.Project = wanted.ID
 	p, created, err := h.Projects.CreateProject(ctx, wanted)
 	if err != nil {
 		return nil, err

@@ -20,10 +20,14 @@ func (h handlers) PromoteVersion(ctx context.Context, r oas.PromoteVersionReques
 			return nil, err
 		}
 	}
+	x := exchangeOf(ctx)
+	x.changes.reason = req.Reason
 	p, err := h.Promoter.Promote(ctx, ref, req)
 	if err != nil {
 		return nil, err
 	}
+	x.changes.before = map[string]any{"production": p.Previous}
+	x.changes.after = map[string]any{"production": p.Version, "operation_id": p.ID}
 	origin := exchangeOf(ctx).origin
 	out := api.PromotionAccepted{
 		ProjectID: p.Project, VersionID: p.Version, PreviousVersionID: p.Previous, OperationID: p.ID,

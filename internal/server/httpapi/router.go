@@ -28,6 +28,7 @@ type rule struct {
 func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http.Request)) {
 	s, rule := rt.s, ruleOf(pattern)
 	route := pattern[strings.Index(pattern, "/"):]
+	next = s.audited(pattern, next)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		exchangeOf(r.Context()).route = route
 		if err := s.auth.allow(r, rule); err != nil {

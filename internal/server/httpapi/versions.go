@@ -88,6 +88,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	if err != nil {
 		return nil, err
 	}
+	exchangeOf(ctx).changes.ref = v.Ref
 	origin := exchangeOf(ctx).origin
 	out := api.VersionAccepted{
 		ID: v.Version, ProjectID: v.Project, Status: api.VersionStatus(v.Status),

@@ -93,7 +93,11 @@ func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*clie
 	if err != nil {
 		return nil, err
 	}
-	return client.New(server, tokens, client.Options{UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots})
+	actor := ""
+	if c, err := k.Config(); err == nil {
+		actor = c.Actor
+	}
+	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots})
 }
 
 // roots are the certificates of the system and those in file; nil without one.
