@@ -157,7 +157,7 @@ func clients() []Setting {
 			},
 		},
 		{
-			Env: "SVC_API_MAX_CONNECTIONS", Default: "1024", Help: "maximum number of connections to the API; one address may have half of them, loopback addresses all",
+			Env: "SVC_API_MAX_CONNECTIONS", Default: "1024", Help: "maximum number of connections to the API, and to the address of the embedded object store; one address may have half of those to the API, loopback addresses all",
 			parse: func(d *Daemon, v string) (err error) { d.Clients.API, err = between(v, 16, 100_000); return err },
 		},
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
@@ -22,6 +23,9 @@ type setup struct {
 	Region    string `json:"region"`
 	AccessKey string `json:"access_key"`
 	SecretKey string `json:"secret_key"`
+
+	Connections int           `json:"connections"` // to Address
+	Timeout     time.Duration `json:"timeout"`     // of connections to Address
 }
 
 // Run is the child process. It reads its setup from parent, serves until parent or ctx
@@ -59,14 +63,16 @@ func serve(ctx context.Context, s setup) error {
 	if err != nil {
 		return fmt.Errorf("open object store: %w", err)
 	}
-	var ports []string // the socket last: a client that finds it finds the address too
-	if s.Address != "" {
-		ports = append(ports, s.Address)
+	if s.Address != "" { // before the socket: a client that finds it finds the address too
+		p, err := openPort(ctx, s.Address, s.Socket, s.Connections, s.Timeout)
+		if err != nil {
+			return fmt.Errorf("listen for clients of the object store: %w", err)
+		}
+		go p.serve(ctx)
 	}
-	ports = append(ports, s.Socket)
 	return embedgw.RunVersityGW(ctx, newDurable(inner, data, sidecar), &embedgw.Config{
 		RootUserAccess: s.AccessKey, RootUserSecret: s.SecretKey, Region: s.Region,
-		Ports: ports, SocketPerm: "0600", MaxConnections: 4096, MaxRequests: 2048, MultipartMaxParts: 10000,
+		Ports: []string{s.Socket}, SocketPerm: "0600", MaxConnections: 4096, MaxRequests: 2048, MultipartMaxParts: 10000,
 		KeepAlive: true, Quiet: true, DisableACLs: true, IAMCacheDisable: true,
 	})
 }

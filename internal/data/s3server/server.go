@@ -1,6 +1,7 @@
 package s3server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,13 +23,24 @@ import (
 
 // Config configures a Server and its child.
 type Config struct {
-	Dir     string   // for data and keys alone
-	Socket  string   // unix socket for the daemon; its directory must be private
-	Address string   // TCP address for clients; "" for none, port 0 chooses one
+	Dir     string // for data and keys alone
+	Socket  string // unix socket for the daemon; its directory must be private
+	Address string // TCP address for clients; "" for none, port 0 chooses one
+	// Connections is the maximum number of connections to Address, Timeout the time without
+	// a byte after which one is closed; 0: DefaultConnections and DefaultTimeout.
+	Connections int
+	Timeout     time.Duration
+
 	Command []string // the program and arguments that call Run with stdin
 	Env     []string // the child's environment
 	Logger  *slog.Logger
 }
+
+// Defaults of Config.
+const (
+	DefaultConnections = 1024
+	DefaultTimeout     = time.Minute
+)
 
 // Server is the daemon's side of the embedded object store.
 type Server struct {
@@ -187,6 +199,7 @@ func (s *Server) spawn() (*child, error) {
 	return c, json.NewEncoder(c.parent).Encode(setup{ //nolint:gosec // the keys go to our own child, on a pipe
 		Dir: s.cfg.Dir, Socket: s.cfg.Socket, Address: s.address, Region: "us-east-1",
 		AccessKey: s.keys.AccessKey, SecretKey: s.keys.SecretKey.Reveal(),
+		Connections: cmp.Or(s.cfg.Connections, DefaultConnections), Timeout: cmp.Or(s.cfg.Timeout, DefaultTimeout),
 	})
 }
 

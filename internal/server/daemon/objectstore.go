@@ -43,7 +43,9 @@ func openObjects(ctx context.Context, cfg *config.Daemon, dirs layout, command [
 }
 
 func startEmbedded(ctx context.Context, cfg *config.Daemon, dirs layout, command []string, logger *slog.Logger) (*s3server.Server, error) {
+	limits := clientLimits(cfg.Clients, fileLimit())
 	server, err := s3server.New(s3server.Config{
+		Connections: limits.API, Timeout: limits.Timeout,
 		Dir: dirs.objectStore(), Socket: dirs.storeSocket(), Address: cfg.EmbeddedS3Addr,
 		Command: append(command, ObjectStoreCommand), Env: childEnv(cfg), Logger: logger,
 	})
