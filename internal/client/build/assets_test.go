@@ -1,0 +1,130 @@
+package build_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/client/build"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// site writes the files of a project and returns its directory.
+func site(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// assetsOf bundles a project and returns the assets without hashes, and main.
+func assetsOf(t *testing.T, req build.Request) (a *bundle.Assets, main string) {
+	t.Helper()
+	req.TempDir = t.TempDir()
+	r, err := build.Bundle(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Remove)
+	if r.Manifest.Assets != nil {
+		for i := range r.Manifest.Assets.Files {
+			r.Manifest.Assets.Files[i].SHA256, r.Manifest.Assets.Files[i].Size = "", 0
+		}
+	}
+	return r.Manifest.Assets, r.Manifest.Main
+}
+
+func TestAssets(t *testing.T) {
+	t.Parallel()
+	const worker = "export default {}"
+	files := func(names ...string) (list []bundle.File) {
+		for _, name := range names {
+			list = append(list, bundle.File{Path: "assets/" + name})
+		}
+		return list
+	}
+	for _, test := range []struct {
+		name  string
+		files map[string]string
+		req   build.Request // Dir and Assets below the project
+		want  bundle.Assets
+		main  string
+	}{
+		{"alone", map[string]string{
+			"wrangler.jsonc": `{"name": "x", "compatibility_date": "2026-01-01", "assets": {"directory": "./dist", "html_handling": "none"}}`, "dist/a.html": "a",
+		}, build.Request{}, bundle.Assets{HTMLHandling: "none", Files: files("a.html")}, ""},
+		{"of an environment", map[string]string{
+			"wrangler.jsonc": `{"name": "x", "main": "w.js", "compatibility_date": "2026-01-01", "assets": {"directory": "dist"},
+				"env": {"e": {"assets": {"directory": "other", "binding": "A", "run_worker_first": ["/a", "!/b"]}}}}`,
+			"w.js": worker, "other/a.html": "a",
+		}, build.Request{Env: "e"}, bundle.Assets{Binding: "A", RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/a", "!/b"}}, Files: files("a.html")}, "w.js"},
+		{"of the command line", map[string]string{
+			"wrangler.jsonc": `{"name": "x", "main": "w.js", "compatibility_date": "2026-01-01", "assets": {"directory": "dist", "run_worker_first": true}}`,
+			"w.js":           worker, "other/a.html": "a",
+		}, build.Request{Assets: "other"}, bundle.Assets{RunWorkerFirst: bundle.WorkerFirst{All: true}, Files: files("a.html")}, "w.js"},
+		{"without a project file", map[string]string{"other/a.html": "a"},
+			build.Request{Assets: "other", Project: "x", CompatibilityDate: "2026-01-01"}, bundle.Assets{Files: files("a.html")}, ""},
+		{"of Vite's plugin", map[string]string{
+			".wrangler/deploy/config.json": `{"configPath": "../../dist/x/wrangler.json", "auxiliaryWorkers": []}`, "wrangler.jsonc": `{}`,
+			"dist/x/wrangler.json": `{"configPath": "/x/wrangler.jsonc", "topLevelName": "x", "name": "x", "main": "index.js", "no_bundle": true, "compatibility_date": "2026-01-01",
+				"rules": [{"type": "ESModule", "globs": ["**/*.js", "**/*.mjs"]}], "assets": {"directory": "../client", "binding": "ASSETS"}}`,
+			"dist/x/index.js": worker, "dist/client/assets/a-1234.js": "a", "dist/client/.assetsignore": "wrangler.json\n.dev.vars\n",
+		}, build.Request{}, bundle.Assets{Binding: "ASSETS", Files: files("assets/a-1234.js")}, "index.js"},
+		{"of a site by Vite's plugin", map[string]string{
+			".wrangler/deploy/config.json": `{"configPath": "../../dist/client/wrangler.json"}`,
+			"dist/client/wrangler.json":    `{"name": "x", "compatibility_date": "2026-01-01", "assets": {"directory": ".", "not_found_handling": "single-page-application"}}`,
+			"dist/client/index.html":       "a", "dist/client/.assetsignore": "wrangler.json\n.dev.vars\n", "dist/client/.dev.vars": "A=b",
+		}, build.Request{}, bundle.Assets{NotFoundHandling: "single-page-application", Files: files("index.html")}, ""},
+		{"of Pages", map[string]string{
+			"wrangler.toml": "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n", "dist/index.html": "a", "dist/404.html": "a",
+		}, build.Request{}, bundle.Assets{NotFoundHandling: "404-page", Files: files("404.html", "index.html")}, ""},
+		{"of Pages with modules", map[string]string{
+			"wrangler.toml":   "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n",
+			"dist/index.html": "a", "dist/_worker.js/index.js": `import "./chunk.js"; ` + worker, "dist/_worker.js/chunk.js": "export {}", "functions/a.js": "ignored",
+			"dist/_routes.json": `{"version": 1, "include": ["/api/*"], "exclude": ["/api/a"]}`,
+		}, build.Request{}, bundle.Assets{
+			Binding: "ASSETS", NotFoundHandling: "single-page-application",
+			RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "!/api/a"}}, Files: files("index.html"),
+		}, "index.js"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			test.req.Dir = site(t, test.files)
+			if test.req.Assets != "" {
+				test.req.Assets = filepath.Join(test.req.Dir, test.req.Assets)
+			}
+			got, main := assetsOf(t, test.req)
+			if diff := cmp.Diff(&test.want, got); diff != "" || main != test.main {
+				t.Errorf("main is %q (-want +got):\n%s", main, diff)
+			}
+		})
+	}
+}
+
+func TestAssetsRefused(t *testing.T) {
+	t.Parallel()
+	const pages = "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n"
+	for code, files := range map[string]map[string]string{
+		"config_unsupported": {"wrangler.toml": pages, "dist/index.html": "a", "functions/api/[id].ts": "export const onRequest = 1"},
+		"config_invalid":     {"wrangler.toml": pages, "dist/_worker.js": "export default {}", "dist/_routes.json": "[]"},
+		"assets_missing":     {"wrangler.toml": pages},
+		"assets_invalid": {
+			"wrangler.jsonc": `{"name": "x", "compatibility_date": "2026-01-01", "assets": {"directory": "dist"}}`, "dist/_worker.js": "secret",
+		},
+	} {
+		if _, err := build.Bundle(t.Context(), build.Request{Dir: site(t, files), TempDir: t.TempDir()}); svc.CodeOf(err) != code {
+			t.Errorf("got %v, want %s", err, code)
+		}
+	}
+}

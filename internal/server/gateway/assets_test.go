@@ -1,0 +1,142 @@
+package gateway_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// unpack writes the unpacked bundle of a worker with assets and returns its directory.
+func unpack(t testing.TB, files map[string]string) string {
+	t.Helper()
+	tree := bundle.Tree{"modules/w.js": []byte("export default {}")}
+	a := &bundle.Assets{}
+	for name, text := range files {
+		tree[bundle.AssetPath(name)] = []byte(text)
+		a.Files = append(a.Files, bundle.File{Path: bundle.AssetPath(name)})
+	}
+	var packed bytes.Buffer
+	if _, err := bundle.Pack(&packed, bundle.Manifest{
+		Main: "w.js", CompatibilityDate: "2026-11-01", Modules: []bundle.Module{{Name: "w.js", Type: bundle.ESModule}}, Assets: a,
+	}, tree); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	object := filepath.Join(dir, "bundle")
+	if err := os.WriteFile(object, packed.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := bundle.Extract(t.Context(), object, filepath.Join(dir, "out"), bundle.Limits{}); err != nil {
+		t.Fatal(err)
+	}
+	return filepath.Join(dir, "out")
+}
+
+func TestAssets(t *testing.T) { engines(t, testAssets) }
+
+func testAssets(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine, Compress: true})
+	large := strings.Repeat("0123456789abcdef", 20_000)
+	dir := unpack(t, map[string]string{"a.txt": "the text", "large.js": large, "noise.bin": large, "empty.css": "", "gone.txt": "x"})
+	if err := os.Remove(filepath.Join(dir, "assets", "gone.txt")); err != nil {
+		t.Fatal(err)
+	}
+	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, BundleDir: dir, Endpoint: svc.Endpoint{Socket: always(t, "worker"), PID: 1}})
+	for _, test := range []struct {
+		method, path, headers string
+		status                int
+		body, encoding        string
+	}{
+		{"GET", "/a.txt", "", 200, "the text", ""},
+		{"HEAD", "/a.txt", "", 200, "", ""},
+		{"GET", "/a.txt", "Range: bytes=4-5", 206, "te", ""},
+		{"POST", "/a.txt", "", 405, "", ""},
+		{"GET", "/empty.css", "", 200, "", ""},
+		{"GET", "/large.js", "", 200, large, ""},
+		{"GET", "/large.js", "Accept-Encoding: gzip", 200, large, "gzip"},
+		{"GET", "/large.js", "Accept-Encoding: gzip, br", 200, large, "br"},
+		{"GET", "/large.js", "Accept-Encoding: gzip, br, zstd", 200, large, "zstd"},
+		{"GET", "/large.js", "Accept-Encoding: zstd", 200, large, "zstd"},
+		{"HEAD", "/large.js", "Accept-Encoding: zstd", 200, "", "zstd"},
+		{"GET", "/noise.bin", "Accept-Encoding: br", 200, large, ""},
+		{"GET", "/other", "", 200, "worker", ""},
+		{"POST", "/other", "", 200, "worker", ""},
+	} {
+		var body io.Reader
+		if test.method == http.MethodPost {
+			body = strings.NewReader("a body that the files do not read")
+		}
+		req := request(t, test.method, "v1.shop.apps.test", test.path, body)
+		if name, value, ok := strings.Cut(test.headers, ": "); ok {
+			req.Header.Set(name, value)
+		}
+		a, text := b.do(t, req)
+		if test.method == http.MethodGet {
+			plain, err := io.ReadAll(decoded(t, a.Header.Get("Content-Encoding"), strings.NewReader(text)))
+			if err != nil {
+				t.Error(err)
+			}
+			text = string(plain)
+		}
+		if a.StatusCode != test.status || text != test.body || a.Header.Get("Content-Encoding") != test.encoding || a.Header.Get("Svc-Version") != "v1" || a.ContentLength < 0 {
+			t.Errorf("%s %s %s: %s, %d bytes, %v", test.method, test.path, test.headers, a.Status, len(text), a.Header)
+		}
+		if test.encoding != "" && (a.Header.Get("Vary") != "Accept-Encoding" || !strings.HasPrefix(a.Header.Get("Etag"), `W/"`)) {
+			t.Errorf("%s %s: %v", test.path, test.headers, a.Header)
+		}
+	}
+	req := request(t, http.MethodGet, "v1.shop.apps.test", "/large.js", nil)
+	first, _ := b.do(t, req)
+	req.Header.Set("If-None-Match", first.Header.Get("Etag"))
+	if a, text := b.do(t, req); a.StatusCode != http.StatusNotModified || text != "" {
+		t.Errorf("the same entity tag: %s %q", a.Status, text)
+	}
+	if a, _ := b.get(t, "v1.shop.apps.test", "/gone.txt"); a.StatusCode != http.StatusInternalServerError || a.Header.Get("Svc-Error") != "asset_unreadable" {
+		t.Errorf("a file that is gone: %s %v", a.Status, a.Header)
+	}
+	if n := b.Routes()[0].Inflight; n != 0 {
+		t.Errorf("%d requests in flight", n)
+	}
+	assetsWithoutRuntime(t, b, dir)
+}
+
+// assetsWithoutRuntime: files are sent while the runtime restarts, and not by a version
+// that is archived.
+func assetsWithoutRuntime(t *testing.T, b *bench, dir string) {
+	t.Helper()
+	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, Starting: true, BundleDir: dir})
+	if a, text := b.get(t, "v1.shop.apps.test", "/a.txt"); text != "the text" {
+		t.Errorf("while the runtime starts: %s %q", a.Status, text)
+	}
+	b.SetVersion(shop, svc.Upstream{Status: svc.StatusArchived})
+	if a, _ := b.get(t, "v1.shop.apps.test", "/a.txt"); a.Header.Get("Svc-Error") != "version_archived" {
+		t.Errorf("archived: %s", a.Status)
+	}
+	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, BundleDir: filepath.Join(dir, "nowhere"), Endpoint: svc.Endpoint{Socket: always(t, "worker"), PID: 2}})
+	if _, text := b.get(t, "v1.shop.apps.test", "/a.txt"); text != "worker" {
+		t.Errorf("without a bundle: %q", text)
+	}
+}
+
+// BenchmarkAsset sends a file of 10 KB over a kept connection.
+func BenchmarkAsset(b *testing.B) {
+	g := start(b, gateway.Config{})
+	dir := unpack(b, map[string]string{"a.png": strings.Repeat("x", 10<<10)})
+	g.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, BundleDir: dir})
+	c := g.raw(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.send("GET /a.png HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
+		if _, body := c.answer(http.MethodGet); len(body) != 10<<10 {
+			b.Fatalf("%d bytes", len(body))
+		}
+	}
+}
