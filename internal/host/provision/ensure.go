@@ -145,7 +145,7 @@ func version(ctx context.Context, path string) (string, error) {
 	defer cancel()
 	for {
 		cmd := exec.CommandContext(ctx, path, "--version")
-		cmd.WaitDelay = time.Second
+		cmd.WaitDelay = versionTimeout // on a busy machine the last output comes late
 		out, err := cmd.Output()
 		if !errors.Is(err, syscall.ETXTBSY) {
 			return string(out), err
