@@ -199,7 +199,7 @@ func unpreparable() map[string]badWorker {
 		"flag-conflict": {manifest: flags("url_standard", "url_original"), code: "compat_flag_conflict", words: []string{"url_standard", "url_original", "keep one"}},
 		"kind": {
 			manifest: bundle.Manifest{Bindings: []bundle.Binding{{Name: "AI", Kind: "ai"}}},
-			code:     "invalid_bindings", words: []string{`"AI"`, `"ai"`, "database, kv"},
+			code:     "invalid_bindings", words: []string{`"AI"`, `"ai"`, "database, durable_object"},
 		},
 		"migration-syntax": {
 			manifest: migration, files: sql("CREATE TABLE b (x);\n\nCRATE TABLE c (x);"), code: "migration_failed",
