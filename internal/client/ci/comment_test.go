@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -28,7 +29,9 @@ func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
 		return
 	}
-	var sent struct{ Body string }
+	var sent struct {
+		Body string `json:"body"`
+	}
 	_ = json.NewDecoder(r.Body).Decode(&sent)
 	id := 0
 	_, _ = fmt.Sscan(r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:], &id)
@@ -49,10 +52,9 @@ func (f *forge) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // list writes a page of 100 comments.
 func (f *forge) list(w http.ResponseWriter, page string) {
 	list := []map[string]any{}
-	for id, body := range f.bodies {
-		list = append(list, map[string]any{"id": id, "body": body})
+	for _, id := range slices.Sorted(maps.Keys(f.bodies)) {
+		list = append(list, map[string]any{"id": id, "body": f.bodies[id]})
 	}
-	slices.SortFunc(list, func(a, b map[string]any) int { return a["id"].(int) - b["id"].(int) })
 	from := min(len(list), 100*map[string]int{"1": 0, "2": 1, "3": 2}[page])
 	_ = json.NewEncoder(w).Encode(list[from:min(len(list), from+100)])
 }

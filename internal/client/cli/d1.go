@@ -90,7 +90,7 @@ func isReadOnly(e *client.Error) bool {
 // showResult prints the rows of a statement, or what it did.
 func showResult(k *kit.Kit, r api.QueryResult) {
 	if len(r.Columns) == 0 {
-		k.Printf("%s changed", count(int64(r.Meta.Changes), "row"))
+		k.Printf("%s changed", count(r.Meta.Changes, "row"))
 		return
 	}
 	rows := make([][]string, len(r.Results))

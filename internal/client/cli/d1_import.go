@@ -69,7 +69,7 @@ func importInto(ctx context.Context, k *kit.Kit, o d1Import, args []string) erro
 	}
 	progress.Done("")
 	return k.Print(done, func() {
-		k.Printf("imported %s and %s in %s", count(int64(done.Tables), "table"), count(int64(done.Rows), "row"), time.Duration(done.Seconds*float64(time.Second)).Round(time.Millisecond))
+		k.Printf("imported %s and %s in %s", count(done.Tables, "table"), count(done.Rows, "row"), time.Duration(done.Seconds*float64(time.Second)).Round(time.Millisecond))
 	})
 }
 

@@ -63,49 +63,59 @@ type migration struct {
 	path      string
 }
 
+// migrated is a database of a version with the migrations of the worker directory.
+type migrated struct {
+	c              *client.Client
+	project        string
+	version        string
+	binding, table string // table is quoted
+	all            []migration
+}
+
 // state reads the migrations of the worker directory, and which of them the version has.
-func (o d1Migrations) state(ctx context.Context, k *kit.Kit, arg string) (c *client.Client, at api.DatabaseQuery, ref [2]string, all []migration, err error) {
+func (o d1Migrations) state(ctx context.Context, k *kit.Kit, arg string) (m migrated, err error) {
 	d, f, err := o.database(k)
 	if err != nil {
-		return nil, at, ref, nil, err
+		return m, err
 	}
+	m.binding, m.table = d.Binding, quoteSQL(d.MigrationsTable)
 	named := o.project
 	if named == "" && !strings.Contains(arg, "/") {
 		named = f.Name
 	}
-	if ref[0], ref[1], err = versionOf(k, arg, named); err != nil {
-		return nil, at, ref, nil, err
+	if m.project, m.version, err = versionOf(k, arg, named); err != nil {
+		return m, err
 	}
 	files, _, err := d.Migrations()
 	if err != nil {
-		return nil, at, ref, nil, err
+		return m, err
 	}
-	if c, err = k.Client(); err != nil {
-		return nil, at, ref, nil, err
+	if m.c, err = k.Client(); err != nil {
+		return m, err
 	}
-	at = api.DatabaseQuery{Binding: d.Binding, SQL: quoteSQL(d.MigrationsTable)} // completed by the caller
-	applied, err := appliedMigrations(ctx, c, ref, at)
+	applied, err := m.applied(ctx)
 	for _, file := range files {
 		when, done := applied[file.Name]
-		all = append(all, migration{Name: file.Name, Applied: done, AppliedAt: when, path: file.Path})
+		m.all = append(m.all, migration{Name: file.Name, Applied: done, AppliedAt: when, path: file.Path})
 	}
-	return c, at, ref, all, err
+	return m, err
 }
 
-// appliedMigrations reads the table of applied migrations, which may be missing.
-func appliedMigrations(ctx context.Context, c *client.Client, ref [2]string, at api.DatabaseQuery) (map[string]string, error) {
-	tables, err := c.Tables(ctx, ref[0], ref[1], at.Binding)
+// applied reads the table of applied migrations, which may be missing: when each was
+// applied, by its name.
+func (m migrated) applied(ctx context.Context) (map[string]string, error) {
+	tables, err := m.c.Tables(ctx, m.project, m.version, m.binding)
 	if err != nil {
 		return nil, err
 	}
 	applied, found := map[string]string{}, false
 	for _, t := range tables {
-		found = found || quoteSQL(t.Name) == at.SQL
+		found = found || quoteSQL(t.Name) == m.table
 	}
 	if !found {
 		return applied, nil
 	}
-	results, err := c.Query(ctx, ref[0], ref[1], api.DatabaseQuery{Binding: at.Binding, SQL: "SELECT name, applied_at FROM " + at.SQL})
+	results, err := m.c.Query(ctx, m.project, m.version, api.DatabaseQuery{Binding: m.binding, SQL: "SELECT name, applied_at FROM " + m.table})
 	if err != nil {
 		return nil, err
 	}
@@ -124,13 +134,13 @@ func newMigrationsList(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "list [PROJECT/]VERSION", Aliases: []string{"ls"}, Short: "List the migrations and whether a version has them", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			_, _, _, all, err := o.state(cmd.Context(), k, args[0])
+			state, err := o.state(cmd.Context(), k, args[0])
 			if err != nil {
 				return err
 			}
-			return k.Print(all, func() {
+			return k.Print(state.all, func() {
 				var rows [][]string
-				for _, m := range all {
+				for _, m := range state.all {
 					rows = append(rows, []string{m.Name, orDash(m.AppliedAt)})
 				}
 				k.Table([]string{"MIGRATION", "APPLIED"}, rows)
@@ -208,17 +218,17 @@ func newMigrationsApply(k *kit.Kit) *cobra.Command {
 }
 
 func applyMigrations(ctx context.Context, k *kit.Kit, o d1Migrations, arg string, dry bool) error {
-	c, at, ref, all, err := o.state(ctx, k, arg)
+	state, err := o.state(ctx, k, arg)
 	if err != nil {
 		return err
 	}
 	done := []migration{}
-	for _, m := range all {
+	for _, m := range state.all {
 		if m.Applied {
 			continue
 		}
 		if !dry {
-			if err := applyMigration(ctx, c, ref, at, m); err != nil {
+			if err := state.apply(ctx, m); err != nil {
 				return err
 			}
 			m.Applied = true
@@ -238,25 +248,26 @@ func applyMigrations(ctx context.Context, k *kit.Kit, o d1Migrations, arg string
 	})
 }
 
-// applyMigration runs a file and records it, in one transaction.
-func applyMigration(ctx context.Context, c *client.Client, ref [2]string, at api.DatabaseQuery, m migration) error {
-	text, err := os.ReadFile(m.path)
+// apply runs a file and records it, in one transaction.
+func (m migrated) apply(ctx context.Context, one migration) error {
+	text, err := os.ReadFile(one.path)
 	if err != nil {
 		return fmt.Errorf("reading a migration: %w", err)
 	}
-	write := false
-	table := at.SQL
-	create := api.DatabaseQuery{Binding: at.Binding, ReadOnly: &write, SQL: "CREATE TABLE IF NOT EXISTS " + table +
-		"(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)"}
-	if _, err := c.Query(ctx, ref[0], ref[1], create); err != nil {
+	create := "CREATE TABLE IF NOT EXISTS " + m.table +
+		"(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT UNIQUE, applied_at TIMESTAMP DEFAULT CURRENT_TIMESTAMP NOT NULL)"
+	if err := m.write(ctx, create); err != nil {
 		return err
 	}
-	run := api.DatabaseQuery{
-		Binding: at.Binding, ReadOnly: &write, Params: []any{m.Name},
-		SQL: strings.TrimRight(string(text), " \t\r\n;") + "\n;\nINSERT INTO " + table + " (name) VALUES (?1);",
-	}
-	if _, err := c.Query(ctx, ref[0], ref[1], run); err != nil {
-		return fmt.Errorf("migration %s was not applied: %w", m.Name, err)
+	script := strings.TrimRight(string(text), " \t\r\n;") + "\n;\nINSERT INTO " + m.table + " (name) VALUES (?1);"
+	if err := m.write(ctx, script, one.Name); err != nil {
+		return fmt.Errorf("migration %s was not applied: %w", one.Name, err)
 	}
 	return nil
+}
+
+func (m migrated) write(ctx context.Context, sql string, params ...any) error {
+	readOnly := false
+	_, err := m.c.Query(ctx, m.project, m.version, api.DatabaseQuery{Binding: m.binding, ReadOnly: &readOnly, SQL: sql, Params: params})
+	return err
 }

@@ -54,11 +54,7 @@ func shell(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
 	if _, err := c.Query(ctx, project, id, api.DatabaseQuery{SQL: "SELECT 1", Binding: o.binding}); err != nil {
 		return err // at the start, not at the first statement
 	}
-	read, closed, err := s.lines()
-	if err != nil {
-		return err
-	}
-	defer closed()
+	read := s.lines()
 	statement := ""
 	for {
 		line, err := read(statement != "")
@@ -85,11 +81,11 @@ func shell(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
 }
 
 // lines returns a reader of lines: with editing on a terminal, else of standard input.
-func (s *sqlShell) lines() (read func(more bool) (string, error), closed func(), err error) {
+func (s *sqlShell) lines() (read func(more bool) (string, error)) {
 	file, ok := s.k.In.(*os.File)
 	if !ok || !s.k.InTTY || !s.k.ErrTTY {
 		in := bufio.NewReader(s.k.In)
-		return func(bool) (string, error) { return in.ReadString('\n') }, func() {}, nil
+		return func(bool) (string, error) { return in.ReadString('\n') }
 	}
 	s.k.Notef("%s of %s/%s; .quit ends", cmp.Or(s.binding, "database"), s.project, s.version)
 	fd := int(file.Fd())
@@ -107,7 +103,7 @@ func (s *sqlShell) lines() (read func(more bool) (string, error), closed func(),
 			t.SetPrompt("...> ")
 		}
 		return t.ReadLine()
-	}, func() {}, nil
+	}
 }
 
 // report prints an error and continues.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ func newInit(k *kit.Kit) *cobra.Command {
 func templateHelp() string {
 	var lines []string
 	for _, t := range scaffold.Templates() {
-		lines = append(lines, "  "+t.Name+strings.Repeat(" ", 12-len(t.Name))+t.Help)
+		lines = append(lines, fmt.Sprintf("  %-16s%s", t.Name, t.Help))
 	}
 	return strings.Join(lines, "\n")
 }

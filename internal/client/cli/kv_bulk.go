@@ -28,7 +28,7 @@ func newKVBulk(k *kit.Kit) *cobra.Command {
 		Long: "Stores the keys of a file: a JSON array as wrangler's kv bulk put reads it, or JSON lines, of objects with key, value and perhaps\n" +
 			"expiration, expiration_ttl, metadata and base64. \"-\" is standard input. After an error some keys may be stored; a repeat is safe.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return bulk(cmd.Context(), k, put, args, "stored", putPair)
+			return bulkVerb{put, "stored", putPair}.run(cmd.Context(), k, args)
 		},
 	}
 	deleteCmd := &cobra.Command{
@@ -36,7 +36,7 @@ func newKVBulk(k *kit.Kit) *cobra.Command {
 		Long: "Deletes the keys of a file: a JSON array or JSON lines of strings, or of objects with key or name, such as svcctl kv key list -o json\n" +
 			"prints. \"-\" is standard input.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return bulk(cmd.Context(), k, remove, args, "deleted", deletePair)
+			return bulkVerb{remove, "deleted", deletePair}.run(cmd.Context(), k, args)
 		},
 	}
 	put.add(putCmd)
@@ -100,7 +100,14 @@ func readPairs(in io.Reader, use func(pair) error) error {
 	}
 }
 
-func bulk(ctx context.Context, k *kit.Kit, o kvFlags, args []string, result string, do func(context.Context, *client.Client, client.KV, pair) error) error {
+// bulkVerb is what a command does with each entry of a file.
+type bulkVerb struct {
+	kvFlags
+	result string
+	do     func(context.Context, *client.Client, client.KV, pair) error
+}
+
+func (o bulkVerb) run(ctx context.Context, k *kit.Kit, args []string) error {
 	text, err := k.ReadFile(args[1])
 	if err != nil {
 		return kit.Usagef("%v", err)
@@ -117,7 +124,7 @@ func bulk(ctx context.Context, k *kit.Kit, o kvFlags, args []string, result stri
 	requests.SetLimit(bulkParallel)
 	err = readPairs(bytes.NewReader(text), func(p pair) error {
 		requests.Go(func() error {
-			if err := do(ctx, c, kv, p); err != nil {
+			if err := o.do(ctx, c, kv, p); err != nil {
 				return fmt.Errorf("key %q: %w", p.Key, err)
 			}
 			n.Add(1)
@@ -129,11 +136,11 @@ func bulk(ctx context.Context, k *kit.Kit, o kvFlags, args []string, result stri
 		err = failed
 	}
 	if err != nil {
-		k.Notef("%d keys were %s", n.Load(), result)
+		k.Notef("%d keys were %s", n.Load(), o.result)
 		return err
 	}
-	summary := map[string]any{"keys": n.Load(), "binding": kv.Binding, "project_id": kv.Project, "version_id": kv.Version, "result": result}
-	return k.Print(summary, func() { k.Printf("%s %s %s of %s", result, count(n.Load(), "key"), kv.Binding, kv.Version) })
+	summary := map[string]any{"keys": n.Load(), "binding": kv.Binding, "project_id": kv.Project, "version_id": kv.Version, "result": o.result}
+	return k.Print(summary, func() { k.Printf("%s %s %s of %s", o.result, count(n.Load(), "key"), kv.Binding, kv.Version) })
 }
 
 func putPair(ctx context.Context, c *client.Client, kv client.KV, p pair) error {

@@ -92,33 +92,37 @@ func readPreview(ctx context.Context, k *kit.Kit, args []string, named string) (
 	return c, p, err
 }
 
+type previewDelete struct {
+	project      string
+	yes, missing bool
+}
+
 func newPreviewDelete(k *kit.Kit) *cobra.Command {
-	var project string
-	var yes, missing bool
+	var o previewDelete
 	cmd := &cobra.Command{
 		Use: "delete [PROJECT/]NAME", Short: "Destroy every version of a preview, with its data", Args: cobra.ExactArgs(1), ValidArgsFunction: firstArgument(previewNames(k)),
 		Long: "Destroys every version of a preview with data, logs and bundles. Other versions that branched from them keep their data. On a terminal it\n" +
 			"asks for the name; use --yes when there is no terminal.",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return deletePreview(cmd.Context(), k, args[0], project, yes, missing)
+			return deletePreview(cmd.Context(), k, o, args[0])
 		},
 	}
-	projectFlag(cmd, &project)
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "no prompt")
-	cmd.Flags().BoolVar(&missing, "if-exists", false, "success if there is no such preview")
+	projectFlag(cmd, &o.project)
+	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "no prompt")
+	cmd.Flags().BoolVar(&o.missing, "if-exists", false, "success if there is no such preview")
 	return cmd
 }
 
-func deletePreview(ctx context.Context, k *kit.Kit, arg, project string, yes, missing bool) error {
-	c, p, err := readPreview(ctx, k, []string{arg}, project)
-	if code := client.CodeOf(err); missing && (code == svc.CodePreviewNotFound || code == svc.CodeProjectNotFound) {
+func deletePreview(ctx context.Context, k *kit.Kit, o previewDelete, arg string) error {
+	c, p, err := readPreview(ctx, k, []string{arg}, o.project)
+	if code := client.CodeOf(err); o.missing && (code == svc.CodePreviewNotFound || code == svc.CodeProjectNotFound) {
 		k.Notef("there is no preview %s", arg)
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if !yes {
+	if !o.yes {
 		what := fmt.Sprintf("this destroys preview %s of %s: %d versions with their data", p.Name, p.ProjectID, p.Versions)
 		if err := k.Confirm(ctx, what, p.Name, "--yes"); err != nil {
 			return err

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // switchPoll is the time between two looks at the version of a preview whose logs are
@@ -43,7 +42,10 @@ func previewLogs(ctx context.Context, k *kit.Kit, o logsOptions, args []string) 
 		if !o.follow {
 			return runLogs(ctx, k, o, p.ProjectID+"/"+shown)
 		}
-		if err := followUntilSwitch(ctx, k, c, o, p.ProjectID, p.Name, shown); err != nil || ctx.Err() != nil {
+		if err := followUntilSwitch(ctx, k, o, func(ctx context.Context) bool {
+			now, err := c.Preview(ctx, p.ProjectID, p.Name)
+			return err == nil && now.VersionID != "" && now.VersionID != shown
+		}, p.ProjectID+"/"+shown); err != nil || ctx.Err() != nil {
 			return err
 		}
 		if err := sleep(ctx, switchPoll/10); err != nil {
@@ -53,8 +55,8 @@ func previewLogs(ctx context.Context, k *kit.Kit, o logsOptions, args []string) 
 	}
 }
 
-// followUntilSwitch follows the logs of a version until its preview has another version.
-func followUntilSwitch(ctx context.Context, k *kit.Kit, c *client.Client, o logsOptions, project, name, version string) error {
+// followUntilSwitch follows the logs of a version until its preview has another one.
+func followUntilSwitch(ctx context.Context, k *kit.Kit, o logsOptions, switched func(context.Context) bool, version string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -66,10 +68,10 @@ func followUntilSwitch(ctx context.Context, k *kit.Kit, c *client.Client, o logs
 				return
 			case <-tick.C:
 			}
-			if p, err := c.Preview(ctx, project, name); err == nil && p.VersionID != "" && p.VersionID != version {
+			if switched(ctx) {
 				cancel()
 			}
 		}
 	}()
-	return runLogs(ctx, k, o, project+"/"+version)
+	return runLogs(ctx, k, o, version)
 }

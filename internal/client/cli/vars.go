@@ -95,17 +95,17 @@ func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *buil
 }
 
 // inheritedEnv gives the variables, the values hidden, that the server adds to those of req.
-func inheritedEnv(ctx context.Context, c *client.Client, project string, req api.CreateVersion) (map[string]string, error) {
+func inheritedEnv(ctx context.Context, c *client.Client, inProject string, req api.CreateVersion) (map[string]string, error) {
 	parent, env := parentID(req), map[string]string{}
 	if req.PreviewName != "" {
-		p, err := c.Project(ctx, project)
+		p, err := c.Project(ctx, inProject)
 		if err != nil {
 			return nil, err
 		}
 		maps.Copy(env, p.PreviewEnv)
 		if parent == "" {
 			parent = p.PreviewParent
-			if last, err := c.Preview(ctx, project, req.PreviewName); err == nil && !req.PreviewFresh {
+			if last, err := c.Preview(ctx, inProject, req.PreviewName); err == nil && !req.PreviewFresh {
 				parent = cmp.Or(last.VersionID, parent)
 			}
 		}
@@ -113,7 +113,7 @@ func inheritedEnv(ctx context.Context, c *client.Client, project string, req api
 	if parent == "" {
 		return env, nil
 	}
-	v, err := c.Version(ctx, project, parent)
+	v, err := c.Version(ctx, inProject, parent)
 	maps.Copy(env, v.Env)
 	return env, err
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // help names the keys.
-const help = "keys: o open   r rewind   x restart   t run cron   l log level   c clear   h help   q quit"
+const help = "keys: o open   r rewind   x restart   t run cron   u public URL   l log level   c clear   h help   q quit"
 
 // keys returns the keys that the user presses; nil without a terminal.
 func (s *Session) keys() <-chan rune {
@@ -42,6 +42,8 @@ func (s *Session) key(ctx context.Context, r rune) (quit bool, err error) {
 		return false, s.restart(ctx)
 	case 't':
 		s.cron(ctx)
+	case 'u':
+		s.public(ctx)
 	case 'r':
 		s.askRewind()
 	case 'h', '?':
@@ -70,6 +72,25 @@ func (s *Session) again(ctx context.Context, code, data Save, what string) error
 	}
 	a := attempt{began: time.Now(), changed: []string{what}, parent: data.Version, env: s.env}
 	return s.replace(ctx, a, bundleFile{file, code.Digest})
+}
+
+// public shows the address of the version that serves for others: that of the shared
+// server, which a save changes.
+func (s *Session) public(ctx context.Context) {
+	current := s.state.current()
+	switch {
+	case current == nil:
+		s.out.note("no version serves yet")
+	case s.server.Own:
+		s.out.note("the server runs in this command, for this machine alone; log in to a shared one (svcctl login) to have a public URL for each save")
+	default:
+		v, err := s.server.Client.Version(ctx, s.project, current.Version)
+		if err != nil {
+			s.out.note("public URL: %v", err)
+			return
+		}
+		s.out.line("save %d: %s", current.N, clean(v.PreviewURL))
+	}
 }
 
 // cron runs the scheduled handler once.

@@ -119,14 +119,17 @@ func (s *Session) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// leave stops the version that serves on a shared server. Its data stays.
+// leave stops the versions of the session on a shared server: the one that serves and
+// those that the tidier has not archived yet. Their data stays. A server of the session's
+// own ends with it, and the next session archives what it finds.
 func (s *Session) leave(ctx context.Context) {
-	current := s.state.current()
-	if s.server.Own || current == nil {
+	if s.server.Own {
 		return
 	}
-	if _, err := s.server.Client.Archive(ctx, s.project, current.Version); err != nil && !over(err) {
-		s.out.note("version %s still runs: %v", current.Version, err)
+	for _, id := range s.tidier.left() {
+		if _, err := s.server.Client.Archive(ctx, s.project, id); err != nil && !over(err) {
+			s.out.note("version %s still runs: %v", id, err)
+		}
 	}
 }
 

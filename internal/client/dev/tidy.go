@@ -126,6 +126,16 @@ func (t *tidier) take() (current string, retired, gone []string) {
 	return current, retired, gone
 }
 
+// left are the versions that run: those to archive, and the one that serves, unless
+// nothing has served.
+func (t *tidier) left() []string {
+	current, retired, _ := t.take()
+	if current == "" {
+		return nil
+	}
+	return append(retired, current)
+}
+
 func (t *tidier) giveBack(retired, gone []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -36,6 +36,9 @@ func Templates() []Template {
 		{"hono", "routes with Hono and a KV namespace", true},
 		{"d1", "a D1 database with a migration", false},
 		{"websocket", "a websocket that echoes, and its page", false},
+		{"durable-object", "counters that are Durable Objects with a database each", false},
+		{"queue", "a queue, its producer and its consumer", false},
+		{"workflow", "a workflow of steps that survives crashes", false},
 	}
 }
 

@@ -50,6 +50,9 @@ func TestDevKeys(t *testing.T) {
 		return err == nil && string(url) == d.address+"\n"
 	})
 
+	term.press("u")
+	d.await(`the server runs in this command`)
+
 	// Code and data of the first save, then data alone, then a choice that is no save, and none.
 	term.press("r")
 	d.await(`  +1  .*first build\n\*  +2  .*src/index.js\ngo back to save .*: $`)

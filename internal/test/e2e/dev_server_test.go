@@ -81,15 +81,17 @@ func TestDevSharedServer(t *testing.T) {
 	if len(versions) != 2 || !strings.HasPrefix(versions[0], "dev-ada-l-") || !strings.HasSuffix(versions[0], "-s1") {
 		t.Errorf("%v", versions)
 	}
+	d.write("src/index.js", counter("mine at last"))
+	d.await(`save 3 `) // the version before is archived later, or at the end
 	if code := d.interrupt(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if got := statuses(t, c, "count"); got != "1 ready, 2 archived, 0 failed" {
+	if got := statuses(t, c, "count"); got != "1 ready, 3 archived, 0 failed" {
 		t.Error(got)
 	}
 	d.start()
-	d.await(`save 3 `)
-	d.expect("/", "mine again 3")
+	d.await(`save 4 `)
+	d.expect("/", "mine at last 3")
 }
 
 // The variables of the developer's files, as wrangler reads them.
