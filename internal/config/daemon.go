@@ -67,6 +67,8 @@ type Daemon struct {
 	LogLevel           slog.Level
 	LogFormat          string
 
+	InEffect []svc.SettingValue // every setting, for people
+
 	Environment Environment // what the daemon needs of its own environment
 }
 

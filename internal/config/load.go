@@ -31,6 +31,7 @@ func LoadDaemon(src Source) (*Daemon, error) {
 	problems = append(problems, unknownVariables(env)...)
 	for _, s := range DaemonSettings() {
 		problems = append(problems, d.apply(v, s)...)
+		d.InEffect = append(d.InEffect, inEffect(src, env, v, s))
 	}
 	d.fill(env)
 	problems = append(problems, d.check()...)
@@ -84,6 +85,25 @@ func (d *Daemon) apply(v *viper.Viper, s Setting) []error {
 		return []error{fmt.Errorf("  %s has no effect yet: it comes with %s; unset it", s.Env, s.NotYet)}
 	}
 	return nil
+}
+
+// inEffect returns the value of a setting and where it comes from.
+func inEffect(src Source, env map[string]string, v *viper.Viper, s Setting) svc.SettingValue {
+	out := svc.SettingValue{Name: s.Env, Value: s.Default, Source: "default", Secret: s.Secret}
+	if !v.IsSet(s.Key()) {
+		return out
+	}
+	_, flag := src.Flags[s.Flag]
+	switch {
+	case s.Flag != "" && flag:
+		out.Source = "flag"
+	case env[s.Env] != "":
+		out.Source = "environment"
+	default:
+		out.Source = "file"
+	}
+	out.Value = s.shown(v.GetString(s.Key()))
+	return out
 }
 
 // fill derives what was left out.

@@ -39,6 +39,7 @@ const (
 	FeedServerStarted    = "server.started"
 	FeedHealth           = "health.changed"
 	FeedGC               = "gc.done"
+	FeedEnvChanged       = "env.changed"
 )
 
 // FeedQuery selects events of the feed.

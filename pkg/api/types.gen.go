@@ -205,6 +205,30 @@ func (e RuntimeState) Valid() bool {
 	}
 }
 
+// Defines values for SettingSource.
+const (
+	SettingSourceDefault     SettingSource = "default"
+	SettingSourceEnvironment SettingSource = "environment"
+	SettingSourceFile        SettingSource = "file"
+	SettingSourceFlag        SettingSource = "flag"
+)
+
+// Valid indicates whether the value is a known member of the SettingSource enum.
+func (e SettingSource) Valid() bool {
+	switch e {
+	case SettingSourceDefault:
+		return true
+	case SettingSourceEnvironment:
+		return true
+	case SettingSourceFile:
+		return true
+	case SettingSourceFlag:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for StepStatus.
 const (
 	StepStatusDone    StepStatus = "done"
@@ -635,6 +659,14 @@ type DeepHealth struct {
 	Status CheckStatus `json:"status"`
 }
 
+// DeployQueue The deploy queue.
+type DeployQueue struct {
+	Items []QueuedDeploy `json:"items"`
+
+	// Max Length at which further deploys are refused.
+	Max int `json:"max"`
+}
+
 // EnvEntry One variable of a worker.
 type EnvEntry struct {
 	Key string `json:"key"`
@@ -983,6 +1015,17 @@ type MessageList struct {
 
 // MessageState State of a message: `ready` to be delivered, `delayed` until it is due, or `inflight`, with the worker at the moment.
 type MessageState string
+
+// MetricsSummary Requests of a window.
+type MetricsSummary struct {
+	Projects      []Traffic `json:"projects"`
+	SampleSeconds float64   `json:"sample_seconds"`
+
+	// Total Requests of everything, of a project or of a version.
+	Total         Traffic   `json:"total"`
+	Versions      []Traffic `json:"versions"`
+	WindowSeconds float64   `json:"window_seconds"`
+}
 
 // Namespace A key-value namespace behind a binding.
 type Namespace struct {
@@ -1344,6 +1387,25 @@ type QueueList struct {
 	Items []Queue `json:"items"`
 }
 
+// QueuedDeploy A deploy that runs or waits.
+type QueuedDeploy struct {
+	// Attempt How often it was started.
+	Attempt int `json:"attempt"`
+
+	// Position Among the waiting ones, from 1; 0 for a running one.
+	Position  int    `json:"position"`
+	ProjectID string `json:"project_id"`
+	QueuedAt  Time   `json:"queued_at"`
+
+	// RunAt A waiting one does not start earlier, for example because its bundle is missing.
+	RunAt   Time `json:"run_at"`
+	Running bool `json:"running"`
+
+	// Status Where a version is in its life.
+	Status    VersionStatus `json:"status"`
+	VersionID string        `json:"version_id"`
+}
+
 // RedriveQueue Body of a redrive; may be left out.
 type RedriveQueue struct {
 	// From Another queue than the dead letter queue of the consumer.
@@ -1457,11 +1519,50 @@ type SentMessage struct {
 	ID string `json:"id"`
 }
 
+// Server A server.
+type Server struct {
+	// APIURL By which this request reached the API.
+	APIURL     string `json:"api_url"`
+	BaseDomain string `json:"base_domain"`
+
+	// GatewayURL Of the gateway; hosts are below base_domain.
+	GatewayURL string `json:"gateway_url"`
+
+	// MaxUploadBytes Maximum size of a bundle.
+	MaxUploadBytes int64 `json:"max_upload_bytes"`
+
+	// PreviewURLTemplate Form of the hosts of versions, with {version} and {project}.
+	PreviewURLTemplate string `json:"preview_url_template"`
+
+	// QueueMax SVC_QUEUE_MAX.
+	QueueMax int `json:"queue_max"`
+
+	// Settings Every setting in effect.
+	Settings  []Setting `json:"settings"`
+	StartedAt Time      `json:"started_at"`
+
+	// Version Of the program.
+	Version string `json:"version"`
+}
+
 // SetEnv Body of PUT /projects/{project}/versions/{version}/env.
 type SetEnv struct {
 	// Vars Every override of the version. Keys that begin with SVC_ or RUNTIME_, PROJECT_ID and VERSION_ID are rejected.
 	Vars map[string]string `json:"vars"`
 }
+
+// Setting A setting in effect.
+type Setting struct {
+	// Name The variable.
+	Name   string        `json:"name"`
+	Source SettingSource `json:"source"`
+
+	// Value Empty for one that is not set; `(hidden)` for a secret.
+	Value string `json:"value"`
+}
+
+// SettingSource defines model for Setting.Source.
+type SettingSource string
 
 // StepRun One step of a deploy or a promotion.
 type StepRun struct {
@@ -1537,6 +1638,27 @@ type TableType string
 // TableList The tables of a database.
 type TableList struct {
 	Items []Table `json:"items"`
+}
+
+// Traffic Requests of everything, of a project or of a version.
+type Traffic struct {
+	// ErrorSamples Of them, answered with 5xx.
+	ErrorSamples []int64 `json:"error_samples"`
+
+	// Errors Answered with 5xx.
+	Errors int64   `json:"errors"`
+	P50Ms  float64 `json:"p50_ms"`
+	P95Ms  float64 `json:"p95_ms"`
+
+	// ProjectID Absent for everything.
+	ProjectID string `json:"project_id,omitempty,omitzero"`
+	Requests  int64  `json:"requests"`
+
+	// Samples Requests of each sample, oldest first.
+	Samples []int64 `json:"samples"`
+
+	// VersionID Absent unless of a version.
+	VersionID string `json:"version_id,omitempty,omitzero"`
 }
 
 // TriggerScheduled Body of a trigger; may be left out.
@@ -1815,6 +1937,12 @@ type ListEventsParams struct {
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 }
 
+// GetMetricsSummaryParams defines parameters for GetMetricsSummary.
+type GetMetricsSummaryParams struct {
+	// Window How far back, as a duration such as `5m`; at most `9m55s`.
+	Window string `form:"window,omitempty" json:"window,omitempty,omitzero"`
+}
+
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
 	// Limit Page size; above 200 counts as 200.
@@ -2046,6 +2174,36 @@ type PeekMessagesParams struct {
 
 	// State Only messages in this state.
 	State *MessageState `form:"state,omitempty" json:"state,omitempty"`
+}
+
+// SearchVersionsParams defines parameters for SearchVersions.
+type SearchVersionsParams struct {
+	// Limit Page size; above 200 counts as 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+
+	// Project Only of this project.
+	Project string `form:"project,omitempty" json:"project,omitempty,omitzero"`
+
+	// Status Only with one of these statuses, separated by commas. Without it, all but destroyed ones.
+	Status string `form:"status,omitempty" json:"status,omitempty,omitzero"`
+
+	// Ref Only with this git_ref.
+	Ref string `form:"ref,omitempty" json:"ref,omitempty,omitzero"`
+
+	// Parent Only those that began with the data of this version.
+	Parent string `form:"parent,omitempty" json:"parent,omitempty,omitzero"`
+
+	// Pinned Only pinned ones; with `false` only others.
+	Pinned *bool `form:"pinned,omitempty" json:"pinned,omitempty"`
+
+	// Since Only those created since this time (RFC 3339), or within this duration until now (`24h`).
+	Since string `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// Q Only with this text in the id, the ref, the commit or the error.
+	Q string `form:"q,omitempty" json:"q,omitempty,omitzero"`
 }
 
 // CreateProjectJSONRequestBody defines body for CreateProject for application/json ContentType.

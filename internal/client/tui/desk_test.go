@@ -65,6 +65,7 @@ func sit(t *testing.T, at ui.Place, change ...func(*state.State)) *person {
 
 // Next, Load, Do, Follow, Unfollow and Close implement Remote.
 func (*person) Next() tea.Cmd { return nil }
+
 func (p *person) Load(n state.Need) tea.Cmd {
 	p.loads = append(p.loads, n)
 	return func() tea.Msg {
@@ -75,6 +76,7 @@ func (p *person) Load(n state.Need) tea.Cmd {
 		return state.Loaded{Need: n, Value: value, At: now}
 	}
 }
+
 func (p *person) Do(a state.Action) tea.Cmd {
 	p.done = append(p.done, a)
 	return func() tea.Msg { return state.Done{Action: a, Note: a.Target() + " done", Err: p.failWith} }

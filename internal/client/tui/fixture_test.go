@@ -50,6 +50,8 @@ func fixture() map[state.Need]any {
 		{Kind: state.Promotions, Project: "blog"}: []api.Promotion{},
 		{Kind: state.Routes}:                      []api.Route{{Host: "v7.shop.example.com", ProjectID: "shop", VersionID: "v7", Inflight: 2, RSSBytes: 90 << 20, PID: 4242}},
 	}
+	overview(answers, failed)
+	dataOf(answers)
 	for _, v := range list {
 		answers[state.Need{Kind: state.Version, Project: "shop", Version: v.ID}] = v
 	}
@@ -70,4 +72,59 @@ func logLines() []api.LogLine {
 		{Time: ago(4 * time.Second), Level: "error", Source: "request", RequestID: "0af7651916cd43dd", Message: "GET /boom 500 after 3ms"},
 		{Time: ago(time.Second), Level: "info", Source: "request", RequestID: "1111111111111111", Message: "GET /\x1b]0;evil\x07 200 after 1ms"},
 	}
+}
+
+// overview adds what the whole server has.
+func overview(answers map[state.Need]any, failed api.Version) {
+	traffic := func(project string, n int64) api.Traffic {
+		t := api.Traffic{ProjectID: project, Requests: 30 * n, Errors: n / 4, P50Ms: 2, P95Ms: 9.4}
+		for i := range int64(60) {
+			t.Samples, t.ErrorSamples = append(t.Samples, i%7*n), append(t.ErrorSamples, i/50*n)
+		}
+		return t
+	}
+	answers[state.Need{Kind: state.Traffic}] = api.MetricsSummary{
+		WindowSeconds: 300, SampleSeconds: 5, Total: traffic("", 121), Projects: []api.Traffic{traffic("shop", 121)}, Versions: []api.Traffic{},
+	}
+	answers[state.Need{Kind: state.Health}] = api.DeepHealth{Status: "degraded", Checks: api.HealthChecks{
+		Registry: api.PartHealth{Status: "ok", LatencyMs: 0.12}, Store: api.PartHealth{Status: "ok", LatencyMs: 1.2},
+		Queue: api.QueueHealth{Status: "ok", PendingJobs: 2, QueueMax: 100}, Versions: api.VersionsHealth{Status: "degraded", NotServing: []string{"shop/staging"}},
+	}}
+	answers[state.Need{Kind: state.Server}] = api.Server{
+		Version: "v1.2.3", StartedAt: ago(72 * time.Hour), APIURL: "https://deploy.example.com", GatewayURL: "https://example.com",
+		PreviewURLTemplate: "{version}.{project}.example.com", QueueMax: 100, MaxUploadBytes: 64 << 20,
+		Settings: []api.Setting{{Name: "SVC_ADMIN_TOKEN", Value: "(hidden)", Source: "environment"}, {Name: "PLATFORM_PORT", Value: "8790", Source: "default"}},
+	}
+	failed.UpdatedAt = ago(10 * time.Second)
+	answers[state.Need{Kind: state.Broken}] = []api.Version{failed}
+	answers[state.Need{Kind: state.Queue}] = api.DeployQueue{Max: 100, Items: []api.QueuedDeploy{
+		{ProjectID: "shop", VersionID: "pr-10", Status: "preparing", Running: true, QueuedAt: ago(3 * time.Second)},
+		{ProjectID: "shop", VersionID: "pr-11", Status: "pending", Position: 1, QueuedAt: ago(2 * time.Second)},
+	}}
+	answers[state.Need{Kind: state.History}] = []api.Event{
+		{ID: 1, Type: "server.started", Time: ago(72 * time.Hour)},
+		{ID: 2, Type: "version.status", Time: ago(10 * time.Second), ProjectID: "shop", VersionID: "pr-9", Data: api.EventData{Status: "failed", Previous: "deploying", Error: failed.Error}},
+		{ID: 3, Type: "promotion.done", Time: ago(2 * time.Second), ProjectID: "shop", VersionID: "v7", Data: api.EventData{Status: "done", Previous: "v6"}},
+	}
+	answers[state.Need{Kind: state.Sizes, Project: "shop"}] = api.GarbageReport{Projects: []api.GarbageProject{{ProjectID: "shop", Versions: []api.GarbageVersion{
+		{VersionID: "staging", Live: api.ObjectAmount{Bytes: 5 << 20}, Pinned: api.ObjectAmount{Bytes: 1 << 20}}, {VersionID: "pr-8", Live: api.ObjectAmount{Bytes: 700}},
+	}}}}
+}
+
+// dataOf adds the data of v7.
+func dataOf(answers map[state.Need]any) {
+	of := func(kind state.Kind, arg ...string) state.Need {
+		return state.Need{Kind: kind, Project: "shop", Version: "v7", Arg: state.JoinArg(arg...)}
+	}
+	next, rows := "page-2", int64(2)
+	answers[of(state.Stores)] = state.StoreList{
+		Databases: []api.Database{{Binding: "DB", SizeBytes: 20480, Tables: 1}}, Namespaces: []api.Namespace{{Binding: "CACHE", Keys: 1, SizeBytes: 17}}, Buckets: []api.Bucket{{Binding: "FILES", Objects: 1, SizeBytes: 1 << 20}},
+	}
+	answers[of(state.Tables, "DB")] = []api.Table{{Name: "orders", RowCount: &rows, Columns: []api.Column{{Name: "id"}, {Name: "customer"}}}}
+	answers[of(state.Rows, "DB", "orders", "")] = api.RowPage{Columns: []string{"id", "customer"}, Rows: [][]any{{1.0, "ada"}, {2.0, nil}}, NextCursor: &next}
+	answers[of(state.Rows, "DB", "orders", next)] = api.RowPage{Columns: []string{"id", "customer"}, Rows: [][]any{{3.0, "bob"}}}
+	answers[of(state.Query, "DB", "SELECT 1")] = []api.QueryResult{{Columns: []string{"1"}, Results: []map[string]any{{"1": 1.0}}}}
+	answers[of(state.Keys, "CACHE", "", "")] = api.KeyPage{Items: []api.Key{{Name: "greeting", Expiration: now.Unix() + 60}}}
+	answers[of(state.Value, "CACHE", "greeting")] = "hello\nworld"
+	answers[of(state.Objects, "FILES", "", "")] = api.ObjectPage{Items: []api.Object{{Key: "a.png", SizeBytes: 1 << 20, UploadedAt: now}}}
 }

@@ -11,7 +11,7 @@ import (
 func frameKeys() []key.Binding {
 	return []key.Binding{
 		ui.Key("command", ":"), ui.Key("filter", "/"), ui.Key("back; removes the filter", "esc"), ui.Key("these keys", "?"),
-		ui.Key("read everything again", "r"), ui.Key("quit", "q", "ctrl+c"),
+		ui.Key("pulse, projects, activity, server", "1-4"), ui.Key("read everything again", "r"), ui.Key("quit", "q", "ctrl+c"),
 	}
 }
 
@@ -62,6 +62,8 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 			return nil
 		}
 		m.back()
+	case "1", "2", "3", "4":
+		m.open(global()[k.String()[0]-'1'], nil)
 	case "r", "ctrl+l":
 		m.state.Reset()
 		return tea.ClearScreen

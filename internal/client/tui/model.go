@@ -96,6 +96,11 @@ func (m *Model) push(p ui.Place) {
 	if n := len(m.stack); n > 0 && m.stack[n-1].place == p {
 		return
 	}
+	for _, n := range s.Needs() {
+		if n.Kind.Data() {
+			m.state.Expire(n)
+		}
+	}
 	m.stack = append(m.stack, opened{p, s})
 	if len(m.stack) > 50 { // enough to go back
 		m.stack = m.stack[1:]

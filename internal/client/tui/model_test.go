@@ -127,7 +127,7 @@ func TestMoving(t *testing.T) {
 	p.sees("https://other.example.com", "connecting")
 	p.send(remote.Batch{state.Link{Up: true, At: now}})
 	p.sees("shop", "blog")
-	p.press("?")
+	p.press(":projects<enter>?")
 	p.sees("this screen", ":logs PROJECT")
 	p.press("jj<esc>/blog<enter>")
 	p.lacks("★ v7")
@@ -221,6 +221,72 @@ func TestLogs(t *testing.T) {
 	if p.copied != "line 7 end" {
 		t.Errorf("copied %q", p.copied)
 	}
+}
+
+// TestData: tables, pages, SQL that reads and SQL that writes, keys and values.
+func TestData(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "data", Project: "shop", Version: "v7"})
+	p.sees("DB", "CACHE", "FILES", "20.0 KiB")
+	p.press("<enter>")
+	p.sees("orders", "id, customer")
+	p.press("<enter>")
+	p.sees("ada", "NULL", "n next page")
+	p.press("n")
+	p.sees("bob", "N page before")
+	p.press("N")
+	p.sees("ada")
+	p.press("QSELECT 1<enter>")
+	p.sees("DB › SELECT 1")
+	p.press("<esc><esc><esc>")
+	p.sees("CACHE")
+	p.press("QDELETE FROM orders<enter>") // only reads: the server refuses it
+	p.sees("the service does not answer")
+	p.press("<esc>Q!DELETE FROM orders<enter>")
+	p.sees("Change the data of shop/v7?", "DELETE FROM orders")
+	p.press("n")
+	p.wantDone()
+	p.press("Q!DELETE FROM orders<enter>y")
+	p.wantDone("write shop/v7")
+	p.press("<down><enter><enter>")
+	p.sees("hello", "world")
+	p.press("y")
+	if p.copied != "hello\nworld" {
+		t.Errorf("copied %q", p.copied)
+	}
+}
+
+// TestOverview: the screens of the whole server, by their numbers.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "pulse"})
+	p.sees("v1.2.3", "registry ● 0.1ms", "! does not serve  shop/staging", "✗ failed 10s ago  shop/pr-9", "12.1/s")
+	p.loads = nil
+	p.send(tick(now.Add(3 * time.Second)))
+	if len(p.loads) != 0 {
+		t.Errorf("read after 3 s: %v", p.loads)
+	}
+	p.send(tick(now.Add(5 * time.Second)))
+	if got := fmt.Sprint(p.loads); got != "[{health   } {traffic   }]" {
+		t.Errorf("read after 5 s: %s", got)
+	}
+	p.press("a")
+	p.sees("shop › pr-9 › version")
+	p.press("3")
+	p.sees("◌ waits, place 1", "shop/pr-11", "promotion.done")
+	p.event("version.pinned", "shop", "v7", api.EventData{})
+	p.press("K")
+	p.sees("Cancel the deploy of shop/pr-10?")
+	p.press("y")
+	p.wantDone("destroy shop/pr-10")
+	p.press("4")
+	p.sees("PLATFORM_PORT", "(hidden)")
+	p.press("1")
+	p.sees("REQ/S")
+	p.press(":tree shop<enter>")
+	p.sees("staging", "└─ pr-8")
+	p.press("z")
+	p.sees("5.0 MiB")
 }
 
 // BenchmarkKey is a key in a list of 1,000 versions while events arrive.

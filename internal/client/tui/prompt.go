@@ -144,7 +144,7 @@ func (m *Model) open(k kind, args []string) {
 		m.fail(":" + k.name + " needs a version: :" + k.name + " PROJECT/VERSION")
 		return
 	}
-	if k.name == "versions" {
+	if k.name == "versions" || k.name == "tree" {
 		p.Version = ""
 	}
 	m.push(p)

@@ -54,7 +54,7 @@ func Run(ctx context.Context, c Config) error {
 	_, err := tea.NewProgram(m, options...).Run()
 	m.remote.Close()
 	if err != nil && (errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil) {
-		return nil //nolint:nilerr // a signal is one way to leave
+		return nil // a signal is one way to leave
 	}
 	if err != nil {
 		return fmt.Errorf("showing the interface: %w", err)

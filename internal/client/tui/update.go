@@ -25,6 +25,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.mouse(msg)
 	case tick:
 		m.state.Now = time.Time(msg)
+		m.state.Refresh(m.top().screen.Needs())
+		m.state.Prune(m.shown())
 		cmd = m.again()
 	case remote.Batch:
 		cmd = tea.Batch(m.streamed(msg), m.remote.Next())
@@ -167,7 +169,18 @@ func (m *Model) done(d state.Done) {
 		m.fail(string(d.Action.Verb) + " " + d.Action.Target() + ": " + describe(d.Err))
 		return
 	}
+	if d.Action.Verb == state.Write {
+		m.state.Reset()
+	}
 	m.say(d.Note)
+}
+
+// shown returns the needs of all open screens.
+func (m *Model) shown() (all []state.Need) {
+	for _, o := range m.stack {
+		all = append(all, o.screen.Needs()...)
+	}
+	return all
 }
 
 // describe returns the text of an error with its code, if it has one.

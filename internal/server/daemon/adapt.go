@@ -9,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -64,14 +65,16 @@ func (u usage) NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
 // arming, because they may change which versions are armed.
 type routing struct {
 	*gateway.Gateway
-	arming *arming.Service
-	log    *logs.Recorder
-	ctx    context.Context //nolint:containedctx // for its values; the calls have no context
+	arming  *arming.Service
+	log     *logs.Recorder
+	traffic *traffic.Recorder
+	ctx     context.Context //nolint:containedctx // for its values; the calls have no context
 }
 
 func (r routing) RemoveVersion(ref svc.Ref) {
 	r.Gateway.RemoveVersion(ref)
 	r.log.Forget(ref)
+	r.traffic.Forget(ref)
 }
 
 func (r routing) SetVersion(ref svc.Ref, u svc.Upstream) {
@@ -100,7 +103,8 @@ func (d *Daemon) Routes() []svc.Route {
 // observer implements gateway.Observer: each request is counted and logged.
 type observer struct {
 	*obs.Metrics
-	log *logs.Recorder
+	log     *logs.Recorder
+	traffic *traffic.Recorder
 }
 
 func (m observer) ObserveRequest(o gateway.Observation) {
@@ -108,6 +112,7 @@ func (m observer) ObserveRequest(o gateway.Observation) {
 	if o.Ref == (svc.Ref{}) {
 		return
 	}
+	m.traffic.Observe(o.Ref, o.Status, o.Duration)
 	i := svc.Invocation{
 		Kind: svc.LogRequest, Method: string(o.Method), Path: svc.HideQuery(string(o.Target)), Status: o.Status, Outcome: string(svc.OutcomeOK),
 		Error: o.Error, Role: o.Role, ClientID: string(o.ClientID), Duration: o.Duration,

@@ -21,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -61,6 +62,7 @@ type Daemon struct {
 	ownership  *ownership
 	registry   *registry.DB
 	feed       *feed.Service
+	traffic    *traffic.Recorder
 	states     *runtimeStates
 	metrics    *obs.Metrics
 	ingress    *svc.Ingress
@@ -85,7 +87,7 @@ type Daemon struct {
 // Start starts everything in order and returns when the daemon serves. If a step fails,
 // Start stops the earlier ones and returns the error. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
-	d := &Daemon{cfg: c.Settings, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo())}
+	d := &Daemon{cfg: c.Settings, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
 	for _, step := range []func(context.Context, Config) error{
 		d.startDirs, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startListeners,
 		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,

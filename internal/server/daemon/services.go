@@ -37,7 +37,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	limits := clientLimits(d.cfg.Clients, fileLimit())
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
-		Observer: observer{d.metrics, d.requestLog}, VerifySecret: d.verify.Secret,
+		Observer: observer{d.metrics, d.requestLog, d.traffic}, VerifySecret: d.verify.Secret,
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
 		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
@@ -46,7 +46,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	d.stops.Push("runtimes", d.supervisor.Stop)
-	d.routing = routing{d.gateway, arming.New(d.registry, d.supervisor, d.logger), d.requestLog, context.WithoutCancel(ctx)}
+	d.routing = routing{d.gateway, arming.New(d.registry, d.supervisor, d.logger), d.requestLog, d.traffic, context.WithoutCancel(ctx)}
 	d.stops.Push("arming", d.routing.arming.Stop)
 	if d.jobs, err = deployqueue.New(deployqueue.Config{
 		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,

@@ -21,8 +21,7 @@ func (s *Service) Read(ctx context.Context, q svc.FeedQuery) (svc.FeedPage, erro
 	timeout := time.NewTimer(q.Wait)
 	defer timeout.Stop()
 	for {
-		events, next, grown, err := s.next(ctx, at, q)
-		at = next
+		events, grown, err := s.next(ctx, &at, q)
 		if err != nil || len(events) > 0 {
 			return svc.FeedPage{Events: events, Cursor: cursor(at)}, err
 		}
@@ -55,8 +54,7 @@ func (s *Service) Follow(ctx context.Context, q svc.FeedQuery, idle time.Duratio
 	beat := time.NewTicker(idle)
 	defer beat.Stop()
 	for {
-		events, next, grown, err := s.next(ctx, at, q)
-		at = next
+		events, grown, err := s.next(ctx, &at, q)
 		if err == nil && len(events) > 0 {
 			err = emit(svc.FeedPage{Events: events, Cursor: cursor(at)})
 		}
@@ -121,13 +119,13 @@ func (s *Service) before(ctx context.Context, at int64, q svc.FeedQuery) (tail [
 	return tail, nil
 }
 
-// next returns the selected events of the next batch and the position after it. grown
-// is nil if there may be more by now, and else closes when there is.
-func (s *Service) next(ctx context.Context, at int64, q svc.FeedQuery) (selected []svc.FeedEvent, after int64, grown <-chan struct{}, err error) {
-	batch, grown := s.fromWindow(at)
+// next returns the selected events of the next batch and moves the position after it.
+// grown is nil if there may be more by now, and else closes when there is.
+func (s *Service) next(ctx context.Context, at *int64, q svc.FeedQuery) (selected []svc.FeedEvent, grown <-chan struct{}, err error) {
+	batch, grown := s.fromWindow(*at)
 	if batch == nil {
-		if batch, err = s.store.EventsAfter(ctx, at, batchSize); err != nil {
-			return nil, at, nil, err
+		if batch, err = s.store.EventsAfter(ctx, *at, batchSize); err != nil {
+			return nil, nil, err
 		}
 	}
 	if len(batch) > 0 {
@@ -137,11 +135,11 @@ func (s *Service) next(ctx context.Context, at int64, q svc.FeedQuery) (selected
 		if q.Limit > 0 && len(selected) == q.Limit {
 			break
 		}
-		if at = e.ID; q.Selects(e) {
+		if *at = e.ID; q.Selects(e) {
 			selected = append(selected, e)
 		}
 	}
-	return selected, at, grown, nil
+	return selected, grown, nil
 }
 
 // fromWindow returns the batch after a position; nil, if the window does not reach back

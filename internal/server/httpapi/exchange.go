@@ -54,7 +54,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
 	r = r.WithContext(context.WithValue(r.Context(), exchangeKey{}, x))
-	rec := &recorder{ResponseWriter: w}
+	rec := &recorder{ResponseWriter: w, r: r}
 	defer s.finish(rec, r, x)
 	defer s.rescue(rec, r)
 	if err := s.checkHost(r); err != nil {
@@ -125,17 +125,25 @@ func knownMethod(m string) string {
 // recorder records status and size of a response.
 type recorder struct {
 	http.ResponseWriter
+	r      *http.Request
 	status int // 0 until the header is written
 	bytes  int64
 }
 
 func (rec *recorder) WriteHeader(status int) {
+	if status == http.StatusOK && unchanged(rec.r, rec.Header()) {
+		status = http.StatusNotModified
+		rec.Header().Del("Content-Type")
+	}
 	rec.status = cmp.Or(rec.status, status)
 	rec.ResponseWriter.WriteHeader(status)
 }
 
 func (rec *recorder) Write(p []byte) (int, error) {
 	rec.status = cmp.Or(rec.status, http.StatusOK)
+	if rec.status == http.StatusNotModified {
+		return len(p), nil // it has no body
+	}
 	n, err := rec.ResponseWriter.Write(p)
 	rec.bytes += int64(n)
 	return n, err

@@ -66,7 +66,8 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	metrics := obs.NewMetrics(obs.BuildInfo())
 	d := httpapi.Deps{
 		Projects: db, Versions: db, Environments: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes, Feed: events,
-		Audit:        db,
+		Audit:    db,
+		Overview: db, Traffic: h.fakes,
 		DataPatterns: binding.Patterns(all.Kinds()),
 		Routes:       h.fakes, Runtimes: h.fakes, Registry: db, Store: h.fakes, Queue: db, Metrics: metrics.Handler(), Observer: metrics, Ingress: ingress,
 		Logger: slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -90,18 +90,9 @@ func logQuery(p api.ListLogsParams, lastEventID string) (svc.LogQuery, error) {
 	if p.Tail != nil {
 		q.Tail = *p.Tail
 	}
-	if p.Since == "" {
-		return q, nil
-	}
-	if d, err := time.ParseDuration(p.Since); err == nil && d > 0 {
-		q.Since = time.Now().Add(-d)
-		return q, nil
-	}
 	var err error
-	if q.Since, err = time.Parse(time.RFC3339, p.Since); err != nil {
-		return q, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "the parameter since must be a time such as 2026-11-22T09:30:00Z, or a duration such as 10m")
-	}
-	return q, nil
+	q.Since, err = sinceOf(p.Since, time.Now())
+	return q, err
 }
 
 func logEntry(e svc.LogEntry) api.LogLine {

@@ -35,6 +35,10 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, limit: maxDataLimit}
 	case "GET " + versionRoute + "/logs", "GET /v1/projects/{project}/logs":
 		return rule{role: roleAdmin, query: logParameters}
+	case "GET /v1/versions":
+		return rule{role: roleAdmin, query: searchParameters}
+	case "GET /v1/metrics/summary":
+		return rule{role: roleAdmin, query: []string{"window"}}
 	case "GET /v1/events":
 		return rule{role: roleAdmin, query: feedParameters}
 	case "POST " + versionRoute + "/queues/{queue}/messages":

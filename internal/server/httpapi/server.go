@@ -32,6 +32,10 @@ type Deps struct {
 	DataPatterns []string
 	Events       Events
 	Feed         Feed
+	Overview     Overview
+	Traffic      Traffic
+	Settings     []svc.SettingValue // in effect, for people
+	GatewayURL   string             // optional
 	Routes       Routes
 	Runtimes     Runtimes
 	Registry     Pinger // for deep health
@@ -95,6 +99,7 @@ func (d Deps) check() error {
 	for name, missing := range map[string]bool{
 		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Environments": d.Environments == nil, "Previews": d.Previews == nil, "Promotions": d.Promotions == nil,
 		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Audit": d.Audit == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
+		"Overview": d.Overview == nil, "Traffic": d.Traffic == nil,
 		"Routes": d.Routes == nil, "Runtimes": d.Runtimes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
 		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0, "TicketKey": d.TicketKey == "",

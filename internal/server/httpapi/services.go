@@ -25,6 +25,17 @@ type Previews interface {
 	Delete(ctx context.Context, project, name string) (svc.Preview, error)
 }
 
+// Overview reads what the whole server has.
+type Overview interface {
+	SearchVersions(ctx context.Context, f svc.VersionFilter, p svc.PageRequest) (svc.Page[svc.Version], error)
+	Jobs(ctx context.Context) ([]svc.QueuedJob, error)
+}
+
+// Traffic summarizes the requests of the last minutes.
+type Traffic interface {
+	Summary(window time.Duration) svc.TrafficSummary
+}
+
 // Versions reads versions.
 type Versions interface {
 	Version(ctx context.Context, ref svc.Ref) (svc.Version, error)

@@ -81,8 +81,10 @@ func (db *DB) SetEnv(ctx context.Context, ref svc.Ref, env map[string]string) (v
 		if err := setEnv(ctx, tx, seq, env); err != nil {
 			return err
 		}
-		v, err = version(ctx, tx, ref)
-		return err
+		if v, err = version(ctx, tx, ref); err != nil {
+			return err
+		}
+		return addEvent(ctx, tx, svc.FeedEvent{Type: svc.FeedEnvChanged, Project: ref.Project, Version: ref.Version, Time: v.UpdatedAt})
 	})
 	if err != nil {
 		return svc.Version{}, fmt.Errorf("setting the variables of %s: %w", ref, err)

@@ -26,13 +26,7 @@ func scanEvent(s scanner) (e svc.FeedEvent, err error) {
 func (db *DB) AddEvents(ctx context.Context, events []svc.FeedEvent) error {
 	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
 		for _, e := range events {
-			e.Data.Detail, e.Data.Error = clip(e.Data.Detail), clip(e.Data.Error)
-			data, err := json.Marshal(e.Data)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.ExecContext(ctx, `INSERT INTO events (type, project_id, version_id, data, created_at) VALUES (?, ?, ?, ?, ?)`,
-				e.Type, e.Project, e.Version, string(data), millis(e.Time)); err != nil {
+			if err := addEvent(ctx, tx, e); err != nil {
 				return err
 			}
 		}
@@ -42,6 +36,18 @@ func (db *DB) AddEvents(ctx context.Context, events []svc.FeedEvent) error {
 		return fmt.Errorf("adding events: %w", err)
 	}
 	return nil
+}
+
+// addEvent appends an event in the transaction of the change that it tells.
+func addEvent(ctx context.Context, tx *sql.Tx, e svc.FeedEvent) error {
+	e.Data.Detail, e.Data.Error = clip(e.Data.Detail), clip(e.Data.Error)
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO events (type, project_id, version_id, data, created_at) VALUES (?, ?, ?, ?, ?)`,
+		e.Type, e.Project, e.Version, string(data), millis(e.Time))
+	return err
 }
 
 // LastEvent returns the id of the newest event that ever was; 0 without one.

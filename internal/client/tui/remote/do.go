@@ -42,6 +42,8 @@ func (r *Remote) act(ctx context.Context, a state.Action) (note string, err erro
 		_, err = r.c.Destroy(ctx, a.Project, a.Version)
 	case state.Create:
 		_, err = r.c.CreateProject(ctx, api.CreateProject{ID: a.Project})
+	case state.Write:
+		return r.write(ctx, a)
 	}
 	past := map[state.Verb]string{
 		state.Archive: "archived", state.Wake: "woken", state.Pin: "pinned", state.Unpin: "unpinned", state.Destroy: "destroyed", state.Create: "created",

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -45,7 +46,23 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	case state.Routes:
 		page, err := r.c.Routes(ctx)
 		return page.Items, err
+	case state.Traffic:
+		return r.c.MetricsSummary(ctx, 0)
+	case state.Server:
+		return r.c.ServerInfo(ctx)
+	case state.Queue:
+		return r.c.DeployQueue(ctx)
+	case state.History:
+		page, err := r.c.ReadEvents(ctx, client.EventQuery{Tail: 500})
+		return page.Items, err
+	case state.Broken:
+		page, err := r.c.SearchVersions(ctx, client.VersionQuery{Statuses: []api.VersionStatus{api.VersionStatusFailed}, Since: "24h"}, client.Page{})
+		return page.Items, err
+	case state.Sizes:
+		return r.c.Garbage(ctx, n.Project)
 	case state.Logs:
+	case state.Stores, state.Tables, state.Rows, state.Query, state.Keys, state.Value, state.Objects:
+		return r.data(ctx, n)
 	}
 	return nil, fmt.Errorf("nothing loads %s", n.Kind)
 }

@@ -37,7 +37,7 @@ type Batch []tea.Msg
 func Open(ctx context.Context, c *client.Client) *Remote {
 	r := &Remote{c: c, streams: make(chan tea.Msg, waiting), follows: map[state.Need]context.CancelFunc{}}
 	r.ctx, r.cancel = context.WithCancel(ctx)
-	go r.events()
+	go r.events() //nolint:contextcheck // r.ctx is made of ctx
 	return r
 }
 

@@ -20,11 +20,19 @@ func (s *State) Apply(e api.Event) []Need {
 		if e.Data.Depth != nil {
 			s.Queue = *e.Data.Depth
 		}
+		s.Expire(Need{Kind: Queue})
 		return nil
 	case "project":
 		return s.applyProject(e)
 	case "version":
+		s.Expire(Need{Kind: Queue})
+		if e.Data.Status == string(api.VersionStatusFailed) || e.Type == "version.destroyed" {
+			s.Expire(Need{Kind: Broken})
+		}
 		return s.applyVersion(e)
+	case "env":
+		s.Expire(Need{Kind: Env, Project: e.ProjectID, Version: e.VersionID})
+		return s.known(e, func(*api.Version) {})
 	case "promotion":
 		s.Expire(Need{Kind: Promotions, Project: e.ProjectID})
 		return nil

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/pkg/api"
@@ -28,7 +29,57 @@ const (
 	Health     Kind = "health"     // api.DeepHealth
 	Routes     Kind = "routes"     // []api.Route
 	Logs       Kind = "logs"       // a stream of Lines while it is needed; Arg is a level
+	Traffic    Kind = "traffic"    // api.MetricsSummary of five minutes
+	Server     Kind = "server"     // api.Server
+	Queue      Kind = "queue"      // api.DeployQueue
+	History    Kind = "history"    // []api.Event, the last ones before the interface was opened
+	Broken     Kind = "broken"     // []api.Version that failed in the last day
+	Sizes      Kind = "sizes"      // api.GarbageReport of Project
+	Stores     Kind = "stores"     // StoreList
+	Tables     Kind = "tables"     // []api.Table; Arg is the binding
+	Rows       Kind = "rows"       // api.RowPage; Arg is JoinArg(binding, table, cursor)
+	Query      Kind = "query"      // []api.QueryResult; Arg is JoinArg(binding, SQL), which only reads
+	Keys       Kind = "keys"       // api.KeyPage; Arg is JoinArg(binding, prefix, cursor)
+	Value      Kind = "value"      // string; Arg is JoinArg(binding, key)
+	Objects    Kind = "objects"    // api.ObjectPage; Arg is JoinArg(bucket, prefix, cursor)
 )
+
+// Every returns how often an answer is measured again while a screen shows it; 0 for
+// answers that events keep up to date.
+func (k Kind) Every() time.Duration {
+	switch k { //nolint:exhaustive // the others follow events
+	case Traffic, Health, Routes:
+		return 5 * time.Second
+	}
+	return 0
+}
+
+// Data reports whether an answer is data of a version, which events do not keep up to
+// date: it is read when a screen is opened.
+func (k Kind) Data() bool {
+	switch k { //nolint:exhaustive // the others are records
+	case Stores, Tables, Rows, Query, Keys, Value, Objects, Sizes:
+		return true
+	}
+	return false
+}
+
+// StoreList is what a version has of data.
+type StoreList struct {
+	Databases  []api.Database
+	Namespaces []api.Namespace
+	Buckets    []api.Bucket
+}
+
+const argSeparator = "\x1f"
+
+// JoinArg makes one Arg of several parts.
+func JoinArg(parts ...string) string { return strings.Join(parts, argSeparator) }
+
+// SplitArg returns n parts of an Arg.
+func SplitArg(arg string, n int) []string {
+	return append(strings.SplitN(arg, argSeparator, n), make([]string, n)...)[:n]
+}
 
 // Loaded is the answer to a Need.
 type Loaded struct {
@@ -68,12 +119,14 @@ const (
 	Unpin    Verb = "unpin"
 	Destroy  Verb = "destroy"
 	Create   Verb = "create" // a project
+	Write    Verb = "write"  // SQL; Arg is JoinArg(binding, SQL)
 )
 
 // Action is a change of a version, or of a project if Version is "".
 type Action struct {
 	Verb             Verb
 	Project, Version string
+	Arg              string // depends on Verb
 }
 
 // Target names what the action is for.

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -69,6 +70,29 @@ func (s *State) Begin(n Need) bool {
 	}
 	e.loading, e.stale = true, false
 	return true
+}
+
+// maxEntries is the number of answers above which those that no screen shows are
+// dropped.
+const maxEntries = 300
+
+// Prune drops answers about single versions that are not kept, if there are many.
+func (s *State) Prune(keep []Need) {
+	if len(s.entries) < maxEntries {
+		return
+	}
+	maps.DeleteFunc(s.entries, func(n Need, e *entry) bool {
+		return n.Version != "" && !e.loading && !slices.Contains(keep, n)
+	})
+}
+
+// Refresh marks answers that are measured again and are too old.
+func (s *State) Refresh(needs []Need) {
+	for _, n := range needs {
+		if e := s.entries[n]; e != nil && n.Kind.Every() > 0 && s.Now.Sub(e.at) >= n.Kind.Every() {
+			e.stale = true
+		}
+	}
 }
 
 // Expire marks an answer as old, so that it is read again when a screen needs it.

@@ -121,3 +121,10 @@ func Empty(loaded bool, err error, nothing string) string {
 	}
 	return nothing
 }
+
+// Above draws lines above the rest of a page.
+func Above(head []string, p Page, rest func(Page) string) string {
+	below := p
+	below.H = max(p.H-len(head), 1)
+	return Lines(append(head, strings.Split(rest(below), "\n")...), p.W, p.H)
+}

@@ -150,6 +150,7 @@ type ClientInterface interface {
 	// | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
 	// | `version.pinned`, `version.unpinned` | the version is protected from idle archiving, or no longer | |
 	// | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
+	// | `env.changed` | the variables of a version were changed | |
 	// | `queue.depth` | the deploy queue has another length | `depth` |
 	// | `runtime.up`, `runtime.down`, `runtime.restarted` | a runtime serves, no longer serves, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
 	// | `server.started` | the server was started | |
@@ -168,6 +169,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /health/deep (the `GetDeepHealth` operationId).
 	GetDeepHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMetricsSummary Requests of the last minutes by project and version
+	//
+	// Counted in memory since the start of the server, in samples of 5 seconds. Durations are estimated from a histogram. Only
+	// versions that serve, and had a request since they began to, are listed.
+	//
+	// Corresponds with GET /metrics/summary (the `GetMetricsSummary` operationId).
+	GetMetricsSummary(ctx context.Context, params *GetMetricsSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetOpenAPI This document as JSON
 	//
@@ -661,10 +670,29 @@ type ClientInterface interface {
 	// Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
 	WakeVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetDeployQueue The deploys that run and wait
+	//
+	// Running ones first, then the waiting ones in their order. Deleting a version cancels its deploy.
+	//
+	// Corresponds with GET /queue (the `GetDeployQueue` operationId).
+	GetDeployQueue(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListRoutes Active upstreams of the gateway
 	//
 	// Corresponds with GET /runtime/routes (the `ListRoutes` operationId).
 	ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetServer What this server is and how it is set
+	//
+	// Corresponds with GET /server (the `GetServer` operationId).
+	GetServer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SearchVersions List versions of all projects
+	//
+	// Newest first. Filters are combined. Unknown parameters are refused.
+	//
+	// Corresponds with GET /versions (the `SearchVersions` operationId).
+	SearchVersions(ctx context.Context, params *SearchVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetGarbage What the object store holds and for whom
@@ -767,6 +795,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 // | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
 // | `version.pinned`, `version.unpinned` | the version is protected from idle archiving, or no longer | |
 // | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
+// | `env.changed` | the variables of a version were changed | |
 // | `queue.depth` | the deploy queue has another length | `depth` |
 // | `runtime.up`, `runtime.down`, `runtime.restarted` | a runtime serves, no longer serves, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
 // | `server.started` | the server was started | |
@@ -806,6 +835,24 @@ func (c *Client) GetHealth(ctx context.Context, reqEditors ...RequestEditorFn) (
 // Corresponds with GET /health/deep (the `GetDeepHealth` operationId).
 func (c *Client) GetDeepHealth(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetDeepHealthRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMetricsSummary Requests of the last minutes by project and version
+//
+// Counted in memory since the start of the server, in samples of 5 seconds. Durations are estimated from a histogram. Only
+// versions that serve, and had a request since they began to, are listed.
+//
+// Corresponds with GET /metrics/summary (the `GetMetricsSummary` operationId).
+func (c *Client) GetMetricsSummary(ctx context.Context, params *GetMetricsSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMetricsSummaryRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1918,11 +1965,60 @@ func (c *Client) WakeVersion(ctx context.Context, project ProjectPath, version V
 	return c.Client.Do(req)
 }
 
+// GetDeployQueue The deploys that run and wait
+//
+// Running ones first, then the waiting ones in their order. Deleting a version cancels its deploy.
+//
+// Corresponds with GET /queue (the `GetDeployQueue` operationId).
+func (c *Client) GetDeployQueue(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetDeployQueueRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListRoutes Active upstreams of the gateway
 //
 // Corresponds with GET /runtime/routes (the `ListRoutes` operationId).
 func (c *Client) ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRoutesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetServer What this server is and how it is set
+//
+// Corresponds with GET /server (the `GetServer` operationId).
+func (c *Client) GetServer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetServerRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SearchVersions List versions of all projects
+//
+// Newest first. Filters are combined. Unknown parameters are refused.
+//
+// Corresponds with GET /versions (the `SearchVersions` operationId).
+func (c *Client) SearchVersions(ctx context.Context, params *SearchVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSearchVersionsRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2335,6 +2431,56 @@ func NewGetDeepHealthRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetMetricsSummaryRequest constructs an http.Request for the GetMetricsSummary method
+func NewGetMetricsSummaryRequest(server string, params *GetMetricsSummaryParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/metrics/summary")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "window", params.Window, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -5548,6 +5694,33 @@ func NewWakeVersionRequest(server string, project ProjectPath, version VersionPa
 	return req, nil
 }
 
+// NewGetDeployQueueRequest constructs an http.Request for the GetDeployQueue method
+func NewGetDeployQueueRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/queue")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListRoutesRequest constructs an http.Request for the ListRoutes method
 func NewListRoutesRequest(server string) (*http.Request, error) {
 	var err error
@@ -5565,6 +5738,159 @@ func NewListRoutesRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetServerRequest constructs an http.Request for the GetServer method
+func NewGetServerRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/server")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewSearchVersionsRequest constructs an http.Request for the SearchVersions method
+func NewSearchVersionsRequest(server string, params *SearchVersionsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/versions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "ref", params.Ref, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "parent", params.Parent, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Pinned != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "pinned", *params.Pinned, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

@@ -147,3 +147,11 @@ func orNone(s string) string {
 	}
 	return s
 }
+
+// Cancel asks before a deploy is canceled, which destroys its version.
+func Cancel(project, version string) ui.Intent {
+	return ui.Ask{
+		Title: "Cancel the deploy of " + project + "/" + version + "?", Lines: []string{"The version is destroyed. Its id cannot be used again."},
+		Actions: actions(state.Destroy, project, []string{version}),
+	}
+}

@@ -56,13 +56,12 @@ func (c *Screen) need(k state.Kind) state.Need {
 // Needs implements ui.Screen.
 func (c *Screen) Needs() []state.Need {
 	needs := []state.Need{c.need(state.Version), {Kind: state.Projects}, {Kind: state.Promotions, Project: c.project}}
-	switch t := tabs()[c.tab]; t.needs {
-	case "":
-	case state.Routes:
+	switch t := tabs()[c.tab]; {
+	case t.needs == state.Routes:
 		needs = append(needs, state.Need{Kind: state.Routes})
-	case state.Logs:
+	case t.needs == state.Logs:
 		needs = append(needs, c.logs.Needs()...)
-	default:
+	case t.needs != "":
 		needs = append(needs, c.need(t.needs))
 	}
 	if c.reveal {
@@ -152,6 +151,8 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		c.top = max(c.top-1, 0)
 	case "l":
 		return ui.Go{Place: ui.Place{Screen: "logs", Project: c.project, Version: c.id}}
+	case "D":
+		return ui.Go{Place: ui.Place{Screen: "data", Project: c.project, Version: c.id}}
 	case "R":
 		return ask.Rollback(s, c.project)
 	case "v":
@@ -186,5 +187,5 @@ func (c *Screen) Keys() []key.Binding {
 	case "env":
 		keys = append(keys, ui.Key("show the values", "v"))
 	}
-	return append(append(keys, ui.Key("logs", "l")), versions.ActKeys()[:9]...)
+	return append(append(keys, ui.Key("logs", "l"), ui.Key("data", "D")), versions.ActKeys()[:9]...)
 }

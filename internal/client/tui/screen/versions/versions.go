@@ -160,6 +160,10 @@ func (c *Screen) act(k string, s *state.State, id string, chosen []string) ui.In
 		return at("version", "env")
 	case "l":
 		return at("logs", "")
+	case "D":
+		return at("data", "")
+	case "t":
+		return ui.Go{Place: ui.Place{Screen: "tree", Project: c.project}}
 	case "R":
 		return ask.Rollback(s, c.project)
 	}
@@ -202,7 +206,7 @@ func Act(k string, s *state.State, project string, ids []string) ui.Intent {
 
 // Keys implements ui.Screen.
 func (*Screen) Keys() []key.Binding {
-	return append([]key.Binding{ui.Key("details", "enter"), ui.Key("logs", "l")}, ActKeys()...)
+	return append([]key.Binding{ui.Key("details", "enter"), ui.Key("logs", "l"), ui.Key("data", "D"), ui.Key("tree", "t")}, ActKeys()...)
 }
 
 // ActKeys are the keys of Act and of the rollback.

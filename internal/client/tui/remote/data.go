@@ -1,0 +1,65 @@
+package remote
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+const (
+	pageSize = 100
+	maxValue = 64 << 10 // bytes of a value that are shown
+)
+
+// data reads the data of a version.
+func (r *Remote) data(ctx context.Context, n state.Need) (any, error) {
+	arg := state.SplitArg(n.Arg, 3)
+	page := client.Page{Limit: pageSize, Cursor: arg[2]}
+	switch n.Kind { //nolint:exhaustive // the others are not data
+	case state.Tables:
+		return r.c.Tables(ctx, n.Project, n.Version, n.Arg)
+	case state.Rows:
+		return r.c.Rows(ctx, n.Project, n.Version, arg[1], client.RowsOptions{Page: page, Binding: arg[0]})
+	case state.Query:
+		arg = state.SplitArg(n.Arg, 2)
+		return r.c.Query(ctx, n.Project, n.Version, api.DatabaseQuery{Binding: arg[0], SQL: arg[1]})
+	case state.Keys:
+		return r.c.Keys(ctx, client.KV{Project: n.Project, Version: n.Version, Binding: arg[0]}, arg[1], page)
+	case state.Value:
+		arg = state.SplitArg(n.Arg, 2)
+		v, err := r.c.GetValue(ctx, client.KV{Project: n.Project, Version: n.Version, Binding: arg[0]}, arg[1])
+		return string(v.Data[:min(len(v.Data), maxValue)]), err
+	case state.Objects:
+		return r.c.Objects(ctx, client.R2{Project: n.Project, Version: n.Version, Binding: arg[0]}, arg[1], "", page)
+	}
+	return r.stores(ctx, n)
+}
+
+// stores lists what a version has of data.
+func (r *Remote) stores(ctx context.Context, n state.Need) (list state.StoreList, err error) {
+	if list.Databases, err = r.c.Databases(ctx, n.Project, n.Version); err != nil {
+		return list, err
+	}
+	if list.Namespaces, err = r.c.Namespaces(ctx, n.Project, n.Version); err != nil {
+		return list, err
+	}
+	list.Buckets, err = r.c.Buckets(ctx, n.Project, n.Version)
+	return list, err
+}
+
+// write runs SQL that may change data.
+func (r *Remote) write(ctx context.Context, a state.Action) (string, error) {
+	arg, readOnly := state.SplitArg(a.Arg, 2), false
+	results, err := r.c.Query(ctx, a.Project, a.Version, api.DatabaseQuery{Binding: arg[0], SQL: arg[1], ReadOnly: &readOnly})
+	if err != nil {
+		return "", err
+	}
+	changes := int64(0)
+	for _, q := range results {
+		changes += q.Meta.Changes
+	}
+	return fmt.Sprintf("%s: %d rows changed", a.Target(), changes), nil
+}

@@ -1,0 +1,139 @@
+// Package activity is the screen of what happens on the server: the deploys that run
+// and wait, and the events, newest first.
+package activity
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+
+	"github.com/svcctl/svcctl/internal/client/tui/screen/ask"
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Screen is the screen.
+type Screen struct{ ui.Table }
+
+// New makes the screen.
+func New(ui.Place) *Screen {
+	return &Screen{ui.Table{Columns: []ui.Column{
+		{Name: "TIME", Width: 8}, {Name: "WHAT", Width: 19}, {Name: "OF", Width: 24}, {Name: "", Width: 20, Flex: true},
+	}}}
+}
+
+// Needs implements ui.Screen.
+func (*Screen) Needs() []state.Need { return []state.Need{{Kind: state.Queue}, {Kind: state.History}} }
+
+// queued begins the id of a row of the queue.
+const queued = "q:"
+
+func (*Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
+	queue, _, _ := state.Get[api.DeployQueue](s, state.Need{Kind: state.Queue})
+	var rows []ui.Row
+	for _, q := range queue.Items {
+		what, style := fmt.Sprintf("◌ waits, place %d", q.Position), &t.Dim
+		if q.Running {
+			what, style = "◌ deploys", &t.Warn
+		}
+		rows = append(rows, ui.Row{ID: queued + q.ProjectID + "/" + q.VersionID, Cells: []ui.Cell{
+			ui.Text(q.QueuedAt.UTC().Format("15:04:05"), &t.Dim), ui.Text(what, style), ui.Text(q.ProjectID + "/" + q.VersionID),
+			ui.Text(fmt.Sprintf("%s  for %s", q.Status, ui.Age(s.Now, q.QueuedAt.Time)), &t.Dim),
+		}})
+	}
+	seen := int64(1 << 62)
+	add := func(e api.Event) {
+		if e.ID >= seen {
+			return
+		}
+		seen = e.ID
+		detail, style := describe(t, e)
+		rows = append(rows, ui.Row{ID: fmt.Sprint(e.ID), Cells: []ui.Cell{
+			ui.Text(e.Time.UTC().Format("15:04:05"), &t.Dim), ui.Text(e.Type), ui.Text(target(e)), ui.Text(detail, style),
+		}})
+	}
+	for _, e := range slices.Backward(s.Events) {
+		add(e)
+	}
+	history, _, _ := state.Get[[]api.Event](s, state.Need{Kind: state.History})
+	for _, e := range slices.Backward(history) {
+		add(e)
+	}
+	return rows
+}
+
+func target(e api.Event) string { return strings.TrimSuffix(e.ProjectID+"/"+e.VersionID, "/") }
+
+// describe returns what an event says, in a line.
+func describe(t *ui.Theme, e api.Event) (string, *lipgloss.Style) {
+	d, style := e.Data, &t.Plain
+	var parts []string
+	for _, part := range []string{d.Step, d.StepStatus, d.Status, d.GitRef, d.Detail} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	if d.Previous != "" {
+		parts = append(parts, "(was "+d.Previous+")")
+	}
+	if d.Depth != nil {
+		parts = append(parts, fmt.Sprintf("%d deploys", *d.Depth))
+	}
+	switch {
+	case d.Error != "" || d.Status == "failed" || d.StepStatus == "failed":
+		parts, style = append(parts, d.Error), &t.Bad
+	case d.Status == "ready" || d.Status == "done" || d.Status == "serving":
+		style = &t.Good
+	}
+	return strings.Join(parts, " "), style
+}
+
+// View implements ui.Screen.
+func (c *Screen) View(s *state.State, p ui.Page) string {
+	_, ok, err := state.Get[[]api.Event](s, state.Need{Kind: state.History})
+	return c.Table.View(c.rows(s, p.Theme), p, ui.Empty(ok, err, "nothing happened in the last hour"))
+}
+
+// Update implements ui.Screen.
+func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
+	rows := c.rows(s, &ui.Theme{})
+	if c.Table.Update(k, rows) {
+		return nil
+	}
+	row, ok := c.Selected(rows)
+	if !ok {
+		return nil
+	}
+	project, version, _ := strings.Cut(row.Cells[2].Text, "/")
+	switch k.String() {
+	case "enter":
+		if version != "" {
+			return ui.Go{Place: ui.Place{Screen: "version", Project: project, Version: version}}
+		}
+		if project != "" {
+			return ui.Go{Place: ui.Place{Screen: "versions", Project: project}}
+		}
+	case "K":
+		if !strings.HasPrefix(row.ID, queued) {
+			return ui.Note{Text: "only a deploy that runs or waits can be canceled"}
+		}
+		return ask.Cancel(project, version)
+	}
+	return nil
+}
+
+// Keys implements ui.Screen.
+func (*Screen) Keys() []key.Binding {
+	return []key.Binding{ui.Key("the version", "enter"), ui.Key("cancel a deploy", "K")}
+}
+
+// Click implements ui.Clicked.
+func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y, c.rows(s, &ui.Theme{})) }
+
+// Wheel implements ui.Clicked.
+func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }

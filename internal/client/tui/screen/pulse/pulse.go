@@ -1,0 +1,189 @@
+// Package pulse is the first screen: whether the server and its projects are well.
+package pulse
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Screen is the screen.
+type Screen struct{ ui.Table }
+
+// New makes the screen.
+func New(ui.Place) *Screen {
+	return &Screen{ui.Table{Columns: []ui.Column{
+		{Name: "PROJECT", Width: 16},
+		{Name: "PRODUCTION", Width: 18, Drop: 1},
+		{Name: "REQ/S", Width: 7, Right: true},
+		{Name: "5XX", Width: 6, Right: true},
+		{Name: "P95", Width: 6, Right: true},
+		{Name: "LAST 5 MINUTES", Width: 14, Flex: true},
+	}}}
+}
+
+// Needs implements ui.Screen.
+func (*Screen) Needs() []state.Need {
+	return []state.Need{
+		{Kind: state.Health}, {Kind: state.Traffic}, {Kind: state.Projects}, {Kind: state.Server}, {Kind: state.Broken},
+	}
+}
+
+func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
+	list, _, _ := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
+	traffic, _, _ := state.Get[api.MetricsSummary](s, state.Need{Kind: state.Traffic})
+	rows := make([]ui.Row, len(list))
+	for i, p := range list {
+		at := slices.IndexFunc(traffic.Projects, func(o api.Traffic) bool { return o.ProjectID == p.ID })
+		var of api.Traffic
+		if at >= 0 {
+			of = traffic.Projects[at]
+		}
+		errors := &t.Dim
+		if of.Errors > 0 {
+			errors = &t.Bad
+		}
+		rows[i] = ui.Row{ID: p.ID, Cells: []ui.Cell{
+			ui.Text(p.ID, &t.Bold), ui.Text(orNone(p.ProdVersionID), &t.Dim),
+			ui.Num(rate(of, traffic.WindowSeconds), float64(of.Requests)), ui.Num(share(of), float64(of.Errors), errors),
+			ui.Num(ms(of), of.P95Ms),
+			{Text: spark(of.Samples, 60), Style: &t.Good},
+		}}
+	}
+	slices.SortStableFunc(rows, func(a, b ui.Row) int { return int(b.Cells[2].Sort - a.Cells[2].Sort) })
+	return rows
+}
+
+func rate(t api.Traffic, seconds float64) string {
+	if seconds == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", float64(t.Requests)/seconds)
+}
+
+func share(t api.Traffic) string {
+	if t.Errors == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f%%", 100*float64(t.Errors)/float64(t.Requests))
+}
+
+func ms(t api.Traffic) string {
+	if t.Requests == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.0fms", t.P95Ms)
+}
+
+func spark(samples []int64, w int) string {
+	values := make([]float64, len(samples))
+	for i, n := range samples {
+		values[i] = float64(n)
+	}
+	return ui.Spark(values, min(w, max(len(values), 1)))
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+// View implements ui.Screen.
+func (c *Screen) View(s *state.State, p ui.Page) string {
+	head := append(append(c.health(s, p), c.traffic(s, p)...), c.alerts(s, p)...)
+	return ui.Above(append(head, ""), p, func(rest ui.Page) string {
+		_, ok, err := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
+		return c.Table.View(c.rows(s, p.Theme), rest, ui.Empty(ok, err, "no project yet"))
+	})
+}
+
+// health says what the server says of its parts.
+func (*Screen) health(s *state.State, p ui.Page) []string {
+	h, ok, err := state.Get[api.DeepHealth](s, state.Need{Kind: state.Health})
+	if !ok {
+		return []string{p.Dim.Render(" " + ui.Empty(false, err, ""))}
+	}
+	part := func(name string, status api.CheckStatus, more string) string {
+		sign, style := "●", p.Good
+		if status != api.CheckStatusOK {
+			sign, style = "! "+string(status), p.Bad
+		}
+		return name + " " + style.Render(sign) + p.Dim.Render(more)
+	}
+	lines := []string{" " + strings.Join([]string{
+		part("registry", h.Checks.Registry.Status, fmt.Sprintf(" %.1fms", h.Checks.Registry.LatencyMs)),
+		part("store", h.Checks.Store.Status, fmt.Sprintf(" %.1fms", h.Checks.Store.LatencyMs)),
+		part("queue", h.Checks.Queue.Status, fmt.Sprintf(" %d/%d", h.Checks.Queue.PendingJobs, h.Checks.Queue.QueueMax)),
+		part("versions", h.Checks.Versions.Status, ""),
+	}, "   ")}
+	info, ok, _ := state.Get[api.Server](s, state.Need{Kind: state.Server})
+	if ok {
+		lines = append([]string{" " + p.Bold.Render("svcctl "+ui.Clean(info.Version)) + p.Dim.Render("  up "+ui.Age(s.Now, info.StartedAt.Time))}, lines...)
+	}
+	return append(lines, "")
+}
+
+// traffic draws the requests and errors of all projects.
+func (*Screen) traffic(s *state.State, p ui.Page) []string {
+	t, ok, _ := state.Get[api.MetricsSummary](s, state.Need{Kind: state.Traffic})
+	if !ok {
+		return nil
+	}
+	w := min(p.W-30, 60)
+	return []string{
+		fmt.Sprintf(" %-9s%8s/s  %s", "requests", rate(t.Total, t.WindowSeconds), p.Good.Render(spark(t.Total.Samples, w))),
+		fmt.Sprintf(" %-9s%8s    %s", "errors", share(t.Total), p.Bad.Render(spark(t.Total.ErrorSamples, w))),
+		fmt.Sprintf(" %-9s%8s", "p95", ms(t.Total)),
+	}
+}
+
+// alerts lists what does not serve and what failed.
+func (*Screen) alerts(s *state.State, p ui.Page) (lines []string) {
+	h, _, _ := state.Get[api.DeepHealth](s, state.Need{Kind: state.Health})
+	for _, ref := range h.Checks.Versions.NotServing {
+		lines = append(lines, " "+p.Bad.Render("! does not serve  "+ui.Clean(ref)))
+	}
+	failed, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Broken})
+	for _, v := range failed {
+		lines = append(lines, " "+p.Bad.Render("✗ failed "+ui.Age(s.Now, v.UpdatedAt.Time)+" ago  "+ui.Clean(v.ProjectID+"/"+v.ID))+"  "+p.Dim.Render(ui.Clean(v.Error)))
+	}
+	if most := max(p.H/4, 2); len(lines) > most {
+		lines = append(lines[:most], p.Dim.Render(fmt.Sprintf(" and %d more", len(lines)-most)))
+	}
+	if len(lines) > 0 {
+		lines = append([]string{""}, lines...)
+	}
+	return lines
+}
+
+// Update implements ui.Screen.
+func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
+	rows := c.rows(s, &ui.Theme{})
+	if row, ok := c.Selected(rows); ok {
+		switch k.String() {
+		case "enter":
+			return ui.Go{Place: ui.Place{Screen: "versions", Project: row.ID}}
+		case "l":
+			return ui.Go{Place: ui.Place{Screen: "logs", Project: row.ID}}
+		}
+	}
+	if failed, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Broken}); k.String() == "a" && len(failed) > 0 {
+		return ui.Go{Place: ui.Place{Screen: "version", Project: failed[0].ProjectID, Version: failed[0].ID}}
+	}
+	c.Table.Update(k, rows)
+	return nil
+}
+
+// Keys implements ui.Screen.
+func (*Screen) Keys() []key.Binding {
+	return []key.Binding{ui.Key("versions", "enter"), ui.Key("logs", "l"), ui.Key("alert; opens the newest failed version", "a")}
+}

@@ -1,0 +1,84 @@
+package httpapi_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// Summary implements httpapi.Traffic: one version.
+func (*fakes) Summary(window time.Duration) svc.TrafficSummary {
+	one := svc.Traffic{Requests: 3, Errors: 1, P50: 1500 * time.Microsecond, P95: time.Second, Samples: []int64{0, 3}, ErrorSamples: []int64{0, 1}}
+	return svc.TrafficSummary{
+		Window: window, Sample: 5 * time.Second, Total: one,
+		Projects: map[string]svc.Traffic{"shop": one}, Versions: map[svc.Ref]svc.Traffic{{Project: "shop", Version: "v-1"}: one},
+	}
+}
+
+// TestOverview: the server, its queue, its traffic, and the versions of all projects.
+func TestOverview(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(d *httpapi.Deps) {
+		d.GatewayURL = "http://127.0.0.1:8787"
+		d.Settings = []svc.SettingValue{{Name: "SVC_ADMIN_TOKEN", Value: "[redacted]", Secret: true, Source: "environment"}, {Name: "SVC_QUEUE_MAX", Value: "10", Source: "default"}}
+	})
+	h.project("shop")
+	h.project("blog")
+	h.ready("shop", "v-1")
+	h.version("blog", "v-2")
+	c, err := client.New(h.url, client.Tokens{Admin: adminToken}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := c.ServerInfo(t.Context())
+	if err != nil || server.Version != "v0-test" || server.BaseDomain != "ingress.local" || server.QueueMax != 10 || len(server.Settings) != 2 || server.Settings[0].Value != "(hidden)" || server.Settings[1].Value != "10" {
+		t.Errorf("got %+v, %v", server, err)
+	}
+	queue, err := c.DeployQueue(t.Context())
+	if err != nil || queue.Max != 10 || len(queue.Items) != 2 || queue.Items[1].VersionID != "v-2" || queue.Items[1].Position != 2 || queue.Items[1].Running {
+		t.Errorf("got %+v, %v", queue, err)
+	}
+	sum, err := c.MetricsSummary(t.Context(), time.Minute)
+	if err != nil || sum.WindowSeconds != 60 || sum.Total.Requests != 3 || sum.Versions[0].VersionID != "v-1" || sum.Projects[0].P50Ms != 1.5 || sum.Projects[0].Samples[1] != 3 {
+		t.Errorf("got %+v, %v", sum, err)
+	}
+	page, err := c.SearchVersions(t.Context(), client.VersionQuery{Statuses: []api.VersionStatus{"ready", "failed"}, Since: "1h", Text: "SHOP/"}, client.Page{})
+	if err != nil || len(page.Items) != 1 || page.Items[0].ID != "v-1" {
+		t.Errorf("got %+v, %v", page, err)
+	}
+	first := decode[api.VersionPage](h.do(request{method: "GET", path: "/v1/versions?limit=1&pinned=false"}).want(200))
+	next := decode[api.VersionPage](h.do(request{method: "GET", path: "/v1/versions?limit=1&pinned=false&cursor=" + *first.NextCursor}).want(200))
+	if first.Items[0].ID != "v-2" || next.Items[0].ID != "v-1" || next.NextCursor != nil {
+		t.Errorf("pages: %+v, %+v", first, next)
+	}
+	for path, code := range map[string]string{
+		"/v1/versions?status=fine": "invalid_status", "/v1/versions?since=soon": "invalid_parameter", "/v1/versions?label=x": "unknown_parameter",
+		"/v1/versions?cursor=" + *first.NextCursor: "invalid_cursor", "/v1/metrics/summary?window=1h": "invalid_parameter",
+	} {
+		h.do(request{method: "GET", path: path, outside: true}).wantProblem(400, code)
+	}
+	for _, path := range []string{"/v1/server", "/v1/queue", "/v1/metrics/summary", "/v1/versions"} {
+		h.do(request{method: "GET", path: path, token: deployToken}).wantProblem(403, "forbidden")
+	}
+}
+
+// TestNotModified: a client that has a record is not sent it again.
+func TestNotModified(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	h.version("shop", "v-1")
+	for _, path := range []string{"/v1/projects/shop", "/v1/projects/shop/versions/v-1"} {
+		etag := h.do(request{method: "GET", path: path}).want(200).Header.Get("ETag")
+		got := h.do(request{method: "GET", path: path, header: http.Header{"If-None-Match": {`"other", ` + etag}}}).want(304)
+		if len(got.body) != 0 || got.Header.Get("ETag") != etag {
+			t.Errorf("%s: %q with %v", path, got.body, got.Header)
+		}
+		h.do(request{method: "GET", path: path, header: http.Header{"If-None-Match": {`"other"`}}}).want(200)
+	}
+}

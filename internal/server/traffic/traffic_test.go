@@ -1,0 +1,57 @@
+package traffic_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/svcctl/svcctl/internal/server/traffic"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// TestSummary: requests in their samples, errors, quantiles, projects and the end of the
+// window.
+func TestSummary(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := traffic.New()
+		one, two, other := svc.Ref{Project: "shop", Version: "v1"}, svc.Ref{Project: "shop", Version: "v2"}, svc.Ref{Project: "blog", Version: "v1"}
+		for range 90 {
+			r.Observe(one, 200, 3*time.Millisecond)
+		}
+		time.Sleep(2 * traffic.Sample)
+		for range 10 {
+			r.Observe(one, 500, 150*time.Millisecond)
+		}
+		r.Observe(two, 404, time.Minute)
+		r.Observe(other, 200, time.Millisecond)
+		s := r.Summary(15 * time.Second)
+		if s.Window != 15*time.Second || s.Sample != traffic.Sample || len(s.Versions) != 3 {
+			t.Errorf("got %+v", s)
+		}
+		v := s.Versions[one]
+		if v.Requests != 100 || v.Errors != 10 || v.P50 < 2*time.Millisecond || v.P50 > 5*time.Millisecond || v.P95 < 100*time.Millisecond || v.P95 > 200*time.Millisecond {
+			t.Errorf("got %+v", v)
+		}
+		if diff := cmp.Diff([]int64{90, 0, 12}, s.Total.Samples) + cmp.Diff([]int64{0, 0, 10}, s.Projects["shop"].ErrorSamples); diff != "" {
+			t.Error(diff)
+		}
+		if got := s.Versions[two]; got.P95 != 30*time.Second || s.Projects["shop"].Requests != 101 {
+			t.Errorf("got %+v", got)
+		}
+		time.Sleep(traffic.Longest)
+		r.Forget(two)
+		if s := r.Summary(time.Hour); s.Total.Requests != 0 || len(s.Versions) != 2 || s.Window != traffic.Longest-traffic.Sample {
+			t.Errorf("later: %+v", s)
+		}
+	})
+}
+
+func BenchmarkObserve(b *testing.B) {
+	r := traffic.New()
+	for b.Loop() {
+		r.Observe(svc.Ref{Project: "shop", Version: "v1"}, 200, 3*time.Millisecond)
+	}
+}

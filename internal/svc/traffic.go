@@ -1,0 +1,51 @@
+package svc
+
+import "time"
+
+// Traffic summarizes the requests of a version, a project, or all, in a window.
+type Traffic struct {
+	Requests int64
+	Errors   int64 // answered with 5xx
+	P50, P95 time.Duration
+	// Samples are the requests, and ErrorSamples the errors, of each equal part of the
+	// window, oldest first.
+	Samples, ErrorSamples []int64
+}
+
+// TrafficSummary is the traffic of a window.
+type TrafficSummary struct {
+	Window, Sample time.Duration
+	Total          Traffic
+	Projects       map[string]Traffic
+	Versions       map[Ref]Traffic
+}
+
+// QueuedJob is a deploy that waits or runs.
+type QueuedJob struct {
+	Ref      Ref
+	Status   Status
+	Running  bool
+	Attempt  int
+	Position int // among the waiting ones, from 1; 0 for a running one
+	QueuedAt time.Time
+	RunAt    time.Time // a waiting job does not start earlier
+}
+
+// VersionFilter selects versions of all projects; zero fields select all.
+type VersionFilter struct {
+	Project  string
+	Statuses []Status // none for all but destroyed
+	GitRef   string
+	ParentID string
+	Pinned   *bool
+	Since    time.Time // created at or after
+	Text     string    // in the id, the ref, the commit or the error
+}
+
+// SettingValue is a setting in effect.
+type SettingValue struct {
+	Name   string
+	Value  string // "" for a secret
+	Secret bool
+	Source string // "default", "environment", "file" or "flag"
+}
