@@ -40,7 +40,7 @@ func New(k *kit.Kit) *cobra.Command {
 	add(root, "data", newEnv(k), newD1(k), newKV(k), newQueues(k), newR2(k))
 	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))
 	add(root, "account", newLogin(k), newContext(k), newWhoami(k), newConfig(k))
-	add(root, "look", newAudit(k))
+	add(root, "look", newAudit(k), newPromotions(k))
 	root.AddCommand(serve.NewVersion(k))
 	root.AddCommand(topics()...)
 	root.AddCommand(serve.Hidden()...)

@@ -1,0 +1,124 @@
+package cli
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+func newPromotions(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{Use: "promotions", Short: "List and read the promotes of a project", RunE: serveHelp}
+	cmd.AddCommand(newPromotionsList(k), newPromotionsGet(k))
+	return cmd
+}
+
+func newPromotionsList(k *kit.Kit) *cobra.Command {
+	var project string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List the promotes of a project, newest first", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return listPromotions(cmd.Context(), k, project, limit) },
+	}
+	projectFlag(cmd, &project)
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of results (0 = no limit)")
+	return cmd
+}
+
+func listPromotions(ctx context.Context, k *kit.Kit, project string, limit int) error {
+	project, err := projectOr(k, project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	list, err := collect(allPromotions(ctx, c, project), limit)
+	if err != nil {
+		return err
+	}
+	err = k.Print(list.items, func() {
+		rows := make([][]string, len(list.items))
+		for i, p := range list.items {
+			rows[i] = []string{p.OperationID, p.VersionID, orNone(p.PreviousVersionID), string(p.Status), kit.Age(p.CreatedAt.Time), promoteTook(p), p.Reason}
+		}
+		k.Table([]string{"OPERATION", "VERSION", "WAS", "STATUS", "AGE", "TOOK", "REASON"}, rows)
+	})
+	list.note(k)
+	return err
+}
+
+// allPromotions yields every page of a project's promotions.
+func allPromotions(ctx context.Context, c *client.Client, project string) iter.Seq2[api.Promotion, error] {
+	return func(yield func(api.Promotion, error) bool) {
+		page := client.Page{Limit: 200}
+		for {
+			got, err := c.Promotions(ctx, project, page)
+			if err != nil {
+				yield(api.Promotion{}, err)
+				return
+			}
+			for _, p := range got.Items {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			if got.NextCursor == nil {
+				return
+			}
+			page.Cursor = *got.NextCursor
+		}
+	}
+}
+
+func promoteTook(p api.Promotion) string {
+	if p.FinishedAt == nil {
+		return "..."
+	}
+	return p.FinishedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond).String()
+}
+
+func newPromotionsGet(k *kit.Kit) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use: "get OPERATION", Short: "Show one promote and its steps", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error { return getPromotion(cmd.Context(), k, project, args[0]) },
+	}
+	projectFlag(cmd, &project)
+	return cmd
+}
+
+func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) error {
+	project, err := projectOr(k, project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	p, err := c.Promotion(ctx, project, operation)
+	if err != nil {
+		return err
+	}
+	return k.Print(p, func() {
+		k.Printf("%s: %s of %s/%s, %s", p.OperationID, p.Status, p.ProjectID, p.VersionID, promoteTook(p))
+		k.Printf("  was      %s", orNone(p.PreviousVersionID))
+		k.Printf("  created  %s (%s ago)", p.CreatedAt.UTC().Format(time.RFC3339), kit.Age(p.CreatedAt.Time))
+		if p.Reason != "" {
+			k.Printf("  reason   %s", kit.Clean(p.Reason))
+		}
+		if p.Error != "" {
+			k.Printf("  error    %s", indented(p.Error))
+		}
+		for _, s := range p.Steps {
+			k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), kit.Clean(s.Detail))
+		}
+	})
+}
