@@ -38,7 +38,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := load(t,
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY=x", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=1", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
 	)
 	if err == nil {
 		t.Fatal("accepted")
@@ -46,7 +46,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	text := err.Error()
 	for _, want := range []string{
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY: unknown setting", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME has no effect yet", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)

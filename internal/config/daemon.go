@@ -48,6 +48,7 @@ type Daemon struct {
 	OrchWorkers        int
 	QueueMax           int
 	Lenient            bool
+	Elastic            bool
 	Forks              svc.ForkPolicy
 	ScrubSQL           string // text of the file; "" for none
 	Archive            Archive

@@ -71,8 +71,7 @@ func merge(src Source, env map[string]string) (*viper.Viper, []error) {
 
 func (d *Daemon) apply(v *viper.Viper, s Setting) []error {
 	value := s.Default
-	set := v.IsSet(s.Key())
-	if set {
+	if v.IsSet(s.Key()) {
 		value = v.GetString(s.Key())
 	}
 	if value == "" {
@@ -80,9 +79,6 @@ func (d *Daemon) apply(v *viper.Viper, s Setting) []error {
 	}
 	if err := s.parse(d, value); err != nil {
 		return []error{fmt.Errorf("  %s=%s: %w", s.Env, s.shown(value), err)}
-	}
-	if set && s.NotYet != "" {
-		return []error{fmt.Errorf("  %s has no effect yet: it comes with %s; unset it", s.Env, s.NotYet)}
 	}
 	return nil
 }

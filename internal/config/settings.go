@@ -14,8 +14,7 @@ type Setting struct {
 	Flag    string // "" when the setting has no flag
 	Default string
 	Help    string
-	Secret  bool   // never printed
-	NotYet  string // what it will do; setting it is refused until then
+	Secret  bool // never printed
 	parse   func(*Daemon, string) error
 }
 
@@ -33,7 +32,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), workers(), logs(), forks(), archiving(), later())
+	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), workers(), logs(), forks(), archiving())
 }
 
 func tokens() []Setting {
@@ -267,6 +266,10 @@ func deploys() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.Lenient, err = boolean(v); return err },
 		},
 		{
+			Env: "SVC_ELASTIC_RUNTIME", Help: "1: unsupported internal scaffold; a deploy passes deploy_ready, in which its worker is asked as production, before it is ready",
+			parse: func(d *Daemon, v string) (err error) { d.Elastic, err = boolean(v); return err },
+		},
+		{
 			Env: "SVC_ARTIFACT_WAIT", Default: "60s", Help: "how long a deploy waits for its bundle",
 			parse: func(d *Daemon, v string) (err error) { d.ArtifactWait, err = Duration(v); return err },
 		},
@@ -408,18 +411,5 @@ func archiving() []Setting {
 			Env: "SVC_ROLLBACK_KEEP", Default: "1", Help: "number of previous production versions that a promote pins, 0 to 1000; true is 1, false is 0",
 			parse: func(d *Daemon, v string) (err error) { d.Archive.RollbackKeep, err = countOrBool(v); return err },
 		},
-	}
-}
-
-// later are settings of the contract and [D49] whose effect comes with a later
-// capability. They parse as strictly as the others and are then refused, so
-// an operator does not rely on a feature that does not exist.
-func later() []Setting {
-	check := func(parse func(string) error) func(*Daemon, string) error {
-		return func(_ *Daemon, v string) error { return parse(v) }
-	}
-	boolean := check(func(v string) error { _, err := boolean(v); return err })
-	return []Setting{
-		{Env: "SVC_ELASTIC_RUNTIME", Help: "unsupported scaffold: leave unset", NotYet: "elastic serving", parse: boolean},
 	}
 }

@@ -25,30 +25,17 @@ Sizes take ` + "`KiB`, `MiB`, `GiB`" + `. A value marked *secret* is never print
 |---|---|---|---|---|
 `
 
-const laterHead = `
-## Not yet
-
-These are checked as strictly as the others and then refused, so that an operator does not rely on a feature that does not exist.
-
-| variable | config key | meaning | comes with |
-|---|---|---|---|
-`
-
 // addSettings writes the reference of the daemon's settings.
 func addSettings(out files) error {
-	now, later := bytes.NewBufferString(settingsHead), bytes.NewBufferString(laterHead)
+	page := bytes.NewBufferString(settingsHead)
 	for _, s := range config.DaemonSettings() {
-		if s.NotYet != "" {
-			fmt.Fprintf(later, "| `%s` | `%s` | %s | %s |\n", s.Env, s.Key(), cell(s.Help), cell(s.NotYet))
-			continue
-		}
 		meaning := s.Help
 		if s.Secret {
 			meaning += " (*secret*)"
 		}
-		fmt.Fprintf(now, "| `%s` | %s | `%s` | %s | %s |\n", s.Env, code("--", s.Flag), s.Key(), code("", s.Default), cell(meaning))
+		fmt.Fprintf(page, "| `%s` | %s | `%s` | %s | %s |\n", s.Env, code("--", s.Flag), s.Key(), code("", s.Default), cell(meaning))
 	}
-	out["docs/reference/config.md"] = append(now.Bytes(), later.Bytes()...)
+	out["docs/reference/config.md"] = page.Bytes()
 	return nil
 }
 

@@ -126,7 +126,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Notify: d.jobs.Notify, Observer: d.metrics, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
-		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify,
+		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(),
 	}
 }
 
@@ -147,6 +147,18 @@ func (d *Daemon) limits() bundle.Limits {
 // this process.
 func (d *Daemon) newVerify() deploy.Verify {
 	return deploy.Verify{URL: d.cfg.GatewayVerifyURL, Header: gateway.VerifyHeader, Secret: svc.Secret(rand.Text())}
+}
+
+// newQualify returns the settings of the step deploy_ready, which SVC_ELASTIC_RUNTIME
+// turns on.
+func (d *Daemon) newQualify() deploy.Qualify {
+	if !d.cfg.Elastic {
+		return deploy.Qualify{}
+	}
+	return deploy.Qualify{
+		Verify:      deploy.Verify{URL: origin(d.listeners.gateway), Header: gateway.VerifyHeader, Secret: d.verify.Secret},
+		RouteHeader: gateway.RouteHeader,
+	}
 }
 
 // Direct returns the headers of a request to the gateway that is for a version whatever

@@ -456,6 +456,50 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestQualify: with SVC_ELASTIC_RUNTIME a version is deploy_ready while its worker is
+// asked as production, and no visitor reaches it before it is ready; without it, the
+// status does not appear.
+// spec: [C7.6] [C7.22] [C16.25]
+func TestQualify(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		secret string
+		status svc.Status
+	}{"passes": {verifySecret, svc.StatusReady}, "fails": {"wrong", svc.StatusFailed}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			var seen []string
+			d := w.start(t, func(deps *deploy.Deps) {
+				gateway, ok := deps.Gateway.(*fakeGateway)
+				if !ok {
+					t.Fatal("not our gateway")
+				}
+				server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+					seen = append(seen, string(registrytest.Get(t, w.DB, ref("v1")).Status)+" "+http.StatusText(gateway.answer(ref("v1"))))
+					gateway.ServeHTTP(rw, r)
+				}))
+				t.Cleanup(server.Close)
+				deps.Qualify = deploy.Qualify{
+					Verify: deploy.Verify{URL: server.URL, Header: verifyHeader, Secret: svc.Secret(tc.secret)}, RouteHeader: routeHeader,
+				}
+				deps.HTTP = server.Client()
+			})
+			v1 := d.submit(t, svc.NewVersion{ID: "v1"})
+			w.upload(t, v1, hello(t))
+			v := d.run(t, v1)
+			if v.Status != tc.status || len(seen) == 0 || seen[0] != "deploy_ready Service Unavailable" {
+				t.Errorf("%s %q, asked when it was %q", v.Status, v.Error, seen)
+			}
+			last := v.Timeline[len(v.Timeline)-1]
+			if last.Step != "deploy_ready" || tc.status == svc.StatusReady && last.Detail != "answered as shop.ingress.local" ||
+				tc.status == svc.StatusFailed && !strings.HasPrefix(v.Error, "deploy_ready: verify_failed: ") {
+				t.Errorf("the last step is %+v, the error %q", last, v.Error)
+			}
+		})
+	}
+}
+
 // spec: [C7.19]
 func TestLenient(t *testing.T) {
 	t.Parallel()

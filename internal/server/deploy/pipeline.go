@@ -34,14 +34,18 @@ type step struct {
 // name returns the step's name in errors, metrics and failpoints.
 func (st step) name() string { return string(st.status) }
 
-// steps returns the pipeline in order [D15].
-func steps() []step {
-	return []step{
+// steps returns the pipeline in order [D15]. spec: [C7.6].
+func (s *Service) steps() []step {
+	all := []step{
 		{svc.StatusFetching, svc.TriggerFetch, (*run).fetch, true},
 		{svc.StatusBranching, svc.TriggerBranch, (*run).branch, true},
 		{svc.StatusPreparing, svc.TriggerPrepare, (*run).prepare, true},
 		{svc.StatusDeploying, svc.TriggerDeploy, (*run).deploy, false},
 	}
+	if s.qualify != nil {
+		all = append(all, step{svc.StatusDeployReady, svc.TriggerQualify, (*run).askAsProduction, false})
+	}
+	return all
 }
 
 // The outcomes of the pipeline in the names of failpoints.
@@ -101,7 +105,7 @@ func (r *run) attempt(ctx context.Context, n int) error {
 		return r.fail(ctx, string(r.v.Status), tooManyAttempts())
 	}
 	r.routes.announce(r.v.Ref, r.v.Status)
-	for _, st := range steps() {
+	for _, st := range r.steps() {
 		if r.past(st) {
 			continue
 		}

@@ -178,7 +178,7 @@ func (t *routes) set(ref svc.Ref, status svc.Status) *route {
 		t.known[ref] = r
 	}
 	r.status, r.held = status, false
-	if status != svc.StatusDeploying && !status.Serves() {
+	if status != svc.StatusDeploying && status != svc.StatusDeployReady && !status.Serves() {
 		r.endpoint, r.boot = svc.Endpoint{}, false
 	}
 	return r

@@ -112,6 +112,13 @@ type Verify struct {
 	Secret svc.Secret // lets the probe reach a version that is not ready
 }
 
+// Qualify is the probe of the step deploy_ready (SVC_ELASTIC_RUNTIME): it asks the
+// worker as production, before the version is ready. An empty URL turns the step off.
+type Qualify struct {
+	Verify
+	RouteHeader string // header that names the version, whatever the host
+}
+
 // Dirs are directories of the daemon; each holds {project}/{version}.
 type Dirs struct {
 	Cache string // unpacked bundles; may be deleted while the daemon is stopped
@@ -148,6 +155,7 @@ type Deps struct {
 	Forks        svc.ForkPolicy
 	ScrubSQL     string // text of SVC_SCRUB_SQL; "" for none
 	Verify       Verify
+	Qualify      Qualify
 }
 
 // Service accepts, deploys and restores versions.
@@ -159,6 +167,7 @@ type Service struct {
 	bundles *bundles
 	locks   keyed.Mutex[svc.Ref] // held by the deploy or start of a version
 	probe   *probe               // nil: no probe
+	qualify *probe               // nil: no step deploy_ready
 	restore restoreList
 }
 
@@ -181,7 +190,11 @@ func New(deps Deps) (*Service, error) {
 	bundles := newBundles(deps)
 	s := &Service{deps: deps, log: deps.Logger, made: time.Now(), routes: newRoutes(deps.Gateway, bundles.path), bundles: bundles}
 	if deps.Verify.URL != "" {
-		s.probe = newProbe(deps)
+		s.probe = newProbe(deps, deps.Verify)
+	}
+	if deps.Qualify.URL != "" {
+		s.qualify = newProbe(deps, deps.Qualify.Verify)
+		s.qualify.route = deps.Qualify.RouteHeader
 	}
 	return s, nil
 }
@@ -197,7 +210,10 @@ func (d Deps) check() error {
 	case d.Dirs.Cache == "" || d.Dirs.Data == "" || d.Dirs.Logs == "":
 		return errors.New("deploy: cache, data and log directories required")
 	}
-	return d.Verify.check(d.HTTP)
+	if d.Qualify.URL != "" && d.Qualify.RouteHeader == "" {
+		return errors.New("deploy: qualify requires the header of a route")
+	}
+	return errors.Join(d.Verify.check(d.HTTP), d.Qualify.check(d.HTTP))
 }
 
 func (v Verify) check(client *http.Client) error {

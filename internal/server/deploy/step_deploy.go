@@ -11,14 +11,10 @@ import (
 // transition to ready serves only the probe.
 // spec: [C6.10].
 func (r *run) deploy(ctx context.Context) (string, error) {
-	if err := r.open(ctx); err != nil {
-		return "", err
-	}
-	endpoint, err := r.deps.Runtimes.Serve(ctx, r.v.Ref)
+	endpoint, err := r.serve(ctx)
 	if err != nil {
 		return "", err
 	}
-	r.routes.started(r.v.Ref, &endpoint)
 	if err := r.verify(ctx); err != nil {
 		return "", err
 	}
@@ -34,4 +30,28 @@ func (r *run) verify(ctx context.Context) error {
 		return r.tolerate(ctx, string(svc.StatusDeploying), err)
 	}
 	return err
+}
+
+// serve starts the worker, unless an earlier step has done so in this process.
+func (r *run) serve(ctx context.Context) (svc.Endpoint, error) {
+	if err := r.open(ctx); err != nil {
+		return svc.Endpoint{}, err
+	}
+	endpoint, err := r.deps.Runtimes.Serve(ctx, r.v.Ref)
+	if err == nil {
+		r.routes.started(r.v.Ref, &endpoint)
+	}
+	return endpoint, err
+}
+
+// askAsProduction qualifies a version: its worker answers a request with production's
+// host name, on the way that requests take. Visitors do not reach it yet.
+func (r *run) askAsProduction(ctx context.Context) (string, error) {
+	if _, err := r.serve(ctx); err != nil {
+		return "", err
+	}
+	if err := r.qualify.check(ctx, r.v.Ref); err != nil {
+		return "", err
+	}
+	return "answered as " + r.deps.Ingress.ProdHost(r.v.Project), nil
 }

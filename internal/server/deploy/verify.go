@@ -24,10 +24,11 @@ type probe struct {
 	verify  Verify
 	ingress *svc.Ingress
 	client  http.Client
+	route   string // header that names the version: the request has production's host; "" for the preview's
 }
 
-func newProbe(d Deps) *probe {
-	p := &probe{verify: d.Verify, ingress: d.Ingress, client: *d.HTTP}
+func newProbe(d Deps, v Verify) *probe {
+	p := &probe{verify: v, ingress: d.Ingress, client: *d.HTTP}
 	p.verify.URL = strings.TrimSuffix(p.verify.URL, "/") + "/"
 	p.client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return p
@@ -56,6 +57,10 @@ func (p *probe) once(ctx context.Context, ref svc.Ref) error {
 		return fmt.Errorf("creating the probe: %w", err)
 	}
 	req.Host = p.ingress.PreviewHost(ref)
+	if p.route != "" {
+		req.Host = p.ingress.ProdHost(ref.Project)
+		req.Header.Set(p.route, ref.String())
+	}
 	req.Header.Set(p.verify.Header, p.verify.Secret.Reveal())
 	req.Header.Set("User-Agent", "svcctl-verify")
 	res, err := p.client.Do(req)
@@ -71,6 +76,10 @@ func (p *probe) once(ctx context.Context, ref svc.Ref) error {
 }
 
 func (p *probe) failed(format string, args ...any) *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeVerifyFailed, "the probe through the gateway failed: "+format, args...).
+	e := svc.Errorf(svc.Unavailable, svc.CodeVerifyFailed, "the probe through the gateway failed: "+format, args...)
+	if p.route != "" {
+		return e.WithHint("read the log of the version")
+	}
+	return e.
 		WithHint("SVC_GATEWAY_VERIFY_URL must lead to this gateway and keep Host and headers")
 }

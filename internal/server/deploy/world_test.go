@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -31,6 +32,7 @@ import (
 const (
 	verifyHeader = "X-Test-Verify"
 	verifySecret = "probe secret"
+	routeHeader  = "X-Test-Route"
 )
 
 // world is the state that outlives a daemon: registry, bucket and directories.
@@ -376,6 +378,13 @@ func (g *fakeGateway) answer(ref svc.Ref) int {
 
 func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ref, _, _ := g.ingress.ParseHost(r.Host)
+	if project, version, ok := strings.Cut(r.Header.Get(routeHeader), "/"); ok && r.Header.Get(verifyHeader) == verifySecret {
+		if r.Host != g.ingress.ProdHost(project) {
+			w.WriteHeader(http.StatusMisdirectedRequest)
+			return
+		}
+		ref = svc.Ref{Project: project, Version: version}
+	}
 	g.mu.Lock()
 	route, known := g.routes[ref]
 	g.mu.Unlock()

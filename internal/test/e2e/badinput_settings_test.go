@@ -29,7 +29,7 @@ func TestBadSettings(t *testing.T) {
 	}{
 		"unknown":       {env: []string{"SVC_GATEWAY=1", "SVC_QUEU_MAX=3"}, want: []string{"SVC_GATEWAY: unknown setting", "SVC_QUEU_MAX: unknown setting"}},
 		"branch store":  {env: []string{"BRANCH_STORE=gs://x/y"}, want: []string{"BRANCH_STORE=gs://x/y", "s3://bucket/prefix", "an absolute directory"}},
-		"elastic":       {env: []string{"SVC_ELASTIC_RUNTIME=1"}, want: []string{"SVC_ELASTIC_RUNTIME has no effect yet"}},
+		"elastic":       {env: []string{"SVC_ELASTIC_RUNTIME=yes"}, want: []string{"SVC_ELASTIC_RUNTIME=yes", "want 1 or 0"}},
 		"prod fork":     {env: []string{"SVC_PROD_FORK=maybe"}, want: []string{"SVC_PROD_FORK=maybe", "reject, scrub, allow"}},
 		"scrub":         {env: []string{"SVC_PROD_FORK=scrub"}, want: []string{"SVC_PROD_FORK=scrub needs a usable SVC_SCRUB_SQL"}},
 		"scrub file":    {env: []string{"SVC_SCRUB_SQL=/nowhere/scrub.sql"}, want: []string{"SVC_SCRUB_SQL=/nowhere/scrub.sql", "no such file"}},
