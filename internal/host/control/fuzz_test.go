@@ -24,9 +24,19 @@ func (echoing) Dispatch(_ context.Context, e svc.Event) (svc.EventResult, error)
 // reading any answer as an error gives one with a code, or a reason.
 func FuzzLine(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"/open", `{"Ref":{"Project":"p","Version":"v"},"Env":{"A":"b"},"CreatedAt":"2026-11-22T00:00:00Z"}`}, {"/dispatch", `{"Scheduled":{"Cron":"x"},"Limit":5}`},
-		{"/stop", `{"Grace":-1}`}, {"/arm", "true"}, {"/next-notice", "-9223372036854775808"}, {"/next-notice", "9223372036854775807"}, {"/ping", ""}, {"/cut", "null"},
-		{"/next-wake", "{}"}, {"/nope", ""}, {"/prepare", "["}, {"/serve", ""}, {"/", `{"Code":"x","Kind":-5,"Detail":"d","Err":"e","RetryAfter":9e99}`},
+		{"/open", `{"Ref":{"Project":"p","Version":"v"},"Env":{"A":"b"},"CreatedAt":"2026-11-22T00:00:00Z"}`},
+		{"/dispatch", `{"Scheduled":{"Cron":"x"},"Limit":5}`},
+		{"/stop", `{"Grace":-1}`},
+		{"/arm", "true"},
+		{"/next-notice", "-9223372036854775808"},
+		{"/next-notice", "9223372036854775807"},
+		{"/ping", ""},
+		{"/cut", "null"},
+		{"/next-wake", "{}"},
+		{"/nope", ""},
+		{"/prepare", "["},
+		{"/serve", ""},
+		{"/", `{"Code":"x","Kind":-5,"Detail":"d","Err":"e","RetryAfter":9e99}`},
 	} {
 		f.Add(seed[0], seed[1])
 	}
@@ -37,14 +47,14 @@ func FuzzLine(f *testing.F) {
 		r.URL.Path, r.Host = path, "host"
 		w := httptest.NewRecorder()
 		control.Route(echoing{newHost()}).ServeHTTP(w, r)
-		err := control.ReadError(w.Result()) //nolint:bodyclose // it is in memory
+		err := control.ReadError(w.Result())
 		if err == nil && !json.Valid(w.Body.Bytes()) {
 			t.Errorf("%q %q: %q", path, body, w.Body)
 		}
 		if err != nil && svc.CodeOf(err) == "" {
 			t.Errorf("%q %q: an error without a code: %v", path, body, err)
 		}
-		forged := &http.Response{Header: w.Result().Header.Clone(), Body: http.NoBody} //nolint:bodyclose // it is in memory
+		forged := &http.Response{Header: w.Result().Header.Clone(), Body: http.NoBody}
 		forged.Header.Set("Content-Type", "application/vnd.svcctl.error+json")
 		forged.Body = httptest.NewRequestWithContext(over, http.MethodPost, "/", strings.NewReader(body)).Body
 		if err := control.ReadError(forged); err == nil || errors.Is(err, context.Canceled) {

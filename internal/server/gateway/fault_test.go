@@ -29,7 +29,7 @@ func testExceptions(t *testing.T, engine gateway.Engine) {
 	resp, body := b.get(t, "v1.shop.apps.test", "/throw")
 	id := resp.Header.Get("X-Request-Id")
 	command := "svcctl logs shop/v1 --request " + id[:16]
-	if want := long + "\n\nrequest " + id[:16] + "\n" + command + "\n"; resp.StatusCode != 500 || body != want || asked != shop {
+	if want := long + "\n\nrequest " + id[:16] + "\n" + command + "\n"; resp.StatusCode != http.StatusInternalServerError || body != want || asked != shop {
 		t.Errorf("%s %s, about %v", resp.Status, body, asked)
 	}
 	if resp.Header.Get("Content-Type") != "text/plain;charset=UTF-8" || resp.Header.Get("Svc-Version") != "v1" || resp.Header.Get("Cache-Control") != "no-store" {
@@ -43,7 +43,7 @@ func testExceptions(t *testing.T, engine gateway.Engine) {
 			t.Errorf("the page lacks %q:\n%.900s", want, body)
 		}
 	}
-	if resp, body = b.do(t, request(t, http.MethodHead, "v1.shop.apps.test", "/throw", nil)); resp.StatusCode != 500 || body != "" || resp.ContentLength < int64(len(long)) {
+	if resp, body = b.do(t, request(t, http.MethodHead, "v1.shop.apps.test", "/throw", nil)); resp.StatusCode != http.StatusInternalServerError || body != "" || resp.ContentLength < int64(len(long)) {
 		t.Errorf("HEAD: %s, %d bytes, %q", resp.Status, resp.ContentLength, body)
 	}
 

@@ -67,7 +67,7 @@ func FuzzConnection(f *testing.F) {
 		"GET http://v1.shop.apps.test/" + host + "X-Svc-Cf: {}\r\nTraceparent: x\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n\r\n",
 		"\r\n\r\nGET /" + host + " folded: 1\r\n\r\n",
 	} {
-		f.Add([]byte(text), uint16(i*13), i%2 == 0) //nolint:gosec // small
+		f.Add([]byte(text), uint16(i*13), i%2 == 0)
 	}
 	w := &witness{}
 	socket := fakeRuntime(f, w.serve)
