@@ -43,6 +43,9 @@ func decodeFrame(f branch.File, pgno uint32, raw, dst []byte, h hash.Hash64) err
 
 // verifyWhole checks a complete file in memory, including its checksum.
 func verifyWhole(f branch.File, data []byte) (*pageIndex, error) {
+	if err := checkFrames(f, data); err != nil {
+		return nil, err
+	}
 	dec := ltx.NewDecoder(bytes.NewReader(data))
 	dec.SetRetainPageIndex(false)
 	if err := dec.Verify(); err != nil {
@@ -52,6 +55,28 @@ func verifyWhole(f branch.File, data []byte) (*pageIndex, error) {
 		return nil, err
 	}
 	return newIndex(f, data)
+}
+
+// checkFrames checks that the frames are inside of the file: the decoder allocates the size
+// that a frame claims to have, up to 4 GiB.
+func checkFrames(f branch.File, data []byte) error {
+	for at := ltx.HeaderSize; ; {
+		var hdr ltx.PageHeader
+		if len(data)-at < ltx.PageHeaderSize || hdr.UnmarshalBinary(data[at:]) != nil {
+			return corrupt(f, "it ends before its index")
+		}
+		if at += ltx.PageHeaderSize; hdr.IsZero() {
+			return nil
+		}
+		if hdr.Flags&ltx.PageHeaderFlagSize == 0 || len(data)-at < 4 {
+			return corrupt(f, "page %d has an unknown format", hdr.Pgno)
+		}
+		n := binary.BigEndian.Uint32(data[at:])
+		if at += 4; int64(n) > int64(len(data)-at) {
+			return corrupt(f, "page %d claims to have %d bytes", hdr.Pgno, n)
+		}
+		at += int(n)
+	}
 }
 
 func newHash() hash.Hash64 { return crc64.New(crc64.MakeTable(crc64.ISO)) }

@@ -11,7 +11,7 @@ import (
 )
 
 // sampleFile is a file of two transactions with three pages.
-func sampleFile(f *testing.F) []byte {
+func sampleFile(f testing.TB) []byte {
 	f.Helper()
 	var out bytes.Buffer
 	enc, err := ltx.NewEncoder(&out)
@@ -36,6 +36,8 @@ func FuzzFile(f *testing.F) {
 	f.Add(good, 0)
 	f.Add(good, len(good)/2)
 	f.Add(good[:len(good)-1], 0)
+	// A frame claims to have 4 GiB.
+	f.Add(append(bytes.Clone(good[:ltx.HeaderSize]), 0, 0, 0, 1, 0, 1, 255, 255, 255, 255, 0), 0)
 	// The offset of the frame is so large that offset and size add up to a small number.
 	f.Add([]byte(strings.Repeat("x", 200)+"\x01\xf7\xff\xff\xff\xff\xff\xff\xff\xff\x01\x0a\x00\x00\x00\x00\x00\x00\x00\x00\x0d0123456789abcdef"), 0)
 	f.Fuzz(func(t *testing.T, data []byte, from int) {
@@ -59,4 +61,14 @@ func FuzzFile(f *testing.F) {
 		})
 		_ = x.grows(0, ltx.Header{PageSize: 512, Commit: 3})
 	})
+}
+
+// TestFrameOfFourGigabytes: nothing is allocated for what a corrupt frame claims to have.
+func TestFrameOfFourGigabytes(t *testing.T) {
+	t.Parallel()
+	data := append(sampleFile(t)[:ltx.HeaderSize:ltx.HeaderSize], 0, 0, 0, 1, 0, 1, 255, 255, 255, 255, 0)
+	_, err := verifyWhole(branch.File{Prefix: "p/v/db/sys", Min: 1, Max: 2, Size: int64(len(data))}, data)
+	if err == nil || !strings.Contains(err.Error(), "page 1 claims to have 4294967295 bytes") {
+		t.Error(err)
+	}
 }
