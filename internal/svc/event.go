@@ -129,6 +129,16 @@ const QueueDelay = -1
 
 // Wake is the time at which a version must run for its own work.
 type Wake struct {
-	At      time.Time `json:"at"`      // zero for never
-	Pending int       `json:"pending"` // events that are due or running
+	At      time.Time     `json:"at"`               // zero for never
+	Pending int           `json:"pending"`          // events that are due or running
+	Queues  []QueueStatus `json:"queues,omitempty"` // with a consumer, or of dead letters
+}
+
+// QueueStatus is the state of a queue and what its consumer did since the version was
+// opened.
+type QueueStatus struct {
+	Name       string            `json:"name"`
+	Backlog    int64             `json:"backlog"` // messages, whatever their state
+	Oldest     int64             `json:"oldest"`  // time of sending of the oldest in milliseconds since 1970; 0 for none
+	Deliveries map[Outcome]int64 `json:"deliveries"`
 }

@@ -3,6 +3,7 @@ package binding
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -41,6 +42,13 @@ type Armed interface {
 	Armed()
 }
 
+// Backlogged is a Starter that delivers messages. Queues may be called at any time.
+type Backlogged interface {
+	Starter
+	// Queues describes the queues that it uses; several may use one.
+	Queues() []svc.QueueStatus
+}
+
 // CallsWorker reports whether the set has a Starter.
 func (s *Set) CallsWorker() bool { return len(s.starters.all) > 0 }
 
@@ -72,8 +80,21 @@ func (s *Set) Wake() (w svc.Wake) {
 		if at, ok := r.NextWake(); ok && (w.At.IsZero() || at.Before(w.At)) {
 			w.At = at
 		}
+		if b, ok := r.Starter.(Backlogged); ok {
+			w.Queues = addQueues(w.Queues, b.Queues())
+		}
 	}
 	return w
+}
+
+// addQueues adds those that list does not have.
+func addQueues(list, more []svc.QueueStatus) []svc.QueueStatus {
+	for _, q := range more {
+		if !slices.ContainsFunc(list, func(o svc.QueueStatus) bool { return o.Name == q.Name }) {
+			list = append(list, q)
+		}
+	}
+	return list
 }
 
 // starters run the Starters of a Set. At first the worker does not serve, and the

@@ -67,6 +67,7 @@ func (d *Daemon) metricSources() obs.Sources {
 	return obs.Sources{
 		QueueDepth: d.registry.QueueDepth, QueueMax: d.cfg.QueueMax,
 		Versions: d.registry.Counts, Runtimes: d.supervisor.Runtimes,
+		Queues:            d.supervisor.Queues,
 		NotServing:        func() int { return len(d.deploy.NotServing()) },
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },

@@ -34,10 +34,17 @@ func TestMetrics(t *testing.T) {
 	m := obs.NewMetrics(obs.Build{Version: "v1", Commit: "abc", Go: "go1"})
 	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7, Restarts: 3}, {State: svc.RuntimeStopped}}
 	m.Watch(t.Context(), obs.Sources{
-		QueueDepth:        func(context.Context) (int, error) { return 3, nil },
-		QueueMax:          10,
-		Versions:          func(context.Context) (map[svc.Status]int, error) { return map[svc.Status]int{svc.StatusReady: 2}, nil },
-		Runtimes:          func() []svc.Runtime { return runtimes },
+		QueueDepth: func(context.Context) (int, error) { return 3, nil },
+		QueueMax:   10,
+		Versions:   func(context.Context) (map[svc.Status]int, error) { return map[svc.Status]int{svc.StatusReady: 2}, nil },
+		Runtimes:   func() []svc.Runtime { return runtimes },
+		Queues: func(context.Context) map[svc.Ref][]svc.QueueStatus {
+			if runtimes == nil {
+				return nil
+			}
+			jobs := svc.QueueStatus{Name: "jobs", Backlog: 8, Oldest: time.Now().Add(-time.Hour).UnixMilli(), Deliveries: map[svc.Outcome]int64{svc.OutcomeException: 9}}
+			return map[svc.Ref][]svc.QueueStatus{{Project: "shop", Version: "v-1"}: {jobs, {Name: "dead"}}}
+		},
 		NotServing:        func() int { return 4 },
 		GatewayInflight:   func() int64 { return 5 },
 		GatewayWebsockets: func() int64 { return 6 },
@@ -70,6 +77,9 @@ func TestMetrics(t *testing.T) {
 		`svc_promotes_total{result="done"} 1`, `svc_promotes_total{result="unchanged"} 1`, `svc_promote_seconds_sum 1`, `svc_promote_seconds_count 1`,
 		`svc_runtime_up{project="shop",version="v-1"} 1`, `svc_runtime_rss_bytes{project="shop",version="v-1"} 42`,
 		`svc_runtime_open_fds{project="shop",version="v-1"} 7`, `svc_runtime_restarts{project="shop",version="v-1"} 3`, `svc_versions_not_serving 4`,
+		`svc_queue_backlog{project="shop",queue="jobs",version="v-1"} 8`, `svc_queue_oldest_seconds{project="shop",queue="jobs",version="v-1"} 36`,
+		`svc_queue_oldest_seconds{project="shop",queue="dead",version="v-1"} 0`,
+		`svc_queue_deliveries_total{outcome="exception",project="shop",queue="jobs",version="v-1"} 9`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
 		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
 		`svc_worker_events_total{handler="scheduled",outcome="exception"} 2`,

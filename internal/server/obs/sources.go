@@ -18,8 +18,9 @@ type Sources struct {
 	QueueDepth        func(context.Context) (int, error)
 	QueueMax          int
 	Versions          func(context.Context) (map[svc.Status]int, error)
-	Runtimes          func() []svc.Runtime // a version without one has no series
-	NotServing        func() int           // ready versions whose runtime crashed or did not start
+	Runtimes          func() []svc.Runtime                                // a version without one has no series
+	NotServing        func() int                                          // ready versions whose runtime crashed or did not start
+	Queues            func(context.Context) map[svc.Ref][]svc.QueueStatus // of versions that serve
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
 	GatewayConns      func() int64
@@ -38,6 +39,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		fds:        prometheus.NewDesc("svc_runtime_open_fds", "Open file descriptors of a live version's runtime.", perVersion, nil),
 		restarts:   prometheus.NewDesc("svc_runtime_restarts", "Crashes of a live version's runtime since the version was started or woken.", perVersion, nil),
 		notServing: prometheus.NewDesc("svc_versions_not_serving", "Ready versions that do not serve because their runtime crashed or did not start.", nil, nil),
+		queues:     newQueueDescs(),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
@@ -51,6 +53,7 @@ type collector struct {
 	depth, limit, versions *prometheus.Desc
 	up, rss, fds, restarts *prometheus.Desc
 	notServing             *prometheus.Desc
+	queues                 queueDescs
 	inflight, websockets   *prometheus.Desc
 	conns                  *prometheus.Desc
 }
@@ -60,6 +63,7 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.notServing, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
+	c.queues.describe(out)
 }
 
 // Collect implements prometheus.Collector.
@@ -97,6 +101,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(c.fds, float64(r.Descriptors), r.Ref.Project, r.Ref.Version)
 			gauge(c.restarts, float64(r.Restarts), r.Ref.Project, r.Ref.Version)
 		}
+	}
+	if s.Queues != nil {
+		c.queues.collect(out, s.Queues(ctx))
 	}
 	if s.NotServing != nil {
 		gauge(c.notServing, float64(s.NotServing()))

@@ -57,6 +57,21 @@ func (s *Supervisor) NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error
 	return p.client.NextWake(ctx)
 }
 
+// Queues returns the queues of all versions that serve and have a consumer. A host that
+// does not answer is omitted.
+func (s *Supervisor) Queues(ctx context.Context) map[svc.Ref][]svc.QueueStatus {
+	all := map[svc.Ref][]svc.QueueStatus{}
+	for _, r := range s.Runtimes() {
+		if r.State != svc.RuntimeServing {
+			continue
+		}
+		if w, err := s.NextWake(ctx, r.Ref); err == nil && len(w.Queues) > 0 {
+			all[r.Ref] = w.Queues
+		}
+	}
+	return all
+}
+
 // serving returns the process of a version that serves.
 func (s *Supervisor) serving(ref svc.Ref) (*process, error) {
 	u, err := s.unit(ref, false)

@@ -93,7 +93,7 @@ func TestEventLog(t *testing.T) {
 			t.Errorf("line %d is %+v, want %s", i, l, want[i])
 		}
 	}
-	if w, err := h.NextWake(t.Context(), spec.Ref); err != nil || w != (svc.Wake{}) {
+	if w, err := h.NextWake(t.Context(), spec.Ref); err != nil || w.Pending != 0 || !w.At.IsZero() {
 		t.Errorf("wakes %+v, %v", w, err)
 	}
 }

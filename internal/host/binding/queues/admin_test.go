@@ -142,6 +142,11 @@ func TestRedriveMoves(t *testing.T) {
 	if diff := cmp.Diff([]string{dead, dead, dead}, w.peeked("/queues/dead/messages")); diff != "" {
 		t.Error(diff)
 	}
+	svctest.Eventually(t, "the status of both queues", func() bool {
+		s := w.set.Wake().Queues
+		return len(s) == 2 && s[0].Name == "one" && s[0].Backlog == 0 && s[0].Deliveries[svc.OutcomeOK] == 1 &&
+			s[1].Name == "dead" && s[1].Backlog == 3 && s[1].Oldest != 0
+	})
 	w.want("POST", "/queues/one/pause", "", `{"name":"one"`)
 	w.want("POST", "/queues/one/redrive", `{"limit":1}`, `{"moved":1}`)
 	if diff := cmp.Diff([]string{`{"do":"retry"} ready 0`}, w.peeked("/queues/one/messages")); diff != "" {

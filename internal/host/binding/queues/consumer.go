@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // How long the consumer waits after a delivery that did not reach the worker, or whose
@@ -35,7 +36,7 @@ type consumer struct {
 	resume   int64      // not before: milliseconds since 1970
 }
 
-var _ binding.Starter = (*consumer)(nil)
+var _ binding.Backlogged = (*consumer)(nil)
 
 // Close gives the queues back. It is called after Stop.
 func (c *consumer) Close() error {
@@ -76,6 +77,16 @@ func (c *consumer) Pending() int {
 		return int(c.inside.Load())
 	}
 	return int(c.backlog.Load())
+}
+
+// Queues describes the queue, and that of its dead letters unless another consumer does.
+func (c *consumer) Queues() []svc.QueueStatus {
+	outcomes, _ := c.tally.get()
+	list := []svc.QueueStatus{{Name: c.name, Backlog: c.backlog.Load(), Oldest: c.oldest.Load(), Deliveries: outcomes}}
+	if c.dead != nil && c.dead.consumedBy() == nil {
+		list = append(list, svc.QueueStatus{Name: c.dead.name, Backlog: c.dead.backlog.Load(), Oldest: c.dead.oldest.Load()})
+	}
+	return list
 }
 
 // run starts a delivery for each batch until the consumer is stopped.

@@ -20,6 +20,7 @@ type queue struct {
 	db   volume.Database
 
 	backlog atomic.Int64  // number of messages, whatever their state
+	oldest  atomic.Int64  // when the oldest was sent, in milliseconds since 1970; 0 for none
 	changed chan struct{} // holds a token when the consumer has something to look at
 	tally   tally
 
@@ -63,18 +64,16 @@ func (q *queue) prepare(c *raw.Conn) error {
 func (q *queue) write(ctx context.Context, fn func(*raw.Conn) error) error {
 	defer q.notify()
 	return q.db.Write(ctx, func(c *raw.Conn) error {
-		var count int64
-		err := c.InTx("BEGIN IMMEDIATE", func() error {
-			if err := fn(c); err != nil {
-				return err
+		var m metrics
+		err := c.InTx("BEGIN IMMEDIATE", func() (err error) {
+			if err = fn(c); err == nil {
+				m, err = q.measure(c)
 			}
-			return c.Query(`SELECT count FROM queue WHERE id = ?1`, []any{q.id}, func(s *raw.Stmt) error {
-				count = s.Int64(0)
-				return nil
-			})
+			return err
 		})
 		if err == nil {
-			q.backlog.Store(count)
+			q.backlog.Store(m.Count)
+			q.oldest.Store(m.Oldest)
 		}
 		return err
 	})
