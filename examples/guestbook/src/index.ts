@@ -1,5 +1,5 @@
 import { add, check, list, trim } from "./entries";
-import type { Env } from "./env";
+import type { Env, Signed } from "./env";
 import { page } from "./page";
 
 export default {
@@ -30,7 +30,12 @@ export default {
   async scheduled(controller, env): Promise<void> {
     console.log(`${controller.cron}: deleted ${await trim(env)} entries`);
   },
-} satisfies ExportedHandler<Env>;
+
+  /** Receives what sign has sent: "queues" of the project file. A message may arrive twice, so it is not counted. */
+  async queue(batch, env): Promise<void> {
+    for (const { body } of batch.messages) await env.VISITS.put(`signed:${body.name}`, body.at);
+  },
+} satisfies ExportedHandler<Env, Signed>;
 
 /** Counts a visit. KV has no increments: two concurrent visits may count as one. */
 async function visit(env: Env): Promise<number> {
@@ -49,6 +54,7 @@ async function sign(request: Request, env: Env): Promise<Response> {
   if (problem !== undefined) return Response.json({ error: problem }, { status: 422 });
   const entry = await add(env, name as string, message as string);
   console.log("signed by", entry.name);
+  await env.SIGNED.send({ name: entry.name, at: new Date().toISOString() });
   return isForm ? Response.redirect(new URL("/", request.url).href, 303) : Response.json(entry, { status: 201 });
 }
 
