@@ -45,6 +45,9 @@ func Types(f *project.File, secrets []string) string {
 	for _, o := range f.Objects {
 		types[o.Binding] = "DurableObjectNamespace"
 	}
+	if f.Assets != nil && f.Assets.Binding != "" {
+		types[f.Assets.Binding] = "Fetcher"
+	}
 	if f.VersionMetadata != "" {
 		types[f.VersionMetadata] = "WorkerVersionMetadata"
 	}
