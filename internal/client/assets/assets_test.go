@@ -101,8 +101,12 @@ func TestParseRedirects(t *testing.T) {
 		strings.Repeat("x", 2000) + " /y\n//host/a /b\n/x*y* /z\n/x ftp://y.example/\n"
 	list, notices := assets.ParseRedirects("_redirects", text)
 	want := []bundle.Redirect{
-		{From: "/a", To: "/b", Status: 302}, {From: "/c", To: "/d", Status: 301}, {From: "/e/*", To: "/f/:splat", Status: 200},
-		{From: "/g", To: "https://x.example/?y=z", Status: 308}, {From: "/a*", To: "/b/*/c*", Status: 301}, {From: "/b*", To: "/c*d*", Status: 302},
+		{From: "/a", To: "/b", Status: 302},
+		{From: "/c", To: "/d", Status: 301},
+		{From: "/e/*", To: "/f/:splat", Status: 200},
+		{From: "/g", To: "https://x.example/?y=z", Status: 308},
+		{From: "/a*", To: "/b/*/c*", Status: 301},
+		{From: "/b*", To: "/c*d*", Status: 302},
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)

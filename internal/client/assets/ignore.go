@@ -2,6 +2,7 @@ package assets
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -86,8 +87,8 @@ func ignorePattern(line string) string {
 // has reports whether a path, with slashes and relative to the directory, is ignored.
 // The caller skips the content of an ignored directory.
 func (list ignore) has(path string, isDir bool) bool {
-	for i := len(list) - 1; i >= 0; i-- {
-		if l := list[i]; (isDir || !l.dirOnly) && l.re.MatchString(path) {
+	for _, l := range slices.Backward(list) {
+		if (isDir || !l.dirOnly) && l.re.MatchString(path) {
 			return !l.not
 		}
 	}

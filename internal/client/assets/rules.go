@@ -46,7 +46,6 @@ func (r *rules) lines(text string, each func(n int, line string)) {
 	}
 }
 
-//nolint:gochecknoglobals // constant tables
 var (
 	dynamic = regexp.MustCompile(`\*|:[A-Za-z]`)
 	// loops are targets that html_handling sends back to where the rule began.
@@ -111,7 +110,7 @@ func redirect(words []string) (bundle.Redirect, error) {
 }
 
 // pathLine begins a rule of _headers.
-var pathLine = regexp.MustCompile(`^([^\s:]+://|/)`) //nolint:gochecknoglobals // a constant
+var pathLine = regexp.MustCompile(`^([^\s:]+://|/)`)
 
 // ParseHeaders reads a _headers file. file is its name in notices.
 func ParseHeaders(file, text string) (list []bundle.HeaderRule, notices []string) {
@@ -170,7 +169,7 @@ func portOf(line string) bool {
 }
 
 // headerName is a token of RFC 9110.
-var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$") //nolint:gochecknoglobals // a constant
+var headerName = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
 
 // header reads "Name: value", or "! Name" which removes a header.
 func header(rule *bundle.HeaderRule, line string) error {

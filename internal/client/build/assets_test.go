@@ -73,8 +73,13 @@ func TestAssets(t *testing.T) {
 			"wrangler.jsonc": `{"name": "x", "main": "w.js", "compatibility_date": "2026-01-01", "assets": {"directory": "dist", "run_worker_first": true}}`,
 			"w.js":           worker, "other/a.html": "a",
 		}, build.Request{Assets: "other"}, bundle.Assets{RunWorkerFirst: bundle.WorkerFirst{All: true}, Files: files("a.html")}, "w.js"},
-		{"without a project file", map[string]string{"other/a.html": "a"},
-			build.Request{Assets: "other", Project: "x", CompatibilityDate: "2026-01-01"}, bundle.Assets{Files: files("a.html")}, ""},
+		{
+			"without a project file",
+			map[string]string{"other/a.html": "a"},
+			build.Request{Assets: "other", Project: "x", CompatibilityDate: "2026-01-01"},
+			bundle.Assets{Files: files("a.html")},
+			"",
+		},
 		{"of Vite's plugin", map[string]string{
 			".wrangler/deploy/config.json": `{"configPath": "../../dist/x/wrangler.json", "auxiliaryWorkers": []}`, "wrangler.jsonc": `{}`,
 			"dist/x/wrangler.json": `{"configPath": "/x/wrangler.jsonc", "topLevelName": "x", "name": "x", "main": "index.js", "no_bundle": true, "compatibility_date": "2026-01-01",

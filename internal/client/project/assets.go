@@ -2,6 +2,9 @@ package project
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -113,8 +116,8 @@ func (f *File) Pages() error {
 		a.NotFoundHandling = bundle.NotFound404
 	}
 	worker := filepath.Join(a.Dir, "_worker.js")
-	switch info, err := os.Stat(worker); {
-	case err != nil:
+	switch info, missing := os.Stat(worker); {
+	case missing != nil:
 		a.Binding = ""
 		return f.withoutFunctions(worker)
 	case info.IsDir():
@@ -132,7 +135,7 @@ func (f *File) Pages() error {
 // withoutFunctions refuses Pages Functions: a tool of Cloudflare compiles them.
 func (f *File) withoutFunctions(worker string) error {
 	dir := filepath.Join(f.Root, "functions")
-	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+	if !isDir(dir) {
 		return nil
 	}
 	return svc.Errorf(svc.Unprocessable, svc.CodeConfigUnsupported, "%s has Pages Functions, which have to be compiled into a worker first", dir).
@@ -144,8 +147,11 @@ func (f *File) routes() error {
 	f.Assets.WorkerFirst = bundle.WorkerFirst{All: true}
 	file := filepath.Join(f.Assets.Dir, "_routes.json")
 	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil //nolint:nilerr // there are no routes
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("reading the routes: %w", err)
 	}
 	var routes struct {
 		Include []string `json:"include"`
@@ -165,4 +171,9 @@ func (f *File) routes() error {
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

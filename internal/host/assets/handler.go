@@ -3,6 +3,7 @@ package assets
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 )
@@ -19,9 +20,7 @@ func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, fmt.Sprintf("the asset cannot be read: %v", err), http.StatusInternalServerError)
 		return
 	}
-	for name, values := range a.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), a.Header)
 	w.WriteHeader(a.Status)
 	if f == nil {
 		return

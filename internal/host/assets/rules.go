@@ -10,7 +10,6 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 )
 
-//nolint:gochecknoglobals // constant tables
 var (
 	placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
 	hostPart    = regexp.MustCompile(`^https://[^/]*`)

@@ -159,7 +159,7 @@ func (a *asset) read(b []byte, at int64) (int, error) {
 	if n == len(b) {
 		return n, nil
 	}
-	if err == io.EOF { //nolint:errorlint // ReadAt wraps no error
+	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
 	return n, err

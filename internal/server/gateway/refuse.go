@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"html"
+	"log/slog"
 	"net/http"
 	"strconv"
 	"strings"
@@ -61,13 +62,15 @@ func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
 // refusal makes err the result of x, and returns the error for the client.
 func (g *Gateway) refusal(ctx context.Context, x *request, err error) *svc.Error {
 	e := asAnswer(err)
-	if e.Err != nil && (e.Code == svc.CodeRuntimeUnavailable || e.Code == svc.CodeAssetUnreadable) {
-		what := "runtime did not answer"
-		if e.Code == svc.CodeAssetUnreadable {
-			what = "static asset is not readable"
-		}
-		g.cfg.Logger.WarnContext(ctx, what, "project", x.claim.ref().Project,
-			"version", x.claim.ref().Version, "request_id", string(x.meta.id), "error", e.Err)
+	log := func() *slog.Logger {
+		ref := x.claim.ref()
+		return g.cfg.Logger.With("project", ref.Project, "version", ref.Version, "request_id", string(x.meta.id), "error", e.Err)
+	}
+	switch {
+	case e.Err != nil && e.Code == svc.CodeRuntimeUnavailable:
+		log().WarnContext(ctx, "runtime did not answer")
+	case e.Code == svc.CodeAssetUnreadable:
+		log().WarnContext(ctx, "static asset is not readable")
 	}
 	x.status, x.errCode = statusOf(e), e.Code
 	return e
