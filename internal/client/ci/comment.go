@@ -148,8 +148,6 @@ func (t thread) find(ctx context.Context, marker string) (int64, error) {
 }
 
 func (t thread) do(ctx context.Context, method, url, comment string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, commentLimit)
-	defer cancel()
 	var body io.Reader
 	if comment != "" {
 		text, err := json.Marshal(map[string]string{"body": comment})
@@ -165,7 +163,7 @@ func (t thread) do(ctx context.Context, method, url, comment string) ([]byte, er
 	req.Header.Set(t.header, t.token)
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("Content-Type", "application/json")
-	resp, err := http.DefaultClient.Do(req)
+	resp, err := (&http.Client{Timeout: commentLimit}).Do(req)
 	if err != nil {
 		return nil, err
 	}

@@ -134,8 +134,10 @@ func (d deployment) run(ctx context.Context) error {
 
 // deployFlags are the flags for the fields of the create request.
 func deployFlags() map[string]string {
-	return map[string]string{"/id": "--version", "/parent_version_id": "--parent", "/env": "--var", "/git_ref": "--git-ref", "/git_sha": "--git-sha",
-		"/preview_name": "--name", "/preview_fresh": "--fresh", "/preview_keep": "--keep"}
+	return map[string]string{
+		"/id": "--version", "/parent_version_id": "--parent", "/env": "--var", "/git_ref": "--git-ref", "/git_sha": "--git-sha",
+		"/preview_name": "--name", "/preview_fresh": "--fresh", "/preview_keep": "--keep",
+	}
 }
 
 // check finds what is wrong in the flags without asking the server.
