@@ -30,7 +30,11 @@ func newVersionsArchive(k *kit.Kit) *cobra.Command {
 		call: func(c *client.Client, ctx context.Context, project, version string) (api.Version, error) {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
+			waiting := undelivered(ctx, c, project, version)
 			v, err := c.Archive(ctx, project, version)
+			if err == nil && waiting > 0 {
+				k.Notef("%s of %s wait in its queues until it is woken", messages(waiting), version)
+			}
 			return v, waitFor{project: project, version: version, timeout: timeout, verb: "archive", again: k.Again("versions", "archive", project+"/"+version)}.late(ctx, err)
 		},
 	})

@@ -87,6 +87,11 @@ func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project,
 	if err != nil {
 		return err
 	}
+	if p.PreviousVersionID != "" && p.Status != api.PromotionStatusUnchanged {
+		if waiting := undelivered(ctx, c, project, p.PreviousVersionID); waiting > 0 {
+			k.Notef("%s wait in the queues of %s and stay there", messages(waiting), p.PreviousVersionID)
+		}
+	}
 	return k.Print(p, func() {
 		if p.Status == api.PromotionStatusUnchanged {
 			k.Printf("%s is already production at %s", p.VersionID, kit.Clean(p.ProdURL))
