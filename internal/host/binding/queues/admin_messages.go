@@ -142,7 +142,7 @@ func (a admin) send(q opened, w http.ResponseWriter, r *http.Request) error {
 	if err := check([]message{m}); err != nil {
 		return adminError(err)
 	}
-	if _, err := q.queue.send(r.Context(), []message{m}); err != nil {
+	if _, err := q.send(r.Context(), []message{m}); err != nil {
 		return err
 	}
 	return binding.WriteJSON(w, map[string]string{"id": m.key})

@@ -160,6 +160,8 @@ const clocks = 50
 
 // TestCutOff: messages that were with a worker whose process died are delivered again,
 // also by the next process.
+//
+//nolint:tparallel // the lives follow each other
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -126,7 +126,7 @@ func (k consumers) Open(ctx context.Context, d bundle.Binding, v volume.Volumes)
 			return nil, err
 		}
 	}
-	c.queue.attach(c)
+	c.attach(c)
 	return c, nil
 }
 

@@ -131,7 +131,9 @@ func (w *world) post(call args) string {
 // send sends and fails the test when that is refused.
 func (w *world) send(binding, method string, rest ...any) {
 	w.t.Helper()
-	var answer struct{ Error string }
+	var answer struct {
+		Error string `json:"error"`
+	}
 	if text := w.call(binding, method, rest...); json.Unmarshal([]byte(text), &answer) != nil || answer.Error != "" {
 		w.t.Errorf("%s of %v: %s", method, rest, text)
 	}
@@ -139,15 +141,15 @@ func (w *world) send(binding, method string, rest ...any) {
 
 // received is a batch that the worker saw.
 type received struct {
-	Queue    string
-	Messages []receivedMessage
+	Queue    string            `json:"queue"`
+	Messages []receivedMessage `json:"messages"`
 }
 
 type receivedMessage struct {
-	ID       string
-	Attempts int
-	Body     any
-	After    int // milliseconds since it was sent
+	ID       string `json:"id"`
+	Attempts int    `json:"attempts"`
+	Body     any    `json:"body"`
+	After    int    `json:"after"` // milliseconds since it was sent
 }
 
 // seen waits until the worker has seen this number of messages, and gives all batches.
