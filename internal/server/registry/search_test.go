@@ -45,7 +45,7 @@ func TestSearchVersions(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, v := range page.Items {
-				got = append(got, v.Ref.String())
+				got = append(got, v.String())
 			}
 			if at.Before = page.Next; at.Before == 0 {
 				break

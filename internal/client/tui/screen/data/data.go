@@ -153,7 +153,7 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		c.cursors = c.cursors[:max(len(c.cursors)-1, 1)]
 		return nil
 	case "Q":
-		return c.ask(s, content)
+		return c.ask(content)
 	case "P":
 		if c.kind == keys || c.kind == objects {
 			return c.prefix()
@@ -197,7 +197,7 @@ func (c *Screen) prefix() ui.Intent {
 }
 
 // ask asks for SQL. It only reads, unless it begins with "!".
-func (c *Screen) ask(s *state.State, content content) ui.Intent {
+func (c *Screen) ask(content content) ui.Intent {
 	binding := c.arg[0]
 	if c.kind == stores {
 		row, ok := c.table.Selected(content.rows)
