@@ -82,6 +82,8 @@ func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 type Prepared struct {
 	Seeded  []SeedFile `json:"seeded"`  // seed files that were imported or skipped
 	Applied []string   `json:"applied"` // migrations, as "<binding>/<name>"
+
+	Warnings []string `json:"warnings,omitempty"` // of the version
 }
 
 // SeedFile is a seed file that was imported, or skipped permanently.

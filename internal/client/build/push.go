@@ -33,6 +33,7 @@ type Request struct {
 	CompatibilityDate  string   // "" for the project file's
 	CompatibilityFlags []string // empty for the project file's
 	Assets             string   // absolute path of the directory of static files; "" for the project file's
+	AllowMissing       []string // in addition to the project file's own
 
 	TempDir string       // for the bundle; "" is the system's
 	Environ []string     // for the build command; nil for this process's own
@@ -60,7 +61,8 @@ func (r *Result) Remove() { _ = os.Remove(r.File) }
 func (req Request) Load() (*project.File, []project.Notice, error) {
 	return project.Load(req.Dir, project.Options{
 		Config: req.Config, Env: req.Env, Previews: req.Previews, Entry: req.Entry, CompatibilityDate: req.CompatibilityDate, CompatibilityFlags: req.CompatibilityFlags,
-		Assets: req.Assets,
+		Assets:       req.Assets,
+		AllowMissing: req.AllowMissing,
 	})
 }
 

@@ -36,6 +36,9 @@ func bindings(f *project.File) []bundle.Binding {
 		}
 		list = append(list, bundle.Binding{Name: w.Binding, Kind: kinds.Workflow, Resource: w.Name, Config: config})
 	}
+	for _, m := range f.Missing {
+		list = append(list, bundle.Binding{Name: m.Binding, Kind: kinds.Missing, Resource: m.Key})
+	}
 	if f.VersionMetadata != "" {
 		list = append(list, bundle.Binding{Name: f.VersionMetadata, Kind: kinds.VersionMetadata})
 	}

@@ -26,6 +26,7 @@ type buildOptions struct {
 	minify   bool
 	date     string
 	compat   []string
+	missing  []string
 	previews bool // the section previews of the project file holds
 	assets   string
 }
@@ -43,6 +44,7 @@ func (o *buildOptions) flagsWithoutName(cmd *cobra.Command) {
 	f.StringVar(&o.date, "compatibility-date", "", "compatibility date, instead of the wrangler config's")
 	f.StringArrayVar(&o.compat, "compatibility-flag", nil, "compatibility flag, instead of the wrangler config's; may be repeated")
 	f.StringVar(&o.assets, "assets", "", "directory of static files, instead of the wrangler config's")
+	f.StringSliceVar(&o.missing, "allow-missing", nil, "unsupported keys of the wrangler config to deploy without (ai,browser): their bindings throw when they are used")
 	f.BoolVar(&o.noBundle, "no-bundle", false, "use the entry module without bundling")
 	f.BoolVar(&o.minify, "minify", false, "minify the bundle")
 }
@@ -65,7 +67,7 @@ func (o *buildOptions) request(k *kit.Kit) (build.Request, error) {
 	}
 	return build.Request{
 		Dir: dir, Assets: assets, Entry: entry, Config: config, Env: o.env, Previews: o.previews, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
-		CompatibilityDate: o.date, CompatibilityFlags: o.compat, Environ: k.Environ, Output: k.Err,
+		CompatibilityDate: o.date, CompatibilityFlags: o.compat, AllowMissing: o.missing, Environ: k.Environ, Output: k.Err,
 	}, nil
 }
 

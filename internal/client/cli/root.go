@@ -35,7 +35,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVarP(&k.Output, "output", "o", "", "output format: table, wide, json, yaml or name (default: SVCCTL_OUTPUT, else table)")
 	flags.StringVar(&k.CAFile, "ca-file", "", "file of certificates to trust for an https server, beside the system's")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
-	add(root, "deploy", newInit(k), newDev(k), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k))
+	add(root, "deploy", newInit(k), newDev(k), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k), newCheck(k))
 	add(root, "look", newUI(k), newCron(k), newLogs(k), newVersions(k), newProjects(k), newOpen(k), newCurl(k), newProxy(k))
 	add(root, "data", newEnv(k), newD1(k), newKV(k), newQueues(k), newR2(k))
 	add(root, "run", serve.NewServe(k), serve.NewRuntime(k), newAdmin(k))

@@ -29,6 +29,8 @@ type File struct {
 	ObjectClasses   []bundle.ObjectClass
 	Secrets         []Secret
 	Assets          *Assets // nil for none
+	Missing         []Missing
+	Unsupported     []Unsupported // the keys, whether or not they may be missing
 
 	Bundling Bundling
 	Build    Build

@@ -19,6 +19,8 @@ type layers struct {
 	name  string // of the environment
 	over  *node  // the section previews, if it holds; else nil
 	at    string // what messages call it
+
+	allowed map[string]bool // unsupported keys that may be missing
 }
 
 // get finds the value of a key that holds: the environment's own, or the top
@@ -59,7 +61,7 @@ func (l *layers) path(key string) string {
 }
 
 // judge goes through all keys: what is unknown, not supported or passed over.
-func (l *layers) judge() {
+func (l *layers) judge(f *File) {
 	for _, m := range l.top.members {
 		if l.env != nil && keys[m.key].owned {
 			continue // it is not in effect
@@ -67,9 +69,9 @@ func (l *layers) judge() {
 		if l.env != nil && !keys[m.key].topOnly && l.env.get(m.key) != nil {
 			continue // the environment has its own
 		}
-		l.judgeKey(m.key, m)
+		l.judgeKey(f, m.key, m)
 	}
-	l.judgeOver()
+	l.judgeOver(f)
 	if l.env == nil {
 		return
 	}
@@ -79,7 +81,7 @@ func (l *layers) judge() {
 			l.r.problem(svc.CodeConfigInvalid, path, m.pos, "%q belongs at the top level of the file", path)
 			continue
 		}
-		l.judgeKey(path, m)
+		l.judgeKey(f, path, m)
 	}
 	l.missing()
 }
@@ -94,7 +96,7 @@ func (l *layers) preview(holds bool) {
 }
 
 // judgeOver goes through the keys of the section previews.
-func (l *layers) judgeOver() {
+func (l *layers) judgeOver(f *File) {
 	if l.over == nil {
 		return
 	}
@@ -104,11 +106,11 @@ func (l *layers) judgeOver() {
 			l.r.problem(svc.CodeConfigInvalid, path, m.pos, "%q has no place in %s: previews are versions of the same project", path, l.at)
 			continue
 		}
-		l.judgeKey(path, m)
+		l.judgeKey(f, path, m)
 	}
 }
 
-func (l *layers) judgeKey(path string, m member) {
+func (l *layers) judgeKey(f *File, path string, m member) {
 	rule, known := keys[m.key]
 	switch {
 	case !known:
@@ -118,7 +120,7 @@ func (l *layers) judgeKey(path string, m member) {
 	case rule.use == passedOver && !m.val.empty():
 		l.r.pass(path)
 	case rule.use == unsupported && !m.val.empty():
-		l.r.problem(svc.CodeConfigUnsupported, path, m.pos, "%s is not supported: %s", path, firstOf(rule.hint, notRun))
+		l.lack(f, path, m, firstOf(rule.hint, notRun))
 	}
 }
 

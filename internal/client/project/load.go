@@ -22,7 +22,8 @@ type Options struct {
 	Entry              string
 	CompatibilityDate  string
 	CompatibilityFlags []string
-	Assets             string // absolute path of the directory of static files
+	Assets             string   // absolute path of the directory of static files
+	AllowMissing       []string // keys in addition to those of the file
 }
 
 // redirectFile is how build tools point at the project file they generated.
@@ -57,7 +58,8 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 		l := &layers{r: r, flags: opts, top: top}
 		if l.choose(opts.Env); len(r.fields) == 0 {
 			l.preview(opts.Previews)
-			l.judge()
+			l.allow()
+			l.judge(f)
 			l.fill(f)
 		}
 	}

@@ -41,6 +41,12 @@ type Declarer interface {
 	Declare(m *bundle.Manifest) []bundle.Binding
 }
 
+// Warner is a Kind about whose bindings a version warns.
+type Warner interface {
+	// Warning returns the text for the version's warnings.
+	Warning(d bundle.Binding) string
+}
+
 // Instance serves the requests that workerd sends for one resource. It must
 // read a request's body to the end before it answers.
 type Instance interface {

@@ -171,6 +171,16 @@ func (s *Set) migrator(name string) (Migrator, error) {
 	return mig, nil
 }
 
+// Warnings lists what a version warns about.
+func (s *Set) Warnings() (list []string) {
+	for _, b := range s.bindings {
+		if w, ok := b.kind.(Warner); ok {
+			list = append(list, w.Warning(b.Binding))
+		}
+	}
+	return list
+}
+
 // Wire is the config for workerd, one Wiring for each binding, in the order of
 // the manifest.
 func (s *Set) Wire(site Site) []Wiring {

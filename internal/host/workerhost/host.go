@@ -37,6 +37,8 @@ type Resources interface {
 	Objects() Objects
 	// Cut gives one moment of the data, for a child to begin with.
 	Cut(ctx context.Context) (branch.VersionCut, error)
+	// Warnings are for the version's warnings.
+	Warnings() []string
 	// CallsWorker reports whether a binding calls the worker.
 	CallsWorker() bool
 	// Start starts the bindings that call the worker; Stop ends them for good, and
@@ -181,6 +183,7 @@ func (h *Host) Prepare(ctx context.Context) (p svc.Prepared, err error) {
 	if p.Seeded, err = v.resources.Seed(ctx, &v.manifest, files); err != nil {
 		return p, err
 	}
+	p.Warnings = v.resources.Warnings()
 	p.Applied, err = v.resources.Migrate(ctx, &v.manifest, files)
 	return p, err
 }

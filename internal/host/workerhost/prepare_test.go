@@ -42,6 +42,8 @@ func (p *prepared) Migrate(context.Context, *bundle.Manifest, fs.FS) ([]string, 
 	return p.do("migrate")
 }
 
+func (*prepared) Warnings() []string { return []string{"warning"} }
+
 // The data of a child, too, is seeded: after its scrub, so that no seed copies
 // what the scrub takes away, and before its migrations.
 func TestPrepare(t *testing.T) {
@@ -56,7 +58,7 @@ func TestPrepare(t *testing.T) {
 			if (err == nil) != (fail == "") || !slices.Equal(r.did, all[:min(i+1, len(all))]) {
 				t.Errorf("parent %q: %v, %v", parent, r.did, err)
 			}
-			if fail == "" && (!slices.Equal(got.Seeded, []svc.SeedFile{{Path: "seed"}}) || !slices.Equal(got.Applied, []string{"migrate"})) {
+			if fail == "" && (!slices.Equal(got.Seeded, []svc.SeedFile{{Path: "seed"}}) || !slices.Equal(got.Applied, []string{"migrate"}) || !slices.Equal(got.Warnings, []string{"warning"})) {
 				t.Errorf("parent %q: %+v", parent, got)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -22,6 +23,14 @@ func (r *run) prepare(ctx context.Context) (string, error) {
 	done, err := r.deps.Runtimes.Prepare(ctx, r.v.Ref)
 	if err != nil {
 		return "", err
+	}
+	for _, text := range done.Warnings {
+		if slices.Contains(r.v.Warnings, text) { // of an earlier attempt
+			continue
+		}
+		if err := r.deps.Versions.AddWarning(ctx, r.v.Ref, text); err != nil {
+			return "", err
+		}
 	}
 	return describe(done, r.v.ScrubID != ""), nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/database"
 	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/binding/kv"
+	"github.com/svcctl/svcctl/internal/host/binding/missing"
 	"github.com/svcctl/svcctl/internal/host/binding/objects"
 	"github.com/svcctl/svcctl/internal/host/binding/queues"
 	"github.com/svcctl/svcctl/internal/host/binding/versionmeta"
@@ -17,5 +18,5 @@ import (
 
 // Kinds gives every kind, in the order they are documented.
 func Kinds() []binding.Kind {
-	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, cron.Kind{}}, queues.Kinds())
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, cron.Kind{}}, queues.Kinds(), []binding.Kind{missing.Kind{}})
 }

@@ -13,6 +13,7 @@ const (
 	Workflow        = "workflow"
 	VersionMetadata = "version_metadata"
 	Cron            = "cron"
+	Missing         = "missing" // stands for a binding that is not supported
 	QueueProducer   = "queue_producer"
 	QueueConsumer   = "queue_consumer" // in the API alone: a manifest has its consumers in a field of their own
 	DurableObject   = "durable_object"
@@ -52,6 +53,7 @@ func All() []Kind {
 		{Name: Cron, ConfigKey: "triggers", Inherited: true},
 		{Name: QueueProducer, ConfigKey: "queues"},
 		{Name: QueueConsumer, ConfigKey: "queues"},
+		{Name: Missing, ConfigKey: "svcctl", Inherited: true},
 	}
 }
 

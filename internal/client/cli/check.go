@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+type checkOptions struct {
+	build buildOptions
+	all   string
+}
+
+func newCheck(k *kit.Kit) *cobra.Command {
+	var o checkOptions
+	cmd := &cobra.Command{
+		Use: "check [SCRIPT|DIR]", Short: "Say what of a project runs, without deploying it", Args: cobra.MaximumNArgs(1),
+		Long: "Reads the wrangler config of a worker and prints what runs, what has no effect, what is not supported, and what --allow-missing " +
+			"would deploy without. svcctl deploy stops at the same problems. --all reads every project of a folder and prints a summary. " +
+			"Nothing is built and no server is asked. Exit code 1 means that a project cannot be deployed unchanged.",
+		Example: "  svcctl check\n  svcctl check ./worker --allow-missing ai\n  svcctl check --all ~/src -o json",
+		RunE: func(_ *cobra.Command, args []string) error {
+			o.build.path = strings.Join(args, "")
+			return check(k, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVarP(&o.build.config, "config", "c", "", "wrangler config file (default: the nearest one)")
+	f.StringVarP(&o.build.env, "env", "e", "", "environment of the wrangler config")
+	f.StringSliceVar(&o.build.missing, "allow-missing", nil, "unsupported keys to deploy without, such as ai,browser")
+	f.StringVar(&o.all, "all", "", "folder whose projects are all checked")
+	return cmd
+}
+
+// The results of a check.
+const (
+	checkRuns    = "runs"
+	checkMissing = "allow_missing" // deployable with --allow-missing
+	checkRefused = "refused"
+)
+
+// checked is what a check found about one project.
+type checked struct {
+	Path         string                `json:"path"` // of the project file, or of the directory
+	Name         string                `json:"name"`
+	Result       string                `json:"result"` // runs, allow_missing, refused
+	Runs         []string              `json:"runs"`
+	NoEffect     []string              `json:"no_effect"` // and other notices
+	Warnings     []string              `json:"warnings"`
+	Missing      []project.Unsupported `json:"missing"`
+	Problems     []string              `json:"problems"`
+	AllowMissing string                `json:"allow_missing"` // the flag's value that a deploy needs; "" for none
+}
+
+func check(k *kit.Kit, o checkOptions) error {
+	if o.all != "" {
+		return checkAll(k, o)
+	}
+	req, err := o.build.request(k)
+	if err != nil {
+		return err
+	}
+	c := checkOne(req.Dir, project.Options{Config: req.Config, Env: req.Env, Entry: req.Entry, AllowMissing: req.AllowMissing})
+	if err := k.Print(c, func() { printChecked(k, c) }); err != nil || c.Result == checkRuns {
+		return err
+	}
+	return notDeployable(c)
+}
+
+// notDeployable is the failure of a check.
+func notDeployable(c checked) error {
+	err := svc.Errorf(svc.Unprocessable, svc.CodeConfigUnsupported, "the project cannot be deployed unchanged")
+	if c.AllowMissing != "" {
+		return err.WithHint("deploy it with --allow-missing %s", c.AllowMissing)
+	}
+	return err
+}
+
+// checkOne checks the project of a directory.
+func checkOne(dir string, o project.Options) checked {
+	f, notices, err := project.Load(dir, o)
+	c := checked{Path: dir, Result: checkRuns, Runs: []string{}, NoEffect: []string{}, Warnings: []string{}, Missing: []project.Unsupported{}, Problems: problemsOf(err)}
+	if f != nil {
+		c.Path, c.Name, c.Runs = f.Path, f.Name, running(f)
+		c.Missing = append(c.Missing, f.Unsupported...)
+	}
+	for _, n := range notices {
+		if n.Level == project.Warning {
+			c.Warnings = append(c.Warnings, n.String())
+		} else {
+			c.NoEffect = append(c.NoEffect, n.String())
+		}
+	}
+	if err == nil {
+		return c
+	}
+	c.Result = checkRefused
+	for _, m := range c.Missing {
+		if m.Allowable && !m.Allowed {
+			o.AllowMissing = append(slices.Clip(o.AllowMissing), m.Key)
+		}
+	}
+	if _, _, err := project.Load(dir, o); err == nil {
+		c.Result, c.AllowMissing = checkMissing, strings.Join(o.AllowMissing, ",")
+	}
+	return c
+}
+
+// problemsOf are the texts of the problems that stop a deploy.
+func problemsOf(err error) []string {
+	list := []string{}
+	if err == nil {
+		return list
+	}
+	e := svc.AsError(err)
+	for _, f := range e.Fields {
+		list = append(list, f.Detail)
+	}
+	if len(list) == 0 {
+		list = append(list, e.Detail)
+	}
+	return list
+}
+
+// running lists what of a project runs.
+func running(f *project.File) []string {
+	list := []string{}
+	count := func(what string, n int) {
+		if n > 0 {
+			list = append(list, fmt.Sprintf("%s: %d", what, n))
+		}
+	}
+	count("vars", len(f.Vars))
+	count("kv_namespaces", len(f.KV))
+	count("d1_databases", len(f.Databases))
+	count("r2_buckets", len(f.Buckets))
+	count("workflows", len(f.Workflows))
+	if f.Assets != nil {
+		list = append(list, "assets")
+	}
+	count("queue producers", len(f.Producers))
+	count("queue consumers", len(f.Consumers))
+	count("crons", len(f.Crons))
+	count("durable object classes", len(f.ObjectClasses))
+	return list
+}
+
+func printChecked(k *kit.Kit, c checked) {
+	lines := func(title string, list []string) {
+		for _, text := range list {
+			k.Printf("%-10s %s", title, kit.Clean(text))
+			title = ""
+		}
+	}
+	lines("runs", c.Runs)
+	lines("notes", c.NoEffect)
+	lines("warnings", c.Warnings)
+	lines("problems", c.Problems)
+	switch c.Result {
+	case checkRuns:
+		k.Printf("%s can be deployed", kit.Clean(c.Path))
+	case checkMissing:
+		k.Printf("%s can be deployed with --allow-missing %s", kit.Clean(c.Path), c.AllowMissing)
+	default:
+		k.Printf("%s cannot be deployed", kit.Clean(c.Path))
+	}
+}
+
+// checkedAll is the result for a folder.
+type checkedAll struct {
+	Items   []checked      `json:"items"`
+	Summary map[string]int `json:"summary"` // number of projects by result
+}
+
+func checkAll(k *kit.Kit, o checkOptions) error {
+	files, err := projectFiles(k.Path(o.all))
+	if err != nil {
+		return kit.Usagef("--all: %v", err)
+	}
+	all := checkedAll{Items: []checked{}, Summary: map[string]int{checkRuns: 0, checkMissing: 0, checkRefused: 0}}
+	for _, file := range files {
+		c := checkOne(filepath.Dir(file), project.Options{Config: file, Env: o.build.env, AllowMissing: o.build.missing})
+		all.Items = append(all.Items, c)
+		all.Summary[c.Result]++
+	}
+	err = k.Print(all, func() {
+		var rows [][]string
+		for _, c := range all.Items {
+			why := ""
+			if len(c.Problems) > 0 {
+				why = c.Problems[0]
+			}
+			if c.AllowMissing != "" {
+				why = "--allow-missing " + c.AllowMissing
+			}
+			rows = append(rows, []string{kit.Clean(c.Path), c.Result, kit.Clean(why)})
+		}
+		k.Table([]string{"PROJECT", "RESULT", "WHY"}, rows)
+		k.Printf("%d projects: %d run, %d run with --allow-missing, %d are refused", len(all.Items),
+			all.Summary[checkRuns], all.Summary[checkMissing], all.Summary[checkRefused])
+	})
+	if err != nil || all.Summary[checkRuns] == len(all.Items) {
+		return err
+	}
+	return svc.Errorf(svc.Unprocessable, svc.CodeConfigUnsupported, "%d of %d projects cannot be deployed unchanged", len(all.Items)-all.Summary[checkRuns], len(all.Items))
+}
+
+// projectFiles finds the project files below a folder, one for each directory.
+func projectFiles(dir string) (files []string, err error) {
+	seen := map[string]bool{}
+	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			return nil
+		case err != nil:
+			return err
+		case d.IsDir() && path != dir && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")):
+			return fs.SkipDir
+		}
+		if name := d.Name(); !d.IsDir() && (name == "wrangler.json" || name == "wrangler.jsonc" || name == "wrangler.toml") && !seen[filepath.Dir(path)] {
+			seen[filepath.Dir(path)] = true
+			files = append(files, path)
+		}
+		return nil
+	})
+	return files, err
+}

@@ -1,0 +1,60 @@
+package missing
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Kind is the kind "missing". Its zero value is ready. The resource of a declaration is the
+// key of the project file.
+type Kind struct{}
+
+var (
+	_ binding.Kind   = Kind{}
+	_ binding.Warner = Kind{}
+)
+
+// Name is "missing".
+func (Kind) Name() string { return kinds.Missing }
+
+// Check rejects a declaration without a key.
+func (Kind) Check(d bundle.Binding) error {
+	switch {
+	case d.Resource == "":
+		return errors.New("the resource, which is the key of the project file, is missing")
+	case len(d.Config) > 0:
+		return errors.New("a missing binding has no config")
+	}
+	return nil
+}
+
+// Open has nothing to open.
+func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
+	return nil, nil //nolint:nilnil // the contract of a kind without data
+}
+
+// Warning is for the warnings of the version.
+func (Kind) Warning(d bundle.Binding) string {
+	return fmt.Sprintf("binding %s: %s is not supported; every use of the binding throws", d.Name, d.Resource)
+}
+
+//go:embed client.js
+var client string
+
+// Wire makes an object that throws.
+func (k Kind) Wire(d bundle.Binding, _ binding.Site) binding.Wiring {
+	const module = "svc-internal:missing"
+	message := fmt.Sprintf("binding %s: %s is not supported by this server; the version was deployed with --allow-missing", d.Name, d.Resource)
+	return binding.Wiring{
+		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{Module: module, Inner: []workerd.Binding{{Name: "message", Text: &message}}}},
+		Modules: []workerd.Module{{Name: module, Type: workerd.ESModule, Source: client}},
+	}
+}
