@@ -74,7 +74,8 @@ func start(t testing.TB, cfg gateway.Config) *bench {
 	}
 	b.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	served := make(chan error, 1)
-	go func() { served <- b.Serve(context.WithoutCancel(t.Context()), ln) }()
+	ctx := context.WithoutCancel(t.Context()) // here: a fuzz target may run before the goroutine does
+	go func() { served <- b.Serve(ctx, ln) }()
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
