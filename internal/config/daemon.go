@@ -12,6 +12,8 @@ import (
 type Daemon struct {
 	DeployToken, AdminToken, LegacyToken svc.Secret
 
+	TokensFile string // "" for none
+
 	ListenHost       string
 	APIPort          int            // 0 chooses one
 	GatewayPort      int            // 0 chooses one

@@ -126,7 +126,7 @@ func (d *Daemon) check() []error {
 	if (d.DeployToken == "") != (d.AdminToken == "") {
 		problems = append(problems, errors.New("  SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN: set both, or PLATFORM_TOKEN, or none"))
 	}
-	if d.AdminToken == "" && !isLoopback(d.ListenHost) {
+	if d.AdminToken == "" && d.TokensFile == "" && !isLoopback(d.ListenHost) {
 		problems = append(problems, fmt.Errorf("  SVC_LISTEN_HOST=%s is reachable from outside: set SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN", d.ListenHost))
 	}
 	if d.S3.Endpoint == "" && (d.S3.AccessKey != "" || d.S3.SecretKey != "") {

@@ -46,6 +46,10 @@ func tokens() []Setting {
 			parse: func(d *Daemon, v string) error { d.AdminToken = svc.Secret(v); return nil },
 		},
 		{
+			Env: "SVC_TOKENS_FILE", Help: "file of named tokens with the roles deploy, admin and read, valid beside the others; read again when it changes",
+			parse: func(d *Daemon, v string) (err error) { d.TokensFile, err = absolute(v); return err },
+		},
+		{
 			Env: "PLATFORM_TOKEN", Secret: true, Help: "legacy: used for each of the two above that is unset",
 			parse: func(d *Daemon, v string) error { d.LegacyToken = svc.Secret(v); return nil },
 		},

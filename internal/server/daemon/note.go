@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/server/tokens"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -20,6 +21,18 @@ func (d *Daemon) announce(context.Context, Config) error {
 	}
 	d.stops.Push("note", func(context.Context) error { return d.dirs.data.removeNote() })
 	return nil
+}
+
+// namedTokens returns the tokens of SVC_TOKENS_FILE; nil without it.
+func (d *Daemon) namedTokens() (func() []svc.Token, error) {
+	if d.cfg.TokensFile == "" {
+		return nil, nil //nolint:nilnil // no file, no tokens
+	}
+	f, err := tokens.Open(d.cfg.TokensFile, d.logger)
+	if err != nil {
+		return nil, err
+	}
+	return f.Tokens, nil
 }
 
 // tokens returns the operator's tokens, or else the generated ones [D6].

@@ -43,6 +43,10 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		return nil, err
 	}
 	deployToken, adminToken := d.tokens()
+	named, err := d.namedTokens()
+	if err != nil {
+		return nil, err
+	}
 	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
 	return httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Environments: d.registry, Promotions: d.registry,
@@ -56,7 +60,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Logs:  d.logs, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Feed: d.feed, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
-		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken}, TicketKey: svc.Secret(d.secrets.UploadKey),
+		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
 	})

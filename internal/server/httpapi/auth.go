@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -18,6 +19,9 @@ type Tokens struct {
 	Deploy svc.Secret // SVC_DEPLOY_TOKEN
 	Admin  svc.Secret // SVC_ADMIN_TOKEN
 	Legacy svc.Secret // PLATFORM_TOKEN
+	// Named returns the tokens of SVC_TOKENS_FILE, which are valid beside the others. Nil
+	// for none.
+	Named func() []svc.Token
 }
 
 // role is the permission that an operation requires.
@@ -27,6 +31,7 @@ const (
 	roleNone   role = ""
 	roleDeploy role = "deploy"
 	roleAdmin  role = "admin"
+	roleRead   role = "read" // of a named token; no operation requires it
 	rolePoll   role = "poll" // of a poll ticket; no operation requires it
 )
 
@@ -34,6 +39,7 @@ const (
 // takes the same time for every token that is sent [D6].
 type authenticator struct {
 	deploy, admin [sha256.Size]byte
+	named         func() []svc.Token
 	tickets       pollTickets
 }
 
@@ -44,7 +50,10 @@ func newAuthenticator(t Tokens, key []byte) (authenticator, error) {
 	if t.Deploy == "" || t.Admin == "" {
 		return authenticator{}, errors.New("httpapi: both roles need a token: set SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN, or PLATFORM_TOKEN")
 	}
-	return authenticator{hash(t.Deploy.Reveal()), hash(t.Admin.Reveal()), pollTickets{key}}, nil
+	if t.Named == nil {
+		t.Named = func() []svc.Token { return nil }
+	}
+	return authenticator{hash(t.Deploy.Reveal()), hash(t.Admin.Reveal()), t.Named, pollTickets{key}}, nil
 }
 
 func hash(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
@@ -64,6 +73,9 @@ func (a authenticator) allow(r *http.Request, rule rule) error {
 	sum := hash(token)
 	isDeploy := subtle.ConstantTimeCompare(sum[:], a.deploy[:]) == 1
 	isAdmin := subtle.ConstantTimeCompare(sum[:], a.admin[:]) == 1
+	if t, ok := a.find(sum, time.Now()); ok {
+		return t.allow(exchangeOf(r.Context()), rule)
+	}
 	switch {
 	case need == roleDeploy && isDeploy, need == roleAdmin && isAdmin:
 		x := exchangeOf(r.Context())
@@ -77,6 +89,31 @@ func (a authenticator) allow(r *http.Request, rule rule) error {
 		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the admin token may not create versions").WithHint("use the deploy token")
 	}
 	return a.tickets.allow(r, token, rule.ticket)
+}
+
+// named is a token of the file.
+type named struct{ svc.Token }
+
+// find returns the named token with this hash, unless it has expired. It compares with
+// each token.
+func (a authenticator) find(sum [sha256.Size]byte, now time.Time) (found named, ok bool) {
+	for _, t := range a.named() {
+		if subtle.ConstantTimeCompare(sum[:], t.Hash[:]) == 1 && (t.Expires.IsZero() || now.Before(t.Expires)) {
+			found, ok = named{t}, true
+		}
+	}
+	return found, ok
+}
+
+// allow checks the role of a named token. spec: [C15.5] [C15.6].
+func (t named) allow(x *exchange, rule rule) error {
+	if has := role(t.Role); has != rule.role && (has != roleRead || rule.role != roleAdmin || !rule.reads) {
+		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the token %s has the role %s, which may not do this", t.Name, t.Role).
+			WithHint("use a token with the role %s", rule.role)
+	}
+	x.role = role(t.Role)
+	x.actor = svc.AuditActor{Role: t.Role, Token: t.Name, Fingerprint: hex.EncodeToString(t.Hash[:4])}
+	return nil
 }
 
 // bearer returns the token of a request with exactly one Authorization header.

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -14,7 +15,13 @@ func (h handlers) GetEnv(ctx context.Context, r oas.GetEnvRequestObject) (oas.Ge
 	if err != nil {
 		return nil, err
 	}
-	return oas.GetEnv200JSONResponse{EnvJSONResponse: envOut(e)}, nil
+	out := envOut(e)
+	if exchangeOf(ctx).role != roleAdmin { // a token that reads, without secrets
+		for i := range out.Body.Items {
+			out.Body.Items[i].Value = fmt.Sprintf("(hidden, %d bytes)", len(out.Body.Items[i].Value))
+		}
+	}
+	return oas.GetEnv200JSONResponse{EnvJSONResponse: out}, nil
 }
 
 // SetEnv answers PUT .../env [D27]. spec: [C5.21].

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -17,7 +18,9 @@ type rule struct {
 	role role
 	// ticket allows a poll ticket of the version in the path as well.
 	ticket bool
-	body   func([]byte) error // nil if the operation has no JSON body
+	// reads allows the role read as well: the operation only reads, and no data.
+	reads bool
+	body  func([]byte) error // nil if the operation has no JSON body
 	// bodyOptional allows a request without a body.
 	bodyOptional bool
 	limit        int      // maximum size of a page; 0 for that of lists
@@ -27,6 +30,7 @@ type rule struct {
 // HandleFunc registers next under "METHOD /path".
 func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http.Request)) {
 	s, rule := rt.s, ruleOf(pattern)
+	rule.reads = strings.HasPrefix(pattern, "GET ") && !s.isData(pattern)
 	route := pattern[strings.Index(pattern, "/"):]
 	next = s.audited(pattern, next)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
@@ -45,6 +49,12 @@ func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http
 		}
 		next(w, r)
 	})
+}
+
+// isData reports whether an operation reads what the bindings of a version hold.
+func (s *Server) isData(pattern string) bool {
+	method, path, _ := strings.Cut(pattern, " "+versionRoute)
+	return path != "/bindings" && slices.Contains(s.DataPatterns, method+" "+path)
 }
 
 // ServeHTTP implements oas.ServeMux.

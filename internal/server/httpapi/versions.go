@@ -62,8 +62,8 @@ func (h handlers) GetVersion(ctx context.Context, r oas.GetVersionRequestObject)
 	x := exchangeOf(ctx)
 	out := h.versionOut(x.origin, v)
 	if r.Params.Reveal != nil && *r.Params.Reveal {
-		if x.role == rolePoll {
-			return nil, svc.Errorf(svc.Forbidden, svc.CodeForbidden, "a poll ticket does not reveal values").WithHint("use the admin token")
+		if x.role != roleAdmin {
+			return nil, svc.Errorf(svc.Forbidden, svc.CodeForbidden, "only the admin token reveals values").WithHint("use the admin token")
 		}
 		maps.Copy(out.Env, v.Env)
 	}

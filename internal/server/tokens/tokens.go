@@ -1,0 +1,160 @@
+// Package tokens reads the file of named tokens of the API (SVC_TOKENS_FILE) and reads
+// it again when it changes, so that tokens are rotated without a restart.
+package tokens
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"regexp"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// lookEvery is the time between two looks at the file.
+const lookEvery = time.Second
+
+// maxFile is the maximum size of the file in bytes.
+const maxFile = 1 << 20
+
+// File is a file of tokens. It is safe for concurrent use.
+type File struct {
+	path string
+	log  *slog.Logger
+
+	mu     sync.Mutex
+	looked time.Time
+	state  fs.FileInfo
+	tokens []svc.Token
+}
+
+// Open reads the file at path. The error names what is wrong, without tokens.
+func Open(path string, log *slog.Logger) (*File, error) {
+	f := &File{path: path, log: log}
+	if err := f.load(); err != nil {
+		return nil, fmt.Errorf("SVC_TOKENS_FILE=%s: %w", path, err)
+	}
+	return f, nil
+}
+
+// Tokens returns the tokens, at most a second after a change of the file. While the
+// changed file is invalid, it logs that once and returns the tokens before.
+func (f *File) Tokens() []svc.Token {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if time.Since(f.looked) < lookEvery {
+		return f.tokens
+	}
+	f.looked = time.Now()
+	now, err := os.Stat(f.path)
+	if err == nil && f.state != nil && os.SameFile(now, f.state) && now.ModTime().Equal(f.state.ModTime()) && now.Size() == f.state.Size() {
+		return f.tokens
+	}
+	if f.state == nil && err != nil {
+		return f.tokens // logged before
+	}
+	if err = f.load(); err != nil {
+		f.log.Error("reading the changed file of tokens failed; the tokens before stay valid", "file", f.path, "error", err)
+		return f.tokens
+	}
+	f.log.Info("tokens of the API were read again", "file", f.path, "tokens", len(f.tokens))
+	return f.tokens
+}
+
+// load reads the file. It remembers the state also of a file that it rejects.
+func (f *File) load() error {
+	f.state = nil
+	file, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if f.state, err = file.Stat(); err != nil {
+		return err
+	}
+	text, err := io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err == nil && len(text) > maxFile {
+		err = fmt.Errorf("more than %d bytes", maxFile)
+	}
+	if err != nil {
+		return err
+	}
+	tokens, err := parse(text)
+	if err != nil {
+		return err
+	}
+	f.tokens = tokens
+	return nil
+}
+
+// entry is one token in the file.
+type entry struct {
+	Name    string    `yaml:"name"`
+	Role    string    `yaml:"role"`
+	Token   string    `yaml:"token"`
+	SHA256  string    `yaml:"sha256"`
+	Expires time.Time `yaml:"expires"`
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
+
+// leastToken is the minimum length of a token in bytes.
+const leastToken = 16
+
+func parse(text []byte) ([]svc.Token, error) {
+	var doc struct {
+		Tokens []entry `yaml:"tokens"`
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(text))
+	dec.KnownFields(true)
+	if err := dec.Decode(&doc); err != nil && !errors.Is(err, io.EOF) {
+		return nil, errors.New("want a list \"tokens\" of name, role, token or sha256, and expires") // the error of YAML may hold a token
+	}
+	names, hashes := map[string]bool{}, map[[sha256.Size]byte]bool{}
+	tokens := make([]svc.Token, 0, len(doc.Tokens))
+	for i, e := range doc.Tokens {
+		t, err := e.token()
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("token %d (%s): %w", i+1, e.Name, err)
+		case names[t.Name] || hashes[t.Hash]:
+			return nil, fmt.Errorf("token %d (%s): another token has its name or its value", i+1, e.Name)
+		}
+		names[t.Name], hashes[t.Hash] = true, true
+		tokens = append(tokens, t)
+	}
+	return tokens, nil
+}
+
+func (e entry) token() (svc.Token, error) {
+	t := svc.Token{Name: e.Name, Role: e.Role, Expires: e.Expires}
+	switch {
+	case !namePattern.MatchString(e.Name):
+		return t, errors.New("want a name of at most 64 letters, digits, '.', '_' and '-'")
+	case e.Role != svc.RoleDeploy && e.Role != svc.RoleAdmin && e.Role != svc.RoleRead:
+		return t, errors.New("want the role deploy, admin or read")
+	case (e.Token == "") == (e.SHA256 == ""):
+		return t, errors.New("want either token or sha256")
+	case e.Token != "" && len(e.Token) < leastToken:
+		return t, fmt.Errorf("want a token of at least %d characters", leastToken)
+	case e.Token != "":
+		t.Hash = sha256.Sum256([]byte(e.Token))
+		return t, nil
+	}
+	sum, err := hex.DecodeString(e.SHA256)
+	if err != nil || len(sum) != sha256.Size {
+		return t, errors.New("want sha256 as 64 hexadecimal digits")
+	}
+	copy(t.Hash[:], sum)
+	return t, nil
+}

@@ -1,0 +1,21 @@
+package svc
+
+import (
+	"crypto/sha256"
+	"time"
+)
+
+// The roles of named tokens.
+const (
+	RoleDeploy = "deploy" // creates versions
+	RoleAdmin  = "admin"  // everything else
+	RoleRead   = "read"   // reads records and logs, without values of variables and data
+)
+
+// Token is one named credential of the API.
+type Token struct {
+	Name    string
+	Role    string
+	Hash    [sha256.Size]byte // SHA-256 of the token
+	Expires time.Time         // zero for never
+}
