@@ -29,6 +29,11 @@ const (
 	CodeNotDurable        = "not_durable"
 	CodeBlobNotStored     = "blob_not_stored"
 	CodeTooManyLarge      = "too_many_large_requests"
+
+	CodeWorkflowNotFound = "workflow_not_found"
+	CodeInstanceNotFound = "instance_not_found"
+	CodeInstanceExists   = "instance_exists"
+	CodeInstanceState    = "instance_state"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -36,6 +41,10 @@ var dataCodes = []CodeInfo{
 	{CodeBindingNotFound, []Kind{NotFound}, "The version has no such binding.", "Use a binding that the hint lists."},
 	{CodeBindingRequired, []Kind{BadRequest}, "The version has several bindings of this kind.", "Name one of those that the hint lists."},
 	{CodeDatabaseBusy, []Kind{Unavailable}, "Other requests to inspect the database take too long.", "Try again in a moment."},
+	{CodeWorkflowNotFound, []Kind{NotFound}, "The version has no such workflow.", "Use a workflow that the hint lists."},
+	{CodeInstanceNotFound, []Kind{NotFound}, "The workflow has no such instance, or its retention is over.", "List the instances: `svcctl workflows instances`."},
+	{CodeInstanceExists, []Kind{Conflict}, "The workflow has an instance with this id.", "Use another id, or none."},
+	{CodeInstanceState, []Kind{Conflict}, "The instance has a state in which this is not possible.", "Look at the instance: `svcctl workflows describe`."},
 	{CodeInterrupted, []Kind{Unavailable}, "The operation was interrupted before it ended.", "Run it again."},
 	{CodeSQLError, []Kind{Unprocessable}, "SQLite refused the statement.", "Correct the statement."},
 	{CodeTableNotFound, []Kind{NotFound}, "The database has no such table.", "Check the name of the table."},

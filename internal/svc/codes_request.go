@@ -7,7 +7,6 @@ const (
 	CodeHostNotAllowed        = "host_not_allowed"
 	CodePathNotFound          = "path_not_found"
 	CodeMethodNotAllowed      = "method_not_allowed"
-	CodeNotYet                = "not_yet"
 	CodeTimeout               = "timeout"
 	CodeInternal              = "internal"
 	CodeDiskFull              = "disk_full"
@@ -40,7 +39,6 @@ var requestCodes = []CodeInfo{
 	{CodeHostNotAllowed, []Kind{Forbidden}, "The Host header names a host that the API is not served under.", "Set SVC_API_URL to the API's public URL, or add the name to SVC_API_HOSTS."},
 	{CodePathNotFound, []Kind{NotFound}, "The API has nothing at this path.", "Compare the path with GET /v1/openapi.json."},
 	{CodeMethodNotAllowed, nil, "The path exists, but not with this method (HTTP 405).", "Use a method of the header Allow."},
-	{CodeNotYet, nil, "The API describes this operation, and this version of the service does not have it yet (HTTP 501).", "Upgrade the service."},
 	{CodeTimeout, []Kind{Unavailable}, "The service did not answer in time, or a wait reached its --timeout.", "Try again; read GET /v1/health/deep if it continues."},
 	{CodeInternal, []Kind{Internal}, "The service failed.", "Look up the request_id in the service's log."},
 	{CodeDiskFull, []Kind{Unavailable}, "The disk of the server is full; nothing was stored.", "Free disk space in the server's data directory."},

@@ -140,4 +140,13 @@ type Runtime struct {
 	LastError   string        // of the last crash; "" if there was none
 	Behind      time.Duration // age of the oldest unreplicated write, as of the last ping
 	DataError   string        // of the last replication; "" after a success
+	Tallies     []Tally       // as of the last ping
+}
+
+// Tally is how many things of a binding's resource are in one state.
+type Tally struct {
+	Kind     string `json:"kind"`
+	Resource string `json:"resource"`
+	State    string `json:"state"`
+	Count    int64  `json:"count"`
 }

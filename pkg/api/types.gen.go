@@ -436,7 +436,7 @@ type Binding struct {
 	// ForkTXID Cut point in the parent's data; "" unless branched.
 	ForkTXID string `json:"fork_txid"`
 
-	// Kind database, kv, object_store, queue_producer, queue_consumer, version_metadata, cron, missing, var; more may come.
+	// Kind database, kv, object_store, workflow, queue_producer, queue_consumer, version_metadata, cron, missing, var; more may come.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 
@@ -542,6 +542,15 @@ type CreateVersion struct {
 
 	// Upload Ask for a one-time address for the bundle.
 	Upload bool `json:"upload,omitempty,omitzero"`
+}
+
+// CreateWorkflowInstance Body of a new instance; may be left out.
+type CreateWorkflowInstance struct {
+	// ID Letters, digits, - and _; chosen by the server when absent.
+	ID string `json:"id,omitempty,omitzero"`
+
+	// Params JSON that run() finds in event.payload; {} when absent.
+	Params json.RawMessage `json:"params,omitempty,omitzero"`
 }
 
 // Cron A cron expression.
@@ -1811,6 +1820,146 @@ type VersionsHealth struct {
 	Status CheckStatus `json:"status"`
 }
 
+// Workflow A workflow of a version.
+type Workflow struct {
+	// Binding The first of its bindings.
+	Binding   string `json:"binding"`
+	ClassName string `json:"class_name"`
+
+	// Counts Number of instances by state.
+	Counts map[string]int64 `json:"counts"`
+	Name   string           `json:"name"`
+}
+
+// WorkflowError An exception of a workflow.
+type WorkflowError struct {
+	Message string `json:"message"`
+	Name    string `json:"name"`
+}
+
+// WorkflowFailure An attempt of a step that failed.
+type WorkflowFailure struct {
+	Attempt int64 `json:"attempt"`
+	EndedAt Time  `json:"ended_at"`
+
+	// Error An exception of a workflow.
+	Error     WorkflowError `json:"error"`
+	StartedAt Time          `json:"started_at"`
+}
+
+// WorkflowInstance An instance of a workflow.
+type WorkflowInstance struct {
+	CreatedAt Time `json:"created_at"`
+
+	// CurrentStep The step that began last.
+	CurrentStep string `json:"current_step,omitempty,omitzero"`
+
+	// EndedAt Absent until it is finished.
+	EndedAt *Time `json:"ended_at,omitempty"`
+
+	// Error An exception of a workflow.
+	Error *WorkflowError `json:"error,omitempty"`
+	ID    string         `json:"id"`
+
+	// NextRunAt When it continues by itself; absent for an instance that runs or that is paused or finished.
+	NextRunAt *Time `json:"next_run_at,omitempty"`
+
+	// Output JSON; absent without one.
+	Output json.RawMessage `json:"output,omitempty,omitzero"`
+
+	// StartedAt Absent before the first run.
+	StartedAt *Time `json:"started_at,omitempty"`
+
+	// Status queued, running, waiting, waitingForPause, paused, complete, errored or terminated.
+	Status    string `json:"status"`
+	UpdatedAt Time   `json:"updated_at"`
+}
+
+// WorkflowInstanceDetail An instance of a workflow with its steps.
+type WorkflowInstanceDetail struct {
+	CreatedAt Time `json:"created_at"`
+
+	// CurrentStep The step that began last.
+	CurrentStep string `json:"current_step,omitempty,omitzero"`
+
+	// EndedAt Absent until it is finished.
+	EndedAt *Time `json:"ended_at,omitempty"`
+
+	// Error An exception of a workflow.
+	Error *WorkflowError `json:"error,omitempty"`
+	ID    string         `json:"id"`
+
+	// NextRunAt When it continues by itself; absent for an instance that runs or that is paused or finished.
+	NextRunAt *Time `json:"next_run_at,omitempty"`
+
+	// Output JSON; absent without one.
+	Output json.RawMessage `json:"output,omitempty,omitzero"`
+
+	// Params JSON.
+	Params json.RawMessage `json:"params"`
+
+	// PendingEvents Events that no step has received yet.
+	PendingEvents int64 `json:"pending_events"`
+
+	// StartedAt Absent before the first run.
+	StartedAt *Time `json:"started_at,omitempty"`
+
+	// Status queued, running, waiting, waitingForPause, paused, complete, errored or terminated.
+	Status string `json:"status"`
+
+	// Steps In the order they began.
+	Steps     []WorkflowStep `json:"steps"`
+	UpdatedAt Time           `json:"updated_at"`
+}
+
+// WorkflowInstancePage A page of instances.
+type WorkflowInstancePage struct {
+	Items      []WorkflowInstance `json:"items"`
+	NextCursor *string            `json:"next_cursor"`
+}
+
+// WorkflowList The workflows of a version.
+type WorkflowList struct {
+	Items []Workflow `json:"items"`
+}
+
+// WorkflowStep A step that has begun.
+type WorkflowStep struct {
+	Attempts int64 `json:"attempts"`
+
+	// Count The use of the name: 1 for the first step with it.
+	Count int64 `json:"count"`
+
+	// DueAt When a step that waits continues at the latest.
+	DueAt   *Time `json:"due_at,omitempty"`
+	EndedAt *Time `json:"ended_at,omitempty"`
+
+	// Error Why the step failed.
+	Error *WorkflowError `json:"error,omitempty"`
+
+	// Event The type of event that it waits for.
+	Event string `json:"event,omitempty,omitzero"`
+
+	// Failures The first 50.
+	Failures []WorkflowFailure `json:"failures"`
+	Name     string            `json:"name"`
+
+	// Output JSON; absent without one and for one that is too large.
+	Output json.RawMessage `json:"output,omitempty,omitzero"`
+
+	// OutputBytes Size of the stored output.
+	OutputBytes int64 `json:"output_bytes"`
+
+	// StartedAt When its first attempt began.
+	StartedAt Time `json:"started_at"`
+
+	// State running, waiting, done or failed.
+	State string `json:"state"`
+
+	// Type do, sleep or waitForEvent.
+	Type string `json:"type"`
+}
+
 // BucketPath defines model for BucketPath.
 type BucketPath = string
 
@@ -1819,6 +1968,9 @@ type Cursor = string
 
 // DatabaseBinding defines model for DatabaseBinding.
 type DatabaseBinding = string
+
+// InstancePath defines model for InstancePath.
+type InstancePath = string
 
 // Limit defines model for Limit.
 type Limit = int
@@ -1867,6 +2019,9 @@ type QueuePath = string
 
 // VersionPath defines model for VersionPath.
 type VersionPath = string
+
+// WorkflowPath defines model for WorkflowPath.
+type WorkflowPath = string
 
 // Env The variables of a version.
 type Env = EnvList
@@ -2176,6 +2331,18 @@ type PeekMessagesParams struct {
 	State *MessageState `form:"state,omitempty" json:"state,omitempty"`
 }
 
+// ListWorkflowInstancesParams defines parameters for ListWorkflowInstances.
+type ListWorkflowInstancesParams struct {
+	// Status State of the instances to list.
+	Status *string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Limit Instances of a page; above 1000 counts as 1000.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the workflow and the status.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // SearchVersionsParams defines parameters for SearchVersions.
 type SearchVersionsParams struct {
 	// Limit Page size; above 200 counts as 200.
@@ -2232,3 +2399,6 @@ type RedriveQueueJSONRequestBody = RedriveQueue
 
 // TriggerScheduledJSONRequestBody defines body for TriggerScheduled for application/json ContentType.
 type TriggerScheduledJSONRequestBody = TriggerScheduled
+
+// CreateWorkflowInstanceJSONRequestBody defines body for CreateWorkflowInstance for application/json ContentType.
+type CreateWorkflowInstanceJSONRequestBody = CreateWorkflowInstance

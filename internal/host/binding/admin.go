@@ -39,6 +39,28 @@ type Measured interface {
 	Stats(ctx context.Context) (map[string]int64, error)
 }
 
+// Tallied is an Instance whose things have states, such as the instances of a workflow.
+type Tallied interface {
+	// Tally counts them by state. It does not block, so it may be some seconds old.
+	Tally() map[string]int64
+}
+
+// Tallies are those of all resources, by kind, resource and state.
+func (s *Set) Tallies() (list []svc.Tally) {
+	for _, route := range s.order {
+		t, ok := s.instances[route].(Tallied)
+		if !ok {
+			continue
+		}
+		kind, resource, _ := strings.Cut(route, "/")
+		counts := t.Tally()
+		for _, state := range slices.Sorted(maps.Keys(counts)) {
+			list = append(list, svc.Tally{Kind: kind, Resource: resource, State: state, Count: counts[state]})
+		}
+	}
+	return list
+}
+
 // Stored is an Instance whose data is in a database of the version.
 type Stored interface {
 	History() volume.History

@@ -13,6 +13,7 @@ type Pong struct {
 	// Requests to the object store since the last Pong or Notice that counted them.
 	Requests []svc.RequestCount `json:"requests,omitempty"`
 	Events   []svc.EventCount   `json:"events,omitempty"` // likewise, events of the worker
+	Tallies  []svc.Tally        `json:"tallies,omitempty"`
 }
 
 // Stop is the argument of a stop. Requests under way have Grace to finish.

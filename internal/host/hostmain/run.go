@@ -145,7 +145,7 @@ func (r resources) Cut(ctx context.Context) (cut branch.VersionCut, err error) {
 // State is how far the object store is behind.
 func (r resources) State() control.Pong {
 	age, failing := r.volumes.Behind()
-	p := control.Pong{Behind: age, Requests: r.requests.take()}
+	p := control.Pong{Behind: age, Requests: r.requests.take(), Tallies: r.Tallies()}
 	if failing != nil {
 		p.Error = failing.Error()
 	}

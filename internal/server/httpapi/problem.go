@@ -56,12 +56,8 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // failureOf maps an error to its response, without causes.
 func failureOf(err error) failure {
-	var later notYet
 	var method methodNotAllowed
-	switch {
-	case errors.As(err, &later):
-		return failureWith(http.StatusNotImplemented, &svc.Error{Code: svc.CodeNotYet, Detail: later.Error()})
-	case errors.As(err, &method):
+	if errors.As(err, &method) {
 		return failureWith(http.StatusMethodNotAllowed, &svc.Error{Code: svc.CodeMethodNotAllowed, Detail: method.Error()})
 	}
 	e := svc.AsError(err)

@@ -1,10 +1,6 @@
 package httpapi
 
-import (
-	"net/http"
-
-	"github.com/svcctl/svcctl/pkg/api"
-)
+import "github.com/svcctl/svcctl/pkg/api"
 
 // ruleOf returns the rule of an operation. Operations that are not listed require
 // the admin token and have no body. spec: [C15.2] [C15.3] [C15.7] [C15.8] [C15.9].
@@ -33,6 +29,10 @@ func ruleOf(pattern string) rule {
 		"GET " + versionRoute + "/objects/{bucket}",
 		"GET " + versionRoute + "/crons/runs":
 		return rule{role: roleAdmin, limit: maxDataLimit}
+	case "GET " + versionRoute + "/workflows/{workflow}/instances":
+		return rule{role: roleAdmin, limit: maxDataLimit}
+	case "POST " + versionRoute + "/workflows/{workflow}/instances":
+		return rule{role: roleAdmin, body: object[api.CreateWorkflowInstance], bodyOptional: true}
 	case "GET " + versionRoute + "/logs", "GET /v1/projects/{project}/logs":
 		return rule{role: roleAdmin, query: logParameters}
 	case "GET /v1/versions":
@@ -49,23 +49,4 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
 	}
 	return rule{role: roleAdmin}
-}
-
-// laterEndpoints returns the operations of the contract that this version does not
-// have yet, with the name of the missing feature.
-func laterEndpoints() map[string]string {
-	later := map[string]string{}
-	const data = "reading the data of a version"
-	later["GET "+versionRoute+"/workflows"] = data
-	later[versionRoute+"/workflows/{rest...}"] = data
-	return later
-}
-
-// notYet is the error of an operation that this version does not have yet.
-type notYet struct{ what string }
-
-func (e notYet) Error() string { return e.what + " is not part of this version yet" }
-
-func (s *Server) later(what string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { s.fail(w, r, notYet{what}) }
 }

@@ -88,9 +88,6 @@ func New(d Deps) (*Server, error) {
 		method, path, _ := strings.Cut(pattern, " ")
 		router{s}.HandleFunc(method+" "+versionRoute+path, s.data)
 	}
-	for pattern, what := range laterEndpoints() {
-		router{s}.HandleFunc(pattern, s.later(what))
-	}
 	return s, nil
 }
 

@@ -72,24 +72,6 @@ func TestHeadIsGetWithoutBody(t *testing.T) {
 
 // TestOperationsOfLaterVersions: operations that this version does not have answer
 // 501, with the right token.
-// spec: [C15.3]
-func TestOperationsOfLaterVersions(t *testing.T) {
-	t.Parallel()
-	h := start(t)
-	const v = "/v1/projects/shop/versions/v-1"
-	for _, tc := range [][2]string{
-		{"GET", v + "/workflows"},
-		{"GET", v + "/workflows/w/instances"},
-	} {
-		p := h.do(request{method: tc[0], path: tc[1], outside: true}).wantProblem(501, "not_yet")
-		if !strings.HasSuffix(p.Detail, "is not part of this version yet") {
-			t.Errorf("%v: %s", tc, p.Detail)
-		}
-		h.do(request{method: tc[0], path: tc[1], token: "none", outside: true}).wantProblem(401, "unauthorized")
-		h.do(request{method: tc[0], path: tc[1], token: deployToken, outside: true}).wantProblem(403, "forbidden")
-	}
-}
-
 func TestRequestIDs(t *testing.T) {
 	t.Parallel()
 	h := start(t)

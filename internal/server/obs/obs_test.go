@@ -32,7 +32,7 @@ func scrape(t *testing.T, m *obs.Metrics) string {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics(obs.Build{Version: "v1", Commit: "abc", Go: "go1"})
-	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7, Restarts: 3}, {State: svc.RuntimeStopped}}
+	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7, Restarts: 3, Tallies: []svc.Tally{{Kind: "k", Resource: "r", State: "waiting", Count: 8}}}, {State: svc.RuntimeStopped}}
 	m.Watch(t.Context(), obs.Sources{
 		QueueDepth: func(context.Context) (int, error) { return 3, nil },
 		QueueMax:   10,
@@ -80,6 +80,7 @@ func TestMetrics(t *testing.T) {
 		`svc_queue_backlog{project="shop",queue="jobs",version="v-1"} 8`, `svc_queue_oldest_seconds{project="shop",queue="jobs",version="v-1"} 36`,
 		`svc_queue_oldest_seconds{project="shop",queue="dead",version="v-1"} 0`,
 		`svc_queue_deliveries_total{outcome="exception",project="shop",queue="jobs",version="v-1"} 9`,
+		`svc_binding_items{kind="k",project="shop",resource="r",state="waiting",version="v-1"} 8`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
 		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
 		`svc_worker_events_total{handler="scheduled",outcome="exception"} 2`,

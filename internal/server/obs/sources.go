@@ -38,6 +38,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		rss:        prometheus.NewDesc("svc_runtime_rss_bytes", "Memory of a live version's runtime.", perVersion, nil),
 		fds:        prometheus.NewDesc("svc_runtime_open_fds", "Open file descriptors of a live version's runtime.", perVersion, nil),
 		restarts:   prometheus.NewDesc("svc_runtime_restarts", "Crashes of a live version's runtime since the version was started or woken.", perVersion, nil),
+		tallies:    prometheus.NewDesc("svc_binding_items", "What a live version's bindings hold, by state: instances of a workflow.", append(perVersion, "kind", "resource", "state"), nil),
 		notServing: prometheus.NewDesc("svc_versions_not_serving", "Ready versions that do not serve because their runtime crashed or did not start.", nil, nil),
 		queues:     newQueueDescs(),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
@@ -52,7 +53,7 @@ type collector struct {
 	sources                Sources
 	depth, limit, versions *prometheus.Desc
 	up, rss, fds, restarts *prometheus.Desc
-	notServing             *prometheus.Desc
+	notServing, tallies    *prometheus.Desc
 	queues                 queueDescs
 	inflight, websockets   *prometheus.Desc
 	conns                  *prometheus.Desc
@@ -60,7 +61,7 @@ type collector struct {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.notServing, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.tallies, c.notServing, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -100,6 +101,9 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(c.rss, float64(r.RSSBytes), r.Ref.Project, r.Ref.Version)
 			gauge(c.fds, float64(r.Descriptors), r.Ref.Project, r.Ref.Version)
 			gauge(c.restarts, float64(r.Restarts), r.Ref.Project, r.Ref.Version)
+			for _, t := range r.Tallies {
+				gauge(c.tallies, float64(t.Count), r.Ref.Project, r.Ref.Version, t.Kind, t.Resource, t.State)
+			}
 		}
 	}
 	if s.Queues != nil {

@@ -122,6 +122,6 @@ func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) boo
 	u.cfg.OnEvents(pong.Events)
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.status.Behind, u.status.DataError = pong.Behind, pong.Error
+	u.status.Behind, u.status.DataError, u.status.Tallies = pong.Behind, pong.Error, pong.Tallies
 	return err == nil
 }

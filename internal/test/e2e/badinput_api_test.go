@@ -158,28 +158,6 @@ func TestSecretsAreNotRepeated(t *testing.T) {
 	}
 }
 
-// TestLaterEndpoints calls the endpoints of the contract that are not implemented.
-// spec: [C15.3]
-func TestLaterEndpoints(t *testing.T) {
-	t.Parallel()
-	d := started(t)
-	v := d.deploy(hello(t, "hi"), "--project", "shop", "--version", "v1")
-	const version = "/v1/projects/shop/versions/v1"
-	for _, call := range []string{
-		"GET /workflows",
-		"GET /workflows/w/instances",
-	} {
-		method, path, _ := strings.Cut(call, " ")
-		r := d.admin(method, version+path, "")
-		d.refused(r, 501, "not_yet", "not part of this version yet")
-		d.refused(d.deployer(method, version+path, ""), 403, "forbidden", "admin token")
-		d.refused(d.ask(method, version+path, "", nil), 401, "unauthorized")
-	}
-	if a := d.get(v.PreviewURL); a.Status != 200 {
-		t.Errorf("the version answers %d", a.Status)
-	}
-}
-
 // TestTokens sends every token to servers with each of the three token settings.
 // spec: [C15.2] [C15.3] [C15.4] [C15.5] [C15.6] [C15.7] [C15.8] [C15.9] [C16.1] [C16.2] [C16.3]
 func TestTokens(t *testing.T) {

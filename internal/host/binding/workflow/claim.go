@@ -67,6 +67,7 @@ func (e *engine) claim(ctx context.Context) error {
 
 // launch lets runs go whose transaction ended with err.
 func (e *engine) launch(list []begun, err error) error {
+	e.changed()
 	for i, b := range list {
 		var text []byte
 		if err == nil {

@@ -35,6 +35,7 @@ func (e *engine) change(ctx context.Context, name string, f func(*raw.Conn, inst
 	if after != nil {
 		after()
 	}
+	e.changed()
 	e.wakeUp()
 	return nil
 }
@@ -161,7 +162,7 @@ func (e *engine) sendEvent(ctx context.Context, name, kind string, payload json.
 		if err := arrive(c, i.id, key, eventValue(kind, string(payload), now())); err != nil {
 			return nil, err
 		}
-		if d := e.of(i.id); d != nil {
+		if d := e.of(i.id); d != nil && !d.over {
 			return func() { d.change(func() {}) }, nil
 		}
 		return nil, c.Exec(`UPDATE instance SET wake = ?2 WHERE id = ?1 AND status = 'waiting'`, i.id, now())

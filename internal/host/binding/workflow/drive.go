@@ -51,6 +51,7 @@ func (d *drive) leave() {
 	e := d.engine
 	e.mu.Lock()
 	e.runs--
+	e.stale = true
 	e.mu.Unlock()
 	e.wakeUp()
 	e.work.Done()

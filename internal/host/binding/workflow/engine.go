@@ -31,13 +31,17 @@ type engine struct {
 	current map[int64]*drive  // by instance
 	runs    int               // drives whose event is not over
 	next    int64             // when an instance is due, in ms; 0 for never
-	work    sync.WaitGroup    // the loop and the runs
+	tally   map[string]int64  // instances by state; older than the last change while stale
+	stale   bool
+	asked   bool           // for a new tally
+	work    sync.WaitGroup // the loop and the runs
 }
 
 var (
 	_ binding.Starter  = (*engine)(nil)
 	_ binding.Measured = (*engine)(nil)
 	_ binding.Stored   = (*engine)(nil)
+	_ binding.Tallied  = (*engine)(nil)
 )
 
 func open(ctx context.Context, d bundle.Binding, db volume.Database) (*engine, error) {
@@ -48,6 +52,9 @@ func open(ctx context.Context, d bundle.Binding, db volume.Database) (*engine, e
 	err := db.Write(ctx, func(c *raw.Conn) error { return prepare(c, e.name, now()) })
 	if err == nil {
 		err = e.look(ctx)
+	}
+	if err == nil {
+		err = e.count(ctx)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the workflow %q: %w", d.Resource, err)
@@ -136,6 +143,49 @@ func (e *engine) look(ctx context.Context) error {
 	return err
 }
 
+// Tally is counted by the loop when it was asked for, if something has changed.
+func (e *engine) Tally() map[string]int64 {
+	e.mu.Lock()
+	ask := e.stale && !e.asked
+	e.asked = e.asked || ask
+	tally := e.tally
+	e.mu.Unlock()
+	if ask {
+		e.wakeUp()
+	}
+	return tally
+}
+
+// count counts the instances for Tally. What changes from now on makes it stale.
+func (e *engine) count(ctx context.Context) error {
+	e.mu.Lock()
+	e.stale, e.asked = false, false
+	e.mu.Unlock()
+	tally, err := e.counts(ctx)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if err != nil {
+		e.stale = true
+		return err
+	}
+	e.tally = tally
+	return nil
+}
+
+// isAsked reports whether a new tally was asked for.
+func (e *engine) isAsked() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.asked
+}
+
+// changed makes the tally stale.
+func (e *engine) changed() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.stale = true
+}
+
 // wakeUp has the loop look for instances that are due.
 func (e *engine) wakeUp() {
 	select {
@@ -172,6 +222,9 @@ func (e *engine) begin(ctx context.Context) time.Duration {
 		if err = e.claim(ctx); err == nil {
 			err = e.look(ctx)
 		}
+	}
+	if err == nil && e.isAsked() {
+		err = e.count(ctx)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()

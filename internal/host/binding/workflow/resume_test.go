@@ -31,6 +31,7 @@ export default { async fetch(request, env) { return new Response(await calls[new
 
 // TestResume kills workerd and its host in the middle of a step: the finished step does not
 // run again, the interrupted one does, as another attempt, and so it does after the wait.
+// spec: [C1.11].
 func TestResume(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -670,6 +670,64 @@ type ClientInterface interface {
 	// Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
 	WakeVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListWorkflows List the workflows of a version
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/workflows (the `ListWorkflows` operationId).
+	ListWorkflows(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListWorkflowInstances List the instances of a workflow
+	//
+	// An output of more than 64 KiB is left out.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `ListWorkflowInstances` operationId).
+	ListWorkflowInstances(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, params *ListWorkflowInstancesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWorkflowInstanceWithBody Create an instance of a workflow
+	//
+	// It begins immediately if fewer than 100 instances run. An id that exists is 409 `instance_exists`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
+	CreateWorkflowInstanceWithBody(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateWorkflowInstance Create an instance of a workflow
+	//
+	// It begins immediately if fewer than 100 instances run. An id that exists is 409 `instance_exists`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
+	CreateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, body CreateWorkflowInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWorkflowInstance Get an instance of a workflow with its steps
+	//
+	// Outputs of more than 64 KiB are left out, and those above 8 MiB in all.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance} (the `GetWorkflowInstance` operationId).
+	GetWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// PauseWorkflowInstance Pause an instance of a workflow
+	//
+	// It is paused when the steps under way have ended, and `waitingForPause` until then. An instance that is finished or paused is not changed.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/pause (the `PauseWorkflowInstance` operationId).
+	PauseWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ResumeWorkflowInstance Resume a paused instance of a workflow
+	//
+	// Its waits have the time left that they had. An instance that is not paused is 409 `instance_state`.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/resume (the `ResumeWorkflowInstance` operationId).
+	ResumeWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// TerminateWorkflowInstance Terminate an instance of a workflow
+	//
+	// Steps under way are cut off. A finished instance is 409 `instance_state`.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/terminate (the `TerminateWorkflowInstance` operationId).
+	TerminateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetDeployQueue The deploys that run and wait
 	//
 	// Running ones first, then the waiting ones in their order. Deleting a version cancels its deploy.
@@ -1955,6 +2013,144 @@ func (c *Client) UnpinVersion(ctx context.Context, project ProjectPath, version 
 // Corresponds with POST /projects/{project}/versions/{version}/wake (the `WakeVersion` operationId).
 func (c *Client) WakeVersion(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewWakeVersionRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWorkflows List the workflows of a version
+//
+// Corresponds with GET /projects/{project}/versions/{version}/workflows (the `ListWorkflows` operationId).
+func (c *Client) ListWorkflows(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWorkflowsRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListWorkflowInstances List the instances of a workflow
+//
+// An output of more than 64 KiB is left out.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `ListWorkflowInstances` operationId).
+func (c *Client) ListWorkflowInstances(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, params *ListWorkflowInstancesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListWorkflowInstancesRequest(c.Server, project, version, workflow, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWorkflowInstanceWithBody Create an instance of a workflow
+//
+// It begins immediately if fewer than 100 instances run. An id that exists is 409 `instance_exists`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
+func (c *Client) CreateWorkflowInstanceWithBody(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWorkflowInstanceRequestWithBody(c.Server, project, version, workflow, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateWorkflowInstance Create an instance of a workflow
+//
+// It begins immediately if fewer than 100 instances run. An id that exists is 409 `instance_exists`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
+func (c *Client) CreateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, body CreateWorkflowInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWorkflowInstanceRequest(c.Server, project, version, workflow, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWorkflowInstance Get an instance of a workflow with its steps
+//
+// Outputs of more than 64 KiB are left out, and those above 8 MiB in all.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance} (the `GetWorkflowInstance` operationId).
+func (c *Client) GetWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWorkflowInstanceRequest(c.Server, project, version, workflow, instance)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// PauseWorkflowInstance Pause an instance of a workflow
+//
+// It is paused when the steps under way have ended, and `waitingForPause` until then. An instance that is finished or paused is not changed.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/pause (the `PauseWorkflowInstance` operationId).
+func (c *Client) PauseWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseWorkflowInstanceRequest(c.Server, project, version, workflow, instance)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ResumeWorkflowInstance Resume a paused instance of a workflow
+//
+// Its waits have the time left that they had. An instance that is not paused is 409 `instance_state`.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/resume (the `ResumeWorkflowInstance` operationId).
+func (c *Client) ResumeWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeWorkflowInstanceRequest(c.Server, project, version, workflow, instance)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// TerminateWorkflowInstance Terminate an instance of a workflow
+//
+// Steps under way are cut off. A finished instance is 409 `instance_state`.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/terminate (the `TerminateWorkflowInstance` operationId).
+func (c *Client) TerminateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTerminateWorkflowInstanceRequest(c.Server, project, version, workflow, instance)
 	if err != nil {
 		return nil, err
 	}
@@ -5677,6 +5873,427 @@ func NewWakeVersionRequest(server string, project ProjectPath, version VersionPa
 	}
 
 	operationPath := fmt.Sprintf("/projects/%s/versions/%s/wake", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListWorkflowsRequest constructs an http.Request for the ListWorkflows method
+func NewListWorkflowsRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/workflows", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListWorkflowInstancesRequest constructs an http.Request for the ListWorkflowInstances method
+func NewListWorkflowInstancesRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, params *ListWorkflowInstancesParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "workflow", workflow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/workflows/%s/instances", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateWorkflowInstanceRequest calls the generic CreateWorkflowInstance builder with application/json body
+func NewCreateWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, body CreateWorkflowInstanceJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateWorkflowInstanceRequestWithBody(server, project, version, workflow, "application/json", bodyReader)
+}
+
+// NewCreateWorkflowInstanceRequestWithBody constructs an http.Request for the CreateWorkflowInstance method, with any body, and a specified content type
+func NewCreateWorkflowInstanceRequestWithBody(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "workflow", workflow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/workflows/%s/instances", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetWorkflowInstanceRequest constructs an http.Request for the GetWorkflowInstance method
+func NewGetWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "workflow", workflow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/workflows/%s/instances/%s", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewPauseWorkflowInstanceRequest constructs an http.Request for the PauseWorkflowInstance method
+func NewPauseWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "workflow", workflow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/workflows/%s/instances/%s/pause", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewResumeWorkflowInstanceRequest constructs an http.Request for the ResumeWorkflowInstance method
+func NewResumeWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "workflow", workflow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/workflows/%s/instances/%s/resume", pathParam0, pathParam1, pathParam2, pathParam3)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewTerminateWorkflowInstanceRequest constructs an http.Request for the TerminateWorkflowInstance method
+func NewTerminateWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "workflow", workflow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam3 string
+
+	pathParam3, err = runtime.StyleParamWithOptions("simple", false, "instance", instance, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/workflows/%s/instances/%s/terminate", pathParam0, pathParam1, pathParam2, pathParam3)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}

@@ -1,0 +1,85 @@
+package client
+
+import (
+	"context"
+	"iter"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Workflows lists the workflows of a version.
+//
+// Codes: the data codes.
+func (c *Client) Workflows(ctx context.Context, project, version string) ([]api.Workflow, error) {
+	resp, err := c.raw.ListWorkflows(ctx, project, version)
+	list, err := as[api.WorkflowList](read(resp, err))
+	return list.Items, err
+}
+
+// Workflow names a workflow of a version.
+type Workflow struct {
+	Project, Version string
+	Name             string
+}
+
+// WorkflowInstances lists one page of the instances of a workflow, newest first. A status of
+// "" lists all.
+//
+// Codes: the data codes, workflow_not_found, invalid_parameter.
+func (c *Client) WorkflowInstances(ctx context.Context, w Workflow, status string, p Page) (api.WorkflowInstancePage, error) {
+	params := &api.ListWorkflowInstancesParams{Status: or(status), Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	resp, err := c.raw.ListWorkflowInstances(ctx, w.Project, w.Version, w.Name, params)
+	return as[api.WorkflowInstancePage](read(resp, err))
+}
+
+// AllWorkflowInstances yields the instances of a workflow like [Client.WorkflowInstances],
+// every page. It ends after an error.
+//
+// Codes: the data codes, workflow_not_found, invalid_parameter.
+func (c *Client) AllWorkflowInstances(ctx context.Context, w Workflow, status string) iter.Seq2[api.WorkflowInstance, error] {
+	return all(func(cursor string) ([]api.WorkflowInstance, *string, error) {
+		page, err := c.WorkflowInstances(ctx, w, status, Page{Limit: 1000, Cursor: cursor})
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// WorkflowInstance returns an instance with its steps.
+//
+// Codes: the data codes, workflow_not_found, instance_not_found.
+func (c *Client) WorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
+	resp, err := c.raw.GetWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
+	return as[api.WorkflowInstanceDetail](read(resp, err))
+}
+
+// CreateWorkflowInstance creates an instance. The server chooses the id when it is "".
+//
+// Codes: the data codes, workflow_not_found, instance_exists, invalid_parameter,
+// value_too_large.
+func (c *Client) CreateWorkflowInstance(ctx context.Context, w Workflow, i api.CreateWorkflowInstance) (api.WorkflowInstanceDetail, error) {
+	resp, err := c.raw.CreateWorkflowInstance(ctx, w.Project, w.Version, w.Name, i)
+	return as[api.WorkflowInstanceDetail](read(resp, err))
+}
+
+// PauseWorkflowInstance pauses an instance after the steps under way.
+//
+// Codes: the data codes, workflow_not_found, instance_not_found.
+func (c *Client) PauseWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
+	resp, err := c.raw.PauseWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
+	return as[api.WorkflowInstanceDetail](read(resp, err))
+}
+
+// ResumeWorkflowInstance continues a paused instance.
+//
+// Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
+func (c *Client) ResumeWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
+	resp, err := c.raw.ResumeWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
+	return as[api.WorkflowInstanceDetail](read(resp, err))
+}
+
+// TerminateWorkflowInstance ends an instance and what it has under way.
+//
+// Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
+func (c *Client) TerminateWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
+	resp, err := c.raw.TerminateWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
+	return as[api.WorkflowInstanceDetail](read(resp, err))
+}
