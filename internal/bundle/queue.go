@@ -33,7 +33,6 @@ type QueueProducer struct {
 	DeliveryDelay int `json:"delivery_delay,omitempty"` // seconds, of messages without a delay of their own
 }
 
-//nolint:gochecknoglobals // constant
 var queuePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
 // IsQueueName reports whether a queue may have that name.

@@ -260,15 +260,18 @@ func TestArchive(t *testing.T) {
 		{nil, config.Archive{Idle: 72 * time.Hour, Grace: 24 * time.Hour, Reaper: true, RollbackKeep: 1}, 72 * time.Hour},
 		{
 			[]string{"SVC_ARCHIVE_IDLE=90", "SVC_ARCHIVE_GRACE=1d12h", "SVC_ROLLBACK_KEEP=3"},
-			config.Archive{Idle: 90 * time.Second, Grace: 36 * time.Hour, Reaper: true, RollbackKeep: 3}, 90 * time.Second,
+			config.Archive{Idle: 90 * time.Second, Grace: 36 * time.Hour, Reaper: true, RollbackKeep: 3},
+			90 * time.Second,
 		},
 		{
 			[]string{"SVC_ARCHIVE_REAPER=0", "SVC_ROLLBACK_KEEP=false"},
-			config.Archive{Idle: 72 * time.Hour, Grace: 24 * time.Hour}, 0,
+			config.Archive{Idle: 72 * time.Hour, Grace: 24 * time.Hour},
+			0,
 		},
 		{
 			[]string{"SVC_ARCHIVE_IDLE=off", "SVC_ARCHIVE_GRACE=0", "SVC_ROLLBACK_KEEP=true"},
-			config.Archive{Reaper: true, RollbackKeep: 1}, 0,
+			config.Archive{Reaper: true, RollbackKeep: 1},
+			0,
 		},
 	} {
 		d, err := load(t, tc.env...)

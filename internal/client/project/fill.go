@@ -133,13 +133,13 @@ func (l *layers) entries(key string, each func(at string, n *node)) {
 	l.list(l.get(key), l.path(key), each)
 }
 
-// list calls each for the objects of the list n at path.
-func (l *layers) list(n *node, path string, each func(at string, n *node)) {
-	if !l.r.is(n, path, kindArray) {
+// list calls each for the objects of the list n at where.
+func (l *layers) list(n *node, where string, each func(at string, n *node)) {
+	if !l.r.is(n, where, kindArray) {
 		return
 	}
 	for i, item := range n.items {
-		if at := fmt.Sprintf("%s[%d]", path, i); l.r.is(item, at, kindObject) {
+		if at := fmt.Sprintf("%s[%d]", where, i); l.r.is(item, at, kindObject) {
 			each(at, item)
 		}
 	}

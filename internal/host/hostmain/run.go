@@ -43,7 +43,7 @@ func Run(ctx context.Context) error {
 		return fmt.Errorf("a runtime host is started by the daemon only: %w", err)
 	}
 	log := slog.New(slog.NewJSONHandler(os.Stderr, nil)) // host.log
-	slog.SetDefault(log)                                 // of the binding kinds
+	slog.SetDefault(log)                                 //nolint:forbidigo // the binding kinds get no logger
 	if err := raiseFileLimit(); err != nil {
 		log.WarnContext(ctx, "cannot raise the limit of open files; continuing", "error", err)
 	}

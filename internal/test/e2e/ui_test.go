@@ -41,7 +41,7 @@ func forwarder(t *testing.T, to *atomic.Value) string {
 			}
 			go func() {
 				defer in.Close()
-				out, err := net.Dial("tcp", to.Load().(string))
+				out, err := net.Dial("tcp", to.Load().(string)) //nolint:forcetypeassert // nothing else is in it
 				if err != nil {
 					return
 				}

@@ -59,7 +59,7 @@ type journal struct {
 }
 
 // open opens the database, once.
-func (j *journal) open(ctx context.Context) (volume.Database, error) { //nolint:ireturn // of the volumes
+func (j *journal) open(ctx context.Context) (volume.Database, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.db != nil {
@@ -184,8 +184,10 @@ func (j *journal) read(ctx context.Context, rest string, args ...any) (runs []ru
 
 func list(c *raw.Conn, rest string, args ...any) (runs []run, err error) {
 	err = c.Query(`SELECT id, cron, due, started, ended, outcome, failure, retry FROM cron_run `+rest, args, func(s *raw.Stmt) error {
-		r := run{id: s.Int64(0), cron: s.Text(1), due: timeOf(s.Int64(2)), started: timeOf(s.Int64(3)),
-			outcome: svc.Outcome(s.Text(5)), failure: s.Text(6), retry: s.Int64(7) != 0}
+		r := run{
+			id: s.Int64(0), cron: s.Text(1), due: timeOf(s.Int64(2)), started: timeOf(s.Int64(3)),
+			outcome: svc.Outcome(s.Text(5)), failure: s.Text(6), retry: s.Int64(7) != 0,
+		}
 		if ended := s.Int64(4); ended != 0 {
 			r.ended = timeOf(ended)
 		}

@@ -25,7 +25,7 @@ func (s *schedules) begin(loop, ctx context.Context, w binding.Worker, runs []ru
 	began, err := s.journal.begin(loop, runs)
 	if err != nil {
 		if loop.Err() == nil {
-			slog.ErrorContext(ctx, "cannot record cron runs; skipping them", "runs", len(runs), "due", runs[0].due, "error", err)
+			slog.ErrorContext(ctx, "cannot record cron runs; skipping them", "runs", len(runs), "due", runs[0].due, "error", err) //nolint:sloglint // a kind gets no logger
 		}
 		return
 	}
@@ -79,7 +79,7 @@ func (s *schedules) record(ctx context.Context, write func(context.Context) erro
 		if err == nil {
 			return
 		}
-		slog.ErrorContext(ctx, "cannot record the end of a cron run", "error", err)
+		slog.ErrorContext(ctx, "cannot record the end of a cron run", "error", err) //nolint:sloglint // a kind gets no logger
 		if backoff.Sleep(ctx, recordTime) != nil {
 			return
 		}
@@ -89,6 +89,6 @@ func (s *schedules) record(ctx context.Context, write func(context.Context) erro
 // forbidRetry records that the worker called controller.noRetry().
 func (s *schedules) forbidRetry(ctx context.Context, id int64) {
 	if err := s.journal.forbidRetry(ctx, id); err != nil {
-		slog.WarnContext(ctx, "cannot record that a cron run must not be repeated", "error", err)
+		slog.WarnContext(ctx, "cannot record that a cron run must not be repeated", "error", err) //nolint:sloglint // a kind gets no logger
 	}
 }

@@ -144,7 +144,7 @@ func (s *schedules) follow(loop, ctx context.Context, w binding.Worker, armed ti
 		if !recovered {
 			err := s.repeatInterrupted(loop, ctx, w, armed)
 			if recovered = err == nil; !recovered {
-				slog.WarnContext(ctx, "cannot read the journal of cron runs; retrying", "error", err, "retry_in", journalRetry)
+				slog.WarnContext(ctx, "cannot read the journal of cron runs; retrying", "error", err, "retry_in", journalRetry) //nolint:sloglint // a kind gets no logger
 				until = earlier(until, s.clock.now().Add(journalRetry))
 			}
 		}
