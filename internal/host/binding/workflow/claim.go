@@ -62,7 +62,7 @@ func (e *engine) claim(ctx context.Context) error {
 			return err
 		})
 	})
-	return e.launch(list, err)
+	return e.launch(list, err) //nolint:contextcheck // runs outlive the call
 }
 
 // launch lets runs go whose transaction ended with err.
@@ -183,5 +183,7 @@ const maxFailures = 50
 
 // sqlFailures is the failures of a step with that of its last attempt, which ended at ?2 with
 // the error ?3, if there is room for it.
+//
+//nolint:gochecknoglobals // a constant
 var sqlFailures = fmt.Sprintf(`CASE WHEN json_array_length(coalesce(failures, '[]')) >= %d THEN failures ELSE
-	json_insert(coalesce(failures, '[]'), '$[#]', json_object('attempt', attempts, 'started_at', attempt, 'ended_at', ?2, 'error', json(?3))) END`, maxFailures) //nolint:gochecknoglobals // a constant
+	json_insert(coalesce(failures, '[]'), '$[#]', json_object('attempt', attempts, 'started_at', attempt, 'ended_at', ?2, 'error', json(?3))) END`, maxFailures)

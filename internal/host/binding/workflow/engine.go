@@ -80,7 +80,7 @@ func (e *engine) Start(ctx context.Context, w binding.Worker) error {
 	e.worker = w
 	e.ctx, e.stop = context.WithCancel(ctx)
 	loop := e.ctx
-	e.work.Go(func() { e.loop(loop) })
+	e.work.Go(func() { e.loop(loop) }) //nolint:contextcheck // the context of Start
 	return nil
 }
 
@@ -99,7 +99,7 @@ func (e *engine) Stop() {
 }
 
 // serving returns the worker; nil while no run may begin.
-func (e *engine) serving() binding.Worker { //nolint:ireturn // what Start gets
+func (e *engine) serving() binding.Worker {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.worker
@@ -117,7 +117,7 @@ func (e *engine) Pending() (n int) {
 	e.mu.Lock()
 	n = len(e.current)
 	e.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), adminTime)
+	ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // Pending gets none
 	defer cancel()
 	_ = e.db.Read(ctx, func(c *raw.Conn) error { // a database that is closed has no work for anybody
 		return c.Query(`SELECT count(*) FROM instance WHERE workflow = ?1 AND wake <= ?2`, []any{e.name, now()}, func(s *raw.Stmt) error {

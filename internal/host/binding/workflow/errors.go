@@ -30,7 +30,7 @@ func refuse(k reason, code, format string, args ...any) error {
 }
 
 // errOver tells a run that it is over.
-var errOver = &refusal{"over", "this run of the instance is over", conflict} //nolint:gochecknoglobals // a constant
+var errOver = &refusal{"over", "this run of the instance is over", conflict}
 
 // errNotFound is what workerd's simulator says.
 func errNotFound() error { return &refusal{"Error", "instance.not_found", notFound} }

@@ -52,7 +52,7 @@ func (e *engine) create(ctx context.Context, list []newInstance) (created []stri
 			return nil
 		})
 	})
-	if err := e.launch(runs, err); err != nil {
+	if err := e.launch(runs, err); err != nil { //nolint:contextcheck // runs outlive the call
 		return nil, nil, err
 	}
 	e.wakeUp()

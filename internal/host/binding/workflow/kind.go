@@ -25,8 +25,8 @@ var _ binding.Kind = Kind{}
 func (Kind) Name() string { return kinds.Workflow }
 
 var (
-	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]{0,63}$`) //nolint:gochecknoglobals // constant
-	classPattern = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)        //nolint:gochecknoglobals // constant
+	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]{0,63}$`)
+	classPattern = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)
 )
 
 // Check rejects a workflow without a name or a class.

@@ -32,7 +32,7 @@ export default { async fetch(request, env) { return new Response(await calls[new
 // TestResume kills workerd and its host in the middle of a step: the finished step does not
 // run again, the interrupted one does, as another attempt, and so it does after the wait.
 // spec: [C1.11].
-func TestResume(t *testing.T) {
+func TestResume(t *testing.T) { //nolint:tparallel // its parts are one life after the other
 	t.Parallel()
 	dir := t.TempDir()
 	t.Run("killed", func(t *testing.T) { //nolint:paralleltest // the first life ends before the second begins
