@@ -56,8 +56,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 
 // failureOf maps an error to its response, without causes.
 func failureOf(err error) failure {
-	var method methodNotAllowed
-	if errors.As(err, &method) {
+	if method, ok := errors.AsType[methodNotAllowed](err); ok {
 		return failureWith(http.StatusMethodNotAllowed, &svc.Error{Code: svc.CodeMethodNotAllowed, Detail: method.Error()})
 	}
 	e := svc.AsError(err)

@@ -53,8 +53,8 @@ func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http
 
 // isData reports whether an operation reads what the bindings of a version hold.
 func (s *Server) isData(pattern string) bool {
-	method, path, _ := strings.Cut(pattern, " "+versionRoute)
-	return path != "/bindings" && slices.Contains(s.DataPatterns, method+" "+path)
+	method, below, _ := strings.Cut(pattern, " "+versionRoute)
+	return below != "/bindings" && slices.Contains(s.DataPatterns, method+" "+below)
 }
 
 // ServeHTTP implements oas.ServeMux.

@@ -131,7 +131,7 @@ func list(e *engine, w http.ResponseWriter, r *http.Request) error {
 }
 
 // instancePattern is an id that a worker may give an instance.
-var instancePattern = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]{0,99}$`) //nolint:gochecknoglobals // constant
+var instancePattern = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]{0,99}$`)
 
 // trigger creates an instance.
 func trigger(e *engine, w http.ResponseWriter, r *http.Request) error {

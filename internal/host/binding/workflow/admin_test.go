@@ -59,7 +59,7 @@ func TestAdmin(t *testing.T) {
 	}
 	describe := func() string {
 		text := v.admin(t, "GET", instances+"/i", "")
-		if err := json.Unmarshal([]byte(text), &got); err != nil {
+		if err := json.Unmarshal([]byte(text), &got); err != nil { //nolint:musttag // fields match without regard to case
 			t.Fatal(text, err)
 		}
 		return text
@@ -117,7 +117,7 @@ func TestPages(t *testing.T) {
 			Items []struct{ ID string }
 			Next  string `json:"next_cursor"`
 		}
-		if err := json.Unmarshal([]byte(v.admin(t, "GET", instances+query, "")), &page); err != nil {
+		if err := json.Unmarshal([]byte(v.admin(t, "GET", instances+query, "")), &page); err != nil { //nolint:musttag // fields match without regard to case
 			t.Fatal(err)
 		}
 		for _, i := range page.Items {

@@ -74,13 +74,13 @@ func (e *engine) History() volume.History { return e.db.History() }
 func (e *engine) Stats(ctx context.Context) (map[string]int64, error) { return e.counts(ctx) }
 
 // Start runs what is due from now on.
-func (e *engine) Start(ctx context.Context, w binding.Worker) error {
+func (e *engine) Start(ctx context.Context, w binding.Worker) error { //nolint:contextcheck // runs have the context of Start
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.worker = w
 	e.ctx, e.stop = context.WithCancel(ctx)
 	loop := e.ctx
-	e.work.Go(func() { e.loop(loop) }) //nolint:contextcheck // the context of Start
+	e.work.Go(func() { e.loop(loop) })
 	return nil
 }
 

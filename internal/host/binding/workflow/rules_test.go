@@ -57,7 +57,7 @@ func (s *script) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, er
 	s.times = append(s.times, time.Since(s.began))
 	s.mu.Unlock()
 	r := &run{ctx: ctx, s: s}
-	if err := json.Unmarshal([]byte(e.Workflow.Job), r); err != nil {
+	if err := json.Unmarshal([]byte(e.Workflow.Job), r); err != nil { //nolint:musttag // fields match without regard to case
 		return svc.EventResult{}, err
 	}
 	outcome := s.play(r)
@@ -83,7 +83,7 @@ func (s *script) post(path, body string) string {
 
 func (s *script) status(id string) string {
 	var st struct{ Status, Message string }
-	_ = json.Unmarshal([]byte(s.post("status", fmt.Sprintf(`{"id":%q}`, id))), &st)
+	_ = json.Unmarshal([]byte(s.post("status", fmt.Sprintf(`{"id":%q}`, id))), &st) //nolint:musttag // fields match without regard to case
 	return st.Status + st.Message
 }
 
