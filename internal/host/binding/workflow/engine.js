@@ -14,7 +14,8 @@ const LONGEST = 2 ** 31 - 1; // milliseconds of a timer
 const DEFAULTS = { retries: { limit: 5, delay: 10_000, backoff: "exponential" }, timeout: "10 minutes" };
 const BACKOFF = ["constant", "linear", "exponential"];
 
-const never = new Promise(() => {});
+// never gives a promise of its own to each that waits: one for all would keep what waits for it in memory.
+const never = () => new Promise(() => {});
 const fatal = (message) => fault("WorkflowFatalError", message);
 const plain = (e) => ({ name: String(e?.name ?? "Error"), message: String(e?.message ?? e) });
 
@@ -113,7 +114,7 @@ class Drive {
     } catch (e) {
       if (e.name !== "over") throw e;
       this.#end({ outcome: "ok" });
-      return never;
+      return never();
     }
     if (answer.stop) this.#stop();
     return answer;
@@ -147,7 +148,7 @@ class Drive {
   async #enter() {
     if (!this.#stopping) return;
     this.#settle();
-    await never;
+    await never();
   }
 
   // wait waits until a time, or until f has a value.
@@ -281,7 +282,7 @@ class Drive {
       const e = fatal(`The execution of the Workflow instance was terminated, as the step "${names.name}" returned ${what}`);
       await this.#save([{ op: "errored", error: plain(e) }]);
       this.#end({ outcome: "exception", error: `${e.name}: ${e.message}` });
-      return never;
+      return never();
     }
     return { failure: fault("WorkflowInternalError", `Step ${names.name}-${names.count} output is too large. Maximum allowed size is 1MiB.`) };
   }
