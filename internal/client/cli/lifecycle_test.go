@@ -39,7 +39,7 @@ func TestArchiveAndWakeEnd(t *testing.T) {
 		code    int
 		told    string
 	}{
-		"archived":       {map[string]string{"POST archive": "200 archived"}, "archive shop/v1", kit.ExitOK, ""},
+		"archived":       {map[string]string{"POST archive": "200 archived"}, "archive shop/v1", kit.ExitOK, ""}, // though its messages cannot be counted
 		"archive late":   {nil, "archive shop/v1 --timeout 50ms", kit.ExitTimeout, "shop/v1 is not archived after 50ms; the archive of shop/v1 continues; to resume waiting:\n  svcctl versions archive shop/v1\n"},
 		"not sealed":     {map[string]string{"POST archive": "503 archive_incomplete"}, "archive shop/v1", kit.ExitFailure, "it did not work"},
 		"archive busy":   {map[string]string{"POST archive": "503 shutting_down"}, "archive shop/v1", kit.ExitBusy, "it did not work"},
