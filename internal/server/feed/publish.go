@@ -23,15 +23,17 @@ func (s *Service) Publish(e svc.FeedEvent) {
 	}
 }
 
-// write writes published events, those that wait together in one transaction.
+// write writes published events, those that wait together in one transaction. The end of ctx
+// ends it, and does not interrupt a transaction: its events would be lost.
 func (s *Service) write(ctx context.Context) {
+	whole := context.WithoutCancel(ctx)
 	for {
 		select {
 		case <-ctx.Done():
-			s.flush(context.WithoutCancel(ctx), nil)
+			s.flush(whole, nil)
 			return
 		case e := <-s.added:
-			s.flush(ctx, []svc.FeedEvent{e})
+			s.flush(whole, []svc.FeedEvent{e})
 		}
 	}
 }
