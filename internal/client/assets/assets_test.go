@@ -11,23 +11,8 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/assets"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
-
-// write makes a directory of files and returns it.
-func write(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // collect returns the names of the assets in dir.
 func collect(t *testing.T, req assets.Request) (names []string, found assets.Found) {
@@ -47,7 +32,7 @@ func collect(t *testing.T, req assets.Request) (names []string, found assets.Fou
 
 func TestCollect(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{
+	dir := svctest.Files(t, map[string]string{
 		"index.html": "x", ".well-known/a.txt": "x", "img/a.png": "x", "img/raw/a.psd": "x", "keep.psd": "x", "drafts/a.html": "x",
 		"deep/drafts/a.html": "x", "logs/a.log": "x", "a.log": "x", "tmp1": "x", "tmpx": "x", "with space ": "x", "#hash": "x", "node_modules/a.js": "x",
 		".assetsignore": "# comment\n*.psd\n!/keep.psd\n/drafts/\nlogs/**\ntmp[0-9]\n\\#hash\nwith\\ space\\ \n",
@@ -74,7 +59,7 @@ func TestCollect(t *testing.T) {
 // A project that is its own directory of assets keeps its files to itself.
 func TestCollectFromProject(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{
+	dir := svctest.Files(t, map[string]string{
 		"index.html": "x", "wrangler.jsonc": "{}", ".env.local": "x", ".dev.vars": "x", "node_modules/a.js": "x", "src/node_modules/b.js": "x", ".git/HEAD": "x", "public": "x",
 	})
 	if names, _ := collect(t, assets.Request{Dir: dir, Project: dir, Ignore: []string{"public"}}); !cmp.Equal(names, []string{"index.html"}) {
@@ -86,7 +71,7 @@ func TestCollectRefuses(t *testing.T) {
 	t.Parallel()
 	for code, dir := range map[string]string{
 		"assets_missing": filepath.Join(t.TempDir(), "dist"),
-		"assets_invalid": write(t, map[string]string{"_worker.js/index.js": "x"}),
+		"assets_invalid": svctest.Files(t, map[string]string{"_worker.js/index.js": "x"}),
 	} {
 		if _, err := assets.Collect(assets.Request{Dir: dir}); svc.CodeOf(err) != code {
 			t.Errorf("got %v, want %s", err, code)

@@ -1,7 +1,6 @@
 package build_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -10,23 +9,8 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
-
-// site writes the files of a project and returns its directory.
-func site(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // assetsOf bundles a project and returns the assets without hashes, and main.
 func assetsOf(t *testing.T, req build.Request) (a *bundle.Assets, main string) {
@@ -105,7 +89,7 @@ func TestAssets(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			test.req.Dir = site(t, test.files)
+			test.req.Dir = svctest.Files(t, test.files)
 			if test.req.Assets != "" {
 				test.req.Assets = filepath.Join(test.req.Dir, test.req.Assets)
 			}
@@ -128,7 +112,7 @@ func TestAssetsRefused(t *testing.T) {
 			"wrangler.jsonc": `{"name": "x", "compatibility_date": "2026-01-01", "assets": {"directory": "dist"}}`, "dist/_worker.js": "secret",
 		},
 	} {
-		if _, err := build.Bundle(t.Context(), build.Request{Dir: site(t, files), TempDir: t.TempDir()}); svc.CodeOf(err) != code {
+		if _, err := build.Bundle(t.Context(), build.Request{Dir: svctest.Files(t, files), TempDir: t.TempDir()}); svc.CodeOf(err) != code {
 			t.Errorf("got %v, want %s", err, code)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func TestBuildCommandSeesBins(t *testing.T) {
 	t.Parallel()
 	// The nearest directory's programs win over those above it, and the PATH is last.
-	dir := write(t, files{
+	dir := svctest.Files(t, files{
 		"node_modules/.bin/outer":           "#!/bin/sh\necho outer",
 		"node_modules/.bin/both":            "#!/bin/sh\necho wrong",
 		"packages/w/node_modules/.bin/both": "#!/bin/sh\necho both",
@@ -45,7 +45,7 @@ func TestBuildCommandSeesBins(t *testing.T) {
 
 func TestCancelEndsTheWholeBuild(t *testing.T) {
 	t.Parallel()
-	dir := write(t, files{
+	dir := svctest.Files(t, files{
 		"w.js":          "export default {}",
 		"wrangler.json": `{"name": "w", "main": "w.js", "compatibility_date": "2026-11-01", "build": {"command": "sleep 600 & echo $!; wait"}}`,
 	})

@@ -15,24 +15,10 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 type files map[string]string
-
-func write(t testing.TB, f files) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range f {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 // wasm42 exports answer(), which returns 42.
 const wasm42 = "\x00asm\x01\x00\x00\x00\x01\x05\x01\x60\x00\x01\x7f\x03\x02\x01\x00\x07\x0a\x01\x06answer\x00\x00\x0a\x06\x01\x04\x00\x41\x2a\x0b"
@@ -83,7 +69,7 @@ export default {
 
 func TestBundle(t *testing.T) {
 	t.Parallel()
-	dir := write(t, guestbook())
+	dir := svctest.Files(t, guestbook())
 	var stages []string
 	var output bytes.Buffer
 	r, err := build.Bundle(t.Context(), build.Request{
@@ -172,7 +158,7 @@ func TestDigestIsDeterministic(t *testing.T) {
 	digest := func(change func(files)) string {
 		f := guestbook()
 		change(f)
-		r, err := build.Bundle(t.Context(), build.Request{Dir: write(t, f), TempDir: t.TempDir()})
+		r, err := build.Bundle(t.Context(), build.Request{Dir: svctest.Files(t, f), TempDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -211,7 +197,7 @@ func TestFailures(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			tmp := t.TempDir()
-			_, err := build.Bundle(t.Context(), build.Request{Dir: write(t, test.files), TempDir: tmp})
+			_, err := build.Bundle(t.Context(), build.Request{Dir: svctest.Files(t, test.files), TempDir: tmp})
 			if svc.CodeOf(err) != test.code || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %s: %v\nwant %s: %s", svc.CodeOf(err), err, test.code, test.want)
 			}
@@ -224,7 +210,7 @@ func TestFailures(t *testing.T) {
 
 func TestMigrationsOfTwoDatabases(t *testing.T) {
 	t.Parallel()
-	dir := write(t, files{
+	dir := svctest.Files(t, files{
 		"wrangler.json": `{"name": "w", "main": "w.js", "compatibility_date": "2026-11-01", "d1_databases": [
 			{"binding": "A", "database_name": "a", "migrations_dir": "a"}, {"binding": "B", "migrations_dir": "b", "migrations_pattern": "b/*/migration.sql", "migrations_table": "done"},
 			{"binding": "C", "migrations_dir": "c"}]}`,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/build"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // script is a worker in service-worker format. It is sloppy code, as such scripts may be.
@@ -64,7 +65,7 @@ func TestServiceWorkerAsIs(t *testing.T) {
 // bundled bundles a project and unpacks it.
 func bundled(t *testing.T, f files) (bundle.Manifest, string) {
 	t.Helper()
-	r, err := build.Bundle(t.Context(), build.Request{Dir: write(t, f), TempDir: t.TempDir()})
+	r, err := build.Bundle(t.Context(), build.Request{Dir: svctest.Files(t, f), TempDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package project_test
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,23 +12,8 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
-
-// write makes a directory of files and returns it.
-func write(t *testing.T, files map[string]string) string {
-	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		path := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
-}
 
 const everythingJSONC = `// the guestbook
 {
@@ -219,7 +203,7 @@ func TestLoadEverything(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			dir := write(t, map[string]string{test.name: test.text})
+			dir := svctest.Files(t, map[string]string{test.name: test.text})
 			f, notices, err := project.Load(dir, project.Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -242,7 +226,7 @@ func TestLoadEverything(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-01-01"}`})
+	dir := svctest.Files(t, map[string]string{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-01-01"}`})
 	f, notices, err := project.Load(dir, project.Options{})
 	if err != nil || len(notices) != 0 {
 		t.Fatal(notices, err)
@@ -261,7 +245,7 @@ func TestDefaults(t *testing.T) {
 func TestCommandLineWins(t *testing.T) {
 	t.Parallel()
 	const file = `{"name": "app", "main": "w.js", "compatibility_date": "2026-01-01", "compatibility_flags": ["a"]}`
-	dir := write(t, map[string]string{"app/wrangler.json": file, "app/src/other.js": "", "app/w.js": "", "loose/w.js": ""})
+	dir := svctest.Files(t, map[string]string{"app/wrangler.json": file, "app/src/other.js": "", "app/w.js": "", "loose/w.js": ""})
 	in := func(p string) string { return filepath.Join(dir, p) }
 	flags := project.Options{Entry: in("app/src/other.js"), CompatibilityDate: "2026-02-02", CompatibilityFlags: []string{"b", "c"}}
 	f, notices, err := project.Load(dir, flags)
@@ -284,7 +268,7 @@ func TestCommandLineWins(t *testing.T) {
 func TestSecrets(t *testing.T) {
 	t.Parallel()
 	const head = `{"main": "w.js", "compatibility_date": "2026-01-01", `
-	dir := write(t, map[string]string{"wrangler.json": head + "\n" + `"secrets": {"required": ["API_KEY", "TOKEN"]}, "env": {"staging": {}}}`})
+	dir := svctest.Files(t, map[string]string{"wrangler.json": head + "\n" + `"secrets": {"required": ["API_KEY", "TOKEN"]}, "env": {"staging": {}}}`})
 	f, _, err := project.Load(dir, project.Options{})
 	want := []project.Secret{{Name: "API_KEY", At: "wrangler.json:2:26"}, {Name: "TOKEN", At: "wrangler.json:2:37"}}
 	if diff := cmp.Diff(want, f.Secrets); err != nil || diff != "" {
@@ -293,7 +277,7 @@ func TestSecrets(t *testing.T) {
 	if f, _, err = project.Load(dir, project.Options{Env: "staging"}); err != nil || len(f.Secrets) != 0 {
 		t.Errorf("an environment inherits them: %v, %v", f.Secrets, err)
 	}
-	dir = write(t, map[string]string{"wrangler.json": head + `"secrets": {"required": "API_KEY"}}`})
+	dir = svctest.Files(t, map[string]string{"wrangler.json": head + `"secrets": {"required": "API_KEY"}}`})
 	if _, _, err = project.Load(dir, project.Options{}); svc.CodeOf(err) != "config_invalid" {
 		t.Errorf("got %v", err)
 	}
@@ -348,7 +332,7 @@ func TestFinding(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			dir := write(t, test.files)
+			dir := svctest.Files(t, test.files)
 			f, notices, err := project.Load(filepath.Join(dir, test.in), project.Options{Config: test.config})
 			if err != nil {
 				if svc.CodeOf(err) != test.want {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 func TestMigrations(t *testing.T) {
@@ -18,7 +19,7 @@ func TestMigrations(t *testing.T) {
 	} {
 		files[name] = ""
 	}
-	dir := write(t, files)
+	dir := svctest.Files(t, files)
 	for _, test := range []struct {
 		pattern string
 		want    []string
@@ -62,7 +63,7 @@ func TestMigrationsDirectoryAbsent(t *testing.T) {
 		{`{"binding": "DB"}`, 0},
 		{`{"binding": "DB", "migrations_dir": "sql"}`, 1},
 	} {
-		dir := write(t, map[string]string{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-01-01", "d1_databases": [` + test.entry + `]}`})
+		dir := svctest.Files(t, map[string]string{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-01-01", "d1_databases": [` + test.entry + `]}`})
 		f, _, err := project.Load(dir, project.Options{})
 		if err != nil {
 			t.Fatal(err)

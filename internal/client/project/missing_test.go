@@ -7,6 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 const lacking = `{
@@ -37,7 +38,7 @@ func TestAllowMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := write(t, map[string]string{"wrangler.jsonc": c.text, "index.js": ""})
+			dir := svctest.Files(t, map[string]string{"wrangler.jsonc": c.text, "index.js": ""})
 			f, _, err := project.Load(dir, project.Options{AllowMissing: c.allow})
 			if c.problem != "" {
 				if !slices.ContainsFunc(details(err), func(text string) bool { return strings.Contains(text, c.problem) }) {

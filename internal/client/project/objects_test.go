@@ -6,13 +6,14 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // A class keeps the key of its first name; one that is created again after it was deleted
 // gets another.
 func TestObjectClasses(t *testing.T) {
 	t.Parallel()
-	f, notices, err := project.Load(write(t, map[string]string{"wrangler.jsonc": `{ "main": "w.js", "compatibility_date": "2026-01-01",
+	f, notices, err := project.Load(svctest.Files(t, map[string]string{"wrangler.jsonc": `{ "main": "w.js", "compatibility_date": "2026-01-01",
 		"durable_objects": {"bindings": [{"name": "R", "class_name": "Room"}, {"name": "C", "class_name": "Count"}, {"name": "N", "class_name": "New"}]},
 		"migrations": [
 			{"tag": "v1", "new_sqlite_classes": ["Chat", "Count"], "new_classes": ["Old"]},

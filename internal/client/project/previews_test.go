@@ -5,12 +5,13 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // TestPreviews: the section previews holds over the rest of the file, and only if asked.
 func TestPreviews(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{"wrangler.jsonc": `{
+	dir := svctest.Files(t, map[string]string{"wrangler.jsonc": `{
 	"name": "shop", "main": "a.js", "compatibility_date": "2026-01-01", "minify": true,
 	"vars": { "A": "top", "B": "top" }, "kv_namespaces": [{ "binding": "CACHE" }],
 	"previews": { "vars": { "B": "preview" }, "minify": false, "compatibility_flags": ["nodejs_compat"] },

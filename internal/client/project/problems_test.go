@@ -9,6 +9,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 func TestProblems(t *testing.T) {
@@ -75,7 +76,7 @@ func TestProblems(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, _, err := project.Load(write(t, map[string]string{test.file: test.text}), project.Options{})
+			_, _, err := project.Load(svctest.Files(t, map[string]string{test.file: test.text}), project.Options{})
 			if svc.CodeOf(err) != test.code || !errors.Is(err, svc.Unprocessable) {
 				t.Fatalf("got %v, want the code %s", err, test.code)
 			}
@@ -110,7 +111,7 @@ func TestUnknownKeys(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			_, notices, err := project.Load(write(t, map[string]string{test.file: test.text}), project.Options{})
+			_, notices, err := project.Load(svctest.Files(t, map[string]string{test.file: test.text}), project.Options{})
 			if err != nil || len(notices) != 1 || notices[0].Level != project.Warning || notices[0].String() != test.want {
 				t.Errorf("got  %v, %v\nwant %s", notices, err, test.want)
 			}
@@ -141,7 +142,7 @@ const environments = `{
 
 func TestEnvironments(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{"wrangler.jsonc": environments})
+	dir := svctest.Files(t, map[string]string{"wrangler.jsonc": environments})
 	load := func(env string) (*project.File, string, error) {
 		f, notices, err := project.Load(dir, project.Options{Env: env})
 		text := ""
@@ -194,7 +195,7 @@ func TestEnvironments(t *testing.T) {
 func TestGeneratedFile(t *testing.T) {
 	t.Parallel()
 	// What the Vite plugin writes: every key there is, most of them empty.
-	dir := write(t, map[string]string{"wrangler.json": `{"configPath":"/x/wrangler.jsonc","userConfigPath":"/x/wrangler.jsonc",
+	dir := svctest.Files(t, map[string]string{"wrangler.json": `{"configPath":"/x/wrangler.jsonc","userConfigPath":"/x/wrangler.jsonc",
 		"topLevelName":"app","definedEnvironments":["staging"],"targetEnvironment":"staging","legacy_env":true,
 		"compatibility_date":"2026-01-01","compatibility_flags":["nodejs_compat"],"jsx_factory":"React.createElement","jsx_fragment":"React.Fragment",
 		"rules":[{"type":"ESModule","globs":["**/*.js","**/*.mjs"]}],"name":"app-staging","main":"index.js","triggers":{},"assets":null,

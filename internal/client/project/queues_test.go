@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // TestQueueNotices: a consumer that nothing sends to, and what an environment lacks.
 func TestQueueNotices(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-01-01",
+	dir := svctest.Files(t, map[string]string{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-01-01",
 		"queues": {"producers": [{"binding": "A", "queue": "a"}],
 			"consumers": [{"queue": "a", "dead_letter_queue": "dead"}, {"queue": "dead"}, {"queue": "alone"}]},
 		"env": {"staging": {"queues": {"producers": [{"binding": "A", "queue": "a"}]}}}}`})

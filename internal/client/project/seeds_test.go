@@ -10,6 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // seedable is one binding of each kind.
@@ -25,7 +26,7 @@ func seedable() []bundle.Binding {
 
 func TestSeeds(t *testing.T) {
 	t.Parallel()
-	dir := write(t, map[string]string{
+	dir := svctest.Files(t, map[string]string{
 		"seed/DB/10_c.sql": "", "seed/DB/9_b.sql": "", "seed/DB/0001_a.sql": "", "seed/DB/.old.sql": "", "seed/DB/.git/x": "",
 		"seed/LOG.sqlite": "", "seed/LOG.sqlite-wal": "", "seed/LOG.sqlite-shm": "\x00", "seed/CACHE.jsonl": "",
 		"seed/.DS_Store": "", "seed/FILES/a/b.png": "", "seed/FILES/.well-known/x": "", "seed/FILES/a b": "",
@@ -85,7 +86,7 @@ func TestSeedsRefused(t *testing.T) {
 				bare, full := strings.CutSuffix(f, "*")
 				files["seed/"+bare] = strings.Repeat("x", map[bool]int{true: 1}[full])
 			}
-			_, err := (&project.File{Root: write(t, files)}).Seeds(seedable())
+			_, err := (&project.File{Root: svctest.Files(t, files)}).Seeds(seedable())
 			if svc.CodeOf(err) != "seed_invalid" || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -95,7 +96,7 @@ func TestSeedsRefused(t *testing.T) {
 
 func TestNothingToSeed(t *testing.T) {
 	t.Parallel()
-	f := &project.File{Root: write(t, map[string]string{"seed/DB.sql": ""})}
+	f := &project.File{Root: svctest.Files(t, map[string]string{"seed/DB.sql": ""})}
 	if _, err := f.Seeds(nil); err == nil || !strings.Contains(err.Error(), "declares none that takes seeds") {
 		t.Errorf("got %v", err)
 	}
@@ -105,7 +106,7 @@ func TestNothingToSeed(t *testing.T) {
 func TestRoot(t *testing.T) {
 	t.Parallel()
 	const file = `{"name": "w", "main": "w.js", "compatibility_date": "2026-01-01"}`
-	dir := write(t, map[string]string{
+	dir := svctest.Files(t, map[string]string{
 		"wrangler.json": file, ".wrangler/deploy/config.json": `{"configPath": "../../dist/wrangler.json"}`, "dist/wrangler.json": file, "src/x": "",
 		"sub/wrangler.json": file,
 	})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // TestCrons: an environment inherits the expressions of the top level unless it has its own.
@@ -20,7 +21,7 @@ func TestCrons(t *testing.T) {
 		"": {"*/5 * * * *", "0  9 * * mon-fri"}, "staging": {"*/5 * * * *", "0  9 * * mon-fri"},
 		"own": {"0 0 L * *"}, "off": nil, "empty": nil,
 	} {
-		dir := write(t, map[string]string{"wrangler.jsonc": text, "index.js": ""})
+		dir := svctest.Files(t, map[string]string{"wrangler.jsonc": text, "index.js": ""})
 		f, notices, err := project.Load(dir, project.Options{Env: env})
 		if err != nil {
 			t.Fatal(err)
