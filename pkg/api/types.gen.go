@@ -436,7 +436,7 @@ type Binding struct {
 	// ForkTXID Cut point in the parent's data; "" unless branched.
 	ForkTXID string `json:"fork_txid"`
 
-	// Kind database, kv, object_store, workflow, queue_producer, queue_consumer, version_metadata, cron, missing, var; more may come.
+	// Kind database, kv, object_store, durable_object, workflow, queue_producer, queue_consumer, version_metadata, cron, missing, var; more may come.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 

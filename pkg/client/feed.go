@@ -14,7 +14,7 @@ import (
 
 // EventQuery selects events. The zero value selects all that happen from now on.
 type EventQuery struct {
-	Cursor  string        // continue after this position; "" for now
+	Cursor  string        // continue after this position; "" for the present one
 	Tail    int           // without a cursor, begin with the last events, at most this number
 	Wait    time.Duration // ReadEvents: how long a page without events waits for one; at most a minute
 	Project string        // only this project
