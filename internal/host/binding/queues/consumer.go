@@ -152,7 +152,7 @@ func (c *consumer) succeed() {
 	c.failures, c.resume = 0, 0
 }
 
-// resumes is when the consumer may deliver again after a failure; 0 for now.
+// resumes is when the consumer may deliver again after a failure; 0 when it may already.
 func (c *consumer) resumes(now int64) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
