@@ -1,0 +1,70 @@
+// Package notify tells a service manager (systemd, Type=notify) what state this process
+// is in. Without a manager every call does nothing.
+package notify
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Manager is the service manager that started this process.
+type Manager struct {
+	socket   string
+	watchdog time.Duration // 0 for none
+}
+
+// New reads NOTIFY_SOCKET and WATCHDOG_USEC.
+func New(environ []string, pid int) Manager {
+	values := map[string]string{}
+	for _, entry := range environ {
+		name, value, _ := strings.Cut(entry, "=")
+		values[name] = value
+	}
+	m := Manager{socket: values["NOTIFY_SOCKET"]}
+	usec, err := strconv.ParseInt(values["WATCHDOG_USEC"], 10, 64)
+	if of := values["WATCHDOG_PID"]; err == nil && (of == "" || of == strconv.Itoa(pid)) {
+		m.watchdog = time.Duration(usec) * time.Microsecond
+	}
+	return m
+}
+
+// Tell sends a state: READY=1, STOPPING=1, WATCHDOG=1. Errors are ignored: a manager
+// that does not listen cannot be told so.
+func (m Manager) Tell(state string) {
+	if m.socket == "" {
+		return
+	}
+	name := m.socket
+	if name[0] == '@' {
+		name = "\x00" + name[1:] // an abstract socket of Linux
+	}
+	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	_, _ = c.Write([]byte(state))
+}
+
+// Watch answers the manager's watchdog until ctx ends, three times in its interval, as
+// long as healthy returns true.
+func (m Manager) Watch(ctx context.Context, healthy func(context.Context) bool) {
+	if m.watchdog <= 0 {
+		return
+	}
+	tick := time.NewTicker(m.watchdog / 3)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			if healthy(ctx) {
+				m.Tell("WATCHDOG=1")
+			}
+		}
+	}
+}

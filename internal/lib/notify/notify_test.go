@@ -1,0 +1,62 @@
+package notify_test
+
+import (
+	"context"
+	"net"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/lib/notify"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+func TestMain(m *testing.M) { svctest.Main(m, nil) }
+
+func listen(t *testing.T) (path string, next func() string) {
+	t.Helper()
+	path = filepath.Join(svctest.ShortDir(t), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return path, func() string {
+		buf := make([]byte, 100)
+		n, err := c.Read(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:n])
+	}
+}
+
+func TestTell(t *testing.T) {
+	t.Parallel()
+	path, next := listen(t)
+	notify.New([]string{"NOTIFY_SOCKET=" + path}, 1).Tell("READY=1")
+	if got := next(); got != "READY=1" {
+		t.Errorf("got %q", got)
+	}
+	notify.New(nil, 1).Tell("READY=1") // no manager
+}
+
+// TestWatch: the watchdog hears from a healthy process only.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	path, next := listen(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	var asked atomic.Int64
+	go func() {
+		defer close(done)
+		m := notify.New([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000", "WATCHDOG_PID=7"}, 7)
+		m.Watch(ctx, func(context.Context) bool { return asked.Add(1) > 2 })
+	}()
+	if got := next(); got != "WATCHDOG=1" || asked.Load() < 3 {
+		t.Errorf("%q after %d checks", got, asked.Load())
+	}
+	cancel()
+	<-done
+	notify.New([]string{"WATCHDOG_USEC=3000", "WATCHDOG_PID=8"}, 7).Watch(t.Context(), nil) // of another process
+}
