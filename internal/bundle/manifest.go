@@ -34,7 +34,8 @@ type Manifest struct {
 
 // RuntimeLimits are limits that a worker sets for itself. The operator bounds them.
 type RuntimeLimits struct {
-	MemoryMB int `json:"memory_mb,omitempty"` // of the worker and its host, in MiB; 0 for the server's
+	MemoryMB    int `json:"memory_mb,omitempty"`   // of the worker and its host, in MiB; 0 for the server's
+	Subrequests int `json:"subrequests,omitempty"` // calls of fetch in one invocation; 0 for the server's; since format 2
 }
 
 // MinMemoryMB is the least RuntimeLimits.MemoryMB: an idle worker needs about half of it.

@@ -55,9 +55,7 @@ func (m Manifest) Validate() error {
 	p.assets(m)
 	p.paths(m)
 	p.crons(m)
-	if l := m.Limits; l != nil && l.MemoryMB != 0 && l.MemoryMB < MinMemoryMB {
-		p.add("/limits/memory_mb", svc.CodeManifestInvalid, "want at least %d MiB", MinMemoryMB)
-	}
+	p.runtimeLimits(m)
 	return svc.Invalid(p)
 }
 
@@ -65,6 +63,18 @@ type problems []svc.FieldError
 
 func (p *problems) add(pointer, code, format string, args ...any) {
 	*p = append(*p, svc.FieldError{Pointer: pointer, Code: code, Detail: fmt.Sprintf(format, args...)})
+}
+
+func (p *problems) runtimeLimits(m Manifest) {
+	if m.Limits == nil {
+		return
+	}
+	if mb := m.Limits.MemoryMB; mb != 0 && mb < MinMemoryMB {
+		p.add("/limits/memory_mb", svc.CodeManifestInvalid, "want at least %d MiB", MinMemoryMB)
+	}
+	if m.Limits.Subrequests < 0 {
+		p.add("/limits/subrequests", svc.CodeManifestInvalid, "want at least 1 call")
+	}
 }
 
 func (p *problems) modules(m Manifest) {

@@ -36,6 +36,7 @@ func invalid() []invalidCase {
 	return []invalidCase{
 		{"old schema", "/schema_version", "manifest_version", false, func(m *bundle.Manifest) { m.SchemaVersion = 0 }},
 		{"control in name", "/name", bad, false, func(m *bundle.Manifest) { m.Name = "a\nb" }},
+		{"no subrequests", "/limits/subrequests", bad, false, func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{Subrequests: -1} }},
 		{"too little memory", "/limits/memory_mb", bad, false, func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{MemoryMB: 63} }},
 		{"unknown cron", "/crons/1", bad, true, func(m *bundle.Manifest) { m.Crons = []string{"* * * * *", "* * * * 0"} }},
 		{"cron twice", "/crons/1", bad, false, func(m *bundle.Manifest) { m.Crons = []string{"* * * * *", "* * * * *"} }},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -157,11 +158,7 @@ func (c *Client) fallbackTokens(env map[string]string) {
 // discover fills in server and tokens from the note of a local daemon. Tokens
 // go only to the server the note names.
 func (c *Client) discover(env map[string]string) {
-	dir := env["SVC_DATA_DIR"]
-	if dir == "" {
-		dir = DefaultDataDir(env)
-	}
-	note, err := ReadNote(dir)
+	note, err := findNote(dataDirs(env, os.Geteuid()))
 	if err != nil || c.Server != "" && c.Server != note.API {
 		return
 	}
@@ -181,6 +178,46 @@ func (c *Client) discover(env map[string]string) {
 	}
 	c.note("deploy_token", source, c.DeployToken)
 	c.note("admin_token", source, c.AdminToken)
+}
+
+// dataDirs are the data directories where a daemon of this user may have its note: for
+// root, also that of the daemon of the machine.
+func dataDirs(env map[string]string, uid int) []string {
+	if dir := env["SVC_DATA_DIR"]; dir != "" {
+		return []string{dir}
+	}
+	dirs := []string{DefaultDataDir(env)}
+	if uid == 0 {
+		dirs = append(dirs, ServiceDataDir)
+	}
+	return dirs
+}
+
+// LocalDaemon returns the note of the running daemon on this machine that SVC_DATA_DIR
+// names, or else this user's.
+func LocalDaemon(list []string) (Note, error) {
+	note, err := findNote(dataDirs(environ(list), os.Geteuid()))
+	if err != nil || !alive(note.PID) {
+		return Note{}, errors.New("no server of this user runs on this machine: run the command as the user of the server, or set SVC_DATA_DIR")
+	}
+	return note, nil
+}
+
+// findNote reads the note of the first directory whose daemon runs, else the first note
+// that there is.
+func findNote(dirs []string) (found Note, err error) {
+	err = fs.ErrNotExist
+	for _, dir := range dirs {
+		note, problem := ReadNote(dir)
+		switch {
+		case problem != nil:
+		case alive(note.PID):
+			return note, nil
+		case err != nil:
+			found, err = note, nil
+		}
+	}
+	return found, err
 }
 
 // Note is what a running daemon leaves in its data directory for the CLI of the

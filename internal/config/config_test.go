@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := load(t,
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY=x", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_KEEP_FAILED=7d,x", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
 	)
 	if err == nil {
 		t.Fatal("accepted")
@@ -46,7 +47,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	text := err.Error()
 	for _, want := range []string{
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY: unknown setting", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE=soon", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_KEEP_FAILED=7d,x", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
@@ -99,6 +100,15 @@ func TestDependentSettings(t *testing.T) {
 		"no proxies":             {"SVC_TRUSTED_PROXIES=off", ""},
 		"proxies by name":        {"SVC_TRUSTED_PROXIES=proxy.example", `"proxy.example" is not an IP address or prefix`},
 		"locations":              {"SVC_GEOIP_DB=/srv/city.mmdb,/srv/asn.mmdb", ""},
+		"models":                 {"SVC_AI_MODELS=@cf/meta/*=llama3.1:8b,*=gpt-4o", ""},
+		"models without a name":  {"SVC_AI_MODELS==x", "want pairs such as"},
+		"models, two stars":      {"SVC_AI_MODELS=*a*=x", "a * that is not at its end"},
+		"analytics":              {"SVC_ANALYTICS_RETENTION=off", ""},
+		"analytics, too short":   {"SVC_ANALYTICS_RETENTION=59m", "want at least 1h, or off"},
+		"mail":                   {"SVC_SMTP_URL=smtp://u:p@mail.example", ""},
+		"mail, not a URL":        {"SVC_SMTP_URL=mail.example:25", "want smtp://user:password@host:587"},
+		"hyperdrive":             {"SVC_HYPERDRIVE=a1=postgres://u:p@db.example/shop,b2=mysql://u:p@db.example:3307/shop", ""},
+		"hyperdrive, no name":    {"SVC_HYPERDRIVE=a1=postgres://u:p@db.example", "want pairs such as id=postgres"},
 		"cache off":              {"SVC_CACHE_SIZE=off", ""},
 		"cache without a size":   {"SVC_CACHE_SIZE=0", "want a size such as 64MiB, or off"},
 		"outbound prefix":        {"SVC_WORKER_ALLOW=10.1.2.3/8,fd00::1", ""},
@@ -107,6 +117,8 @@ func TestDependentSettings(t *testing.T) {
 		"confine, unknown":       {"SVC_WORKER_CONFINE=yes", "want one of auto, require, off"},
 		"memory":                 {"SVC_WORKER_MEMORY_MB=64 SVC_WORKER_MEMORY_MAX_MB=0", ""},
 		"memory, too little":     {"SVC_WORKER_MEMORY_MB=63", "SVC_WORKER_MEMORY_MB=63: want a whole number from 64"},
+		"spare hosts":            {"SVC_SPARE_HOSTS=0", ""},
+		"spare hosts, too many":  {"SVC_SPARE_HOSTS=17", "SVC_SPARE_HOSTS=17: want a whole number from 0"},
 		"disk":                   {"SVC_VERSION_DISK_MB=0", ""},
 		"disk, negative":         {"SVC_VERSION_DISK_MB=-1", "SVC_VERSION_DISK_MB=-1: want a whole number from 0"},
 		"embedded outside":       {"SVC_EMBEDDED_S3_ADDR=0.0.0.0:1", "loopback"},
@@ -245,6 +257,62 @@ func TestClientFindsItsDaemon(t *testing.T) {
 	c, err = config.LoadClient([]string{"SVC_DATA_DIR=" + dir}, config.ClientFlags{Server: "https://elsewhere.example"})
 	if err != nil || c.AdminToken != "" {
 		t.Errorf("the token of the local daemon would go to %s", c.Server)
+	}
+}
+
+// TestRootFindsTheService: svcctl of root finds the daemon of the machine, and a daemon
+// that runs wins over one that does not.
+func TestRootFindsTheService(t *testing.T) {
+	t.Parallel()
+	home := map[string]string{"HOME": "/root"}
+	own := "/root/.local/state/svcd"
+	for _, tc := range []struct {
+		env  map[string]string
+		uid  int
+		want []string
+	}{
+		{home, 0, []string{own, config.ServiceDataDir}},
+		{home, 1000, []string{own}},
+		{map[string]string{"SVC_DATA_DIR": "/data"}, 0, []string{"/data"}},
+	} {
+		if got := config.DataDirs(tc.env, tc.uid); !slices.Equal(got, tc.want) {
+			t.Errorf("%v as %d: %v", tc.env, tc.uid, got)
+		}
+	}
+	gone, alive := t.TempDir(), t.TempDir()
+	for dir, note := range map[string]config.Note{gone: {PID: 1 << 30, API: "http://gone"}, alive: {PID: os.Getpid(), API: "http://alive"}} {
+		text, err := json.Marshal(note)
+		if err == nil {
+			err = os.WriteFile(config.NotePath(dir), text, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		dirs []string
+		want string
+	}{{[]string{gone, alive}, "http://alive"}, {[]string{t.TempDir(), gone}, "http://gone"}} {
+		if note, err := config.FindNote(tc.dirs); err != nil || note.API != tc.want {
+			t.Errorf("%v: %+v, %v", tc.dirs, note, err)
+		}
+	}
+	if _, err := config.FindNote([]string{t.TempDir()}); err == nil {
+		t.Error("a note was found where none is")
+	}
+}
+
+// TestServiceLinks: the variables that Kubernetes sets for a Service named svc are
+// explained.
+func TestServiceLinks(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"SVC_PORT", "SVC_PORT_80_TCP_ADDR", "SVC_SERVICE_HOST", "SVC_SERVICE_PORT_HTTP", "SVC_API_PORT_8790_TCP"} {
+		if _, err := load(t, name+"=tcp://10.0.0.7:80"); err == nil || !strings.Contains(err.Error(), name+": unknown setting, which Kubernetes") || !strings.Contains(err.Error(), "enableServiceLinks: false") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := load(t, "SVC_PORTS=1"); err == nil || strings.Contains(err.Error(), "Kubernetes") {
+		t.Error(err)
 	}
 }
 

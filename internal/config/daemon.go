@@ -28,12 +28,15 @@ type Daemon struct {
 	SchemePreview    string
 	SchemeProd       string
 	PreviewTemplate  string
-	PreviewErrors    bool // show exceptions
+	PreviewErrors    bool   // show exceptions
+	AccessLog        string // path; "" for none
+	AccessLogFormat  string // "json" or "combined"
 	Compression      bool
 	Clients          Clients
 
 	DataDir         string
 	RegistryDB      string
+	RecoveryKey     svc.Secret // "" for the generated one
 	S3              S3
 	EmbeddedS3Addr  string // "" for none
 	ArtifactsBucket string
@@ -54,10 +57,14 @@ type Daemon struct {
 	Forks              svc.ForkPolicy
 	ScrubSQL           string // text of the file; "" for none
 	Archive            Archive
+	KeepFailed         svc.Keep
+	KeepArchived       svc.Keep
+	Sleep              Sleep
 	ArtifactWait       time.Duration
 	Limits             Limits
 	Workerd            string
 	WorkerHeapMB       int
+	SpareHosts         int // 0 for none
 	AllowRoot          bool
 	WorkerConfine      svc.Confine
 	WorkerMemoryMB     int // 0 for no limit
@@ -66,7 +73,8 @@ type Daemon struct {
 	VersionDiskMB      int // 0 for no limit
 	WorkerStartTimeout time.Duration
 	WorkerNetwork      svc.NetworkPolicy
-	CacheSize          int64 // bytes; 0 for no cache
+	Backends           svc.Backends // hold secrets
+	CacheSize          int64        // bytes; 0 for no cache
 	LogLevel           slog.Level
 	LogFormat          string
 
@@ -120,6 +128,12 @@ type Archive struct {
 	Grace        time.Duration
 	Reaper       bool // false for no idle archiving
 	RollbackKeep int
+}
+
+// Sleep says when ready versions have no processes.
+type Sleep struct {
+	Idle       time.Duration // without use; 0 for never
+	Production bool          // production, too
 }
 
 // IdleAfter is the time without use after which a version is archived; 0 for never.

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -169,12 +170,20 @@ func unknownVariables(env map[string]string) []error {
 	}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {
-		if strings.HasPrefix(name, "SVC_") && !known[name] {
+		switch {
+		case !strings.HasPrefix(name, "SVC_") || known[name]:
+		case serviceLink.MatchString(name):
+			problems = append(problems, fmt.Errorf("  %s: unknown setting, which Kubernetes sets for a Service named svc: set enableServiceLinks: false in the pod, or rename the Service", name))
+		default:
 			problems = append(problems, fmt.Errorf("  %s: unknown setting", name))
 		}
 	}
 	return problems
 }
+
+// serviceLink matches the variables that Kubernetes sets in each pod for a Service
+// named svc, or svc-NAME.
+var serviceLink = regexp.MustCompile(`^SVC_(.+_)?(PORT(_[0-9]+_(TCP|UDP|SCTP)(_PROTO|_PORT|_ADDR)?)?|SERVICE_HOST|SERVICE_PORT(_.+)?)$`)
 
 func environ(list []string) map[string]string {
 	env := make(map[string]string, len(list))

@@ -11,6 +11,10 @@ func DefaultDataDir(env map[string]string) string {
 	return filepath.Join(xdg(env, "XDG_STATE_HOME", ".local/state"), "svcd")
 }
 
+// ServiceDataDir is the data directory of the daemon of a machine, which a service
+// manager runs as a user of its own.
+const ServiceDataDir = "/var/lib/svcctl"
+
 func environment(env map[string]string) Environment {
 	return Environment{
 		Path: env["PATH"], Home: env["HOME"], Temporary: os.TempDir(), Race: env["GORACE"],

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -32,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), workers(), logs(), forks(), archiving())
+	return slices.Concat(tokens(), network(), clients(), storage(), collection(), deploys(), workers(), backends(), logs(), forks(), archiving())
 }
 
 func tokens() []Setting {
@@ -77,6 +78,17 @@ func network() []Setting {
 		{
 			Env: "SVC_TRUSTED_PROXIES", Help: "proxies before the gateway whose X-Forwarded-* headers are believed, and CF-IPCountry and the like: addresses and prefixes with commas between; default: loopback, for X-Forwarded-* alone; off for none",
 			parse: func(d *Daemon, v string) (err error) { d.TrustedProxies, err = proxies(v); return err },
+		},
+		{
+			Env: "SVC_ACCESS_LOG", Help: "file with a line for each request of the gateway; SIGHUP opens it again; default: none",
+			parse: func(d *Daemon, v string) error { d.AccessLog = v; return nil },
+		},
+		{
+			Env: "SVC_ACCESS_LOG_FORMAT", Default: "json", Help: "format of SVC_ACCESS_LOG: json or combined (of Apache and nginx)",
+			parse: func(d *Daemon, v string) (err error) {
+				d.AccessLogFormat, err = oneOf(v, "json", "combined")
+				return err
+			},
 		},
 		{
 			Env: "SVC_GEOIP_DB", Help: "files of MaxMind databases (City, Country, ASN) for the location in request.cf, with commas between",
@@ -175,6 +187,15 @@ func storage() []Setting {
 		{
 			Env: "SVC_REGISTRY_DB", Help: "file of the registry; default registry.db in the data directory",
 			parse: func(d *Daemon, v string) (err error) { d.RegistryDB, err = absolute(v); return err },
+		},
+		{
+			Env: "SVC_RECOVERY_KEY", Secret: true, Help: "key that encrypts the copies of the registry in S3_ENDPOINT, at least 26 characters; default: a generated one, which svcctl admin recovery-key prints",
+			parse: func(d *Daemon, v string) error {
+				if d.RecoveryKey = svc.Secret(v); len(v) < 26 {
+					return errors.New("want at least 26 characters")
+				}
+				return nil
+			},
 		},
 		{
 			Env: "S3_ENDPOINT", Help: "object store; default: the embedded one",
@@ -320,6 +341,10 @@ func workers() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.WorkerSubrequests, err = between(v, 0, 1_000_000); return err },
 		},
 		{
+			Env: "SVC_SPARE_HOSTS", Default: "1", Help: "worker hosts with a workerd that wait for the next version to start, from the second start on; 0 for none",
+			parse: func(d *Daemon, v string) (err error) { d.SpareHosts, err = between(v, 0, 16); return err },
+		},
+		{
 			Env: "SVC_ALLOW_ROOT", Help: "1: run as root beyond loopback even if the kernel cannot confine workerd",
 			parse: func(d *Daemon, v string) (err error) { d.AllowRoot, err = boolean(v); return err },
 		},
@@ -406,6 +431,22 @@ func archiving() []Setting {
 		{
 			Env: "SVC_ARCHIVE_GRACE", Default: "24h", Help: "time after a promote before idle archiving may archive the version that was production",
 			parse: func(d *Daemon, v string) (err error) { d.Archive.Grace, err = Duration(v); return err },
+		},
+		{
+			Env: "SVC_KEEP_FAILED", Default: "off", Help: "failed versions of a project that stay: an age (7d), a number (20) or both (7d,20); older ones and those beyond the number are destroyed",
+			parse: func(d *Daemon, v string) (err error) { d.KeepFailed, err = keep(v); return err },
+		},
+		{
+			Env: "SVC_KEEP_ARCHIVED", Default: "off", Help: "archived versions of a project that stay, as SVC_KEEP_FAILED; pinned ones always stay",
+			parse: func(d *Daemon, v string) (err error) { d.KeepArchived, err = keep(v); return err },
+		},
+		{
+			Env: "SVC_SLEEP_IDLE", Default: "off", Help: "time without use after which a ready version has no processes until it is asked for or has work to do; 0 or off for never",
+			parse: func(d *Daemon, v string) (err error) { d.Sleep.Idle, err = Duration(v); return err },
+		},
+		{
+			Env: "SVC_SLEEP_PRODUCTION", Default: "0", Help: "1 lets production versions sleep, too",
+			parse: func(d *Daemon, v string) (err error) { d.Sleep.Production, err = boolean(v); return err },
 		},
 		{
 			Env: "SVC_ARCHIVE_REAPER", Default: "1", Help: "0 turns idle archiving off",

@@ -29,6 +29,7 @@ const (
 	CodeNotDurable        = "not_durable"
 	CodeBlobNotStored     = "blob_not_stored"
 	CodeTooManyLarge      = "too_many_large_requests"
+	CodeEmailNotFound     = "email_not_found"
 
 	CodeWorkflowNotFound = "workflow_not_found"
 	CodeInstanceNotFound = "instance_not_found"
@@ -45,6 +46,7 @@ var dataCodes = []CodeInfo{
 	{CodeInstanceNotFound, []Kind{NotFound}, "The workflow has no such instance, or its retention is over.", "List the instances: `svcctl workflows instances`."},
 	{CodeInstanceExists, []Kind{Conflict}, "The workflow has an instance with this id.", "Use another id, or none."},
 	{CodeInstanceState, []Kind{Conflict}, "The instance has a state in which this is not possible.", "Look at the instance: `svcctl workflows describe`."},
+	{CodeEmailNotFound, []Kind{NotFound}, "The outbox has no such message, or newer ones replaced it.", "List the messages: `svcctl email list`."},
 	{CodeInterrupted, []Kind{Unavailable}, "The operation was interrupted before it ended.", "Run it again."},
 	{CodeSQLError, []Kind{Unprocessable}, "SQLite refused the statement.", "Correct the statement."},
 	{CodeTableNotFound, []Kind{NotFound}, "The database has no such table.", "Check the name of the table."},

@@ -23,6 +23,7 @@ const (
 	CodeCompatFlagUnsupported  = "compat_flag_unsupported"
 	CodeCompatFlagExperimental = "compat_flag_experimental"
 	CodeCompatFlagConflict     = "compat_flag_conflict"
+	CodeServiceNotFound        = "service_not_found"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -48,4 +49,5 @@ var deployCodes = []CodeInfo{
 	{CodeCompatFlagUnsupported, []Kind{Unprocessable}, "The service does not support the compatibility flag.", "Remove the flag."},
 	{CodeCompatFlagExperimental, []Kind{Unprocessable}, "The compatibility flag is experimental.", "Remove the flag."},
 	{CodeCompatFlagConflict, []Kind{Unprocessable}, "Two compatibility flags exclude each other.", "Keep one of them."},
+	{CodeServiceNotFound, []Kind{Unprocessable}, "The worker has a binding to a project, a version or a preview that does not exist.", "Correct the name, deploy the other project first, or use --allow-missing services."},
 }

@@ -7,6 +7,10 @@ const (
 	CodeRootRefused                = "root_refused"
 	CodeDataDirInUse               = "data_dir_in_use"
 	CodeRegistryInUse              = "registry_in_use"
+	CodeDataDirEmpty               = "data_dir_empty"
+	CodeCopyMissing                = "copy_missing"
+	CodeRecoveryKeyWrong           = "recovery_key_wrong"
+	CodeFormatNewer                = "format_newer"
 	CodeWorkerdInvalid             = "workerd_invalid"
 	CodeWorkerdWrongVersion        = "workerd_wrong_version"
 	CodeWorkerdNotInstalled        = "workerd_not_installed"
@@ -24,6 +28,10 @@ var machineCodes = []CodeInfo{
 	{CodeRootRefused, []Kind{Conflict}, "The server runs as root, is reachable from outside, and its kernel cannot confine workerd.", "Run it as a user of its own, or set SVC_ALLOW_ROOT=1."},
 	{CodeDataDirInUse, []Kind{Conflict}, "Another daemon uses the data directory.", "Stop the other daemon, or set another --data-dir."},
 	{CodeRegistryInUse, []Kind{Conflict}, "Another daemon uses the registry.", "Stop the other daemon, or set another SVC_REGISTRY_DB."},
+	{CodeDataDirEmpty, []Kind{NotFound}, "No server has run in the data directory.", "Set SVC_DATA_DIR to the server's data directory."},
+	{CodeCopyMissing, []Kind{NotFound}, "The place has no copy of a registry.", "Name the bucket of SVC_ARTIFACTS_BUCKET of the lost server, or the place of a backup."},
+	{CodeRecoveryKeyWrong, []Kind{Forbidden}, "The copy of the registry was encrypted with another recovery key.", "Use the key that svcctl admin recovery-key printed on the lost server."},
+	{CodeFormatNewer, []Kind{Unprocessable}, "A newer release wrote the file or object.", "Run that release, or restore a backup from before the upgrade."},
 	{CodeWorkerdInvalid, []Kind{BadRequest}, "SVC_WORKERD does not name an executable for this platform.", "Correct the path, or unset SVC_WORKERD to have workerd installed."},
 	{CodeWorkerdWrongVersion, []Kind{BadRequest}, "SVC_WORKERD names another version of workerd.", "Use the version that the hint names, or unset SVC_WORKERD."},
 	{CodeWorkerdNotInstalled, []Kind{NotFound}, "workerd is not installed.", "Run svcctl runtime install."},

@@ -74,3 +74,35 @@ func CanSetEnv(v Version) error {
 	}
 	return Errorf(Conflict, CodeVersionNotReady, "version %s is %s: its worker is starting", v.Ref, v.Status).WithHint("wait until it is ready")
 }
+
+// EnvDifference is a variable that two environments do not have in common, without its
+// values.
+type EnvDifference struct {
+	Key           string
+	Before, After EnvSource // "" if the environment does not have it
+}
+
+// DiffEnv returns the variables, other than those of the platform, that differ in their
+// effective value, sorted by key.
+func DiffEnv(from, to Environment) (list []EnvDifference) {
+	before, after := map[string]EnvEntry{}, map[string]EnvEntry{}
+	keys := map[string]bool{}
+	for _, side := range []struct {
+		e  Environment
+		by map[string]EnvEntry
+	}{{from, before}, {to, after}} {
+		for _, entry := range side.e.Entries() {
+			if entry.Source != EnvPlatform {
+				side.by[entry.Key], keys[entry.Key] = entry, true
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		was, had := before[key]
+		is, has := after[key]
+		if had != has || was.Value != is.Value {
+			list = append(list, EnvDifference{Key: key, Before: was.Source, After: is.Source})
+		}
+	}
+	return list
+}

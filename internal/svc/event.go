@@ -132,6 +132,26 @@ type Wake struct {
 	At      time.Time     `json:"at"`               // zero for never
 	Pending int           `json:"pending"`          // events that are due or running
 	Queues  []QueueStatus `json:"queues,omitempty"` // with a consumer, or of dead letters
+	Waiting Waiting       `json:"waiting"`
+}
+
+// Waiting is the work of a version that continues only while the version serves.
+type Waiting struct {
+	Messages  int `json:"messages"`  // not acknowledged, of queues with a consumer
+	Instances int `json:"instances"` // of workflows, that have not ended
+}
+
+// Add returns the sum of w and o.
+func (w Waiting) Add(o Waiting) Waiting {
+	return Waiting{w.Messages + o.Messages, w.Instances + o.Instances}
+}
+
+// With returns w for a version that must also run at a time, zero for none.
+func (w Wake) With(at time.Time) Wake {
+	if w.At.IsZero() || !at.IsZero() && at.Before(w.At) {
+		w.At = at
+	}
+	return w
 }
 
 // QueueStatus is the state of a queue and what its consumer did since the version was

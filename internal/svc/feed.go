@@ -29,17 +29,21 @@ type FeedData struct {
 	GitRef    string `json:"git_ref,omitempty"`
 	Depth     *int   `json:"depth,omitempty"`    // of the deploy queue
 	Restarts  int    `json:"restarts,omitempty"` // of a runtime
+	Action    string `json:"action,omitempty"`   // of an audit record
+	Actor     string `json:"actor,omitempty"`    // of an audit record
 }
 
 // The types of events that are not written by the registry itself.
 const (
 	FeedRuntimeUp        = "runtime.up"
 	FeedRuntimeDown      = "runtime.down"
+	FeedRuntimeAsleep    = "runtime.asleep"
 	FeedRuntimeRestarted = "runtime.restarted"
 	FeedServerStarted    = "server.started"
 	FeedHealth           = "health.changed"
 	FeedGC               = "gc.done"
 	FeedEnvChanged       = "env.changed"
+	FeedAudit            = "audit"
 )
 
 // FeedQuery selects events of the feed.

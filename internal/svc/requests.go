@@ -26,7 +26,8 @@ type PromoteRequest struct {
 type Upstream struct {
 	Status    Status
 	Starting  bool      // the version serves and its runtime is starting: requests wait for it, with a limit
-	Planned   bool      // with Starting: the service restarts the runtime on purpose; requests wait as long as for a promote
+	Planned   bool      // with Starting or Asleep: the service starts the runtime on purpose; requests wait as long as for a promote
+	Asleep    bool      // the version serves and has no processes: a request asks for them and waits
 	RetryAt   time.Time // when a crashed runtime is started again, if requests do not wait for it; else zero
 	Endpoint            // zero if no runtime listens
 	BundleDir string    // where the bundle is unpacked, for its assets; "" while they are not served

@@ -7,8 +7,8 @@ import (
 )
 
 // RuntimeSpec describes the runtime of a version to its worker host. Local is for
-// a host on the daemon's machine; the rest is valid on any machine. Env and
-// Host.Storage hold secrets: a spec is sent over the control line and is never
+// a host on the daemon's machine; the rest is valid on any machine. Env,
+// Host.Storage and Host.Backends hold secrets: a spec is sent over the control line and is never
 // written or logged.
 type RuntimeSpec struct {
 	Ref       Ref               `json:"ref"`
@@ -33,7 +33,9 @@ type HostConfig struct {
 	StartTimeout time.Duration `json:"start_timeout"` // limit until workerd's sockets listen
 	Storage      Storage       `json:"storage"`
 	Network      NetworkPolicy `json:"network"`
-	Confine      Confine       `json:"confine"`     // "" means ConfineAuto
+	Confine      Confine       `json:"confine"` // "" means ConfineAuto
+	Backends     Backends      `json:"backends"`
+	Inspect      bool          `json:"inspect"`     // workerd listens for debuggers, which may run any code: for watch mode alone
 	CacheBytes   int64         `json:"cache_bytes"` // limit of a version's Cache API on disk; 0 stores nothing
 }
 
@@ -108,10 +110,12 @@ func (f SeedFile) String() string {
 // Endpoint is where a runtime listens. It is zero unless the runtime serves.
 type Endpoint struct {
 	Socket     string    `json:"socket"`      // path of the worker's unix socket
+	Calls      string    `json:"calls"`       // path of the socket that other workers' calls reach; "" for none
 	Port       int       `json:"port"`        // on 127.0.0.1, of the worker host
 	PortKey    string    `json:"port_key"`    // a secret that requests to Port carry
 	PID        int       `json:"pid"`         // of the worker host
 	WorkerdPID int       `json:"workerd_pid"` // of its workerd
+	Inspector  int       `json:"inspector"`   // port of workerd's inspector on 127.0.0.1; 0 for none
 	StartedAt  time.Time `json:"started_at"`
 }
 
@@ -125,6 +129,7 @@ const (
 	RuntimeBackoff  RuntimeState = "backoff" // it crashed and is restarted at RetryAt
 	RuntimeCrashed  RuntimeState = "crashed" // its first start failed; nothing restarts it
 	RuntimeStopped  RuntimeState = "stopped"
+	RuntimeAsleep   RuntimeState = "asleep" // no processes, because nothing asked for the version; a request starts it
 )
 
 // Runtime describes the runtime of a version.
@@ -133,6 +138,8 @@ type Runtime struct {
 	State       RuntimeState
 	Since       time.Time // when State began
 	RetryAt     time.Time // when a runtime in backoff is started again; else zero
+	WakeAt      time.Time // when one that sleeps is started for work of its own; zero for never
+	WorkedAt    time.Time // of the last ping that reported the end of an event; zero for none
 	Endpoint    Endpoint
 	Restarts    int           // crashes since it was opened
 	RSSBytes    int64         // of both processes; 0 if unknown

@@ -38,8 +38,10 @@ type VersionFilter struct {
 	GitRef   string
 	ParentID string
 	Pinned   *bool
-	Since    time.Time // created at or after
-	Text     string    // in the id, the ref, the commit or the error
+	Since    time.Time     // created at or after
+	Until    time.Time     // created at or before; zero for any
+	Labels   []LabelFilter // all of them
+	Text     string        // in the id, the ref, the commit or the error
 }
 
 // SettingValue is a setting in effect.

@@ -60,6 +60,7 @@ type Version struct {
 	PreviewKeep   int    // PreviewRequest.Keep
 	Digest        string // artifact_digest, "sha256:<hex>"; "" until known
 	Env           map[string]string
+	Labels        map[string]string `json:",omitempty"` // nil for none
 	Status        Status
 	Error         string // "<step>: <code>: <text>" when failed [D16]
 	ErrorOutput   string // final output of the worker, if it did not start
@@ -76,6 +77,9 @@ type Version struct {
 	ReadyAt       time.Time
 	WokenAt       time.Time
 	LastRequestAt time.Time
+	AsleepAt      time.Time // since when the runtime sleeps; zero while it does not
+	Waiting       Waiting   // what the end of the runtime left undone; only in the answer of an archive
+	WakeAt        time.Time // when a version that sleeps must run for its own work; zero for never
 }
 
 // ForkedFrom returns the id of the version that the data was forked from; "" for a
@@ -127,6 +131,7 @@ type NewVersion struct {
 	Digest   string
 	Env      map[string]string
 	Preview  PreviewRequest
+	Labels   map[string]string
 }
 
 // maxLabel is the maximum length of git_ref and git_sha in bytes.
@@ -153,6 +158,7 @@ func (n NewVersion) Validate() error {
 	}
 	fields = append(fields, CheckEnv(n.Env, "/env")...)
 	fields = append(fields, n.Preview.check(n)...)
+	fields = append(fields, checkLabels(n.Labels)...)
 	return Invalid(fields)
 }
 

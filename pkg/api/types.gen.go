@@ -28,6 +28,63 @@ func (e CheckStatus) Valid() bool {
 	}
 }
 
+// Defines values for DifferenceChange.
+const (
+	DifferenceChangeAdded   DifferenceChange = "added"
+	DifferenceChangeChanged DifferenceChange = "changed"
+	DifferenceChangeRemoved DifferenceChange = "removed"
+)
+
+// Valid indicates whether the value is a known member of the DifferenceChange enum.
+func (e DifferenceChange) Valid() bool {
+	switch e {
+	case DifferenceChangeAdded:
+		return true
+	case DifferenceChangeChanged:
+		return true
+	case DifferenceChangeRemoved:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DifferenceWhat.
+const (
+	DifferenceWhatAsset     DifferenceWhat = "asset"
+	DifferenceWhatBinding   DifferenceWhat = "binding"
+	DifferenceWhatMigration DifferenceWhat = "migration"
+	DifferenceWhatModule    DifferenceWhat = "module"
+	DifferenceWhatSeed      DifferenceWhat = "seed"
+	DifferenceWhatSetting   DifferenceWhat = "setting"
+	DifferenceWhatSourceMap DifferenceWhat = "source_map"
+	DifferenceWhatVar       DifferenceWhat = "var"
+)
+
+// Valid indicates whether the value is a known member of the DifferenceWhat enum.
+func (e DifferenceWhat) Valid() bool {
+	switch e {
+	case DifferenceWhatAsset:
+		return true
+	case DifferenceWhatBinding:
+		return true
+	case DifferenceWhatMigration:
+		return true
+	case DifferenceWhatModule:
+		return true
+	case DifferenceWhatSeed:
+		return true
+	case DifferenceWhatSetting:
+		return true
+	case DifferenceWhatSourceMap:
+		return true
+	case DifferenceWhatVar:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for EnvSource.
 const (
 	EnvSourceBundle   EnvSource = "bundle"
@@ -180,6 +237,7 @@ func (e RouteRole) Valid() bool {
 
 // Defines values for RuntimeState.
 const (
+	RuntimeStateAsleep   RuntimeState = "asleep"
 	RuntimeStateBackoff  RuntimeState = "backoff"
 	RuntimeStateCrashed  RuntimeState = "crashed"
 	RuntimeStateServing  RuntimeState = "serving"
@@ -190,6 +248,8 @@ const (
 // Valid indicates whether the value is a known member of the RuntimeState enum.
 func (e RuntimeState) Valid() bool {
 	switch e {
+	case RuntimeStateAsleep:
+		return true
 	case RuntimeStateBackoff:
 		return true
 	case RuntimeStateCrashed:
@@ -343,14 +403,53 @@ func (e VersionStatus) Valid() bool {
 	}
 }
 
+// Defines values for WhoamiRoles.
+const (
+	WhoamiRolesAdmin  WhoamiRoles = "admin"
+	WhoamiRolesDeploy WhoamiRoles = "deploy"
+	WhoamiRolesRead   WhoamiRoles = "read"
+)
+
+// Valid indicates whether the value is a known member of the WhoamiRoles enum.
+func (e WhoamiRoles) Valid() bool {
+	switch e {
+	case WhoamiRolesAdmin:
+		return true
+	case WhoamiRolesDeploy:
+		return true
+	case WhoamiRolesRead:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListProjectsParamsInclude.
+const (
+	ListProjectsParamsIncludeSummary ListProjectsParamsInclude = "summary"
+)
+
+// Valid indicates whether the value is a known member of the ListProjectsParamsInclude enum.
+func (e ListProjectsParamsInclude) Valid() bool {
+	switch e {
+	case ListProjectsParamsIncludeSummary:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetProjectParamsInclude.
 const (
+	GetProjectParamsIncludeSummary  GetProjectParamsInclude = "summary"
 	GetProjectParamsIncludeVersions GetProjectParamsInclude = "versions"
 )
 
 // Valid indicates whether the value is a known member of the GetProjectParamsInclude enum.
 func (e GetProjectParamsInclude) Valid() bool {
 	switch e {
+	case GetProjectParamsIncludeSummary:
+		return true
 	case GetProjectParamsIncludeVersions:
 		return true
 	default:
@@ -374,6 +473,24 @@ func (e ListRowsParamsDir) Valid() bool {
 	default:
 		return false
 	}
+}
+
+// AnalyticsQuery Body of POST /analytics/query.
+type AnalyticsQuery struct {
+	// SQL One statement.
+	SQL string `json:"sql"`
+}
+
+// AnalyticsResult The rows of a query.
+type AnalyticsResult struct {
+	// Columns In the order of the statement.
+	Columns []string `json:"columns"`
+
+	// Rows One object for each row.
+	Rows []map[string]any `json:"rows"`
+
+	// Truncated There are more rows: an answer has 10,000 at most.
+	Truncated bool `json:"truncated"`
 }
 
 // AuditActor Who made a change, as far as the service knows.
@@ -436,7 +553,7 @@ type Binding struct {
 	// ForkTXID Cut point in the parent's data; "" unless branched.
 	ForkTXID string `json:"fork_txid"`
 
-	// Kind database, kv, object_store, durable_object, workflow, queue_producer, queue_consumer, version_metadata, cron, missing, var; more may come.
+	// Kind database, kv, object_store, durable_object, workflow, queue_producer, queue_consumer, service, version_metadata, cron, ai, analytics_engine, rate_limit, send_email, hyperdrive, store_secret, missing, var; more may come.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 
@@ -455,6 +572,58 @@ type BindingList struct {
 	Items []Binding `json:"items"`
 }
 
+// Branch A version in the tree.
+type Branch struct {
+	// Children Number of children in the tree.
+	Children  int  `json:"children"`
+	CreatedAt Time `json:"created_at"`
+
+	// Depth 0 for a root.
+	Depth int `json:"depth"`
+
+	// ForkTXID As in the version's record.
+	ForkTXID        string  `json:"fork_txid"`
+	GitRef          string  `json:"git_ref"`
+	IsProduction    bool    `json:"is_production"`
+	ParentVersionID *string `json:"parent_version_id"`
+	Pinned          bool    `json:"pinned"`
+
+	// PreviewName Absent for none.
+	PreviewName string `json:"preview_name,omitempty,omitzero"`
+
+	// Sizes Absent for a version that had no objects when the sizes were measured.
+	Sizes *BranchSizes `json:"sizes,omitempty"`
+
+	// Status Where a version is in its life.
+	Status    VersionStatus `json:"status"`
+	VersionID string        `json:"version_id"`
+}
+
+// BranchSizes What objects of the store are for.
+type BranchSizes struct {
+	// Exclusive Of them, those that no other version needs: what destroying the version frees.
+	Exclusive ObjectAmount `json:"exclusive"`
+
+	// Kept Objects that the version wrote and only other versions need.
+	Kept ObjectAmount `json:"kept"`
+
+	// Own Objects that the version wrote and needs.
+	Own ObjectAmount `json:"own"`
+
+	// Shared Objects that other versions wrote and the version needs: nothing was copied.
+	Shared ObjectAmount `json:"shared"`
+}
+
+// BranchTree The versions of a project as a tree.
+type BranchTree struct {
+	// Incomplete The time limit ended the measurement; sizes are absent.
+	Incomplete bool     `json:"incomplete"`
+	Items      []Branch `json:"items"`
+
+	// MeasuredAt When the sizes were measured; null for never.
+	MeasuredAt *Time `json:"measured_at"`
+}
+
 // Bucket A bucket of objects behind a binding.
 type Bucket struct {
 	Binding string `json:"binding"`
@@ -469,6 +638,105 @@ type Bucket struct {
 // BucketList The buckets of a version.
 type BucketList struct {
 	Items []Bucket `json:"items"`
+}
+
+// BulkReport What became of the versions that a filter selects.
+type BulkReport struct {
+	DryRun bool         `json:"dry_run"`
+	Items  []BulkResult `json:"items"`
+}
+
+// BulkResult What became of one version.
+type BulkResult struct {
+	// Code Why the version was left out.
+	Code   string `json:"code,omitempty,omitzero"`
+	Detail string `json:"detail,omitempty,omitzero"`
+
+	// Done False in a dry run, and with `code`.
+	Done      bool   `json:"done"`
+	ProjectID string `json:"project_id"`
+
+	// Status Where a version is in its life.
+	Status    VersionStatus `json:"status"`
+	VersionID string        `json:"version_id"`
+}
+
+// BulkVersions A filter of versions; all of its fields apply.
+type BulkVersions struct {
+	// DryRun Change nothing and say what would be done.
+	DryRun bool `json:"dry_run,omitempty,omitzero"`
+
+	// Labels Only with all of these labels; null stands for any value.
+	Labels map[string]*string `json:"labels,omitempty,omitzero"`
+
+	// OlderThan Only those created at least this long ago, a duration such as `168h`.
+	OlderThan string `json:"older_than,omitempty,omitzero"`
+
+	// Ref Only with this git_ref.
+	Ref string `json:"ref,omitempty,omitzero"`
+
+	// Status Only with one of these statuses.
+	Status []VersionStatus `json:"status,omitempty,omitzero"`
+}
+
+// Bundle What a bundle has in it.
+type Bundle struct {
+	ArtifactDigest     string          `json:"artifact_digest"`
+	Assets             []BundleFile    `json:"assets"`
+	Bindings           []BundleBinding `json:"bindings"`
+	CompatibilityDate  string          `json:"compatibility_date"`
+	CompatibilityFlags []string        `json:"compatibility_flags"`
+	Crons              []string        `json:"crons"`
+
+	// Format Version of the bundle format.
+	Format int `json:"format"`
+
+	// Main Name of the entry module; "" for assets alone.
+	Main string `json:"main"`
+
+	// Migrations In the order in which they are applied to each database.
+	Migrations []BundleFile   `json:"migrations"`
+	Modules    []BundleModule `json:"modules"`
+
+	// ObjectClasses Classes of Durable Objects.
+	ObjectClasses []string `json:"object_classes"`
+
+	// QueueConsumers Names of the queues.
+	QueueConsumers []string     `json:"queue_consumers"`
+	Seeds          []BundleFile `json:"seeds"`
+
+	// SizeBytes Size of the bundle itself.
+	SizeBytes int64 `json:"size_bytes"`
+
+	// Vars Names of the variables.
+	Vars      []string `json:"vars"`
+	VersionID string   `json:"version_id"`
+}
+
+// BundleBinding One binding.
+type BundleBinding struct {
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+
+	// Resource What bindings of the kind share; "" for nothing.
+	Resource string `json:"resource"`
+}
+
+// BundleFile One file of a bundle.
+type BundleFile struct {
+	Path      string `json:"path"`
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
+}
+
+// BundleModule One module.
+type BundleModule struct {
+	Name      string `json:"name"`
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
+
+	// Type `esm`, `commonjs`, `text`, `data`, `wasm`, `json` or `script`.
+	Type string `json:"type"`
 }
 
 // Cell A value. Blobs are {"$base64":"…"}; integers past 2^53 and infinite numbers come as strings.
@@ -501,6 +769,35 @@ type Column struct {
 	Type string `json:"type"`
 }
 
+// ComparedVersion One side of a comparison.
+type ComparedVersion struct {
+	ArtifactDigest string `json:"artifact_digest"`
+
+	// BundleBytes Size of the bundle itself.
+	BundleBytes int64 `json:"bundle_bytes"`
+
+	// FileBytes Their sizes.
+	FileBytes int64 `json:"file_bytes"`
+
+	// Files Number of files in it.
+	Files     int    `json:"files"`
+	VersionID string `json:"version_id"`
+}
+
+// Comparison What differs between two versions.
+type Comparison struct {
+	Differences []Difference `json:"differences"`
+
+	// From One side of a comparison.
+	From ComparedVersion `json:"from"`
+
+	// SameBundle Both were deployed from bundles with one digest.
+	SameBundle bool `json:"same_bundle"`
+
+	// To One side of a comparison.
+	To ComparedVersion `json:"to"`
+}
+
 // CreateProject Body of POST /projects.
 type CreateProject struct {
 	GitRemote string `json:"git_remote,omitempty,omitzero"`
@@ -527,6 +824,10 @@ type CreateVersion struct {
 
 	// ID Generated (v-YYYYMMDDHHMMSS) when absent.
 	ID string `json:"id,omitempty,omitzero"`
+
+	// Labels Names and values by which lists find the version, for example the number of a pull request. A repeated request does not change them.
+	// Names have at most 63 letters, digits, `.`, `_`, `/` and `-`.
+	Labels map[string]string `json:"labels,omitempty,omitzero"`
 
 	// ParentVersionID Version of the same project whose data is branched; absent or null for a root version.
 	ParentVersionID *string `json:"parent_version_id,omitempty"`
@@ -599,6 +900,14 @@ type CronRunPage struct {
 	NextCursor *string   `json:"next_cursor"`
 }
 
+// DashboardTicket A sign-in to the dashboard that works once.
+type DashboardTicket struct {
+	ExpiresAt Time `json:"expires_at"`
+
+	// URL The address for the browser. It is a credential.
+	URL string `json:"url"`
+}
+
 // Database A database behind a binding.
 type Database struct {
 	Binding string `json:"binding"`
@@ -668,12 +977,66 @@ type DeepHealth struct {
 	Status CheckStatus `json:"status"`
 }
 
+// DeletedProject A project that was deleted.
+type DeletedProject struct {
+	Items []BulkResult `json:"items"`
+
+	// Project A project.
+	Project Project `json:"project"`
+}
+
 // DeployQueue The deploy queue.
 type DeployQueue struct {
 	Items []QueuedDeploy `json:"items"`
 
 	// Max Length at which further deploys are refused.
 	Max int `json:"max"`
+}
+
+// Difference One thing that differs.
+type Difference struct {
+	After      string `json:"after,omitempty,omitzero"`
+	AfterBytes int64  `json:"after_bytes,omitempty,omitzero"`
+
+	// Before The type of a module, the kind and resource of a binding, the value of a setting, or the source of a variable (`bundle`, `override`).
+	Before string `json:"before,omitempty,omitzero"`
+
+	// BeforeBytes Size of a file.
+	BeforeBytes int64            `json:"before_bytes,omitempty,omitzero"`
+	Change      DifferenceChange `json:"change"`
+	Name        string           `json:"name"`
+	What        DifferenceWhat   `json:"what"`
+}
+
+// DifferenceChange defines model for Difference.Change.
+type DifferenceChange string
+
+// DifferenceWhat defines model for Difference.What.
+type DifferenceWhat string
+
+// Email A message that a version sent.
+type Email struct {
+	At      Time   `json:"at"`
+	Binding string `json:"binding"`
+
+	// Error What the mail server answered.
+	Error string `json:"error"`
+	From  string `json:"from"`
+	ID    string `json:"id"`
+
+	// Raw The text of the message; absent in lists.
+	Raw        string   `json:"raw,omitempty,omitzero"`
+	Recipients []string `json:"recipients"`
+	SizeBytes  int64    `json:"size_bytes"`
+
+	// State stored (the server has no SVC_SMTP_URL), sending, sent, failed.
+	State   string `json:"state"`
+	Subject string `json:"subject"`
+}
+
+// EmailList Messages, newest first.
+type EmailList struct {
+	Items []Email `json:"items"`
 }
 
 // EnvEntry One variable of a worker.
@@ -719,6 +1082,12 @@ type Event struct {
 
 // EventData Details of an event; which fields are present depends on its type.
 type EventData struct {
+	// Action Operation id of the request that an audit record is about.
+	Action string `json:"action,omitempty,omitzero"`
+
+	// Actor Its `Svc-Actor`, or the name of its token.
+	Actor string `json:"actor,omitempty,omitzero"`
+
 	// Depth Length of the deploy queue.
 	Depth *int `json:"depth,omitempty"`
 
@@ -740,7 +1109,7 @@ type EventData struct {
 	// Restarts Crashes of a runtime since it was opened.
 	Restarts int `json:"restarts,omitempty,omitzero"`
 
-	// Status Status of the version, promotion or runtime after the event.
+	// Status Status of the version, promotion, runtime or server after the event.
 	Status string `json:"status,omitempty,omitzero"`
 
 	// Step Step of a deploy or a promote.
@@ -945,6 +1314,15 @@ type Invocation struct {
 	Status int `json:"status,omitempty,omitzero"`
 }
 
+// Keep How many versions of a status stay in a project; 0 and 0 for all.
+type Keep struct {
+	// AgeSeconds Older ones are destroyed; 0 for any age.
+	AgeSeconds float64 `json:"age_seconds"`
+
+	// Count Those beyond the newest are destroyed; 0 for any number.
+	Count int `json:"count"`
+}
+
 // Key A key of a namespace.
 type Key struct {
 	// Expiration Seconds since 1970; absent when it never expires.
@@ -959,6 +1337,18 @@ type Key struct {
 type KeyPage struct {
 	Items      []Key   `json:"items"`
 	NextCursor *string `json:"next_cursor"`
+}
+
+// LastDeploy The newest version of a project that is not destroyed; null without one.
+type LastDeploy struct {
+	CreatedAt Time   `json:"created_at"`
+	GitRef    string `json:"git_ref"`
+	GitSHA    string `json:"git_sha"`
+	ReadyAt   *Time  `json:"ready_at"`
+
+	// Status Where a version is in its life.
+	Status    VersionStatus `json:"status"`
+	VersionID string        `json:"version_id"`
 }
 
 // LogLine One entry of a version's log.
@@ -1214,7 +1604,10 @@ type Project struct {
 
 	// ProdVersionID The production version; "" until one is assigned.
 	ProdVersionID string `json:"prod_version_id"`
-	UpdatedAt     Time   `json:"updated_at"`
+
+	// Summary Present with `include=summary`. It does not move the ETag.
+	Summary   *ProjectSummary `json:"summary,omitempty"`
+	UpdatedAt Time            `json:"updated_at"`
 
 	// Versions A page of versions, newest first.
 	Versions *VersionPage `json:"versions,omitempty"`
@@ -1224,6 +1617,32 @@ type Project struct {
 type ProjectPage struct {
 	Items      []Project `json:"items"`
 	NextCursor *string   `json:"next_cursor"`
+}
+
+// ProjectSummary What the versions of a project are and do.
+type ProjectSummary struct {
+	LastDeploy *LastDeploy `json:"last_deploy"`
+
+	// MemoryBytes Resident memory of the runtimes.
+	MemoryBytes int64 `json:"memory_bytes"`
+
+	// Pinned Number of pinned versions.
+	Pinned int `json:"pinned"`
+
+	// Previews Number of preview names.
+	Previews int `json:"previews"`
+
+	// ProductionSince When the production version became production; null without one.
+	ProductionSince *Time `json:"production_since"`
+
+	// Running Number of versions with a runtime.
+	Running int `json:"running"`
+
+	// Traffic Requests of everything, of a project or of a version.
+	Traffic Traffic `json:"traffic"`
+
+	// Versions Number of versions by status, without statuses that no version has; destroyed ones do not count.
+	Versions map[string]int `json:"versions"`
 }
 
 // PromoteVersion Body of promote; may be left out.
@@ -1430,6 +1849,18 @@ type Redriven struct {
 	Moved int `json:"moved"`
 }
 
+// RetentionReport The versions that are not kept.
+type RetentionReport struct {
+	DryRun bool         `json:"dry_run"`
+	Items  []BulkResult `json:"items"`
+
+	// KeepArchived How many versions of a status stay in a project; 0 and 0 for all.
+	KeepArchived Keep `json:"keep_archived"`
+
+	// KeepFailed How many versions of a status stay in a project; 0 and 0 for all.
+	KeepFailed Keep `json:"keep_failed"`
+}
+
 // Route One host of the gateway.
 type Route struct {
 	Host          string `json:"host"`
@@ -1491,12 +1922,15 @@ type Runtime struct {
 	Since *Time `json:"since"`
 
 	// State `backoff` is the wait for a restart after a crash. `crashed` is a deploy whose worker did not start. `stopped` is a ready version that
-	// has no process yet.
+	// has no process yet. `asleep` is a ready version without processes because nothing asked for it: a request starts it.
 	State RuntimeState `json:"state"`
+
+	// WakeAt When it is started for work of its own; only in the state asleep, and absent without such work.
+	WakeAt *Time `json:"wake_at,omitempty"`
 }
 
 // RuntimeState `backoff` is the wait for a restart after a crash. `crashed` is a deploy whose worker did not start. `stopped` is a ready version that
-// has no process yet.
+// has no process yet. `asleep` is a ready version without processes because nothing asked for it: a request starts it.
 type RuntimeState string
 
 // ScheduledRun One run of a scheduled handler.
@@ -1725,12 +2159,15 @@ type Version struct {
 	// (`a=12,b=7`), in which all but lower-case letters, digits, `-` and `_` is written as `.` and two hexadecimal digits
 	// for each byte (`My DB` is `.4dy.20.44.42`); without one, it is that of the store that all other bindings share. ""
 	// for a root version, and when the parent had no data.
-	ForkTXID      string `json:"fork_txid"`
-	GitRef        string `json:"git_ref"`
-	GitSHA        string `json:"git_sha"`
-	ID            string `json:"id"`
-	IsProduction  bool   `json:"is_production"`
-	LastRequestAt *Time  `json:"last_request_at"`
+	ForkTXID     string `json:"fork_txid"`
+	GitRef       string `json:"git_ref"`
+	GitSHA       string `json:"git_sha"`
+	ID           string `json:"id"`
+	IsProduction bool   `json:"is_production"`
+
+	// Labels Absent for none.
+	Labels        map[string]string `json:"labels,omitempty,omitzero"`
+	LastRequestAt *Time             `json:"last_request_at"`
 
 	// ParentVersionID null for a root version.
 	ParentVersionID *string `json:"parent_version_id"`
@@ -1767,8 +2204,11 @@ type Version struct {
 	Status    VersionStatus `json:"status"`
 	Timeline  []StepRun     `json:"timeline"`
 	UpdatedAt Time          `json:"updated_at"`
-	Warnings  []string      `json:"warnings"`
-	WokenAt   *Time         `json:"woken_at"`
+
+	// Waiting Only in the response to an archive; absent without any.
+	Waiting  *WaitingWork `json:"waiting,omitempty"`
+	Warnings []string     `json:"warnings"`
+	WokenAt  *Time        `json:"woken_at"`
 }
 
 // VersionPinnedBy Who pinned the version: `user` for a call of `pin`, `rollback` for a promote that replaced the version as production
@@ -1819,6 +2259,34 @@ type VersionsHealth struct {
 	// Status degraded means that it works in part; the checks say what does not.
 	Status CheckStatus `json:"status"`
 }
+
+// WaitingWork Work that waits until a version is woken.
+type WaitingWork struct {
+	// Instances Instances of its workflows that have not ended.
+	Instances int `json:"instances"`
+
+	// Messages Messages of its queues that are not acknowledged.
+	Messages int `json:"messages"`
+}
+
+// Whoami A token.
+type Whoami struct {
+	// ExpiresAt null for never.
+	ExpiresAt *Time `json:"expires_at"`
+
+	// Fingerprint First 8 hexadecimal digits of its SHA-256.
+	Fingerprint string `json:"fingerprint"`
+
+	// Roles What it may do: `deploy` creates versions; `admin` does everything else; `read` reads everything but the values of
+	// variables and what bindings hold. A token that is set for both roles has both.
+	Roles []WhoamiRoles `json:"roles"`
+
+	// Token Its name in the audit record.
+	Token string `json:"token"`
+}
+
+// WhoamiRoles defines model for Whoami.Roles.
+type WhoamiRoles string
 
 // Workflow A workflow of a version.
 type Workflow struct {
@@ -2100,6 +2568,9 @@ type GetMetricsSummaryParams struct {
 
 // ListProjectsParams defines parameters for ListProjects.
 type ListProjectsParams struct {
+	// Include `summary` adds to each project what its versions are and do.
+	Include *ListProjectsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
+
 	// Limit Page size; above 200 counts as 200.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
@@ -2107,9 +2578,18 @@ type ListProjectsParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListProjectsParamsInclude defines parameters for ListProjects.
+type ListProjectsParamsInclude string
+
+// DeleteProjectParams defines parameters for DeleteProject.
+type DeleteProjectParams struct {
+	// Production Id of the production version; absent for a project without one.
+	Production string `form:"production,omitempty" json:"production,omitempty,omitzero"`
+}
+
 // GetProjectParams defines parameters for GetProject.
 type GetProjectParams struct {
-	// Include `versions` embeds the first page of versions.
+	// Include `versions` embeds the first page of versions; `summary` adds what the versions are and do.
 	Include *GetProjectParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// Limit Page size; above 200 counts as 200.
@@ -2118,6 +2598,15 @@ type GetProjectParams struct {
 
 // GetProjectParamsInclude defines parameters for GetProject.
 type GetProjectParamsInclude string
+
+// CompareVersionsParams defines parameters for CompareVersions.
+type CompareVersionsParams struct {
+	// From Id of a version.
+	From string `form:"from" json:"from"`
+
+	// To Id of another version of the project.
+	To string `form:"to" json:"to"`
+}
 
 // ListProjectLogsParams defines parameters for ListProjectLogs.
 type ListProjectLogsParams struct {
@@ -2177,6 +2666,9 @@ type ListVersionsParams struct {
 
 	// Status Only versions with this status. Without it, all but destroyed ones.
 	Status *VersionStatus `form:"status,omitempty" json:"status,omitempty"`
+
+	// Label Only with all of these labels, separated by commas: `pr=7`, or `pr` for any value.
+	Label string `form:"label,omitempty" json:"label,omitempty,omitzero"`
 }
 
 // CreateVersionParams defines parameters for CreateVersion.
@@ -2236,6 +2728,12 @@ type ListRowsParams struct {
 
 // ListRowsParamsDir defines parameters for ListRows.
 type ListRowsParamsDir string
+
+// ListEmailsParams defines parameters for ListEmails.
+type ListEmailsParams struct {
+	// Limit Messages of the answer; above 1000 counts as 1000.
+	Limit *int `form:"limit,omitempty" json:"limit,omitempty"`
+}
 
 // SetEnvParams defines parameters for SetEnv.
 type SetEnvParams struct {
@@ -2369,6 +2867,9 @@ type SearchVersionsParams struct {
 	// Since Only those created since this time (RFC 3339), or within this duration until now (`24h`).
 	Since string `form:"since,omitempty" json:"since,omitempty,omitzero"`
 
+	// Label Only with all of these labels, separated by commas: `pr=7`, or `pr` for any value.
+	Label string `form:"label,omitempty" json:"label,omitempty,omitzero"`
+
 	// Q Only with this text in the id, the ref, the commit or the error.
 	Q string `form:"q,omitempty" json:"q,omitempty,omitzero"`
 }
@@ -2381,6 +2882,9 @@ type ChangeProjectJSONRequestBody = ChangeProject
 
 // CreateVersionJSONRequestBody defines body for CreateVersion for application/json ContentType.
 type CreateVersionJSONRequestBody = CreateVersion
+
+// QueryAnalyticsJSONRequestBody defines body for QueryAnalytics for application/json ContentType.
+type QueryAnalyticsJSONRequestBody = AnalyticsQuery
 
 // QueryDatabaseJSONRequestBody defines body for QueryDatabase for application/json ContentType.
 type QueryDatabaseJSONRequestBody = DatabaseQuery
@@ -2402,3 +2906,9 @@ type TriggerScheduledJSONRequestBody = TriggerScheduled
 
 // CreateWorkflowInstanceJSONRequestBody defines body for CreateWorkflowInstance for application/json ContentType.
 type CreateWorkflowInstanceJSONRequestBody = CreateWorkflowInstance
+
+// ArchiveVersionsJSONRequestBody defines body for ArchiveVersions for application/json ContentType.
+type ArchiveVersionsJSONRequestBody = BulkVersions
+
+// DestroyVersionsJSONRequestBody defines body for DestroyVersions for application/json ContentType.
+type DestroyVersionsJSONRequestBody = BulkVersions

@@ -267,3 +267,16 @@ func TestUpload(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestUploadAboveTheLimitOfAProxy: the error names the size, the proxy and its setting.
+func TestUploadAboveTheLimitOfAProxy(t *testing.T) {
+	t.Parallel()
+	nginx := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Server", "nginx/1.22.1")
+		reply(w, http.StatusRequestEntityTooLarge, "text/html", "<html>413 Request Entity Too Large</html>")
+	})
+	err := nginx.Upload(t.Context(), api.Upload{Method: "PUT", URL: nginx.Server()}, strings.NewReader("the bundle"), nil)
+	if err == nil || !strings.Contains(err.Error(), "10 bytes") || !strings.Contains(err.Error(), "nginx/1.22.1") || !strings.Contains(err.Error(), "client_max_body_size") {
+		t.Error(err)
+	}
+}

@@ -71,12 +71,34 @@ func refusal(resp *http.Response, body []byte) *Error {
 	if strings.Contains(resp.Header.Get("Content-Type"), "json") && json.Unmarshal(body, &e.Problem) == nil && e.Problem.Code != "" {
 		return e
 	}
+	if resp.StatusCode == http.StatusRequestEntityTooLarge {
+		e.Problem = tooLarge(resp)
+		return e
+	}
 	e.Problem = api.Problem{
 		Title: http.StatusText(resp.StatusCode), Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"),
 		Detail: fmt.Sprintf("the server answered %s without saying why", resp.Status),
 		Hint:   "check that the address is that of a svcctl service and that nothing between changes its answers",
 	}
 	return e
+}
+
+// tooLarge is the refusal of a proxy in front of the server, which has its own limit of
+// request bodies.
+func tooLarge(resp *http.Response) api.Problem {
+	size := ""
+	if resp.Request != nil && resp.Request.ContentLength > 0 {
+		size = fmt.Sprintf(" of %d bytes", resp.Request.ContentLength)
+	}
+	by := "a proxy before the server"
+	if name := resp.Header.Get("Server"); name != "" {
+		by += " (" + name + ")"
+	}
+	return api.Problem{
+		Title: http.StatusText(resp.StatusCode), Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"),
+		Detail: fmt.Sprintf("%s refused a body%s: it is above the limit of its request bodies", by, size),
+		Hint:   "raise the limit of the proxy (nginx: client_max_body_size, 1 MiB by default) above the size of a bundle, or let the proxy pass any size: the server has a limit of its own",
+	}
 }
 
 // otherServer recognizes the answers that people get who mistook the address.

@@ -16,6 +16,15 @@ func (c *Client) Garbage(ctx context.Context, project string) (api.GarbageReport
 	return as[api.GarbageReport](read(resp, err))
 }
 
+// Branches returns the versions of a project as a tree: each child after its parent,
+// with the sizes of their data.
+//
+// Codes: project_not_found, gc_failed.
+func (c *Client) Branches(ctx context.Context, project string) (api.BranchTree, error) {
+	resp, err := c.raw.ListBranches(ctx, project)
+	return as[api.BranchTree](read(resp, err))
+}
+
 // CollectGarbage sweeps the object store: it marks the objects that no version
 // needs, and deletes those that were marked longer ago than the grace time, in one
 // project, or in all if project is "".

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"iter"
 	"strings"
 	"time"
 
@@ -12,6 +13,19 @@ import (
 func (c *Client) ServerInfo(ctx context.Context) (api.Server, error) {
 	resp, err := c.raw.GetServer(ctx)
 	return as[api.Server](read(resp, err))
+}
+
+// Whoami returns what the admin token may do; of a client without one, the deploy token.
+func (c *Client) Whoami(ctx context.Context) (api.Whoami, error) {
+	resp, err := c.raw.GetWhoami(ctx)
+	return as[api.Whoami](read(resp, err))
+}
+
+// DashboardTicket returns an address that signs a browser in to the dashboard with the
+// role of the admin token. It works once, within a minute, and is a credential.
+func (c *Client) DashboardTicket(ctx context.Context) (api.DashboardTicket, error) {
+	resp, err := c.raw.CreateDashboardTicket(ctx)
+	return as[api.DashboardTicket](read(resp, err))
 }
 
 // DeployQueue returns the deploys that run and wait. [Client.Destroy] of the version cancels
@@ -40,8 +54,9 @@ type VersionQuery struct {
 	GitRef   string
 	Parent   string
 	Pinned   *bool
-	Since    string // a time in RFC 3339, or a duration such as "24h"
-	Text     string // in the id, the ref, the commit or the error
+	Since    string   // a time in RFC 3339, or a duration such as "24h"
+	Labels   []string // "name=value", or "name" for any value; a version has all of them
+	Text     string   // in the id, the ref, the commit or the error
 }
 
 // SearchVersions lists one page of the versions of all projects that q selects, newest
@@ -55,7 +70,18 @@ func (c *Client) SearchVersions(ctx context.Context, q VersionQuery, p Page) (ap
 	}
 	resp, err := c.raw.SearchVersions(ctx, &api.SearchVersionsParams{
 		Limit: or(p.Limit), Cursor: or(p.Cursor), Project: q.Project, Status: strings.Join(statuses, ","), Ref: q.GitRef, Parent: q.Parent,
-		Pinned: q.Pinned, Since: q.Since, Q: q.Text,
+		Pinned: q.Pinned, Since: q.Since, Label: strings.Join(q.Labels, ","), Q: q.Text,
 	})
 	return as[api.VersionPage](read(resp, err))
+}
+
+// AllFound yields the versions that q selects like [Client.SearchVersions], every page. It
+// ends after an error.
+//
+// Codes: invalid_status.
+func (c *Client) AllFound(ctx context.Context, q VersionQuery) iter.Seq2[api.Version, error] {
+	return all(func(cursor string) ([]api.Version, *string, error) {
+		page, err := c.SearchVersions(ctx, q, Page{Limit: 200, Cursor: cursor})
+		return page.Items, page.NextCursor, err
+	})
 }

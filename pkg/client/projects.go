@@ -13,6 +13,31 @@ func (c *Client) Projects(ctx context.Context, p Page) (api.ProjectPage, error) 
 	return as[api.ProjectPage](read(resp, err))
 }
 
+// ProjectSummaries lists one page of projects, newest first, each with its Summary.
+func (c *Client) ProjectSummaries(ctx context.Context, p Page) (api.ProjectPage, error) {
+	params := &api.ListProjectsParams{Include: or(api.ListProjectsParamsIncludeSummary), Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	resp, err := c.raw.ListProjects(ctx, params)
+	return as[api.ProjectPage](read(resp, err))
+}
+
+// AllProjectSummaries yields every project with its Summary, newest first. It ends after
+// an error.
+func (c *Client) AllProjectSummaries(ctx context.Context) iter.Seq2[api.Project, error] {
+	return all(func(cursor string) ([]api.Project, *string, error) {
+		page, err := c.ProjectSummaries(ctx, Page{Limit: 200, Cursor: cursor})
+		return page.Items, page.NextCursor, err
+	})
+}
+
+// ProjectSummary returns a project with its Summary.
+//
+// Codes: project_not_found.
+func (c *Client) ProjectSummary(ctx context.Context, id string) (api.Project, error) {
+	params := &api.GetProjectParams{Include: or(api.GetProjectParamsIncludeSummary)}
+	resp, err := c.raw.GetProject(ctx, id, params)
+	return as[api.Project](read(resp, err))
+}
+
 // AllProjects yields every project, newest first. It ends after an error.
 func (c *Client) AllProjects(ctx context.Context) iter.Seq2[api.Project, error] {
 	return all(func(cursor string) ([]api.Project, *string, error) {

@@ -56,6 +56,22 @@ func (c *Client) Version(ctx context.Context, project, version string) (api.Vers
 	return as[api.Version](read(resp, err))
 }
 
+// Bundle returns what the bundle of a version has in it.
+//
+// Codes: version_not_found, version_destroyed, artifact_missing, artifact_unreadable.
+func (c *Client) Bundle(ctx context.Context, project, version string) (api.Bundle, error) {
+	resp, err := c.raw.GetBundle(ctx, project, version)
+	return as[api.Bundle](read(resp, err))
+}
+
+// Compare returns what differs between two versions of a project.
+//
+// Codes: version_not_found, version_destroyed, artifact_missing, artifact_unreadable.
+func (c *Client) Compare(ctx context.Context, project, from, to string) (api.Comparison, error) {
+	resp, err := c.raw.CompareVersions(ctx, project, &api.CompareVersionsParams{From: from, To: to})
+	return as[api.Comparison](read(resp, err))
+}
+
 // RevealVersion returns a version with the values of its environment.
 //
 // Codes: version_not_found.

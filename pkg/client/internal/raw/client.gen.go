@@ -118,6 +118,20 @@ type ClientInterface interface {
 	// Corresponds with POST /admin/gc/audit (the `AuditStorage` operationId).
 	AuditStorage(ctx context.Context, params *AuditStorageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetRetention The versions that the retention settings do not keep
+	//
+	// What a sweep would destroy now, by SVC_KEEP_FAILED and SVC_KEEP_ARCHIVED. Changes nothing.
+	//
+	// Corresponds with GET /admin/retention (the `GetRetention` operationId).
+	GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApplyRetention Destroy the versions that the retention settings do not keep
+	//
+	// The server does the same every ten minutes. Production and pinned versions are kept.
+	//
+	// Corresponds with POST /admin/retention (the `ApplyRetention` operationId).
+	ApplyRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListAudit List who changed what
 	//
 	// One record for each request that changed something or tried to, newest first: with the token and the address of the client, the
@@ -128,6 +142,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateDashboardTicket An address that signs a browser in to the dashboard
+	//
+	// The address works once, within a minute. The session that it begins has the role of the token of this request, which
+	// is `admin` or `read`.
+	//
+	// Corresponds with POST /dashboard/tickets (the `CreateDashboardTicket` operationId).
+	CreateDashboardTicket(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListEvents Read or follow what happens on the server
 	//
@@ -144,7 +166,7 @@ type ClientInterface interface {
 	//
 	// | type | says | fields of `data` |
 	// |---|---|---|
-	// | `project.created`, `project.production` | a project is new, or has another production version | `previous` |
+	// | `project.created`, `project.deleted`, `project.production` | a project is new, was deleted, or has another production version | `previous` |
 	// | `version.created`, `version.status` | a version is new, or has another status | `status`, `previous`, `error`, `git_ref` |
 	// | `version.archived`, `version.woken`, `version.destroyed` | the same for these changes of the status | `status`, `previous` |
 	// | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
@@ -152,8 +174,11 @@ type ClientInterface interface {
 	// | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
 	// | `env.changed` | the variables of a version were changed | |
 	// | `queue.depth` | the deploy queue has another length | `depth` |
-	// | `runtime.up`, `runtime.down`, `runtime.restarted` | a runtime serves, no longer serves, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
+	// | `runtime.up`, `runtime.down`, `runtime.asleep`, `runtime.restarted` | a runtime serves, no longer serves, was stopped because nothing asks for the version, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
 	// | `server.started` | the server was started | |
+	// | `health.changed` | the status of `GET /v1/health/deep` changed; noticed within about 15 seconds | `status`, `previous`, `detail` |
+	// | `gc.done` | a sweep of the object store ended, of one project or of all | `status` (`done`, `failed`), `detail`, `error` |
+	// | `audit` | a client changed something or tried to: the record is in `GET /v1/audit` | `action`, `actor`, `status` (of the response), `detail` (the reason) |
 	//
 	// Corresponds with GET /events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -202,6 +227,15 @@ type ClientInterface interface {
 	// Corresponds with POST /projects (the `CreateProject` operationId).
 	CreateProject(ctx context.Context, body CreateProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// DeleteProject Delete a project and destroy all of its versions
+	//
+	// Production and pinned versions are destroyed, too. `production` must name the production version, as a confirmation; another one is
+	// 412 `production_moved`. The project takes no versions from then on; what could not be destroyed is retried by the server.
+	// A project that is created under the same id later is empty; the ids of its earlier versions stay taken.
+	//
+	// Corresponds with DELETE /projects/{project} (the `DeleteProject` operationId).
+	DeleteProject(ctx context.Context, project ProjectPath, params *DeleteProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetProject Get a project
 	//
 	// Corresponds with GET /projects/{project} (the `GetProject` operationId).
@@ -220,6 +254,22 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /projects/{project} (the `ChangeProject` operationId).
 	ChangeProject(ctx context.Context, project ProjectPath, body ChangeProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListBranches The tree of a project's versions and the sizes of their data
+	//
+	// Each child after its parent, oldest first, in one page. A destroyed version is listed while its objects are
+	// needed or a version below it is listed. Sizes are of the object store; they are measured at most every 30 seconds.
+	//
+	// Corresponds with GET /projects/{project}/branches (the `ListBranches` operationId).
+	ListBranches(ctx context.Context, project ProjectPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CompareVersions What differs between two versions
+	//
+	// Compares the files, bindings and settings of the bundles, and the variables that the workers see, the platform's
+	// excepted. No value of a variable is returned.
+	//
+	// Corresponds with GET /projects/{project}/compare (the `CompareVersions` operationId).
+	CompareVersions(ctx context.Context, project ProjectPath, params *CompareVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListProjectLogs Read or follow the log of a project's production
 	//
@@ -324,6 +374,26 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version} (the `GetVersion` operationId).
 	GetVersion(ctx context.Context, project ProjectPath, version VersionPath, params *GetVersionParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// QueryAnalyticsWithBody Query the data points of a version
+	//
+	// One statement of SQLite's SQL that reads, for 30 seconds at most. Each dataset is a table with the columns `timestamp`
+	// (UTC), `index1`, `blob1` to `blob20`, `double1` to `double20` and `_sample_interval`. What cannot be run is 422 `sql_error`.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/analytics/query (the `QueryAnalytics` operationId).
+	QueryAnalyticsWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// QueryAnalytics Query the data points of a version
+	//
+	// One statement of SQLite's SQL that reads, for 30 seconds at most. Each dataset is a table with the columns `timestamp`
+	// (UTC), `index1`, `blob1` to `blob20`, `double1` to `double20` and `_sample_interval`. What cannot be run is 422 `sql_error`.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/analytics/query (the `QueryAnalytics` operationId).
+	QueryAnalytics(ctx context.Context, project ProjectPath, version VersionPath, body QueryAnalyticsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ArchiveVersion Stop the process of a version and keep its data
 	//
 	// The host answers 503 immediately, requests in flight finish, then the process ends. The response is sent when the object
@@ -341,6 +411,14 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/bindings (the `ListBindings` operationId).
 	ListBindings(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetBundle What the bundle of a version has in it
+	//
+	// From the manifest of the bundle, also of an archived version. The values of variables and the configuration of bindings
+	// are left out. A bundle that has not arrived is 404 `artifact_missing`.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/bundle (the `GetBundle` operationId).
+	GetBundle(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCrons List the cron expressions of a version
 	//
@@ -411,6 +489,18 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/database/tables/{table}/rows (the `ListRows` operationId).
 	ListRows(ctx context.Context, project ProjectPath, version VersionPath, table string, params *ListRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListEmails List the mail that a version sent
+	//
+	// The outbox has the last 1000 messages.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/emails (the `ListEmails` operationId).
+	ListEmails(ctx context.Context, project ProjectPath, version VersionPath, params *ListEmailsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetEmail Read a message that a version sent
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/emails/{email} (the `GetEmail` operationId).
+	GetEmail(ctx context.Context, project ProjectPath, version VersionPath, email string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetEnv List the variables of a version
 	//
@@ -728,6 +818,46 @@ type ClientInterface interface {
 	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/terminate (the `TerminateWorkflowInstance` operationId).
 	TerminateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ArchiveVersionsWithBody Archive the versions that a filter selects
+	//
+	// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that are not ready; each has its reason
+	// in the result. The call returns when all others are done; it has no time limit of its own.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions:archive (the `ArchiveVersions` operationId).
+	ArchiveVersionsWithBody(ctx context.Context, project ProjectPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ArchiveVersions Archive the versions that a filter selects
+	//
+	// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that are not ready; each has its reason
+	// in the result. The call returns when all others are done; it has no time limit of its own.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /projects/{project}/versions:archive (the `ArchiveVersions` operationId).
+	ArchiveVersions(ctx context.Context, project ProjectPath, body ArchiveVersionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DestroyVersionsWithBody Destroy the versions that a filter selects
+	//
+	// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that drain for a promote; each has its reason
+	// in the result. The call returns when all others are done; it has no time limit of its own.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions:destroy (the `DestroyVersions` operationId).
+	DestroyVersionsWithBody(ctx context.Context, project ProjectPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DestroyVersions Destroy the versions that a filter selects
+	//
+	// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that drain for a promote; each has its reason
+	// in the result. The call returns when all others are done; it has no time limit of its own.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /projects/{project}/versions:destroy (the `DestroyVersions` operationId).
+	DestroyVersions(ctx context.Context, project ProjectPath, body DestroyVersionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetDeployQueue The deploys that run and wait
 	//
 	// Running ones first, then the waiting ones in their order. Deleting a version cancels its deploy.
@@ -751,6 +881,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /versions (the `SearchVersions` operationId).
 	SearchVersions(ctx context.Context, params *SearchVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetWhoami What the token of the request may do
+	//
+	// For every token that is valid, whatever its role. A poll ticket is not a token.
+	//
+	// Corresponds with GET /whoami (the `GetWhoami` operationId).
+	GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetGarbage What the object store holds and for whom
@@ -811,6 +948,40 @@ func (c *Client) AuditStorage(ctx context.Context, params *AuditStorageParams, r
 	return c.Client.Do(req)
 }
 
+// GetRetention The versions that the retention settings do not keep
+//
+// What a sweep would destroy now, by SVC_KEEP_FAILED and SVC_KEEP_ARCHIVED. Changes nothing.
+//
+// Corresponds with GET /admin/retention (the `GetRetention` operationId).
+func (c *Client) GetRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRetentionRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApplyRetention Destroy the versions that the retention settings do not keep
+//
+// The server does the same every ten minutes. Production and pinned versions are kept.
+//
+// Corresponds with POST /admin/retention (the `ApplyRetention` operationId).
+func (c *Client) ApplyRetention(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApplyRetentionRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ListAudit List who changed what
 //
 // One record for each request that changed something or tried to, newest first: with the token and the address of the client, the
@@ -822,6 +993,24 @@ func (c *Client) AuditStorage(ctx context.Context, params *AuditStorageParams, r
 // Corresponds with GET /audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateDashboardTicket An address that signs a browser in to the dashboard
+//
+// The address works once, within a minute. The session that it begins has the role of the token of this request, which
+// is `admin` or `read`.
+//
+// Corresponds with POST /dashboard/tickets (the `CreateDashboardTicket` operationId).
+func (c *Client) CreateDashboardTicket(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateDashboardTicketRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -847,7 +1036,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 //
 // | type | says | fields of `data` |
 // |---|---|---|
-// | `project.created`, `project.production` | a project is new, or has another production version | `previous` |
+// | `project.created`, `project.deleted`, `project.production` | a project is new, was deleted, or has another production version | `previous` |
 // | `version.created`, `version.status` | a version is new, or has another status | `status`, `previous`, `error`, `git_ref` |
 // | `version.archived`, `version.woken`, `version.destroyed` | the same for these changes of the status | `status`, `previous` |
 // | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
@@ -855,8 +1044,11 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 // | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
 // | `env.changed` | the variables of a version were changed | |
 // | `queue.depth` | the deploy queue has another length | `depth` |
-// | `runtime.up`, `runtime.down`, `runtime.restarted` | a runtime serves, no longer serves, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
+// | `runtime.up`, `runtime.down`, `runtime.asleep`, `runtime.restarted` | a runtime serves, no longer serves, was stopped because nothing asks for the version, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
 // | `server.started` | the server was started | |
+// | `health.changed` | the status of `GET /v1/health/deep` changed; noticed within about 15 seconds | `status`, `previous`, `detail` |
+// | `gc.done` | a sweep of the object store ended, of one project or of all | `status` (`done`, `failed`), `detail`, `error` |
+// | `audit` | a client changed something or tried to: the record is in `GET /v1/audit` | `action`, `actor`, `status` (of the response), `detail` (the reason) |
 //
 // Corresponds with GET /events (the `ListEvents` operationId).
 func (c *Client) ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -985,6 +1177,25 @@ func (c *Client) CreateProject(ctx context.Context, body CreateProjectJSONReques
 	return c.Client.Do(req)
 }
 
+// DeleteProject Delete a project and destroy all of its versions
+//
+// Production and pinned versions are destroyed, too. `production` must name the production version, as a confirmation; another one is
+// 412 `production_moved`. The project takes no versions from then on; what could not be destroyed is retried by the server.
+// A project that is created under the same id later is empty; the ids of its earlier versions stay taken.
+//
+// Corresponds with DELETE /projects/{project} (the `DeleteProject` operationId).
+func (c *Client) DeleteProject(ctx context.Context, project ProjectPath, params *DeleteProjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteProjectRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetProject Get a project
 //
 // Corresponds with GET /projects/{project} (the `GetProject` operationId).
@@ -1024,6 +1235,42 @@ func (c *Client) ChangeProjectWithBody(ctx context.Context, project ProjectPath,
 // Corresponds with PATCH /projects/{project} (the `ChangeProject` operationId).
 func (c *Client) ChangeProject(ctx context.Context, project ProjectPath, body ChangeProjectJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewChangeProjectRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListBranches The tree of a project's versions and the sizes of their data
+//
+// Each child after its parent, oldest first, in one page. A destroyed version is listed while its objects are
+// needed or a version below it is listed. Sizes are of the object store; they are measured at most every 30 seconds.
+//
+// Corresponds with GET /projects/{project}/branches (the `ListBranches` operationId).
+func (c *Client) ListBranches(ctx context.Context, project ProjectPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListBranchesRequest(c.Server, project)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CompareVersions What differs between two versions
+//
+// Compares the files, bindings and settings of the bundles, and the variables that the workers see, the platform's
+// excepted. No value of a variable is returned.
+//
+// Corresponds with GET /projects/{project}/compare (the `CompareVersions` operationId).
+func (c *Client) CompareVersions(ctx context.Context, project ProjectPath, params *CompareVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompareVersionsRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -1247,6 +1494,46 @@ func (c *Client) GetVersion(ctx context.Context, project ProjectPath, version Ve
 	return c.Client.Do(req)
 }
 
+// QueryAnalyticsWithBody Query the data points of a version
+//
+// One statement of SQLite's SQL that reads, for 30 seconds at most. Each dataset is a table with the columns `timestamp`
+// (UTC), `index1`, `blob1` to `blob20`, `double1` to `double20` and `_sample_interval`. What cannot be run is 422 `sql_error`.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/analytics/query (the `QueryAnalytics` operationId).
+func (c *Client) QueryAnalyticsWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQueryAnalyticsRequestWithBody(c.Server, project, version, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// QueryAnalytics Query the data points of a version
+//
+// One statement of SQLite's SQL that reads, for 30 seconds at most. Each dataset is a table with the columns `timestamp`
+// (UTC), `index1`, `blob1` to `blob20`, `double1` to `double20` and `_sample_interval`. What cannot be run is 422 `sql_error`.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/analytics/query (the `QueryAnalytics` operationId).
+func (c *Client) QueryAnalytics(ctx context.Context, project ProjectPath, version VersionPath, body QueryAnalyticsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQueryAnalyticsRequest(c.Server, project, version, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // ArchiveVersion Stop the process of a version and keep its data
 //
 // The host answers 503 immediately, requests in flight finish, then the process ends. The response is sent when the object
@@ -1275,6 +1562,24 @@ func (c *Client) ArchiveVersion(ctx context.Context, project ProjectPath, versio
 // Corresponds with GET /projects/{project}/versions/{version}/bindings (the `ListBindings` operationId).
 func (c *Client) ListBindings(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListBindingsRequest(c.Server, project, version)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetBundle What the bundle of a version has in it
+//
+// From the manifest of the bundle, also of an archived version. The values of variables and the configuration of bindings
+// are left out. A bundle that has not arrived is 404 `artifact_missing`.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/bundle (the `GetBundle` operationId).
+func (c *Client) GetBundle(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetBundleRequest(c.Server, project, version)
 	if err != nil {
 		return nil, err
 	}
@@ -1435,6 +1740,38 @@ func (c *Client) ListTables(ctx context.Context, project ProjectPath, version Ve
 // Corresponds with GET /projects/{project}/versions/{version}/database/tables/{table}/rows (the `ListRows` operationId).
 func (c *Client) ListRows(ctx context.Context, project ProjectPath, version VersionPath, table string, params *ListRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListRowsRequest(c.Server, project, version, table, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListEmails List the mail that a version sent
+//
+// The outbox has the last 1000 messages.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/emails (the `ListEmails` operationId).
+func (c *Client) ListEmails(ctx context.Context, project ProjectPath, version VersionPath, params *ListEmailsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListEmailsRequest(c.Server, project, version, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetEmail Read a message that a version sent
+//
+// Corresponds with GET /projects/{project}/versions/{version}/emails/{email} (the `GetEmail` operationId).
+func (c *Client) GetEmail(ctx context.Context, project ProjectPath, version VersionPath, email string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetEmailRequest(c.Server, project, version, email)
 	if err != nil {
 		return nil, err
 	}
@@ -2161,6 +2498,86 @@ func (c *Client) TerminateWorkflowInstance(ctx context.Context, project ProjectP
 	return c.Client.Do(req)
 }
 
+// ArchiveVersionsWithBody Archive the versions that a filter selects
+//
+// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that are not ready; each has its reason
+// in the result. The call returns when all others are done; it has no time limit of its own.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions:archive (the `ArchiveVersions` operationId).
+func (c *Client) ArchiveVersionsWithBody(ctx context.Context, project ProjectPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewArchiveVersionsRequestWithBody(c.Server, project, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ArchiveVersions Archive the versions that a filter selects
+//
+// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that are not ready; each has its reason
+// in the result. The call returns when all others are done; it has no time limit of its own.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /projects/{project}/versions:archive (the `ArchiveVersions` operationId).
+func (c *Client) ArchiveVersions(ctx context.Context, project ProjectPath, body ArchiveVersionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewArchiveVersionsRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DestroyVersionsWithBody Destroy the versions that a filter selects
+//
+// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that drain for a promote; each has its reason
+// in the result. The call returns when all others are done; it has no time limit of its own.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions:destroy (the `DestroyVersions` operationId).
+func (c *Client) DestroyVersionsWithBody(ctx context.Context, project ProjectPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDestroyVersionsRequestWithBody(c.Server, project, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DestroyVersions Destroy the versions that a filter selects
+//
+// The fields of the filter are combined; one is required. Production and pinned versions are left out, and versions that drain for a promote; each has its reason
+// in the result. The call returns when all others are done; it has no time limit of its own.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /projects/{project}/versions:destroy (the `DestroyVersions` operationId).
+func (c *Client) DestroyVersions(ctx context.Context, project ProjectPath, body DestroyVersionsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDestroyVersionsRequest(c.Server, project, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetDeployQueue The deploys that run and wait
 //
 // Running ones first, then the waiting ones in their order. Deleting a version cancels its deploy.
@@ -2215,6 +2632,23 @@ func (c *Client) GetServer(ctx context.Context, reqEditors ...RequestEditorFn) (
 // Corresponds with GET /versions (the `SearchVersions` operationId).
 func (c *Client) SearchVersions(ctx context.Context, params *SearchVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewSearchVersionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetWhoami What the token of the request may do
+//
+// For every token that is valid, whatever its role. A poll ticket is not a token.
+//
+// Corresponds with GET /whoami (the `GetWhoami` operationId).
+func (c *Client) GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetWhoamiRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -2387,6 +2821,60 @@ func NewAuditStorageRequest(server string, params *AuditStorageParams) (*http.Re
 	return req, nil
 }
 
+// NewGetRetentionRequest constructs an http.Request for the GetRetention method
+func NewGetRetentionRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/admin/retention")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewApplyRetentionRequest constructs an http.Request for the ApplyRetention method
+func NewApplyRetentionRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/admin/retention")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewListAuditRequest constructs an http.Request for the ListAudit method
 func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request, error) {
 	var err error
@@ -2478,6 +2966,33 @@ func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request,
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateDashboardTicketRequest constructs an http.Request for the CreateDashboardTicket method
+func NewCreateDashboardTicketRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/dashboard/tickets")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -2742,6 +3257,18 @@ func NewListProjectsRequest(server string, params *ListProjectsParams) (*http.Re
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Include != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "include", *params.Include, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Limit != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
@@ -2816,6 +3343,63 @@ func NewCreateProjectRequestWithBody(server string, contentType string, body io.
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteProjectRequest constructs an http.Request for the DeleteProject method
+func NewDeleteProjectRequest(server string, project ProjectPath, params *DeleteProjectParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "production", params.Production, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -2936,6 +3520,105 @@ func NewChangeProjectRequestWithBody(server string, project ProjectPath, content
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListBranchesRequest constructs an http.Request for the ListBranches method
+func NewListBranchesRequest(server string, project ProjectPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/branches", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCompareVersionsRequest constructs an http.Request for the CompareVersions method
+func NewCompareVersionsRequest(server string, project ProjectPath, params *CompareVersionsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/compare", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
 
 	return req, nil
 }
@@ -3405,6 +4088,14 @@ func NewListVersionsRequest(server string, project ProjectPath, params *ListVers
 
 		}
 
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -3590,6 +4281,60 @@ func NewGetVersionRequest(server string, project ProjectPath, version VersionPat
 	return req, nil
 }
 
+// NewQueryAnalyticsRequest calls the generic QueryAnalytics builder with application/json body
+func NewQueryAnalyticsRequest(server string, project ProjectPath, version VersionPath, body QueryAnalyticsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewQueryAnalyticsRequestWithBody(server, project, version, "application/json", bodyReader)
+}
+
+// NewQueryAnalyticsRequestWithBody constructs an http.Request for the QueryAnalytics method, with any body, and a specified content type
+func NewQueryAnalyticsRequestWithBody(server string, project ProjectPath, version VersionPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/analytics/query", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewArchiveVersionRequest constructs an http.Request for the ArchiveVersion method
 func NewArchiveVersionRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
 	var err error
@@ -3655,6 +4400,47 @@ func NewListBindingsRequest(server string, project ProjectPath, version VersionP
 	}
 
 	operationPath := fmt.Sprintf("/projects/%s/versions/%s/bindings", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetBundleRequest constructs an http.Request for the GetBundle method
+func NewGetBundleRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/bundle", pathParam0, pathParam1)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
@@ -4207,6 +4993,122 @@ func NewListRowsRequest(server string, project ProjectPath, version VersionPath,
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListEmailsRequest constructs an http.Request for the ListEmails method
+func NewListEmailsRequest(server string, project ProjectPath, version VersionPath, params *ListEmailsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/emails", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetEmailRequest constructs an http.Request for the GetEmail method
+func NewGetEmailRequest(server string, project ProjectPath, version VersionPath, email string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam2 string
+
+	pathParam2, err = runtime.StyleParamWithOptions("simple", false, "email", email, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/emails/%s", pathParam0, pathParam1, pathParam2)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
@@ -6311,6 +7213,100 @@ func NewTerminateWorkflowInstanceRequest(server string, project ProjectPath, ver
 	return req, nil
 }
 
+// NewArchiveVersionsRequest calls the generic ArchiveVersions builder with application/json body
+func NewArchiveVersionsRequest(server string, project ProjectPath, body ArchiveVersionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewArchiveVersionsRequestWithBody(server, project, "application/json", bodyReader)
+}
+
+// NewArchiveVersionsRequestWithBody constructs an http.Request for the ArchiveVersions method, with any body, and a specified content type
+func NewArchiveVersionsRequestWithBody(server string, project ProjectPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions:archive", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDestroyVersionsRequest calls the generic DestroyVersions builder with application/json body
+func NewDestroyVersionsRequest(server string, project ProjectPath, body DestroyVersionsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewDestroyVersionsRequestWithBody(server, project, "application/json", bodyReader)
+}
+
+// NewDestroyVersionsRequestWithBody constructs an http.Request for the DestroyVersions method, with any body, and a specified content type
+func NewDestroyVersionsRequestWithBody(server string, project ProjectPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions:destroy", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetDeployQueueRequest constructs an http.Request for the GetDeployQueue method
 func NewGetDeployQueueRequest(server string) (*http.Request, error) {
 	var err error
@@ -6496,6 +7492,14 @@ func NewSearchVersionsRequest(server string, params *SearchVersionsParams) (*htt
 			}
 		}
 
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "label", params.Label, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
 		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
 			return nil, err
 		} else {
@@ -6508,6 +7512,33 @@ func NewSearchVersionsRequest(server string, params *SearchVersionsParams) (*htt
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetWhoamiRequest constructs an http.Request for the GetWhoami method
+func NewGetWhoamiRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/whoami")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

@@ -1,0 +1,25 @@
+package client
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// Emails lists the last messages that a version sent, newest first: limit of them, 1000 at
+// most; 0 for 50.
+//
+// Codes: the data codes, binding_not_found, invalid_limit.
+func (c *Client) Emails(ctx context.Context, project, version string, limit int) ([]api.Email, error) {
+	resp, err := c.raw.ListEmails(ctx, project, version, &api.ListEmailsParams{Limit: or(limit)})
+	list, err := as[api.EmailList](read(resp, err))
+	return list.Items, err
+}
+
+// Email reads one message that a version sent.
+//
+// Codes: the data codes, binding_not_found, email_not_found.
+func (c *Client) Email(ctx context.Context, project, version, id string) (api.Email, error) {
+	resp, err := c.raw.GetEmail(ctx, project, version, id)
+	return as[api.Email](read(resp, err))
+}
