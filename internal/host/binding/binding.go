@@ -43,7 +43,7 @@ type Declarer interface {
 
 // Warner is a Kind about whose bindings a version warns.
 type Warner interface {
-	// Warning returns the text for the version's warnings.
+	// Warning returns the text for the version's warnings; "" for none.
 	Warning(d bundle.Binding) string
 }
 
@@ -64,10 +64,12 @@ type Migrator interface {
 // Site is where a binding is wired in.
 type Site struct {
 	Ref       svc.Ref
-	CreatedAt time.Time // of the version
-	Tag       string    // the version's label: its git ref or ""
-	Address   string    // "unix:/path" of the socket that serves Instances
-	Worker    string    // workerd's service that is the worker
+	CreatedAt time.Time         // of the version
+	Tag       string            // the version's label: its git ref or ""
+	Address   string            // "unix:/path" of the socket that serves Instances
+	Worker    string            // workerd's service that is the worker
+	Env       map[string]string // variables of the version over those of the bundle; secrets
+	RunDir    string            // of the runtime's sockets
 }
 
 // RouteHeader tells Instances apart on that socket: its value is

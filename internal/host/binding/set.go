@@ -175,7 +175,9 @@ func (s *Set) migrator(name string) (Migrator, error) {
 func (s *Set) Warnings() (list []string) {
 	for _, b := range s.bindings {
 		if w, ok := b.kind.(Warner); ok {
-			list = append(list, w.Warning(b.Binding))
+			if text := w.Warning(b.Binding); text != "" {
+				list = append(list, text)
+			}
 		}
 	}
 	return list
@@ -191,6 +193,18 @@ func (s *Set) Wire(site Site) []Wiring {
 		}
 	}
 	return out
+}
+
+// Plan is what Wire of the Set will return for the bindings of m, before they are open.
+// calls reports whether one of them may call the worker.
+func Plan(kinds []Kind, m *bundle.Manifest, site Site) (wirings []Wiring, calls bool, err error) {
+	bindings, err := declare(kinds, m)
+	if err != nil {
+		return nil, false, err
+	}
+	wirings = (&Set{bindings: bindings}).Wire(site)
+	calls = len(Events(wirings)) > 0 || slices.ContainsFunc(bindings, func(b declared) bool { return b.outside })
+	return wirings, calls, nil
 }
 
 // Close stops the Starters, whose events are canceled, and closes the instances,

@@ -49,6 +49,12 @@ type Backlogged interface {
 	Queues() []svc.QueueStatus
 }
 
+// Waiter is a Starter whose work may wait. Waiting may be called at any time.
+type Waiter interface {
+	Starter
+	Waiting() svc.Waiting
+}
+
 // CallsWorker reports whether the set has a Starter.
 func (s *Set) CallsWorker() bool { return len(s.starters.all) > 0 }
 
@@ -77,8 +83,11 @@ func (s *Set) Stop(ctx context.Context) { s.starters.end(ctx.Done()) }
 func (s *Set) Wake() (w svc.Wake) {
 	for _, r := range s.starters.all {
 		w.Pending += r.Pending()
-		if at, ok := r.NextWake(); ok && (w.At.IsZero() || at.Before(w.At)) {
-			w.At = at
+		if at, ok := r.NextWake(); ok {
+			w = w.With(at)
+		}
+		if b, ok := r.Starter.(Waiter); ok {
+			w.Waiting = w.Waiting.Add(b.Waiting())
 		}
 		if b, ok := r.Starter.(Backlogged); ok {
 			w.Queues = addQueues(w.Queues, b.Queues())

@@ -5,18 +5,38 @@ import (
 	"slices"
 
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/ai"
+	"github.com/svcctl/svcctl/internal/host/binding/analytics"
 	"github.com/svcctl/svcctl/internal/host/binding/cron"
 	"github.com/svcctl/svcctl/internal/host/binding/database"
 	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
+	"github.com/svcctl/svcctl/internal/host/binding/email"
+	"github.com/svcctl/svcctl/internal/host/binding/hyperdrive"
 	"github.com/svcctl/svcctl/internal/host/binding/kv"
 	"github.com/svcctl/svcctl/internal/host/binding/missing"
 	"github.com/svcctl/svcctl/internal/host/binding/objects"
 	"github.com/svcctl/svcctl/internal/host/binding/queues"
+	"github.com/svcctl/svcctl/internal/host/binding/ratelimit"
+	"github.com/svcctl/svcctl/internal/host/binding/services"
+	"github.com/svcctl/svcctl/internal/host/binding/storesecret"
 	"github.com/svcctl/svcctl/internal/host/binding/versionmeta"
 	"github.com/svcctl/svcctl/internal/host/binding/workflow"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Kinds gives every kind, in the order they are documented.
-func Kinds() []binding.Kind {
-	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, cron.Kind{}}, queues.Kinds(), []binding.Kind{missing.Kind{}})
+// Kinds gives every kind, in the order they are documented, without backends.
+func Kinds() []binding.Kind { return KindsWith(svc.Backends{}) }
+
+// KindsWith gives every kind. Those that lead to services outside of the server have
+// these.
+func KindsWith(b svc.Backends) []binding.Kind {
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, services.Kind{}, cron.Kind{}}, queues.Kinds(), []binding.Kind{
+		ai.Kind{Backend: b.AI},
+		analytics.Kind{Keep: b.AnalyticsKeep},
+		ratelimit.Kind{},
+		email.Kind{Relay: b.Mail},
+		hyperdrive.Kind{Databases: b.Databases},
+		storesecret.Kind{},
+		missing.Kind{},
+	})
 }

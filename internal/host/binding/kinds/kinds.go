@@ -3,7 +3,10 @@
 // themselves; a test there holds the two lists together.
 package kinds
 
-import "slices"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // The names of the kinds in manifests and in the API [D32].
 const (
@@ -17,6 +20,13 @@ const (
 	QueueProducer   = "queue_producer"
 	QueueConsumer   = "queue_consumer" // in the API alone: a manifest has its consumers in a field of their own
 	DurableObject   = "durable_object"
+	Service         = "service"
+	AI              = "ai"
+	AnalyticsEngine = "analytics_engine"
+	RateLimit       = "rate_limit"
+	Hyperdrive      = "hyperdrive"
+	StoreSecret     = "store_secret"
+	SendEmail       = "send_email"
 )
 
 // WorkflowConfig is the config of a binding of kind Workflow.
@@ -24,11 +34,34 @@ type WorkflowConfig struct {
 	ClassName string `json:"class_name"` // of the worker's main module
 }
 
+// ServiceConfig is the config of a binding of kind Service.
+type ServiceConfig struct {
+	Self       bool            `json:"self,omitempty"`       // the worker itself, whatever its project is called
+	Entrypoint string          `json:"entrypoint,omitempty"` // exported class; "" for the default export
+	Props      json.RawMessage `json:"props,omitempty"`      // an object: ctx.props of the entrypoint
+	Version    string          `json:"version,omitempty"`    // of another project, or the name of a preview; "" for production
+	Optional   bool            `json:"optional,omitempty"`   // the project may be missing until it is called
+}
+
+// RateLimitConfig is the config of a binding of kind RateLimit.
+type RateLimitConfig struct {
+	Limit  int `json:"limit"`  // calls with one key
+	Period int `json:"period"` // seconds: 10 or 60
+}
+
+// SendEmailConfig is the config of a binding of kind SendEmail. Empty lists allow all
+// addresses.
+type SendEmailConfig struct {
+	Destinations []string `json:"destinations,omitempty"`
+	Senders      []string `json:"senders,omitempty"`
+}
+
 // Kind describes one kind.
 type Kind struct {
 	Name      string
 	ConfigKey string // of a project file: what declares its bindings there
 	Inherited bool   // an environment without ConfigKey has that of the top level
+	Types     string // of its bindings in @cloudflare/workers-types; "" where the client does not need it
 	Seeds     Seeds  // zero when bindings of the kind take none
 }
 
@@ -50,9 +83,16 @@ func All() []Kind {
 		{Name: Workflow, ConfigKey: "workflows"},
 		{Name: VersionMetadata, ConfigKey: "version_metadata"},
 		{Name: DurableObject, ConfigKey: "durable_objects"},
+		{Name: Service, ConfigKey: "services"},
 		{Name: Cron, ConfigKey: "triggers", Inherited: true},
 		{Name: QueueProducer, ConfigKey: "queues"},
 		{Name: QueueConsumer, ConfigKey: "queues"},
+		{Name: AI, ConfigKey: "ai", Types: "Ai"},
+		{Name: AnalyticsEngine, ConfigKey: "analytics_engine_datasets", Types: "AnalyticsEngineDataset"},
+		{Name: RateLimit, ConfigKey: "ratelimits", Types: "RateLimit"},
+		{Name: SendEmail, ConfigKey: "send_email", Types: "SendEmail"},
+		{Name: Hyperdrive, ConfigKey: "hyperdrive", Types: "Hyperdrive"},
+		{Name: StoreSecret, ConfigKey: "secrets_store_secrets", Types: "SecretsStoreSecret"},
 		{Name: Missing, ConfigKey: "svcctl", Inherited: true},
 	}
 }

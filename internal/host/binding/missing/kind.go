@@ -51,10 +51,14 @@ var client string
 
 // Wire makes an object that throws.
 func (k Kind) Wire(d bundle.Binding, _ binding.Site) binding.Wiring {
+	return Object(d.Name, fmt.Sprintf("binding %s: %s is not supported by this server; the version was deployed with --allow-missing", d.Name, d.Resource))
+}
+
+// Object is the wiring of an object that throws an error with message when it is used.
+func Object(name, message string) binding.Wiring {
 	const module = "svc-internal:missing"
-	message := fmt.Sprintf("binding %s: %s is not supported by this server; the version was deployed with --allow-missing", d.Name, d.Resource)
 	return binding.Wiring{
-		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{Module: module, Inner: []workerd.Binding{{Name: "message", Text: &message}}}},
+		Binding: workerd.Binding{Name: name, Wrapped: &workerd.Wrapped{Module: module, Inner: []workerd.Binding{{Name: "message", Text: &message}}}},
 		Modules: []workerd.Module{{Name: module, Type: workerd.ESModule, Source: client}},
 	}
 }

@@ -36,7 +36,10 @@ type consumer struct {
 	resume   int64      // not before: milliseconds since 1970
 }
 
-var _ binding.Backlogged = (*consumer)(nil)
+var _ interface {
+	binding.Backlogged
+	binding.Waiter
+} = (*consumer)(nil)
 
 // Close gives the queues back. It is called after Stop.
 func (c *consumer) Close() error {
@@ -61,23 +64,27 @@ func (c *consumer) Stop() {
 	c.running.Wait()
 }
 
-// NextWake says when the next batch is due.
+// NextWake says when the next batch is due: now while one is under way, and after a change
+// that the loop has not seen, perhaps because it was stopped.
 func (c *consumer) NextWake() (time.Time, bool) {
 	at := c.wake.Load()
-	if c.inside.Load() > 0 {
+	if c.inside.Load() > 0 || len(c.changed) > 0 && c.backlog.Load() > 0 && !c.isPaused() {
 		return time.Now(), true
 	}
 	return time.UnixMilli(at), at != 0
 }
 
-// Pending counts the messages that are not acknowledged: none while the queue is
-// paused, for then they wait for a person. [D24]
+// Pending counts the messages under way, or all that are not acknowledged if one of them is
+// due. Those with a delay wait for NextWake, and those of a paused queue for a person. [D24]
 func (c *consumer) Pending() int {
-	if c.isPaused() {
-		return int(c.inside.Load())
+	if at, ok := c.NextWake(); ok && !at.After(time.Now()) && !c.isPaused() {
+		return int(c.backlog.Load())
 	}
-	return int(c.backlog.Load())
+	return int(c.inside.Load())
 }
+
+// Waiting counts the messages that are not acknowledged.
+func (c *consumer) Waiting() svc.Waiting { return svc.Waiting{Messages: int(c.backlog.Load())} }
 
 // Queues describes the queue, and that of its dead letters unless another consumer does.
 func (c *consumer) Queues() []svc.QueueStatus {

@@ -10,6 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // maxRuns is how many instances of a workflow run at the same time. Others are queued;
@@ -38,7 +39,7 @@ type engine struct {
 }
 
 var (
-	_ binding.Starter  = (*engine)(nil)
+	_ binding.Waiter   = (*engine)(nil)
 	_ binding.Measured = (*engine)(nil)
 	_ binding.Stored   = (*engine)(nil)
 	_ binding.Tallied  = (*engine)(nil)
@@ -105,8 +106,13 @@ func (e *engine) serving() binding.Worker {
 	return e.worker
 }
 
-// NextWake says when the next instance is due.
+// NextWake says when the next instance is due. Only the loop keeps that in memory.
 func (e *engine) NextWake() (time.Time, bool) {
+	if e.serving() == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // NextWake gets none
+		defer cancel()
+		_ = e.look(ctx) // a database that is closed has no work
+	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return time.UnixMilli(e.next).UTC(), e.next != 0
@@ -126,6 +132,19 @@ func (e *engine) Pending() (n int) {
 		})
 	})
 	return n
+}
+
+// Waiting counts the instances that have not ended.
+func (e *engine) Waiting() (w svc.Waiting) {
+	ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // Waiting gets none
+	defer cancel()
+	counts, _ := e.counts(ctx) // a database that is closed has no work
+	for state, n := range counts {
+		if !isFinal(state) {
+			w.Instances += int(n)
+		}
+	}
+	return w
 }
 
 // look reads when the next instance is due.

@@ -1,0 +1,73 @@
+package ratelimit
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Kind is the kind "rate_limit". Its zero value is ready. The resource of a declaration is
+// the namespace.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Name is "rate_limit".
+func (Kind) Name() string { return kinds.RateLimit }
+
+// Check rejects a declaration without a namespace or with other limits than Workers have.
+func (Kind) Check(d bundle.Binding) error {
+	c, err := configOf(d)
+	switch {
+	case err != nil:
+		return err
+	case d.Resource == "":
+		return errors.New("the resource, which is the namespace, is missing")
+	case c.Limit < 1:
+		return fmt.Errorf("limit is %d and must be at least 1", c.Limit)
+	case c.Period != 10 && c.Period != 60:
+		return fmt.Errorf("period is %d and must be 10 or 60 seconds", c.Period)
+	}
+	return nil
+}
+
+func configOf(d bundle.Binding) (c kinds.RateLimitConfig, err error) {
+	if len(d.Config) == 0 {
+		return c, errors.New("the config with limit and period is missing")
+	}
+	dec := json.NewDecoder(bytes.NewReader(d.Config))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return c, fmt.Errorf("config: %w", err)
+	}
+	return c, nil
+}
+
+// Open opens no data.
+func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
+	return &counter{now: time.Now, counts: map[window]int{}}, nil
+}
+
+//go:embed client.js
+var client string
+
+// Wire is a module that asks the worker host, with the limits of the binding.
+func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
+	c, _ := configOf(d) // Check has read it
+	limits := strconv.Itoa(c.Limit) + "/" + strconv.Itoa(c.Period)
+	service := "rate_limit:" + d.Resource
+	w := s.Client(d, service, client, workerd.Binding{Name: "service", Service: &workerd.ServiceRef{Name: service}})
+	w.Binding.Wrapped.Inner = append(w.Binding.Wrapped.Inner, workerd.Binding{Name: "limits", Text: &limits})
+	return w
+}

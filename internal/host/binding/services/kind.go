@@ -1,0 +1,79 @@
+// Package services is the kind "service": a binding through which a worker calls a worker, by
+// fetch and by the methods of its entrypoints.
+//
+// The worker itself is a service of the same workerd. Another project's worker runs in
+// another process: a relay (relay.js) in the caller's workerd stands for it, and connects,
+// for each call, to a socket in the caller's run directory. The daemon listens there; it
+// finds the version that the call is for and joins the connection with that one's
+// workerd (package calls). The worker has neither the relay's privileges nor its sockets.
+package services
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Worker is the name of workerd's service that is the worker of a version, in every version.
+const Worker = "worker"
+
+// Kind is the kind "service". Its zero value is ready. The resource of a declaration is the
+// worker itself, or another project.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Name is "service".
+func (Kind) Name() string { return kinds.Service }
+
+// Check rejects a declaration without a worker to call, and props that are no object.
+func (Kind) Check(d bundle.Binding) error {
+	c, err := config(d)
+	switch {
+	case err != nil:
+		return err
+	case d.Resource == "":
+		return errors.New("the resource, which is the name of the worker to call, is missing")
+	case len(c.Props) > 0 && !bytes.HasPrefix(c.Props, []byte("{")):
+		return errors.New("the props must be an object")
+	case c.Self && c.Version != "":
+		return errors.New("a binding to the worker itself has no version")
+	}
+	return nil
+}
+
+func config(d bundle.Binding) (c kinds.ServiceConfig, err error) {
+	if len(d.Config) == 0 {
+		return c, nil
+	}
+	decoder := json.NewDecoder(bytes.NewReader(d.Config))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&c); err != nil {
+		return c, fmt.Errorf("the config is invalid: %w", err)
+	}
+	return c, nil
+}
+
+// Open has nothing to open.
+func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
+	return nil, nil //nolint:nilnil // the contract of a kind without data
+}
+
+// Wire names the entrypoint of the worker itself, or makes a relay.
+func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
+	c, _ := config(d) // checked
+	if t := targetOf(d, c, s.Ref); t.Project != "" {
+		return relayed(d.Name, c, t, s)
+	}
+	return binding.Wiring{Binding: workerd.Binding{Name: d.Name, Service: &workerd.ServiceRef{
+		Name: s.Worker, Entrypoint: c.Entrypoint, Props: string(c.Props),
+	}}}
+}

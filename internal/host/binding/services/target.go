@@ -1,0 +1,82 @@
+package services
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Target is what a binding calls.
+type Target struct {
+	Project string
+	Version string // its id, or the name of a preview; "" for production
+}
+
+// String is "project" or "project/version".
+func (t Target) String() string {
+	if t.Version == "" {
+		return t.Project
+	}
+	return t.Project + "/" + t.Version
+}
+
+// Socket is the name of the socket of a target in the run directory of a caller.
+func (t Target) Socket() string {
+	sum := sha256.Sum256([]byte(t.String()))
+	return "c" + hex.EncodeToString(sum[:4]) // paths of sockets are short
+}
+
+// AskSocket is the name of the socket, in the run directory of a caller, that tells by HTTP why a
+// target cannot be called: GET /<socket of the target>.
+const AskSocket = "ask.sock"
+
+// Declared is a binding to another project, or to another version of the same one.
+type Declared struct {
+	Target
+
+	Binding  string
+	Optional bool // the target may be missing until it is called
+}
+
+// Targets are the bindings of m, the manifest of self, to other workers.
+func Targets(m *bundle.Manifest, self svc.Ref) (list []Declared) {
+	for _, d := range m.Bindings {
+		if d.Kind != kinds.Service {
+			continue
+		}
+		c, err := config(d)
+		if t := targetOf(d, c, self); err == nil && t.Project != "" { // the worker host rejects an invalid config
+			list = append(list, Declared{Target: t, Binding: d.Name, Optional: c.Optional})
+		}
+	}
+	return list
+}
+
+// Distinct are the targets of list, each once.
+func Distinct(list []Declared) (targets []Target) {
+	for _, d := range list {
+		if !slices.Contains(targets, d.Target) {
+			targets = append(targets, d.Target)
+		}
+	}
+	return targets
+}
+
+// targetOf is zero for the worker itself.
+func targetOf(d bundle.Binding, c kinds.ServiceConfig, self svc.Ref) Target {
+	version := c.Version
+	if version == production {
+		version = ""
+	}
+	if c.Self || d.Resource == self.Project && c.Version == "" {
+		return Target{}
+	}
+	return Target{Project: d.Resource, Version: version}
+}
+
+// production is wrangler's name of the environment that a binding without one calls.
+const production = "production"

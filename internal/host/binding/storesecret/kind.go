@@ -1,0 +1,57 @@
+// Package storesecret is the binding kind "store_secret": a secret that the worker gets with
+// get(). Its value is the variable of the version that has the secret's name, which is not
+// in the worker's env.
+package storesecret
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/host/workerd"
+)
+
+// Kind is the kind "store_secret". Its zero value is ready. The resource of a declaration
+// is the name of the secret.
+type Kind struct{}
+
+var _ binding.Kind = Kind{}
+
+// Name is "store_secret".
+func (Kind) Name() string { return kinds.StoreSecret }
+
+// Check rejects a declaration without the name of a secret.
+func (Kind) Check(d bundle.Binding) error {
+	switch {
+	case d.Resource == "":
+		return errors.New("the resource, which is the name of the secret, is missing")
+	case len(d.Config) > 0:
+		return errors.New("a secret has no config")
+	}
+	return nil
+}
+
+// Open has nothing to open.
+func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
+	return nil, nil //nolint:nilnil // the contract of a kind without data
+}
+
+//go:embed client.js
+var client string
+
+// Wire gives the module the value, if there is one.
+func (k Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
+	const module = "svc-internal:store_secret"
+	inner := []workerd.Binding{{Name: "name", Text: &d.Resource}}
+	if value, set := s.Env[d.Resource]; set {
+		inner = append(inner, workerd.Binding{Name: "value", Text: &value})
+	}
+	return binding.Wiring{
+		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{Module: module, Inner: inner}},
+		Modules: []workerd.Module{{Name: module, Type: workerd.ESModule, Source: client}},
+	}
+}
