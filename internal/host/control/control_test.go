@@ -37,7 +37,7 @@ func TestVerbs(t *testing.T) {
 		if cut, err := client.Cut(ctx); err != nil || cut.Databases["sys"].Files[0].Max != 7 {
 			t.Errorf("Cut: %v, %v", cut, err)
 		}
-		err := client.Stop(ctx, time.Second)
+		_, err := client.Stop(ctx, time.Second)
 		var e *svc.Error
 		if !errors.As(err, &e) || !errors.Is(err, svc.Unprocessable) {
 			t.Fatalf("Stop: %v", err)

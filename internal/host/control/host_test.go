@@ -38,6 +38,11 @@ func newHost() *host {
 	}
 }
 
+func (h *host) Warm(_ context.Context, s control.Spare) error {
+	h.spec <- svc.RuntimeSpec{Local: svc.LocalSpec{Workerd: s.Workerd, RunDir: s.RunDir}, Host: svc.HostConfig{Confine: s.Confine}}
+	return nil
+}
+
 func (h *host) Open(_ context.Context, s svc.RuntimeSpec) error {
 	h.spec <- s
 	return nil
@@ -67,8 +72,8 @@ func (h *host) Archive(_ context.Context, s svc.RuntimeSpec) error {
 	return nil
 }
 
-func (*host) Stop(context.Context, control.Stop) error {
-	return svc.Errorf(svc.Unprocessable, "some_code", "it says %q", "no").WithHint("do that").Because(errors.New("the cause"))
+func (*host) Stop(context.Context, control.Stop) (svc.Wake, error) {
+	return svc.Wake{}, svc.Errorf(svc.Unprocessable, "some_code", "it says %q", "no").WithHint("do that").Because(errors.New("the cause"))
 }
 
 func (*host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error) {

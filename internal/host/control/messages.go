@@ -6,6 +6,20 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
+// Spare is what a host without a version needs to start its workerd. It is a part of the
+// spec that the host gets later; a workerd that was started otherwise is of no use then.
+type Spare struct {
+	Workerd string      `json:"workerd"` // the binary
+	RunDir  string      `json:"run_dir"`
+	Confine svc.Confine `json:"confine"`
+	Inspect bool        `json:"inspect"`
+}
+
+// SpareOf is the part of s that a host needs before it has a version.
+func SpareOf(s svc.RuntimeSpec) Spare {
+	return Spare{Workerd: s.Local.Workerd, RunDir: s.Local.RunDir, Confine: s.Host.Confine, Inspect: s.Host.Inspect}
+}
+
 // Pong is the state of a host.
 type Pong struct {
 	Behind time.Duration `json:"behind"` // age of the oldest write that the object store does not have

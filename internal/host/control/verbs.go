@@ -12,6 +12,8 @@ import (
 // Handler does what a daemon asks of a host. Its methods run concurrently. Their
 // contexts end when the daemon cancels the call, and when the line ends.
 type Handler interface {
+	// Warm prepares a host for a version that it gets by Open.
+	Warm(ctx context.Context, s Spare) error
 	Open(ctx context.Context, s svc.RuntimeSpec) error
 	Prepare(ctx context.Context) (svc.Prepared, error)
 	// Serve leaves the fields of the endpoint that describe the host to the daemon.
@@ -19,7 +21,8 @@ type Handler interface {
 	Ping(ctx context.Context) (Pong, error)
 	Cut(ctx context.Context) (branch.VersionCut, error)
 	Archive(ctx context.Context, s svc.RuntimeSpec) error
-	Stop(ctx context.Context, s Stop) error
+	// Stop says when the version must run next for its own work.
+	Stop(ctx context.Context, s Stop) (svc.Wake, error)
 	// Dispatch sends the worker an event and waits until it is over. An error means
 	// that the worker did not see it.
 	Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error)
@@ -33,17 +36,24 @@ type Handler interface {
 // verbs are the calls of h by their names.
 func verbs(h Handler) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
+		"warm":      verb(takes(h.Warm)),
 		"open":      verb(takes(h.Open)),
 		"prepare":   verb(gives(h.Prepare)),
 		"serve":     verb(gives(h.Serve)),
 		"ping":      verb(gives(h.Ping)),
 		"cut":       verb(gives(h.Cut)),
 		"archive":   verb(takes(h.Archive)),
-		"stop":      verb(takes(h.Stop)),
+		"stop":      verb(h.Stop),
 		"dispatch":  verb(h.Dispatch),
 		"arm":       verb(takes(h.Arm)),
 		"next-wake": verb(gives(h.NextWake)),
 	}
+}
+
+// Warm has a host without a version start a workerd that waits for one.
+func (c *Client) Warm(ctx context.Context, s Spare) error {
+	_, err := call[Spare, none](ctx, c, "warm", s)
+	return err
 }
 
 // Open gives the host its version: the host opens the data.
@@ -79,10 +89,10 @@ func (c *Client) Archive(ctx context.Context, s svc.RuntimeSpec) error {
 	return err
 }
 
-// Stop ends workerd and closes the data; the host then exits.
-func (c *Client) Stop(ctx context.Context, grace time.Duration) error {
-	_, err := call[Stop, none](ctx, c, "stop", Stop{grace})
-	return err
+// Stop ends workerd and closes the data, and returns when the version must run next for
+// its own work; the host then exits.
+func (c *Client) Stop(ctx context.Context, grace time.Duration) (svc.Wake, error) {
+	return call[Stop, svc.Wake](ctx, c, "stop", Stop{grace})
 }
 
 // Dispatch sends the worker an event and waits until it is over; the end of ctx

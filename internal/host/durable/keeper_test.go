@@ -11,6 +11,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 )
@@ -113,9 +114,13 @@ func TestChildHasNoAlarms(t *testing.T) {
 	k := keep(t, v, parent, "v1")
 	w := serve(t, k)
 	w.want(t, "a/add", "1")
+	alarm(t, k, time.Time{})
 	w.want(t, "a/alarm/3600000", "set")
+	due := time.Now().Add(time.Hour)
 	w.want(t, "b/add", "1")
+	alarm(t, k, due)
 	w.end(syscall.SIGTERM)
+	alarm(t, k, due)
 	if err := k.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -125,6 +130,7 @@ func TestChildHasNoAlarms(t *testing.T) {
 		w = serve(t, k)
 		w.want(t, "a/alarmed", "[null,0]")
 		w.want(t, "a/get", "1")
+		alarm(t, k, time.Time{})
 		w.want(t, "b/alarm/3600000", "set")
 		w.end(syscall.SIGKILL)
 		if err := k.Close(); err != nil {
@@ -139,6 +145,14 @@ func TestChildHasNoAlarms(t *testing.T) {
 		if err := k.Close(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// alarm checks when the next alarm is due, within a minute.
+func alarm(t *testing.T, k *Keeper, want time.Time) {
+	t.Helper()
+	if at, err := k.NextAlarm(t.Context()); err != nil || at.IsZero() != want.IsZero() || at.Sub(want).Abs() > time.Minute {
+		t.Errorf("the next alarm is at %v, %v; want %v", at, err, want)
 	}
 }
 

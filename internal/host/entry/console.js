@@ -5,33 +5,17 @@
 //   U+001E id U+001D text   another line; workerd puts a space before text
 //   U+001E id U+001F text   an exception that the worker did not catch
 //   U+001E id U+001C json   {cron, time} of a scheduled run that called noRetry()
-import { current } from "svc-internal:context";
+import { Invocation, current } from "svc-internal:context";
 
 const { apply } = Reflect;
 const print = console.error;
-const boot = Math.random().toString(36).slice(2, 8);
-let last = 0;
-
-// idOf names an invocation: a request by the parent in its traceparent, which the gateway
-// sets for each request, anything else by a number. It is read when a line needs it.
-function idOf(invocation) {
-  if (invocation.id === undefined) {
-    let trace;
-    try {
-      trace = invocation.event?.headers?.get?.("traceparent");
-    } catch {} // an argument of the worker's own kind
-    const named = typeof trace === "string" && trace.length >= 55;
-    invocation.id = named ? trace.slice(36, 52) : `~${boot}${(++last).toString(36)}`;
-  }
-  return invocation.id;
-}
 
 for (const level of ["debug", "log", "info", "warn", "error"]) {
   console[level] = new Proxy(console[level], {
     apply(native, self, args) {
       const invocation = current();
       if (invocation !== undefined) {
-        const mark = `\x1e${idOf(invocation)}`;
+        const mark = `\x1e${invocation.id}`;
         if (typeof args[0] === "string") args[0] = `${mark}\x1e${args[0]}`;
         else args.unshift(`${mark}\x1d`);
       }
@@ -60,7 +44,7 @@ export function report(e) {
   } catch {
     text = "an exception without a text";
   }
-  print(`\x1e${idOf(invocation)}\x1f${text}`);
+  print(`\x1e${invocation.id}\x1f${text}`);
 }
 
 // watchNoRetry logs the calls of a scheduled controller's noRetry when they happen: the
@@ -70,7 +54,7 @@ export function watchNoRetry(controller) {
     const { cron, scheduledTime } = controller;
     const noRetry = controller.noRetry.bind(controller);
     const value = () => {
-      print(`\x1e${idOf(current() ?? {})}\x1c${JSON.stringify({ cron, time: Number(scheduledTime) })}`);
+      print(`\x1e${(current() ?? new Invocation()).id}\x1c${JSON.stringify({ cron, time: Number(scheduledTime) })}`);
       return noRetry();
     };
     Object.defineProperty(controller, "noRetry", { configurable: true, writable: true, value });

@@ -2,14 +2,34 @@
 import hooks from "node-internal:async_hooks";
 
 const storage = new hooks.AsyncLocalStorage();
+const boot = Math.random().toString(36).slice(2, 8);
+let last = 0;
 
 // Invocation is one event of the worker. Modules keep what they know about it in state,
 // by a key of their own.
 export class Invocation {
   state = new Map();
 
-  constructor(event) {
+  #id;
+
+  constructor(event, call) {
     this.event = event; // the first argument of the handler: a Request, a ScheduledController
+    this.depth = call?.depth ?? 0; // how many calls of other workers led here
+    this.#id = call?.id;
+  }
+
+  // id is the one of the calling worker's invocation, that of a request the parent in its
+  // traceparent, which the gateway sets for each request, that of anything else a number.
+  get id() {
+    if (this.#id === undefined) {
+      let trace;
+      try {
+        trace = this.event?.headers?.get?.("traceparent");
+      } catch {} // an argument of the worker's own kind
+      const named = typeof trace === "string" && trace.length >= 55;
+      this.#id = named ? trace.slice(36, 52) : `~${boot}${(++last).toString(36)}`;
+    }
+    return this.#id;
   }
 }
 

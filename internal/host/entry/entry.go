@@ -18,13 +18,16 @@ var (
 	console string
 	//go:embed subrequests.js
 	subrequests string
+	//go:embed email.js
+	email string
 )
 
 // Extensions are the modules that know the Invocation of an event: svc-internal:context, for
 // modules of the platform, and svc:context, the same for the entry module, which stands
 // among the worker's own modules and cannot import the first. svc:console gives lines of
 // the console the id of their invocation. svc:subrequests refuses the calls of fetch of an
-// invocation beyond limit; 0 is no limit.
+// invocation beyond limit; 0 is no limit. cloudflare-internal:email makes the module
+// cloudflare:email of workers.
 func Extensions(limit int) []workerd.Module {
 	counted := fmt.Sprintf("const LIMIT = %d;\n%s", limit, subrequests)
 	if limit == 0 {
@@ -34,6 +37,7 @@ func Extensions(limit int) []workerd.Module {
 		{Name: "svc-internal:context", Type: workerd.ESModule, Source: context},
 		{Name: "svc:context", Type: workerd.ESModule, Source: `export * from "svc-internal:context";`, Public: true},
 		{Name: "svc:console", Type: workerd.ESModule, Source: console, Public: true},
+		{Name: "cloudflare-internal:email", Type: workerd.ESModule, Source: email},
 		{Name: "svc:subrequests", Type: workerd.ESModule, Source: counted, Public: true},
 	}
 }

@@ -5,14 +5,27 @@ import { Invocation, current, run } from "svc:context";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 
+const CALL = "svc:call";
+
 // The handlers that an exported object may have.
 const HANDLERS = ["fetch", "scheduled", "queue", "email", "tail", "tailStream", "trace", "test"];
 const BASES = [Object.prototype, DurableObject.prototype, WorkerEntrypoint.prototype, WorkflowEntrypoint.prototype];
 
 // begin calls f as a new invocation. A call within an invocation is a part of it.
 const begin = {
-  apply: (f, self, args) => (current() === undefined ? run(new Invocation(args[0]), invoke, f, self, args) : apply(f, self, args)),
+  apply: (f, self, args) => (current() === undefined ? run(new Invocation(args[0], callOf(self, args)), invoke, f, self, args) : apply(f, self, args)),
 };
+
+// callOf is what a service binding of another worker says about its call, which is not for
+// the worker to see: {id, depth}.
+function callOf(self, args) {
+  try {
+    const props = (self?.ctx ?? args[2])?.props;
+    const call = props?.[CALL];
+    if (call !== undefined) delete props[CALL];
+    return call;
+  } catch {} // an object of the worker's own kind
+}
 
 const beginScheduled = {
   apply(f, self, args) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
@@ -52,4 +53,23 @@ func (r resources) Objects() workerhost.Objects { //nolint:ireturn // nil withou
 		return nil
 	}
 	return r.objects
+}
+
+// alarmLimit is the time limit for reading when an alarm is due.
+const alarmLimit = 5 * time.Second
+
+// Wake adds the alarms of Durable Objects to the work of the bindings. Alarms that cannot be
+// read are due now: a version with some must not sleep.
+func (r resources) Wake() svc.Wake {
+	w := r.Set.Wake()
+	if r.objects == nil {
+		return w
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), alarmLimit) //nolint:forbidigo // Wake gets none
+	defer cancel()
+	at, err := r.objects.NextAlarm(ctx)
+	if err != nil {
+		return w.With(time.Now())
+	}
+	return w.With(at)
 }

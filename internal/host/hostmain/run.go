@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -50,14 +51,14 @@ func Run(ctx context.Context) error {
 	server := control.NewServer(conn, log)
 	died, requests := make(chan struct{}), new(counts)
 	host := workerhost.New(workerhost.Options{
-		Logger: log, Open: open(log, requests), Archive: archive(log, requests, server), Environ: workerdEnv(os.Environ()),
+		Logger: log, Open: open(log, requests), Plan: plan, Archive: archive(log, requests, server), Environ: workerdEnv(os.Environ()),
 		Exited: func(e control.Exit) {
 			_ = server.Tell(control.Notice{Exit: &e}) // a daemon that is gone need not know
 			close(died)
 		},
 	})
 	orphaned := make(chan error, 1)
-	go func() { orphaned <- server.Serve(ctx, settling{host}) }()
+	go func() { orphaned <- server.Serve(ctx, &settling{Host: host}) }()
 	select {
 	case err := <-orphaned:
 		return leave(host, err)
@@ -86,10 +87,43 @@ func ignoreSignals() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 }
 
-// settling gives memory back once a worker serves.
-type settling struct{ *workerhost.Host }
+// settling gives memory back once a worker serves or a spare waits.
+type settling struct {
+	*workerhost.Host
 
-func (s settling) Serve(ctx context.Context) (svc.Endpoint, error) {
+	spare atomic.Bool // its output does not go to the log of a version yet
+}
+
+func (s *settling) Warm(ctx context.Context, c control.Spare) error {
+	s.spare.Store(true)
+	err := s.Host.Warm(ctx, c)
+	if err == nil {
+		debug.FreeOSMemory()
+	}
+	return err
+}
+
+// Open first directs the output of a spare to the log of the version.
+func (s *settling) Open(ctx context.Context, spec svc.RuntimeSpec) error {
+	if s.spare.CompareAndSwap(true, false) {
+		if err := logTo(spec.Local.LogDir); err != nil {
+			return fmt.Errorf("opening the log of the host: %w", err)
+		}
+	}
+	return s.Host.Open(ctx, spec)
+}
+
+// logTo makes the host's log in dir the standard output and error of this process.
+func logTo(dir string) error {
+	f, err := control.OpenLog(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return errors.Join(duplicate(f, os.Stdout), duplicate(f, os.Stderr))
+}
+
+func (s *settling) Serve(ctx context.Context) (svc.Endpoint, error) {
 	ready, err := s.Host.Serve(ctx)
 	if err == nil {
 		time.AfterFunc(settleTime, debug.FreeOSMemory)
@@ -105,6 +139,11 @@ type resources struct {
 	requests *counts
 }
 
+// plan is the config for workerd about the bindings of m.
+func plan(s svc.RuntimeSpec, m *bundle.Manifest, site binding.Site) ([]binding.Wiring, bool, error) {
+	return binding.Plan(all.KindsWith(s.Host.Backends), m, site)
+}
+
 // open is what the runtime package needs.
 func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeSpec, *bundle.Manifest, func(error)) (workerhost.Resources, error) {
 	return func(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (workerhost.Resources, error) {
@@ -115,7 +154,7 @@ func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeS
 		if err != nil {
 			return nil, err
 		}
-		set, err := binding.OpenAll(ctx, all.Kinds(), m, volumes)
+		set, err := binding.OpenAll(ctx, all.KindsWith(s.Host.Backends), m, volumes)
 		if err != nil {
 			return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
 		}

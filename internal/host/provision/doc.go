@@ -1,6 +1,6 @@
 // Package provision finds the pinned workerd, or installs it. The search ends
-// at the first of: the path the user set, the cache, an install through the
-// user's npm. The registry is the one npm is configured for; what it delivers is
+// at the first of: the path the user set, a package of the system, the cache, an install
+// through the user's npm. The registry is the one npm is configured for; what it delivers is
 // checked against a sha512 that is part of this program. For a platform without one,
 // it is checked against the registry's, as npm does; that is recorded beside the binary,
 // and a later install must have the same.

@@ -41,6 +41,12 @@ type Options struct {
 	// CacheDir is $XDG_CACHE_HOME/svcctl. The binary lives in
 	// workerd/<version>/workerd below it.
 	CacheDir string
+	// Packaged is the directory where a package of the system has workerd, in
+	// <version>/workerd; "" for none. It comes before the cache.
+	Packaged string
+	// Platform is the platform to install for, as in Release.Packages; "" is this one.
+	// The binary of another platform is verified by its checksum alone.
+	Platform string
 	// NPM is the name or path of npm; "" is "npm".
 	NPM string
 	// Progress hears of the stages of an install; it may be nil.
@@ -62,8 +68,8 @@ func Ensure(ctx context.Context, o Options) (string, error) {
 	if o.Explicit != "" {
 		return in.explicit(ctx, o.Explicit)
 	}
-	if in.check(ctx, in.binary) == nil {
-		return in.binary, nil
+	if path, err := in.found(ctx); err == nil {
+		return path, nil
 	}
 	if err := in.install(ctx); err != nil {
 		return "", err
@@ -85,11 +91,20 @@ func Find(ctx context.Context, o Options) (string, error) {
 	if o.Explicit != "" {
 		return in.explicit(ctx, o.Explicit)
 	}
-	if err := in.check(ctx, in.binary); err != nil {
+	path, err := in.found(ctx)
+	if err != nil {
 		return "", svc.Errorf(svc.NotFound, svc.CodeWorkerdNotInstalled, "workerd %s is not installed", in.release.Version).
 			WithHint("run `svcctl runtime install`").Because(err)
 	}
-	return in.binary, nil
+	return path, nil
+}
+
+// found returns the binary of the system's package, or the one in the cache.
+func (in *installer) found(ctx context.Context) (string, error) {
+	if in.packaged != "" && in.check(ctx, in.packaged) == nil {
+		return in.packaged, nil
+	}
+	return in.binary, in.check(ctx, in.binary)
 }
 
 // explicit judges the path the user set.
@@ -129,6 +144,9 @@ func (in *installer) check(ctx context.Context, path string) error {
 	}
 	if !info.Mode().IsRegular() || info.Mode().Perm()&0o111 == 0 {
 		return fmt.Errorf("%s is not an executable file", path)
+	}
+	if in.foreign() {
+		return nil
 	}
 	out, err := version(ctx, path)
 	if err != nil {

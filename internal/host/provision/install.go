@@ -23,14 +23,16 @@ const tempPrefix = ".install-"
 
 type installer struct {
 	release  Release
+	platform string
 	npm      string
+	packaged string // "" for none
 	dir      string // of the binary
 	binary   string
 	progress func(Stage)
 }
 
 func newInstaller(o Options) (*installer, error) {
-	in := &installer{release: Pinned(), npm: o.NPM, progress: o.Progress}
+	in := &installer{release: Pinned(), platform: cmp.Or(o.Platform, thisPlatform), npm: o.NPM, progress: o.Progress}
 	if o.Release != nil {
 		in.release = *o.Release
 	}
@@ -47,12 +49,18 @@ func newInstaller(o Options) (*installer, error) {
 	}
 	in.dir = filepath.Join(cache, "workerd", in.release.Version)
 	in.binary = filepath.Join(in.dir, "workerd")
+	if o.Packaged != "" {
+		in.packaged = filepath.Join(o.Packaged, in.release.Version, "workerd")
+	}
 	return in, nil
 }
 
+// foreign tells whether the binary cannot run on this machine.
+func (in *installer) foreign() bool { return in.platform != thisPlatform }
+
 // install puts the binary into the cache, or waits until another process has.
 func (in *installer) install(ctx context.Context) error {
-	pkg, err := in.release.pkg()
+	pkg, err := in.release.pkg(in.platform)
 	if err != nil {
 		return err
 	}

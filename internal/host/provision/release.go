@@ -42,9 +42,11 @@ func Pinned() Release {
 	}
 }
 
-// pkg is the package for the machine this runs on.
-func (r Release) pkg() (Package, error) {
-	platform := runtime.GOOS + "/" + runtime.GOARCH
+// thisPlatform is the key of Release.Packages for this machine.
+const thisPlatform = runtime.GOOS + "/" + runtime.GOARCH
+
+// pkg is the package for a platform.
+func (r Release) pkg(platform string) (Package, error) {
 	p, ok := r.Packages[platform]
 	if !ok {
 		return Package{}, svc.Errorf(svc.Unavailable, svc.CodeWorkerdPlatformUnsupported,

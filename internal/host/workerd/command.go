@@ -10,6 +10,16 @@ type Options struct {
 	// ControlFD is the inherited descriptor to report on, for ReadEvents; 0
 	// for none.
 	ControlFD int
+	// Binary says that the config is a message of Encode, which workerd reads from standard
+	// input if Config is "-". It waits for the message before it starts V8.
+	Binary bool
+	// DebugAddress is where workerd takes calls of any service and entrypoint of its own,
+	// those of the platform included: "unix:" and a path, which may be relative. "" for
+	// nowhere.
+	DebugAddress string
+	// Inspect listens for debuggers, at a port of 127.0.0.1 that the control
+	// messages name. (workerd starts no worker when the address is a unix socket.)
+	Inspect bool
 }
 
 // Command is the argument vector, the binary first, that serves a rendered
@@ -22,6 +32,15 @@ func Command(binary string, o Options) []string {
 	args := []string{binary, "serve", "--experimental", "--verbose", "-I", "/"}
 	if o.ControlFD != 0 {
 		args = append(args, "--control-fd", strconv.Itoa(o.ControlFD))
+	}
+	if o.Binary {
+		args = append(args, "--binary")
+	}
+	if o.DebugAddress != "" {
+		args = append(args, "--debug-port", o.DebugAddress)
+	}
+	if o.Inspect {
+		args = append(args, "--inspector-addr", "127.0.0.1:0")
 	}
 	return append(args, o.Config)
 }

@@ -72,6 +72,8 @@ type Binding struct {
 	Queue       string // service name
 	ObjectClass string // name of an ObjectClass of this worker
 	Wrapped     *Wrapped
+	DebugPort   bool // connects to Options.DebugAddress of any workerd that it can reach
+	Hyperdrive  *Hyperdrive
 }
 
 // ServiceRef points at a service, or at one entrypoint of it.
@@ -88,12 +90,20 @@ type Wrapped struct {
 	Inner      []Binding
 }
 
+// Hyperdrive is a database that the worker connects to through a service, an External
+// with TCP. Scheme is "postgresql" or "mysql".
+type Hyperdrive struct {
+	Service                          string
+	Database, User, Password, Scheme string
+}
+
 // External is a service behind an address ("unix:/path" or "host:port").
 type External struct {
 	Address              string
 	InjectRequestHeaders []Header
 	ForwardedProtoHeader string
 	CFBlobHeader         string // carries the options of a request (cf) as JSON
+	TCP                  bool   // connections, not HTTP
 }
 
 // Header is one HTTP header.

@@ -19,6 +19,9 @@ const (
 	EventInspector EventKind = "listen-inspector" // so does the inspector
 )
 
+// InspectorSocket is the name of the inspector among the sockets of AwaitListening.
+const InspectorSocket = "inspector"
+
 // Event is one message of the control pipe. Port is 0 for a unix socket.
 type Event struct {
 	Kind   EventKind `json:"event"`
@@ -68,6 +71,9 @@ func AwaitListening(r io.Reader, sockets ...string) (map[string]int, error) {
 	for e, err := range ReadEvents(wakeful(r)) {
 		if err != nil {
 			return ports, err
+		}
+		if e.Kind == EventInspector {
+			e.Kind, e.Socket = EventListen, InspectorSocket
 		}
 		if e.Kind != EventListen || !waiting[e.Socket] {
 			continue

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // An uncaught exception is printed up to three times, all within one turn of
@@ -25,6 +26,14 @@ const (
 	ofAbort   = "execution context aborted; e = "
 )
 
+// ofCall begins the account of a call of another process that failed. workerd cancels such a
+// call at the same moment as one that hangs, and prints that, too.
+const (
+	ofCall     = "returning failure over rpc; exception = "
+	hanging    = "The Workers runtime canceled this request because it detected that your Worker's code had hung"
+	sameMoment = 100 * time.Millisecond
+)
+
 // ofCache is in the warning that workerd prints at its start with some V8 flags: it compiles
 // its own modules then, which takes two milliseconds.
 const ofCache = "bootstrap compile cache failed its compatibility check"
@@ -32,6 +41,9 @@ const ofCache = "bootstrap compile cache failed its compatibility check"
 var (
 	// ownFrame is a frame of a module of the platform.
 	ownFrame = regexp.MustCompile(`\n    at [^\n]*\b(?:svc-entry\.js|svc-internal:\w+|svc:\w+):\d+:\d+\)?`)
+	// ofRelay is a frame of the relay of service bindings, which throws what another worker
+	// threw. That worker's log has the exception, and the caller's if it does not catch it.
+	ofRelay = regexp.MustCompile(`\bsvc-relay\.js:\d+:\d+`)
 	// location is a C++ or Rust source position and KJ's "failed: ".
 	location = regexp.MustCompile(`^(e = )?\S+:\d+: (failed: )?`)
 	// jsError is a JavaScript error as KJ carries it.
@@ -50,10 +62,16 @@ func (p *LogParser) runtimeLine(entry LogLine) (LogLine, bool) {
 			return LogLine{}, false
 		}
 		p.seen.add(seenException{text: entry.Message})
-		return exception(entry), true
+		return exception(entry), !ofRelay.MatchString(entry.Message)
 	}
 	if rest, ok := strings.CutPrefix(entry.Message, ofContext); ok {
 		return p.contextLine(entry, rest, false)
+	}
+	if rest, ok := strings.CutPrefix(entry.Message, ofCall); ok {
+		if message, js := plain(rest); js && !strings.HasPrefix(message, hanging) {
+			p.failedCall = entry.Time
+		}
+		return LogLine{}, false
 	}
 	if rest, ok := strings.CutPrefix(entry.Message, ofAbort); ok {
 		return p.contextLine(entry, rest, true)
@@ -77,6 +95,9 @@ func (p *LogParser) contextLine(entry LogLine, account string, abort bool) (LogL
 	message, js := plain(account)
 	if !js || p.seen.told(message, abort) {
 		return LogLine{}, false // a client that hung up, or told before
+	}
+	if strings.HasPrefix(message, hanging) && !p.failedCall.IsZero() && entry.Time.Sub(p.failedCall) < sameMoment {
+		return LogLine{}, false
 	}
 	entry.Message = message
 	p.seen.add(seenException{text: message, context: true, abort: abort})

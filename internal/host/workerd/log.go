@@ -77,7 +77,8 @@ func readLine(br *bufio.Reader) ([]byte, error) {
 // LogParser understands the lines of one workerd process, in order. The zero
 // value is ready.
 type LogParser struct {
-	seen exceptions
+	seen       exceptions
+	failedCall time.Time // when the last call of another process failed
 }
 
 // rawLine is a printed line. A worker's lines have a number for a timestamp and

@@ -133,6 +133,12 @@ func TestReadLog(t *testing.T) {
 				`{"timestamp":"1","level":"info","source":"workerd/io/io-context.c++:656","message":"uncaught exception; exception = kj/compat/http.c++:4425: disconnected: other end of WebSocketPipe was destroyed\nstack: /x@6b04330"}`,
 			nil,
 		},
+		"a call of another process that failed": {
+			`{"timestamp":"1","level":"info","source":"w","message":"returning failure over rpc; exception = workerd/jsg/value.h:1456: failed: remote.jsg.TypeError: no good\nstack: /x@6b04330"}` + "\n" +
+				`{"timestamp":"1","level":"info","source":"w","message":"uncaught exception; exception = workerd/io/io-context.c++:2052: failed: jsg.Error: ` + hung + `"}` + "\n" +
+				`{"timestamp":"1","level":"info","source":"w","message":"returning failure over rpc; exception = workerd/io/io-context.c++:2052: failed: jsg.Error: ` + hung + `"}`,
+			nil,
+		},
 		"lines that are too long": {
 			console(big) + console("next") + console(strings.Repeat(`\u00e9`, workerd.MaxLogLine)) + console("last"),
 			[]workerd.LogLine{
@@ -167,6 +173,8 @@ func TestReadLogReportsAFailure(t *testing.T) {
 		t.Errorf("ReadLog: %v after %d lines", err, n)
 	}
 }
+
+const hung = "The Workers runtime canceled this request because it detected that your Worker's code had hung and would never generate a response."
 
 // FuzzReadLog holds that no input stops or breaks it, and that messages stay
 // within bounds.

@@ -114,6 +114,10 @@ func (e *External) text() string {
 		http.add("injectRequestHeaders", list(e.InjectRequestHeaders, Header.text))
 	}
 	f := fields{"address = " + quote(e.Address)}
+	if e.TCP {
+		f.add("tcp", "()")
+		return f.String()
+	}
 	f.add("http", http.String())
 	return f.String()
 }
@@ -194,11 +198,25 @@ func (b Binding) text() string {
 		f.add("service", b.Service.text())
 	case b.Wrapped != nil:
 		f.add("wrapped", b.Wrapped.text())
+	case b.Hyperdrive != nil:
+		f.add("hyperdrive", b.Hyperdrive.text())
+	}
+	if b.DebugPort {
+		f.add("workerdDebugPort", "void")
 	}
 	f.str("kvNamespace", b.KVNamespace)
 	f.str("r2Bucket", b.R2Bucket)
 	f.str("queue", b.Queue)
 	f.str("durableObjectNamespace", b.ObjectClass)
+	return f.String()
+}
+
+func (h *Hyperdrive) text() string {
+	f := fields{"designator = " + quote(h.Service)}
+	f.add("database", quote(h.Database))
+	f.add("user", quote(h.User))
+	f.add("password", quote(h.Password))
+	f.add("scheme", quote(h.Scheme))
 	return f.String()
 }
 

@@ -169,8 +169,8 @@ func (c *checker) bindings(where string, bs []Binding) {
 }
 
 func (c *checker) binding(where string, b Binding) {
-	values := count(b.Text != nil, b.JSON != nil, b.Service != nil, b.Wrapped != nil,
-		b.KVNamespace != "", b.R2Bucket != "", b.Queue != "", b.ObjectClass != "")
+	values := count(b.Text != nil, b.JSON != nil, b.Service != nil, b.Wrapped != nil, b.Hyperdrive != nil,
+		b.KVNamespace != "", b.R2Bucket != "", b.Queue != "", b.ObjectClass != "", b.DebugPort)
 	if values != 1 {
 		c.addf("%s has %d values, not one", where, values)
 		return
@@ -190,6 +190,9 @@ func (c *checker) binding(where string, b Binding) {
 			c.addf("%s wraps no module", where)
 		}
 		c.bindings(where, b.Wrapped.Inner)
+	case b.Hyperdrive != nil:
+		c.ref(where, b.Hyperdrive.Service)
+		c.text(where, b.Hyperdrive.Database+b.Hyperdrive.User+b.Hyperdrive.Password)
 	}
 }
 

@@ -69,3 +69,18 @@ func TestCompose(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestComposeV8Flags: V8 collects early where memory is limited.
+func TestComposeV8Flags(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int]string{
+		0:   "--max-old-space-size=128",
+		512: "--max-old-space-size=128 --initial-heap-size=8 --max-semi-space-size=1",
+	} {
+		m := &bundle.Manifest{Main: "index.js", Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule}}}
+		config := workerhost.Compose(workerhost.Composition{Manifest: m, HeapMB: 128, MemoryMB: limit})
+		if got := strings.Join(config.V8Flags, " "); got != want {
+			t.Errorf("limit of %d MiB: %s, want %s", limit, got, want)
+		}
+	}
+}

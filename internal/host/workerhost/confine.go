@@ -7,18 +7,22 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
+// profile is what the workerd of a version needs.
+func (v *version) profile() confine.Profile {
+	p := confine.Profile{Program: v.spec.Local.Workerd, Read: []string{v.spec.Local.BundleDir}, Write: []string{v.spec.Local.RunDir}}
+	if objects := v.objectsDir(); objects != "" {
+		p.Write = append(p.Write, objects)
+	}
+	return p
+}
+
 // confineThread takes from the calling thread what workerd does not need, as the operator has
 // set it: with ConfineAuto, as far as the kernel can.
-func confineThread(spec svc.RuntimeSpec, objects string, log *slog.Logger) error {
-	mode := spec.Host.Confine
+func confineThread(mode svc.Confine, p confine.Profile, log *slog.Logger) error {
 	if mode == svc.ConfineOff {
 		return nil
 	}
-	write := []string{spec.Local.RunDir}
-	if objects != "" {
-		write = append(write, objects)
-	}
-	report, err := confine.Thread(confine.Profile{Program: spec.Local.Workerd, Read: []string{spec.Local.BundleDir}, Write: write})
+	report, err := confine.Thread(p)
 	switch {
 	case err == nil && report.Complete():
 		return nil

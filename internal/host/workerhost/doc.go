@@ -5,7 +5,8 @@
 //
 // Ownership: a Host owns its workerd, its resources, and what it makes in the
 // run directory; the run directory itself is the supervisor's. One host at a
-// time owns a data directory: a lock in it makes sure.
+// time owns a data directory: a lock in it makes sure. Warm starts workerd before the
+// version is known; Open hands it the config.
 //
 // Concurrency: a Host answers pings and a Stop while it starts. Failure: a Host
 // whose workerd dies is of no more use; Done says so.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -21,7 +22,9 @@ func variables(m *bundle.Manifest, overrides map[string]string, ref svc.Ref) ([]
 		vars = map[string]bundle.Var{}
 	}
 	for key, value := range overrides {
-		vars[key] = bundle.TextVar(value)
+		if !isStored(m, key) {
+			vars[key] = bundle.TextVar(value)
+		}
 	}
 	for key, value := range svc.PlatformEnv(ref) {
 		vars[key] = bundle.TextVar(value)
@@ -39,6 +42,12 @@ func variables(m *bundle.Manifest, overrides map[string]string, ref svc.Ref) ([]
 		out = append(out, b)
 	}
 	return out, nil
+}
+
+// isStored reports whether a variable is the value of a secret of the Secrets Store, which
+// the worker gets by its binding alone.
+func isStored(m *bundle.Manifest, name string) bool {
+	return slices.ContainsFunc(m.Bindings, func(b bundle.Binding) bool { return b.Kind == kinds.StoreSecret && b.Resource == name })
 }
 
 func checkShadows(m *bundle.Manifest, vars map[string]bundle.Var) error {

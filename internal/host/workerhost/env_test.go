@@ -35,6 +35,10 @@ func TestVariables(t *testing.T) {
 	if m.Vars["B"].Text == nil || *m.Vars["B"].Text != "bundle" {
 		t.Error("the manifest was changed")
 	}
+	stored := &bundle.Manifest{Bindings: []bundle.Binding{{Name: "KEY", Kind: "store_secret", Resource: "KEY"}}}
+	if bindings, err = variables(stored, map[string]string{"KEY": "x"}, ref); err != nil || len(bindings) != 2 {
+		t.Errorf("the value of a stored secret: %v, %v", bindings, err)
+	}
 	_, err = variables(m, map[string]string{"DB": "secret-value"}, ref)
 	if svc.CodeOf(err) != "env_shadows_binding" || strings.Contains(err.Error(), "secret-value") {
 		t.Errorf("an override over a binding: %v", err)

@@ -15,7 +15,7 @@ import (
 // written to the worker's log.
 func (h *Host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error) {
 	w := h.running()
-	if w == nil {
+	if w == nil || !w.serving.Load() {
 		return svc.EventResult{}, svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
 	}
 	if w.door == nil {

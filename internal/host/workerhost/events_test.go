@@ -141,7 +141,7 @@ func TestStarter(t *testing.T) {
 	t.Parallel()
 	stop := func(grace time.Duration) func(*testing.T, *workerhost.Host, svc.Endpoint) {
 		return func(t *testing.T, h *workerhost.Host, _ svc.Endpoint) {
-			if err := h.Stop(t.Context(), control.Stop{Grace: grace}); err != nil {
+			if _, err := h.Stop(t.Context(), control.Stop{Grace: grace}); err != nil {
 				t.Error(err)
 			}
 		}

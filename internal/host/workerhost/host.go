@@ -68,6 +68,9 @@ type Options struct {
 	// Open opens what a manifest declares. lost is called, at most once, when the
 	// data must not be served any more.
 	Open func(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (Resources, error)
+	// Plan gives the config for workerd about the bindings of a manifest, before they are
+	// open, and whether one of them may call the worker.
+	Plan func(s svc.RuntimeSpec, m *bundle.Manifest, site binding.Site) (wirings []binding.Wiring, calls bool, err error)
 	// Archive brings a version's data into the object store and gives it up.
 	Archive func(ctx context.Context, s svc.RuntimeSpec) error
 	// Environ is the whole environment of workerd, as "KEY=value". Workers can
@@ -94,6 +97,9 @@ type Host struct {
 	ended   bool
 	ready   svc.Endpoint
 
+	spare    *worker // started by Warm, until Open
+	spareFor control.Spare
+
 	workerMu sync.Mutex // guards worker
 	worker   *worker    // nil, or starting, or serving
 }
@@ -117,8 +123,12 @@ func (h *Host) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	if h.version != nil || h.ended {
 		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
 	}
-	v, err := openVersion(ctx, h.opts, spec, h.lose)
+	v, err := openVersion(ctx, h.opts, spec, h.lose, func(v *version) { h.begin(ctx, v) })
 	if err != nil {
+		if w := h.running(); w != nil { // started ahead
+			h.setWorker(nil)
+			w.kill()
+		}
 		h.opts.Logger.ErrorContext(ctx, "the version cannot be opened", "bundle", spec.Digest, "error", err)
 		return err
 	}
@@ -201,21 +211,15 @@ func (h *Host) Serve(ctx context.Context) (svc.Endpoint, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	v, err := h.opened()
-	if err != nil || h.running() != nil {
+	if err != nil || h.ready.Socket != "" {
 		return h.ready, err
 	}
-	text, err := v.render()
+	w, err := h.start(ctx, v)
 	if err != nil {
 		return svc.Endpoint{}, err
 	}
-	w, err := startWorker(h.opts, v, text)
-	if err != nil {
-		return svc.Endpoint{}, err
-	}
-	h.setWorker(w)
 	socket := filepath.Join(v.spec.Local.RunDir, httpSocket)
-	err = w.awaitListening(ctx, v.spec.Host.StartTimeout)
-	if err == nil && v.port == nil {
+	if v.port == nil {
 		v.port, err = openPort(context.WithoutCancel(ctx), socket, h.opts.Logger)
 	}
 	if err != nil {
@@ -223,7 +227,7 @@ func (h *Host) Serve(ctx context.Context) (svc.Endpoint, error) {
 		h.setWorker(nil)
 		return svc.Endpoint{}, err
 	}
-	h.ready = svc.Endpoint{Socket: socket, Port: v.port.number(), PortKey: v.port.key, WorkerdPID: w.pid()}
+	h.ready = svc.Endpoint{Socket: socket, Calls: filepath.Join(v.spec.Local.RunDir, callSocket), Port: v.port.number(), PortKey: v.port.key, WorkerdPID: w.pid(), Inspector: w.port}
 	if o := v.resources.Objects(); o != nil {
 		o.Follow(ctx, w.pause)
 	}
@@ -232,9 +236,44 @@ func (h *Host) Serve(ctx context.Context) (svc.Endpoint, error) {
 	if err := v.resources.Start(ctx, h); err != nil {
 		w.kill()
 		h.setWorker(nil)
+		h.ready = svc.Endpoint{}
 		return svc.Endpoint{}, err
 	}
 	return h.ready, nil
+}
+
+// start gives the workerd of v, whose sockets listen: the one that Open began, or another.
+func (h *Host) start(ctx context.Context, v *version) (*worker, error) {
+	if w := h.running(); w != nil {
+		blind := w.door == nil && v.resources.CallsWorker() // Plan did not expect that
+		if blind {
+			w.kill()
+		}
+		err := h.await(ctx, v, w)
+		if !blind && (err == nil || !w.lost) {
+			return w, err
+		}
+		h.opts.Logger.WarnContext(ctx, "the workerd that was started ahead ended; starting another", "error", err)
+	}
+	text, err := v.render()
+	if err != nil {
+		return nil, err
+	}
+	w, err := startWorker(h.opts, v, text)
+	if err != nil {
+		return nil, err
+	}
+	h.setWorker(w)
+	return w, h.await(ctx, v, w)
+}
+
+// await waits until w listens. With an error, w is gone.
+func (h *Host) await(ctx context.Context, v *version, w *worker) error {
+	err := w.awaitListening(ctx, v.spec.Host.StartTimeout)
+	if err != nil {
+		h.setWorker(nil)
+	}
+	return err
 }
 
 // watch tells the daemon when w ends by itself.
@@ -254,7 +293,7 @@ func (h *Host) watch(ctx context.Context, w *worker) {
 // exactly when nothing blocks the loop.
 func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 	w := h.running()
-	if w == nil {
+	if w == nil || !w.serving.Load() {
 		return pong, svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
 	}
 	if v := h.open.Load(); v != nil {
@@ -264,10 +303,12 @@ func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 	return pong, ping(ctx, filepath.Join(w.dir, pingSocket))
 }
 
-// Stop ends workerd, gently within the grace, and closes the data.
-func (h *Host) Stop(ctx context.Context, s control.Stop) error {
+// Stop ends workerd, gently within the grace, and closes the data. It says when the
+// version must run next for its own work, with what the last requests left to do.
+func (h *Host) Stop(ctx context.Context, s control.Stop) (svc.Wake, error) {
 	defer h.finish()
 	until := time.Now().Add(s.Grace)
+	armed, _ := h.NextWake(ctx) // crons count only before their end
 	h.endEvents(ctx, until)
 	if w := h.running(); w != nil {
 		w.stop(ctx, time.Until(until))
@@ -278,7 +319,8 @@ func (h *Host) Stop(ctx context.Context, s control.Stop) error {
 	if w := h.running(); w != nil { // it began to start meanwhile
 		w.stop(ctx, time.Until(until))
 	}
-	return h.close()
+	left, _ := h.NextWake(ctx)
+	return left.With(armed.At), h.close()
 }
 
 // Kill ends workerd immediately and leaves the data open, which is safe.

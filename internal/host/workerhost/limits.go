@@ -11,6 +11,16 @@ func (v *version) memoryMB() int {
 	return v.spec.Host.MemoryMB
 }
 
+// subrequests is the number of calls of fetch in one invocation: the server's limit, or the
+// project's own when that is lower; 0 for no limit.
+func (v *version) subrequests() int {
+	limit := v.spec.Host.Subrequests
+	if l := v.manifest.Limits; l != nil && l.Subrequests > 0 && (limit == 0 || l.Subrequests < limit) {
+		return l.Subrequests
+	}
+	return limit
+}
+
 // checkLimits refuses a project's own limit that exceeds the operator's.
 func (v *version) checkLimits() error {
 	highest := v.spec.Host.MemoryMaxMB

@@ -40,10 +40,10 @@ type version struct {
 	generated string           // text of the entry module of assets without a worker
 }
 
-// openVersion opens what spec names, or nothing.
-func openVersion(ctx context.Context, o Options, spec svc.RuntimeSpec, lost func(error)) (*version, error) {
+// openVersion opens what spec names, or nothing. begin is called before the data is opened.
+func openVersion(ctx context.Context, o Options, spec svc.RuntimeSpec, lost func(error), begin func(*version)) (*version, error) {
 	v := &version{spec: spec}
-	if err := v.open(ctx, o, lost); err != nil {
+	if err := v.open(ctx, o, lost, begin); err != nil {
 		if closeErr := v.close(); closeErr != nil {
 			o.Logger.ErrorContext(ctx, "closing what was opened", "error", closeErr)
 		}
@@ -52,7 +52,7 @@ func openVersion(ctx context.Context, o Options, spec svc.RuntimeSpec, lost func
 	return v, nil
 }
 
-func (v *version) open(ctx context.Context, o Options, lost func(error)) (err error) {
+func (v *version) open(ctx context.Context, o Options, lost func(error), begin func(*version)) (err error) {
 	if v.manifest, err = bundle.Load(v.spec.Local.BundleDir); err != nil {
 		return err
 	}
@@ -72,6 +72,7 @@ func (v *version) open(ctx context.Context, o Options, lost func(error)) (err er
 	if v.lock, err = lockDir(ctx, v.spec.Local.DataDir); err != nil {
 		return err
 	}
+	begin(v)
 	if v.resources, err = o.Open(ctx, v.spec, &v.manifest, lost); err != nil {
 		return err
 	}
@@ -105,40 +106,70 @@ func (v *version) close() error {
 	return errors.Join(errs...)
 }
 
-// render is the config of the version's workerd.
+// render is the config of the version's workerd as text.
 func (v *version) render() ([]byte, error) {
+	config, err := v.compose(v.resources.Wire(v.bindingSite()), v.resources.CallsWorker())
+	if err != nil {
+		return nil, err
+	}
+	return workerd.Render(config)
+}
+
+// encode is the same config as a message, of a version without Durable Objects whose data is
+// not open yet.
+func (v *version) encode(o Options) ([]byte, error) {
+	wirings, calls, err := o.Plan(v.spec, &v.manifest, v.bindingSite())
+	if err != nil {
+		return nil, err
+	}
+	config, err := v.compose(wirings, calls)
+	if err != nil {
+		return nil, err
+	}
+	return workerd.Encode(config)
+}
+
+func (v *version) bindingSite() binding.Site {
+	return binding.Site{
+		Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
+		Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName, Env: v.spec.Env, RunDir: v.spec.Local.RunDir,
+	}
+}
+
+// compose is the config of the version's workerd. calls reports whether a binding calls the
+// worker.
+func (v *version) compose(wirings []binding.Wiring, calls bool) (c workerd.Config, err error) {
 	ping := filepath.Join(v.spec.Local.RunDir, pingDir)
 	if err := os.MkdirAll(ping, 0o700); err != nil {
-		return nil, fmt.Errorf("making the directory to ping: %w", err)
+		return c, fmt.Errorf("making the directory to ping: %w", err)
 	}
 	main, err := v.mainModule()
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	own, err := ownAddresses()
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	if v.door = v.resources.CallsWorker(); !v.door && v.generated == "" {
+	if v.door = calls; !v.door && v.generated == "" {
 		if v.door, err = v.mentions("scheduled"); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	v.network = outbound(own, v.spec.Host.Network)
-	config := Compose(Composition{
+	return Compose(Composition{
 		Objects:  v.objectsDir(),
 		Network:  v.network,
-		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), Subrequests: v.spec.Host.Subrequests, RunDir: v.spec.Local.RunDir, Door: v.door,
-		Wirings: v.resources.Wire(binding.Site{
-			Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
-			Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName,
-		}),
-	})
-	return workerd.Render(config)
+		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), Subrequests: v.subrequests(), RunDir: v.spec.Local.RunDir, Door: v.door,
+		Wirings: wirings,
+	}), nil
 }
 
 // objectsDir is the directory for Durable Objects; "" for none.
 func (v *version) objectsDir() string {
+	if v.resources == nil { // not open yet
+		return ""
+	}
 	if o := v.resources.Objects(); o != nil {
 		return o.Dir()
 	}

@@ -44,8 +44,21 @@ type worker struct {
 	stderr  *output
 	rate    *rate      // of both outputs
 	door    *door.Door // nil when no event can reach the worker
+	inspect bool
+	port    int // of the inspector, once it listens; 0 for none
 	memory  memoryWatch
 	confine func() error // of the thread that starts it
+
+	serving atomic.Bool // it was seen to listen: requests may be under way
+	lost    bool        // it ended before it listened, and named no reason
+
+	input   *os.File    // of a spare, for its config
+	outputs [2]*os.File // stdout and stderr, until they are read
+	reading sync.WaitGroup
+
+	claim sync.Mutex // guards the fields below
+	taken bool       // it has a version, whose log gets the outputs
+	ended bool
 }
 
 // startWorker spawns workerd with the config. It does not wait for its sockets.
@@ -54,61 +67,83 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{
-		dir: v.spec.Local.RunDir, env: v.spec.Env, exited: make(chan struct{}), config: file,
-		stdout: newOutput(v.log), stderr: newOutput(v.log), rate: newRate(v.log.Write),
+	w := &worker{dir: v.spec.Local.RunDir, exited: make(chan struct{}), config: file, taken: true, inspect: v.spec.Host.Inspect}
+	w.confine = func() error { return confineThread(v.spec.Host.Confine, v.profile(), o.Logger) }
+	w.attach(v)
+	if err := w.spawn(o, v.spec.Local.Workerd); err != nil {
+		file.remove()
+		return nil, fmt.Errorf("starting workerd: %w", err)
 	}
-	w.memory.limit = int64(v.memoryMB()) << 20
-	w.confine = func() error { return confineThread(v.spec, v.objectsDir(), o.Logger) }
+	w.watchMemory()
+	return w, nil
+}
+
+// attach makes v the version of w, before anything of its outputs is read.
+func (w *worker) attach(v *version) {
+	w.env, w.rate = v.spec.Env, newRate(v.log.Write)
+	w.stdout, w.stderr = newOutput(v.log), newOutput(v.log)
 	w.stdout.emit, w.stderr.emit = w.rate.Write, w.rate.Write
+	w.memory.limit = int64(v.memoryMB()) << 20
 	if v.door {
 		w.door = door.New(filepath.Join(w.dir, doorSocket), w.exited)
 		w.stdout.own = w.door.Line
 	}
-	if err := w.spawn(o, v); err != nil {
-		file.remove()
-		return nil, fmt.Errorf("starting workerd: %w", err)
-	}
+}
+
+func (w *worker) watchMemory() {
 	if w.memory.limit > 0 {
 		go w.memory.run(w.pid(), w.exited, func() { _ = w.cmd.Process.Kill() })
 	}
-	return w, nil
 }
 
-// spawn wires up the descriptors of the child: the config if it has no name,
-// the control pipe, and both outputs, which are read until it ends.
-func (w *worker) spawn(o Options, v *version) (err error) {
+// spawn wires up the descriptors of the child: the config, by standard input for
+// a spare, the control pipe, and both outputs, which are read until it ends.
+func (w *worker) spawn(o Options, binary string) (err error) {
 	var ends pipes
 	defer ends.closeTheirs()
 	w.control = ends.make(&err)
-	stdout, stderr := ends.make(&err), ends.make(&err)
+	w.outputs = [2]*os.File{ends.make(&err), ends.make(&err)}
+	command := workerd.Options{Config: w.config.path, ControlFD: 3, Inspect: w.inspect, DebugAddress: "unix:" + callSocket}
+	var stdin *os.File
+	if w.config == waits {
+		command.Config, command.Binary = "-", true
+		stdin, w.input = ends.makeInput(&err)
+	}
 	if err != nil {
 		ends.closeOurs()
 		return err
 	}
-	command := workerd.Options{Config: w.config.path, ControlFD: 3}
 	inherited := []*os.File{ends.theirs[0]}
 	if w.config.file != nil {
 		command.Config = "/dev/fd/4"
 		inherited = append(inherited, w.config.file)
 	}
-	args := workerd.Command(v.spec.Local.Workerd, command)
+	args := workerd.Command(binary, command)
 	w.cmd = &exec.Cmd{
-		Path: args[0], Args: args, Dir: v.spec.Local.RunDir, Env: append([]string{}, o.Environ...),
+		Path: args[0], Args: args, Dir: w.dir, Env: append([]string{}, o.Environ...),
 		Stdout: ends.theirs[1], Stderr: ends.theirs[2], ExtraFiles: inherited,
 		SysProcAttr: sysProcAttr(),
 	}
-	var reading sync.WaitGroup // the readers end with workerd, or when it does not start
-	reading.Go(func() { w.stdout.read(stdout) })
-	reading.Go(func() { w.stderr.read(stderr) })
+	if stdin != nil {
+		w.cmd.Stdin = stdin
+	}
+	if w.taken {
+		w.read()
+	}
 	started := make(chan error)
-	go w.run(started, &reading)
+	go w.run(started)
 	return <-started
+}
+
+// read reads the outputs until workerd ends, or does not start.
+func (w *worker) read() {
+	w.reading.Go(func() { w.stdout.read(w.outputs[0]) })
+	w.reading.Go(func() { w.stderr.read(w.outputs[1]) })
 }
 
 // run starts the process and reaps it, on a thread that lives as long as the
 // process: the kernel kills workerd when the thread that started it ends.
-func (w *worker) run(started chan<- error, reading *sync.WaitGroup) {
+func (w *worker) run(started chan<- error) {
 	goruntime.LockOSThread()
 	err := w.confine()
 	if err == nil {
@@ -120,25 +155,36 @@ func (w *worker) run(started chan<- error, reading *sync.WaitGroup) {
 	started <- err
 	if err != nil {
 		_ = w.control.Close()
+		w.end()
 		return
 	}
 	_ = w.cmd.Wait() // the state says it all
+	if w.end() {
+		w.drain()
+	}
+	close(w.exited)
+}
+
+// drain reads the last output, for a limited time.
+func (w *worker) drain() {
 	drained := make(chan struct{})
-	go func() { reading.Wait(); w.rate.Flush(); close(drained) }()
+	go func() { w.reading.Wait(); w.rate.Flush(); close(drained) }()
 	t := time.NewTimer(drainLimit)
 	defer t.Stop()
 	select {
 	case <-drained:
 	case <-t.C:
 	}
-	close(w.exited)
 }
 
 // sockets are the names of those that workerd listens at.
 func (w *worker) sockets() []string {
-	names := []string{httpName, pingName}
+	names := []string{httpName, pingName, callName}
 	if w.door != nil {
 		names = append(names, door.Name)
+	}
+	if w.inspect {
+		names = append(names, workerd.InspectorSocket)
 	}
 	return names
 }
@@ -149,7 +195,8 @@ func (w *worker) pid() int { return w.cmd.Process.Pid }
 func (w *worker) awaitListening(ctx context.Context, limit time.Duration) error {
 	listening := make(chan error, 1)
 	go func() {
-		_, err := workerd.AwaitListening(w.control, w.sockets()...)
+		ports, err := workerd.AwaitListening(w.control, w.sockets()...)
+		w.port = ports[workerd.InspectorSocket]
 		listening <- err
 		_, _ = io.Copy(io.Discard, w.control) // ends with workerd
 		_ = w.control.Close()
@@ -158,6 +205,7 @@ func (w *worker) awaitListening(ctx context.Context, limit time.Duration) error 
 	err := w.await(ctx, listening, limit)
 	if err == nil {
 		w.stdout.settle()
+		w.serving.Store(true)
 		return nil
 	}
 	w.kill()
@@ -197,12 +245,14 @@ func (w *worker) tooSlow(code, what string) error {
 
 // gone explains the end of the control pipe.
 func (w *worker) gone(cause error) error {
+	stopped := w.stopped.Load()
 	<-w.exitedOrKilled()
 	if e := w.memory.over.Load(); e != nil {
 		w.logExit(*e)
 		return svc.Errorf(svc.Unprocessable, e.Code, "%s", e.Detail).Printed(w.finalOutput())
 	}
 	code, text := workerd.Explain(w.stderr.last()+w.stdout.last(), w.env)
+	w.lost = code == svc.CodeStartupFailed && !stopped
 	if text == "" {
 		text = "workerd ended before the worker listened: " + w.cmd.ProcessState.String()
 	}
@@ -226,9 +276,15 @@ func (w *worker) exitedOrKilled() <-chan struct{} {
 	return w.exited
 }
 
-// stop ends the process: gently, and after the grace or when ctx ends by force.
+// stop ends the process: gently, and after the grace or when ctx ends by force. Of a worker
+// that does not serve yet, nothing is under way.
 func (w *worker) stop(ctx context.Context, grace time.Duration) {
 	w.stopped.Store(true)
+	if !w.serving.Load() {
+		w.kill()
+		<-w.exited
+		return
+	}
 	_ = w.cmd.Process.Signal(syscall.SIGTERM) // one that is gone needs none
 	t := time.NewTimer(grace)
 	defer t.Stop()
@@ -262,6 +318,19 @@ func (p *pipes) make(err *error) *os.File {
 	}
 	p.ours, p.theirs = append(p.ours, r), append(p.theirs, w)
 	return r
+}
+
+// makeInput gives the end for the child of a new pipe, and our end to write, unless err is
+// set already.
+func (p *pipes) makeInput(err *error) (r, w *os.File) {
+	if *err != nil {
+		return nil, nil
+	}
+	if r, w, *err = os.Pipe(); *err != nil {
+		return nil, nil
+	}
+	p.ours, p.theirs = append(p.ours, w), append(p.theirs, r)
+	return r, w
 }
 
 func (p *pipes) closeTheirs() {

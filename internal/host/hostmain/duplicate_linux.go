@@ -1,0 +1,12 @@
+package hostmain
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// duplicate makes the descriptor of to one of f.
+func duplicate(f, to *os.File) error {
+	return os.NewSyscallError("dup3", unix.Dup3(int(f.Fd()), int(to.Fd()), 0))
+}
