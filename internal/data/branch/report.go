@@ -46,6 +46,10 @@ type Usage struct {
 	Left     time.Duration // until the grace of the last of them ends
 	Gone     svc.Amount
 	Other    svc.Amount // unknown objects, which sweeps keep
+
+	// With SweepOptions.Shares:
+	Inherited svc.Amount // objects of other versions that it needs
+	Alone     svc.Amount // of Live, those that no other version needs
 }
 
 // Pin adds up the objects of a version that the version By needs.

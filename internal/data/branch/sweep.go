@@ -13,6 +13,7 @@ import (
 // SweepOptions are options of Sweep.
 type SweepOptions struct {
 	DryRun bool // change nothing
+	Shares bool // with DryRun: also count what versions need of others
 	// Registry returns the registered versions of the project, by id; Sweep calls it
 	// after each listing. The data of a wanted version is never deleted, whatever its
 	// record says. Sweep marks an unwanted version as destroyed, and also an
@@ -56,6 +57,9 @@ func (s *Store) Sweep(ctx context.Context, project string, o SweepOptions) (*Rep
 	defer report.countGone()
 	if o.DryRun {
 		report.Marked = found.toMark()
+		if o.Shares {
+			found.share(report)
+		}
 		return report, nil
 	}
 	candidates := report.Gone

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/svcctl/svcctl/internal/data/dataplane"
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -43,16 +41,6 @@ func BenchmarkWrite(b *testing.B) {
 			m.ratio("sync/FULL", "sync-tx/s", "FULL-tx/s")
 			m.report(b)
 		})
-	}
-}
-
-// onDisk fails the benchmark when the temporary directory is in memory, where fsync costs nothing.
-func onDisk(b *testing.B) {
-	b.Helper()
-	var fs unix.Statfs_t
-	try(b, unix.Statfs(b.TempDir(), &fs))
-	if fs.Type == unix.TMPFS_MAGIC {
-		b.Fatal("the temporary directory is in memory: set TMPDIR to one on a disk")
 	}
 }
 

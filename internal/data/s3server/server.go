@@ -192,7 +192,7 @@ func (s *Server) spawn() (*child, error) {
 	}
 	s.setPID(cmd.Process.Pid)
 	go func() {
-		c.err = cmd.Wait()
+		_ = cmd.Wait() // ProcessState tells how it ended
 		s.setPID(0)
 		close(c.exited)
 	}()
@@ -215,7 +215,6 @@ type child struct {
 	parent io.WriteCloser
 	stderr tail
 	exited chan struct{}
-	err    error // after exited
 }
 
 // ready waits until the socket accepts.
@@ -236,8 +235,9 @@ func (c *child) ready(ctx context.Context, socket string) error {
 	}
 }
 
+// why tells how the child ended; call it after exited.
 func (c *child) why() error {
-	return fmt.Errorf("exit (%w): %s", c.err, c.stderr.String())
+	return fmt.Errorf("%v: %s", c.cmd.ProcessState, c.stderr.String())
 }
 
 // end closes the pipe, which stops the child, and kills the child after a time limit.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -25,15 +26,24 @@ import (
 const role = "object-store"
 
 func TestMain(m *testing.M) {
-	svctest.Main(m, map[string]svctest.Role{role: func(ctx context.Context, _ []string) error { return s3server.Run(ctx, os.Stdin) }})
+	svctest.Main(m, map[string]svctest.Role{role: func(ctx context.Context, _ []string) error {
+		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+		defer stop()
+		return s3server.Run(ctx, os.Stdin)
+	}})
 }
 
 func start(t testing.TB) *s3server.Server {
 	t.Helper()
+	return startLogging(t, slog.New(slog.DiscardHandler))
+}
+
+func startLogging(t testing.TB, log *slog.Logger) *s3server.Server {
+	t.Helper()
 	dir := svctest.ShortDir(t)
 	s, err := s3server.New(s3server.Config{
 		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: "127.0.0.1:0",
-		Command: svctest.Command(role), Logger: slog.New(slog.DiscardHandler),
+		Command: svctest.Command(role), Logger: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,6 +139,20 @@ func TestSurvivesKill(t *testing.T) {
 			}
 			return err
 		})
+	}
+}
+
+// TestTellsHowItsChildEnded: a child that exits without an error is named, too.
+func TestTellsHowItsChildEnded(t *testing.T) {
+	t.Parallel()
+	log := &svctest.Buffer{}
+	s := startLogging(t, slog.New(slog.NewTextHandler(log, nil)))
+	if err := syscall.Kill(s.PID(), syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	svctest.Eventually(t, "the exit is logged", func() bool { return strings.Contains(log.String(), "object store exited") })
+	if text := log.String(); !strings.Contains(text, "exit status 0: ") {
+		t.Error(text)
 	}
 }
 

@@ -26,6 +26,9 @@ type Schema struct {
 	// Files holds NNNN_name.sql, numbered from 0001 without a gap. A released file
 	// never changes.
 	Files fs.FS
+	// Keep is the number of copies PATH.schema-N that Migrate keeps of a file, one from
+	// before each migration of version N. 0 makes none.
+	Keep int
 }
 
 // migration is one file of a Schema.
@@ -50,14 +53,25 @@ func (s Schema) Migrate(ctx context.Context, db *DB) error {
 		return fmt.Errorf("migrate the %s: %w", s.Name, err)
 	}
 	defer func() { _ = conn.Close() }() // returns it to the pool
-	at, err := s.check(ctx, conn, len(migrations))
+	at, err := s.check(ctx, conn, len(migrations), db.path)
 	if err != nil {
 		return fmt.Errorf("check the %s %s: %w", s.Name, db.path, err)
 	}
 	if at == len(migrations) {
 		return nil
 	}
-	return s.run(ctx, conn, migrations[at:])
+	if at > 0 && s.Keep > 0 {
+		if err := keep(ctx, conn, db.path, at); err != nil {
+			return fmt.Errorf("copy the %s before its migration: %w", s.Name, err)
+		}
+	}
+	if err := s.run(ctx, conn, migrations[at:]); err != nil {
+		return err
+	}
+	if err := trim(db.path, s.Keep); err != nil {
+		return fmt.Errorf("delete old copies of the %s: %w", s.Name, err)
+	}
+	return nil
 }
 
 func (s Schema) run(ctx context.Context, conn *sql.Conn, pending []migration) (err error) {
@@ -116,7 +130,7 @@ func checkForeignKeys(ctx context.Context, tx *sql.Tx) error {
 const state = `SELECT user_version, application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_user_version, pragma_application_id`
 
 // check reads the file's version. It rejects a file that Migrate must not change.
-func (s Schema) check(ctx context.Context, q queryer, newest int) (at int, err error) {
+func (s Schema) check(ctx context.Context, q queryer, newest int, path string) (at int, err error) {
 	var id, tables int
 	if err := q.QueryRowContext(ctx, state).Scan(&at, &id, &tables); err != nil {
 		return 0, err
@@ -126,7 +140,7 @@ func (s Schema) check(ctx context.Context, q queryer, newest int) (at int, err e
 	case s.ApplicationID != 0 && !empty && id != int(s.ApplicationID):
 		return 0, fmt.Errorf("%w: application id %d, want %d: choose another path", ErrForeign, id, s.ApplicationID)
 	case at > newest:
-		return 0, fmt.Errorf("%w: schema version %d, this program knows %d: run the newer program, or restore a backup from before the upgrade", ErrNewer, at, newest)
+		return 0, fmt.Errorf("%w: schema version %d, this program knows %d: run the newer program, or restore a backup from before the upgrade%s", ErrNewer, at, newest, usable(path, newest))
 	}
 	return at, nil
 }

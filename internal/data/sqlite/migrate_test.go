@@ -3,9 +3,11 @@ package sqlite_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -169,5 +171,43 @@ func TestMigrateLeavesNoWAL(t *testing.T) {
 	}
 	if err != nil || !maps.Equal(left, map[string]bool{"x.db": true}) {
 		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestMigrateKeepsCopies: before a migration the file is copied, and the last copies stay.
+func TestMigrateKeepsCopies(t *testing.T) {
+	t.Parallel()
+	path := temp(t)
+	db := open(t, path, sqlite.Options{})
+	files := []string{"0001_init.sql", "CREATE TABLE a (x)"}
+	for n := 2; n <= 7; n++ {
+		s := schema(files...)
+		s.Keep = 3
+		if err := s.Migrate(t.Context(), db); err != nil {
+			t.Fatal(err)
+		}
+		if err := db.InTx(t.Context(), func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(t.Context(), "INSERT INTO a VALUES (?)", n)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, fmt.Sprintf("%04d_more.sql", n), fmt.Sprintf("CREATE TABLE t%d (x)", n))
+	}
+	kept, err := filepath.Glob(path + ".schema-*")
+	if want := []string{path + ".schema-3", path + ".schema-4", path + ".schema-5"}; err != nil || !slices.Equal(kept, want) {
+		t.Fatalf("kept %v, %v; want %v", kept, err, want)
+	}
+	info, err := os.Stat(kept[2])
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	before := open(t, kept[2], sqlite.Options{})
+	if n, v := value[int](t, before, "SELECT count(*) FROM a"), value[int](t, before, "PRAGMA user_version"); n != 5 || v != 5 {
+		t.Errorf("the copy has %d rows and version %d", n, v)
+	}
+	err = schema(files[:10]...).Migrate(t.Context(), db)
+	if !errors.Is(err, sqlite.ErrNewer) || !strings.Contains(err.Error(), "version 6, this program knows 5") || !strings.Contains(err.Error(), "move "+kept[2]+" to "+path) {
+		t.Error(err)
 	}
 }
