@@ -1,10 +1,13 @@
 package registry
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strconv"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -26,13 +29,23 @@ func (db *DB) AddAudit(ctx context.Context, a svc.AuditRecord) error {
 			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			millis(a.Time), a.Actor.Role, a.Actor.Token, a.Actor.Fingerprint, a.Actor.Name, a.Actor.Client, a.Action, a.Project, a.Version,
 			a.Status, before, after, a.Reason, a.RequestID)
-		return err
+		if err != nil {
+			return err
+		}
+		return addEvent(ctx, tx, auditEvent(a))
 	})
 	if err != nil {
 		return fmt.Errorf("adding an audit record: %w", err)
 	}
 	failpoint.Hit("registry/audit/added")
 	return nil
+}
+
+// auditEvent is the event of a record.
+func auditEvent(a svc.AuditRecord) svc.FeedEvent {
+	return svc.FeedEvent{Type: svc.FeedAudit, Project: a.Project, Version: a.Version, Time: time.Now(), Data: svc.FeedData{
+		Action: a.Action, Actor: cmp.Or(a.Actor.Name, a.Actor.Token), Status: strconv.Itoa(a.Status), Detail: a.Reason,
+	}}
 }
 
 // document writes fields as a JSON object, {} for none.

@@ -152,7 +152,7 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 	if err != nil {
 		return "", err
 	}
-	return id, errors.Join(setEnv(ctx, c.tx, seq, from.env), addJob(ctx, c.tx, seq, c.now))
+	return id, errors.Join(setEnv(ctx, c.tx, seq, from.env), setLabels(ctx, c.tx, seq, c.n.Labels), addJob(ctx, c.tx, seq, c.now))
 }
 
 // freeID returns the first generated id, from the current second on, that is not

@@ -26,6 +26,9 @@ const applicationID = 0x73766352
 
 const dirMode = 0o700
 
+// keptCopies is the number of copies from before migrations that stay beside the file.
+const keptCopies = 3
+
 // DB is an open registry.
 type DB struct {
 	file *watchedFile
@@ -78,7 +81,7 @@ func openFile(ctx context.Context, path string) (*sqlite.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the registry: %w", err)
 	}
-	schema := sqlite.Schema{Name: "registry", ApplicationID: applicationID, Files: files}
+	schema := sqlite.Schema{Name: "registry", ApplicationID: applicationID, Files: files, Keep: keptCopies}
 	if err := schema.Migrate(ctx, file); err != nil {
 		_ = file.Close() // the error of the migration is the cause
 		return nil, err

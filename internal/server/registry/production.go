@@ -16,7 +16,7 @@ const productionSet = "registry/production/set"
 // assignFirst makes ref production if its project has none.
 func assignFirst(ctx context.Context, tx *sql.Tx, ref svc.Ref, now time.Time) (assigned bool, err error) {
 	n, err := affected(ctx, tx, `UPDATE projects SET prod_version_id = ?1, updated_at = max(?2, updated_at + 1)
-		WHERE id = ?3 AND prod_version_id IS NULL`, ref.Version, millis(now), ref.Project)
+		WHERE id = ?3 AND prod_version_id IS NULL AND deleted_at IS NULL`, ref.Version, millis(now), ref.Project)
 	return n == 1, err
 }
 
@@ -30,7 +30,7 @@ func (db *DB) SetProduction(ctx context.Context, projectID, expected, next strin
 	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
 		n, err := affected(ctx, tx, `UPDATE projects
 			SET prod_version_id = ?1, updated_at = max(?2, updated_at + 1)
-			WHERE id = ?3 AND prod_version_id IS ?4 AND (?1 IS NULL OR EXISTS (
+			WHERE id = ?3 AND deleted_at IS NULL AND prod_version_id IS ?4 AND (?1 IS NULL OR EXISTS (
 				SELECT 1 FROM versions WHERE project_id = ?3 AND id = ?1 AND status IN ('ready', 'draining')))`,
 			null(next), millis(time.Now()), projectID, null(expected))
 		if err != nil || n == 1 {

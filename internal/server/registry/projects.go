@@ -37,8 +37,18 @@ func (db *DB) CreateProject(ctx context.Context, p svc.Project) (stored svc.Proj
 		if err != nil {
 			return err
 		}
+		if n == 0 { // a deleted project begins anew
+			if n, err = affected(ctx, tx, `UPDATE projects SET git_remote = ?1, deleted_at = NULL, created_at = ?2, updated_at = max(?2, updated_at + 1)
+				WHERE id = ?3 AND deleted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM versions WHERE project_id = ?3 AND status <> 'destroyed')`,
+				p.GitRemote, now, p.ID); err != nil {
+				return err
+			}
+		}
 		created = n == 1
 		stored, err = project(ctx, tx, p.ID)
+		if errors.Is(err, svc.NotFound) {
+			return svc.Errorf(svc.Conflict, svc.CodeProjectExists, "project %q is being deleted", p.ID).WithHint("try again when its versions are destroyed")
+		}
 		if err == nil && stored.GitRemote != p.GitRemote {
 			return svc.Errorf(svc.Conflict, svc.CodeProjectExists, "project %q exists with another git_remote", p.ID).
 				WithHint("choose another id, or send the git_remote that it has")
@@ -58,7 +68,7 @@ func (db *DB) Project(ctx context.Context, id string) (svc.Project, error) {
 }
 
 func project(ctx context.Context, q querier, id string) (svc.Project, error) {
-	p, err := scanProject(q.QueryRowContext(ctx, `SELECT `+projectColumns+` FROM projects WHERE id = ?`, id))
+	p, err := scanProject(q.QueryRowContext(ctx, `SELECT `+projectColumns+` FROM projects WHERE id = ? AND deleted_at IS NULL`, id))
 	if errors.Is(err, sql.ErrNoRows) {
 		return svc.Project{}, svc.Errorf(svc.NotFound, svc.CodeProjectNotFound, "there is no project %q", id)
 	}
@@ -72,7 +82,7 @@ func project(ctx context.Context, q querier, id string) (svc.Project, error) {
 func (db *DB) ListProjects(ctx context.Context, req svc.PageRequest) (svc.Page[svc.Project], error) {
 	before, limit := windowOf(req)
 	rows, err := collect(ctx, db.file.Read(), scanProject,
-		`SELECT `+projectColumns+` FROM projects WHERE seq < ? ORDER BY seq DESC LIMIT ?`, before, limit)
+		`SELECT `+projectColumns+` FROM projects WHERE deleted_at IS NULL AND seq < ? ORDER BY seq DESC LIMIT ?`, before, limit)
 	if err != nil {
 		return svc.Page[svc.Project]{}, fmt.Errorf("listing projects: %w", err)
 	}

@@ -90,13 +90,19 @@ CREATE TRIGGER event_project_created AFTER INSERT ON projects BEGIN
     INSERT INTO events (type, project_id, created_at) VALUES ('project.created', NEW.id, NEW.created_at);
 END;
 
+CREATE TRIGGER event_project_deleted AFTER UPDATE OF deleted_at ON projects
+WHEN NEW.deleted_at IS NOT OLD.deleted_at BEGIN
+    INSERT INTO events (type, project_id, created_at) VALUES (
+        CASE WHEN NEW.deleted_at IS NULL THEN 'project.created' ELSE 'project.deleted' END, NEW.id, NEW.updated_at);
+END;
+
 CREATE TABLE projects (
     seq             INTEGER PRIMARY KEY AUTOINCREMENT,
     id              TEXT    NOT NULL UNIQUE,
     git_remote      TEXT    NOT NULL,
     prod_version_id TEXT,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '',
+    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER,
     FOREIGN KEY (id, prod_version_id) REFERENCES versions (project_id, id)
 ) STRICT;
 
@@ -183,6 +189,15 @@ CREATE TABLE version_env (
     PRIMARY KEY (version_seq, key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE version_labels (
+    version_seq INTEGER NOT NULL REFERENCES versions (seq),
+    key         TEXT    NOT NULL,
+    value       TEXT    NOT NULL,
+    PRIMARY KEY (version_seq, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE INDEX version_labels_found ON version_labels (key, value, version_seq);
+
 CREATE TRIGGER event_warning AFTER INSERT ON version_warnings BEGIN
     INSERT INTO events (type, project_id, version_id, data, created_at)
         SELECT 'version.warning', project_id, id, json_object('detail', NEW.text), NEW.created_at
@@ -237,7 +252,7 @@ CREATE TABLE versions (
     updated_at      INTEGER NOT NULL,
     ready_at        INTEGER,
     woken_at        INTEGER,
-    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned),
+    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned), asleep_at INTEGER, wake_at INTEGER,
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;

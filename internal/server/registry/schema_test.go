@@ -3,6 +3,8 @@ package registry_test
 import (
 	"database/sql"
 	"errors"
+	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -51,6 +53,18 @@ func TestSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	svctest.Golden(t, "schema.golden.sql", b.String())
+}
+
+// The table of formats names the schema of this program.
+func TestFormatsOfTheGuide(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/guide/backup.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("| unreleased | %d |", registry.SchemaVersion()); !strings.Contains(string(text), want) {
+		t.Errorf("docs/guide/backup.md has no row %q", want)
+	}
 }
 
 func TestOpenErrors(t *testing.T) {

@@ -57,6 +57,19 @@ func filterOf(f svc.VersionFilter) (where string, args []any) {
 	if !f.Since.IsZero() {
 		add(`v.created_at >= :since`, "since", millis(f.Since))
 	}
+	if !f.Until.IsZero() {
+		add(`v.created_at <= :until`, "until", millis(f.Until))
+	}
+	for i, l := range f.Labels {
+		key, value := fmt.Sprintf("key%d", i), fmt.Sprintf("value%d", i)
+		args = append(args, sql.Named(key, l.Key))
+		condition := `EXISTS (SELECT 1 FROM version_labels l WHERE l.version_seq = v.seq AND l.key = :` + key
+		if l.Value != nil {
+			args = append(args, sql.Named(value, *l.Value))
+			condition += ` AND l.value = :` + value
+		}
+		all = append(all, condition+`)`)
+	}
 	if f.Text != "" {
 		add(`instr(lower(v.project_id || '/' || v.id || ' ' || v.git_ref || ' ' || v.git_sha || ' ' || v.error), lower(:text)) > 0`, "text", f.Text)
 	}

@@ -19,16 +19,26 @@ func TestSearchVersions(t *testing.T) {
 		t.Fatal(err)
 	}
 	registrytest.Add(t, db, "blog", "v1", registrytest.ToReady()...)
+	labeled := svc.NewVersion{Project: "shop", ID: "pr", Labels: map[string]string{"pr": "7", "team": "a"}}
+	if v, _, err := db.CreateVersion(t.Context(), labeled, svc.CreateOptions{}); err != nil || v.Labels["pr"] != "7" {
+		t.Fatal(v, err)
+	}
+	if v, created, err := db.CreateVersion(t.Context(), svc.NewVersion{Project: "shop", ID: "pr", Labels: map[string]string{"x": "y"}}, svc.CreateOptions{}); err != nil || created || v.Labels["x"] != "" {
+		t.Error("a repeated create changed the labels:", v.Labels, created, err)
+	}
 	registrytest.Move(t, db, registrytest.Add(t, db, "blog", "old").Ref, svc.TriggerDestroy)
 	if _, err := db.SetPinned(t.Context(), svc.Ref{Project: "blog", Version: "v1"}, true); err != nil {
 		t.Fatal(err)
 	}
-	yes := true
+	yes, seven, eight := true, "7", "8"
 	for name, tc := range map[string]struct {
 		f    svc.VersionFilter
 		want []string
 	}{
-		"all":             {svc.VersionFilter{}, []string{"blog/v1", "shop/bad", "shop/v1"}},
+		"all":             {svc.VersionFilter{}, []string{"shop/pr", "blog/v1", "shop/bad", "shop/v1"}},
+		"label":           {svc.VersionFilter{Labels: []svc.LabelFilter{{Key: "pr", Value: &seven}, {Key: "team"}}}, []string{"shop/pr"}},
+		"other label":     {svc.VersionFilter{Labels: []svc.LabelFilter{{Key: "pr", Value: &eight}}}, nil},
+		"until":           {svc.VersionFilter{Until: time.Now().Add(-time.Hour)}, nil},
 		"statuses":        {svc.VersionFilter{Statuses: []svc.Status{"failed", "destroyed"}}, []string{"blog/old", "shop/bad"}},
 		"project, status": {svc.VersionFilter{Project: "shop", Statuses: []svc.Status{"ready"}}, []string{"shop/v1"}},
 		"pinned":          {svc.VersionFilter{Pinned: &yes}, []string{"blog/v1"}},
