@@ -368,6 +368,26 @@ func TestScrubFailsClosed(t *testing.T) {
 	}
 }
 
+// TestBranchFailure: a version whose data cannot be forked, of whatever binding, fails
+// and does not serve.
+// spec: [C7.16]
+func TestBranchFailure(t *testing.T) {
+	t.Parallel()
+	w := family(t)
+	d := w.start(t, nil)
+	w.branches.hook = func(context.Context, string) error {
+		return svc.Errorf(svc.Conflict, svc.CodeParentNotReady, "the parent has no cut")
+	}
+	c := d.child(t, svc.NewVersion{})
+	v := d.run(t, c)
+	if v.Status != svc.StatusFailed || v.Error != "branching: parent_not_ready: the parent has no cut" {
+		t.Errorf("%s %q", v.Status, v.Error)
+	}
+	if _, open := d.runtimes.open[c]; open {
+		t.Error("it has a runtime")
+	}
+}
+
 // TestLenientBranch: lenient mode continues without the parent's data and adds a
 // warning [D47].
 // spec: [C7.19]

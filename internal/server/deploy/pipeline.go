@@ -104,7 +104,7 @@ func (r *run) attempt(ctx context.Context, n int) error {
 	if n > MaxAttempts {
 		return r.fail(ctx, string(r.v.Status), tooManyAttempts())
 	}
-	r.routes.announce(r.v.Ref, r.v.Status)
+	r.routes.announce(r.v, false)
 	for _, st := range r.steps() {
 		if r.past(st) {
 			continue

@@ -42,8 +42,9 @@ func (s *Service) Announce(ctx context.Context) error {
 	}
 	previews := map[svc.Ref]struct{}{} // names in place of ids
 	for _, v := range all {
-		s.routes.announce(v.Ref, v.Status)
-		if v.Status.Serves() {
+		asleep := s.sleeps(v)
+		s.routes.announce(v, asleep)
+		if v.Status.Serves() && !asleep {
 			s.restore.versions = append(s.restore.versions, v)
 		}
 		if v.Status == svc.StatusFailed {
@@ -70,8 +71,8 @@ func announcedStatuses() []svc.Status {
 	return slices.DeleteFunc(svc.Statuses(), func(s svc.Status) bool { return s == svc.StatusDestroyed })
 }
 
-// Restore starts every version that served when the daemon stopped, productions
-// first, two at a time [D25], and removes the files of failed versions. The runtime of
+// Restore starts every version that served when the daemon stopped and did not sleep,
+// productions first, two at a time [D25], and removes the files of failed versions. The runtime of
 // a version that does not start is restarted like one that crashed; Restore itself
 // retries versions whose bundle it cannot fetch. The version stays ready. Restore
 // returns when all versions have a runtime, or with the error of ctx.
@@ -159,6 +160,9 @@ func (s *Service) startOne(ctx context.Context, ref svc.Ref, delay time.Duration
 }
 
 func (s *Service) start(ctx context.Context, v svc.Version) (svc.Endpoint, error) {
+	if err := s.rouse(ctx, v); err != nil {
+		return svc.Endpoint{}, err
+	}
 	r := &run{Service: s, v: v, log: s.log}
 	if err := r.open(ctx); err != nil {
 		return svc.Endpoint{}, err

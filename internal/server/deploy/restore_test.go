@@ -52,7 +52,7 @@ func TestRestore(t *testing.T) {
 		t.Errorf("production is %q", d.gateway.prod["shop"])
 	}
 	for _, id := range []string{"v1", "v2", "v3"} {
-		if r := d.gateway.routes[ref(id)]; r != (svc.Upstream{Status: svc.StatusReady, Starting: true, BundleDir: w.bundle(id)}) {
+		if r := d.gateway.routes[ref(id)]; r != (svc.Upstream{Status: svc.StatusReady, Starting: true, Planned: true, BundleDir: w.bundle(id)}) {
 			t.Errorf("before it runs, the route of %s is %+v", id, r)
 		}
 	}

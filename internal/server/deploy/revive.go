@@ -51,6 +51,7 @@ func (s *Service) startReady(ctx context.Context, v svc.Version) error {
 		return err
 	}
 	if s.deps.Runtimes.Restart(context.WithoutCancel(ctx), v.Ref, err) != nil {
+		s.notRoused(ctx, v, err)
 		return err
 	}
 	s.routes.started(v.Ref, nil)

@@ -29,6 +29,10 @@ type route struct {
 	boot     bool             // Restore starts it
 	held     bool             // the transition to ready is in progress
 	planned  bool             // its runtime is restarted on purpose
+	asleep   bool             // its runtime was stopped because nothing asked for it
+	rousing  bool             // a runtime that slept is starting
+	wakeAt   time.Time        // when one that sleeps must run for its own work; zero for never
+	since    time.Time        // since when one that sleeps has no processes; zero while they end
 }
 
 // shortRetry is the longest wait for a restart that requests wait for, too. For a
@@ -39,16 +43,19 @@ func newRoutes(g Gateway, bundle func(svc.Ref) string) *routes {
 	return &routes{gateway: g, bundle: bundle, known: map[svc.Ref]*route{}}
 }
 
-// announce publishes an unknown version; one whose status serves as starting. It
-// keeps a version that is already known.
-func (t *routes) announce(ref svc.Ref, status svc.Status) {
+// announce publishes an unknown version; one whose status serves as starting or asleep.
+// It keeps a version that is already known.
+func (t *routes) announce(v svc.Version, asleep bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.known[ref] != nil {
+	if t.known[v.Ref] != nil {
 		return
 	}
-	t.set(ref, status).boot = status.Serves()
-	t.publish(ref)
+	r := t.set(v.Ref, v.Status)
+	if r.asleep, r.boot = asleep, !asleep && v.Status.Serves(); asleep {
+		r.since, r.wakeAt = v.AsleepAt, v.WakeAt
+	}
+	t.publish(v.Ref)
 }
 
 // setStatus publishes a transition.
@@ -122,7 +129,7 @@ func (t *routes) setRuntime(now svc.Runtime) {
 		now.Endpoint = svc.Endpoint{}
 	}
 	r.runtime, r.endpoint, r.retryAt = now.State, now.Endpoint, now.RetryAt
-	r.failed = now.State != svc.RuntimeServing && (r.failed || now.State != svc.RuntimeStarting)
+	r.failed = !r.asleep && now.State != svc.RuntimeServing && (r.failed || now.State != svc.RuntimeStarting)
 	t.publish(now.Ref)
 }
 
@@ -161,7 +168,7 @@ func (t *routes) started(ref svc.Ref, e *svc.Endpoint) {
 	if r == nil {
 		return
 	}
-	if r.boot = false; r.runtime != svc.RuntimeBackoff {
+	if r.boot, r.rousing = false, false; r.runtime != svc.RuntimeBackoff {
 		r.retryAt = time.Time{}
 	}
 	if e != nil && r.runtime == "" {
@@ -180,6 +187,7 @@ func (t *routes) set(ref svc.Ref, status svc.Status) *route {
 	r.status, r.held = status, false
 	if status != svc.StatusDeploying && status != svc.StatusDeployReady && !status.Serves() {
 		r.endpoint, r.boot = svc.Endpoint{}, false
+		r.asleep, r.rousing = false, false
 	}
 	return r
 }
@@ -194,14 +202,19 @@ func (t *routes) publish(ref svc.Ref) {
 		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Starting: true, Planned: true, BundleDir: t.bundle(ref)})
 		return
 	}
+	if r.asleep {
+		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Asleep: true, Planned: true, RetryAt: r.retryAt, BundleDir: t.bundle(ref)})
+		return
+	}
 	u := svc.Upstream{Status: r.status, Endpoint: r.endpoint}
 	if r.status.Serves() || r.endpoint.Socket != "" {
 		u.BundleDir = t.bundle(ref)
 	}
 	if r.status.Serves() && r.endpoint.Socket == "" {
-		if u.Starting = r.coming(); !u.Starting {
+		if u.Starting, u.Planned = r.coming(), r.rousing; !u.Starting {
 			u.RetryAt = r.retryAt
 		}
+		u.Planned = u.Starting && r.boot && !r.failed // it starts with the server
 	}
 	t.gateway.SetVersion(ref, u)
 }
@@ -211,5 +224,5 @@ func (r *route) coming() bool {
 	if !r.retryAt.IsZero() && time.Until(r.retryAt) > shortRetry {
 		return false
 	}
-	return r.boot || r.runtime == svc.RuntimeStarting || r.runtime == svc.RuntimeBackoff
+	return r.boot || r.rousing || r.runtime == svc.RuntimeStarting || r.runtime == svc.RuntimeBackoff
 }

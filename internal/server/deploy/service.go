@@ -35,6 +35,9 @@ type Versions interface {
 	SetForkTXID(ctx context.Context, ref svc.Ref, txid string) error
 	MarkScrub(ctx context.Context, ref svc.Ref) error
 	AddWarning(ctx context.Context, ref svc.Ref, text string) error
+	// SetAsleep records since when a version sleeps, and when it must run for its own
+	// work. Zero times record that it does not.
+	SetAsleep(ctx context.Context, ref svc.Ref, at, wake time.Time) error
 }
 
 // Inventory lists versions of all projects, productions first.
@@ -70,6 +73,8 @@ type Runtimes interface {
 	// Revive returns nil when the version serves; a runtime that waits after a crash
 	// starts now. Errors: Conflict, version_not_serving or runtime_not_open.
 	Revive(ctx context.Context, ref svc.Ref) error
+	// Sleep stops a runtime that serves, and returns when the version must run next.
+	Sleep(ctx context.Context, ref svc.Ref) (svc.Wake, error)
 }
 
 // Gateway routes the requests of users.
@@ -79,6 +84,9 @@ type Gateway interface {
 	// RemoveVersion removes the routes of a version.
 	RemoveVersion(ref svc.Ref)
 	SetProduction(project, version string)
+	// DrainVersion waits for the requests in flight of the runtimes that SetVersion
+	// retired.
+	DrainVersion(ctx context.Context, ref svc.Ref) error
 }
 
 // Production assigns the first ready version of a project.
@@ -101,8 +109,9 @@ type Previews interface {
 // Observer counts, for metrics. Its methods do not block.
 type Observer interface {
 	StepDone(step string, took time.Duration)
-	StepTolerated(step string) // lenient mode continued after a failure [D47]
-	DeployDone(result string)  // "ready" or "failed"
+	StepTolerated(step string)    // lenient mode continued after a failure [D47]
+	DeployDone(result string)     // "ready" or "failed"
+	RouseDone(took time.Duration) // a version that slept serves again
 }
 
 // Verify is the probe after a deploy. An empty URL turns it off.
@@ -135,13 +144,16 @@ type Deps struct {
 	Branches    Branches
 	Gateway     Gateway
 	Production  Production
-	Previews    Previews        // nil: the host names of preview names are not routed
-	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
-	Ingress     *svc.Ingress
-	Logger      *slog.Logger
-	Notify      func()       // wakes the workers of the deploy queue
-	Observer    Observer     // nil: no counting
-	HTTP        *http.Client // for the probe; only with Verify
+	Previews    Previews // nil: the host names of preview names are not routed
+	// Callees returns the error of a manifest whose worker calls a worker that does not
+	// exist. Nil: they are not checked.
+	Callees   func(ctx context.Context, caller svc.Ref, m *bundle.Manifest) error
+	Artifacts objstore.Bucket // SVC_ARTIFACTS_BUCKET
+	Ingress   *svc.Ingress
+	Logger    *slog.Logger
+	Notify    func()       // wakes the workers of the deploy queue
+	Observer  Observer     // nil: no counting
+	HTTP      *http.Client // for the probe; only with Verify
 
 	Dirs         Dirs
 	ArtifactsDir string        // ARTIFACTS_DIR, "" for none [D43]
@@ -151,7 +163,8 @@ type Deps struct {
 	StartPause   time.Duration // before Restore tries again, doubling to 30 s; 0: 1 s
 	Limits       bundle.Limits // [D42]
 	QueueMax     int           // SVC_QUEUE_MAX
-	Lenient      bool          // SVC_LENIENT_DEPLOY
+	Sleep        Sleep
+	Lenient      bool // SVC_LENIENT_DEPLOY
 	Forks        svc.ForkPolicy
 	ScrubSQL     string // text of SVC_SCRUB_SQL; "" for none
 	Verify       Verify
@@ -265,3 +278,4 @@ type noObserver struct{}
 func (noObserver) StepDone(string, time.Duration) {}
 func (noObserver) StepTolerated(string)           {}
 func (noObserver) DeployDone(string)              {}
+func (noObserver) RouseDone(time.Duration)        {}

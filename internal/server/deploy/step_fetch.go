@@ -16,6 +16,9 @@ func (r *run) fetch(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := r.checkCallees(ctx); err != nil {
+		return "", err
+	}
 	if r.v.Digest == "" { // not given: computed and stored [D41]
 		r.v.Digest = b.digest
 	}
@@ -23,6 +26,18 @@ func (r *run) fetch(ctx context.Context) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%d bytes, %s", b.size, b.digest), nil
+}
+
+// checkCallees rejects a worker that calls one that does not exist.
+func (r *run) checkCallees(ctx context.Context) error {
+	if r.deps.Callees == nil {
+		return nil
+	}
+	m, err := bundle.Load(r.bundleDir)
+	if err != nil {
+		return err
+	}
+	return r.deps.Callees(ctx, r.v.Ref, &m)
 }
 
 // unpacked ensures in the steps after fetching that the bundle is on disk: the

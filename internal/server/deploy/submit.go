@@ -27,7 +27,7 @@ func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOpti
 		return svc.Version{}, err
 	}
 	if created {
-		s.routes.announce(v.Ref, v.Status)
+		s.routes.announce(v, false)
 		s.deps.Notify()
 	}
 	return v, nil

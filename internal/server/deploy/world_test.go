@@ -261,6 +261,22 @@ func (r *runtimes) StopVersion(ctx context.Context, ref svc.Ref) error {
 	return nil
 }
 
+// Sleep says that the version must run in an hour.
+func (r *runtimes) Sleep(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
+	if err := r.call(ctx, "sleep", ref); err != nil {
+		return svc.Wake{}, err
+	}
+	if err := r.isOpen(ref); err != nil {
+		return svc.Wake{}, err
+	}
+	r.mu.Lock()
+	delete(r.open, ref)
+	delete(r.up, ref)
+	r.mu.Unlock()
+	r.report(svc.Runtime{Ref: ref, State: svc.RuntimeAsleep})
+	return svc.Wake{At: time.Now().Add(time.Hour)}, nil
+}
+
 // Restart reports a wait of an hour.
 func (r *runtimes) Restart(ctx context.Context, ref svc.Ref, _ error) error {
 	if err := r.call(ctx, "restart", ref); err != nil {
@@ -323,6 +339,9 @@ func (g *fakeGateway) SetVersion(ref svc.Ref, r svc.Upstream) {
 	if r.Starting {
 		event += " starting"
 	}
+	if r.Asleep {
+		event += " asleep"
+	}
 	if !r.RetryAt.IsZero() {
 		event += " waits"
 	}
@@ -358,6 +377,7 @@ func (g *fakeGateway) setHeld(held bool, event string) {
 	}
 }
 
+func (*fakeGateway) DrainVersion(context.Context, svc.Ref) error      { return nil }
 func (*fakeGateway) DrainProduction(context.Context, string) error    { return nil }
 func (*fakeGateway) CloseWebsockets(svc.Ref, svc.Role, time.Duration) {}
 
@@ -417,6 +437,7 @@ func (o *observer) add(s string) {
 func (o *observer) StepDone(step string, _ time.Duration) { o.add(step) }
 func (o *observer) StepTolerated(step string)             { o.add("tolerated " + step) }
 func (o *observer) DeployDone(result string)              { o.add("result " + result) }
+func (o *observer) RouseDone(time.Duration)               { o.add("roused") }
 
 // failingReads is a bucket whose reads fail with what fail returns.
 func failingReads(b objstore.Bucket, fail func() error) objstore.Bucket {

@@ -46,14 +46,17 @@ func passing(code string) bool {
 	return false
 }
 
-// cutNow cuts the data in the parent's runtime or, if the parent is archived and has
-// no runtime, in the object store.
+// cutNow cuts the data in the parent's runtime or, if the parent is archived and has no
+// runtime, in the object store.
 func (s *Service) cutNow(ctx context.Context, parent svc.Ref) (branch.VersionCut, error) {
 	p, err := s.deps.Versions.Version(ctx, parent)
 	if err != nil {
 		return branch.VersionCut{}, err
 	}
 	cut, err := s.deps.Runtimes.Cut(ctx, parent) // an archived version may still have its runtime
+	if !p.AsleepAt.IsZero() && svc.CodeOf(err) == svc.CodeRuntimeNotOpen {
+		return s.cutAsleep(ctx, parent)
+	}
 	if p.Status != svc.StatusArchived || svc.CodeOf(err) != svc.CodeRuntimeNotOpen {
 		return cut, err
 	}
@@ -61,6 +64,15 @@ func (s *Service) cutNow(ctx context.Context, parent svc.Ref) (branch.VersionCut
 		return branch.VersionCut{}, err
 	}
 	return s.cutStored(ctx, parent)
+}
+
+// cutAsleep cuts a parent that sleeps, after its start: without it all of the data would
+// have to be shipped and verified first.
+func (s *Service) cutAsleep(ctx context.Context, parent svc.Ref) (branch.VersionCut, error) {
+	if err := s.deps.Awake(ctx, parent); err != nil {
+		return s.cutWithout(ctx, parent, err)
+	}
+	return s.deps.Runtimes.Cut(ctx, parent)
 }
 
 // cutWithout cuts a parent whose runtime does not start: it ships the cached data to

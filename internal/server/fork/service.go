@@ -53,8 +53,10 @@ type Deps struct {
 	Records  Records
 	// CutStored cuts a version that no process has open, in the object store.
 	CutStored func(ctx context.Context, ref svc.Ref) (map[string]branch.Cut, error)
-	Observer  Observer
-	Dirs      Dirs
+	// Awake returns when the runtime of a version that sleeps serves. Nil: none sleeps.
+	Awake    func(ctx context.Context, ref svc.Ref) error
+	Observer Observer
+	Dirs     Dirs
 }
 
 // Service forks, archives and destroys the data of versions.
@@ -67,6 +69,9 @@ func New(deps Deps) (*Service, error) {
 		return nil, errors.New("fork: registry, runtimes, records, CutStored and observer required")
 	case deps.Dirs.Data == "" || deps.Dirs.Logs == "":
 		return nil, errors.New("fork: data and log directories required")
+	}
+	if deps.Awake == nil {
+		deps.Awake = func(context.Context, svc.Ref) error { return nil }
 	}
 	return &Service{deps}, nil
 }

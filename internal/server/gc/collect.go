@@ -1,8 +1,10 @@
 package gc
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
@@ -46,7 +48,27 @@ func (s *Service) collect(ctx context.Context, req svc.GCRequest) (svc.GCReport,
 	report.LastSweep, report.LastAudit = s.lastSweep, s.lastAudit
 	s.mu.Unlock()
 	report.Took = time.Since(report.StartedAt)
+	if !req.DryRun {
+		s.publish(req.Project, report, err)
+	}
 	return report, err
+}
+
+// publish adds the event of a collection of one project, or of all.
+func (s *Service) publish(project string, report svc.GCReport, err error) {
+	data, total := svc.FeedData{Status: "done"}, svc.Amount{}
+	for _, p := range report.Projects {
+		gone, _ := sums(p)
+		total = total.Plus(gone)
+		if p.Err != nil {
+			err = cmp.Or(err, p.Err)
+		}
+	}
+	data.Detail = fmt.Sprintf("deleted %d objects, %d bytes", total.Objects, total.Bytes)
+	if err != nil {
+		data.Status, data.Error = "failed", svc.AsError(err).Detail
+	}
+	s.deps.Publish(svc.FeedEvent{Type: svc.FeedGC, Project: project, Data: data})
 }
 
 // projects returns the projects with objects in the store, or the project only.

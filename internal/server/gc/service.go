@@ -10,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/lib/keyed"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -56,7 +57,8 @@ type Deps struct {
 	Registry Registry
 	Node     string // this daemon's; "" if no other node uses the object store; see branch.SweepOptions
 	Logger   *slog.Logger
-	Observer Observer // nil: no counting
+	Observer Observer            // nil: no counting
+	Publish  func(svc.FeedEvent) // nil: no events
 
 	Every time.Duration // interval of sweeps that the audit expects; 0: DefaultEvery
 	Limit time.Duration // 0: DefaultLimit
@@ -72,6 +74,9 @@ type Service struct {
 	mu                   sync.Mutex
 	lastSweep, lastAudit time.Time
 	pinned               map[string]int64 // bytes, by project
+
+	measuring keyed.Mutex[string]
+	sizes     map[string]svc.BranchSizes // by project; guarded by mu
 }
 
 // New returns a Service, or an error if a dependency is missing. It starts nothing.
@@ -81,11 +86,15 @@ func New(deps Deps) (*Service, error) {
 	}
 	deps.Every = cmp.Or(deps.Every, DefaultEvery)
 	deps.Limit = cmp.Or(deps.Limit, DefaultLimit)
+	if deps.Publish == nil {
+		deps.Publish = func(svc.FeedEvent) {}
+	}
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}
 	}
 	return &Service{
 		deps: deps, log: deps.Logger, started: time.Now(), turn: make(chan struct{}, 1), pinned: map[string]int64{},
+		sizes: map[string]svc.BranchSizes{},
 	}, nil
 }
 

@@ -4,8 +4,11 @@
 //   - [Sweep] collects garbage in the object store, [Audit] audits it
 //   - [Cleanup] completes interrupted archives and purges
 //   - [Events] deletes old events
+//   - [Health] publishes changes of the server's health
 //   - [Previews] archives replaced versions of previews
 //   - [Idle] archives idle versions
+//   - [Sleep] stops the runtimes of idle versions
+//   - [Retention] destroys versions that are not kept
 //   - [Requests] writes the times of the last requests
 //
 // A [Service] runs its tasks concurrently, each in a goroutine, one run of a task at a
@@ -14,7 +17,7 @@
 // cancels running tasks and waits for them. Stop the services that a task calls before
 // the Service, because their verbs do not end with their caller.
 //
-// The rules are in packages gc, lifecycle and preview, whose Services package daemon passes to
+// The rules are in packages gc, lifecycle, preview and sleep, whose Services package daemon passes to
 // the tasks. The package imports lib/service. docs/checklists/add-a-janitor.md says how
 // to add a task.
 package janitor

@@ -180,6 +180,8 @@ func (p *parts) Tidy(context.Context) error { return p.call("previews") }
 
 func (p *parts) ArchiveIdle(context.Context) error { return p.call("idle") }
 
+func (p *parts) SleepIdle(context.Context) error { return p.call("sleep") }
+
 func (p *parts) LastRequests() map[svc.Ref]time.Time {
 	return map[svc.Ref]time.Time{{Project: "shop", Version: "v1"}: time.Unix(7, 0)}
 }
@@ -205,6 +207,7 @@ func TestTasks(t *testing.T) {
 		"previews": {janitor.Previews(p), 0, 10 * time.Minute},
 		"events":   {janitor.Events(p), 0, time.Minute},
 		"idle":     {janitor.Idle(p, 10*time.Minute), 0, time.Minute},
+		"sleep":    {janitor.Sleep(p, 10*time.Minute), 0, time.Minute},
 		"touch":    {janitor.Requests(p, p), 0, time.Minute},
 	} {
 		p.calls, p.err = nil, errors.New("it fails")

@@ -10,7 +10,8 @@ import (
 
 // Archive stops a ready version and archives its data: its host names answer 503,
 // requests in flight finish, the process ends, the data is shipped and the cache
-// dropped. For an archived version it completes what an earlier call could not do.
+// dropped. For an archived version it completes what an earlier call could not do. The
+// record says what work waits until the version is woken.
 //
 // Errors: Conflict, version_is_production, version_not_ready or
 // promote_in_progress; Gone, version_destroyed; NotFound; Unavailable,
@@ -27,6 +28,7 @@ func (s *Service) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	if err != nil {
 		return svc.Version{}, err
 	}
+	waiting := s.workOf(ctx, v)
 	ctx, end, err := s.begin(ctx, ref)
 	if err != nil {
 		return svc.Version{}, err
@@ -35,7 +37,21 @@ func (s *Service) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error)
 	if v, err = s.enterArchive(ctx, ref, svc.Change{}); err != nil {
 		return svc.Version{}, err
 	}
+	v.Waiting = waiting
 	return v, s.finishArchive(ctx, ref)
+}
+
+// waitingLimit is the time to count the work that an archive stops.
+const waitingLimit = 2 * time.Second
+
+// workOf counts the work of a version that an archive stops.
+func (s *Service) workOf(ctx context.Context, v svc.Version) svc.Waiting {
+	if !v.Status.Serves() {
+		return svc.Waiting{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, waitingLimit)
+	defer cancel()
+	return s.deps.Usage.Waiting(ctx, v.Ref)
 }
 
 // enterArchive moves the version to archived, unless it is archived.

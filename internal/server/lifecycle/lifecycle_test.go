@@ -22,11 +22,14 @@ func TestArchiveAndWake(t *testing.T) {
 	w := newWorld(t)
 	r := w.add(t, "v1", registrytest.ToReady()...)
 	d := w.start(t)
+	work := svc.Waiting{Messages: 2, Instances: 1}
+	d.work[r] = svc.Wake{Waiting: work}
 	for range 2 { // the second changes nothing
 		v, err := d.Archive(t.Context(), r)
-		if err != nil || v.Status != svc.StatusArchived {
-			t.Fatalf("%s, %v", v.Status, err)
+		if err != nil || v.Status != svc.StatusArchived || v.Waiting != work {
+			t.Fatalf("%s with %+v, %v", v.Status, v.Waiting, err)
 		}
+		work = svc.Waiting{}
 		d.expect(t, r, svc.StatusArchived, false, true)
 	}
 	if got := d.status(r); got != svc.StatusArchived {

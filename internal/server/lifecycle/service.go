@@ -122,6 +122,9 @@ type Usage interface {
 	// NextWake returns the work that a version has to do by itself. The error is
 	// Unavailable if its runtime does not serve.
 	NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error)
+	// Waiting counts the work that continues only while the version serves. It starts a
+	// version that sleeps. A version that cannot be asked has none.
+	Waiting(ctx context.Context, ref svc.Ref) svc.Waiting
 }
 
 // Idle says when the idle ticker archives a version [D24].

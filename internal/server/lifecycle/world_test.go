@@ -140,6 +140,12 @@ func (d *daemon) NextWake(_ context.Context, r svc.Ref) (svc.Wake, error) {
 	return d.work[r], nil
 }
 
+func (d *daemon) Waiting(_ context.Context, r svc.Ref) svc.Waiting {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.work[r].Waiting
+}
+
 func (d *daemon) call(ctx context.Context, name string, r svc.Ref) error {
 	d.mu.Lock()
 	d.calls = append(d.calls, name+" "+r.Version)

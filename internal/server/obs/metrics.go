@@ -22,13 +22,16 @@ type Metrics struct {
 	promotes        *prometheus.CounterVec
 	promoteTime     prometheus.Histogram
 	wakeTime        prometheus.Histogram
+	rouseTime       prometheus.Histogram
 	branchTime      prometheus.Histogram
 	branchBytes     prometheus.Counter
 	gc              gcMetrics
 	janitors        *prometheus.CounterVec
 	restarts        *prometheus.CounterVec
+	launches        *prometheus.CounterVec
 	s3              *prometheus.CounterVec
 	events          *prometheus.CounterVec
+	calls           *prometheus.CounterVec
 	http            *prometheus.CounterVec
 	gatewayRequests *prometheus.CounterVec
 	gatewayTime     *prometheus.HistogramVec
@@ -56,6 +59,9 @@ func NewMetrics(b Build) *Metrics {
 		wakeTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_wake_seconds", Help: "Time of a wake until the version serves.", Buckets: stepBuckets(),
 		}),
+		rouseTime: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_sleep_start_seconds", Help: "Time of the start of a version that slept until it serves.", Buckets: stepBuckets(),
+		}),
 		branchTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_branch_seconds", Help: "Time of a fork: the cut of the parent and the child's manifest.", Buckets: stepBuckets(),
 		}),
@@ -65,7 +71,9 @@ func NewMetrics(b Build) *Metrics {
 		gc:              newGCMetrics(),
 		janitors:        counters("svc_janitor_runs_total", "Runs of periodic maintenance tasks.", "janitor", "result"),
 		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
+		launches:        counters("svc_runtime_launches_total", "Starts of worker hosts for versions; spare is true for those that were ready before.", "spare"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
+		calls:           counters("svc_service_calls_total", "Calls of workers to other workers that ended, by the code of their error; empty without one.", "code"),
 		events:          counters("svc_worker_events_total", "Events of workers that ended, by handler (scheduled, queue).", "handler", "outcome"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
 		gatewayRequests: counters("svc_gateway_requests_total", "Requests through the gateway.", "role", "code"),
@@ -77,7 +85,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.s3, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.calls, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -129,11 +137,19 @@ func (m *Metrics) PromoteDone(result string, d time.Duration) {
 	}
 }
 
+// RouseDone times the start of a version that slept.
+func (m *Metrics) RouseDone(d time.Duration) { m.rouseTime.Observe(d.Seconds()) }
+
 // WakeDone times a successful wake.
 func (m *Metrics) WakeDone(d time.Duration) { m.wakeTime.Observe(d.Seconds()) }
 
 // BranchDone times a fork.
 func (m *Metrics) BranchDone(d time.Duration) { m.branchTime.Observe(d.Seconds()) }
+
+// RuntimeLaunched counts a worker host that opened a version.
+func (m *Metrics) RuntimeLaunched(spare bool) {
+	m.launches.WithLabelValues(strconv.FormatBool(spare)).Inc()
+}
 
 // RuntimeRestarted counts a restart of a runtime.
 func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }
@@ -147,6 +163,10 @@ func (m *Metrics) S3Requests(op, result string, n int) {
 func (m *Metrics) EventsDone(handler, outcome string, n int) {
 	m.events.WithLabelValues(handler, outcome).Add(float64(n))
 }
+
+// CallDone counts a call of a worker to another worker. code is that of its error, "" for
+// none.
+func (m *Metrics) CallDone(code string) { m.calls.WithLabelValues(code).Inc() }
 
 // HTTPRequest counts a request to the API. route is a path pattern.
 func (m *Metrics) HTTPRequest(route, method string, code int) {

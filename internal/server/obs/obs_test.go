@@ -46,6 +46,7 @@ func TestMetrics(t *testing.T) {
 			return map[svc.Ref][]svc.QueueStatus{{Project: "shop", Version: "v-1"}: {jobs, {Name: "dead"}}}
 		},
 		NotServing:        func() int { return 4 },
+		Spares:            func() int { return 1 },
 		GatewayInflight:   func() int64 { return 5 },
 		GatewayWebsockets: func() int64 { return 6 },
 	})
@@ -57,7 +58,9 @@ func TestMetrics(t *testing.T) {
 	m.JanitorDone("sweep", false)
 	m.JanitorDone("audit", true)
 	m.RuntimeRestarted("crash")
+	m.RuntimeLaunched(true)
 	m.S3Requests("put", "ok", 1)
+	m.CallDone("version_archived")
 	m.EventsDone("scheduled", "exception", 2)
 	m.HTTPRequest("/v1/health", "GET", 200)
 	var all sync.WaitGroup
@@ -82,7 +85,9 @@ func TestMetrics(t *testing.T) {
 		`svc_queue_deliveries_total{outcome="exception",project="shop",queue="jobs",version="v-1"} 9`,
 		`svc_binding_items{kind="k",project="shop",resource="r",state="waiting",version="v-1"} 8`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
+		`svc_runtime_launches_total{spare="true"} 1`, `svc_spare_hosts 1`,
 		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
+		`svc_service_calls_total{code="version_archived"} 1`,
 		`svc_worker_events_total{handler="scheduled",outcome="exception"} 2`,
 		`svc_http_requests_total{code="200",method="GET",route="/v1/health"} 1`,
 		`svc_gateway_requests_total{code="200",role="production"} 50`, `svc_gateway_requests_total{code="404",role=""} 1`,

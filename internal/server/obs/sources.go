@@ -19,8 +19,10 @@ type Sources struct {
 	QueueMax          int
 	Versions          func(context.Context) (map[svc.Status]int, error)
 	Runtimes          func() []svc.Runtime                                // a version without one has no series
+	Asleep            func() int                                          // versions that sleep
 	NotServing        func() int                                          // ready versions whose runtime crashed or did not start
 	Queues            func(context.Context) map[svc.Ref][]svc.QueueStatus // of versions that serve
+	Spares            func() int                                          // worker hosts that wait for a version
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
 	GatewayConns      func() int64
@@ -40,6 +42,8 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		restarts:   prometheus.NewDesc("svc_runtime_restarts", "Crashes of a live version's runtime since the version was started or woken.", perVersion, nil),
 		tallies:    prometheus.NewDesc("svc_binding_items", "What a live version's bindings hold, by state: instances of a workflow.", append(perVersion, "kind", "resource", "state"), nil),
 		notServing: prometheus.NewDesc("svc_versions_not_serving", "Ready versions that do not serve because their runtime crashed or did not start.", nil, nil),
+		asleep:     prometheus.NewDesc("svc_versions_asleep", "Ready versions without processes because nothing asks for them (SVC_SLEEP_IDLE).", nil, nil),
+		spares:     prometheus.NewDesc("svc_spare_hosts", "Worker hosts that wait for the next version to start.", nil, nil),
 		queues:     newQueueDescs(),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
@@ -54,6 +58,8 @@ type collector struct {
 	depth, limit, versions *prometheus.Desc
 	up, rss, fds, restarts *prometheus.Desc
 	notServing, tallies    *prometheus.Desc
+	asleep                 *prometheus.Desc
+	spares                 *prometheus.Desc
 	queues                 queueDescs
 	inflight, websockets   *prometheus.Desc
 	conns                  *prometheus.Desc
@@ -61,7 +67,7 @@ type collector struct {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.tallies, c.notServing, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.tallies, c.notServing, c.asleep, c.spares, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -111,6 +117,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if s.NotServing != nil {
 		gauge(c.notServing, float64(s.NotServing()))
+	}
+	if s.Asleep != nil {
+		gauge(c.asleep, float64(s.Asleep()))
+	}
+	if s.Spares != nil {
+		gauge(c.spares, float64(s.Spares()))
 	}
 	if s.GatewayInflight != nil {
 		gauge(c.inflight, float64(s.GatewayInflight()))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -277,6 +278,33 @@ func TestPromoteCutOver(t *testing.T) {
 	}
 	d.idle(t, w)
 	w.check(t, d.gateway, "v2")
+}
+
+// TestPromoteTakesTwoSeconds: with the limits of the daemon, a promote is over two seconds
+// after the cut-over, even if a request to the old version never ends.
+// spec: [C8.11]
+func TestPromoteTakesTwoSeconds(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.addReady(t, "v1")
+		w.addReady(t, "v2")
+		d := w.start(t, func(deps *promote.Deps) {
+			deps.HoldLimit, deps.DrainWait = promote.DefaultHoldLimit, promote.DefaultDrainWait
+		})
+		if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
+			t.Fatal(err)
+		}
+		d.gateway.inflight = make(chan struct{}) // never ends
+		began := time.Now()
+		if _, err := d.Promote(t.Context(), ref("v2"), svc.PromoteRequest{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-d.done; got != "done" || time.Since(began) > 2*time.Second {
+			t.Errorf("%s after %s", got, time.Since(began))
+		}
+		d.idle(t, w)
+	})
 }
 
 // TestPromoteHoldLimit: requests reach the old version if the cut-over hangs.

@@ -29,7 +29,7 @@ func (u *unit) cut(ctx context.Context) (branch.VersionCut, error) {
 			return cut, err
 		}
 		switch now := u.describe(); {
-		case now.State == svc.RuntimeCrashed || now.State == svc.RuntimeStopped:
+		case now.State == svc.RuntimeCrashed || now.State == svc.RuntimeStopped || now.State == svc.RuntimeAsleep:
 			return cut, unavailable(now)
 		case now.State == svc.RuntimeBackoff && time.Until(now.RetryAt) > cutWait:
 			return cut, restarting(now)

@@ -174,7 +174,10 @@ func (h *armedHost) Arm(_ context.Context, armed bool) error {
 
 func (*armedHost) Serve(context.Context) (svc.Endpoint, error) { return svc.Endpoint{}, nil }
 func (*armedHost) Ping(context.Context) (control.Pong, error)  { return control.Pong{}, nil }
-func (*armedHost) Stop(context.Context, control.Stop) error    { os.Exit(0); return nil }
+func (*armedHost) Stop(context.Context, control.Stop) (svc.Wake, error) {
+	os.Exit(0)
+	return svc.Wake{}, nil
+}
 
 func runArmedHost(ctx context.Context, _ []string) error {
 	conn, err := control.Inherited()

@@ -109,10 +109,12 @@ func TestKilledDaemon(t *testing.T) {
 	if !daemon.AwaitLines(t, 1) {
 		t.Fatal(daemon.Stderr())
 	}
-	var e svc.Endpoint
-	if err := json.Unmarshal([]byte(daemon.Lines()[0]), &e); err != nil {
+	var report daemonReport
+	if err := json.Unmarshal([]byte(daemon.Lines()[0]), &report); err != nil {
 		t.Fatal(err)
 	}
+	e, spare := report.Endpoint, report.Spares[0]
+	spareWorkerd := child(t, spare)
 	if status, body, err := get(t.Context(), e.Socket, "/"); err != nil || status != 200 || body != "hello" {
 		t.Fatalf("%d %q %v", status, body, err)
 	}
@@ -124,7 +126,7 @@ func TestKilledDaemon(t *testing.T) {
 		t.Errorf("the old run directory still exists: %v", err)
 	}
 	h.want(h.mustServe(spec), "/", "hello")
-	awaitExit(t, e.PID, e.WorkerdPID)
+	awaitExit(t, e.PID, e.WorkerdPID, spare, spareWorkerd)
 }
 
 func TestUnresponsive(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -21,6 +22,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
 	"github.com/svcctl/svcctl/internal/host/hostmain"
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -249,8 +251,8 @@ func (h *harness) serves(ref svc.Ref, want string) {
 	})
 }
 
-// runDaemon serves the version whose spec is in the file args[2], prints its endpoint,
-// and waits to be killed.
+// runDaemon serves the version whose spec is in the file args[2], waits for a spare, prints
+// a daemonReport, and waits to be killed.
 func runDaemon(ctx context.Context, args []string) error {
 	workerd, run, file := args[0], args[1], args[2]
 	var spec svc.RuntimeSpec
@@ -261,24 +263,37 @@ func runDaemon(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := supervisor.New(config(workerd, run))
+	cfg := config(workerd, run)
+	cfg.Spares = 1
+	s, err := supervisor.New(cfg)
 	if err == nil {
 		err = s.Start(ctx)
 	}
-	if err == nil {
-		err = s.Open(ctx, spec)
+	var report daemonReport
+	for range 2 { // from the second start on there is a spare
+		if err == nil {
+			err = errors.Join(s.StopVersion(ctx, spec.Ref), s.Open(ctx, spec))
+		}
+		if err == nil {
+			report.Endpoint, err = s.Serve(ctx, spec.Ref)
+		}
 	}
-	if err != nil {
-		return err
+	for err == nil && s.Spares() == 0 {
+		err = backoff.Sleep(ctx, time.Millisecond)
 	}
-	e, err := s.Serve(ctx, spec.Ref)
-	if err == nil {
-		err = json.NewEncoder(os.Stdout).Encode(e)
+	if report.Spares = s.SparePIDs(); err == nil {
+		err = json.NewEncoder(os.Stdout).Encode(report)
 	}
 	if err != nil {
 		return err
 	}
 	select {}
+}
+
+// daemonReport is what runDaemon prints.
+type daemonReport struct {
+	Endpoint svc.Endpoint `json:"endpoint"`
+	Spares   []int        `json:"spares"` // processes
 }
 
 // logTail returns the last n entries of the log of spec's version.

@@ -69,3 +69,30 @@ func TestProjectMemory(t *testing.T) {
 		t.Errorf("more than the operator allows: %v", err)
 	}
 }
+
+// keeper keeps as many MiB of objects in V8's heap as the path says.
+const keeper = `const kept = []
+	export default { fetch(req) {
+		const mib = Number(new URL(req.url).pathname.slice(1))
+		while (kept.length < mib * 1024) { // rows of 1 KiB
+			const i = kept.length
+			kept.push(Array.from({ length: 16 }, (_, k) => ({ a: i + 0.5, b: "k" + k + i })))
+		}
+		return new Response("keeps " + kept.length / 1024)
+	} }`
+
+// TestHeapToKeep: the V8 flags of a version whose memory is limited leave it a heap of 120 MiB,
+// and what workerd prints because of them is not in the version's log.
+func TestHeapToKeep(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 512 })
+	spec := h.spec(keeper, nil)
+	e := h.mustServe(spec)
+	h.want(e, "/120", "keeps 120")
+	if mib := h.Runtimes()[0].RSSBytes >> 20; mib < 120 {
+		t.Errorf("host and workerd use %d MiB: the worker keeps nothing", mib)
+	}
+	for _, line := range logTail(t, spec, 100) {
+		t.Errorf("in the log: %+v", line)
+	}
+}

@@ -1,6 +1,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -19,10 +20,8 @@ import (
 )
 
 const (
-	stopSlack   = 2 * time.Second  // time to close the data, after the grace
-	noticeWait  = 10 * time.Second // time between the end of the control line and the exit
-	maxHostLog  = 1 << 20          // bytes; a larger host.log is truncated
-	hostLogName = "host.log"
+	stopSlack  = 2 * time.Second  // time to close the data, after the grace
+	noticeWait = 10 * time.Second // time between the end of the control line and the exit
 )
 
 // process is one worker host and its workerd. It is alive from spawn until exited is
@@ -42,8 +41,16 @@ type process struct {
 	state  *os.ProcessState
 }
 
-// spawn starts a worker host and sends it nothing.
+// spawn starts a worker host for a version and sends it nothing.
 func spawn(ctx context.Context, cfg Config, spec svc.RuntimeSpec) (*process, error) {
+	if err := os.MkdirAll(spec.Local.DataDir, 0o700); err != nil {
+		return nil, err
+	}
+	return spawnWith(ctx, cfg, spec.Local.LogDir)
+}
+
+// spawnWith starts a worker host whose log is in logDir.
+func spawnWith(ctx context.Context, cfg Config, logDir string) (*process, error) {
 	conn, there, err := control.Pair()
 	if err != nil {
 		return nil, err
@@ -54,7 +61,7 @@ func spawn(ctx context.Context, cfg Config, spec svc.RuntimeSpec) (*process, err
 	if err != nil {
 		return nil, err
 	}
-	if err := p.start(cfg, spec, there); err != nil {
+	if err := p.start(cfg, logDir, there); err != nil {
 		_ = p.client.Close()
 		if p.runDir != "" {
 			_ = os.RemoveAll(p.runDir)
@@ -76,22 +83,17 @@ func (p *process) onNotice(cfg Config, n control.Notice) {
 	cfg.OnEvents(n.Events)
 }
 
-func (p *process) start(cfg Config, spec svc.RuntimeSpec, line *os.File) error {
+func (p *process) start(cfg Config, logDir string, line *os.File) error {
 	if err := p.makeRunDir(cfg.RunDir); err != nil {
 		return err
 	}
-	for _, dir := range []string{spec.Local.DataDir, spec.Local.LogDir} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			return err
-		}
-	}
-	log, err := hostLog(spec.Local.LogDir)
+	log, err := control.OpenLog(logDir)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	p.cmd = &exec.Cmd{
-		Path: executable(cfg.HostCommand[0]), Args: cfg.HostCommand,
+		Path: cmp.Or(cfg.HostPath, executable(cfg.HostCommand[0])), Args: cfg.HostCommand,
 		Dir: p.runDir, Env: append([]string{}, cfg.Environ...),
 		Stdout: log, Stderr: log, ExtraFiles: []*os.File{line}, // becomes control.FD
 		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
@@ -115,20 +117,23 @@ func (p *process) makeRunDir(parent string) error {
 	return nil
 }
 
-// hostLog opens the file for the output of a host, including panics.
-func hostLog(dir string) (*os.File, error) {
-	path := filepath.Join(dir, hostLogName)
-	flags := os.O_CREATE | os.O_WRONLY | os.O_APPEND
-	if info, err := os.Stat(path); err == nil && info.Size() > maxHostLog {
-		flags |= os.O_TRUNC
-	}
-	return os.OpenFile(path, flags, 0o600)
-}
-
 // spec returns s with the fields that the supervisor sets.
 func (p *process) spec(cfg Config, s svc.RuntimeSpec) svc.RuntimeSpec {
 	s.Host, s.Local.Workerd, s.Local.RunDir = cfg.Host, cfg.Workerd, p.runDir
 	return s
+}
+
+// listen listens for the calls of the worker until the end of the host.
+func (p *process) listen(ctx context.Context, cfg Config, s svc.RuntimeSpec) error {
+	calls, err := cfg.Calls(ctx, s, p.runDir)
+	if err != nil {
+		return err
+	}
+	go func() {
+		<-p.exited
+		_ = calls.Close() // its sockets are gone with the directory
+	}()
+	return nil
 }
 
 // serve starts the worker.
@@ -189,18 +194,23 @@ func (p *process) alive() bool {
 }
 
 // stop stops the host within the grace, else kills it, and returns when it has
-// exited. When ctx ends, it kills the host immediately.
-func (p *process) stop(ctx context.Context, grace time.Duration) {
+// exited. When ctx ends, it kills the host immediately. wake is when the version must run
+// next for its own work: now if the host could not say.
+func (p *process) stop(ctx context.Context, grace time.Duration) (wake svc.Wake) {
 	ctx, cancel := context.WithTimeout(ctx, grace+stopSlack)
 	defer cancel()
 	p.stopping.Store(true)
-	_ = p.client.Stop(ctx, grace) // after an error the host is killed
+	wake, err := p.client.Stop(ctx, grace)
+	if err != nil { // the host is killed
+		wake = svc.Wake{At: time.Now()}
+	}
 	select {
 	case <-p.exited:
 	case <-ctx.Done():
 		p.kill()
 		<-p.exited
 	}
+	return wake
 }
 
 // fail records why the process ends. The first reason stays.
@@ -220,7 +230,7 @@ func (p *process) cause() error {
 		return p.reason
 	}
 	return svc.Errorf(svc.Unavailable, svc.CodeHostExited, "the worker host ended: %s", p.state).
-		WithHint("read %s in the version's log directory", hostLogName)
+		WithHint("read %s in the version's log directory", control.HostLog)
 }
 
 // explain returns the reason if err is the end of the control line, else err.

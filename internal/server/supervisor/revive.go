@@ -58,7 +58,7 @@ func (u *unit) revive(ctx context.Context) error {
 			}
 			hurry(u.urgent)
 		case svc.RuntimeStarting:
-		case svc.RuntimeCrashed, svc.RuntimeStopped:
+		case svc.RuntimeCrashed, svc.RuntimeStopped, svc.RuntimeAsleep:
 			return errStopped
 		}
 		select {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"maps"
 	"os"
@@ -34,10 +35,13 @@ const maxRunDir = 84
 // Config configures a Supervisor. Zero durations and sizes mean the defaults.
 type Config struct {
 	Logger      *slog.Logger
-	HostCommand []string // command of a worker host: path of our binary, and arguments
+	HostCommand []string // command of a worker host: path of a binary of ours, and arguments
+	HostPath    string   // file that is executed in place of HostCommand[0]; "" for none
 	Workerd     string   // path of the workerd binary
 	RunDir      string   // absolute and short, for sockets; owned by the Supervisor
 	Environ     []string // complete environment of hosts, as "KEY=value"; workerd gets a part of it
+
+	Spares int // worker hosts that are kept ready for the next versions; 0 for none
 
 	Host svc.HostConfig // the part of a spec that is equal for all versions
 
@@ -50,6 +54,11 @@ type Config struct {
 	// Policy.Max, else Policy.Idle. Nil: every version is wanted.
 	Wanted func(ref svc.Ref) bool
 
+	// Calls listens in runDir for the calls that the worker of spec makes to other workers,
+	// before the worker starts; the supervisor closes what it returns after the runtime has
+	// ended. Nil: workers call no others.
+	Calls func(ctx context.Context, spec svc.RuntimeSpec, runDir string) (io.Closer, error)
+
 	// OnChange is called for every change of State and RetryAt, in order for each
 	// version, before the method that caused the change returns. It must not call
 	// methods for the same version and must not block for long. Memory and descriptors
@@ -61,6 +70,9 @@ type Config struct {
 	// OnRequests is called with the number of requests of a host to the object store.
 	// It must not block.
 	OnRequests func(list []svc.RequestCount)
+	// OnLaunch is called after a worker host has opened a version; spare tells whether the
+	// host was ready before.
+	OnLaunch func(spare bool)
 	// OnEvents is called with the number of events of a worker that ended.
 	OnEvents func(list []svc.EventCount)
 }
@@ -69,6 +81,8 @@ type Config struct {
 type Supervisor struct {
 	cfg   Config
 	clean func() error // clears the run directory, once
+
+	spares *spares
 
 	mu      sync.Mutex // guards the fields below
 	units   map[svc.Ref]*unit
@@ -94,7 +108,7 @@ func New(c Config) (*Supervisor, error) {
 	}
 	c.defaults()
 	return &Supervisor{
-		cfg: c, units: map[svc.Ref]*unit{},
+		cfg: c, units: map[svc.Ref]*unit{}, spares: newSpares(c),
 		clean: sync.OnceValue(func() error { return clearRunDir(c.RunDir) }),
 	}, nil
 }
@@ -106,6 +120,9 @@ func (c *Config) defaults() {
 	c.PingTimeout = cmp.Or(c.PingTimeout, DefaultPingTimeout)
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.Policy = c.Policy.orDefault()
+	if c.Calls == nil {
+		c.Calls = func(context.Context, svc.RuntimeSpec, string) (io.Closer, error) { return io.NopCloser(nil), nil }
+	}
 	if c.OnChange == nil {
 		c.OnChange = func(svc.Runtime) {}
 	}
@@ -117,6 +134,9 @@ func (c *Config) defaults() {
 	}
 	if c.OnEvents == nil {
 		c.OnEvents = func([]svc.EventCount) {}
+	}
+	if c.OnLaunch == nil {
+		c.OnLaunch = func(bool) {}
 	}
 	if c.OnRestart == nil {
 		c.OnRestart = func(svc.Ref, string) {}
@@ -273,8 +293,22 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 	for i, ref := range refs {
 		wg.Go(func() { errs[i] = s.StopVersion(ctx, ref) })
 	}
+	wg.Go(s.spares.stop)
 	wg.Wait()
 	return errors.Join(errs...)
+}
+
+// Spares returns the number of worker hosts that wait for a version.
+func (s *Supervisor) Spares() int { return s.spares.count() }
+
+// Endpoint returns where the runtime of a version listens; false if it does not serve.
+func (s *Supervisor) Endpoint(ref svc.Ref) (svc.Endpoint, bool) {
+	u, err := s.unit(ref, false)
+	if err != nil || u == nil {
+		return svc.Endpoint{}, false
+	}
+	now := u.describe()
+	return now.Endpoint, now.State == svc.RuntimeServing
 }
 
 // Runtimes describes every runtime, sorted by version.
@@ -303,7 +337,7 @@ func (s *Supervisor) unit(ref svc.Ref, create bool) (*unit, error) {
 	case u == nil && !create:
 		return nil, notOpen(ref, errStopped)
 	case u == nil:
-		u = newUnit(s.cfg, ref)
+		u = newUnit(s.cfg, s.spares, ref)
 		s.units[ref] = u
 	}
 	return u, nil

@@ -8,14 +8,16 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/control"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // unit is the runtime of one version over all its processes.
 type unit struct {
-	cfg Config
-	log *slog.Logger
-	ref svc.Ref
+	cfg    Config
+	spares *spares // of all units
+	log    *slog.Logger
+	ref    svc.Ref
 
 	ops chan struct{} // holds one token while an operation or a change by the watchdog runs
 
@@ -43,9 +45,9 @@ type unit struct {
 	interrupt context.CancelCauseFunc
 }
 
-func newUnit(cfg Config, ref svc.Ref) *unit {
+func newUnit(cfg Config, spares *spares, ref svc.Ref) *unit {
 	return &unit{
-		cfg: cfg, ref: ref, ops: make(chan struct{}, 1), status: svc.Runtime{Ref: ref, State: svc.RuntimeStopped},
+		cfg: cfg, spares: spares, ref: ref, ops: make(chan struct{}, 1), status: svc.Runtime{Ref: ref, State: svc.RuntimeStopped},
 		asked: make(chan struct{}, 1), urgent: make(chan struct{}, 1), changed: make(chan struct{}),
 		log: cfg.Logger.With("project", ref.Project, "version", ref.Version),
 	}
@@ -97,20 +99,46 @@ func (u *unit) open(ctx context.Context, spec svc.RuntimeSpec) error {
 	return nil
 }
 
-// launch spawns a worker host, which opens the version's data.
+// launch gives the version a worker host, a spare one or a new one, which opens its data.
 func (u *unit) launch(ctx context.Context) (*process, error) {
-	proc, err := spawn(ctx, u.cfg, u.spec)
+	p := u.spares.begin()
+	defer u.spares.end()
+	if p != nil {
+		err := u.openIn(ctx, p)
+		if err == nil || ctx.Err() != nil || !errors.Is(err, control.ErrClosed) {
+			return u.launchedBy(ctx, p, true, err)
+		}
+		u.log.WarnContext(ctx, "spare worker host ended; starting another", "error", p.cause())
+	}
+	p, err := spawn(ctx, u.cfg, u.spec)
 	if err != nil {
 		return nil, err
 	}
-	if err := proc.client.Open(ctx, proc.spec(u.cfg, u.spec)); err != nil {
-		err = proc.explain(ctx, err)
-		proc.kill()
-		<-proc.exited
-		return nil, err
+	return u.launchedBy(ctx, p, false, u.openIn(ctx, p))
+}
+
+// openIn opens the version's data in p, or ends p.
+func (u *unit) openIn(ctx context.Context, p *process) error {
+	err := p.listen(ctx, u.cfg, u.spec)
+	if err == nil {
+		err = p.client.Open(ctx, p.spec(u.cfg, u.spec))
 	}
-	u.launched(ctx, proc)
-	return proc, nil
+	if err != nil {
+		_ = p.explain(ctx, err) // a host that ends has time to say why
+		p.kill()
+		<-p.exited
+	}
+	return err
+}
+
+// launchedBy is the end of launch, with the error of openIn.
+func (u *unit) launchedBy(ctx context.Context, p *process, spare bool, err error) (*process, error) {
+	if err != nil {
+		return nil, p.explain(ctx, err)
+	}
+	u.cfg.OnLaunch(spare)
+	u.launched(ctx, p)
+	return p, nil
 }
 
 // prepare is Supervisor.Prepare.

@@ -98,7 +98,7 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 		case <-timer.C:
 		}
 		asked := time.Now()
-		if u.answers(ctx, p, slot) {
+		if u.answers(ctx, p, slot) || u.cfg.Host.Inspect { // a debugger may hold the worker
 			misses, wait = 0, u.cfg.PingEvery
 		} else {
 			misses, wait = misses+1, max(0, slot-time.Since(asked))
@@ -123,5 +123,8 @@ func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) boo
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.status.Behind, u.status.DataError, u.status.Tallies = pong.Behind, pong.Error, pong.Tallies
+	if len(pong.Events) > 0 {
+		u.status.WorkedAt = time.Now()
+	}
 	return err == nil
 }

@@ -1,0 +1,143 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	// maxSegments is the number of objects after which a chain ends, so that a restore
+	// reads few.
+	maxSegments = 500
+	// keptChains is the number of complete chains before the newest one that stay.
+	keptChains = 1
+)
+
+// Log appends copies of one registry. It is not safe for concurrent use.
+type Log struct {
+	bucket objstore.Bucket
+	node   string
+	sealer sealer
+
+	chain string // "" begins one
+	last  int64  // milliseconds in the name of the newest chain
+	next  int
+	image int64 // bytes of the full copy
+	since int64 // bytes after it
+	sums  [][sha256.Size]byte
+	files map[string][]byte
+}
+
+// Open continues the newest chain of a node, or begins one if fresh. Errors: those of
+// Read, but ErrNone.
+func Open(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, fresh bool) (*Log, error) {
+	s, err := newSealer(key)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{bucket: b, node: node, sealer: s}
+	list, err := chains(ctx, b, node)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) > 0 {
+		_, _ = fmt.Sscanf(list[len(list)-1].id, "%d-", &l.last) // 0 for a foreign name
+	}
+	if fresh {
+		return l, nil
+	}
+	state, err := Read(ctx, b, node, key)
+	if errors.Is(err, ErrNone) {
+		return l, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.chain, l.next, l.sums, l.files = state.chain, state.next, state.sums, state.Files
+	l.image = state.sizes[0]
+	for _, size := range state.sizes[1:] {
+		l.since += size
+	}
+	return l, nil
+}
+
+// Append stores the state of a registry, as the pages that changed since the state
+// before, and small files beside it. It returns the number of bytes that it wrote, 0 if
+// nothing changed. After an error the next Append begins a new chain.
+func (l *Log) Append(ctx context.Context, database []byte, files map[string][]byte, at time.Time) (written int64, err error) {
+	changed := files
+	if maps.EqualFunc(files, l.files, bytes.Equal) {
+		changed = nil
+	}
+	segment, sums, err := encode(database, l.sums, at, changed)
+	switch {
+	case err != nil:
+		return 0, err
+	case l.chain != "" && changed == nil && slices.Equal(sums, l.sums):
+		return 0, nil
+	case l.chain == "" || l.next >= maxSegments || l.since > l.image:
+		l.begin(at)
+		if segment, sums, err = encode(database, nil, at, files); err != nil {
+			return 0, err
+		}
+	}
+	key := keyOf(l.node, l.chain, l.next)
+	object, err := l.sealer.seal(key, segment)
+	if err == nil {
+		_, err = objstore.SettleBytes(ctx, l.bucket, key, object, objstore.Condition{IfAbsent: true})
+	}
+	if err != nil {
+		l.chain = "" // the outcome may be unknown
+		return 0, fmt.Errorf("copy the registry: %w", err)
+	}
+	written = int64(len(object))
+	if l.next++; l.next == 1 {
+		l.image, l.since = written, 0
+		err = l.trim(ctx)
+	} else {
+		l.since += written
+	}
+	l.sums, l.files = sums, maps.Clone(files)
+	return written, err
+}
+
+// begin begins a chain whose name sorts after those of earlier ones, also if the clock was
+// set back.
+func (l *Log) begin(at time.Time) {
+	l.last = max(at.UnixMilli(), l.last+1)
+	l.chain = fmt.Sprintf("%013d-%s", l.last, strings.ToLower(rand.Text()[:8]))
+	l.next, l.sums, l.files = 0, nil, nil
+}
+
+// trim deletes the chains before the newest ones.
+func (l *Log) trim(ctx context.Context) error {
+	list, err := chains(ctx, l.bucket, l.node)
+	if err != nil {
+		return err
+	}
+	for _, c := range list[:max(len(list)-1-keptChains, 0)] {
+		var keys []string
+		err := objstore.Each(ctx, l.bucket, Root+l.node+"/"+c.id+"/", func(i objstore.Info) error {
+			keys = append(keys, i.Key)
+			return nil
+		})
+		if err == nil {
+			err = l.bucket.Delete(ctx, keys...)
+		}
+		if err != nil {
+			return fmt.Errorf("delete old copies of the registry: %w", err)
+		}
+	}
+	return nil
+}

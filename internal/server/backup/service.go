@@ -1,0 +1,178 @@
+package backup
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	// share bounds the time that copying takes: the pause is at least this many times as
+	// long as the last copy took, without its transfer.
+	share = 20
+	// lastCopy is the time limit of the copy at a stop.
+	lastCopy = 5 * time.Second
+	// firstRetry and longRetry bound the pause after a failed copy.
+	firstRetry = time.Second
+	longRetry  = 30 * time.Second
+	// attempt is the time limit of one copy, at least 256 KiB/s for a registry of 100 MB.
+	attempt = 5 * time.Minute
+)
+
+// Registry is what a Service copies.
+type Registry interface {
+	// Changed returns a channel that the end of the next write closes.
+	Changed() <-chan struct{}
+	// Snapshot returns the file as of its last write.
+	Snapshot(ctx context.Context) ([]byte, error)
+}
+
+// Config configures a Service.
+type Config struct {
+	Registry Registry
+	Bucket   objstore.Bucket
+	Node     string
+	Key      svc.Secret
+	Files    map[string][]byte // stored beside the registry
+	Window   time.Duration     // between a change and its copy
+	Logger   *slog.Logger
+}
+
+// Service copies a registry soon after each change. Create it with Start.
+type Service struct {
+	cfg    Config
+	log    *Log // nil until it is open
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu     sync.Mutex
+	behind time.Time // since when a change waits for its copy; zero if none does
+	last   error     // of the last attempt
+}
+
+// Start starts a Service. It sends no request before it returns.
+func Start(ctx context.Context, c Config) *Service {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s := &Service{cfg: c, cancel: cancel, done: make(chan struct{}), behind: time.Now()}
+	go s.run(ctx)
+	return s
+}
+
+// Stop copies the last changes, for at most lastCopy, and stops.
+func (s *Service) Stop(ctx context.Context) error {
+	s.cancel()
+	<-s.done
+	ctx, cancel := context.WithTimeout(ctx, lastCopy)
+	defer cancel()
+	if _, err := s.copyOnce(ctx); err != nil {
+		s.cfg.Logger.WarnContext(ctx, "the last changes of the registry are not in the object store", "error", err)
+	}
+	return nil
+}
+
+// Behind returns for how long a change has waited for its copy, and why.
+func (s *Service) Behind() (time.Duration, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.behind.IsZero() {
+		return 0, nil
+	}
+	return time.Since(s.behind), s.last
+}
+
+// Check is a health check: it fails if a change has waited for longer than limit.
+func (s *Service) Check(limit time.Duration) func(context.Context) error {
+	return func(context.Context) error {
+		if behind, err := s.Behind(); behind > limit {
+			return fmt.Errorf("the copy of the registry is %s behind: %w", behind.Round(time.Second), err)
+		}
+		return nil
+	}
+}
+
+func (s *Service) run(ctx context.Context) {
+	defer close(s.done)
+	for retry := firstRetry; ; {
+		changed := s.cfg.Registry.Changed() // before the copy, which may miss what follows
+		took, err := s.copyOnce(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil {
+			s.cfg.Logger.WarnContext(ctx, "copying the registry failed; retrying", "error", err, "retry_in", retry)
+			if backoff.Sleep(ctx, retry) != nil {
+				return
+			}
+			retry = min(2*retry, longRetry)
+			continue
+		}
+		retry = firstRetry
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+		s.setBehind(time.Now(), nil)
+		if backoff.Sleep(ctx, max(s.cfg.Window, share*took)) != nil {
+			return
+		}
+	}
+}
+
+// copyOnce stores the current state. took is the time without transfers.
+func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, attempt)
+	defer cancel()
+	defer func() {
+		if err != nil {
+			s.setBehind(time.Time{}, err)
+		}
+	}()
+	if s.log == nil {
+		if s.log, err = s.open(ctx); err != nil {
+			return 0, err
+		}
+	}
+	began := time.Now()
+	database, err := s.cfg.Registry.Snapshot(ctx)
+	if err != nil {
+		return 0, err
+	}
+	took = time.Since(began)
+	if _, err := s.log.Append(ctx, database, s.cfg.Files, began); err != nil {
+		return took, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.behind, s.last = time.Time{}, nil
+	return took, nil
+}
+
+// open continues the chain of the process before, or begins one if that cannot be read.
+func (s *Service) open(ctx context.Context) (*Log, error) {
+	l, err := Open(ctx, s.cfg.Bucket, s.cfg.Node, s.cfg.Key, false)
+	if err == nil || ctx.Err() != nil {
+		return l, err
+	}
+	s.cfg.Logger.WarnContext(ctx, "the last copy of the registry cannot be continued; beginning a new one", "error", err)
+	return Open(ctx, s.cfg.Bucket, s.cfg.Node, s.cfg.Key, true)
+}
+
+// setBehind records that a change waits, since at unless one waits already.
+func (s *Service) setBehind(at time.Time, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.behind.IsZero() {
+		s.behind = at
+	}
+	if s.behind.IsZero() {
+		s.behind = time.Now()
+	}
+	s.last = err
+}

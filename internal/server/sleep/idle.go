@@ -1,0 +1,60 @@
+package sleep
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// leastSleep is the shortest sleep that is worth a start. With a shorter After it is After.
+const leastSleep = time.Minute
+
+// SleepIdle stops the runtimes of versions that are idle: not asked for After, without
+// work of their own under way or due soon, and with everything in the object store. It
+// returns the errors of all versions that it could not stop.
+func (s *Service) SleepIdle(ctx context.Context) error {
+	var errs []error
+	for _, r := range s.cfg.Usage.Runtimes() {
+		if ctx.Err() != nil {
+			break
+		}
+		if r.State != svc.RuntimeServing || r.Behind > 0 || r.DataError != "" || s.isUsed(r) {
+			continue
+		}
+		if err := s.sleepIdle(ctx, r); err != nil {
+			errs = append(errs, fmt.Errorf("stopping the idle version %s: %w", r.Ref, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isUsed reports whether a runtime was started, asked or at work within After.
+func (s *Service) isUsed(r svc.Runtime) bool {
+	last := slices.MaxFunc([]time.Time{r.Endpoint.StartedAt, r.WorkedAt, s.cfg.Usage.LastUse(r.Ref)}, time.Time.Compare)
+	return time.Since(last) < s.cfg.After
+}
+
+// sleepIdle stops a runtime that was not asked, if its version has nothing to do.
+func (s *Service) sleepIdle(ctx context.Context, r svc.Runtime) error {
+	v, err := s.cfg.Versions.Version(ctx, r.Ref)
+	if err != nil || v.Status != svc.StatusReady || v.Production && !s.cfg.Production {
+		return err
+	}
+	wake, err := s.cfg.Usage.NextWake(ctx, r.Ref)
+	if errors.Is(err, svc.Unavailable) || errors.Is(err, svc.Conflict) {
+		return nil // it does not serve any more
+	}
+	if err != nil || wake.Pending > 0 || !wake.At.IsZero() && time.Until(wake.At) < lead+min(s.cfg.After, leastSleep) || s.isUsed(r) {
+		return err
+	}
+	err = s.cfg.Runtimes.Sleep(ctx, r.Ref)
+	if errors.Is(err, svc.Unavailable) {
+		return nil // it crashed
+	}
+	s.look()
+	return err
+}
