@@ -2,12 +2,17 @@ package daemon
 
 import (
 	"context"
+	"io"
+	"net"
+	"net/http"
 
 	"github.com/svcctl/svcctl/internal/server/arming"
+	"github.com/svcctl/svcctl/internal/server/calls"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -22,6 +27,24 @@ func (t toDeploy) StatusChanged(ref svc.Ref, s svc.Status) { t.d.deploy.StatusCh
 
 func (t toDeploy) Revive(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Revive(ctx, ref) }
 
+// checked is the API's health checks for the janitor, which is created first.
+type checked struct{ d *Daemon }
+
+func (h checked) Health(ctx context.Context) (status, detail string) { return h.d.api.Health(ctx) }
+
+// newCalls returns what listens for the calls of workers to others, through the gateway.
+func (d *Daemon) newCalls() func(context.Context, svc.RuntimeSpec, string) (io.Closer, error) {
+	service := calls.New(calls.Config{
+		Logger: d.logger, Done: d.metrics.CallDone,
+		Connect: func(ctx context.Context, project, version string) (net.Conn, error) {
+			return d.gateway.Call(ctx, project, version)
+		},
+	})
+	return func(ctx context.Context, s svc.RuntimeSpec, runDir string) (io.Closer, error) {
+		return service.Listen(ctx, s.Ref, s.Local.BundleDir, runDir)
+	}
+}
+
 // verbs is lifecycle for preview, which is created first.
 type verbs struct{ d *Daemon }
 
@@ -33,13 +56,42 @@ func (v verbs) Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error) {
 	return v.d.lifecycle.Destroy(ctx, ref)
 }
 
-// runtimes implements httpapi.Runtimes with the supervisor and deploy.
+// runtimes implements httpapi.Runtimes with the supervisor and deploy, which knows those
+// that sleep.
 type runtimes struct {
 	*supervisor.Supervisor
 	deploy *deploy.Service
 }
 
 func (r runtimes) NotServing() []svc.Ref { return r.deploy.NotServing() }
+
+func (r runtimes) Runtime(ref svc.Ref) (svc.Runtime, bool) {
+	if now, asleep := r.deploy.Asleep(ref); asleep && now.State == svc.RuntimeAsleep {
+		return now, true
+	}
+	return r.Supervisor.Runtime(ref)
+}
+
+// awake implements httpapi.Data and httpapi.Events with the supervisor, after the start of
+// a version that sleeps.
+type awake struct {
+	supervisor *supervisor.Supervisor
+	sleep      *sleep.Service
+}
+
+func (a awake) Data(ref svc.Ref, r *http.Request) (*http.Response, error) {
+	if err := a.sleep.Awake(r.Context(), ref); err != nil {
+		return nil, err
+	}
+	return a.supervisor.Data(ref, r)
+}
+
+func (a awake) Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (svc.EventResult, error) {
+	if err := a.sleep.Awake(ctx, ref); err != nil {
+		return svc.EventResult{}, err
+	}
+	return a.supervisor.Dispatch(ctx, ref, e)
+}
 
 // lifecycleRoutes implements lifecycle.Routes with deploy and the gateway.
 type lifecycleRoutes struct {
@@ -51,15 +103,30 @@ func (r lifecycleRoutes) DrainVersion(ctx context.Context, ref svc.Ref) error {
 	return r.gateway.DrainVersion(ctx, ref)
 }
 
-// usage implements lifecycle.Usage with the gateway and the supervisor.
+// usage implements lifecycle.Usage and sleep.Usage.
 type usage struct {
 	*gateway.Gateway
-	supervisor *supervisor.Supervisor
+	runtimes
+	d *Daemon
 }
 
+// NextWake of a version that sleeps is what its worker host said last.
 func (u usage) NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
-	return u.supervisor.NextWake(ctx, ref)
+	if now, asleep := u.deploy.Asleep(ref); asleep {
+		return svc.Wake{At: now.WakeAt}, nil
+	}
+	return u.Supervisor.NextWake(ctx, ref)
 }
+
+func (u usage) Waiting(ctx context.Context, ref svc.Ref) svc.Waiting {
+	if err := u.d.sleep.Awake(ctx, ref); err != nil {
+		return svc.Waiting{}
+	}
+	w, _ := u.Supervisor.NextWake(ctx, ref) // zero with an error
+	return w.Waiting
+}
+
+func (d *Daemon) usage() usage { return usage{d.gateway, runtimes{d.supervisor, d.deploy}, d} }
 
 // routing is the gateway for deploy and promote. It also reports their changes to
 // arming, because they may change which versions are armed.
@@ -91,6 +158,9 @@ func (r routing) SetProduction(project, version string) {
 func (d *Daemon) Routes() []svc.Route {
 	alive := map[svc.Ref]svc.Runtime{}
 	for _, r := range d.supervisor.Runtimes() {
+		alive[r.Ref] = r
+	}
+	for _, r := range d.deploy.AllAsleep() {
 		alive[r.Ref] = r
 	}
 	routes := d.gateway.Routes()

@@ -7,12 +7,16 @@ import (
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/lib/service"
+	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/server/accesslog"
+	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/feed"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
+	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/internal/server/janitor"
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
 	"github.com/svcctl/svcctl/internal/server/logs"
@@ -20,6 +24,8 @@ import (
 	"github.com/svcctl/svcctl/internal/server/preview"
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/registry"
+	"github.com/svcctl/svcctl/internal/server/retention"
+	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -36,7 +42,11 @@ type Config struct {
 	Settings   *config.Daemon
 	Command    []string // our own binary, for child processes
 	Logger     *slog.Logger
+	Sockets    *sockets.Set       // sockets to serve in place of own ones; may be nil
 	Installing func(stage string) // called for each stage of installing workerd; may be nil
+	// Inspect lets debuggers attach to workers. It is for watch mode alone, so no setting
+	// of a server has it.
+	Inspect bool
 }
 
 // Info describes a running daemon to a person.
@@ -57,10 +67,12 @@ type Daemon struct {
 	info    Info
 	failed  chan error
 	stops   service.Stack
+	leaving bool // Replace stops the daemon
 
 	objects    *objectStore
 	ownership  *ownership
 	registry   *registry.DB
+	copies     *backup.Service // nil with the embedded store
 	feed       *feed.Service
 	traffic    *traffic.Recorder
 	states     *runtimeStates
@@ -70,12 +82,16 @@ type Daemon struct {
 	gateway    *gateway.Gateway
 	routing    routing
 	requestLog *logs.Recorder
+	accessLog  *accesslog.Log // nil for none
 	logs       *logs.Service
 	supervisor *supervisor.Supervisor
+	api        *httpapi.Server
+	retention  *retention.Service
 	promote    *promote.Service
 	fork       *fork.Service
 	deploy     *deploy.Service
 	lifecycle  *lifecycle.Service
+	sleep      *sleep.Service
 	previews   *preview.Service
 	gc         *gc.Service
 	janitor    *janitor.Service

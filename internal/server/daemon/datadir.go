@@ -50,6 +50,7 @@ type secrets struct {
 	DeployToken string `json:"deploy_token"`
 	AdminToken  string `json:"admin_token"`
 	UploadKey   string `json:"upload_key"`
+	RecoveryKey string `json:"recovery_key"`
 }
 
 // secrets reads or generates the secrets, in a file that only its owner can read [D6].
@@ -58,8 +59,12 @@ func (d *dataDir) secrets() (secrets, error) {
 	path := d.sub("secrets.json")
 	err := readPrivate(path, &s)
 	if errors.Is(err, os.ErrNotExist) {
-		s = secrets{DeployToken: "deploy-" + rand.Text(), AdminToken: "admin-" + rand.Text(), UploadKey: rand.Text()}
+		s = secrets{DeployToken: "deploy-" + rand.Text(), AdminToken: "admin-" + rand.Text(), UploadKey: rand.Text(), RecoveryKey: newRecoveryKey()}
 		return s, writePrivate(path, s)
+	}
+	if err == nil && s.RecoveryKey == "" { // the file of an earlier release
+		s.RecoveryKey = newRecoveryKey()
+		err = writePrivate(path, s)
 	}
 	if err == nil && (s.DeployToken == "" || s.AdminToken == "" || s.UploadKey == "") {
 		err = errors.New("a value is missing")
@@ -69,6 +74,8 @@ func (d *dataDir) secrets() (secrets, error) {
 	}
 	return s, nil
 }
+
+func newRecoveryKey() string { return "recovery-" + rand.Text() + rand.Text() }
 
 // writeNote writes the note by which the CLI of the same user finds this daemon.
 func (d *dataDir) writeNote(n config.Note) error { return writePrivate(config.NotePath(d.path), n) }

@@ -33,13 +33,15 @@ func (s *runtimeStates) changed(r svc.Runtime) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := s.last[r.Ref]
-	if s.last[r.Ref] = r; r.State == svc.RuntimeStopped {
+	if s.last[r.Ref] = r; r.State == svc.RuntimeStopped || r.State == svc.RuntimeAsleep {
 		delete(s.last, r.Ref)
 	}
 	kind := ""
 	switch {
 	case r.Restarts > was.Restarts:
 		kind = svc.FeedRuntimeRestarted
+	case r.State == svc.RuntimeAsleep:
+		kind = svc.FeedRuntimeAsleep
 	case r.State == svc.RuntimeServing && was.State != svc.RuntimeServing:
 		kind = svc.FeedRuntimeUp
 	case r.State != svc.RuntimeServing && was.State == svc.RuntimeServing:

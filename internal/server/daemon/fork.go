@@ -12,7 +12,8 @@ import (
 func (d *Daemon) forkDeps() fork.Deps {
 	return fork.Deps{
 		Versions: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Observer: d.metrics,
-		Dirs: fork.Dirs{Data: d.dirs.versions(), Logs: d.dirs.logs()},
+		Awake: func(ctx context.Context, ref svc.Ref) error { return d.sleep.Awake(ctx, ref) }, // it is created later
+		Dirs:  fork.Dirs{Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		CutStored: func(ctx context.Context, ref svc.Ref) (map[string]branch.Cut, error) {
 			return dataplane.CutStored(ctx, dataplane.Config{Ref: ref, Bucket: d.ownership.data, Branches: d.ownership.branches, Logger: d.logger})
 		},

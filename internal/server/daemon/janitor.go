@@ -15,11 +15,16 @@ func (d *Daemon) newJanitor() (err error) {
 		janitor.Audit(d.gc, d.cfg.GCEvery),
 		janitor.Cleanup(d.lifecycle),
 		janitor.Events(d.registry),
+		janitor.Retention(d.retention),
+		janitor.Health(checked{d}, d.feed.Publish),
 		janitor.Previews(d.previews),
 		requests,
 	}
 	if idle := d.cfg.Archive.IdleAfter(); idle > 0 {
 		tasks = append(tasks, janitor.Idle(d.lifecycle, idle))
+	}
+	if after := d.cfg.Sleep.Idle; after > 0 {
+		tasks = append(tasks, janitor.Sleep(d.sleep, after))
 	}
 	d.janitor, err = janitor.New(d.logger, d.metrics, tasks...)
 	d.stops.Push("request times", func(ctx context.Context) error { // a last time, after the gateway has stopped
@@ -35,5 +40,6 @@ func (d *Daemon) gcDeps() gc.Deps {
 	return gc.Deps{
 		Node: d.ownership.node(), Branches: d.ownership.branches, Records: d.ownership.branches, Data: d.ownership.data,
 		Registry: d.registry, Logger: d.logger, Observer: d.metrics, Every: d.cfg.GCEvery,
+		Publish: d.feed.Publish,
 	}
 }

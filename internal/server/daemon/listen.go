@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/sockets"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -19,14 +20,38 @@ type listeners struct {
 	api, gateway net.Listener
 }
 
-func listen(ctx context.Context, cfg *config.Daemon) (l listeners, err error) {
-	if l.api, err = listenAt(ctx, cfg.ListenHost, cfg.APIPort, "PLATFORM_PORT"); err != nil {
+// The names of sockets that the process was started with (FileDescriptorName of systemd).
+const (
+	apiSocket     = "api"
+	gatewaySocket = "gateway"
+)
+
+func listen(ctx context.Context, cfg *config.Daemon, given *sockets.Set) (l listeners, err error) {
+	if l.api, err = givenOr(given.Take(apiSocket), cfg, func() (net.Listener, error) {
+		return listenAt(ctx, cfg.ListenHost, cfg.APIPort, "PLATFORM_PORT")
+	}); err != nil {
 		return l, err
 	}
-	if l.gateway, err = listenAt(ctx, cfg.ListenHost, cfg.GatewayPort, "GATEWAY_PORT"); err != nil {
+	if l.gateway, err = givenOr(given.Take(gatewaySocket), cfg, func() (net.Listener, error) {
+		return listenAt(ctx, cfg.ListenHost, cfg.GatewayPort, "GATEWAY_PORT")
+	}); err != nil {
 		return l, errors.Join(err, l.api.Close())
 	}
 	return l, nil
+}
+
+// givenOr returns the socket that the process was started with, or else opens one. The
+// rule for addresses that other machines reach holds for both.
+func givenOr(given net.Listener, cfg *config.Daemon, open func() (net.Listener, error)) (net.Listener, error) {
+	if given == nil {
+		return open()
+	}
+	a, ok := given.Addr().(*net.TCPAddr)
+	if !ok || !a.IP.IsLoopback() && cfg.AdminToken == "" && cfg.TokensFile == "" {
+		return nil, errors.Join(svc.Errorf(svc.Unprocessable, svc.CodeAddressUnusable, "the inherited socket at %s is reachable from outside", given.Addr()).
+			WithHint("set SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN, or let the socket listen on loopback"), given.Close())
+	}
+	return given, nil
 }
 
 func listenAt(ctx context.Context, host string, port int, setting string) (net.Listener, error) {

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"os"
+	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/host/confine"
@@ -39,9 +40,18 @@ func (d *Daemon) startWorkerd(ctx context.Context, c Config) (err error) {
 	return err
 }
 
+// packaged is where a package of the system that has this program in bin keeps workerd, or "".
+func packaged() string {
+	self, err := os.Executable()
+	if err != nil || filepath.Base(filepath.Dir(self)) != "bin" {
+		return ""
+	}
+	return filepath.Join(filepath.Dir(self), "..", "lib", "svcctl", "workerd")
+}
+
 // WorkerdOptions returns where the settings look for workerd.
 func WorkerdOptions(cfg *config.Daemon, stage func(string)) provision.Options {
-	o := provision.Options{Explicit: cfg.Workerd, CacheDir: cfg.Environment.CacheDir}
+	o := provision.Options{Explicit: cfg.Workerd, CacheDir: cfg.Environment.CacheDir, Packaged: packaged()}
 	if stage != nil {
 		o.Progress = func(s provision.Stage) { stage(string(s)) }
 	}
@@ -63,11 +73,11 @@ func (d *Daemon) startRegistry(ctx context.Context, _ Config) (err error) {
 		return err
 	}
 	d.stops.Push("registry", func(context.Context) error { return d.registry.Close() })
-	return nil
+	return d.startCopies(ctx)
 }
 
-func (d *Daemon) startListeners(ctx context.Context, _ Config) (err error) {
-	if d.listeners, err = listen(ctx, d.cfg); err != nil {
+func (d *Daemon) startListeners(ctx context.Context, c Config) (err error) {
+	if d.listeners, err = listen(ctx, d.cfg, c.Sockets); err != nil {
 		return err
 	}
 	d.stops.Push("listeners", func(context.Context) error { return d.listeners.close() })

@@ -12,6 +12,8 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/server/artifact"
+	"github.com/svcctl/svcctl/internal/server/dashboard"
+	"github.com/svcctl/svcctl/internal/server/health"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
@@ -20,7 +22,7 @@ import (
 
 // startServers serves both ports.
 func (d *Daemon) startServers(ctx context.Context, _ Config) error {
-	api, err := d.newAPI()
+	api, err := d.newAPI() //nolint:contextcheck // each request has a context of its own
 	if err != nil {
 		return err
 	}
@@ -33,7 +35,7 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 			d.fail("gateway", err)
 		}
 	}()
-	d.stops.Push("gateway", d.gateway.Shutdown)
+	d.stops.Push("gateway", d.stopGateway)
 	return nil
 }
 
@@ -42,28 +44,40 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	if d.copies != nil {
+		checks = append(checks, &health.Check{Name: "copy of the registry", Run: d.copies.Check(copyLimit)})
+	}
 	deployToken, adminToken := d.tokens()
 	named, err := d.namedTokens()
 	if err != nil {
 		return nil, err
 	}
 	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
-	return httpapi.New(httpapi.Deps{
+	pages, err := dashboard.New(dashboard.Config{
+		API:    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.api.ServeHTTP(w, r) }),
+		Logger: d.logger,
+	})
+	if err != nil {
+		return nil, err
+	}
+	d.api, err = httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Environments: d.registry, Promotions: d.registry,
-		Previews: d.previews, Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
+		Previews: d.previews, Bundles: d.deploy, Retention: d.retention, Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
 		Audit: d.registry,
-		Logs:  d.logs, Data: d.supervisor, DataPatterns: binding.Patterns(all.Kinds()), Events: d.supervisor, Feed: d.feed, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs:  d.logs, Data: awake{d.supervisor, d.sleep}, DataPatterns: binding.Patterns(all.Kinds()), Events: awake{d.supervisor, d.sleep}, Feed: d.feed, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
+		Pages: pages,
 	})
+	return d.api, err
 }
 
 // metricSources returns the sources of gauges.
@@ -73,6 +87,8 @@ func (d *Daemon) metricSources() obs.Sources {
 		Versions: d.registry.Counts, Runtimes: d.supervisor.Runtimes,
 		Queues:            d.supervisor.Queues,
 		NotServing:        func() int { return len(d.deploy.NotServing()) },
+		Asleep:            func() int { return len(d.deploy.AllAsleep()) },
+		Spares:            d.supervisor.Spares,
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },
 		GatewayConns:      func() int64 { return int64(d.gateway.Connections()) },

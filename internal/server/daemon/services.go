@@ -3,11 +3,14 @@ package daemon
 import (
 	"context"
 	"crypto/rand"
+	"net"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/server/arming"
+	"github.com/svcctl/svcctl/internal/server/calls"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/fork"
@@ -18,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/preview"
 	"github.com/svcctl/svcctl/internal/server/promote"
+	"github.com/svcctl/svcctl/internal/server/retention"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -34,15 +38,20 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	}
 	d.requestLog = logs.NewRecorder(d.dirs.versionLogs, d.logger)
 	d.stops.Push("request logs", func(context.Context) error { d.requestLog.Close(); return nil })
+	access, err := d.startAccessLog(ctx)
+	if err != nil {
+		return err
+	}
 	limits := clientLimits(d.cfg.Clients, fileLimit())
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
-		Observer: observer{d.metrics, d.requestLog, d.traffic}, VerifySecret: d.verify.Secret,
+		Observer: observer{d.metrics, d.requestLog, d.traffic}, Access: access, VerifySecret: d.verify.Secret,
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
+		Rouse:          func(ref svc.Ref) { d.sleep.Rouse(context.WithoutCancel(ctx), ref) },
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
 		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
-	if d.supervisor, err = supervisor.New(d.supervisorConfig(c)); err != nil {
+	if d.supervisor, err = supervisor.New(d.supervisorConfig(ctx, c)); err != nil {
 		return err
 	}
 	d.stops.Push("runtimes", d.supervisor.Stop)
@@ -65,9 +74,14 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	if d.deploy, err = deploy.New(d.deployDeps()); err != nil {
 		return err
 	}
+	d.sleep = d.newSleep()
+	d.stops.Push("versions that sleep", stopSoon(d.sleep.Stop))
 	if d.lifecycle, err = lifecycle.New(d.lifecycleDeps()); err != nil {
 		return err
 	}
+	d.retention = retention.New(retention.Deps{
+		Registry: d.registry, Verbs: d.lifecycle, Gateway: d.routing, Logger: d.logger, Failed: d.cfg.KeepFailed, Archived: d.cfg.KeepArchived,
+	})
 	if d.gc, err = gc.New(d.gcDeps()); err != nil {
 		return err
 	}
@@ -84,17 +98,19 @@ func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) 
 	}
 }
 
-func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
-	return supervisor.Config{
-		HostCommand: append(append([]string{}, c.Command...), HostCommand), Environ: hostEnv(d.cfg, d.objects.embedded != nil),
-		Workerd: d.workerd, RunDir: d.dirs.runtimes(),
+func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Config {
+	config := supervisor.Config{
+		Environ: hostEnv(d.cfg, d.objects.embedded != nil),
+		Workerd: d.workerd, RunDir: d.dirs.runtimes(), Spares: d.cfg.SpareHosts,
 		Host: svc.HostConfig{
 			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, DiskMB: d.cfg.VersionDiskMB,
 			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
+			Backends: d.cfg.Backends, Inspect: c.Inspect,
 		},
-		Logger: d.logger, Wanted: d.gateway.IsWanted,
+		Logger: d.logger, Wanted: d.gateway.IsWanted, Calls: d.newCalls(),
 		// d.deploy is created later.
 		OnChange:  func(r svc.Runtime) { d.states.changed(r); d.deploy.RuntimeChanged(r) },
+		OnLaunch:  d.metrics.RuntimeLaunched,
 		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
 		OnRequests: func(list []svc.RequestCount) {
 			for _, r := range list {
@@ -107,6 +123,8 @@ func (d *Daemon) supervisorConfig(c Config) supervisor.Config {
 			}
 		},
 	}
+	d.setHostCommand(ctx, &config, c.Command)
+	return config
 }
 
 func (d *Daemon) promoteDeps() promote.Deps {
@@ -121,19 +139,20 @@ func (d *Daemon) promoteDeps() promote.Deps {
 func (d *Daemon) deployDeps() deploy.Deps {
 	return deploy.Deps{
 		Versions: d.registry, Inventory: d.registry, Submissions: d.registry,
-		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews,
+		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews, Callees: calls.Callees{Registry: d.registry}.Check,
 		Artifacts: d.objects.artifacts, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: d.metrics, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
 		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(),
+		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production},
 	}
 }
 
 func (d *Daemon) lifecycleDeps() lifecycle.Deps {
 	return lifecycle.Deps{
 		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
-		Usage: usage{d.gateway, d.supervisor}, Idle: lifecycle.Idle{After: d.cfg.Archive.IdleAfter(), Grace: d.cfg.Archive.Grace},
+		Usage: d.usage(), Idle: lifecycle.Idle{After: d.cfg.Archive.IdleAfter(), Grace: d.cfg.Archive.Grace},
 		Data: d.fork, Previews: d.previews, Logger: d.logger, Observer: d.metrics,
 	}
 }
@@ -165,6 +184,15 @@ func (d *Daemon) newQualify() deploy.Qualify {
 // its host is. They hold a secret of this process.
 func (d *Daemon) Direct(ref svc.Ref) http.Header {
 	return http.Header{gateway.RouteHeader: {ref.String()}, gateway.VerifyHeader: {d.verify.Secret.Reveal()}}
+}
+
+// Inspector returns the address of the inspector of a version's workerd; "" for none.
+func (d *Daemon) Inspector(ref svc.Ref) string {
+	e, ok := d.supervisor.Endpoint(ref)
+	if !ok || e.Inspector == 0 {
+		return ""
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(e.Inspector))
 }
 
 // probeClient returns the HTTP client of the probe, which follows no redirects.

@@ -30,6 +30,9 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 			d.logger.ErrorContext(ctx, "restoring ready versions failed", "error", err)
 		}
 	})
+	if err := d.startSleep(ctx); err != nil {
+		return err
+	}
 	d.startLifecycle(ctx)
 	d.stops.Push("previews", stopSoon(d.previews.Stop))
 	if err := d.jobs.Start(context.WithoutCancel(ctx)); err != nil {

@@ -27,7 +27,7 @@ const (
 // admit counts the connection nc of p. If there are too many it closes an idle one, or
 // answers nc with 503 and reports false.
 func (g *Gateway) admit(ctx context.Context, nc net.Conn, p *peer) bool {
-	p.key = clientlimit.Client(nc.RemoteAddr(), func(ip netip.Addr) bool { return contains(g.cfg.TrustedProxies, ip) })
+	p.key = clientlimit.Client(nc.RemoteAddr(), func(ip netip.Addr) bool { return contains(p.by.proxies, ip) })
 	verdict := g.clients.Enter(p.key)
 	for try := 0; verdict == clientlimit.TooMany && try < 3 && g.engine.evict(); try++ {
 		verdict = g.clients.Enter(p.key)

@@ -75,9 +75,9 @@ func (x *request) clientAddress(p *peer) []byte {
 // locate is where the client is: what a proxy says goes before what the database says.
 func (x *request) locate(p *peer, client []byte) svc.Location {
 	var known svc.Location
-	if p.cfg.Locate != nil {
+	if p.by.locate != nil {
 		if ip, err := netip.ParseAddr(string(client)); err == nil {
-			known = p.cfg.Locate(ip)
+			known = p.by.locate(ip)
 		}
 	}
 	said := x.meta.location

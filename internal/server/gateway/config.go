@@ -12,7 +12,8 @@ import (
 
 // Defaults of Config.
 const (
-	// DefaultHoldTimeout is the time limit for a request that waits for a promote [D20].
+	// DefaultHoldTimeout is the time limit for a request that waits for a promote [D20],
+	// or for a version that sleeps.
 	DefaultHoldTimeout = 10 * time.Second
 	// DefaultStartWait is the time limit for a request that waits for a runtime
 	// that restarts: a restart takes about 50 ms, a slow one a second.
@@ -54,10 +55,12 @@ const RouteHeader = "X-Svc-Route"
 // Config configures a gateway. Only Ingress is required; a zero value selects the
 // default.
 type Config struct {
-	Ingress      *svc.Ingress
-	Engine       Engine
-	Logger       *slog.Logger
-	Observer     Observer
+	Ingress  *svc.Ingress
+	Engine   Engine
+	Logger   *slog.Logger
+	Observer Observer
+	// Access hears of each request that Observer hears of, like it; nil for none.
+	Access       func(Access)
 	VerifySecret svc.Secret // "": no request reaches a version that is not ready
 	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded headers are
 	// believed and extended; those of all other peers are replaced [D45]. Nil
@@ -77,6 +80,10 @@ type Config struct {
 	// Asked is called for each request that is refused because its version is
 	// restarted after a wait. It must not block. May be nil.
 	Asked func(ref svc.Ref)
+
+	// Rouse is called for a request to a version that sleeps: it starts the runtime, or
+	// changes the state of the version. It must not block. Nil starts nothing.
+	Rouse func(ref svc.Ref)
 
 	// Exception returns the exception, with its stack, that the worker of ref threw in the
 	// request of this id, which began at since; "" if it is not known before ctx ends.
@@ -103,11 +110,6 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	if c.TrustedProxies == nil {
-		c.TrustedProxies = []netip.Prefix{
-			netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8), netip.PrefixFrom(netip.IPv6Loopback(), 128),
-		}
 	}
 	c.Engine = cmp.Or(c.Engine, EngineGo)
 	c.HoldTimeout = cmp.Or(c.HoldTimeout, DefaultHoldTimeout)
@@ -149,4 +151,16 @@ type Observation struct {
 	ClientID []byte // the X-Request-Id that the client sent, nil for none
 	Method   []byte // empty for a head that cannot be read
 	Target   []byte // as sent
+}
+
+// Access is an Observation with what an access log has besides. The slices are valid during
+// the call.
+type Access struct {
+	Observation
+
+	Client  []byte // address of the visitor; of a trusted proxy's X-Forwarded-For
+	Host    []byte
+	Minor   int // of the request's HTTP/1 version
+	Referer []byte
+	Agent   []byte
 }

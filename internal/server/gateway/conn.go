@@ -14,11 +14,12 @@ import (
 
 // The phases of a connection.
 const (
-	phaseIdle   = int64(iota) // before a request's first byte
+	phaseIdle   = int64(iota) // between two requests
+	phaseFresh                // before the first byte of the first request
 	phaseHead                 // in a request's head
 	phaseActive               // in a request
 	phaseClosed               // closed by the gateway; no request may begin
-	phaseBits   = 2
+	phaseBits   = 3
 )
 
 const (
@@ -51,7 +52,7 @@ type conn struct {
 
 func newConn(g *goEngine, nc net.Conn, p peer) *conn {
 	c := &conn{g: g, peer: p, nc: &client{Conn: nc, cfg: &g.cfg}, now: time.Now()}
-	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
+	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseFresh)
 	return c
 }
 
@@ -163,6 +164,14 @@ func (c *conn) closeIfOlder(now time.Time, idle, head time.Duration) bool {
 	}
 	_ = c.nc.Close()
 	return true
+}
+
+// closeBetween closes a connection whose last request is answered, which has no
+// other one.
+func (c *conn) closeBetween() {
+	if old := c.phase.Load(); old&(1<<phaseBits-1) == phaseIdle && c.phase.CompareAndSwap(old, phaseClosed) {
+		_ = c.nc.Close()
+	}
 }
 
 // abort closes the connections of client and runtime. It may be called from any

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -16,7 +17,7 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	old := g.table.Load().versions[ref]
-	v := &version{ref: ref, host: g.cfg.Ingress.PreviewHost(ref), state: state, replaced: make(chan struct{})}
+	v := &version{ref: ref, host: g.cfg.Ingress.PreviewHost(ref), state: state, replaced: make(chan struct{}), roused: new(atomic.Bool)}
 	if old != nil {
 		v.stats = old.stats
 	} else {

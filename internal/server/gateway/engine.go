@@ -20,16 +20,18 @@ const (
 // (Gateway.forward), the heads for runtime and client (request), the errors, and
 // what is counted. An engine moves the bytes, within the limits of Config.
 //
-// The connections of an engine count in Gateway.running. No connection may begin
-// once Gateway.closing is set, which Gateway.mu guards.
+// The connections of an engine count in Gateway.running.
 type engine interface {
 	// serve accepts connections until ln is closed.
 	serve(ctx context.Context, ln net.Listener) error
 	// sweep closes the connections that exceed a time limit.
 	sweep(now time.Time)
-	// closeIdle closes the connections without a request, and each other
+	// closeIdle closes the connections between two requests, and each other
 	// connection after its request. It is called once, when Gateway.closing is set.
 	closeIdle()
+	// closeFresh closes the connections whose first request has not arrived. It is
+	// called freshTime after closeIdle.
+	closeFresh()
 	// evict closes a connection without a request, and reports whether it found one.
 	evict() bool
 	// abort closes every connection, and the connections to runtimes that serve

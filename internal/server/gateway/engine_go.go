@@ -31,7 +31,7 @@ func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
 		nc, err := ln.Accept()
 		switch {
 		case err == nil:
-			if p := newPeer(nc.RemoteAddr(), &e.cfg); e.admit(ctx, nc, &p) {
+			if p := newPeer(nc.RemoteAddr(), e.trust.Load()); e.admit(ctx, nc, &p) {
 				e.start(ctx, nc, p)
 			}
 		case e.closing.Load() || errors.Is(err, net.ErrClosed):
@@ -51,11 +51,6 @@ func (e *goEngine) start(ctx context.Context, nc net.Conn, p peer) {
 	c := newConn(e, nc, p)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closing.Load() {
-		_ = nc.Close()
-		e.leave(&p)
-		return
-	}
 	e.conns[c] = struct{}{}
 	e.running.Go(func() {
 		defer e.forget(c)
@@ -92,7 +87,21 @@ func (e *goEngine) evict() bool {
 	return false
 }
 
-func (e *goEngine) closeIdle() { e.sweep(time.Now().Add(time.Hour)) }
+func (e *goEngine) closeIdle() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.closeBetween()
+	}
+}
+
+func (e *goEngine) closeFresh() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for c := range e.conns {
+		c.closeIfOlder(time.Now().Add(time.Hour), 0, 0)
+	}
+}
 
 func (e *goEngine) abort() {
 	e.mu.Lock()

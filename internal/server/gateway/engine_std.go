@@ -61,13 +61,10 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		e.conns[c] = struct{}{}
-		c.idleSince = time.Now()
+		c.idle, c.fresh, c.idleSince = true, true, time.Now()
 		e.running.Add(1)
-		if c.idle = true; e.closing.Load() {
-			_ = c.Conn.Close()
-		}
 	case http.StateActive:
-		c.idle = false
+		c.idle, c.fresh = false, false
 	case http.StateIdle:
 		c.idle, c.idleSince = true, time.Now()
 		c.serving.Store(false)
@@ -109,11 +106,15 @@ func (e *stdEngine) evict() bool {
 	return false
 }
 
-func (e *stdEngine) closeIdle() {
+func (e *stdEngine) closeIdle() { e.closeWhere(func(c *stdConn) bool { return c.idle && !c.fresh }) }
+
+func (e *stdEngine) closeFresh() { e.closeWhere(func(c *stdConn) bool { return c.idle }) }
+
+func (e *stdEngine) closeWhere(matches func(*stdConn) bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
-		if c.idle {
+		if matches(c) {
 			_ = c.Conn.Close()
 		}
 	}
@@ -141,7 +142,7 @@ func (l stdListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p := newPeer(nc.RemoteAddr(), &l.e.cfg); l.e.admit(l.ctx, nc, &p) {
+		if p := newPeer(nc.RemoteAddr(), l.e.trust.Load()); l.e.admit(l.ctx, nc, &p) {
 			return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: p}, nil
 		}
 	}

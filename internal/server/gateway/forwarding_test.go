@@ -73,6 +73,26 @@ func testForwardedRequest(t *testing.T, engine gateway.Engine) {
 	}
 }
 
+func TestTrustedProxiesChange(t *testing.T) { engines(t, testTrustedProxiesChange) }
+
+// testTrustedProxiesChange: connections that begin after a change follow it.
+func testTrustedProxiesChange(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	b.ready(shop, startWorker(t, "v1").socket)
+	for _, tc := range []struct {
+		proxies []netip.Prefix
+		want    string
+	}{{nil, "https://"}, {[]netip.Prefix{}, "http://"}, {[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, "https://"}} {
+		b.SetTrustedProxies(tc.proxies, tc.proxies != nil)
+		b.client.CloseIdleConnections()
+		req := request(t, http.MethodGet, "v1.shop.apps.test", "/", nil)
+		req.Header.Set("X-Forwarded-Proto", "https")
+		if _, body := b.do(t, req); !strings.HasPrefix(decodeSeen(t, body).URL, tc.want) {
+			t.Errorf("with %v: %s", tc.proxies, body)
+		}
+	}
+}
+
 func TestForwardedByTrustedProxy(t *testing.T) { engines(t, testForwardedByTrustedProxy) }
 
 func testForwardedByTrustedProxy(t *testing.T, engine gateway.Engine) {

@@ -14,11 +14,16 @@ import (
 // sweepEvery is the time between two searches for idle and slow connections.
 const sweepEvery = time.Second
 
+// freshTime is how long Shutdown waits for the first request of a connection that was
+// accepted before: its client may have sent it.
+const freshTime = 250 * time.Millisecond
+
 // Gateway routes user traffic. New creates one, Serve serves a listener.
 type Gateway struct {
 	cfg    Config
 	engine engine
 	table  atomic.Pointer[table]
+	trust  atomic.Pointer[trust]
 
 	inflight   atomic.Int64 // requests
 	websockets atomic.Int64
@@ -52,6 +57,7 @@ func New(cfg Config) *Gateway {
 	g.refusals = make(chan struct{}, maxRefusals)
 	g.faults = make(chan struct{}, maxFaults)
 	g.table.Store(emptyTable())
+	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
 	g.engine = newEngine(g)
 	return g
 }
@@ -88,7 +94,8 @@ func (g *Gateway) addListener(ln net.Listener) bool {
 }
 
 // Shutdown stops accepting, closes idle connections, sends websockets a close
-// frame (1012) and waits for the requests in flight. If ctx ends first, it closes
+// frame (1012) and waits for the requests in flight, and for freshTime for the first
+// request of each new connection. If ctx ends first, it closes
 // the remaining connections and returns ctx's error. It may be called again.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.beginClose()
@@ -97,20 +104,31 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 	}
 	done := make(chan struct{})
 	go func() { g.running.Wait(); close(done) }()
-	var err error
-	select {
-	case <-done:
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-		g.abort()
-		<-done
-	}
+	err := g.awaitEnd(ctx, done)
 	for _, v := range g.table.Load().versions {
 		if v.upstream != nil {
 			v.upstream.retire()
 		}
 	}
 	return err
+}
+
+// awaitEnd waits until done, when every connection has ended.
+func (g *Gateway) awaitEnd(ctx context.Context, done <-chan struct{}) error {
+	fresh := time.NewTimer(freshTime)
+	defer fresh.Stop()
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-fresh.C:
+			g.engine.closeFresh()
+		case <-ctx.Done():
+			g.abort()
+			<-done
+			return context.Cause(ctx)
+		}
+	}
 }
 
 // beginClose closes listeners, timers and idle connections.

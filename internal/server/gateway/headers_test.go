@@ -32,7 +32,7 @@ func TestClientAddress(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := newPeer(tc.addr, &Config{TrustedProxies: trusted})
+			p := newPeer(tc.addr, &trust{proxies: trusted})
 			if got := string(p.client([]byte(tc.forwarded))); got != tc.want || p.trusted != tc.trusted {
 				t.Errorf("%s, trusted %v", got, p.trusted)
 			}
@@ -62,8 +62,7 @@ func TestTraceparent(t *testing.T) {
 func FuzzForwardedHead(f *testing.F) {
 	f.Add([]byte("GET / HTTP/1.1\r\nHost: a\r\nX-Svc-Cf: x\r\nConnection: x-svc-cf, host\r\n\r\n"))
 	f.Add([]byte("POST /x HTTP/1.1\r\nHost: a\r\nx-forwarded-for: 1\r\nContent-Length: 3\r\n\r\n"))
-	cfg := Config{}.withDefaults()
-	p := newPeer(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, &cfg)
+	p := newPeer(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, &trust{proxies: loopback()})
 	f.Fuzz(func(t *testing.T, in []byte) {
 		x := newExchange()
 		n, err := http1.FindHead(in, 0)

@@ -5,27 +5,49 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // peer is the other end of a connection.
 type peer struct {
 	ip      string
 	trusted bool // its X-Forwarded-* and Forwarded headers are believed
-	cfg     *Config
+	by      *trust
 	key     netip.Addr // of the count of its connections
 }
 
-func newPeer(addr net.Addr, cfg *Config) peer {
+// trust says which peers are believed. It does not change.
+type trust struct {
+	proxies  []netip.Prefix
+	location bool // also when they say where a visitor is
+	locate   func(netip.Addr) svc.Location
+}
+
+// SetTrustedProxies replaces Config.TrustedProxies and Config.LocationHeaders for
+// connections that begin later.
+func (g *Gateway) SetTrustedProxies(proxies []netip.Prefix, location bool) {
+	if proxies == nil {
+		proxies = loopback()
+	}
+	g.trust.Store(&trust{proxies: proxies, location: location, locate: g.cfg.Locate})
+}
+
+func loopback() []netip.Prefix {
+	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}
+}
+
+func newPeer(addr net.Addr, by *trust) peer {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok { // a unix socket: a process of this machine
-		return peer{ip: netip.IPv6Loopback().String(), trusted: true, cfg: cfg}
+		return peer{ip: netip.IPv6Loopback().String(), trusted: true, by: by}
 	}
 	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
-	return peer{ip: ip.String(), trusted: contains(cfg.TrustedProxies, ip), cfg: cfg}
+	return peer{ip: ip.String(), trusted: contains(by.proxies, ip), by: by}
 }
 
 // locates reports whether the peer is believed when it says where a visitor is.
-func (p *peer) locates() bool { return p.trusted && p.cfg.LocationHeaders }
+func (p *peer) locates() bool { return p.trusted && p.by.location }
 
 func contains(prefixes []netip.Prefix, ip netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
@@ -44,7 +66,7 @@ func (p *peer) client(forwarded []byte) []byte {
 			return found
 		}
 		found = item
-		if !contains(p.cfg.TrustedProxies, ip.Unmap()) {
+		if !contains(p.by.proxies, ip.Unmap()) {
 			return found
 		}
 		forwarded = forwarded[:max(i, 0)]

@@ -30,6 +30,7 @@ type request struct {
 	start time.Time
 	meta  meta
 	claim claim
+	call  *svc.Ref // of a call of another worker; nil for a visitor's request
 
 	compressor *compressor // of the response's body, nil to send it unchanged
 	vary       bool        // the response depends on Accept-Encoding
@@ -81,6 +82,9 @@ func (g *Gateway) account(ctx context.Context, x *request, p *peer, now time.Tim
 	if g.cfg.Observer != nil {
 		g.observe(x.observation(took))
 	}
+	if g.cfg.Access != nil {
+		g.cfg.Access(x.access(took, p))
+	}
 	if !g.cfg.Logger.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
@@ -101,6 +105,14 @@ func (x *request) observation(took time.Duration) Observation {
 		o.ClientID = x.meta.id
 	}
 	return o
+}
+
+// access describes the finished request for an access log.
+func (x *request) access(took time.Duration, p *peer) Access {
+	return Access{
+		Observation: x.observation(took), Client: x.clientAddress(p), Host: x.req.Host, Minor: x.req.Minor,
+		Referer: x.req.Get("referer"), Agent: x.req.Get("user-agent"),
+	}
 }
 
 // claim is the use of a runtime by a request.

@@ -94,6 +94,26 @@ func testPathSelectors(t *testing.T, engine gateway.Engine) {
 	}
 }
 
+// TestSelectorsDropTheSession: a worker that is called by the dashboard's host name does
+// not receive the dashboard's session, and receives the other cookies.
+func TestSelectorsDropTheSession(t *testing.T) { engines(t, testSelectorsDropTheSession) }
+
+func testSelectorsDropTheSession(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	b.ready(shop, startWorker(t, "v1").socket)
+	for sent, want := range map[string]string{
+		"svcctl-session=SECRET": "", "a=1; svcctl-session=SECRET; b=2": "a=1; b=2", "__Host-svcctl-session=SECRET;a=1": "a=1",
+		"a=1; my-svcctl-session=2": "a=1; my-svcctl-session=2", "a=1;b=2": "a=1;b=2",
+	} {
+		c := b.raw(t)
+		c.send("GET /shop/v1/ HTTP/1.1\r\nHost: localhost:8787\r\nCookie: " + sent + "\r\n\r\n")
+		_, body := c.answer("GET")
+		if got := decodeSeen(t, body).Headers["cookie"]; got != want {
+			t.Errorf("%q: the worker received %q, want %q", sent, got, want)
+		}
+	}
+}
+
 // spec: [C6.10]
 func TestVerifyProbe(t *testing.T) { engines(t, testVerifyProbe) }
 

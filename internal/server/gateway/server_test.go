@@ -74,6 +74,37 @@ func testShutdownWaits(t *testing.T, engine gateway.Engine) {
 	}
 }
 
+func TestShutdownAnswersAcceptedConnections(t *testing.T) {
+	engines(t, testShutdownAnswersAcceptedConnections)
+}
+
+// testShutdownAnswersAcceptedConnections: a request that is on its way on a new
+// connection when the gateway stops is answered.
+func testShutdownAnswersAcceptedConnections(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	w := startWorker(t, "v1")
+	b.ready(shop, w.socket)
+	c, silent := b.raw(t), b.raw(t)
+	svctest.Eventually(t, "the connections are accepted", func() bool { return b.Connections() == 2 })
+	done := make(chan error)
+	go func() { done <- b.Shutdown(t.Context()) }()
+	svctest.Eventually(t, "the port is closed", func() bool {
+		nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", b.addr)
+		if err == nil {
+			_ = nc.Close()
+		}
+		return err != nil
+	})
+	c.send("GET /version HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
+	if resp, body := c.answer("GET"); resp.StatusCode != http.StatusOK || !resp.Close {
+		t.Errorf("%s %q", resp.Status, body)
+	}
+	silent.ended()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
 func mustListen(t *testing.T) net.Listener {
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {

@@ -24,6 +24,7 @@ type stdConn struct {
 
 	serving   atomic.Bool // a handler serves the request
 	idle      bool        // without a request; Gateway.mu guards it
+	fresh     bool        // idle, and without a request before; Gateway.mu guards it
 	idleSince time.Time   // Gateway.mu guards it
 	ended     atomic.Bool // no more reads: the rest of a body is no request
 }

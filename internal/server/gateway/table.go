@@ -34,6 +34,7 @@ type version struct {
 	site     *site     // nil if assets are not served
 	stats    *stats
 	replaced chan struct{} // closed when another table holds the next state of the version
+	roused   *atomic.Bool  // whether a request has asked for the runtime of a version that sleeps
 }
 
 // project is a host name that changes its version, and that version: production, or a

@@ -13,7 +13,7 @@ import (
 )
 
 // take claims the runtime for the request in x. It waits while the production
-// host is held [D20] and while the runtime restarts, each within its limit. If it
+// host is held [D20] and while the runtime starts, each within its limit. If it
 // fails, it holds no claim.
 func (g *Gateway) take(x *request, w waiter) error {
 	held, starting := g.cfg.HoldTimeout, g.cfg.StartWait
@@ -62,6 +62,13 @@ func (g *Gateway) take(x *request, w waiter) error {
 	}
 }
 
+// rouse asks once for the runtime of a version that sleeps.
+func (g *Gateway) rouse(v *version) {
+	if g.cfg.Rouse != nil && v.roused.CompareAndSwap(false, true) {
+		g.cfg.Rouse(v.ref)
+	}
+}
+
 // replaced reports whether the host name of r, which changes its version, has another
 // version now.
 func (g *Gateway) replaced(x *request, r route) bool {
@@ -106,9 +113,14 @@ func (g *Gateway) takeVersion(x *request, r route) error {
 		return errNoVersion(r.project)
 	case !serves:
 		return errStatus(v)
-	case x.findAsset(&g.cfg, v):
+	case x.call == nil && x.findAsset(&g.cfg, v):
 		x.count()
 		return nil
+	case v.state.Asleep && x.start.Before(v.state.RetryAt):
+		return errNotStarted()
+	case v.state.Asleep:
+		g.rouse(v)
+		return errStarting
 	case v.state.Starting:
 		return errStarting
 	case !v.state.RetryAt.IsZero():
@@ -142,6 +154,9 @@ func (x *request) knows(secret svc.Secret) bool {
 // find looks the request's host up in the current table.
 func (g *Gateway) find(x *request) (route, error) {
 	t := g.table.Load()
+	if x.call != nil {
+		return t.called(*x.call)
+	}
 	if len(x.meta.route) > 0 && x.knows(g.cfg.VerifySecret) {
 		project, id, _ := bytes.Cut(x.meta.route, []byte{'/'})
 		if v := t.versions[svc.Ref{Project: string(project), Version: string(id)}]; v != nil {
@@ -160,6 +175,7 @@ func (g *Gateway) find(x *request) (route, error) {
 	}
 	if g.hasSelectors(host) {
 		if r, ok := t.selected(x); ok {
+			dropSession(&x.req)
 			return r, nil
 		}
 	}

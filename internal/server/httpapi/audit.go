@@ -85,15 +85,22 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request, a svc.AuditRecor
 }
 
 // onlyReads reports whether a request of an operation that may change something does
-// not: a query in a transaction that only reads.
+// not: a query in a transaction that only reads, or a dry run.
 func onlyReads(pattern string, r *http.Request) bool {
-	if !strings.HasSuffix(pattern, "/database/query") {
+	query := strings.HasSuffix(pattern, "/database/query")
+	if !query && !strings.Contains(pattern, "/versions:") {
 		return false
 	}
 	raw, err := io.ReadAll(r.Body) // in memory: the rule has read it
 	r.Body = io.NopCloser(bytes.NewReader(raw))
-	var body api.DatabaseQuery
-	return err == nil && json.Unmarshal(raw, &body) == nil && (body.ReadOnly == nil || *body.ReadOnly)
+	var body struct {
+		api.DatabaseQuery
+		DryRun bool `json:"dry_run"`
+	}
+	if err != nil || json.Unmarshal(raw, &body) != nil {
+		return false
+	}
+	return body.DryRun || query && (body.ReadOnly == nil || *body.ReadOnly)
 }
 
 // snapshot returns the fields of a project and a version that clients change; empty

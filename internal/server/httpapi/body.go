@@ -98,8 +98,10 @@ func createVersionBody(raw []byte) error {
 	if err != nil {
 		return err
 	}
-	if err := stringsOnly("env", fields["env"]); err != nil {
-		return err
+	for _, name := range []string{"env", "labels"} {
+		if err := stringsOnly(name, fields[name]); err != nil {
+			return err
+		}
 	}
 	return object[api.CreateVersion](raw)
 }

@@ -33,7 +33,11 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		LastRequestAt: api.MaybeAt(v.LastRequestAt), WokenAt: api.MaybeAt(v.WokenAt),
 		Timeline: stepsOut(v.Timeline), Warnings: v.Warnings, SizeBytes: v.SizeBytes,
 	}
+	out.Labels = v.Labels
 	out.PreviewName, out.PreviewNameURL = v.PreviewName, s.nameURL(v)
+	if v.Waiting != (svc.Waiting{}) {
+		out.Waiting = &api.WaitingWork{Messages: v.Waiting.Messages, Instances: v.Waiting.Instances}
+	}
 	if v.ParentID != "" {
 		out.ParentVersionID = &v.ParentID
 	}

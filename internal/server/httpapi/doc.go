@@ -8,7 +8,8 @@
 // problem.go alone turns errors into responses, which never hold causes or secrets.
 //
 // The content type of a request is ignored: every body must be JSON. This is safe
-// because the API has no cookies.
+// because the API has no cookies. Requests of browsers for the dashboard's pages pass the
+// host name's check and go to Deps.Pages; those below /v1 never do.
 //
 // The package calls the services of the server through the interfaces in
 // services.go, which package daemon implements with them. It imports pkg/api for the

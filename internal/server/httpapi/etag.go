@@ -13,10 +13,10 @@ import (
 // projectTag returns the ETag of a project [D13].
 func projectTag(p svc.Project) string { return tag(p) }
 
-// versionTag returns the ETag of a version. It ignores the time of the last request:
-// traffic must not make a client's If-Match fail.
+// versionTag returns the ETag of a version. It ignores the time of the last request and
+// whether the version sleeps: traffic must not make a client's If-Match fail.
 func versionTag(v svc.Version) string {
-	v.LastRequestAt = time.Time{}
+	v.LastRequestAt, v.AsleepAt, v.WakeAt, v.Waiting = time.Time{}, time.Time{}, time.Time{}, svc.Waiting{}
 	return tag(v)
 }
 

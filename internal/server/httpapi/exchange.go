@@ -16,13 +16,16 @@ import (
 
 // exchange is the state of one request. Only the goroutine of the request uses it.
 type exchange struct {
-	id      string // request id [D14]
-	origin  string // scheme and host for generated URLs of the API
-	route   string // path pattern; "" until one matched
-	role    role   // of the token
-	actor   svc.AuditActor
-	changes changes // for the audit record
-	began   time.Time
+	id     string // request id [D14]
+	origin string // scheme and host for generated URLs of the API
+	route  string // path pattern; "" until one matched
+	role   role   // of the token
+	token  string // by which the request is allowed; a secret
+	actor  svc.AuditActor
+	// identity is set for GET /whoami.
+	identity identity
+	changes  changes // for the audit record
+	began    time.Time
 
 	events      bool   // the client takes server-sent events
 	lastEventID string // with which it continues them
@@ -59,6 +62,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer s.rescue(rec, r)
 	if err := s.checkHost(r); err != nil {
 		s.fail(rec, r, err)
+		return
+	}
+	if s.Pages != nil && s.Pages.Serves(r) {
+		x.route = "dashboard"
+		s.Pages.ServeHTTP(rec, r)
 		return
 	}
 	s.dispatch(rec, r)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -26,6 +27,7 @@ type fakes struct {
 	routes   []svc.Route
 	bindings *binding.Set // nil: no runtime
 	runtimes map[svc.Ref]svc.Runtime
+	bundles  map[svc.Ref]bundle.Manifest
 	down     []svc.Ref // of NotServing
 
 	mu       sync.Mutex
@@ -69,6 +71,15 @@ func (f *fakes) Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOption
 		Forks: svc.ForkPolicy{PRRefs: []string{"pull/*"}},
 	})
 	return v, err
+}
+
+// Manifest returns a bundle, or artifact_missing.
+func (f *fakes) Manifest(_ context.Context, ref svc.Ref) (bundle.Manifest, error) {
+	m, ok := f.bundles[ref]
+	if !ok {
+		return m, svc.Errorf(svc.NotFound, "artifact_missing", "the bundle has not arrived")
+	}
+	return m, nil
 }
 
 // Promote records a running promotion and sets the production.
@@ -191,6 +202,14 @@ func (f *fakes) Audit(context.Context, string) (svc.GCAudit, error) {
 	}, f.failure()
 }
 
+// BranchSizes knows v1 and v2.
+func (f *fakes) BranchSizes(context.Context, string) (svc.BranchSizes, error) {
+	one, two := svc.Amount{Objects: 1, Bytes: 10}, svc.Amount{Objects: 2, Bytes: 20}
+	return svc.BranchSizes{MeasuredAt: time.UnixMilli(1e12), Versions: map[string]svc.BranchSize{
+		"v1": {Own: two, Exclusive: one}, "v2": {Own: one, Exclusive: one, Shared: one},
+	}}, f.failure()
+}
+
 // Issue returns a ticket.
 func (f *fakes) Issue(_ context.Context, ref svc.Ref) (svc.Upload, error) {
 	f.mu.Lock()
@@ -201,7 +220,7 @@ func (f *fakes) Issue(_ context.Context, ref svc.Ref) (svc.Upload, error) {
 }
 
 // Accept stores a bundle once per ticket.
-func (f *fakes) Accept(_ context.Context, ticket string, bundle io.Reader, _ int64) (svc.Receipt, error) {
+func (f *fakes) Accept(_ context.Context, ticket string, body io.Reader, _ int64) (svc.Receipt, error) {
 	f.mu.Lock()
 	ref, ok := f.uploads[ticket]
 	_, used := f.stored[ref]
@@ -212,7 +231,7 @@ func (f *fakes) Accept(_ context.Context, ticket string, bundle io.Reader, _ int
 	case used:
 		return svc.Receipt{}, svc.Errorf(svc.Conflict, "already_uploaded", "the bundle is there already")
 	}
-	b, err := io.ReadAll(bundle)
+	b, err := io.ReadAll(body)
 	if err != nil {
 		return svc.Receipt{}, err
 	}

@@ -80,6 +80,7 @@ func eventOut(e svc.FeedEvent) api.Event {
 		Data: api.EventData{
 			Status: d.Status, Previous: d.Previous, Step: d.Step, StepStatus: d.StepState, Detail: d.Detail, Error: d.Error,
 			OperationID: d.Operation, GitRef: d.GitRef, Depth: d.Depth, Restarts: d.Restarts,
+			Action: d.Action, Actor: d.Actor,
 		},
 	}
 }

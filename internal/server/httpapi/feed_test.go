@@ -24,7 +24,7 @@ func TestEvents(t *testing.T) {
 	h.project("shop")
 	h.project("other")
 	h.ready("shop", "v-1")
-	page := read("?limit=2&cursor=" + begin.NextCursor)
+	page := read("?limit=2&types=project&cursor=" + begin.NextCursor)
 	if len(page.Items) != 2 || page.Items[0].Type != "project.created" || page.Items[1].ProjectID != "other" {
 		t.Fatalf("got %+v", page)
 	}
@@ -73,7 +73,7 @@ func TestEventsAsStream(t *testing.T) {
 			break
 		}
 	}
-	page, err := c.ReadEvents(t.Context(), client.EventQuery{Tail: 1})
+	page, err := c.ReadEvents(t.Context(), client.EventQuery{Tail: 1, Types: []string{"version"}})
 	if err != nil || len(page.Items) != 1 || page.Items[0].Type != "version.pinned" {
 		t.Errorf("got %+v, %v", page, err)
 	}

@@ -14,6 +14,8 @@ type GC interface {
 	Collect(ctx context.Context, r svc.GCRequest) (svc.GCReport, error)
 	// Audit checks one project, or all for "".
 	Audit(ctx context.Context, project string) (svc.GCAudit, error)
+	// BranchSizes says what the objects of a project's versions are for.
+	BranchSizes(ctx context.Context, project string) (svc.BranchSizes, error)
 }
 
 // GetGarbage answers GET /admin/gc.

@@ -27,6 +27,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/preview"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
+	"github.com/svcctl/svcctl/internal/server/retention"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -44,6 +45,7 @@ type harness struct {
 	url    string
 	db     *registry.DB
 	fakes  *fakes
+	server *httpapi.Server
 	log    *svctest.Buffer
 	routes routers.Router
 }
@@ -65,7 +67,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	t.Cleanup(func() { _ = events.Stop(context.Background()) })
 	metrics := obs.NewMetrics(obs.BuildInfo())
 	d := httpapi.Deps{
-		Projects: db, Versions: db, Environments: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes, Feed: events,
+		Projects: db, Versions: db, Environments: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Bundles: h.fakes, Retention: retention.New(retention.Deps{Registry: db, Verbs: h.fakes, Gateway: noGateway{}, Logger: slog.New(slog.DiscardHandler), Failed: svc.Keep{Count: 1}}), Deployer: h.fakes, Promoter: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), Data: h.fakes, Events: h.fakes, Feed: events,
 		Audit:    db,
 		Overview: db, Traffic: h.fakes,
 		DataPatterns: binding.Patterns(all.Kinds()),
@@ -82,6 +84,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.server = s
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
 	h.url = server.URL
@@ -90,6 +93,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 
 type noGateway struct{}
 
+func (noGateway) SetProduction(string, string)      {}
 func (noGateway) SetPreview(string, string, string) {}
 func (noGateway) HoldPreview(string, string)        {}
 func (noGateway) ReleasePreview(string, string)     {}

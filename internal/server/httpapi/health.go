@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -29,9 +30,42 @@ func (h handlers) GetHealth(context.Context, oas.GetHealthRequestObject) (oas.Ge
 // GetDeepHealth answers GET /health/deep [D29]. The operation is public, so the
 // response does not contain the error of a failed check; the log does.
 func (h handlers) GetDeepHealth(ctx context.Context, _ oas.GetDeepHealthRequestObject) (oas.GetDeepHealthResponseObject, error) {
+	out, failed := h.deepHealth(ctx)
+	if !failed { // not for versions: a visitor can crash one, and must not take the server out of a load balancer
+		return oas.GetDeepHealth200JSONResponse(out), nil
+	}
+	return oas.GetDeepHealth503JSONResponse{Body: out, Headers: oas.GetDeepHealth503ResponseHeaders{
+		RetryAfter: int(defaultRetry.Seconds()),
+	}}, nil
+}
+
+// Health checks the health like GET /health/deep: ok, degraded or unavailable, and which
+// checks are not ok.
+func (s *Server) Health(ctx context.Context) (status, detail string) {
+	out, _ := handlers{s}.deepHealth(ctx)
+	var failed []string
+	for _, part := range []struct {
+		name   string
+		status api.CheckStatus
+		detail string
+	}{
+		{"registry", out.Checks.Registry.Status, out.Checks.Registry.Detail},
+		{"store", out.Checks.Store.Status, out.Checks.Store.Detail},
+		{"queue", out.Checks.Queue.Status, out.Checks.Queue.Detail},
+		{"versions", out.Checks.Versions.Status, out.Checks.Versions.Detail},
+	} {
+		if part.status != api.CheckStatusOK {
+			failed = append(failed, part.name+": "+part.detail)
+		}
+	}
+	return string(out.Status), strings.Join(failed, "; ")
+}
+
+// deepHealth runs all checks. failed says that the server, not only a version, is not ok.
+func (h handlers) deepHealth(ctx context.Context) (out api.DeepHealth, failed bool) {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
-	out := api.DeepHealth{Status: api.CheckStatusOK}
+	out.Status = api.CheckStatusOK
 	var parts sync.WaitGroup
 	parts.Go(func() { out.Checks.Registry = h.checkPart(ctx, "registry", h.Registry) })
 	parts.Go(func() { out.Checks.Store = h.checkPart(ctx, "store", h.Store) })
@@ -45,19 +79,14 @@ func (h handlers) GetDeepHealth(ctx context.Context, _ oas.GetDeepHealthRequestO
 			out.Status = s
 		}
 	}
-	failed := out.Status != api.CheckStatusOK
+	failed = out.Status != api.CheckStatusOK
 	if !failed {
 		out.Status = out.Checks.Versions.Status
 	}
 	if queue.Status == api.CheckStatusDegraded { // spec: [C11.5]
 		out.Code, out.QueueFull, out.PendingJobs, out.QueueMax = svc.CodeQueueFull, true, &queue.PendingJobs, &queue.QueueMax
 	}
-	if !failed { // not for versions: a visitor can crash one, and must not take the server out of a load balancer
-		return oas.GetDeepHealth200JSONResponse(out), nil
-	}
-	return oas.GetDeepHealth503JSONResponse{Body: out, Headers: oas.GetDeepHealth503ResponseHeaders{
-		RetryAfter: int(defaultRetry.Seconds()),
-	}}, nil
+	return out, failed
 }
 
 func (h handlers) checkPart(ctx context.Context, name string, part Pinger) api.PartHealth {
@@ -133,7 +162,7 @@ func runtimeOut(r svc.Runtime) *api.Runtime {
 		return nil
 	}
 	return &api.Runtime{
-		State: api.RuntimeState(r.State), Since: api.MaybeAt(r.Since), Restarts: r.Restarts, LastError: r.LastError, RetryAt: api.MaybeAt(r.RetryAt),
+		State: api.RuntimeState(r.State), Since: api.MaybeAt(r.Since), Restarts: r.Restarts, LastError: r.LastError, RetryAt: api.MaybeAt(r.RetryAt), WakeAt: api.MaybeAt(r.WakeAt),
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // searchParameters are the parameters of the versions of all projects.
 //
 //nolint:gochecknoglobals // a constant list
-var searchParameters = []string{"limit", "cursor", "project", "status", "ref", "parent", "pinned", "since", "q"}
+var searchParameters = []string{"limit", "cursor", "project", "status", "ref", "parent", "pinned", "since", "label", "q"}
 
 const (
 	defaultWindow = 5 * time.Minute
@@ -106,7 +106,10 @@ func (h handlers) SearchVersions(ctx context.Context, r oas.SearchVersionsReques
 	if f.Since, err = sinceOf(p.Since, time.Now()); err != nil {
 		return nil, err
 	}
-	scope := scopeOf("search", p.Project, p.Status, p.Ref, p.Parent, pinned, p.Since, p.Q)
+	if f.Labels, err = svc.ParseLabels(p.Label); err != nil {
+		return nil, err
+	}
+	scope := scopeOf("search", p.Project, p.Status, p.Ref, p.Parent, pinned, p.Since, p.Label, p.Q)
 	at, err := pageOf(scope, p.Limit, p.Cursor)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func TestOverview(t *testing.T) {
 		t.Errorf("pages: %+v, %+v", first, next)
 	}
 	for path, code := range map[string]string{
-		"/v1/versions?status=fine": "invalid_status", "/v1/versions?since=soon": "invalid_parameter", "/v1/versions?label=x": "unknown_parameter",
+		"/v1/versions?status=fine": "invalid_status", "/v1/versions?since=soon": "invalid_parameter", "/v1/versions?size=x": "unknown_parameter", "/v1/versions?label==": "invalid_parameter",
 		"/v1/versions?cursor=" + *first.NextCursor: "invalid_cursor", "/v1/metrics/summary?window=1h": "invalid_parameter",
 	} {
 		h.do(request{method: "GET", path: path, outside: true}).wantProblem(400, code)

@@ -10,6 +10,9 @@ import (
 
 // ListProjects answers GET /projects.
 func (h handlers) ListProjects(ctx context.Context, r oas.ListProjectsRequestObject) (oas.ListProjectsResponseObject, error) {
+	if include := r.Params.Include; include != nil && *include != api.ListProjectsParamsIncludeSummary {
+		return nil, svc.Errorf(svc.BadRequest, svc.CodeInvalidInclude, "include must be summary")
+	}
 	scope := scopeOf("projects")
 	at, err := pageOf(scope, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
@@ -19,7 +22,13 @@ func (h handlers) ListProjects(ctx context.Context, r oas.ListProjectsRequestObj
 	if err != nil {
 		return nil, err
 	}
-	return oas.ListProjects200JSONResponse{Items: each(page.Items, h.projectOut), NextCursor: newCursor(scope, page.Next)}, nil
+	items := each(page.Items, h.projectOut)
+	if r.Params.Include != nil {
+		if err := h.summarize(ctx, items); err != nil {
+			return nil, err
+		}
+	}
+	return oas.ListProjects200JSONResponse{Items: items, NextCursor: newCursor(scope, page.Next)}, nil
 }
 
 // CreateProject answers POST /projects [D8].
@@ -57,20 +66,25 @@ func (h handlers) ChangeProject(ctx context.Context, r oas.ChangeProjectRequestO
 
 // GetProject answers GET /projects/{project}.
 func (h handlers) GetProject(ctx context.Context, r oas.GetProjectRequestObject) (oas.GetProjectResponseObject, error) {
-	if include := r.Params.Include; include != nil && *include != api.GetProjectParamsIncludeVersions {
-		return nil, svc.Errorf(svc.BadRequest, svc.CodeInvalidInclude, "include must be versions")
+	if include := value(r.Params.Include); include != "" && !include.Valid() {
+		return nil, svc.Errorf(svc.BadRequest, svc.CodeInvalidInclude, "include must be versions or summary")
 	}
 	p, err := h.Projects.Project(ctx, r.Project)
 	if err != nil {
 		return nil, err
 	}
-	out := h.projectOut(p)
-	if r.Params.Include != nil {
+	out := []api.Project{h.projectOut(p)}
+	switch value(r.Params.Include) {
+	case api.GetProjectParamsIncludeVersions:
 		page, err := h.versionPage(ctx, r.Project, "", r.Params.Limit, nil)
 		if err != nil {
 			return nil, err
 		}
-		out.Versions = &page
+		out[0].Versions = &page
+	case api.GetProjectParamsIncludeSummary:
+		if err := h.summarize(ctx, out); err != nil {
+			return nil, err
+		}
 	}
-	return oas.GetProject200JSONResponse{Body: out, Headers: oas.GetProject200ResponseHeaders{ETag: projectTag(p)}}, nil
+	return oas.GetProject200JSONResponse{Body: out[0], Headers: oas.GetProject200ResponseHeaders{ETag: projectTag(p)}}, nil
 }

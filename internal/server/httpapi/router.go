@@ -30,15 +30,17 @@ type rule struct {
 // HandleFunc registers next under "METHOD /path".
 func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http.Request)) {
 	s, rule := rt.s, ruleOf(pattern)
-	rule.reads = strings.HasPrefix(pattern, "GET ") && !s.isData(pattern)
+	rule.reads = rule.reads || strings.HasPrefix(pattern, "GET ") && !s.isData(pattern)
 	route := pattern[strings.Index(pattern, "/"):]
 	next = s.audited(pattern, next)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		exchangeOf(r.Context()).route = route
+		x := exchangeOf(r.Context())
+		x.route = route
 		if err := s.auth.allow(r, rule); err != nil {
 			s.fail(w, r, err)
 			return
 		}
+		x.token, _ = bearer(r)
 		if err := checkQuery(r, rule); err != nil {
 			s.fail(w, r, err)
 			return

@@ -10,12 +10,20 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleNone}
 	case "PUT /v1/uploads/{ticket}": // the ticket is the credential [D11]
 		return rule{role: roleNone}
+	case "GET /v1/whoami":
+		return rule{role: roleAny}
+	case "POST /v1/dashboard/tickets": // the session has the role of the token
+		return rule{role: roleAdmin, reads: true}
 	case "POST /v1/projects":
 		return rule{role: roleAdmin, body: object[api.CreateProject]}
 	case "PATCH /v1/projects/{project}":
 		return rule{role: roleAdmin, body: object[api.ChangeProject]}
 	case "POST /v1/projects/{project}/versions":
 		return rule{role: roleDeploy, body: createVersionBody}
+	case "POST /v1/projects/{project}/versions:archive", "POST /v1/projects/{project}/versions:destroy":
+		return rule{role: roleAdmin, body: object[api.BulkVersions]}
+	case "DELETE /v1/projects/{project}":
+		return rule{role: roleAdmin, query: []string{"production"}}
 	case "GET " + versionRoute:
 		return rule{role: roleAdmin, ticket: true}
 	case "PUT " + versionRoute + "/env":
@@ -27,6 +35,7 @@ func ruleOf(pattern string) rule {
 	case "GET " + versionRoute + "/database/tables/{table}/rows",
 		"GET " + versionRoute + "/kv/{namespace}/keys",
 		"GET " + versionRoute + "/objects/{bucket}",
+		"GET " + versionRoute + "/emails",
 		"GET " + versionRoute + "/crons/runs":
 		return rule{role: roleAdmin, limit: maxDataLimit}
 	case "GET " + versionRoute + "/workflows/{workflow}/instances":
@@ -37,6 +46,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, query: logParameters}
 	case "GET /v1/versions":
 		return rule{role: roleAdmin, query: searchParameters}
+	case "GET /v1/projects/{project}/compare":
+		return rule{role: roleAdmin, query: []string{"from", "to"}}
 	case "GET /v1/metrics/summary":
 		return rule{role: roleAdmin, query: []string{"window"}}
 	case "GET /v1/events":
@@ -45,6 +56,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, body: object[api.NewMessage]}
 	case "POST " + versionRoute + "/queues/{queue}/redrive":
 		return rule{role: roleAdmin, body: object[api.RedriveQueue], bodyOptional: true}
+	case "POST " + versionRoute + "/analytics/query":
+		return rule{role: roleAdmin, body: object[api.AnalyticsQuery]}
 	case "POST " + versionRoute + "/database/query":
 		return rule{role: roleAdmin, body: object[api.DatabaseQuery]}
 	}

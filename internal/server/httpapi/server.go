@@ -19,6 +19,8 @@ type Deps struct {
 	Environments Environments
 	Previews     Previews
 	Promotions   Promotions
+	Bundles      Bundles
+	Retention    Retention
 	Deployer     Deployer
 	Promoter     Promoter
 	Audit        Audit
@@ -47,6 +49,7 @@ type Deps struct {
 	Logger       *slog.Logger
 	Tokens       Tokens
 	TicketKey    svc.Secret // signs poll tickets; must not change over restarts
+	Pages        Pages      // optional: what browsers see at the port, beside the API
 	QueueMax     int        // SVC_QUEUE_MAX
 	MaxUpload    int64      // bytes of a bundle sent to the API [D42]
 	Version      string     // of the program
@@ -95,7 +98,7 @@ func (d Deps) check() error {
 	var errs []error
 	for name, missing := range map[string]bool{
 		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Environments": d.Environments == nil, "Previews": d.Previews == nil, "Promotions": d.Promotions == nil,
-		"Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Audit": d.Audit == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
+		"Bundles": d.Bundles == nil, "Retention": d.Retention == nil, "Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Audit": d.Audit == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
 		"Overview": d.Overview == nil, "Traffic": d.Traffic == nil,
 		"Routes": d.Routes == nil, "Runtimes": d.Runtimes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,

@@ -29,6 +29,10 @@ type Previews interface {
 type Overview interface {
 	SearchVersions(ctx context.Context, f svc.VersionFilter, p svc.PageRequest) (svc.Page[svc.Version], error)
 	Jobs(ctx context.Context) ([]svc.QueuedJob, error)
+	// Tree returns all versions of a project, oldest first, with the fields of svc.Branch.
+	Tree(ctx context.Context, project string) ([]svc.Version, error)
+	// Summaries returns what is known about the versions of projects, by their ids.
+	Summaries(ctx context.Context, projects []string) (map[string]svc.ProjectSummary, error)
 }
 
 // Traffic summarizes the requests of the last minutes.
@@ -149,4 +153,12 @@ type Queue interface {
 // of the path, so the number of series is bounded.
 type Observer interface {
 	HTTPRequest(route, method string, code int)
+}
+
+// Pages serves browsers: requests for which Serves is true, which are never below /v1.
+type Pages interface {
+	Serves(r *http.Request) bool
+	// Ticket returns the path of a page that begins a session with a token, once, until expiry.
+	Ticket(token svc.Secret) (path string, expiry time.Time)
+	http.Handler
 }

@@ -28,9 +28,26 @@ func (h handlers) ListVersions(ctx context.Context, r oas.ListVersionsRequestObj
 	if _, err := h.Projects.Project(ctx, r.Project); err != nil {
 		return nil, err
 	}
+	if r.Params.Label != "" {
+		return h.labeledVersions(ctx, r, status)
+	}
 	page, err := h.versionPage(ctx, r.Project, status, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
+	}
+	return oas.ListVersions200JSONResponse(page), nil
+}
+
+// labeledVersions is ListVersions with the parameter label.
+func (h handlers) labeledVersions(ctx context.Context, r oas.ListVersionsRequestObject, status svc.Status) (oas.ListVersionsResponseObject, error) {
+	params := api.SearchVersionsParams{Project: r.Project, Status: string(status), Label: r.Params.Label, Limit: r.Params.Limit, Cursor: r.Params.Cursor}
+	found, err := h.SearchVersions(ctx, oas.SearchVersionsRequestObject{Params: params})
+	if err != nil {
+		return nil, err
+	}
+	page, ok := found.(oas.SearchVersions200JSONResponse)
+	if !ok {
+		return nil, fmt.Errorf("searching versions: unexpected response %T", found)
 	}
 	return oas.ListVersions200JSONResponse(page), nil
 }
@@ -79,6 +96,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	}
 	n := svc.NewVersion{
 		Project: r.Project, ID: r.Body.ID, GitRef: r.Body.GitRef, GitSHA: r.Body.GitSHA, Digest: r.Body.ArtifactDigest, Env: r.Body.Env,
+		Labels: r.Body.Labels,
 	}
 	n.Preview = svc.PreviewRequest{Name: r.Body.PreviewName, Fresh: r.Body.PreviewFresh, Keep: r.Body.PreviewKeep}
 	if r.Body.ParentVersionID != nil {

@@ -26,9 +26,18 @@ type ServerInterface interface {
 	// AuditStorage Check that the object store has what versions need
 	// (POST /admin/gc/audit)
 	AuditStorage(w http.ResponseWriter, r *http.Request, params AuditStorageParams)
+	// GetRetention The versions that the retention settings do not keep
+	// (GET /admin/retention)
+	GetRetention(w http.ResponseWriter, r *http.Request)
+	// ApplyRetention Destroy the versions that the retention settings do not keep
+	// (POST /admin/retention)
+	ApplyRetention(w http.ResponseWriter, r *http.Request)
 	// ListAudit List who changed what
 	// (GET /audit)
 	ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams)
+	// CreateDashboardTicket An address that signs a browser in to the dashboard
+	// (POST /dashboard/tickets)
+	CreateDashboardTicket(w http.ResponseWriter, r *http.Request)
 	// ListEvents Read or follow what happens on the server
 	// (GET /events)
 	ListEvents(w http.ResponseWriter, r *http.Request, params ListEventsParams)
@@ -50,12 +59,21 @@ type ServerInterface interface {
 	// CreateProject Create a project
 	// (POST /projects)
 	CreateProject(w http.ResponseWriter, r *http.Request)
+	// DeleteProject Delete a project and destroy all of its versions
+	// (DELETE /projects/{project})
+	DeleteProject(w http.ResponseWriter, r *http.Request, project ProjectPath, params DeleteProjectParams)
 	// GetProject Get a project
 	// (GET /projects/{project})
 	GetProject(w http.ResponseWriter, r *http.Request, project ProjectPath, params GetProjectParams)
 	// ChangeProject Change settings of a project
 	// (PATCH /projects/{project})
 	ChangeProject(w http.ResponseWriter, r *http.Request, project ProjectPath)
+	// ListBranches The tree of a project's versions and the sizes of their data
+	// (GET /projects/{project}/branches)
+	ListBranches(w http.ResponseWriter, r *http.Request, project ProjectPath)
+	// CompareVersions What differs between two versions
+	// (GET /projects/{project}/compare)
+	CompareVersions(w http.ResponseWriter, r *http.Request, project ProjectPath, params CompareVersionsParams)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListProjectLogsParams)
@@ -89,6 +107,9 @@ type ServerInterface interface {
 	// ArchiveVersion Stop the process of a version and keep its data
 	// (POST /projects/{project}/versions/{version}/archive)
 	ArchiveVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// GetBundle What the bundle of a version has in it
+	// (GET /projects/{project}/versions/{version}/bundle)
+	GetBundle(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// GetEnv List the variables of a version
 	// (GET /projects/{project}/versions/{version}/env)
 	GetEnv(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
@@ -113,6 +134,12 @@ type ServerInterface interface {
 	// WakeVersion Start an archived version again
 	// (POST /projects/{project}/versions/{version}/wake)
 	WakeVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// ArchiveVersions Archive the versions that a filter selects
+	// (POST /projects/{project}/versions:archive)
+	ArchiveVersions(w http.ResponseWriter, r *http.Request, project ProjectPath)
+	// DestroyVersions Destroy the versions that a filter selects
+	// (POST /projects/{project}/versions:destroy)
+	DestroyVersions(w http.ResponseWriter, r *http.Request, project ProjectPath)
 	// GetDeployQueue The deploys that run and wait
 	// (GET /queue)
 	GetDeployQueue(w http.ResponseWriter, r *http.Request)
@@ -125,6 +152,9 @@ type ServerInterface interface {
 	// SearchVersions List versions of all projects
 	// (GET /versions)
 	SearchVersions(w http.ResponseWriter, r *http.Request, params SearchVersionsParams)
+	// GetWhoami What the token of the request may do
+	// (GET /whoami)
+	GetWhoami(w http.ResponseWriter, r *http.Request)
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -235,6 +265,34 @@ func (siw *ServerInterfaceWrapper) AuditStorage(w http.ResponseWriter, r *http.R
 	handler.ServeHTTP(w, r)
 }
 
+// GetRetention operation middleware
+func (siw *ServerInterfaceWrapper) GetRetention(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetRetention(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ApplyRetention operation middleware
+func (siw *ServerInterfaceWrapper) ApplyRetention(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ApplyRetention(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // ListAudit operation middleware
 func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Request) {
 
@@ -324,6 +382,20 @@ func (siw *ServerInterfaceWrapper) ListAudit(w http.ResponseWriter, r *http.Requ
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListAudit(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CreateDashboardTicket operation middleware
+func (siw *ServerInterfaceWrapper) CreateDashboardTicket(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CreateDashboardTicket(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -515,6 +587,19 @@ func (siw *ServerInterfaceWrapper) ListProjects(w http.ResponseWriter, r *http.R
 	// Parameter object where we will unmarshal all parameters from the context
 	var params ListProjectsParams
 
+	// ------------- Optional query parameter "include" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "include", r.URL.Query(), &params.Include, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "include"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "include", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "limit" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", r.URL.Query(), &params.Limit, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
@@ -557,6 +642,48 @@ func (siw *ServerInterfaceWrapper) CreateProject(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateProject(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DeleteProject operation middleware
+func (siw *ServerInterfaceWrapper) DeleteProject(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteProjectParams
+
+	// ------------- Optional query parameter "production" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "production", r.URL.Query(), &params.Production, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "production"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "production", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DeleteProject(w, r, project, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -638,6 +765,87 @@ func (siw *ServerInterfaceWrapper) ChangeProject(w http.ResponseWriter, r *http.
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ChangeProject(w, r, project)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// ListBranches operation middleware
+func (siw *ServerInterfaceWrapper) ListBranches(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ListBranches(w, r, project)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareVersions operation middleware
+func (siw *ServerInterfaceWrapper) CompareVersions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareVersionsParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareVersions(w, r, project, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1065,6 +1273,19 @@ func (siw *ServerInterfaceWrapper) ListVersions(w http.ResponseWriter, r *http.R
 		return
 	}
 
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ListVersions(w, r, project, params)
 	}))
@@ -1238,6 +1459,41 @@ func (siw *ServerInterfaceWrapper) ArchiveVersion(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.ArchiveVersion(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetBundle operation middleware
+func (siw *ServerInterfaceWrapper) GetBundle(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetBundle(w, r, project, version)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1695,6 +1951,58 @@ func (siw *ServerInterfaceWrapper) WakeVersion(w http.ResponseWriter, r *http.Re
 	handler.ServeHTTP(w, r)
 }
 
+// ArchiveVersions operation middleware
+func (siw *ServerInterfaceWrapper) ArchiveVersions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ArchiveVersions(w, r, project)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// DestroyVersions operation middleware
+func (siw *ServerInterfaceWrapper) DestroyVersions(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.DestroyVersions(w, r, project)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // GetDeployQueue operation middleware
 func (siw *ServerInterfaceWrapper) GetDeployQueue(w http.ResponseWriter, r *http.Request) {
 
@@ -1850,6 +2158,19 @@ func (siw *ServerInterfaceWrapper) SearchVersions(w http.ResponseWriter, r *http
 		return
 	}
 
+	// ------------- Optional query parameter "label" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "label", r.URL.Query(), &params.Label, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "label"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "label", Err: err})
+		}
+		return
+	}
+
 	// ------------- Optional query parameter "q" -------------
 
 	err = runtime.BindQueryParameterWithOptions("form", true, false, "q", r.URL.Query(), &params.Q, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
@@ -1865,6 +2186,20 @@ func (siw *ServerInterfaceWrapper) SearchVersions(w http.ResponseWriter, r *http
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.SearchVersions(w, r, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetWhoami operation middleware
+func (siw *ServerInterfaceWrapper) GetWhoami(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetWhoami(w, r)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -1999,6 +2334,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/openapi.json", wrapper.GetOpenAPI)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/runtime/routes", wrapper.ListRoutes)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/server", wrapper.GetServer)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/whoami", wrapper.GetWhoami)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/dashboard/tickets", wrapper.CreateDashboardTicket)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/queue", wrapper.GetDeployQueue)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/metrics/summary", wrapper.GetMetricsSummary)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/versions", wrapper.SearchVersions)
@@ -2006,8 +2343,12 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/audit", wrapper.ListAudit)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects", wrapper.ListProjects)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects", wrapper.CreateProject)
+	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}", wrapper.DeleteProject)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}", wrapper.GetProject)
 	m.HandleFunc(http.MethodPatch+" "+options.BaseURL+"/projects/{project}", wrapper.ChangeProject)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions:archive", wrapper.ArchiveVersions)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions:destroy", wrapper.DestroyVersions)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/branches", wrapper.ListBranches)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/previews", wrapper.ListPreviews)
 	m.HandleFunc(http.MethodDelete+" "+options.BaseURL+"/projects/{project}/previews/{preview}", wrapper.DeletePreview)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/previews/{preview}", wrapper.GetPreview)
@@ -2017,6 +2358,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}", wrapper.GetVersion)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/env", wrapper.GetEnv)
 	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/projects/{project}/versions/{version}/env", wrapper.SetEnv)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/bundle", wrapper.GetBundle)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/compare", wrapper.CompareVersions)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/archive", wrapper.ArchiveVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/wake", wrapper.WakeVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/pin", wrapper.PinVersion)
@@ -2030,6 +2373,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/gc", wrapper.GetGarbage)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/gc", wrapper.CollectGarbage)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/gc/audit", wrapper.AuditStorage)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/retention", wrapper.GetRetention)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/retention", wrapper.ApplyRetention)
 
 	return m
 }
@@ -2209,6 +2554,82 @@ func (response AuditStoragedefaultApplicationProblemPlusJSONResponse) VisitAudit
 	return err
 }
 
+type GetRetentionRequestObject struct {
+}
+
+type GetRetentionResponseObject interface {
+	VisitGetRetentionResponse(w http.ResponseWriter) error
+}
+
+type GetRetention200JSONResponse RetentionReport
+
+func (response GetRetention200JSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetRetentiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetRetentiondefaultApplicationProblemPlusJSONResponse) VisitGetRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ApplyRetentionRequestObject struct {
+}
+
+type ApplyRetentionResponseObject interface {
+	VisitApplyRetentionResponse(w http.ResponseWriter) error
+}
+
+type ApplyRetention200JSONResponse RetentionReport
+
+func (response ApplyRetention200JSONResponse) VisitApplyRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ApplyRetentiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ApplyRetentiondefaultApplicationProblemPlusJSONResponse) VisitApplyRetentionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type ListAuditRequestObject struct {
 	Params ListAuditParams
 }
@@ -2237,6 +2658,44 @@ type ListAuditdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ListAuditdefaultApplicationProblemPlusJSONResponse) VisitListAuditResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDashboardTicketRequestObject struct {
+}
+
+type CreateDashboardTicketResponseObject interface {
+	VisitCreateDashboardTicketResponse(w http.ResponseWriter) error
+}
+
+type CreateDashboardTicket201JSONResponse DashboardTicket
+
+func (response CreateDashboardTicket201JSONResponse) VisitCreateDashboardTicketResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(201)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CreateDashboardTicketdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CreateDashboardTicketdefaultApplicationProblemPlusJSONResponse) VisitCreateDashboardTicketResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -2615,6 +3074,46 @@ func (response CreateProjectdefaultApplicationProblemPlusJSONResponse) VisitCrea
 	return err
 }
 
+type DeleteProjectRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Params  DeleteProjectParams
+}
+
+type DeleteProjectResponseObject interface {
+	VisitDeleteProjectResponse(w http.ResponseWriter) error
+}
+
+type DeleteProject200JSONResponse DeletedProject
+
+func (response DeleteProject200JSONResponse) VisitDeleteProjectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DeleteProjectdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DeleteProjectdefaultApplicationProblemPlusJSONResponse) VisitDeleteProjectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetProjectRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Params  GetProjectParams
@@ -2708,6 +3207,85 @@ type ChangeProjectdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response ChangeProjectdefaultApplicationProblemPlusJSONResponse) VisitChangeProjectResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBranchesRequestObject struct {
+	Project ProjectPath `json:"project"`
+}
+
+type ListBranchesResponseObject interface {
+	VisitListBranchesResponse(w http.ResponseWriter) error
+}
+
+type ListBranches200JSONResponse BranchTree
+
+func (response ListBranches200JSONResponse) VisitListBranchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ListBranchesdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ListBranchesdefaultApplicationProblemPlusJSONResponse) VisitListBranchesResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareVersionsRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Params  CompareVersionsParams
+}
+
+type CompareVersionsResponseObject interface {
+	VisitCompareVersionsResponse(w http.ResponseWriter) error
+}
+
+type CompareVersions200JSONResponse Comparison
+
+func (response CompareVersions200JSONResponse) VisitCompareVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareVersionsdefaultApplicationProblemPlusJSONResponse) VisitCompareVersionsResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -3317,6 +3895,46 @@ func (response ArchiveVersiondefaultApplicationProblemPlusJSONResponse) VisitArc
 	return err
 }
 
+type GetBundleRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type GetBundleResponseObject interface {
+	VisitGetBundleResponse(w http.ResponseWriter) error
+}
+
+type GetBundle200JSONResponse Bundle
+
+func (response GetBundle200JSONResponse) VisitGetBundleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetBundledefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetBundledefaultApplicationProblemPlusJSONResponse) VisitGetBundleResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetEnvRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
@@ -3809,6 +4427,86 @@ func (response WakeVersiondefaultApplicationProblemPlusJSONResponse) VisitWakeVe
 	return err
 }
 
+type ArchiveVersionsRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Body    *ArchiveVersionsJSONRequestBody
+}
+
+type ArchiveVersionsResponseObject interface {
+	VisitArchiveVersionsResponse(w http.ResponseWriter) error
+}
+
+type ArchiveVersions200JSONResponse BulkReport
+
+func (response ArchiveVersions200JSONResponse) VisitArchiveVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ArchiveVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ArchiveVersionsdefaultApplicationProblemPlusJSONResponse) VisitArchiveVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DestroyVersionsRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Body    *DestroyVersionsJSONRequestBody
+}
+
+type DestroyVersionsResponseObject interface {
+	VisitDestroyVersionsResponse(w http.ResponseWriter) error
+}
+
+type DestroyVersions200JSONResponse BulkReport
+
+func (response DestroyVersions200JSONResponse) VisitDestroyVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type DestroyVersionsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response DestroyVersionsdefaultApplicationProblemPlusJSONResponse) VisitDestroyVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type GetDeployQueueRequestObject struct {
 }
 
@@ -3962,6 +4660,44 @@ func (response SearchVersionsdefaultApplicationProblemPlusJSONResponse) VisitSea
 	return err
 }
 
+type GetWhoamiRequestObject struct {
+}
+
+type GetWhoamiResponseObject interface {
+	VisitGetWhoamiResponse(w http.ResponseWriter) error
+}
+
+type GetWhoami200JSONResponse Whoami
+
+func (response GetWhoami200JSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetWhoamidefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetWhoamidefaultApplicationProblemPlusJSONResponse) VisitGetWhoamiResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
 	// GetGarbage What the object store holds and for whom
@@ -3973,9 +4709,18 @@ type StrictServerInterface interface {
 	// AuditStorage Check that the object store has what versions need
 	// (POST /admin/gc/audit)
 	AuditStorage(ctx context.Context, request AuditStorageRequestObject) (AuditStorageResponseObject, error)
+	// GetRetention The versions that the retention settings do not keep
+	// (GET /admin/retention)
+	GetRetention(ctx context.Context, request GetRetentionRequestObject) (GetRetentionResponseObject, error)
+	// ApplyRetention Destroy the versions that the retention settings do not keep
+	// (POST /admin/retention)
+	ApplyRetention(ctx context.Context, request ApplyRetentionRequestObject) (ApplyRetentionResponseObject, error)
 	// ListAudit List who changed what
 	// (GET /audit)
 	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// CreateDashboardTicket An address that signs a browser in to the dashboard
+	// (POST /dashboard/tickets)
+	CreateDashboardTicket(ctx context.Context, request CreateDashboardTicketRequestObject) (CreateDashboardTicketResponseObject, error)
 	// ListEvents Read or follow what happens on the server
 	// (GET /events)
 	ListEvents(ctx context.Context, request ListEventsRequestObject) (ListEventsResponseObject, error)
@@ -3997,12 +4742,21 @@ type StrictServerInterface interface {
 	// CreateProject Create a project
 	// (POST /projects)
 	CreateProject(ctx context.Context, request CreateProjectRequestObject) (CreateProjectResponseObject, error)
+	// DeleteProject Delete a project and destroy all of its versions
+	// (DELETE /projects/{project})
+	DeleteProject(ctx context.Context, request DeleteProjectRequestObject) (DeleteProjectResponseObject, error)
 	// GetProject Get a project
 	// (GET /projects/{project})
 	GetProject(ctx context.Context, request GetProjectRequestObject) (GetProjectResponseObject, error)
 	// ChangeProject Change settings of a project
 	// (PATCH /projects/{project})
 	ChangeProject(ctx context.Context, request ChangeProjectRequestObject) (ChangeProjectResponseObject, error)
+	// ListBranches The tree of a project's versions and the sizes of their data
+	// (GET /projects/{project}/branches)
+	ListBranches(ctx context.Context, request ListBranchesRequestObject) (ListBranchesResponseObject, error)
+	// CompareVersions What differs between two versions
+	// (GET /projects/{project}/compare)
+	CompareVersions(ctx context.Context, request CompareVersionsRequestObject) (CompareVersionsResponseObject, error)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(ctx context.Context, request ListProjectLogsRequestObject) (ListProjectLogsResponseObject, error)
@@ -4036,6 +4790,9 @@ type StrictServerInterface interface {
 	// ArchiveVersion Stop the process of a version and keep its data
 	// (POST /projects/{project}/versions/{version}/archive)
 	ArchiveVersion(ctx context.Context, request ArchiveVersionRequestObject) (ArchiveVersionResponseObject, error)
+	// GetBundle What the bundle of a version has in it
+	// (GET /projects/{project}/versions/{version}/bundle)
+	GetBundle(ctx context.Context, request GetBundleRequestObject) (GetBundleResponseObject, error)
 	// GetEnv List the variables of a version
 	// (GET /projects/{project}/versions/{version}/env)
 	GetEnv(ctx context.Context, request GetEnvRequestObject) (GetEnvResponseObject, error)
@@ -4060,6 +4817,12 @@ type StrictServerInterface interface {
 	// WakeVersion Start an archived version again
 	// (POST /projects/{project}/versions/{version}/wake)
 	WakeVersion(ctx context.Context, request WakeVersionRequestObject) (WakeVersionResponseObject, error)
+	// ArchiveVersions Archive the versions that a filter selects
+	// (POST /projects/{project}/versions:archive)
+	ArchiveVersions(ctx context.Context, request ArchiveVersionsRequestObject) (ArchiveVersionsResponseObject, error)
+	// DestroyVersions Destroy the versions that a filter selects
+	// (POST /projects/{project}/versions:destroy)
+	DestroyVersions(ctx context.Context, request DestroyVersionsRequestObject) (DestroyVersionsResponseObject, error)
 	// GetDeployQueue The deploys that run and wait
 	// (GET /queue)
 	GetDeployQueue(ctx context.Context, request GetDeployQueueRequestObject) (GetDeployQueueResponseObject, error)
@@ -4072,6 +4835,9 @@ type StrictServerInterface interface {
 	// SearchVersions List versions of all projects
 	// (GET /versions)
 	SearchVersions(ctx context.Context, request SearchVersionsRequestObject) (SearchVersionsResponseObject, error)
+	// GetWhoami What the token of the request may do
+	// (GET /whoami)
+	GetWhoami(ctx context.Context, request GetWhoamiRequestObject) (GetWhoamiResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
@@ -4191,6 +4957,54 @@ func (sh *strictHandler) AuditStorage(w http.ResponseWriter, r *http.Request, pa
 	}
 }
 
+// GetRetention operation middleware
+func (sh *strictHandler) GetRetention(w http.ResponseWriter, r *http.Request) {
+	var request GetRetentionRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetRetention(ctx, request.(GetRetentionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetRetention")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetRetentionResponseObject); ok {
+		if err := validResponse.VisitGetRetentionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ApplyRetention operation middleware
+func (sh *strictHandler) ApplyRetention(w http.ResponseWriter, r *http.Request) {
+	var request ApplyRetentionRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ApplyRetention(ctx, request.(ApplyRetentionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ApplyRetention")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ApplyRetentionResponseObject); ok {
+		if err := validResponse.VisitApplyRetentionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // ListAudit operation middleware
 func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, params ListAuditParams) {
 	var request ListAuditRequestObject
@@ -4210,6 +5024,30 @@ func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, param
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
 		if err := validResponse.VisitListAuditResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CreateDashboardTicket operation middleware
+func (sh *strictHandler) CreateDashboardTicket(w http.ResponseWriter, r *http.Request) {
+	var request CreateDashboardTicketRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateDashboardTicket(ctx, request.(CreateDashboardTicketRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateDashboardTicket")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CreateDashboardTicketResponseObject); ok {
+		if err := validResponse.VisitCreateDashboardTicketResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -4398,6 +5236,33 @@ func (sh *strictHandler) CreateProject(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// DeleteProject operation middleware
+func (sh *strictHandler) DeleteProject(w http.ResponseWriter, r *http.Request, project ProjectPath, params DeleteProjectParams) {
+	var request DeleteProjectRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteProject(ctx, request.(DeleteProjectRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteProject")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DeleteProjectResponseObject); ok {
+		if err := validResponse.VisitDeleteProjectResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetProject operation middleware
 func (sh *strictHandler) GetProject(w http.ResponseWriter, r *http.Request, project ProjectPath, params GetProjectParams) {
 	var request GetProjectRequestObject
@@ -4451,6 +5316,59 @@ func (sh *strictHandler) ChangeProject(w http.ResponseWriter, r *http.Request, p
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(ChangeProjectResponseObject); ok {
 		if err := validResponse.VisitChangeProjectResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ListBranches operation middleware
+func (sh *strictHandler) ListBranches(w http.ResponseWriter, r *http.Request, project ProjectPath) {
+	var request ListBranchesRequestObject
+
+	request.Project = project
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ListBranches(ctx, request.(ListBranchesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListBranches")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ListBranchesResponseObject); ok {
+		if err := validResponse.VisitListBranchesResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CompareVersions operation middleware
+func (sh *strictHandler) CompareVersions(w http.ResponseWriter, r *http.Request, project ProjectPath, params CompareVersionsParams) {
+	var request CompareVersionsRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareVersions(ctx, request.(CompareVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareVersions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareVersionsResponseObject); ok {
+		if err := validResponse.VisitCompareVersionsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
@@ -4763,6 +5681,33 @@ func (sh *strictHandler) ArchiveVersion(w http.ResponseWriter, r *http.Request, 
 	}
 }
 
+// GetBundle operation middleware
+func (sh *strictHandler) GetBundle(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request GetBundleRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetBundle(ctx, request.(GetBundleRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetBundle")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetBundleResponseObject); ok {
+		if err := validResponse.VisitGetBundleResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetEnv operation middleware
 func (sh *strictHandler) GetEnv(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
 	var request GetEnvRequestObject
@@ -5009,6 +5954,72 @@ func (sh *strictHandler) WakeVersion(w http.ResponseWriter, r *http.Request, pro
 	}
 }
 
+// ArchiveVersions operation middleware
+func (sh *strictHandler) ArchiveVersions(w http.ResponseWriter, r *http.Request, project ProjectPath) {
+	var request ArchiveVersionsRequestObject
+
+	request.Project = project
+
+	var body ArchiveVersionsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ArchiveVersions(ctx, request.(ArchiveVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ArchiveVersions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ArchiveVersionsResponseObject); ok {
+		if err := validResponse.VisitArchiveVersionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// DestroyVersions operation middleware
+func (sh *strictHandler) DestroyVersions(w http.ResponseWriter, r *http.Request, project ProjectPath) {
+	var request DestroyVersionsRequestObject
+
+	request.Project = project
+
+	var body DestroyVersionsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.DestroyVersions(ctx, request.(DestroyVersionsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DestroyVersions")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(DestroyVersionsResponseObject); ok {
+		if err := validResponse.VisitDestroyVersionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
 // GetDeployQueue operation middleware
 func (sh *strictHandler) GetDeployQueue(w http.ResponseWriter, r *http.Request) {
 	var request GetDeployQueueRequestObject
@@ -5100,6 +6111,30 @@ func (sh *strictHandler) SearchVersions(w http.ResponseWriter, r *http.Request, 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(SearchVersionsResponseObject); ok {
 		if err := validResponse.VisitSearchVersionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetWhoami operation middleware
+func (sh *strictHandler) GetWhoami(w http.ResponseWriter, r *http.Request) {
+	var request GetWhoamiRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetWhoami(ctx, request.(GetWhoamiRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetWhoami")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetWhoamiResponseObject); ok {
+		if err := validResponse.VisitGetWhoamiResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -1,0 +1,89 @@
+// Follows the events of the server while the page is visible.
+import { load, swap } from "./part";
+
+interface Change { type?: string; project?: string; version?: string }
+
+const again = 3000; // milliseconds until a refused connection is tried again
+const together = 120; // milliseconds in which changes are collected
+
+let cursor = ""; // of the last event
+let waiting: Change[] = [];
+
+/** follow keeps the page up to date by the events at an address. */
+export function follow(address?: string): void {
+  if (!address) return;
+  let source: EventSource | undefined;
+  const open = () => {
+    const url = new URL(address, location.href);
+    if (cursor) url.searchParams.set("cursor", cursor);
+    source = new EventSource(url);
+    source.onopen = () => say("good", "live");
+    source.onmessage = (m) => {
+      cursor = m.lastEventId;
+      const change: Change = JSON.parse(m.data);
+      if (change.type) collect(change);
+    };
+    source.onerror = () => {
+      say("bad", `no connection since ${new Date().toLocaleTimeString()}`);
+      if (source?.readyState === EventSource.CLOSED) void restart();
+    };
+  };
+  const close = () => { source?.close(); source = undefined; };
+  // The server refuses a cursor that is too old, and a session that has ended.
+  const restart = async () => {
+    close();
+    await new Promise((done) => setTimeout(done, again));
+    cursor = "";
+    address = address!.replace(/[?&]cursor=[^&]*/, (m) => m[0] + "cursor=");
+    try { await everything(); } catch { /* the server is away */ }
+    if (!document.hidden && !source) open();
+  };
+  document.addEventListener("visibilitychange", () => { if (document.hidden) close(); else if (!source) open(); });
+  addEventListener("pagehide", close);
+  if (!document.hidden) open();
+  every();
+}
+
+function say(kind: string, text: string): void {
+  const live = document.getElementById("live");
+  if (!live) return;
+  live.hidden = false;
+  live.className = `live ${kind}`;
+  if (live.textContent !== text) live.textContent = text;
+}
+
+function collect(change: Change): void {
+  waiting.push(change);
+  if (waiting.length === 1) setTimeout(() => void apply(), together);
+}
+
+// apply asks for what the collected changes are about, and for nothing else.
+async function apply(): Promise<void> {
+  const changes = waiting;
+  waiting = [];
+  const here = document.body.dataset.version;
+  const hit = (e: Element) => e.getAttribute("data-swap") !== "version" || changes.some((c) => c.version === here || c.type?.startsWith("promotion."));
+  await swap([...document.querySelectorAll("[data-swap]")].filter(hit));
+  for (const version of new Set(changes.map((c) => c.version))) if (version) await row(version);
+}
+
+// row replaces or adds the row of one version.
+async function row(version: string): Promise<void> {
+  const rows = document.querySelector<HTMLElement>("[data-rows]");
+  if (!rows) return;
+  const old = [...rows.children].find((r) => (r as HTMLElement).dataset.row === version);
+  if (!old && rows.dataset.new === undefined) return;
+  const fresh = (await load(rows.dataset.rows + encodeURIComponent(version)))?.querySelector("tr");
+  if (!fresh) return;
+  fresh.classList.add("fresh");
+  if (old) old.replaceWith(fresh); else rows.prepend(fresh);
+}
+
+function everything(): Promise<void> { return swap([...document.querySelectorAll("[data-swap]")]); }
+
+// every reads figures again, which no event announces, while the page is visible.
+function every(): void {
+  const seconds = Number(document.querySelector<HTMLElement>("[data-every]")?.dataset.every ?? 0);
+  if (!seconds) return;
+  setInterval(() => { if (!document.hidden) void swap([...document.querySelectorAll("[data-every]")]).catch(() => undefined); }, seconds * 1000);
+}

@@ -1,0 +1,103 @@
+package dashboard
+
+import (
+	"golang.org/x/sync/errgroup"
+
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
+)
+
+// pageSize is the number of rows of a page.
+const pageSize = 50
+
+// versionRow is a version with its traffic.
+type versionRow struct {
+	api.Version
+	Traffic api.Traffic
+	Seconds float64 // of the traffic's window
+}
+
+// versionFilter is what selects versions.
+type versionFilter struct {
+	Text, Status, Ref, Parent string
+	Pinned                    bool
+}
+
+// Any reports whether the filter leaves versions out.
+func (f versionFilter) Any() bool { return f != versionFilter{} }
+
+// versionsBody is what the page of a project shows.
+type versionsBody struct {
+	Project  api.Project
+	Traffic  api.Traffic
+	Seconds  float64
+	Rows     []versionRow
+	Filter   versionFilter
+	Statuses []svc.Status
+	Next     string
+}
+
+// versions lists the versions of a project.
+func (d *Dashboard) versions(c *call) error {
+	q := c.r.URL.Query()
+	body := versionsBody{
+		Filter:   versionFilter{q.Get("q"), q.Get("status"), q.Get("ref"), q.Get("parent"), q.Get("pinned") != ""},
+		Statuses: svc.Statuses(),
+	}
+	query := client.VersionQuery{Project: c.r.PathValue("project"), Text: body.Filter.Text, GitRef: body.Filter.Ref, Parent: body.Filter.Parent}
+	if body.Filter.Status != "" {
+		query.Statuses = []api.VersionStatus{api.VersionStatus(body.Filter.Status)}
+	}
+	if body.Filter.Pinned {
+		query.Pinned = &body.Filter.Pinned
+	}
+	var list api.VersionPage
+	var traffic api.MetricsSummary
+	group, ctx := errgroup.WithContext(c.r.Context())
+	group.Go(func() (err error) { body.Project, err = c.api.Project(ctx, query.Project); return err })
+	group.Go(func() (err error) { traffic, err = c.api.MetricsSummary(ctx, 0); return err })
+	group.Go(func() (err error) {
+		list, err = c.api.SearchVersions(ctx, query, client.Page{Limit: pageSize, Cursor: q.Get("cursor")})
+		return err
+	})
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	body.Next, body.Seconds = deref(list.NextCursor), traffic.WindowSeconds
+	for _, t := range traffic.Projects {
+		if t.ProjectID == query.Project {
+			body.Traffic = t
+		}
+	}
+	for _, v := range list.Items {
+		body.Rows = append(body.Rows, rowOf(v, traffic))
+	}
+	d.render(c, "versions", page{Title: query.Project, Tab: "versions", Place: place{Project: query.Project}, Live: query.Project, Body: body})
+	return nil
+}
+
+func rowOf(v api.Version, traffic api.MetricsSummary) versionRow {
+	row := versionRow{Version: v, Seconds: traffic.WindowSeconds}
+	for _, t := range traffic.Versions {
+		if t.ProjectID == v.ProjectID && t.VersionID == v.ID {
+			row.Traffic = t
+		}
+	}
+	return row
+}
+
+// versionRow answers with one row of the list, after an event of its version.
+func (d *Dashboard) versionRow(c *call) error {
+	ref := c.ref()
+	v, err := c.api.Version(c.r.Context(), ref.Project, ref.Version)
+	if err != nil {
+		return err
+	}
+	traffic, err := c.api.MetricsSummary(c.r.Context(), 0)
+	if err != nil {
+		return err
+	}
+	d.execute(c, "versions", "version-row", page{Body: rowOf(v, traffic)})
+	return nil
+}

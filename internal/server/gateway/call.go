@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Call is a connection to the runtime of a version, for a call of another worker. While it
+// is open, the version counts as in use, and a promote or an archive waits for it as for a
+// request in flight.
+type Call struct {
+	net.Conn
+
+	Ref svc.Ref
+
+	claim *claim
+	once  sync.Once
+}
+
+// Close closes the connection and ends the claim. It may be called again.
+func (c *Call) Close() error {
+	err := c.Conn.Close()
+	c.once.Do(c.claim.release)
+	return err
+}
+
+// Call connects with the runtime of a project's production, or of its version or preview of
+// that name. It waits as a request does: while production is held, and while the runtime
+// starts. Errors are those that a visitor gets. The caller closes the connection.
+func (g *Gateway) Call(ctx context.Context, project, version string) (*Call, error) {
+	x := request{start: time.Now(), call: &svc.Ref{Project: project, Version: version}}
+	var conn net.Conn
+	err := g.forward(&x, callWaiter{ctx, g}, func() (err error) {
+		v := x.claim.version
+		if v.state.Calls == "" {
+			return errNoRuntime(v)
+		}
+		if conn, err = dial(ctx, v.state.Calls); err != nil {
+			return fmt.Errorf("%w: %w", errUnreachable, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, asAnswer(err)
+	}
+	return &Call{Conn: conn, Ref: x.claim.ref(), claim: &x.claim}, nil
+}
+
+// called finds the version that a call is for.
+func (t *table) called(ref svc.Ref) (route, error) {
+	if ref.Version == "" {
+		p := t.projects[ref.Project]
+		if p == nil {
+			return route{}, errNoCallee(ref)
+		}
+		return t.hosts[p.host], nil
+	}
+	if v := t.versions[ref]; v != nil {
+		return route{role: svc.RolePreview, version: v}, nil
+	}
+	if p := t.previews[ref]; p != nil {
+		return t.hosts[p.host], nil
+	}
+	return route{}, errNoCallee(ref)
+}
+
+// errNoCallee is the error of a call to what does not exist.
+func errNoCallee(ref svc.Ref) *svc.Error {
+	if ref.Version == "" {
+		return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "project %s does not exist or has no version yet", ref.Project)
+	}
+	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "project %s has no version or preview %q", ref.Project, ref.Version)
+}
+
+// callWaiter lets a call wait.
+type callWaiter struct {
+	ctx context.Context //nolint:containedctx // of one wait
+	g   *Gateway
+}
+
+func (w callWaiter) wait(ch <-chan struct{}, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ch:
+		return nil
+	case <-timer.C:
+		return errTimeout
+	case <-w.ctx.Done():
+		return errClientGone
+	case <-w.g.closed:
+		return errClosing
+	}
+}
