@@ -164,8 +164,8 @@ func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) err
 		CompatibilityFlags: slices.Concat(f.CompatibilityFlags, built.Flags),
 		Vars:               f.Vars, Bindings: bindings(f), QueueConsumers: f.Consumers, ObjectClasses: f.ObjectClasses, Crons: f.Crons,
 	}
-	if f.MemoryMB > 0 {
-		m.Limits = &bundle.RuntimeLimits{MemoryMB: f.MemoryMB}
+	if limits := (bundle.RuntimeLimits{MemoryMB: f.MemoryMB, Subrequests: f.Subrequests}); limits != (bundle.RuntimeLimits{}) {
+		m.Limits = &limits
 	}
 	for _, mod := range built.Modules {
 		m.Modules = append(m.Modules, bundle.Module{Name: mod.Name, Type: mod.Type})

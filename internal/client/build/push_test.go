@@ -183,7 +183,7 @@ func TestFailures(t *testing.T) {
 		want  string
 	}{
 		{"no project", files{"x": ""}, "config_not_found", "no wrangler.jsonc"},
-		{"not supported", files{"wrangler.json": head + `, "send_email": [{"name": "B"}]}`}, "config_unsupported", "wrangler.json:1:"},
+		{"not supported", files{"wrangler.json": head + `, "mtls_certificates": [{"binding": "C"}]}`}, "config_unsupported", "wrangler.json:1:"},
 		{"no name", files{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-11-01"}`}, "project_unnamed", "--project"},
 		{"no entry", files{"wrangler.json": head + `}`}, "entry_missing", "main names src/index.ts, which is not there"},
 		{"entry is a directory", files{"wrangler.json": head + `}`, "src/index.ts/x": ""}, "entry_missing", "which is no file"},

@@ -36,6 +36,9 @@ func bindings(f *project.File) []bundle.Binding {
 		}
 		list = append(list, bundle.Binding{Name: w.Binding, Kind: kinds.Workflow, Resource: w.Name, Config: config})
 	}
+	for _, b := range f.Declared {
+		list = append(list, b.Binding)
+	}
 	for _, m := range f.Missing {
 		list = append(list, bundle.Binding{Name: m.Binding, Kind: kinds.Missing, Resource: m.Key})
 	}
@@ -45,6 +48,13 @@ func bindings(f *project.File) []bundle.Binding {
 	for _, o := range f.Objects {
 		config, _ := json.Marshal(map[string]string{"class_name": o.Class}) //nolint:errchkjson // a string always encodes
 		list = append(list, bundle.Binding{Name: o.Binding, Kind: kinds.DurableObject, Resource: o.Key, Config: config})
+	}
+	for _, s := range f.Services {
+		config, err := json.Marshal(kinds.ServiceConfig{Self: s.Self, Entrypoint: s.Entrypoint, Props: s.Props, Version: s.Version, Optional: s.Optional})
+		if err != nil { // a value of the file always encodes
+			continue
+		}
+		list = append(list, bundle.Binding{Name: s.Binding, Kind: kinds.Service, Resource: s.Name, Config: config})
 	}
 	return list
 }

@@ -9,13 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/cli/rescue"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
 func newAdmin(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "admin", Short: "Maintain a server", RunE: serveHelp}
-	cmd.AddCommand(newAdminGC(k))
+	cmd.AddCommand(newAdminGC(k), newAdminRetention(k), newAdminUpgrade(k))
+	cmd.AddCommand(rescue.Commands(k)...)
 	return cmd
 }
 

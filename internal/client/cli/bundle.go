@@ -37,14 +37,18 @@ func (o *buildOptions) flags(cmd *cobra.Command) {
 }
 
 func (o *buildOptions) flagsWithoutName(cmd *cobra.Command) {
+	cmd.Flags().StringVarP(&o.config, "config", "c", "", "wrangler config file (default: the nearest one)")
+	o.flagsWithoutConfig(cmd)
+}
+
+func (o *buildOptions) flagsWithoutConfig(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.project, "project", "p", "", "project (default: name in the wrangler config)")
-	f.StringVarP(&o.config, "config", "c", "", "wrangler config file (default: the nearest one)")
 	f.StringVarP(&o.env, "env", "e", "", "environment of the wrangler config")
 	f.StringVar(&o.date, "compatibility-date", "", "compatibility date, instead of the wrangler config's")
 	f.StringArrayVar(&o.compat, "compatibility-flag", nil, "compatibility flag, instead of the wrangler config's; may be repeated")
 	f.StringVar(&o.assets, "assets", "", "directory of static files, instead of the wrangler config's")
-	f.StringSliceVar(&o.missing, "allow-missing", nil, "unsupported keys of the wrangler config to deploy without (ai,browser): their bindings throw when they are used")
+	f.StringSliceVar(&o.missing, "allow-missing", nil, "unsupported keys of the wrangler config to deploy without (images,browser): their bindings throw when they are used")
 	f.BoolVar(&o.noBundle, "no-bundle", false, "use the entry module without bundling")
 	f.BoolVar(&o.minify, "minify", false, "minify the bundle")
 }

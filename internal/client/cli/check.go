@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func newCheck(k *kit.Kit) *cobra.Command {
 		Long: "Reads the wrangler config of a worker and prints what runs, what has no effect, what is not supported, and what --allow-missing " +
 			"would deploy without. svcctl deploy stops at the same problems. --all reads every project of a folder and prints a summary. " +
 			"Nothing is built and no server is asked. Exit code 1 means that a project cannot be deployed unchanged.",
-		Example: "  svcctl check\n  svcctl check ./worker --allow-missing ai\n  svcctl check --all ~/src -o json",
+		Example: "  svcctl check\n  svcctl check ./worker --allow-missing images\n  svcctl check --all ~/src -o json",
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.build.path = strings.Join(args, "")
 			return check(k, o)
@@ -36,7 +37,7 @@ func newCheck(k *kit.Kit) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVarP(&o.build.config, "config", "c", "", "wrangler config file (default: the nearest one)")
 	f.StringVarP(&o.build.env, "env", "e", "", "environment of the wrangler config")
-	f.StringSliceVar(&o.build.missing, "allow-missing", nil, "unsupported keys to deploy without, such as ai,browser")
+	f.StringSliceVar(&o.build.missing, "allow-missing", nil, "unsupported keys to deploy without, such as images,browser")
 	f.StringVar(&o.all, "all", "", "folder whose projects are all checked")
 	return cmd
 }
@@ -87,6 +88,7 @@ func notDeployable(c checked) error {
 
 // checkOne checks the project of a directory.
 func checkOne(dir string, o project.Options) checked {
+	o.Unbuilt = true
 	f, notices, err := project.Load(dir, o)
 	c := checked{Path: dir, Result: checkRuns, Runs: []string{}, NoEffect: []string{}, Warnings: []string{}, Missing: []project.Unsupported{}, Problems: problemsOf(err)}
 	if f != nil {
@@ -151,6 +153,13 @@ func running(f *project.File) []string {
 	count("queue consumers", len(f.Consumers))
 	count("crons", len(f.Crons))
 	count("durable object classes", len(f.ObjectClasses))
+	declared := map[string]int{}
+	for _, b := range f.Declared {
+		declared[b.Key]++
+	}
+	for _, key := range slices.Sorted(maps.Keys(declared)) {
+		count(key, declared[key])
+	}
 	return list
 }
 

@@ -55,6 +55,7 @@ func (f *flaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // TestDeployOverBadNetwork: a lost connection and a full queue cost time, not the
 // deploy, and no second version: all creates have one key.
+// spec: [C13.10]
 func TestDeployOverBadNetwork(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -53,6 +53,9 @@ func initWorker(k *kit.Kit, arg, name string) error {
 		if template.Install {
 			k.Notef("  npm install")
 		}
+		if template.Build {
+			k.Notef("  npm run build")
+		}
 		k.Notef("  svcctl dev")
 	})
 }

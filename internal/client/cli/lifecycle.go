@@ -26,20 +26,48 @@ func newVersionsArchive(k *kit.Kit) *cobra.Command {
 	cmd := newVersionVerb(k, versionVerb{
 		use: "archive", short: "Stop a version's process and keep its data", stage: "archiving", done: "archived",
 		long: "Stops the process of a ready version, and waits until the object store has all of its data. Its host answers 503 until it is " +
-			"woken; its data stays. Production cannot be archived.",
+			"woken; its data stays. Production cannot be archived. With a filter, every version that it selects is archived, other than production and pinned ones.",
 		call: func(c *client.Client, ctx context.Context, project, version string) (api.Version, error) {
 			ctx, cancel := context.WithTimeout(ctx, timeout)
 			defer cancel()
-			waiting := undelivered(ctx, c, project, version)
 			v, err := c.Archive(ctx, project, version)
-			if err == nil && waiting > 0 {
-				k.Notef("%s of %s wait in its queues until it is woken", messages(waiting), version)
+			if v.Waiting != nil {
+				k.Notef("%s of %s wait until it is woken", workOf(*v.Waiting), version)
 			}
 			return v, waitFor{project: project, version: version, timeout: timeout, verb: "archive", again: k.Again("versions", "archive", project+"/"+version)}.late(ctx, err)
 		},
 	})
 	timeoutFlag(cmd, &timeout, "archive")
+	withFilter(k, cmd, filterVerb{what: "archive", done: "archived", call: (*client.Client).ArchiveVersions})
 	return cmd
+}
+
+// withFilter lets a command for one version take a filter instead.
+func withFilter(k *kit.Kit, cmd *cobra.Command, verb filterVerb) {
+	var o bulkOptions
+	one := cmd.RunE
+	o.flags(cmd)
+	if cmd.Flags().Lookup("yes") == nil {
+		cmd.Flags().BoolP("yes", "y", false, "with a filter: skip the confirmation prompt")
+	}
+	cmd.Args = cobra.MaximumNArgs(1)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := o.check(args); err != nil {
+			return err
+		}
+		if !o.on() {
+			return one(cmd, args)
+		}
+		yes, err := cmd.Flags().GetBool("yes")
+		if err != nil {
+			return err
+		}
+		project, err := cmd.Flags().GetString("project")
+		if err != nil {
+			return err
+		}
+		return o.run(cmd.Context(), k, verb, project, yes)
+	}
 }
 
 func newVersionsPin(k *kit.Kit) *cobra.Command {
@@ -148,13 +176,15 @@ type versionsDelete struct {
 func newVersionsDelete(k *kit.Kit) *cobra.Command {
 	var o versionsDelete
 	cmd := &cobra.Command{
-		Use: "delete [PROJECT/]VERSION", Aliases: []string{"destroy", "rm"}, Short: "Destroy a version and its data for good", Args: cobra.ExactArgs(1),
+		Use: "delete [[PROJECT/]VERSION]", Aliases: []string{"destroy", "rm"}, Short: "Destroy a version and its data for good", Args: cobra.ExactArgs(1),
 		Long: "Stops a version and removes its data, logs and bundle for good; its id is never used again. A deploy under way is ended " +
-			"first. Production cannot be destroyed. On a terminal the version's id is to be typed; elsewhere --yes is needed.",
+			"first. Production cannot be destroyed. Prompts for the version id; use --yes when there is no terminal. With a filter, every version that it " +
+			"selects is destroyed, other than production and pinned ones.",
 		RunE: func(cmd *cobra.Command, args []string) error { return deleteVersion(cmd.Context(), k, o, args[0]) },
 	}
 	projectFlag(cmd, &o.project)
 	cmd.Flags().BoolVarP(&o.yes, "yes", "y", false, "skip the confirmation prompt")
+	withFilter(k, cmd, filterVerb{what: "destroy", done: "destroyed", call: (*client.Client).DestroyVersions})
 	return cmd
 }
 

@@ -153,6 +153,8 @@ type identity struct {
 	Context  string   `json:"context"`
 	Version  string   `json:"version"` // of the server
 	Tokens   []string `json:"tokens"`
+	Name     string   `json:"name"`     // of the token that is used for all but deploys
+	Roles    []string `json:"roles"`    // of that token
 	Projects *int     `json:"projects"` // null without the admin token
 }
 
@@ -170,6 +172,14 @@ func whoami(ctx context.Context, k *kit.Kit) error {
 		return err
 	}
 	me := identity{Server: cfg.Server, Context: cfg.Context, Version: health.Version}
+	who, err := c.Whoami(ctx)
+	if err != nil {
+		return err
+	}
+	me.Name = who.Token
+	for _, r := range who.Roles {
+		me.Roles = append(me.Roles, string(r))
+	}
 	if cfg.AdminToken != "" {
 		n := 0
 		for _, err := range c.AllProjects(ctx) {
@@ -189,6 +199,9 @@ func whoami(ctx context.Context, k *kit.Kit) error {
 			where += " (context " + me.Context + ")"
 		}
 		line := fmt.Sprintf("%s, svcd %s, %s token", where, kit.Clean(me.Version), strings.Join(me.Tokens, " and "))
+		if me.Name != "admin" && me.Name != "deploy" {
+			line += fmt.Sprintf(" %s (%s)", kit.Clean(me.Name), strings.Join(me.Roles, " and "))
+		}
 		if me.Projects != nil {
 			line += fmt.Sprintf(", %d projects", *me.Projects)
 		}

@@ -40,6 +40,7 @@ func newPreview(k *kit.Kit) *cobra.Command {
 	f.IntVar(&o.preview.keep, "keep", 0, "number of earlier versions that stay ready (at most 20)")
 	f.StringVar(&o.gitRef, "git-ref", "", "git ref label (default: of the CI job, else of the git repository)")
 	f.StringVar(&o.gitSHA, "git-sha", "", "git commit label (default: as --git-ref, with +dirty for changed files)")
+	o.labelFlag(cmd)
 	o.vars.flags(cmd)
 	o.job.flags(cmd)
 	f.BoolVar(&o.wait, "wait", true, "wait until the version is ready or failed")

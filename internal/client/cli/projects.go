@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -10,37 +12,68 @@ import (
 )
 
 func newProjects(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "projects", Short: "List, read, create and change projects", RunE: serveHelp}
-	cmd.AddCommand(newProjectsList(k), newProjectsGet(k), newProjectsCreate(k), newProjectsSet(k))
+	cmd := &cobra.Command{Use: "projects", Short: "List, read, create, change and delete projects", RunE: serveHelp}
+	cmd.AddCommand(newProjectsList(k), newProjectsGet(k), newProjectsCreate(k), newProjectsSet(k), newProjectsDelete(k))
 	return cmd
 }
 
 func newProjectsList(k *kit.Kit) *cobra.Command {
-	return &cobra.Command{
+	var summary bool
+	cmd := &cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List projects, newest first", Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return listProjects(cmd.Context(), k) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return listProjects(cmd.Context(), k, summary) },
 	}
+	cmd.Flags().BoolVar(&summary, "summary", false, "also versions, newest deploy, requests of the last 5 minutes and memory")
+	return cmd
 }
 
-func listProjects(ctx context.Context, k *kit.Kit) error {
+func listProjects(ctx context.Context, k *kit.Kit, summary bool) error {
 	c, err := k.Client()
 	if err != nil {
 		return err
 	}
+	all := c.AllProjects
+	if summary {
+		all = c.AllProjectSummaries
+	}
 	items := []api.Project{}
-	for p, err := range c.AllProjects(ctx) {
+	for p, err := range all(ctx) {
 		if err != nil {
 			return err
 		}
 		items = append(items, p)
 	}
 	return k.Print(items, func() {
-		var rows [][]string
-		for _, p := range items {
-			rows = append(rows, []string{p.ID, p.ProdVersionID, kit.Age(p.CreatedAt.Time), p.ProdURL})
+		header, rows := []string{"PROJECT", "PRODUCTION", "AGE", "URL"}, [][]string{}
+		if summary {
+			header = slices.Insert(header, 3, "VERSIONS", "RUNNING", "LAST DEPLOY", "REQUESTS", "5XX", "P95", "MEMORY")
 		}
-		k.Table([]string{"PROJECT", "PRODUCTION", "AGE", "URL"}, rows)
+		for _, p := range items {
+			row := []string{p.ID, p.ProdVersionID, kit.Age(p.CreatedAt.Time), p.ProdURL}
+			if p.Summary != nil {
+				row = slices.Insert(row, 3, summaryRow(*p.Summary)...)
+			}
+			rows = append(rows, row)
+		}
+		k.Table(header, rows)
 	})
+}
+
+// summaryRow has the columns of a summary.
+func summaryRow(s api.ProjectSummary) []string {
+	versions := 0
+	for _, n := range s.Versions {
+		versions += n
+	}
+	last := "-"
+	if d := s.LastDeploy; d != nil {
+		last = d.VersionID + " " + string(d.Status) + " " + kit.Age(d.CreatedAt.Time)
+	}
+	t := s.Traffic
+	return []string{
+		strconv.Itoa(versions), strconv.Itoa(s.Running), last, strconv.FormatInt(t.Requests, 10), strconv.FormatInt(t.Errors, 10),
+		strconv.FormatFloat(t.P95Ms, 'f', 1, 64) + "ms", kit.Bytes(s.MemoryBytes),
+	}
 }
 
 func newProjectsGet(k *kit.Kit) *cobra.Command {

@@ -88,8 +88,8 @@ func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project,
 		return err
 	}
 	if p.PreviousVersionID != "" && p.Status != api.PromotionStatusUnchanged {
-		if waiting := undelivered(ctx, c, project, p.PreviousVersionID); waiting > 0 {
-			k.Notef("%s wait in the queues of %s and stay there", messages(waiting), p.PreviousVersionID)
+		if waiting := unfinished(ctx, c, project, p.PreviousVersionID); waiting != (api.WaitingWork{}) {
+			k.Notef("%s stay with %s, which continues with them", workOf(waiting), p.PreviousVersionID)
 		}
 	}
 	return k.Print(p, func() {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/pkg/api"
-	"github.com/svcctl/svcctl/pkg/client"
 )
 
 type queuePeek struct {
@@ -167,25 +166,4 @@ func purgeQueue(ctx context.Context, k *kit.Kit, project string, yes bool, args 
 		return err
 	}
 	return k.Print(api.Purged{Purged: purged}, func() { k.Notef("deleted %s of %s", messages(purged), kit.Clean(q.Name)) })
-}
-
-// countTime is how long an operation may be held up by counting messages: a worker that hangs
-// must be archived all the same.
-const countTime = 2 * time.Second
-
-// undelivered counts the messages that wait for the consumers of a version: 0 when that
-// cannot be found out.
-func undelivered(ctx context.Context, c *client.Client, project, version string) (n int) {
-	ctx, cancel := context.WithTimeout(ctx, countTime)
-	defer cancel()
-	list, err := c.Queues(ctx, project, version)
-	if err != nil {
-		return 0 // the operation itself reports what is wrong
-	}
-	for _, q := range list {
-		if q.Consumer != nil {
-			n += int(q.Ready + q.Delayed + q.Inflight)
-		}
-	}
-	return n
 }

@@ -18,7 +18,7 @@ import (
 
 func newVersions(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "versions", Aliases: []string{"version-list"}, Short: "List, read, archive and destroy versions", RunE: serveHelp}
-	cmd.AddCommand(newVersionsList(k), newVersionsGet(k),
+	cmd.AddCommand(newVersionsList(k), newVersionsGet(k), newVersionsTree(k), newVersionsBundle(k), newVersionsCompare(k),
 		newVersionsArchive(k), newVersionsWake(k), newVersionsDelete(k), newVersionsPin(k), newVersionsUnpin(k))
 	return cmd
 }
@@ -29,6 +29,7 @@ func serveHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 type versionsList struct {
 	project string
 	status  string
+	labels  []string
 	limit   int
 }
 
@@ -40,6 +41,7 @@ func newVersionsList(k *kit.Kit) *cobra.Command {
 	}
 	cmd.Flags().StringVarP(&o.project, "project", "p", "", "project (default: the worker directory's)")
 	cmd.Flags().StringVar(&o.status, "status", "", "only versions with this status")
+	cmd.Flags().StringSliceVar(&o.labels, "label", nil, "only versions with this label, NAME=VALUE or NAME; may be repeated")
 	cmd.Flags().IntVar(&o.limit, "limit", 50, "maximum number of results (0 = no limit)")
 	return cmd
 }
@@ -56,7 +58,15 @@ func listVersions(ctx context.Context, k *kit.Kit, o versionsList) error {
 	if err != nil {
 		return err
 	}
-	list, err := collect(c.AllVersions(ctx, project, api.VersionStatus(o.status)), o.limit)
+	found := c.AllVersions(ctx, project, api.VersionStatus(o.status))
+	if len(o.labels) > 0 {
+		q := client.VersionQuery{Project: project, Labels: o.labels}
+		if o.status != "" {
+			q.Statuses = []api.VersionStatus{api.VersionStatus(o.status)}
+		}
+		found = c.AllFound(ctx, q)
+	}
+	list, err := collect(found, o.limit)
 	if err != nil {
 		return err
 	}
@@ -129,6 +139,9 @@ func showRuntime(k *kit.Kit, v api.Version) {
 	}
 	if r.RetryAt != nil {
 		text += ", next start in " + max(0, time.Until(r.RetryAt.Time)).Round(time.Second).String()
+	}
+	if r.WakeAt != nil {
+		text += ", next work in " + max(0, time.Until(r.WakeAt.Time)).Round(time.Second).String()
 	}
 	k.Printf("  runtime  %s", text)
 	if r.LastError != "" {
@@ -226,6 +239,9 @@ func showVersion(k *kit.Kit, v api.Version) {
 	k.Printf("  parent   %s%s", orNone(kit.Clean(parentOf(v))), cutAt(v))
 	if v.GitRef != "" || v.GitSHA != "" {
 		k.Printf("  git      %s", kit.Clean(strings.TrimSpace(v.GitRef+" "+v.GitSHA)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Labels)) {
+		k.Printf("  label    %s=%s", kit.Clean(name), kit.Clean(v.Labels[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Env)) {
 		k.Printf("  var      %s  %s", kit.Clean(name), kit.Clean(v.Env[name]))

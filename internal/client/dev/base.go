@@ -15,19 +15,19 @@ type base struct {
 	text    string       // for people
 }
 
-// base finds the data to begin with: that of the last session, unless the user chose
+// first finds the data to begin with: that of the last session, unless the user chose
 // otherwise.
-func (s *Session) base(ctx context.Context) base {
-	current := s.state.current()
+func (w *worker) first(ctx context.Context) base {
+	current := w.state.current()
 	switch {
-	case s.cfg.Fresh:
+	case w.cfg.Fresh:
 		return base{text: "new"}
-	case s.cfg.Parent != "":
-		return base{version: s.cfg.Parent, text: "branch of " + s.cfg.Parent}
+	case w.cfg.Parent != "":
+		return base{version: w.cfg.Parent, text: "branch of " + w.cfg.Parent}
 	case current == nil:
 		return base{text: "new"}
 	}
-	v, err := s.server.Client.Version(ctx, s.project, current.Version)
+	v, err := w.server.Client.Version(ctx, w.project, current.Version)
 	if err != nil {
 		return base{text: fmt.Sprintf("new (save %d is not on the server: %v)", current.N, err)}
 	}
@@ -35,7 +35,7 @@ func (s *Session) base(ctx context.Context) base {
 		return base{text: fmt.Sprintf("new (save %d is %s)", current.N, v.Status)}
 	}
 	b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", current.N, current.At.Format("2 Jan 15:04:05"))}
-	if v.Status == api.VersionStatusReady && s.server.Own { // elsewhere, the overrides may differ
+	if v.Status == api.VersionStatusReady && w.server.Own { // elsewhere, the overrides may differ
 		b.reuse = &v
 	}
 	return b

@@ -15,7 +15,7 @@ import (
 
 // Config configures a session of watch mode.
 type Config struct {
-	Build      build.Request
+	Builds     []build.Request   // one for each worker; requests for other hosts go to the first
 	Vars       map[string]string // variables, over those of the files
 	Port       int               // of the stable address; 0 chooses a free one
 	AnyPort    bool              // choose another port if Port is in use
@@ -24,6 +24,10 @@ type Config struct {
 	LiveReload bool
 	Remote     string // host of a shared server; "" for one that Start starts
 	Start      func(context.Context, Place) (*Server, error)
+
+	Inspect      bool // debuggers can attach, if the versions let them
+	InspectAt    int  // port for debuggers; 0 chooses a free one
+	AnyInspectAt bool // choose another port if InspectAt is in use
 
 	In     io.Reader                                   // keys, if it is a terminal
 	Open   func(ctx context.Context, url string) error // opens a browser
@@ -44,6 +48,9 @@ type Server struct {
 	Client *client.Client
 	// Target returns how requests reach a version.
 	Target func(api.Version) front.Target
+	// Inspector returns the address of a version's inspector; "" for none, nil if no
+	// version has one.
+	Inspector func(api.Version) string
 	// Named reports whether a request names a version by its host; nil if none can.
 	Named func(*http.Request) bool
 	// Own is true for a server that this session alone uses: the newest version

@@ -31,8 +31,8 @@ type order struct {
 
 // deploy makes a version and returns it when it is ready. n is the number of the save,
 // which deploy increases if the id of that number was used.
-func (s *Session) deploy(ctx context.Context, o order, n *int) (api.Version, error) {
-	accepted, err := s.create(ctx, o, n)
+func (w *worker) deploy(ctx context.Context, o order, n *int) (api.Version, error) {
+	accepted, err := w.create(ctx, o, n)
 	if err != nil {
 		return api.Version{}, err
 	}
@@ -44,29 +44,29 @@ func (s *Session) deploy(ctx context.Context, o order, n *int) (api.Version, err
 		return api.Version{}, err
 	}
 	defer f.Close()
-	if err := s.server.Client.Upload(ctx, *accepted.Upload, f, nil); err != nil && client.CodeOf(err) != svc.CodeAlreadyUploaded {
+	if err := w.server.Client.Upload(ctx, *accepted.Upload, f, nil); err != nil && client.CodeOf(err) != svc.CodeAlreadyUploaded {
 		return api.Version{}, err
 	}
-	return s.wait(ctx, o.project, accepted.ID)
+	return w.wait(ctx, o.project, accepted.ID)
 }
 
 // create creates the version, and its project if it is missing.
-func (s *Session) create(ctx context.Context, o order, n *int) (api.VersionAccepted, error) {
+func (w *worker) create(ctx context.Context, o order, n *int) (api.VersionAccepted, error) {
 	req := api.CreateVersion{ArtifactDigest: o.digest, Env: o.env, Upload: true}
 	if o.parent != "" {
 		req.ParentVersionID = &o.parent
 	}
 	step := 1
 	for try := 1; ; try++ {
-		req.ID = s.id(*n)
-		accepted, err := s.server.Client.CreateVersion(ctx, o.project, req, "")
+		req.ID = w.id(*n)
+		accepted, err := w.server.Client.CreateVersion(ctx, o.project, req, "")
 		switch code := client.CodeOf(err); {
 		case code == svc.CodeVersionExists && try < idTries:
 			*n += step
 			step *= 2
 			continue
 		case code == svc.CodeProjectNotFound:
-			if _, err := s.server.Client.CreateProject(ctx, api.CreateProject{ID: o.project}); err != nil {
+			if _, err := w.server.Client.CreateProject(ctx, api.CreateProject{ID: o.project}); err != nil {
 				return accepted, fmt.Errorf("project %s does not exist and could not be created: %w", o.project, err)
 			}
 			continue
@@ -76,15 +76,15 @@ func (s *Session) create(ctx context.Context, o order, n *int) (api.VersionAccep
 }
 
 // id is the version id of a save: "s12", and on a shared server "dev-ada-k3x9q-s12".
-func (s *Session) id(n int) string {
-	if s.server.Own {
+func (w *worker) id(n int) string {
+	if w.server.Own {
 		return fmt.Sprintf("s%d", n)
 	}
-	user := strings.Trim(notID.ReplaceAllString(strings.ToLower(s.server.User), "-"), "-")
+	user := strings.Trim(notID.ReplaceAllString(strings.ToLower(w.server.User), "-"), "-")
 	if user = strings.Trim(user[:min(len(user), maxUser)], "-"); user != "" {
 		user += "-"
 	}
-	return fmt.Sprintf("dev-%s%s-s%d", user, s.state.Name, n)
+	return fmt.Sprintf("dev-%s%s-s%d", user, w.state.Name, n)
 }
 
 // maxUser is how much of a user's name is in ids, in bytes.
@@ -94,16 +94,16 @@ const maxUser = 16
 var notID = regexp.MustCompile(`[^a-z0-9]+`)
 
 // wait waits for the end of a deploy: close at first, because it takes some 50 ms.
-func (s *Session) wait(ctx context.Context, project, id string) (api.Version, error) {
-	tick := time.NewTicker(max(s.server.Pace, time.Millisecond))
+func (w *worker) wait(ctx context.Context, project, id string) (api.Version, error) {
+	tick := time.NewTicker(max(w.server.Pace, time.Millisecond))
 	defer tick.Stop()
 	for began := time.Now(); time.Since(began) < closeLook; {
-		v, err := s.server.Client.Version(ctx, project, id)
+		v, err := w.server.Client.Version(ctx, project, id)
 		if err != nil {
 			break
 		}
 		if v.Status == api.VersionStatusReady || v.Status == api.VersionStatusFailed {
-			return s.server.Client.Wait(ctx, project, id, nil) // makes the error of a failed one
+			return w.server.Client.Wait(ctx, project, id, nil) // makes the error of a failed one
 		}
 		select {
 		case <-tick.C:
@@ -111,5 +111,5 @@ func (s *Session) wait(ctx context.Context, project, id string) (api.Version, er
 			return v, ctx.Err()
 		}
 	}
-	return s.server.Client.Wait(ctx, project, id, nil)
+	return w.server.Client.Wait(ctx, project, id, nil)
 }

@@ -12,9 +12,9 @@ import (
 
 // follower writes what the version that serves logs, live.
 type follower struct {
-	session *Session
-	cancel  context.CancelFunc // nil before the first version
-	done    sync.WaitGroup
+	worker *worker
+	cancel context.CancelFunc // nil before the first version
+	done   sync.WaitGroup
 }
 
 // follow changes to the log of a version, from a time on.
@@ -23,11 +23,11 @@ func (f *follower) follow(ctx context.Context, version string, since time.Time) 
 	ctx, f.cancel = context.WithCancel(ctx)
 	f.done.Go(func() {
 		q := client.LogQuery{Since: since.UTC().Format(time.RFC3339Nano)}
-		for line, err := range f.session.server.Client.FollowLogs(ctx, f.session.project, version, q) {
+		for line, err := range f.worker.server.Client.FollowLogs(ctx, f.worker.project, version, q) {
 			if err != nil {
 				return // the version is archived, or the session ends
 			}
-			f.session.out.log(line)
+			f.worker.out.log(line)
 		}
 	})
 }

@@ -25,15 +25,22 @@ type address struct {
 // headerLimit is the time limit for reading a request's header.
 const headerLimit = 10 * time.Second
 
-func listen(ctx context.Context, port int, anyPort bool, h http.Handler, logger *slog.Logger) (*address, error) {
+// portFlag is a port that the user may have chosen.
+type portFlag struct {
+	flag string
+	port int  // 0 chooses a free one
+	any  bool // choose another port if this one is in use
+}
+
+func listen(ctx context.Context, p portFlag, h http.Handler, logger *slog.Logger) (*address, error) {
 	var lc net.ListenConfig
-	first, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if errors.Is(err, syscall.EADDRINUSE) && anyPort {
+	first, err := lc.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port)))
+	if errors.Is(err, syscall.EADDRINUSE) && p.any {
 		first, err = lc.Listen(ctx, "tcp", "127.0.0.1:0")
 	}
 	if err != nil {
-		return nil, svc.Errorf(svc.Conflict, svc.CodeAddressInUse, "cannot listen at port %d", port).
-			WithHint("choose another one with --port, or any free one with --port 0").Because(err)
+		return nil, svc.Errorf(svc.Conflict, svc.CodeAddressInUse, "cannot listen at port %d", p.port).
+			WithHint("choose another one with %[1]s=PORT, or any free one with %[1]s=0", p.flag).Because(err)
 	}
 	a := &address{server: &http.Server{Handler: h, ReadHeaderTimeout: headerLimit, ErrorLog: slog.NewLogLogger(logger.Handler(), slog.LevelDebug)}}
 	listeners := []net.Listener{first}

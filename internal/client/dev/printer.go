@@ -13,6 +13,13 @@ import (
 
 // printer writes lines for people. It is safe for concurrent use.
 type printer struct {
+	*screen
+
+	name string // of the worker that lines are about; "" if there is one alone
+}
+
+// screen is what several printers write to.
+type screen struct {
 	mu    sync.Mutex
 	w     io.Writer
 	color bool
@@ -81,8 +88,11 @@ func (p *printer) answered() {
 }
 
 func newPrinter(w io.Writer, color bool) *printer {
-	return &printer{w: w, color: color, told: map[string]bool{}}
+	return &printer{screen: &screen{w: w, color: color, told: map[string]bool{}}}
 }
+
+// named returns a printer of the same screen for the lines of one worker.
+func (p *printer) named(name string) *printer { return &printer{p.screen, name} }
 
 // The colors of lines.
 const (
@@ -111,7 +121,11 @@ func (p *printer) write(text string) {
 
 // line writes a line with the time of day.
 func (p *printer) line(format string, args ...any) {
-	p.write(p.paint(gray, time.Now().Format(time.TimeOnly)) + "  " + fmt.Sprintf(format, args...))
+	head := time.Now().Format(time.TimeOnly)
+	if p.name != "" {
+		head += "  " + p.name
+	}
+	p.write(p.paint(gray, head) + "  " + fmt.Sprintf(format, args...))
 }
 
 // note writes something that needs attention.
@@ -130,14 +144,11 @@ func (p *printer) once(text string) {
 	}
 }
 
-// banner names the project and its address, and the data and the keys unless they are "".
-func (p *printer) banner(project, address, data, keys string) {
+// banner names the project and its address, and the data unless it is "".
+func (p *printer) banner(project, address, data string) {
 	text := fmt.Sprintf("%s dev   %s", project, p.paint(green, address))
 	if data != "" {
 		text += "   data: " + data
-	}
-	if keys != "" {
-		text += "\n" + p.paint(gray, keys)
 	}
 	p.write(text)
 }

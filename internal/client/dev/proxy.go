@@ -13,7 +13,7 @@ func Proxy(ctx context.Context, t front.Target, port int, logger *slog.Logger, r
 	f := front.New(front.Config{Logger: logger})
 	f.Switch(t)
 	f.Release()
-	a, err := listen(ctx, port, false, f, logger)
+	a, err := listen(ctx, portFlag{flag: "--port", port: port}, f, logger)
 	if err != nil {
 		return err
 	}

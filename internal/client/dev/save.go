@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,151 +36,162 @@ type attempt struct {
 type bundleFile struct{ path, digest string }
 
 // save handles one batch of changed files.
-func (s *Session) save(ctx context.Context, changed []string) error {
-	known := s.known(changed)
-	if len(known) == 0 && s.commandBuilds() {
+func (w *worker) save(ctx context.Context, changed []string) error {
+	known := w.known(changed)
+	if len(known) == 0 && (w.commandBuilds() || w.ofOthers(changed)) {
 		return nil // what the build command writes must not start it again
 	}
 	a := attempt{began: time.Now(), changed: known, silent: len(known) == 0}
 	if len(known) == 0 {
-		a.changed = s.shown(changed)
+		a.changed = w.shown(changed)
 	}
-	if current := s.state.current(); current != nil {
+	if current := w.state.current(); current != nil {
 		a.parent = current.Version
 	}
-	a.built, a.env, a.problem = s.build(ctx)
+	a.built, a.env, a.problem = w.build(ctx)
 	a.took = time.Since(a.began)
-	return s.apply(ctx, a)
+	return w.apply(ctx, a)
 }
 
 // known are the changed files that the last build has read, for people.
-func (s *Session) known(changed []string) []string {
-	if s.built == nil {
-		return nil
-	}
+func (w *worker) known(changed []string) []string {
 	var list []string
 	for _, path := range changed {
-		for _, watched := range s.built.Watch {
-			if path == watched || strings.HasPrefix(path, watched+string(filepath.Separator)) {
-				list = append(list, path)
-				break
-			}
+		if w.reads(path) {
+			list = append(list, path)
 		}
 	}
-	return s.shown(list)
+	return w.shown(list)
 }
 
-func (s *Session) shown(paths []string) []string {
+// reads reports whether the last build has read the file.
+func (w *worker) reads(path string) bool {
+	return w.built != nil && slices.ContainsFunc(w.built.Watch, func(watched string) bool {
+		return path == watched || strings.HasPrefix(path, watched+string(filepath.Separator))
+	})
+}
+
+// ofOthers reports whether all files belong to other workers, whose directories may be
+// within that of w.
+func (w *worker) ofOthers(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		return !slices.ContainsFunc(w.workers, func(other *worker) bool { return other != w && other.reads(path) })
+	})
+}
+
+func (w *worker) shown(paths []string) []string {
 	list := make([]string, len(paths))
 	for i, p := range paths {
-		list[i] = relative(s.root, p)
+		list[i] = relative(w.root, p)
 	}
 	return list
 }
 
 // commandBuilds reports whether the project has a build command. Then only files that
 // are known to go in start a build.
-func (s *Session) commandBuilds() bool {
-	return s.built != nil && s.built.Config.Build.Command != "" && !s.problem
+func (w *worker) commandBuilds() bool {
+	return w.built != nil && w.built.Config.Build.Command != "" && !w.problem
 }
 
 // apply makes a version of a build and switches to it. It returns an error only if
 // watch mode cannot continue; all other failures are shown.
-func (s *Session) apply(ctx context.Context, a attempt) error {
+func (w *worker) apply(ctx context.Context, a attempt) error {
 	if a.problem != nil {
-		return s.refuse(ctx, a.problem, nil)
+		return w.refuse(ctx, a.problem, nil)
 	}
 	for _, n := range a.built.Notices {
 		if a.first || n.Level == project.Warning {
-			s.out.once(n.String())
+			w.out.once(n.String())
 		}
 	}
-	s.built = a.built
-	if a.reuse != nil && a.built.Digest == s.state.current().Digest {
+	w.built = a.built
+	if a.reuse != nil && a.built.Digest == w.state.current().Digest {
 		a.built.Remove()
-		s.front.Switch(s.server.Target(*a.reuse))
-		s.front.Release()
-		s.logs.follow(ctx, a.reuse.ID, a.began)
-		s.tidier.serve(a.reuse.ID)
-		s.out.resumed(*s.state.current(), time.Since(a.began))
+		w.front.Switch(w.server.Target(*a.reuse))
+		w.inspect(*a.reuse, a.built)
+		w.front.Release()
+		w.logs.follow(ctx, a.reuse.ID, a.began)
+		w.tidier.serve(a.reuse.ID)
+		w.out.resumed(*w.state.current(), time.Since(a.began))
 		return nil
 	}
-	if current := s.state.current(); !a.first && current != nil && current.Digest == a.built.Digest && maps.Equal(a.env, s.env) {
+	if current := w.state.current(); !a.first && current != nil && current.Digest == a.built.Digest && maps.Equal(a.env, w.env) {
 		a.built.Remove()
-		s.unchanged(a)
+		w.unchanged(a)
 		return nil
 	}
-	return s.replace(ctx, a, bundleFile{a.built.File, a.built.Digest})
+	return w.replace(ctx, a, bundleFile{a.built.File, a.built.Digest})
 }
 
 // unchanged handles a save whose bundle is the one that serves.
-func (s *Session) unchanged(a attempt) {
-	if s.problem {
-		s.problem = false
-		s.front.Show(nil)
-		s.out.line("%s  back to save %d, which serves", names(a.changed), s.state.current().N)
+func (w *worker) unchanged(a attempt) {
+	if w.problem {
+		w.problem = false
+		w.front.Show(nil)
+		w.out.line("%s  back to save %d, which serves", names(a.changed), w.state.current().N)
 		return
 	}
 	if !a.silent {
-		s.out.line("%s  nothing changed in the bundle", names(a.changed))
+		w.out.line("%s  nothing changed in the bundle", names(a.changed))
 	}
 }
 
 // replace makes the version and switches to it. Requests wait meanwhile, so that what
 // they write is in the data of the new version.
-func (s *Session) replace(ctx context.Context, a attempt, b bundleFile) error {
-	s.front.Hold()
-	defer s.front.Release()
+func (w *worker) replace(ctx context.Context, a attempt, b bundleFile) error {
+	w.front.Hold()
+	defer w.front.Release()
 	drain, cancel := context.WithTimeout(ctx, drainLimit)
 	defer cancel()
-	if err := s.front.Drain(drain); err != nil && ctx.Err() == nil {
-		s.cfg.Logger.DebugContext(ctx, "requests outlast the switch", "error", err)
+	if err := w.front.Drain(drain); err != nil && ctx.Err() == nil {
+		w.cfg.Logger.DebugContext(ctx, "requests outlast the switch", "error", err)
 	}
-	n := s.state.Last + 1
-	v, err := s.deploy(ctx, order{project: s.project, parent: a.parent, file: b.path, digest: b.digest, env: a.env}, &n)
-	s.state.Last = max(s.state.Last, n)
+	n := w.state.Last + 1
+	v, err := w.deploy(ctx, order{project: w.project, parent: a.parent, file: b.path, digest: b.digest, env: a.env}, &n)
+	w.state.Last = max(w.state.Last, n)
 	if err != nil {
 		_ = os.Remove(b.path) // at worst it stays
-		s.tidier.discard(s.id(n))
-		return s.refuse(ctx, err, a.built)
+		w.tidier.discard(w.id(n))
+		return w.refuse(ctx, err, a.built)
 	}
-	s.front.Switch(s.server.Target(v))
-	s.problem, s.env = false, a.env
+	w.front.Switch(w.server.Target(v))
+	w.inspect(v, a.built)
+	w.problem, w.env = false, a.env
 	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: b.digest, At: time.Now(), Changed: a.changed}
-	s.out.saved(save, a, v)
-	s.logs.follow(ctx, v.ID, a.began)
-	return s.record(save, b.path)
+	w.out.saved(save, a, v)
+	w.logs.follow(ctx, v.ID, a.began)
+	return w.record(save, b.path)
 }
 
 // record keeps a save and its bundle, and lets go of the oldest.
-func (s *Session) record(save Save, file string) error {
-	if err := s.folder.keep(save.Version, file); err != nil {
-		s.out.note("save %d cannot be gone back to: keeping its bundle failed: %v", save.N, err)
+func (w *worker) record(save Save, file string) error {
+	if err := os.Rename(file, w.bundle(save.Version)); err != nil {
+		w.out.note("save %d cannot be gone back to: keeping its bundle failed: %v", save.N, err)
 	}
-	gone, err := s.state.add(save)
+	gone, err := w.state.add(save)
 	for _, old := range gone {
-		s.tidier.discard(old.Version)
-		_ = os.Remove(s.folder.bundle(old.Version)) // at worst it stays
+		w.tidier.discard(old.Version)
+		_ = os.Remove(w.bundle(old.Version)) // at worst it stays
 	}
-	s.tidier.serve(save.Version)
+	w.tidier.serve(save.Version)
 	if err != nil {
-		s.out.note("%v", err)
+		w.out.note("%v", err)
 	}
 	return nil
 }
 
 // refuse shows why a save is not served. The version before serves on.
-func (s *Session) refuse(ctx context.Context, err error, b *build.Result) error {
+func (w *worker) refuse(ctx context.Context, err error, b *build.Result) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	s.problem = true
+	w.problem = true
 	p := problemOf(err, b)
-	s.front.Show(p)
-	s.front.Release()
-	s.out.problem(p, s.state.current(), s.serving())
+	w.front.Show(p)
+	w.front.Release()
+	w.out.problem(p, w.state.current(), w.serving())
 	return nil
 }
 
 // serving reports whether a version serves.
-func (s *Session) serving() bool { return s.tidier != nil && s.tidier.serving() }
+func (w *worker) serving() bool { return w.tidier != nil && w.tidier.serving() }

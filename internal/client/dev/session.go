@@ -4,86 +4,96 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"os/signal"
-	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/client/build"
-	"github.com/svcctl/svcctl/internal/client/esbuild"
-	"github.com/svcctl/svcctl/internal/client/front"
+	"github.com/svcctl/svcctl/internal/client/inspect"
 	"github.com/svcctl/svcctl/internal/client/watch"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // stopLimit is how long the end of a session may take.
 const stopLimit = 45 * time.Second
 
-// Session is one run of watch mode.
+// Session is one run of watch mode: a server, an address, and the workers behind it.
 type Session struct {
-	cfg       Config
-	out       *printer
-	root      string // worker directory
-	configDir string // of the project file
-	project   string
-
-	folder  *folder
-	state   *state
+	cfg     Config
+	out     *printer
+	workers []*worker // in the order of Config.Builds
+	focus   *worker   // that the keys are for
+	folder  *folder   // of the first worker
 	address *address
-	front   *front.Front
-	watcher *watch.Watcher
 	server  *Server
-	bundler esbuild.Session
-	tidier  *tidier
-	logs    follower
+	changes chan change
+
+	inspector   *inspect.Proxy // nil if debuggers cannot attach
+	inspectorAt *address
 
 	terminal *terminal // nil without one
 	prompt   *prompt   // nil unless an answer is being typed
+}
 
-	built   *build.Result     // the last build that succeeded
-	env     map[string]string // overrides of the version that serves
-	problem bool              // the last save is not served
+// change is a batch of changed files of a worker.
+type change struct {
+	worker *worker
+	paths  []string
 }
 
 // Run runs watch mode until ctx ends or the server fails.
 func Run(ctx context.Context, cfg Config) error {
-	file, notices, err := cfg.Build.Load()
-	if err != nil {
+	s := &Session{cfg: cfg, out: newPrinter(cfg.Out, cfg.Color), changes: make(chan change)}
+	if err := s.addWorkers(); err != nil {
 		return err
 	}
-	s := &Session{cfg: cfg, out: newPrinter(cfg.Out, cfg.Color), root: file.Root, configDir: file.Dir}
-	if s.project = cfg.Build.Project; s.project == "" {
-		s.project = file.Name
-	}
-	if s.project == "" {
-		return svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
-			WithHint("add one, or name the project with --project")
-	}
-	for _, n := range notices {
-		s.out.note("%s", n)
-	}
-	defer s.bundler.Close()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
 	return errors.Join(s.open(ctx), s.run(ctx), s.close(ctx))
 }
 
 // open takes the directory and the address.
 func (s *Session) open(ctx context.Context) (err error) {
-	if s.folder, err = openFolder(s.root); err != nil {
+	if s.folder, err = openFolder(s.workers[0].root); err != nil {
 		return err
 	}
-	if s.state, err = s.folder.state(s.project, s.cfg.Remote); err != nil {
-		return err
+	for _, w := range s.workers {
+		if err := w.open(); err != nil {
+			return err
+		}
 	}
-	s.front = front.New(front.Config{LiveReload: s.cfg.LiveReload, Named: s.named, Finished: s.out.request, Logger: s.cfg.Logger})
-	if s.address, err = listen(ctx, s.cfg.Port, s.cfg.AnyPort, s.front, s.cfg.Logger); err != nil {
+	if s.address, err = listen(ctx, portFlag{"--port", s.cfg.Port, s.cfg.AnyPort}, s, s.cfg.Logger); err != nil {
 		return err
 	}
 	if err := s.folder.own(s.address.url()); err != nil {
 		return fmt.Errorf("writing the address of watch mode: %w", err)
 	}
-	s.watcher, err = watch.New(watch.Config{Root: s.root, Warn: func(text string) { s.out.note("%s", text) }})
-	return err
+	if err := s.openInspector(ctx); err != nil {
+		return err
+	}
+	for _, w := range s.workers {
+		w.watcher, err = watch.New(watch.Config{Root: w.root, Warn: func(text string) { w.out.note("%s", text) }})
+		if err != nil {
+			return err
+		}
+		go s.forward(ctx, w)
+	}
+	return nil
+}
+
+// forward hands the changes of a worker to the loop of the session, until ctx ends.
+func (s *Session) forward(ctx context.Context, w *worker) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case paths := <-w.watcher.Changes():
+			select {
+			case <-ctx.Done():
+				return
+			case s.changes <- change{w, paths}:
+			}
+		}
+	}
 }
 
 // close ends what open and run have begun, in the reverse order.
@@ -96,19 +106,15 @@ func (s *Session) close(ctx context.Context) error {
 	if s.terminal != nil {
 		s.terminal.close()
 	}
-	if s.watcher != nil {
-		s.watcher.Close()
-	}
-	if s.front != nil {
-		s.front.Close()
+	for _, w := range s.workers {
+		w.unwatch()
 	}
 	if s.address != nil {
 		s.address.close()
 	}
-	s.logs.stop()
-	if s.tidier != nil {
-		s.tidier.stop()
-		s.leave(ctx)
+	s.closeInspector()
+	for _, w := range s.workers {
+		w.close(ctx)
 	}
 	if s.server != nil {
 		errs = append(errs, s.server.Stop(ctx))
@@ -119,28 +125,9 @@ func (s *Session) close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// leave stops the versions of the session on a shared server: the one that serves and
-// those that the tidier has not archived yet. Their data stays. A server of the session's
-// own ends with it, and the next session archives what it finds.
-func (s *Session) leave(ctx context.Context) {
-	if s.server.Own {
-		return
-	}
-	for _, id := range s.tidier.left() {
-		if _, err := s.server.Client.Archive(ctx, s.project, id); err != nil && !over(err) {
-			s.out.note("version %s still runs: %v", id, err)
-		}
-	}
-}
-
-// named reports whether a request is for a version that its host names.
-func (s *Session) named(r *http.Request) bool {
-	return s.server != nil && s.server.Named != nil && s.server.Named(r)
-}
-
-// run serves the saves.
+// run serves the saves, one at a time.
 func (s *Session) run(ctx context.Context) error {
-	if s.watcher == nil {
+	if s.workers[len(s.workers)-1].watcher == nil {
 		return nil // open failed
 	}
 	if err := s.begin(ctx); err != nil {
@@ -150,8 +137,8 @@ func (s *Session) run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case changed := <-s.watcher.Changes():
-			if err := s.save(ctx, changed); err != nil {
+		case c := <-s.changes:
+			if err := c.worker.save(ctx, c.paths); err != nil {
 				return s.end(ctx, err)
 			}
 		case err := <-s.server.Failed:
@@ -173,7 +160,7 @@ func (s *Session) end(ctx context.Context, err error) error {
 	return err
 }
 
-// begin starts the server and builds at the same time, and makes the first version.
+// begin starts the server and builds at the same time, and makes the first versions.
 func (s *Session) begin(ctx context.Context) error {
 	type started struct {
 		server *Server
@@ -181,47 +168,45 @@ func (s *Session) begin(ctx context.Context) error {
 	}
 	ready := make(chan started, 1)
 	go func() {
-		server, err := s.cfg.Start(ctx, Place{Dir: s.folder.path, Project: s.project, Address: s.address.url()})
+		server, err := s.cfg.Start(ctx, Place{Dir: s.folder.path, Project: s.workers[0].project, Address: s.address.url()})
 		ready <- started{server, err}
 	}()
-	a := attempt{began: time.Now(), first: true}
-	a.built, a.env, a.problem = s.build(ctx)
+	attempts := make([]attempt, len(s.workers))
+	for i, w := range s.workers {
+		attempts[i] = attempt{began: time.Now(), first: true}
+		attempts[i].built, attempts[i].env, attempts[i].problem = w.build(ctx)
+	}
 	r := <-ready
 	if r.err != nil {
 		return r.err
 	}
 	s.server = r.server
-	s.tidier, s.logs.session = newTidier(ctx, s), s
-	base := s.base(ctx)
+	for i, w := range s.workers {
+		w.begin(ctx, &attempts[i])
+	}
 	keys := ""
 	if s.terminal = openTerminal(s.cfg.In); s.terminal != nil {
-		keys = help
+		keys = s.help()
 	}
-	s.out.banner(s.project, s.address.url(), base.text, keys)
-	a.parent, a.reuse = base.version, base.reuse
-	return s.apply(ctx, a)
+	s.banners(keys)
+	for i, w := range slices.Backward(s.workers) { // the first one usually calls the others
+		if err := w.apply(ctx, attempts[i]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// build builds the worker directory once, and returns the overrides of its version.
-func (s *Session) build(ctx context.Context) (b *build.Result, env map[string]string, err error) {
-	req := s.cfg.Build
-	req.Session, req.SourceMaps, req.TempDir = &s.bundler, true, filepath.Join(s.folder.path, "bundles")
-	if err := makeDir(req.TempDir); err != nil {
-		return nil, nil, err
+// banners names the addresses, and the keys unless they are "".
+func (s *Session) banners(keys string) {
+	for _, w := range s.workers {
+		w.out.banner(w.project, w.url(), w.base)
+		w.base = ""
 	}
-	vars, err := s.vars()
-	if err != nil {
-		return nil, nil, err
+	if s.inspectorAt != nil {
+		s.out.write(fmt.Sprintf("debuggers attach at %s (chrome://inspect, or an editor: see the guide)", s.inspectorAt.host()))
 	}
-	if s.cfg.Remote == "" {
-		req.Vars = vars
-	} else {
-		env = vars
+	if keys != "" {
+		s.out.write(s.out.paint(gray, keys))
 	}
-	if b, err = build.Bundle(ctx, req); err != nil {
-		return nil, nil, err
-	}
-	b.Watch = append(b.Watch, s.varPaths()...)
-	s.watcher.Also(b.Watch)
-	return b, env, nil
 }

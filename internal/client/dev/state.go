@@ -119,20 +119,6 @@ func (f *folder) state(project, server string) (*state, error) {
 	return s, nil
 }
 
-// bundle is the file of a version's bundle.
-func (f *folder) bundle(version string) string {
-	return filepath.Join(f.path, "bundles", version+".tar.zst")
-}
-
-// keep moves a bundle to its place.
-func (f *folder) keep(version, file string) error {
-	target := f.bundle(version)
-	if err := os.MkdirAll(filepath.Dir(target), 0o700); err != nil {
-		return err
-	}
-	return os.Rename(file, target)
-}
-
 // copyFile copies a file into a directory, and returns the path of the copy.
 func copyFile(path, dir string) (string, error) {
 	from, err := os.Open(path)

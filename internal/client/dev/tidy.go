@@ -16,10 +16,10 @@ import (
 // of its own), archives the versions before it and destroys those that are not kept.
 // What fails is tried again after the next save.
 type tidier struct {
-	session *Session
-	cancel  context.CancelFunc
-	done    sync.WaitGroup
-	wake    chan struct{}
+	worker *worker
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+	wake   chan struct{}
 
 	mu      sync.Mutex
 	current string
@@ -29,10 +29,10 @@ type tidier struct {
 
 // newTidier starts the work. It ends with stop, not with ctx: the last save is tidied
 // up, too.
-func newTidier(ctx context.Context, s *Session) *tidier {
+func newTidier(ctx context.Context, w *worker) *tidier {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	t := &tidier{session: s, cancel: cancel, wake: make(chan struct{}, 1)}
-	for _, save := range s.state.Saves { // a killed session left them
+	t := &tidier{worker: w, cancel: cancel, wake: make(chan struct{}, 1)}
+	for _, save := range w.state.Saves { // a killed session left them
 		t.retired = append(t.retired, save.Version)
 	}
 	t.done.Go(func() {
@@ -149,8 +149,8 @@ func (t *tidier) run(ctx context.Context) {
 		t.giveBack(retired, gone)
 		return
 	}
-	c, project := t.session.server.Client, t.session.project
-	if t.session.server.Own {
+	c, project := t.worker.server.Client, t.worker.project
+	if t.worker.server.Own {
 		t.log(ctx, "promote", current, t.promote(ctx, current))
 	}
 	var again, left []string
@@ -172,11 +172,11 @@ func (t *tidier) run(ctx context.Context) {
 // promote makes the version production, for what only production gets: cron, and the
 // host name of the project.
 func (t *tidier) promote(ctx context.Context, id string) error {
-	accepted, err := t.session.server.Client.Promote(ctx, t.session.project, id, api.PromoteVersion{Reason: "svcctl dev"})
+	accepted, err := t.worker.server.Client.Promote(ctx, t.worker.project, id, api.PromoteVersion{Reason: "svcctl dev"})
 	if err != nil || accepted.Status == api.PromotionStatusUnchanged {
 		return err
 	}
-	_, err = t.session.server.Client.WaitPromotion(ctx, t.session.project, accepted.OperationID)
+	_, err = t.worker.server.Client.WaitPromotion(ctx, t.worker.project, accepted.OperationID)
 	return err
 }
 
@@ -191,6 +191,6 @@ func over(err error) bool {
 
 func (t *tidier) log(ctx context.Context, verb, id string, err error) {
 	if err != nil && !errors.Is(err, context.Canceled) {
-		t.session.cfg.Logger.WarnContext(ctx, "cleanup of versions incomplete; retrying after the next save", "verb", verb, "version", id, "error", err)
+		t.worker.cfg.Logger.WarnContext(ctx, "cleanup of versions incomplete; retrying after the next save", "verb", verb, "version", id, "error", err)
 	}
 }

@@ -15,12 +15,12 @@ import (
 // vars reads the developer's variables as wrangler does: .dev.vars.ENV, or else
 // .dev.vars; without either, .env, .env.local, .env.ENV and .env.ENV.local, of which
 // later ones win. Config.Vars win over files.
-func (s *Session) vars() (map[string]string, error) {
+func (w *worker) vars() (map[string]string, error) {
 	vars := map[string]string{}
-	for _, group := range varFiles(s.cfg.Build.Env) {
+	for _, group := range varFiles(w.request.Env) {
 		found := false
 		for _, name := range group {
-			values, err := s.varFile(name)
+			values, err := w.varFile(name)
 			if err != nil {
 				return nil, err
 			}
@@ -31,7 +31,7 @@ func (s *Session) vars() (map[string]string, error) {
 			break
 		}
 	}
-	maps.Copy(vars, s.cfg.Vars)
+	maps.Copy(vars, w.cfg.Vars)
 	return vars, nil
 }
 
@@ -44,18 +44,18 @@ func varFiles(env string) [][]string {
 }
 
 // varPaths are the paths of all files that vars may read.
-func (s *Session) varPaths() (paths []string) {
-	for _, group := range varFiles(s.cfg.Build.Env) {
+func (w *worker) varPaths() (paths []string) {
+	for _, group := range varFiles(w.request.Env) {
 		for _, name := range group {
-			paths = append(paths, filepath.Join(s.configDir, name))
+			paths = append(paths, filepath.Join(w.configDir, name))
 		}
 	}
 	return paths
 }
 
 // varFile reads one file; nil if it does not exist.
-func (s *Session) varFile(name string) (map[string]string, error) {
-	data, err := os.ReadFile(filepath.Join(s.configDir, name))
+func (w *worker) varFile(name string) (map[string]string, error) {
+	data, err := os.ReadFile(filepath.Join(w.configDir, name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -66,10 +66,24 @@ func (l *layers) assetsSection(f *File, n *node, at string) *Assets {
 		}
 	}
 	if a.Dir == "" && l.flags.Assets == "" {
-		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory"%s`, at, typo(n, "directory"))
+		l.withoutDirectory(f, n, at)
 	}
 	l.withoutMain(n, at, a)
 	return a
+}
+
+// withoutDirectory reports a directory that is missing. Vite's plugin writes it, with a
+// project file of its own, when it builds.
+func (l *layers) withoutDirectory(f *File, n *node, at string) {
+	configs, _ := filepath.Glob(filepath.Join(f.Dir, "vite.config.*")) // the pattern is valid
+	switch {
+	case len(configs) == 0:
+		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory"%s`, at, typo(n, "directory"))
+	case l.flags.Unbuilt:
+		l.r.notices = append(l.r.notices, Notice{Info, l.r.at(n.pos), at + ".directory is what the build of Vite writes: run the build before a deploy"})
+	default:
+		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory": run the build of Vite first, which writes it (npm run build)`, at)
+	}
 }
 
 // withoutMain reports what assets without a worker cannot have.

@@ -1,6 +1,10 @@
 package project
 
-import "github.com/svcctl/svcctl/internal/bundle"
+import (
+	"encoding/json"
+
+	"github.com/svcctl/svcctl/internal/bundle"
+)
 
 // File is a project file for one environment, defaults filled in. Paths are
 // absolute.
@@ -24,9 +28,12 @@ type File struct {
 	Consumers       []bundle.QueueConsumer // of queues
 	Crons           []string               // triggers.crons
 	MemoryMB        int                    // limits.memory_mb; 0 when the file has none
+	Subrequests     int                    // limits.subrequests; 0 when the file has none
 	VersionMetadata string                 // the binding's name; "" for none
+	Declared        []Declared             // bindings of the other kinds
 	Objects         []ObjectBinding
 	ObjectClasses   []bundle.ObjectClass
+	Services        []Service
 	Secrets         []Secret
 	Assets          *Assets // nil for none
 	Missing         []Missing
@@ -40,6 +47,14 @@ type File struct {
 type Secret struct {
 	Name string
 	At   string // "file:line:col"
+}
+
+// Declared is a binding that a manifest has as the file declares it, but for defaults.
+type Declared struct {
+	bundle.Binding
+
+	Key  string // of the file: "ai"
+	Type string // in TypeScript
 }
 
 // KV is one entry of kv_namespaces.
@@ -65,6 +80,17 @@ type ObjectBinding struct {
 	Binding string
 	Class   string
 	Key     string // of the class, see bundle.ObjectClass
+}
+
+// Service is one entry of services.
+type Service struct {
+	Binding    string
+	Name       string          // of the worker that is called
+	Self       bool            // which is the worker itself
+	Entrypoint string          // exported class; "" for the default export
+	Props      json.RawMessage // nil for none
+	Version    string          // of another project, or the name of a preview; "" for production
+	Optional   bool            // the worker may be missing until it is called
 }
 
 // Workflow is one entry of workflows.

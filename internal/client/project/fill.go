@@ -43,11 +43,13 @@ func (l *layers) fill(f *File) {
 	l.workflows(f)
 	l.limits(f)
 	l.triggers(f)
-	if n := l.get("version_metadata"); n != nil && r.is(n, l.path("version_metadata"), kindObject) && !n.empty() {
-		r.members(n, l.path("version_metadata"), []string{"binding"}, nil)
-		f.VersionMetadata = l.binding(n, l.path("version_metadata"))
+	if n, at := l.single("version_metadata"); n != nil {
+		r.members(n, at, []string{"binding"}, nil)
+		f.VersionMetadata = l.binding(n, at)
 	}
+	l.declared(f)
 	l.objects(f)
+	l.services(f)
 	l.secrets(f)
 	l.bundling(f)
 	l.build(f)
@@ -185,21 +187,28 @@ func (l *layers) buckets(f *File) {
 // bucketName is what R2 takes as the name of a bucket.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$`)
 
-// limits reads the limits that the worker sets for itself. Those of CPU time and of
-// subrequests cannot be enforced and mean nothing here.
+// limits reads the limits that the worker sets for itself. workerd does not measure the CPU
+// time of a request, so cpu_ms has no effect.
 func (l *layers) limits(f *File) {
 	n, at := l.get("limits"), l.path("limits")
 	if !l.r.is(n, at, kindObject) {
 		return
 	}
-	l.r.members(n, at, []string{"memory_mb"}, []string{"cpu_ms", "subrequests"})
-	memory := n.get("memory_mb")
-	if !l.r.is(memory, at+".memory_mb", kindNumber) {
-		return
+	l.r.members(n, at, []string{"memory_mb", "subrequests"}, []string{"cpu_ms"})
+	f.MemoryMB = l.limit(n, at, "memory_mb", bundle.MinMemoryMB, "MiB")
+	f.Subrequests = l.limit(n, at, "subrequests", 1, "calls")
+}
+
+// limit reads one limit, a whole number; 0 when it is absent.
+func (l *layers) limit(n *node, at, name string, least int, unit string) (limit int) {
+	value, at := n.get(name), at+"."+name
+	if !l.r.is(value, at, kindNumber) {
+		return 0
 	}
-	if json.Unmarshal(memory.raw, &f.MemoryMB) != nil || f.MemoryMB < bundle.MinMemoryMB {
-		l.r.problem(svc.CodeConfigInvalid, at+".memory_mb", memory.pos, "%s.memory_mb must be a whole number of MiB, at least %d", at, bundle.MinMemoryMB)
+	if json.Unmarshal(value.raw, &limit) != nil || limit < least {
+		l.r.problem(svc.CodeConfigInvalid, at, value.pos, "%s must be a whole number of %s, at least %d", at, unit, least)
 	}
+	return limit
 }
 
 // migrations reads where a database's migrations are. A pattern is written

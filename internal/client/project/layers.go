@@ -119,6 +119,7 @@ func (l *layers) judgeKey(f *File, path string, m member) {
 		l.r.warn(m.pos, "%s is retired: %s", path, rule.hint)
 	case rule.use == passedOver && !m.val.empty():
 		l.r.pass(path)
+	case m.key == "unsafe" && rateLimitsAlone(m.val): // of older wranglers
 	case rule.use == unsupported && !m.val.empty():
 		l.lack(f, path, m, firstOf(rule.hint, notRun))
 	}
@@ -155,7 +156,11 @@ func namesOf(key string, n *node) []string {
 	switch {
 	case n.kind == kindArray:
 		for _, item := range n.items {
-			if b := item.get("binding"); b != nil && b.kind == kindString {
+			b := item.get("binding")
+			if b == nil {
+				b = item.get("name")
+			}
+			if b != nil && b.kind == kindString {
 				names = append(names, b.text)
 			}
 		}
@@ -169,7 +174,7 @@ func namesOf(key string, n *node) []string {
 				}
 			}
 		}
-	case key == "version_metadata":
+	case key == "version_metadata", key == "ai":
 		if b := n.get("binding"); b != nil && b.kind == kindString {
 			names = append(names, b.text)
 		}

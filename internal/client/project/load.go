@@ -16,6 +16,8 @@ type Options struct {
 	Env    string // an environment of it; "" for the top level
 	// Previews puts the section previews over the rest of the file.
 	Previews bool
+	// Unbuilt accepts what the build of the project adds before a deploy.
+	Unbuilt bool
 
 	// What wins over the file. Entry is the absolute path of the entry module: the
 	// file is looked for from its directory upwards, and may be missing.

@@ -45,7 +45,7 @@ const everythingJSONC = `// the guestbook
   "upload_source_maps": false,
   "base_dir": ".",
   "observability": { "enabled": true },
-  "limits": { "cpu_ms": 50, "memory_mb": 256 },
+  "limits": { "cpu_ms": 50, "memory_mb": 256, "subrequests": 50 },
   "routes": [{ "pattern": "example.com/*", "zone_name": "example.com" }],
   "workers_dev": false,
   "r2_buckets": [
@@ -156,6 +156,7 @@ enabled = true
 [limits]
 cpu_ms = 50
 memory_mb = 256
+subrequests = 50
 `
 
 func everything(t *testing.T, path, flags string) *project.File {
@@ -185,7 +186,7 @@ func everything(t *testing.T, path, flags string) *project.File {
 			{Queue: "jobs", MaxBatchSize: new(100), MaxBatchTimeout: new(0), MaxRetries: new(0), RetryDelay: new(7), DeadLetterQueue: "dead", MaxConcurrency: new(2)},
 			{Queue: "dead"},
 		},
-		VersionMetadata: "VERSION", MemoryMB: 256,
+		VersionMetadata: "VERSION", MemoryMB: 256, Subrequests: 50,
 		Bundling: project.Bundling{
 			BaseDir: dir, Rules: []project.Rule{{Type: "Text", Globs: []string{"**/*.md"}, Fallthrough: true}},
 			Define: map[string]string{"DEBUG": "false"}, Alias: map[string]string{"foo": "./src/foo.ts"},

@@ -12,7 +12,7 @@ import (
 
 const lacking = `{
 	"name": "shop", "main": "index.js", "compatibility_date": "2026-11-01",
-	"ai": { "binding": "AI" },
+	"images": { "binding": "IMG" },
 	"vectorize": [{ "binding": "V1", "index_name": "a" }, { "binding": "V2", "index_name": "b" }],
 	"logfwdr": { "bindings": [{ "name": "LOG", "destination": "x" }] },
 	"containers": [{ "class_name": "C" }]
@@ -27,14 +27,14 @@ func TestAllowMissing(t *testing.T) {
 		want    string // the missing bindings
 		problem string
 	}{
-		"none":         {lacking, nil, "", "ai is not supported: it is a service of Cloudflare's platform (--allow-missing ai deploys without it)"},
-		"some":         {lacking, []string{"ai", "vectorize"}, "ai AI, vectorize V1, vectorize V2", "logfwdr is not supported"},
-		"all":          {lacking, []string{"ai", "vectorize", "logfwdr", "containers"}, "ai AI, vectorize V1, vectorize V2, logfwdr LOG", ""},
-		"section":      {strings.Replace(lacking, `"name": "shop"`, `"svcctl": { "allow_missing": ["ai", "vectorize", "logfwdr", "containers"] }, "name": "shop"`, 1), nil, "ai AI, vectorize V1, vectorize V2, logfwdr LOG", ""},
-		"unknown":      {lacking, []string{"a1"}, "", `--allow-missing names "a1", which is no key of a project file; it can name agent_memory, ai, `},
+		"none":         {lacking, nil, "", "images is not supported: it is a service of Cloudflare's platform (--allow-missing images deploys without it)"},
+		"some":         {lacking, []string{"images", "vectorize"}, "images IMG, vectorize V1, vectorize V2", "logfwdr is not supported"},
+		"all":          {lacking, []string{"images", "vectorize", "logfwdr", "containers"}, "images IMG, vectorize V1, vectorize V2, logfwdr LOG", ""},
+		"section":      {strings.Replace(lacking, `"name": "shop"`, `"svcctl": { "allow_missing": ["images", "vectorize", "logfwdr", "containers"] }, "name": "shop"`, 1), nil, "images IMG, vectorize V1, vectorize V2, logfwdr LOG", ""},
+		"unknown":      {lacking, []string{"a1"}, "", `--allow-missing names "a1", which is no key of a project file; it can name agent_memory, ai_search, `},
 		"cannot":       {lacking, []string{"site"}, "", "--allow-missing names site, without which a worker cannot be deployed"},
-		"not a list":   {strings.Replace(lacking, `"name": "shop"`, `"svcctl": { "allow_missing": "ai" }, "name": "shop"`, 1), nil, "", "svcctl.allow_missing is a string and must be"},
-		"a name twice": {strings.Replace(lacking, `"ai": {`, `"vars": { "AI": "" }, "ai": {`, 1), []string{"ai"}, "", `"AI"`},
+		"not a list":   {strings.Replace(lacking, `"name": "shop"`, `"svcctl": { "allow_missing": "images" }, "name": "shop"`, 1), nil, "", "svcctl.allow_missing is a string and must be"},
+		"a name twice": {strings.Replace(lacking, `"images": {`, `"vars": { "IMG": "" }, "images": {`, 1), []string{"images"}, "", `"IMG"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

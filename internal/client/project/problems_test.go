@@ -22,8 +22,10 @@ func TestProblems(t *testing.T) {
 		code             string
 		want             string
 	}{
-		{"mail", jsonc, head + `  "send_email": [{"name": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: send_email is not supported"},
-		{"mail in toml", toml, headTOML + "\n[[send_email]]\nname = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: send_email is not supported"},
+		{"certificate", jsonc, head + `  "mtls_certificates": [{"binding": "B"}]}`, "config_unsupported", "wrangler.jsonc:3:3: mtls_certificates is not supported"},
+		{"certificate in toml", toml, headTOML + "\n[[mtls_certificates]]\nbinding = \"B\"\n", "config_unsupported", "wrangler.toml:4:3: mtls_certificates is not supported"},
+		{"mail without name", jsonc, head + `"send_email": [{"binding": "B"}]}`, "config_invalid", `send_email[0] has no "name"`},
+		{"secret without name", jsonc, head + `"secrets_store_secrets": [{"binding": "B", "secretname": "x"}]}`, "config_invalid", `secrets_store_secrets[0] has no "secret_name"; did you mean "secret_name" by "secretname"?`},
 		{"workflow without class", jsonc, head + `"workflows": [{"binding": "B", "name": "flow", "className": "Flow"}]}`, "config_invalid", `workflows[0] has no "class_name"; did you mean "class_name" by "className"?`},
 		{"workflow of another worker", jsonc, head + `"workflows": [{"binding": "B", "name": "flow", "class_name": "Flow", "script_name": "x"}]}`, "config_unsupported", "workflows[0].script_name is not supported"},
 		{"name of a workflow", jsonc, head + `"workflows": [{"binding": "B", "name": "-a b", "class_name": "Flow"}]}`, "config_invalid", `workflows[0].name is "-a b"`},
@@ -36,7 +38,7 @@ func TestProblems(t *testing.T) {
 		{"binding of assets alone", jsonc, `{"compatibility_date": "2026-01-01", "assets": {"directory": "public", "binding": "A"}}`, "config_invalid", `assets.binding needs a worker`},
 		{"no worker first", jsonc, `{"compatibility_date": "2026-01-01", "assets": {"directory": "public", "run_worker_first": true}}`, "config_invalid", `assets.run_worker_first needs a worker`},
 		{"binding of assets twice", jsonc, head + `"vars": {"A": 1}, "assets": {"directory": "public", "binding": "A"}}`, "config_invalid", `"A" is bound by`},
-		{"ai", toml, headTOML + "[ai]\nbinding = \"AI\"\n", "config_unsupported", "wrangler.toml:3:2: ai is not supported: it is a service of Cloudflare's platform"},
+		{"browser", toml, headTOML + "[browser]\nbinding = \"B\"\n", "config_unsupported", "wrangler.toml:3:2: browser is not supported: it is a service of Cloudflare's platform"},
 		{"two consumers", jsonc, head + `"queues": {"consumers": [{"queue": "q"}, {"queue": "q"}]}}`, "config_invalid", `queues.consumers[1] is a second consumer of the queue "q", and a queue has one`},
 		{"its own dead letters", jsonc, head + `"queues": {"consumers": [{"queue": "q", "dead_letter_queue": "q"}]}}`, "config_invalid", `the queue "q" is its own dead letter queue`},
 		{"pulled queue", jsonc, head + `"queues": {"consumers": [{"queue": "q", "type": "http_pull"}]}}`, "config_unsupported", "queues.consumers[0] is of type http_pull, which is not supported"},
@@ -49,6 +51,10 @@ func TestProblems(t *testing.T) {
 		{"class twice", jsonc, head + `"migrations": [{"new_classes": ["A"]}, {"new_sqlite_classes": ["A"]}]}`, "config_invalid", `creates the class "A", which an earlier`},
 		{"unknown class", jsonc, head + `"migrations": [{"deleted_classes": ["A"]}]}`, "config_invalid", `names the class "A", which no earlier`},
 		{"transfer", jsonc, head + `"migrations": [{"transferred_classes": [{"from": "A"}]}]}`, "config_unsupported", "transferred_classes is not supported"},
+		{"rate limit without namespace", jsonc, head + `"ratelimits": [{"name": "L", "simple": {"limit": 1, "period": 10}}]}`, "config_invalid", `ratelimits[0] must have "namespace_id" and "simple"`},
+		{"rate limit of a day", jsonc, head + `"ratelimits": [{"name": "L", "namespace_id": "1", "simple": {"limit": 1, "period": 86400}}]}`, "config_invalid", `a period of 10 or 60 seconds`},
+		{"rate limit without name", jsonc, head + `"unsafe": {"bindings": [{"type": "ratelimit", "namespace_id": "1", "simple": {"limit": 1, "period": 10}}]}}`, "config_invalid", `unsafe.bindings[0] has no "name"`},
+		{"other unsafe bindings", jsonc, head + `"unsafe": {"bindings": [{"type": "ratelimit", "name": "L"}, {"type": "x", "name": "X"}]}}`, "config_unsupported", `unsafe is not supported`},
 		{"python", jsonc, `{"main": "w.py", "compatibility_date": "2026-01-01"}`, "config_unsupported", "wrangler.jsonc:1:10: main is Python"},
 		{"typo in a binding's name", jsonc, head + `"d1_databases": [{"bnding": "DB"}]}`, "config_invalid", `d1_databases[0] has no "binding"; did you mean "binding" by "bnding"?`},
 		{"typo in main", jsonc, `{"mian": "w.js", "compatibility_date": "2026-01-01"}`, "config_invalid", `main is missing: it names the file of the worker's entry module; did you mean "main" by "mian"?`},
@@ -72,7 +78,7 @@ func TestProblems(t *testing.T) {
 		{"twice in toml", toml, headTOML + "main = \"x\"\n", "config_invalid", "wrangler.toml:3:1: "},
 		{"a list", jsonc, `[]`, "config_invalid", "wrangler.jsonc:1:1: the file is a list and must be an object"},
 		{"empty file", jsonc, ``, "config_invalid", "wrangler.jsonc:1:1: "},
-		{"several", jsonc, head + "\"minify\": 1,\n\"ai\": {\"binding\": \"AI\"},\n\"services\": [{\"binding\": \"q\"}]}", "config_unsupported", "wrangler.jsonc has 3 problems"},
+		{"several", jsonc, head + "\"minify\": 1,\n\"images\": {\"binding\": \"I\"},\n\"vectorize\": [{\"binding\": \"q\"}]}", "config_unsupported", "wrangler.jsonc has 3 problems"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -124,18 +130,18 @@ const environments = `{
   "vars": { "A": "top", "B": "top" },
   "kv_namespaces": [{ "binding": "CACHE" }],
   "r2_buckets": [{ "binding": "FILES", "jurisdiction": "eu" }],
-  "services": [{ "binding": "S" }],
+  "mtls_certificates": [{ "binding": "S" }],
   "alias": { "x": "./x.js" },
   "env": {
     "staging": {
       "vars": { "A": "staging" },
       "minify": false,
-      "services": [],
+      "mtls_certificates": [],
       "routes": ["staging.example.com/*"]
     },
     "bare": {},
     "named": { "name": "other", "kv_namespaces": [{ "binding": "CACHE", "id": "1" }], "vars": { "A": "1", "B": "2" } },
-    "wrong": { "keep_vars": true, "minify": "x", "ai": { "binding": "AI" } },
+    "wrong": { "keep_vars": true, "minify": "x", "images": { "binding": "I" } },
     "number": 7
   }
 }`
@@ -167,11 +173,11 @@ func TestEnvironments(t *testing.T) {
 			t.Errorf("notices lack %q:\n%s", want, notices)
 		}
 	}
-	if strings.Contains(notices, "services") {
+	if strings.Contains(notices, "mtls_certificates") {
 		t.Errorf("an empty list counts as given:\n%s", notices)
 	}
 
-	if _, notices, err = load("bare"); err != nil || !strings.Contains(notices, "env.bare has no services") {
+	if _, notices, err = load("bare"); err != nil || !strings.Contains(notices, "env.bare has no mtls_certificates") {
 		t.Errorf("bare: %v\n%s", err, notices)
 	}
 	if f, notices, err = load("named"); err != nil || f.Name != "other" || f.KV[0].Resource() != "1" {

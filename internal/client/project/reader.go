@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/lib/suggest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -124,7 +125,7 @@ func (r *reader) members(n *node, path string, known, passed []string) {
 // unknown warns of a key, as wrangler does. It may be one of a newer wrangler.
 func (r *reader) unknown(path string, m member, known iter.Seq[string]) {
 	hint := ""
-	if meant := suggest(m.key, known); meant != "" {
+	if meant := suggest.Nearest(m.key, known); meant != "" {
 		hint = fmt.Sprintf("; did you mean %q?", meant)
 	}
 	r.warn(m.pos, "unexpected field %q has no effect%s", path, hint)
@@ -133,7 +134,7 @@ func (r *reader) unknown(path string, m member, known iter.Seq[string]) {
 // typo says which key of n was probably meant to be a required one that n lacks.
 func typo(n *node, key string) string {
 	for _, m := range n.members {
-		if suggest(m.key, slices.Values([]string{key})) != "" {
+		if suggest.Nearest(m.key, slices.Values([]string{key})) != "" {
 			return fmt.Sprintf("; did you mean %q by %q?", key, m.key)
 		}
 	}

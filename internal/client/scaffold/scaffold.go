@@ -27,18 +27,20 @@ const ignoreFile = "templates/gitignore"
 type Template struct {
 	Name, Help string
 	Install    bool // it has npm packages to install
+	Build      bool // npm run build writes what is deployed
 }
 
 // Templates lists the templates.
 func Templates() []Template {
 	return []Template{
-		{"hello", "one handler and a variable", false},
-		{"hono", "routes with Hono and a KV namespace", true},
-		{"d1", "a D1 database with a migration", false},
-		{"websocket", "a websocket that echoes, and its page", false},
-		{"durable-object", "counters that are Durable Objects with a database each", false},
-		{"queue", "a queue, its producer and its consumer", false},
-		{"workflow", "a workflow of steps that survives crashes", false},
+		{Name: "hello", Help: "one handler and a variable"},
+		{Name: "hono", Help: "routes with Hono and a KV namespace", Install: true},
+		{Name: "d1", Help: "a D1 database with a migration"},
+		{Name: "websocket", Help: "a websocket that echoes, and its page"},
+		{Name: "react-router", Help: "pages with React Router, built by Vite", Install: true, Build: true},
+		{Name: "durable-object", Help: "counters that are Durable Objects with a database each"},
+		{Name: "queue", Help: "a queue, its producer and its consumer"},
+		{Name: "workflow", Help: "a workflow of steps that survives crashes"},
 	}
 }
 
@@ -115,6 +117,9 @@ func read(t Template, project string) (map[string]string, error) {
 	}
 	ignore, err := templates.ReadFile(ignoreFile)
 	files[".gitignore"] = string(ignore)
+	if t.Build {
+		files[".gitignore"] += "build/\n.react-router/\n"
+	}
 	return files, err
 }
 

@@ -18,6 +18,7 @@ func fixture() map[state.Need]any {
 	pr := api.Version{
 		ID: "pr-8", ProjectID: "shop", Status: "ready", GitRef: "pull/8", GitSHA: "fedcba9876543210", CreatedAt: ago(time.Minute), ParentVersionID: &staging,
 		ForkTXID: "128", Env: map[string]string{"API_KEY": "", "NEW": ""}, PreviewURL: "https://pr-8.shop.example.com", Pinned: true,
+		PreviewName: "cart", PreviewNameURL: "https://cart.shop.example.com",
 		Runtime: &api.Runtime{State: "serving"}, Warnings: []string{"main has no index on orders.customer"},
 		Timeline: []api.StepRun{
 			{Step: "fetching", Status: "done", StartedAt: ago(61 * time.Second), EndedAt: maybeAgo(60900 * time.Millisecond), Detail: "870 bytes"},

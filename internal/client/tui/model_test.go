@@ -76,6 +76,13 @@ func TestActions(t *testing.T) {
 	if p.browsed != "https://v7.shop.example.com" {
 		t.Errorf("browsed %q", p.browsed)
 	}
+	p.press("O")
+	p.sees("v7 has no preview name")
+	p.press("<up>O")
+	if p.browsed != "https://cart.shop.example.com" {
+		t.Errorf("browsed %q", p.browsed)
+	}
+	p.press("<down>")
 	p.failWith = errors.New("the disk of the server is full")
 	p.press("A")
 	p.sees("archive shop/v7: the disk of the server is full")

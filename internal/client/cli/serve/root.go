@@ -45,6 +45,9 @@ func Main(ctx context.Context, args []string, k *kit.Kit) int {
 
 // Execute runs one command line of a tree and gives the exit code.
 func Execute(ctx context.Context, root *cobra.Command, args []string, k *kit.Kit) int {
+	if os.Getpid() == 1 {
+		return asFirst(k)
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	root.SetArgs(args)
@@ -99,7 +102,7 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 func NewDaemon(k *kit.Kit) *cobra.Command {
 	root := NewRoot(k, "svcd", "The control plane of svcctl: API, gateway and the processes of versions")
 	root.PersistentFlags().StringVarP(&k.Output, "output", "o", "", "output format: table or json")
-	root.AddCommand(NewServe(k), NewRuntime(k), NewVersion(k))
+	root.AddCommand(NewServe(k), NewHealth(k), NewRuntime(k), NewVersion(k))
 	root.AddCommand(Hidden()...)
 	return root
 }

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
@@ -17,8 +19,8 @@ func NewRuntime(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(
-		runtimeVerb(k, "install", "Install the pinned workerd unless it is there, and print its path", true),
-		runtimeVerb(k, "path", "Print the path of the workerd that serve would use", false),
+		newInstall(k),
+		newPath(k),
 		&cobra.Command{
 			Use: "version", Short: "Print the pinned version of workerd", Args: cobra.NoArgs,
 			RunE: func(*cobra.Command, []string) error {
@@ -29,26 +31,50 @@ func NewRuntime(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-func runtimeVerb(k *kit.Kit, name, short string, install bool) *cobra.Command {
-	return &cobra.Command{
-		Use: name, Short: short, Args: cobra.NoArgs,
+func newInstall(k *kit.Kit) *cobra.Command {
+	var platform, dir string
+	cmd := &cobra.Command{
+		Use: "install", Short: "Install the pinned workerd unless it is there, and print its path", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.LoadDaemon(config.Source{Environ: k.Environ})
-			if err != nil {
-				return kit.Usagef("%v", err)
-			}
-			progress := k.NewProgress()
-			defer progress.Abort()
-			find := provision.Find
-			if install {
-				find = provision.Ensure
-			}
-			path, err := find(cmd.Context(), daemon.WorkerdOptions(cfg, progress.Stage))
-			if err != nil {
-				return err
-			}
-			progress.Done("")
-			return k.Print(map[string]string{"path": path, "version": workerd.Version}, func() { k.Printf("%s", path) })
+			return find(cmd.Context(), k, provision.Ensure, func(o *provision.Options) {
+				if o.Platform = platform; dir != "" {
+					*o = provision.Options{CacheDir: dir, Platform: platform, Progress: o.Progress}
+				}
+			})
 		},
 	}
+	cmd.Flags().StringVar(&platform, "platform", "", "platform to install for, such as linux/arm64 (default: this one); needs --dir")
+	cmd.Flags().StringVar(&dir, "dir", "", "directory to install into, as workerd/VERSION/workerd (default: the cache)")
+	return cmd
+}
+
+func newPath(k *kit.Kit) *cobra.Command {
+	return &cobra.Command{
+		Use: "path", Short: "Print the path of the workerd that serve would use", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return find(cmd.Context(), k, provision.Find, func(*provision.Options) {})
+		},
+	}
+}
+
+type finder func(context.Context, provision.Options) (string, error)
+
+func find(ctx context.Context, k *kit.Kit, find finder, change func(*provision.Options)) error {
+	cfg, err := config.LoadDaemon(config.Source{Environ: k.Environ})
+	if err != nil {
+		return kit.Usagef("%v", err)
+	}
+	progress := k.NewProgress()
+	defer progress.Abort()
+	o := daemon.WorkerdOptions(cfg, progress.Stage)
+	change(&o)
+	if o.Platform != "" && o.CacheDir == cfg.Environment.CacheDir {
+		return kit.Usagef("--platform needs --dir: the cache has the workerd of this machine")
+	}
+	path, err := find(ctx, o)
+	if err != nil {
+		return err
+	}
+	progress.Done("")
+	return k.Print(map[string]string{"path": path, "version": workerd.Version}, func() { k.Printf("%s", path) })
 }

@@ -7,19 +7,17 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/notify"
+	"github.com/svcctl/svcctl/internal/lib/sockets"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/server/obs"
 )
-
-// stopLimit is how long a polite stop may take before it becomes an impolite one.
-const stopLimit = 45 * time.Second
 
 // NewServe runs the control plane.
 func NewServe(k *kit.Kit) *cobra.Command {
@@ -27,6 +25,8 @@ func NewServe(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Run the control plane: API, gateway and the processes of versions", Args: cobra.NoArgs,
 		Long: "Runs until SIGTERM or Ctrl-C, then shuts down gracefully; a second signal exits immediately.\n" +
+			"SIGHUP reads the config file again and applies the log level and the trusted proxies.\n" +
+			"SIGUSR2 replaces the process by the program that is installed now, without a refused connection.\n" +
 			"Every setting is an environment variable, a key of the config file and, for the common ones, a flag.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			flags := map[string]string{}
@@ -52,40 +52,38 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	if err != nil {
 		return err
 	}
-	logger := newLogger(k, cfg)
-	progress := k.NewProgress()
-	d, err := daemon.Start(ctx, daemon.Config{
-		Settings: cfg, Command: []string{self}, Logger: logger,
-		Installing: func(stage string) { progress.Stage(stage) },
-	})
-	progress.Done("")
+	hangup, upgrade := make(chan os.Signal, 1), make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP) // from the start: the default would end the process
+	signal.Notify(upgrade, syscall.SIGUSR2)
+	defer signal.Stop(hangup)
+	defer signal.Stop(upgrade)
+	level := &slog.LevelVar{}
+	level.Set(cfg.LogLevel)
+	logger := newLogger(k, cfg, level)
+	given, err := sockets.Inherit(k.Environ, os.Getpid())
 	if err != nil {
 		return err
 	}
+	progress := k.NewProgress()
+	d, err := daemon.Start(ctx, daemon.Config{
+		Settings: cfg, Command: []string{self}, Logger: logger, Sockets: given,
+		Installing: func(stage string) { progress.Stage(stage) },
+	})
+	progress.Done("")
+	if err = errors.Join(err, given.Close()); err != nil {
+		return err
+	}
 	greet(k, d.Info(), cfg.HostPattern())
-	return untilStopped(ctx, k, d)
+	manager := notify.New(k.Environ, os.Getpid())
+	manager.Tell("READY=1")
+	r := &running{Daemon: d, kit: k, source: src, self: self, level: level, logger: logger, manager: manager}
+	return r.untilStopped(ctx, hangup, upgrade)
 }
 
 // newLogger writes for eyes on a terminal, else JSON, unless told otherwise.
-func newLogger(k *kit.Kit, cfg *config.Daemon) *slog.Logger {
+func newLogger(k *kit.Kit, cfg *config.Daemon, level slog.Leveler) *slog.Logger {
 	terminal := cfg.LogFormat == "text" || cfg.LogFormat == "auto" && k.ErrTTY
-	return obs.NewLogger(k.Err, obs.LogOptions{Level: cfg.LogLevel, Terminal: terminal, Color: terminal && k.Fancy()})
-}
-
-// untilStopped waits for the end of ctx (the first signal) or of the daemon, and
-// shuts it down: gracefully, unless a second signal arrives or it takes too long.
-func untilStopped(ctx context.Context, k *kit.Kit, d *daemon.Daemon) error {
-	var failed error
-	select {
-	case <-ctx.Done():
-		k.Notef("shutting down; send the signal again to exit immediately")
-	case failed = <-d.Failed():
-	}
-	again, release := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGINT, syscall.SIGTERM)
-	defer release()
-	polite, cancel := context.WithTimeout(again, stopLimit)
-	defer cancel()
-	return errors.Join(failed, d.Stop(polite))
+	return obs.NewLogger(k.Err, obs.LogOptions{Level: level, Terminal: terminal, Color: terminal && k.Fancy()})
 }
 
 func greet(k *kit.Kit, i daemon.Info, hosts string) {

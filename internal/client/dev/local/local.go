@@ -36,6 +36,7 @@ type Config struct {
 	Environ    []string // of the program
 	Command    []string // our own binary, for child processes
 	Installing func(stage string)
+	Inspect    bool // debuggers can attach to the workers
 }
 
 // Start starts a server below p.Dir and returns when it serves. Its log is dev.log.
@@ -49,7 +50,7 @@ func Start(ctx context.Context, c Config, p dev.Place) (*dev.Server, error) {
 		return nil, fmt.Errorf("opening the log of watch mode: %w", err)
 	}
 	d, err := daemon.Start(ctx, daemon.Config{
-		Settings: cfg, Command: c.Command, Installing: c.Installing,
+		Settings: cfg, Command: c.Command, Installing: c.Installing, Inspect: c.Inspect,
 		Logger: obs.NewLogger(log, obs.LogOptions{Level: slog.LevelInfo}),
 	})
 	if err != nil {
@@ -88,6 +89,7 @@ func server(d *daemon.Daemon, cfg *config.Daemon) (*dev.Server, error) {
 		Target: func(v api.Version) front.Target {
 			return front.Target{Version: v.ID, URL: gateway, Header: d.Direct(svc.Ref{Project: v.ProjectID, Version: v.ID})}
 		},
+		Inspector: func(v api.Version) string { return d.Inspector(svc.Ref{Project: v.ProjectID, Version: v.ID}) },
 	}, nil
 }
 
@@ -103,7 +105,7 @@ func named(r *http.Request) bool {
 // passed are the operator's settings that a developer may want, too.
 //
 //nolint:gochecknoglobals // a constant table
-var passed = []string{"PATH", "HOME", "TMPDIR", "GORACE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "SVC_WORKERD", "SVC_WORKER_HEAP_MB", "SVC_WORKER_ALLOW", "SVC_WORKER_DENY", "SVC_WORKER_START_TIMEOUT", "SVC_FAILPOINT"}
+var passed = []string{"PATH", "HOME", "TMPDIR", "GORACE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "SVC_WORKERD", "SVC_WORKER_HEAP_MB", "SVC_WORKER_ALLOW", "SVC_WORKER_DENY", "SVC_WORKER_START_TIMEOUT", "SVC_SPARE_HOSTS", "SVC_FAILPOINT"}
 
 // machine lists the addresses that workers on a server do not reach, and a developer's
 // worker does: this machine and the networks that it is in.

@@ -19,6 +19,8 @@ func Status(t *Theme, v api.Version) (string, *lipgloss.Style) {
 				return "! crashed", &t.Bad
 			case api.RuntimeStateStarting:
 				return "◌ starting", &t.Warn
+			case api.RuntimeStateAsleep:
+				return "○ asleep", &t.Dim
 			case api.RuntimeStateStopped, api.RuntimeStateServing:
 			}
 		}

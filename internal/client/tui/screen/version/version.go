@@ -108,6 +108,9 @@ func (c *Screen) summary(s *state.State, v api.Version, p ui.Page) []string {
 	}
 	first += p.Dim.Render("  made " + ui.Age(s.Now, v.CreatedAt.Time) + " ago")
 	lines := []string{first, " " + p.Dim.Render(ui.Clean(v.PreviewURL))}
+	if v.PreviewName != "" {
+		lines[1] += p.Dim.Render("  preview ") + ui.Clean(v.PreviewName) + p.Dim.Render(" "+ui.Clean(v.PreviewNameURL))
+	}
 	if v.Error != "" {
 		for _, l := range ui.Wrap("error: "+ui.Clean(v.Error), p.W-2) {
 			lines = append(lines, " "+p.Bad.Render(l))

@@ -29,6 +29,7 @@ func New(p ui.Place) *Screen {
 		{Name: "", Width: 3},
 		{Name: "PARENT", Width: 16, Drop: 4},
 		{Name: "REF", Width: 20, Drop: 5},
+		{Name: "PREVIEW", Width: 14, Drop: 3},
 		{Name: "AGE", Width: 6, Right: true},
 		{Name: "REQUEST", Width: 8, Right: true, Drop: 2},
 		{Name: "ERROR", Width: 20, Drop: 1, Flex: true},
@@ -85,7 +86,7 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 			parent = *v.ParentVersionID
 		}
 		rows[i] = ui.Row{ID: v.ID, Search: v.GitSHA, Cells: []ui.Cell{
-			ui.Text(v.ID, &t.Bold), ui.Text(status, style), ui.Text(marks(v), &t.Accent), ui.Text(parent, &t.Dim), ui.Text(ref(v)),
+			ui.Text(v.ID, &t.Bold), ui.Text(status, style), ui.Text(marks(v), &t.Accent), ui.Text(parent, &t.Dim), ui.Text(ref(v)), ui.Text(v.PreviewName),
 			ui.Num(ui.Age(s.Now, v.CreatedAt.Time), -float64(v.CreatedAt.UnixMilli())), requested, ui.Text(failure(v), &t.Bad), ui.Text(v.PreviewURL, &t.Dim),
 		}}
 	}
@@ -196,6 +197,11 @@ func Act(k string, s *state.State, project string, ids []string) ui.Intent {
 		return ask.Destroy(s, project, ids)
 	case "o":
 		return ui.Browse{URL: v.PreviewURL}
+	case "O":
+		if v.PreviewName == "" {
+			return ui.Note{Text: v.ID + " has no preview name"}
+		}
+		return ui.Browse{URL: v.PreviewNameURL}
 	case "y":
 		return ui.Copy{Text: v.PreviewURL}
 	case "Y":
@@ -213,7 +219,7 @@ func (*Screen) Keys() []key.Binding {
 func ActKeys() []key.Binding {
 	return []key.Binding{
 		ui.Key("promote", "p"), ui.Key("roll back", "R"), ui.Key("archive", "A"), ui.Key("wake", "W"), ui.Key("pin; or unpin", "P"), ui.Key("destroy", "x"),
-		ui.Key("open", "o"), ui.Key("copy the URL", "y"), ui.Key("copy the id", "Y"), ui.Key("env", "e"), ui.Key("only one status", "F"),
+		ui.Key("open", "o"), ui.Key("open the preview name", "O"), ui.Key("copy the URL", "y"), ui.Key("copy the id", "Y"), ui.Key("env", "e"), ui.Key("only one status", "F"),
 	}
 }
 

@@ -1,0 +1,55 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+)
+
+func newAnalytics(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{Use: "analytics", Short: "Query the data points of a version", RunE: serveHelp}
+	cmd.AddCommand(newAnalyticsQuery(k))
+	return cmd
+}
+
+func newAnalyticsQuery(k *kit.Kit) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use: "query [PROJECT/]VERSION SQL", Short: "Run SQL on the data points of a version", Args: cobra.ExactArgs(2),
+		Long: "Runs one statement that reads. Each dataset of Analytics Engine is a table with the columns timestamp (UTC), index1, blob1 to blob20 " +
+			"and double1 to double20.",
+		Example: `  svcctl analytics query shop/v7 "select blob1, count(*) from visits where timestamp > datetime('now', '-1 day') group by 1"`,
+		RunE:    func(cmd *cobra.Command, args []string) error { return queryAnalytics(cmd.Context(), k, project, args) },
+	}
+	projectFlag(cmd, &project)
+	return cmd
+}
+
+func queryAnalytics(ctx context.Context, k *kit.Kit, project string, args []string) error {
+	project, id, err := versionOf(k, args[0], project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	result, err := c.QueryAnalytics(ctx, project, id, args[1])
+	if err != nil {
+		return err
+	}
+	return k.Print(result, func() {
+		rows := make([][]string, len(result.Rows))
+		for i, row := range result.Rows {
+			for _, name := range result.Columns {
+				rows[i] = append(rows[i], cell(row[name]))
+			}
+		}
+		k.Table(result.Columns, rows)
+		if result.Truncated {
+			k.Notef("only the first %d rows are shown", len(rows))
+		}
+	})
+}

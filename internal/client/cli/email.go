@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+)
+
+func newEmail(k *kit.Kit) *cobra.Command {
+	cmd := &cobra.Command{Use: "email", Short: "Read the mail that a version sent", RunE: serveHelp}
+	cmd.AddCommand(newEmailList(k), newEmailShow(k))
+	return cmd
+}
+
+func newEmailList(k *kit.Kit) *cobra.Command {
+	var project string
+	var limit int
+	cmd := &cobra.Command{
+		Use: "list [PROJECT/]VERSION", Aliases: []string{"ls"}, Short: "List sent mail, newest first", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if limit < 1 || limit > 1000 {
+				return kit.Usagef("--limit must be from 1 to 1000")
+			}
+			return listEmails(cmd.Context(), k, project, args[0], limit)
+		},
+	}
+	projectFlag(cmd, &project)
+	cmd.Flags().IntVar(&limit, "limit", 50, "maximum number of messages")
+	return cmd
+}
+
+func listEmails(ctx context.Context, k *kit.Kit, project, arg string, limit int) error {
+	project, id, err := versionOf(k, arg, project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	list, err := c.Emails(ctx, project, id, limit)
+	if err != nil {
+		return err
+	}
+	return k.Print(list, func() {
+		var rows [][]string
+		for _, m := range list {
+			rows = append(rows, []string{m.ID, m.At.UTC().Format(time.RFC3339), m.State, m.From, strings.Join(m.Recipients, ","), m.Subject, m.Error})
+		}
+		k.Table([]string{"ID", "AT", "STATE", "FROM", "TO", "SUBJECT", "ERROR"}, rows)
+	})
+}
+
+func newEmailShow(k *kit.Kit) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use: "show [PROJECT/]VERSION ID", Short: "Print the text of a message", Args: cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error { return showEmail(cmd.Context(), k, project, args) },
+	}
+	projectFlag(cmd, &project)
+	return cmd
+}
+
+func showEmail(ctx context.Context, k *kit.Kit, project string, args []string) error {
+	project, id, err := versionOf(k, args[0], project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	m, err := c.Email(ctx, project, id, args[1])
+	if err != nil {
+		return err
+	}
+	return k.Print(m, func() {
+		for line := range strings.Lines(m.Raw) {
+			k.Printf("%s", kit.Clean(strings.TrimRight(line, "\r\n")))
+		}
+	})
+}

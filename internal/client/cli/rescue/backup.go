@@ -1,0 +1,74 @@
+package rescue
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/server/backup"
+	"github.com/svcctl/svcctl/internal/server/daemon"
+)
+
+func newBackup(k *kit.Kit) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use: "backup DIRECTORY|s3://BUCKET[/PREFIX]", Short: "Copy the registry of the server on this machine", Args: cobra.ExactArgs(1),
+		Long: "Copies the registry, the generated tokens and the identity of the server, encrypted with its recovery key, while the server runs. " +
+			"A repeat stores only what changed. The command reads the copy back and compares it. " +
+			"The object store is not part of it: copy the directory object-store of an embedded one afterwards.",
+		RunE: func(cmd *cobra.Command, args []string) error { return backUp(cmd.Context(), k, p, args[0]) },
+	}
+	p.flags(cmd)
+	return cmd
+}
+
+// done is what a backup did.
+type done struct {
+	Node    string    `json:"node"`
+	At      time.Time `json:"at"`
+	Schema  int       `json:"schema"`
+	Bytes   int       `json:"bytes"`   // of the registry
+	Written int64     `json:"written"` // bytes
+}
+
+func backUp(ctx context.Context, k *kit.Kit, p place, where string) error {
+	cfg, err := p.settings(k)
+	if err != nil {
+		return err
+	}
+	i, err := daemon.Identify(cfg)
+	if err != nil {
+		return err
+	}
+	bucket, err := open(ctx, cfg, where)
+	if err != nil {
+		return err
+	}
+	log, err := backup.Open(ctx, bucket, i.Node, i.Key, false)
+	if err != nil {
+		return err
+	}
+	at := time.Now()
+	database, err := snapshot(ctx, cfg.RegistryDB)
+	if err != nil {
+		return err
+	}
+	d := done{Node: i.Node, At: at.UTC(), Schema: backup.Schema(database), Bytes: len(database)}
+	if d.Written, err = log.Append(ctx, database, i.Files, at); err != nil {
+		return err
+	}
+	stored, err := backup.Read(ctx, bucket, i.Node, i.Key)
+	if err != nil {
+		return fmt.Errorf("check the backup: %w", err)
+	}
+	if !bytes.Equal(stored.Database, database) {
+		return fmt.Errorf("check the backup: %s has another registry of %s: another backup runs", where, stored.At.Format(time.RFC3339))
+	}
+	return k.Print(d, func() {
+		k.Printf("backed up and checked: registry of %s, schema %d; %s written to %s", kit.Bytes(int64(d.Bytes)), d.Schema, kit.Bytes(d.Written), where)
+	})
+}

@@ -1,0 +1,131 @@
+// Package rescue has the commands that work on the files of a server on this machine:
+// backup, restore, verify and recovery-key. They read its registry while it serves.
+package rescue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/data/dirstore"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/s3"
+	"github.com/svcctl/svcctl/internal/data/sqlite"
+	"github.com/svcctl/svcctl/internal/server/daemon"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Commands are the commands of this package.
+func Commands(k *kit.Kit) []*cobra.Command {
+	return []*cobra.Command{newBackup(k), newRestore(k), newVerify(k), newKey(k)}
+}
+
+// place says which server a command works on.
+type place struct{ dataDir, file string }
+
+func (p *place) flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&p.dataDir, "data-dir", "", "data directory of the server (default: that of the server on this machine)")
+	cmd.Flags().StringVarP(&p.file, "config", "c", "", "config file of the server")
+}
+
+// settings reads the server's settings.
+func (p *place) settings(k *kit.Kit) (*config.Daemon, error) {
+	flags := map[string]string{}
+	if p.dataDir != "" {
+		flags["data-dir"] = p.dataDir
+	}
+	cfg, err := config.LoadDaemon(config.Source{Environ: k.Environ, File: p.file, Flags: flags})
+	if err != nil {
+		return nil, kit.Usagef("%v", err)
+	}
+	return cfg, nil
+}
+
+// snapshot reads the registry of a server, which may be running.
+func snapshot(ctx context.Context, path string) ([]byte, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, svc.Errorf(svc.NotFound, svc.CodeDataDirEmpty, "no registry at %s", path).
+			WithHint("set --data-dir to the data directory of the server, and run the command as its user").Because(err)
+	}
+	db, err := sqlite.Open(ctx, path, sqlite.Options{Readers: 1})
+	if err != nil {
+		return nil, err
+	}
+	data, err := db.Snapshot(ctx)
+	return data, errors.Join(err, db.Close())
+}
+
+// open opens a directory, or s3://bucket/prefix in the object store of the settings.
+func open(ctx context.Context, cfg *config.Daemon, where string) (objstore.Bucket, error) {
+	rest, remote := strings.CutPrefix(where, "s3://")
+	if !remote {
+		if err := os.MkdirAll(where, 0o700); err != nil {
+			return nil, err
+		}
+		return dirstore.Open(where)
+	}
+	name, prefix, _ := strings.Cut(rest, "/")
+	if name == "" {
+		return nil, kit.Usagef("%q: want s3://BUCKET or s3://BUCKET/PREFIX", where)
+	}
+	store, err := remoteStore(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := store.EnsureBucket(ctx, name); err != nil {
+		return nil, err
+	}
+	if prefix = strings.Trim(prefix, "/"); prefix != "" {
+		prefix += "/"
+	}
+	return store.Bucket(name, prefix), nil
+}
+
+func remoteStore(cfg *config.Daemon) (*s3.Store, error) {
+	if cfg.S3.Endpoint == "" {
+		return nil, kit.Usagef("an s3:// address needs S3_ENDPOINT, S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY")
+	}
+	return s3.New(s3.Config{Endpoint: cfg.S3.Endpoint, Region: cfg.S3.Region, AccessKey: cfg.S3.AccessKey, SecretKey: cfg.S3.SecretKey})
+}
+
+func newKey(k *kit.Kit) *cobra.Command {
+	var p place
+	cmd := &cobra.Command{
+		Use: "recovery-key", Short: "Print the key that decrypts the copies of the registry", Args: cobra.NoArgs,
+		Long: "Prints the recovery key of the server on this machine. Keep it where a loss of the machine does not reach it: " +
+			"without it the copies of the registry cannot be restored.",
+		RunE: func(*cobra.Command, []string) error {
+			cfg, err := p.settings(k)
+			if err != nil {
+				return err
+			}
+			i, err := daemon.Identify(cfg)
+			if err != nil {
+				return err
+			}
+			return k.Print(map[string]string{"node": i.Node, "recovery_key": i.Key.Reveal()}, func() { k.Printf("%s", i.Key.Reveal()) })
+		},
+	}
+	p.flags(cmd)
+	return cmd
+}
+
+// one returns the node to restore.
+func one(nodes []string, asked string) (string, error) {
+	switch {
+	case asked != "":
+		return asked, nil
+	case len(nodes) == 0:
+		return "", svc.Errorf(svc.NotFound, svc.CodeCopyMissing, "no copy of a registry is there").
+			WithHint("name the bucket of SVC_ARTIFACTS_BUCKET, or the place of a backup")
+	case len(nodes) > 1:
+		return "", fmt.Errorf("several servers have copies there: name one with --node: %s", strings.Join(nodes, ", "))
+	}
+	return nodes[0], nil
+}

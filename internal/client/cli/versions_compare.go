@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+func newVersionsBundle(k *kit.Kit) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use: "bundle [PROJECT/]VERSION", Short: "Show what the bundle of a version has in it", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return versionBundle(cmd.Context(), k, args[0], project)
+		},
+	}
+	projectFlag(cmd, &project)
+	return cmd
+}
+
+func versionBundle(ctx context.Context, k *kit.Kit, arg, project string) error {
+	project, id, err := versionOf(k, arg, project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	b, err := c.Bundle(ctx, project, id)
+	if err != nil {
+		return err
+	}
+	return k.Print(b, func() {
+		k.Printf("%s/%s: %s, %s, format %d", project, b.VersionID, orNone(kit.Clean(b.Main)), kit.Bytes(b.SizeBytes), b.Format)
+		for _, part := range []struct {
+			name string
+			list []string
+		}{{"flags", b.CompatibilityFlags}, {"vars", b.Vars}, {"crons", b.Crons}, {"consumes", b.QueueConsumers}, {"objects", b.ObjectClasses}} {
+			if len(part.list) > 0 {
+				k.Printf("  %-8s %s", part.name, kit.Clean(strings.Join(part.list, ", ")))
+			}
+		}
+		k.Table([]string{"FILE", "TYPE", "SIZE", "SHA256"}, bundleRows(b))
+	})
+}
+
+// bundleRows has a row for each binding and each file.
+func bundleRows(b api.Bundle) (rows [][]string) {
+	for _, bound := range b.Bindings {
+		rows = append(rows, []string{bound.Name, strings.TrimSpace("binding " + bound.Kind + " " + bound.Resource), "-", "-"})
+	}
+	for _, m := range b.Modules {
+		rows = append(rows, []string{m.Name, "module " + m.Type, kit.Bytes(m.SizeBytes), m.SHA256[:min(12, len(m.SHA256))]})
+	}
+	for _, part := range []struct {
+		what  string
+		files []api.BundleFile
+	}{{"migration", b.Migrations}, {"seed", b.Seeds}, {"asset", b.Assets}} {
+		for _, f := range part.files {
+			rows = append(rows, []string{f.Path, part.what, kit.Bytes(f.SizeBytes), f.SHA256[:min(12, len(f.SHA256))]})
+		}
+	}
+	return rows
+}
+
+func newVersionsCompare(k *kit.Kit) *cobra.Command {
+	var project string
+	cmd := &cobra.Command{
+		Use: "compare [PROJECT/]VERSION OTHER", Short: "Show what differs between two versions of a project", Args: cobra.ExactArgs(2),
+		Long: "Compares the files, bindings and settings of two bundles, and the variables that the workers see. No value of a variable is shown.",
+		RunE: func(cmd *cobra.Command, args []string) error { return compareVersions(cmd.Context(), k, args, project) },
+	}
+	projectFlag(cmd, &project)
+	return cmd
+}
+
+func compareVersions(ctx context.Context, k *kit.Kit, args []string, project string) error {
+	project, from, err := versionOf(k, args[0], project)
+	if err != nil {
+		return err
+	}
+	_, to, err := splitRef(args[1], project)
+	if err != nil {
+		return err
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	diff, err := c.Compare(ctx, project, from, to)
+	if err != nil {
+		return err
+	}
+	return k.Print(diff, func() {
+		if len(diff.Differences) == 0 {
+			k.Printf("%s and %s do not differ", from, to)
+			return
+		}
+		rows := make([][]string, len(diff.Differences))
+		for i, d := range diff.Differences {
+			rows[i] = []string{string(d.What), d.Name, string(d.Change), sideText(d.Before, d.BeforeBytes), sideText(d.After, d.AfterBytes)}
+		}
+		k.Table([]string{"WHAT", "NAME", "CHANGE", strings.ToUpper(from), strings.ToUpper(to)}, rows)
+	})
+}
+
+// sideText is one side of a difference in a cell.
+func sideText(text string, bytes int64) string {
+	if bytes > 0 {
+		text = strings.TrimSpace(text + " " + kit.Bytes(bytes))
+	}
+	return dash(text)
+}

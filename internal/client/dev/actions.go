@@ -1,0 +1,67 @@
+package dev
+
+import (
+	"context"
+	"time"
+
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// restart replaces the version that serves by one of the same bundle, whose process is
+// new.
+func (w *worker) restart(ctx context.Context) error {
+	current := w.state.current()
+	if current == nil {
+		w.out.note("no version serves yet")
+		return nil
+	}
+	return w.again(ctx, *current, *current, "restart")
+}
+
+// again makes a version of the bundle of one save with the data of another.
+func (w *worker) again(ctx context.Context, code, data Save, what string) error {
+	file, err := copyFile(w.bundle(code.Version), w.folder.path)
+	if err != nil {
+		w.out.note("%s failed: the bundle of save %d: %v", what, code.N, err)
+		return nil
+	}
+	a := attempt{began: time.Now(), changed: []string{what}, parent: data.Version, env: w.env}
+	return w.replace(ctx, a, bundleFile{file, code.Digest})
+}
+
+// public shows the address of the version that serves for others: that of the shared
+// server, which a save changes.
+func (w *worker) public(ctx context.Context) {
+	current := w.state.current()
+	switch {
+	case current == nil:
+		w.out.note("no version serves yet")
+	case w.server.Own:
+		w.out.note("the server runs in this command, for this machine alone; log in to a shared one (svcctl login) to have a public URL for each save")
+	default:
+		v, err := w.server.Client.Version(ctx, w.project, current.Version)
+		if err != nil {
+			w.out.note("public URL: %v", err)
+			return
+		}
+		w.out.line("save %d: %s", current.N, clean(v.PreviewURL))
+	}
+}
+
+// cron runs the scheduled handler once.
+func (w *worker) cron(ctx context.Context) {
+	current := w.state.current()
+	if current == nil {
+		w.out.note("no version serves yet")
+		return
+	}
+	run, err := w.server.Client.TriggerScheduled(ctx, w.project, current.Version, api.TriggerScheduled{})
+	switch {
+	case err != nil:
+		w.out.note("cron: %v", err)
+	case run.Error != nil:
+		w.out.line("cron: %s after %dms: %s", w.out.paint(red, string(run.Outcome)), run.DurationMs, clean(run.Error.Message))
+	default:
+		w.out.line("cron: %s after %dms", run.Outcome, run.DurationMs)
+	}
+}

@@ -1,0 +1,162 @@
+package dev
+
+import (
+	"context"
+	"net/http"
+	"path/filepath"
+
+	"github.com/svcctl/svcctl/internal/client/build"
+	"github.com/svcctl/svcctl/internal/client/esbuild"
+	"github.com/svcctl/svcctl/internal/client/front"
+	"github.com/svcctl/svcctl/internal/client/watch"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// worker is one project of a session, with its saves.
+type worker struct {
+	*Session
+
+	out       *printer
+	request   build.Request
+	root      string // worker directory
+	configDir string // of the project file
+	project   string
+	base      string // what the data is, for the first banner
+
+	state   *state
+	front   *front.Front
+	watcher *watch.Watcher
+	bundler esbuild.Session
+	tidier  *tidier
+	logs    follower
+
+	built   *build.Result     // the last build that succeeded
+	env     map[string]string // overrides of the version that serves
+	problem bool              // the last save is not served
+}
+
+// addWorkers reads the project files.
+func (s *Session) addWorkers() error {
+	for _, req := range s.cfg.Builds {
+		w, err := s.newWorker(req)
+		if err != nil {
+			return err
+		}
+		for _, other := range s.workers {
+			if other.project == w.project {
+				return svc.Errorf(svc.Unprocessable, svc.CodeConfigInvalid, "two project files have the name %s", w.project).
+					WithHint("rename one of them")
+			}
+		}
+		s.workers = append(s.workers, w)
+	}
+	s.focus = s.workers[0]
+	return nil
+}
+
+func (s *Session) newWorker(req build.Request) (*worker, error) {
+	file, notices, err := req.Load()
+	if err != nil {
+		return nil, err
+	}
+	w := &worker{Session: s, out: s.out, request: req, root: file.Root, configDir: file.Dir, project: firstOf(req.Project, file.Name)}
+	if w.project == "" {
+		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
+			WithHint("add one, or name the project with --project")
+	}
+	if len(s.cfg.Builds) > 1 {
+		w.out = s.out.named(w.project)
+	}
+	w.logs.worker = w
+	for _, n := range notices {
+		w.out.note("%s", n)
+	}
+	return w, nil
+}
+
+// open reads the saves of the sessions before.
+func (w *worker) open() (err error) {
+	if w.state, err = w.folder.state(w.project, w.cfg.Remote); err != nil {
+		return err
+	}
+	w.front = front.New(front.Config{LiveReload: w.cfg.LiveReload, Named: w.named, Finished: w.out.request, Logger: w.cfg.Logger})
+	return nil
+}
+
+// named reports whether a request is for a version that its host names.
+func (w *worker) named(r *http.Request) bool {
+	return w.server != nil && w.server.Named != nil && w.server.Named(r)
+}
+
+// begin prepares the first save.
+func (w *worker) begin(ctx context.Context, a *attempt) {
+	w.tidier = newTidier(ctx, w)
+	b := w.first(ctx)
+	a.parent, a.reuse, w.base = b.version, b.reuse, b.text
+}
+
+// unwatch ends new saves and requests.
+func (w *worker) unwatch() {
+	if w.watcher != nil {
+		w.watcher.Close()
+	}
+	if w.front != nil {
+		w.front.Close()
+	}
+}
+
+// close ends the work on versions.
+func (w *worker) close(ctx context.Context) {
+	w.bundler.Close()
+	w.logs.stop()
+	if w.tidier != nil {
+		w.tidier.stop()
+		w.leave(ctx)
+	}
+}
+
+// leave stops the versions of the session on a shared server: the one that serves and
+// those that the tidier has not archived yet. Their data stays. A server of the session's
+// own ends with it, and the next session archives what it finds.
+func (w *worker) leave(ctx context.Context) {
+	if w.server.Own {
+		return
+	}
+	for _, id := range w.tidier.left() {
+		if _, err := w.server.Client.Archive(ctx, w.project, id); err != nil && !over(err) {
+			w.out.note("version %s still runs: %v", id, err)
+		}
+	}
+}
+
+// build builds the worker directory once, and returns the overrides of its version.
+func (w *worker) build(ctx context.Context) (b *build.Result, env map[string]string, err error) {
+	req := w.request
+	req.Session, req.SourceMaps, req.TempDir = &w.bundler, true, w.bundles()
+	if err := makeDir(req.TempDir); err != nil {
+		return nil, nil, err
+	}
+	vars, err := w.vars()
+	if err != nil {
+		return nil, nil, err
+	}
+	if w.cfg.Remote == "" {
+		req.Vars = vars
+	} else {
+		env = vars
+	}
+	if b, err = build.Bundle(ctx, req); err != nil {
+		return nil, nil, err
+	}
+	b.Watch = append(b.Watch, w.varPaths()...)
+	w.watcher.Also(b.Watch)
+	return b, env, nil
+}
+
+// bundles is the directory of the bundles of the saves.
+func (w *worker) bundles() string { return filepath.Join(w.folder.path, "bundles", w.project) }
+
+// bundle is the file of a version's bundle.
+func (w *worker) bundle(version string) string {
+	return filepath.Join(w.bundles(), version+".tar.zst")
+}

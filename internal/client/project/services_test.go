@@ -1,0 +1,45 @@
+package project_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// TestServices: the worker itself, other projects, and those that may be missing.
+func TestServices(t *testing.T) {
+	t.Parallel()
+	const head = `{"name": "front", "main": "w.js", "compatibility_date": "2026-01-01", "services": [`
+	load := func(services string, missing ...string) (*project.File, error) {
+		f, _, err := project.Load(svctest.Files(t, map[string]string{"wrangler.json": head + services + `]}`}), project.Options{AllowMissing: missing})
+		return f, err
+	}
+	f, err := load(`{"binding": "SELF", "service": "front", "entrypoint": "Admin", "props": {"role": "owner"}},
+		{"binding": "OLD", "service": "front", "environment": "v1"}, {"binding": "USERS", "service": "users"}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []project.Service{
+		{Binding: "SELF", Name: "front", Self: true, Entrypoint: "Admin", Props: []byte(`{"role":"owner"}`)},
+		{Binding: "OLD", Name: "front", Version: "v1"},
+		{Binding: "USERS", Name: "users"},
+	}; !reflect.DeepEqual(f.Services, want) {
+		t.Errorf("%+v", f.Services)
+	}
+	if f, err = load(`{"binding": "USERS", "service": "users"}`, "services"); err != nil || !f.Services[0].Optional {
+		t.Errorf("%+v, %v", f, err)
+	}
+	for services, want := range map[string]string{
+		`{"binding": "USERS"}`: `services[0] has no "service"`,
+		`{"service": "users"}`: `services[0] has no "binding"`,
+		`{"binding": "USERS", "service": "users", "props": [1]}`: "services[0].props is a list and must be an object",
+	} {
+		if _, err := load(services); svc.CodeOf(err) != "config_invalid" || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", services, err)
+		}
+	}
+}
