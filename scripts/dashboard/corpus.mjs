@@ -1,0 +1,21 @@
+// Texts that would run as code in a page that does not escape them. Each sets window.ran.
+export const corpus = [
+  `<script>window.ran=1</script>`,
+  `<img src=x onerror="window.ran=1">`,
+  `"><svg onload=window.ran=1>`,
+  `' onmouseover='window.ran=1' autofocus onfocus='window.ran=1`,
+  `</title><script>window.ran=1</script>`,
+  `</textarea></pre></script><script>window.ran=1</script>`,
+  `javascript:window.ran=1`,
+  `data:text/html,<script>window.ran=1</script>`,
+  `{{constructor.constructor('window.ran=1')()}}`,
+  `\${window.ran=1}`,
+  `<iframe srcdoc="<script>parent.ran=1</script>"></iframe>`,
+  `<a href="javascript:window.ran=1" id=ask>x</a>`,
+  `<form id=log><input name=parentElement></form>`,
+  `<style>*{display:none}</style><link rel=stylesheet href=//evil.example>`,
+  `<meta http-equiv=refresh content="0;url=//evil.example">`,
+  `<base href=//evil.example/>`,
+  `&lt;script&gt;window.ran=1&lt;/script&gt;`,
+  `\u2028window.ran=1//\u2029]]><!--`,
+];
