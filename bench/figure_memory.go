@@ -42,18 +42,22 @@ func memory(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	defer bare.Stop()
-	if err := settle(ctx, bare.Target, routes.Items); err != nil {
+	targets := []load.Target{bare.Target}
+	for _, r := range routes.Items {
+		t, err := daemon.Host(r.Host)
+		if err != nil {
+			return nil, err
+		}
+		targets = append(targets, t)
+	}
+	if err := settle(ctx, targets); err != nil {
 		return nil, err
 	}
 	return memoryRow(bare.PID, routes.Items)
 }
 
 // settle has everything answer a few requests, and then be idle.
-func settle(ctx context.Context, bare load.Target, routes []api.Route) error {
-	targets := []load.Target{bare}
-	for _, r := range routes {
-		targets = append(targets, load.Target{Network: "tcp", Address: r.Upstream, Host: r.Host})
-	}
+func settle(ctx context.Context, targets []load.Target) error {
 	for _, t := range targets {
 		for range idleRequests {
 			if err := load.Once(ctx, t, "/"); err != nil {

@@ -105,11 +105,11 @@ func (d *Daemon) Deploy(ctx context.Context, fixture string) (load.Target, error
 	if err := d.run(ctx, "deploy", dir, "--version", "one", "--wait"); err != nil {
 		return load.Target{}, err
 	}
-	return d.host("bench-" + fixture + ".ingress.local")
+	return d.Host("bench-" + fixture + ".ingress.local")
 }
 
-// host is a host name behind the gateway.
-func (d *Daemon) host(name string) (load.Target, error) {
+// Host is the target of requests for a host name, through the gateway.
+func (d *Daemon) Host(name string) (load.Target, error) {
 	gateway, err := url.Parse(d.note.Gateway)
 	if err != nil {
 		return load.Target{}, err

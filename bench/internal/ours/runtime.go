@@ -11,6 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -21,11 +22,12 @@ type Runtimes struct {
 	supervisor *supervisor.Supervisor
 	store      *Store
 	dir        string
+	spares     int
 	made       int
 }
 
-// Runtimes prepares the fixture and a supervisor. Stop ends it.
-func (p *Program) Runtimes(ctx context.Context, fixture string) (*Runtimes, error) {
+// Runtimes prepares the fixture and a supervisor that keeps spares ready. Stop ends it.
+func (p *Program) Runtimes(ctx context.Context, fixture string, spares int) (*Runtimes, error) {
 	dir, err := os.MkdirTemp(p.Scratch, "rt-")
 	if err != nil {
 		return nil, err
@@ -43,15 +45,46 @@ func (p *Program) Runtimes(ctx context.Context, fixture string) (*Runtimes, erro
 		return nil, err
 	}
 	s, err := supervisor.New(supervisor.Config{
-		Logger: slog.New(slog.DiscardHandler), HostCommand: []string{p.Path, "runtime-host"}, Workerd: p.Workerd,
+		Logger: slog.New(slog.DiscardHandler), HostCommand: p.hostCommand(), Workerd: p.Workerd, Spares: spares,
 		Host: svc.HostConfig{Storage: store.storage()}, RunDir: filepath.Join(dir, "run"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
 	})
 	if err != nil {
 		store.Stop()
 		return nil, err
 	}
-	return &Runtimes{supervisor: s, store: store, dir: dir}, s.Start(ctx)
+	return &Runtimes{supervisor: s, store: store, dir: dir, spares: spares}, s.Start(ctx)
 }
+
+// hostCommand is the command of a worker host, by svchost if it is beside the program.
+func (p *Program) hostCommand() []string {
+	if path := filepath.Join(filepath.Dir(p.Path), "svchost"); exists(path) {
+		return []string{path, "runtime-host"}
+	}
+	return []string{p.Path, "runtime-host"}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// AwaitSpares waits until the spares are ready, or starts a version that makes them start.
+func (r *Runtimes) AwaitSpares(ctx context.Context) error {
+	for r.made < sparesAfter && r.spares > 0 {
+		if _, err := r.Start(ctx); err != nil {
+			return err
+		}
+	}
+	for r.supervisor.Spares() < r.spares {
+		if err := backoff.Sleep(ctx, time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sparesAfter is the start after which a supervisor keeps spares.
+const sparesAfter = 2
 
 // Start measures from the spawn of a runtime to its first 200, and stops it.
 func (r *Runtimes) Start(ctx context.Context) (took time.Duration, err error) {

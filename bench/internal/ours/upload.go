@@ -89,5 +89,5 @@ func (u *Uploads) Preview(v api.Version) (load.Target, error) {
 	if err != nil {
 		return load.Target{}, err
 	}
-	return u.daemon.host(preview.Hostname())
+	return u.daemon.Host(preview.Hostname())
 }

@@ -35,6 +35,32 @@ func TestWings(t *testing.T) {
 	}
 }
 
+// TestHostProgram fails if the program of worker hosts, which runs once for each version,
+// links a package that it does not need: of the server, of the command line, or the
+// embedded object store.
+func TestHostProgram(t *testing.T) {
+	t.Parallel()
+	imports := readImports(t, os.DirFS("../../.."))
+	seen, todo := map[string]bool{}, []string{"cmd/svchost"}
+	for len(todo) > 0 {
+		pkg := todo[0]
+		todo = todo[1:]
+		if seen[pkg] {
+			continue
+		}
+		seen[pkg] = true
+		if w := wing(pkg); w == "server" || w == "client" || pkg == "internal/data/s3server" {
+			t.Errorf("cmd/svchost links %s", pkg)
+		}
+		for imp := range imports[pkg] {
+			todo = append(todo, imp)
+		}
+	}
+	if !seen["internal/host/workerhost"] {
+		t.Errorf("cmd/svchost links %d packages, but no worker host", len(seen))
+	}
+}
+
 // isKit reports whether a package is for tests: svctest, objstoretest, e2e.
 func isKit(pkg string) bool {
 	return wing(pkg) == "test" || strings.HasSuffix(path.Base(pkg), "test")

@@ -198,8 +198,8 @@ func unpreparable() map[string]badWorker {
 		"flag-python":   {manifest: flags("python_workers"), code: "compat_flag_unsupported", words: []string{"Python workers do not run here"}},
 		"flag-conflict": {manifest: flags("url_standard", "url_original"), code: "compat_flag_conflict", words: []string{"url_standard", "url_original", "keep one"}},
 		"kind": {
-			manifest: bundle.Manifest{Bindings: []bundle.Binding{{Name: "AI", Kind: "ai"}}},
-			code:     "invalid_bindings", words: []string{`"AI"`, `"ai"`, "database, durable_object"},
+			manifest: bundle.Manifest{Bindings: []bundle.Binding{{Name: "V", Kind: "vectorize"}}},
+			code:     "invalid_bindings", words: []string{`"V"`, `"vectorize"`, "ai, analytics_engine, cron, database, durable_object"},
 		},
 		"migration-syntax": {
 			manifest: migration, files: sql("CREATE TABLE b (x);\n\nCRATE TABLE c (x);"), code: "migration_failed",

@@ -182,11 +182,11 @@ func (d *daemon) downIs(v api.Version) {
 	}
 }
 
-// TestRandomKills kills processes of several versions at random, hosts and workerds.
-// Each version serves again.
+// TestRandomKills kills processes of several versions at random, hosts and workerds, and
+// those that wait for a version. Each version serves again.
 func TestRandomKills(t *testing.T) {
 	t.Parallel()
-	d := started(t)
+	d := started(t, "SVC_SPARE_HOSTS=1")
 	dir := worker(t, helloConfig, map[string]string{"index.js": fragile})
 	var versions []api.Version
 	for _, id := range []string{"v1", "v2", "v3"} {

@@ -50,6 +50,7 @@ func newDaemon(t *testing.T, env ...string) *daemon {
 	d := &daemon{t: t, home: home, bin: svcctl, log: &svctest.Buffer{}, env: append([]string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "SVC_WORKERD=" + workerd, "SVC_DATA_DIR=" + filepath.Join(home, "data"),
 		"PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=info", "SVC_LOG_FORMAT=json",
+		"SVC_SPARE_HOSTS=0", // tests count processes
 		"SVC_INGRESS_BASE_DOMAIN=e2e.test", "NO_COLOR=1", "GORACE=halt_on_error=1 atexit_sleep_ms=0", "GOCOVERDIR=",
 	}, env...)}
 	t.Cleanup(func() {

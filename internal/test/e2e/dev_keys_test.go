@@ -24,11 +24,14 @@ func (d *developer) startInTerminal(args ...string) *terminal {
 	return term
 }
 
-// The keys in a terminal: rewind, restart, cron, log level, open, and the end.
+// The keys in a terminal: rewind, restart, cron, a message, log level, open, and the end.
 func TestDevKeys(t *testing.T) {
 	t.Parallel()
 	files := counterFiles()
-	files["src/index.js"] = strings.Replace(counter("one"), "export default {", `export default { scheduled() { console.log("due") },`, 1)
+	files["src/index.js"] = strings.Replace(counter("one"), "export default {", `export default { scheduled() { console.log("due") },
+  queue(batch) { for (const m of batch.messages) console.log("got " + m.body.text) },`, 1)
+	files["wrangler.jsonc"] = strings.Replace(files["wrangler.jsonc"], "{", `{ "queues": { "producers": [{ "binding": "A", "queue": "jobs" }, { "binding": "B", "queue": "others" }],
+	  "consumers": [{ "queue": "jobs", "max_batch_timeout": 0 }] },`, 1)
 	d := newDeveloper(t, files)
 	opened := filepath.Join(d.home, "opened")
 	script := filepath.Join(d.home, "browser.sh")
@@ -79,6 +82,13 @@ func TestDevKeys(t *testing.T) {
 	d.expect("/", "one 5")
 	term.press("t")
 	d.await(`cron: ok after \d+ms`)
+	term.press("s")
+	d.await(`queue \(jobs, others; Esc: none\): $`)
+	term.press("jobs\n")
+	d.await(`message for jobs \(JSON; Esc: none\): $`)
+	term.press("{\"text\": \"hi\"}\n")
+	d.await(`sent to jobs: message \S+`)
+	d.await(`got hi`)
 	term.press("l")
 	d.await(`log level: errors only`)
 	d.expect("/", "one 6")

@@ -41,6 +41,7 @@ func counterFiles() map[string]string {
 
 // A developer's session: saves keep the data, what does not work leaves the version
 // before serving and says where the mistake is, and the next session continues.
+// spec: [C1.15]
 func TestDev(t *testing.T) {
 	t.Parallel()
 	d := newDeveloper(t, counterFiles())

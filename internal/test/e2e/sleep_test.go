@@ -1,0 +1,73 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// sleepScript writes down the messages that arrive, and sends one that is due later.
+const sleepScript = `
+export default {
+  async fetch(request, env) {
+    if (new URL(request.url).pathname === "/send") await env.JOBS.send("work", { delaySeconds: 6 });
+    return new Response(String((await env.KV.list()).keys.length));
+  },
+  async queue(batch, env) {
+    for (const m of batch.messages) await env.KV.put(m.id, "done");
+  },
+};`
+
+// TestSleep: a version that nothing asks for has no processes, also over a restart of the
+// server. It runs for a message that is due, for held requests, for the API and for a fork.
+// Production does not sleep.
+func TestSleep(t *testing.T) {
+	t.Parallel()
+	d := started(t, "SVC_SLEEP_IDLE=1")
+	dir := worker(t, `{ "name": "jobs", "main": "index.js", "compatibility_date": "2026-11-01", "kv_namespaces": [{ "binding": "KV" }],
+		"queues": { "producers": [{ "binding": "JOBS", "queue": "jobs" }], "consumers": [{ "queue": "jobs", "max_batch_timeout": 0 }] } }`,
+		map[string]string{"index.js": sleepScript})
+	v1 := d.deploy(dir, "--version", "v1")
+	v2 := d.deploy(dir, "--version", "v2")
+	asleep := func() {
+		t.Helper()
+		svctest.Eventually(t, "v2 to sleep", func() bool { return d.runtime(v2).State == api.RuntimeStateAsleep })
+	}
+	if got := d.served(v2.PreviewURL + "/send"); got.Body != "0" {
+		t.Errorf("%d messages before the first", got.Status)
+	}
+	asleep()
+	d.kill()
+	if !d.start() {
+		t.Fatalf("the daemon does not start again:\n%s", d.log.String())
+	}
+	// On a slow machine the message is due by now, and v2 starts for it.
+	if now := d.runtime(v2); now.State == api.RuntimeStateAsleep && now.WakeAt == nil {
+		t.Error("after a restart v2 sleeps, and nothing wakes it for its message")
+	}
+	svctest.Eventually(t, "v2 to run for its message", func() bool { return d.runtime(v2).State == api.RuntimeStateServing })
+	d.queued(v2, func(q api.Queue) bool { return q.Ready+q.Delayed+q.Inflight == 0 })
+	asleep()
+	var all sync.WaitGroup
+	for range 5 {
+		all.Go(func() {
+			if got := d.get(v2.PreviewURL); got.Status != 200 || got.Body != "1" {
+				t.Errorf("a request to a version that sleeps: %d %s", got.Status, got.Body)
+			}
+		})
+	}
+	all.Wait()
+	asleep()
+	d.ok(dir, "kv", "key", "list", "v2")
+	asleep()
+	if got := d.served(d.deploy(dir, "--version", "v3", "--parent", "v2").PreviewURL); got.Body != "1" {
+		t.Errorf("a child of a version that sleeps has %s", got.Body)
+	}
+	if now := d.runtime(v1); now.State != api.RuntimeStateServing {
+		t.Errorf("production is %s", now.State)
+	}
+}
