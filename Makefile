@@ -15,11 +15,11 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/svcctl and bin/svcd
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/svcctl ./cmd/svcd
+build: ## build bin/svcctl, bin/svcd and bin/svchost
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/svcctl ./cmd/svcd ./cmd/svchost
 
 .PHONY: install
-install: ## install svcctl and svcd to PREFIX/bin, with manual pages and completions (PREFIX=/usr/local, DESTDIR)
+install: ## install svcctl, svcd and svchost to PREFIX/bin, with manual pages and completions (PREFIX=/usr/local, DESTDIR)
 	./scripts/install "$(DESTDIR)$(or $(PREFIX),/usr/local)"
 
 .PHONY: demo
@@ -29,9 +29,10 @@ demo: build ## deploy the guestbook twice, promote and roll back, on free ports
 .PHONY: check
 check: fmt-check lint generate-check test ## everything a change must pass
 
+# Vet runs with the linters: a second run here, of all dependencies too, costs a minute of CPU.
 .PHONY: test
 test: ## all tests, end-to-end ones with the real workerd included
-	go test $(RACE) -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./...
+	go test $(RACE) -vet=off -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
 e2e: ## the end-to-end tests alone
@@ -82,6 +83,10 @@ bench-branch: build ## measure versions that branch, with a parent of 1 GB: docs
 differential: build ## compare answers with those of wrangler dev: docs/reference/wrangler-dev.md (Linux x64; installs it with npm)
 	cd bench/differential && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go run . $(DIFFERENTIALFLAGS)
 
+.PHONY: test-dashboard
+test-dashboard: build ## drive the dashboard in Chromium (CHROMIUM=/usr/bin/chromium), and write docs/images/dashboard
+	cd scripts/dashboard && npm ci --no-audit --no-fund --loglevel=error && node test.mjs
+
 .PHONY: fuzz
 fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)
@@ -92,7 +97,25 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run Order -v -timeout 0 ./internal/host/binding/all -order.requests 10000 -order.kills 50
 	go test -run Differential -v -timeout 0 ./internal/server/gateway -differential.duration $(TORTURE) -differential.seed 0
 	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)
+	go test -run UpgradeUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -upgrade.count 20 -upgrade.rate 1000 -upgrade.sockets 50
 	go test -run UnderAttack -v -timeout 0 -tags e2e ./internal/test/e2e -attack.bodies 5000 -attack.readers 2000 -attack.duration 60s -attack.p99 250ms
+
+.PHONY: image
+image: ## write dist/svcctl_linux_{amd64,arm64}.tar, OCI images, without Docker (needs mmdebstrap)
+	./packaging/image/build amd64 dist/svcctl_linux_amd64.tar
+	./packaging/image/build arm64 dist/svcctl_linux_arm64.tar
+
+.PHONY: test-image
+test-image: ## build the image twice, compare, and run it with podman (needs root)
+	./packaging/test/image
+
+.PHONY: test-install
+test-install: ## live with the packages in a Debian with systemd (needs root; docs/guide/install.md)
+	./packaging/test/install
+
+.PHONY: test-proxies
+test-proxies: ## run Caddy, nginx and HAProxy in front of a real server (docs/guide/proxies.md)
+	./packaging/test/proxies
 
 .PHONY: test-power
 test-power: ## cut the power of the embedded store's filesystem, ext4 and XFS (needs root)
