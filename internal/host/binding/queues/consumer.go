@@ -103,7 +103,6 @@ func (c *consumer) run(ctx context.Context, w binding.Worker) {
 	defer timer.Stop()
 	for {
 		if b := c.next(ctx, timer); b != nil {
-			c.inside.Add(1)
 			c.running.Go(func() {
 				c.deliver(ctx, w, b)
 				c.inside.Add(-1)
@@ -122,8 +121,8 @@ func (c *consumer) run(ctx context.Context, w binding.Worker) {
 	}
 }
 
-// next is a batch to deliver now, or nil: then timer is set, unless only a change of the
-// queue makes a batch.
+// next is a batch to deliver now, which counts as under way, or nil: then timer is set,
+// unless only a change of the queue makes a batch.
 func (c *consumer) next(ctx context.Context, timer *time.Timer) *batch {
 	timer.Stop()
 	select {
@@ -134,6 +133,9 @@ func (c *consumer) next(ctx context.Context, timer *time.Timer) *batch {
 	b, at, err := c.pick(ctx, millis(time.Now()))
 	if err != nil {
 		at = c.fail()
+	}
+	if b != nil {
+		c.inside.Add(1) // first: NextWake always sees one of the two
 	}
 	c.wake.Store(at)
 	if b == nil && at != 0 {
