@@ -1,6 +1,10 @@
 package bundle
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
 
 // The versions of the bundle format [D40]: the one that this program writes, and the
 // oldest one that it reads. Version 2 adds what runs without a request: crons, queues,
@@ -95,6 +99,20 @@ type Binding struct {
 	Kind     string          `json:"kind"`               // "kv", "database", "version_metadata" ...
 	Resource string          `json:"resource,omitempty"` // bindings of a kind with the same resource share its data
 	Config   json.RawMessage `json:"config,omitempty"`   // an object, for kinds that define one
+}
+
+// ConfigOf reads the config of a binding as that of its kind. A key that C does not have is
+// an error; a binding without a config has C's zero value.
+func ConfigOf[C any](b Binding) (c C, err error) {
+	if len(b.Config) == 0 {
+		return c, nil
+	}
+	dec := json.NewDecoder(bytes.NewReader(b.Config))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&c); err != nil {
+		return c, fmt.Errorf("config: %w", err)
+	}
+	return c, nil
 }
 
 // Migrations are the SQL files of one database binding, in the order they are

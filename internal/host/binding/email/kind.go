@@ -1,10 +1,8 @@
 package email
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -36,20 +34,8 @@ func (Kind) Check(d bundle.Binding) error {
 	if d.Resource == "" {
 		return errors.New("the resource, which names the rules, is missing")
 	}
-	_, err := configOf(d)
+	_, err := bundle.ConfigOf[kinds.SendEmailConfig](d)
 	return err
-}
-
-func configOf(d bundle.Binding) (c kinds.SendEmailConfig, err error) {
-	if len(d.Config) == 0 {
-		return c, nil
-	}
-	dec := json.NewDecoder(bytes.NewReader(d.Config))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("config: %w", err)
-	}
-	return c, nil
 }
 
 // Warning is for a server without a relay.
@@ -69,7 +55,7 @@ func (k Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (bin
 	if err != nil {
 		return nil, err
 	}
-	config, err := configOf(d)
+	config, err := bundle.ConfigOf[kinds.SendEmailConfig](d)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,8 @@
 package ratelimit
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strconv"
@@ -28,7 +26,7 @@ func (Kind) Name() string { return kinds.RateLimit }
 
 // Check rejects a declaration without a namespace or with other limits than Workers have.
 func (Kind) Check(d bundle.Binding) error {
-	c, err := configOf(d)
+	c, err := bundle.ConfigOf[kinds.RateLimitConfig](d)
 	switch {
 	case err != nil:
 		return err
@@ -42,18 +40,6 @@ func (Kind) Check(d bundle.Binding) error {
 	return nil
 }
 
-func configOf(d bundle.Binding) (c kinds.RateLimitConfig, err error) {
-	if len(d.Config) == 0 {
-		return c, errors.New("the config with limit and period is missing")
-	}
-	dec := json.NewDecoder(bytes.NewReader(d.Config))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("config: %w", err)
-	}
-	return c, nil
-}
-
 // Open opens no data.
 func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
 	return &counter{now: time.Now, counts: map[window]int{}}, nil
@@ -64,7 +50,7 @@ var client string
 
 // Wire is a module that asks the worker host, with the limits of the binding.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
-	c, _ := configOf(d) // Check has read it
+	c, _ := bundle.ConfigOf[kinds.RateLimitConfig](d) // Check has read it
 	limits := strconv.Itoa(c.Limit) + "/" + strconv.Itoa(c.Period)
 	service := "rate_limit:" + d.Resource
 	w := s.Client(d, service, client, workerd.Binding{Name: "service", Service: &workerd.ServiceRef{Name: service}})

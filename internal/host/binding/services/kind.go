@@ -11,9 +11,7 @@ package services
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/volume"
@@ -36,7 +34,7 @@ func (Kind) Name() string { return kinds.Service }
 
 // Check rejects a declaration without a worker to call, and props that are no object.
 func (Kind) Check(d bundle.Binding) error {
-	c, err := config(d)
+	c, err := bundle.ConfigOf[kinds.ServiceConfig](d)
 	switch {
 	case err != nil:
 		return err
@@ -50,18 +48,6 @@ func (Kind) Check(d bundle.Binding) error {
 	return nil
 }
 
-func config(d bundle.Binding) (c kinds.ServiceConfig, err error) {
-	if len(d.Config) == 0 {
-		return c, nil
-	}
-	decoder := json.NewDecoder(bytes.NewReader(d.Config))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&c); err != nil {
-		return c, fmt.Errorf("the config is invalid: %w", err)
-	}
-	return c, nil
-}
-
 // Open has nothing to open.
 func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
 	return nil, nil //nolint:nilnil // the contract of a kind without data
@@ -69,7 +55,7 @@ func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Insta
 
 // Wire names the entrypoint of the worker itself, or makes a relay.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
-	c, _ := config(d) // checked
+	c, _ := bundle.ConfigOf[kinds.ServiceConfig](d) // checked
 	if t := targetOf(d, c, s.Ref); t.Project != "" {
 		return relayed(d.Name, c, t, s)
 	}

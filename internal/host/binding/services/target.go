@@ -48,7 +48,7 @@ func Targets(m *bundle.Manifest, self svc.Ref) (list []Declared) {
 		if d.Kind != kinds.Service {
 			continue
 		}
-		c, err := config(d)
+		c, err := bundle.ConfigOf[kinds.ServiceConfig](d)
 		if t := targetOf(d, c, self); err == nil && t.Project != "" { // the worker host rejects an invalid config
 			list = append(list, Declared{Target: t, Binding: d.Name, Optional: c.Optional})
 		}

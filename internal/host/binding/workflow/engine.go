@@ -10,6 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -46,7 +47,7 @@ var (
 )
 
 func open(ctx context.Context, d bundle.Binding, db volume.Database) (*engine, error) {
-	c, _ := configOf(d) // Check has read it
+	c, _ := bundle.ConfigOf[kinds.WorkflowConfig](d) // Check has read it
 	e := &engine{
 		name: d.Resource, class: c.ClassName, db: db, poke: make(chan struct{}, 1), drives: map[string]*drive{}, current: map[int64]*drive{},
 	}

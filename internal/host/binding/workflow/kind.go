@@ -1,11 +1,8 @@
 package workflow
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"regexp"
 
@@ -31,7 +28,7 @@ var (
 
 // Check rejects a workflow without a name or a class.
 func (Kind) Check(d bundle.Binding) error {
-	c, err := configOf(d)
+	c, err := bundle.ConfigOf[kinds.WorkflowConfig](d)
 	switch {
 	case err != nil:
 		return err
@@ -41,18 +38,6 @@ func (Kind) Check(d bundle.Binding) error {
 		return fmt.Errorf("class_name %q is not the name of a class", c.ClassName)
 	}
 	return nil
-}
-
-func configOf(d bundle.Binding) (c kinds.WorkflowConfig, err error) {
-	if len(d.Config) == 0 {
-		return c, errors.New("the config with class_name is missing")
-	}
-	dec := json.NewDecoder(bytes.NewReader(d.Config))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&c); err != nil {
-		return c, fmt.Errorf("config: %w", err)
-	}
-	return c, nil
 }
 
 // database is the database of all workflows of a version.
@@ -85,7 +70,7 @@ const runnerDate = "2026-11-01"
 // worker, which calls the class and the store. Methods of workerd's own binding are JS RPC:
 // each exception would be in the worker's log, also one that the worker handles.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
-	c, _ := configOf(d) // Check has read it
+	c, _ := bundle.ConfigOf[kinds.WorkflowConfig](d) // Check has read it
 	runner, store := "workflow:"+d.Resource, "workflow-store:"+d.Resource
 	module := func(name, source string) workerd.Module {
 		return workerd.Module{Name: name, Type: workerd.ESModule, Source: source}
