@@ -36,7 +36,7 @@ func start(t *testing.T, dir, source string) *version {
 	if v.db, err = volumes.Database(t.Context(), "own-workflow"); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.set.Start(t.Context(), v); err != nil {
+	if err := v.set.Start(context.WithoutCancel(t.Context()), v); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { v.stop(t, time.Minute) })
