@@ -28,11 +28,7 @@ func newAnalyticsQuery(k *kit.Kit) *cobra.Command {
 }
 
 func queryAnalytics(ctx context.Context, k *kit.Kit, project string, args []string) error {
-	project, id, err := versionOf(k, args[0], project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, args[0], project)
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,7 @@ func listCrons(ctx context.Context, k *kit.Kit, o cronList, arg string) error {
 	if o.limit < 1 || o.limit > 1000 {
 		return kit.Usagef("--limit must be from 1 to 1000")
 	}
-	project, id, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

@@ -44,11 +44,7 @@ func execute(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
 	if err := o.read(k); err != nil {
 		return err
 	}
-	project, id, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

@@ -27,11 +27,7 @@ func newD1Export(k *kit.Kit) *cobra.Command {
 }
 
 func exportFrom(ctx context.Context, k *kit.Kit, o d1Export, arg string) error {
-	project, id, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

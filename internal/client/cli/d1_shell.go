@@ -42,11 +42,7 @@ type sqlShell struct {
 }
 
 func shell(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
-	project, id, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

@@ -34,11 +34,7 @@ func newEmailList(k *kit.Kit) *cobra.Command {
 }
 
 func listEmails(ctx context.Context, k *kit.Kit, project, arg string, limit int) error {
-	project, id, err := versionOf(k, arg, project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, project)
 	if err != nil {
 		return err
 	}
@@ -66,11 +62,7 @@ func newEmailShow(k *kit.Kit) *cobra.Command {
 }
 
 func showEmail(ctx context.Context, k *kit.Kit, project string, args []string) error {
-	project, id, err := versionOf(k, args[0], project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, args[0], project)
 	if err != nil {
 		return err
 	}

@@ -33,11 +33,7 @@ func (f *kvFlags) add(cmd *cobra.Command) {
 
 // open finds the namespace.
 func (f kvFlags) open(ctx context.Context, k *kit.Kit, arg string) (*client.Client, client.KV, error) {
-	project, id, err := versionOf(k, arg, f.project)
-	if err != nil {
-		return nil, client.KV{}, err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, f.project)
 	if err != nil {
 		return nil, client.KV{}, err
 	}

@@ -97,11 +97,7 @@ func projectFlag(cmd *cobra.Command, project *string) {
 }
 
 func (verb versionVerb) run(ctx context.Context, k *kit.Kit, arg, project string) error {
-	project, id, err := versionOf(k, arg, project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, project)
 	if err != nil {
 		return err
 	}
@@ -136,11 +132,7 @@ func newVersionsWake(k *kit.Kit) *cobra.Command {
 }
 
 func wakeVersion(ctx context.Context, k *kit.Kit, o versionsWake, arg string) error {
-	project, id, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

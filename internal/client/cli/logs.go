@@ -58,11 +58,7 @@ func runLogs(ctx context.Context, k *kit.Kit, o logsOptions, arg string) error {
 	if o.query.Tail < 1 {
 		return kit.Usagef("--tail must be at least 1")
 	}
-	project, version, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, version, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

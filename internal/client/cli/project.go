@@ -3,6 +3,7 @@ package cli
 import (
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/project"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // projectOr gives the named project, else the one of the worker directory that
@@ -26,4 +27,12 @@ func versionOf(k *kit.Kit, arg, named string) (inProject, id string, err error) 
 	}
 	inProject, err = projectOr(k, named)
 	return inProject, id, err
+}
+
+// versionAt is versionOf with the client of the server that has the version.
+func versionAt(k *kit.Kit, arg, named string) (c *client.Client, inProject, id string, err error) {
+	if inProject, id, err = versionOf(k, arg, named); err == nil {
+		c, err = k.Client()
+	}
+	return c, inProject, id, err
 }

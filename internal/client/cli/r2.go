@@ -37,11 +37,7 @@ func (f *r2Flags) add(cmd *cobra.Command) {
 
 // open finds the bucket.
 func (f r2Flags) open(ctx context.Context, k *kit.Kit, arg string) (*client.Client, client.R2, error) {
-	project, id, err := versionOf(k, arg, f.project)
-	if err != nil {
-		return nil, client.R2{}, err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, f.project)
 	if err != nil {
 		return nil, client.R2{}, err
 	}

@@ -52,11 +52,7 @@ func runScheduled(ctx context.Context, k *kit.Kit, o triggerScheduled, arg strin
 	if err != nil {
 		return err
 	}
-	project, id, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

@@ -192,11 +192,7 @@ func newVersionsGet(k *kit.Kit) *cobra.Command {
 }
 
 func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) error {
-	project, id, err := versionOf(k, arg, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
 	}

@@ -23,11 +23,7 @@ func newVersionsBundle(k *kit.Kit) *cobra.Command {
 }
 
 func versionBundle(ctx context.Context, k *kit.Kit, arg, project string) error {
-	project, id, err := versionOf(k, arg, project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, project)
 	if err != nil {
 		return err
 	}
