@@ -31,7 +31,7 @@ func LoadDaemon(src Source) (*Daemon, error) {
 	d := &Daemon{Environment: environment(env)}
 	problems = append(problems, unknownVariables(env)...)
 	for _, s := range DaemonSettings() {
-		problems = append(problems, d.apply(v, s)...)
+		problems = append(problems, d.apply(v, env, s)...)
 		d.InEffect = append(d.InEffect, inEffect(src, env, v, s))
 	}
 	d.fill(env)
@@ -54,9 +54,11 @@ func merge(src Source, env map[string]string) (*viper.Viper, []error) {
 	}
 	known := map[string]bool{}
 	for _, s := range DaemonSettings() {
-		known[s.Key()] = true
-		if value, ok := env[s.Env]; ok && value != "" {
-			v.Set(s.Key(), value)
+		for _, name := range s.variables() {
+			known[strings.ToLower(name)] = true
+			if env[name] != "" {
+				v.Set(strings.ToLower(name), env[name])
+			}
 		}
 		if value, ok := src.Flags[s.Flag]; ok && s.Flag != "" {
 			v.Set(s.Key(), value)
@@ -70,16 +72,21 @@ func merge(src Source, env map[string]string) (*viper.Viper, []error) {
 	return v, problems
 }
 
-func (d *Daemon) apply(v *viper.Viper, s Setting) []error {
+func (d *Daemon) apply(v *viper.Viper, env map[string]string, s Setting) []error {
 	value := s.Default
 	if v.IsSet(s.Key()) {
 		value = v.GetString(s.Key())
 	}
-	if value == "" {
-		return nil
+	name := s.Env + "=" + s.shown(value)
+	var err error
+	if s.Secret {
+		value, name, err = secret(v, env, s)
 	}
-	if err := s.parse(d, value); err != nil {
-		return []error{fmt.Errorf("  %s=%s: %w", s.Env, s.shown(value), err)}
+	if err == nil && value != "" {
+		err = s.parse(d, value)
+	}
+	if err != nil {
+		return []error{fmt.Errorf("  %s: %w", name, err)}
 	}
 	return nil
 }
@@ -87,6 +94,9 @@ func (d *Daemon) apply(v *viper.Viper, s Setting) []error {
 // inEffect returns the value of a setting and where it comes from.
 func inEffect(src Source, env map[string]string, v *viper.Viper, s Setting) svc.SettingValue {
 	out := svc.SettingValue{Name: s.Env, Value: s.Default, Source: "default", Secret: s.Secret}
+	if s.Secret {
+		return secretInEffect(env, v, s, out)
+	}
 	if !v.IsSet(s.Key()) {
 		return out
 	}
@@ -166,7 +176,9 @@ func isLoopback(host string) bool {
 func unknownVariables(env map[string]string) []error {
 	known := map[string]bool{"SVC_FAILPOINT": true}
 	for _, s := range DaemonSettings() {
-		known[s.Env] = true
+		for _, name := range s.variables() {
+			known[name] = true
+		}
 	}
 	var problems []error
 	for _, name := range slices.Sorted(maps.Keys(env)) {

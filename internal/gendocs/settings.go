@@ -21,6 +21,10 @@ are reported together.
 Durations are Go's (` + "`90s`, `5m`, `72h`" + `), with ` + "`d`" + ` for days; a bare number is seconds, ` + "`off`" + ` is 0.
 Sizes take ` + "`KiB`, `MiB`, `GiB`" + `. A value marked *secret* is never printed.
 
+A secret can be in a file: the variable with ` + "`_FILE`" + ` at its end (` + "`SVC_ADMIN_TOKEN_FILE`, key `svc_admin_token_file`" + `) names it. As a
+credential of systemd the file has the name of the config key, in ` + "`$CREDENTIALS_DIRECTORY`" + `. Line ends at the end of the file do not
+count. A file that cannot be read, and a secret that is given in two ways, stop the start.
+
 | variable | flag | config key | default | meaning |
 |---|---|---|---|---|
 `
