@@ -62,15 +62,17 @@ type LocalSpec struct {
 	BundleDir string `json:"bundle_dir"` // the unpacked bundle, read only
 	DataDir   string `json:"data_dir"`   // cache of the version's data
 	LogDir    string `json:"log_dir"`    // of the worker's log
+	FilesDir  string `json:"files_dir"`  // unpacked bundle whose static files are shown; "" for BundleDir
 	Warm      string `json:"warm"`       // Forked.Warm, for the first start after a fork; else ""
 	Workerd   string `json:"workerd"`    // the binary; set by the supervisor
 	RunDir    string `json:"run_dir"`    // private, with a short path, for sockets; set by the supervisor
 }
 
 // Same reports whether s and o describe the same runtime. Warm does not count:
-// only the first start after a fork has it.
+// only the first start after a fork has it. Nor does FilesDir, which may change.
 func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 	s.Local.Warm, o.Local.Warm = "", ""
+	s.Local.FilesDir, o.Local.FilesDir = "", ""
 	if s.CreatedAt.Equal(o.CreatedAt) { // in whatever time zone
 		o.CreatedAt = s.CreatedAt
 	}

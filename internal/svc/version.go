@@ -132,6 +132,7 @@ type NewVersion struct {
 	Env      map[string]string
 	Preview  PreviewRequest
 	Labels   map[string]string
+	Asleep   bool // become ready without a start; only static files differ from the parent's
 }
 
 // maxLabel is the maximum length of git_ref and git_sha in bytes.
@@ -147,6 +148,9 @@ func (n NewVersion) Validate() error {
 	}
 	if n.ParentID != "" && (n.ParentID == n.ID || CheckID(n.ParentID) != nil) {
 		fields = append(fields, FieldError{"/parent_version_id", CodeParentNotFound, "want the id of another version of the project"})
+	}
+	if n.Asleep && n.ParentID == "" {
+		fields = append(fields, FieldError{"/asleep", CodeWorkerDiffers, "a version that begins asleep has the worker of its parent, and no parent is named"})
 	}
 	if n.Digest != "" && !ValidDigest(n.Digest) {
 		fields = append(fields, FieldError{"/artifact_digest", CodeInvalidDigest, "want sha256: and 64 lowercase hex digits"})

@@ -814,6 +814,9 @@ type CreateVersion struct {
 	// Deprecated: this property has been marked as deprecated upstream, but no `x-deprecated-reason` was set
 	ArtifactURI string `json:"artifact_uri,omitempty,omitzero"`
 
+	// Asleep Become ready without a start: the first request to the worker starts it. The bundle may differ in static files from that of the parent, which must serve, and in nothing else (`worker_differs`).
+	Asleep bool `json:"asleep,omitempty,omitzero"`
+
 	// Env Overrides of the worker's environment, over those inherited from the parent; at most 64 keys with them. Keys that
 	// begin with SVC_ or RUNTIME_ are reserved.
 	Env map[string]string `json:"env,omitempty,omitzero"`

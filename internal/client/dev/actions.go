@@ -25,7 +25,7 @@ func (w *worker) again(ctx context.Context, code, data Save, what string) error 
 		w.out.note("%s failed: the bundle of save %d: %v", what, code.N, err)
 		return nil
 	}
-	a := attempt{began: time.Now(), changed: []string{what}, parent: data.Version, env: w.env}
+	a := attempt{began: time.Now(), changed: []string{what}, parent: data.data(), env: w.env}
 	return w.replace(ctx, a, bundleFile{file, code.Digest})
 }
 
@@ -39,7 +39,7 @@ func (w *worker) public(ctx context.Context) {
 	case w.server.Own:
 		w.out.note("the server runs in this command, for this machine alone; log in to a shared one (svcctl login) to have a public URL for each save")
 	default:
-		v, err := w.server.Client.Version(ctx, w.project, current.Version)
+		v, err := w.server.Client.Version(ctx, w.project, current.data())
 		if err != nil {
 			w.out.note("public URL: %v", err)
 			return
@@ -55,7 +55,7 @@ func (w *worker) cron(ctx context.Context) {
 		w.out.note("no version serves yet")
 		return
 	}
-	run, err := w.server.Client.TriggerScheduled(ctx, w.project, current.Version, api.TriggerScheduled{})
+	run, err := w.server.Client.TriggerScheduled(ctx, w.project, current.data(), api.TriggerScheduled{})
 	switch {
 	case err != nil:
 		w.out.note("cron: %v", err)

@@ -27,7 +27,7 @@ func (w *worker) first(ctx context.Context) base {
 	case current == nil:
 		return base{text: "new"}
 	}
-	v, err := w.server.Client.Version(ctx, w.project, current.Version)
+	v, err := w.server.Client.Version(ctx, w.project, current.data())
 	if err != nil {
 		return base{text: fmt.Sprintf("new (save %d is not on the server: %v)", current.N, err)}
 	}
@@ -35,7 +35,7 @@ func (w *worker) first(ctx context.Context) base {
 		return base{text: fmt.Sprintf("new (save %d is %s)", current.N, v.Status)}
 	}
 	b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", current.N, current.At.Format("2 Jan 15:04:05"))}
-	if v.Status == api.VersionStatusReady && w.server.Own { // elsewhere, the overrides may differ
+	if v.Status == api.VersionStatusReady && w.server.Own && v.ID == current.Version { // elsewhere, the overrides may differ
 		b.reuse = &v
 	}
 	return b

@@ -48,6 +48,9 @@ type Server struct {
 	Client *client.Client
 	// Target returns how requests reach a version.
 	Target func(api.Version) front.Target
+	// ShowFiles has a version that serves show the static files of another one, without a
+	// restart; nil if the server cannot.
+	ShowFiles func(ctx context.Context, in, of api.Version) error
 	// Inspector returns the address of a version's inspector; "" for none, nil if no
 	// version has one.
 	Inspector func(api.Version) string

@@ -27,6 +27,7 @@ type order struct {
 	file    string // bundle
 	digest  string
 	env     map[string]string
+	asleep  bool // with the worker of the parent, which runs on
 }
 
 // deploy makes a version and returns it when it is ready. n is the number of the save,
@@ -52,7 +53,7 @@ func (w *worker) deploy(ctx context.Context, o order, n *int) (api.Version, erro
 
 // create creates the version, and its project if it is missing.
 func (w *worker) create(ctx context.Context, o order, n *int) (api.VersionAccepted, error) {
-	req := api.CreateVersion{ArtifactDigest: o.digest, Env: o.env, Upload: true}
+	req := api.CreateVersion{ArtifactDigest: o.digest, Env: o.env, Upload: true, Asleep: o.asleep}
 	if o.parent != "" {
 		req.ParentVersionID = &o.parent
 	}

@@ -6,7 +6,8 @@
 // its parent, so that its data is branched; upload; wait until the version is ready;
 // switch. If a step fails, the last good version serves on, and the problem is shown in
 // the terminal and in pages. After the switch, in the background, the versions before
-// are archived and the oldest are destroyed.
+// are archived and the oldest are destroyed. A save of static files alone restarts
+// nothing (files.go).
 //
 // The versions are those of any server: Config.Start returns one. The package keeps
 // the list of saves, with their bundles, in .svcctl in the worker directory.

@@ -17,7 +17,7 @@ func (w *worker) askMessage(ctx context.Context) {
 		w.out.note("no version serves yet")
 		return
 	}
-	list, err := w.server.Client.Queues(ctx, w.project, current.Version)
+	list, err := w.server.Client.Queues(ctx, w.project, current.data())
 	switch {
 	case err != nil:
 		w.out.note("queues: %v", err)
@@ -54,7 +54,7 @@ func (w *worker) sendMessage(ctx context.Context, queue, body string) {
 		w.out.note("the message is not JSON: %s", clean(body))
 		return
 	}
-	q := client.Queue{Project: w.project, Version: w.state.current().Version, Name: queue}
+	q := client.Queue{Project: w.project, Version: w.state.current().data(), Name: queue}
 	id, err := w.server.Client.SendMessage(ctx, q, api.NewMessage{ContentType: api.NewMessageContentTypeJSON, Body: json.RawMessage(body)})
 	if err != nil {
 		w.out.note("sending to %s: %v", clean(queue), err)

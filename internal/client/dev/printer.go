@@ -158,8 +158,8 @@ func (p *printer) resumed(s Save, took time.Duration) {
 	p.line("save %d  unchanged since %s, ready %s", s.N, s.At.Format("2 Jan 15:04:05"), ms(took))
 }
 
-// saved says that a save serves, and what it did to the data.
-func (p *printer) saved(s Save, a attempt, v api.Version) {
+// saved says that a save serves, and what is special about it.
+func (p *printer) saved(s Save, a attempt, special string) {
 	what := names(s.Changed)
 	if what == "" {
 		what = "first build"
@@ -168,7 +168,7 @@ func (p *printer) saved(s Save, a attempt, v api.Version) {
 	if a.took > 0 {
 		times = "build " + ms(a.took) + ", " + times
 	}
-	p.line("%s  %s  %s%s", p.paint(green, fmt.Sprintf("save %d", s.N)), what, times, prepared(v))
+	p.line("%s  %s  %s%s", p.paint(green, fmt.Sprintf("save %d", s.N)), what, times, special)
 }
 
 // prepared is what the deploy did to the data: seeds and migrations.

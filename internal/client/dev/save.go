@@ -46,7 +46,7 @@ func (w *worker) save(ctx context.Context, changed []string) error {
 		a.changed = w.shown(changed)
 	}
 	if current := w.state.current(); current != nil {
-		a.parent = current.Version
+		a.parent = current.data()
 	}
 	a.built, a.env, a.problem = w.build(ctx)
 	a.took = time.Since(a.began)
@@ -111,7 +111,7 @@ func (w *worker) apply(ctx context.Context, a attempt) error {
 		w.inspect(*a.reuse, a.built)
 		w.front.Release()
 		w.logs.follow(ctx, a.reuse.ID, a.began)
-		w.tidier.serve(a.reuse.ID)
+		w.tidier.serve(a.reuse.ID, a.reuse.ID)
 		w.out.resumed(*w.state.current(), time.Since(a.began))
 		return nil
 	}
@@ -119,6 +119,9 @@ func (w *worker) apply(ctx context.Context, a attempt) error {
 		a.built.Remove()
 		w.unchanged(a)
 		return nil
+	}
+	if w.onlyFiles(ctx, a) {
+		return w.showFiles(ctx, a)
 	}
 	return w.replace(ctx, a, bundleFile{a.built.File, a.built.Digest})
 }
@@ -158,7 +161,7 @@ func (w *worker) replace(ctx context.Context, a attempt, b bundleFile) error {
 	w.inspect(v, a.built)
 	w.problem, w.env = false, a.env
 	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: b.digest, At: time.Now(), Changed: a.changed}
-	w.out.saved(save, a, v)
+	w.out.saved(save, a, prepared(v))
 	w.logs.follow(ctx, v.ID, a.began)
 	return w.record(save, b.path)
 }
@@ -170,10 +173,10 @@ func (w *worker) record(save Save, file string) error {
 	}
 	gone, err := w.state.add(save)
 	for _, old := range gone {
-		w.tidier.discard(old.Version)
+		w.tidier.discard(old.data())
 		_ = os.Remove(w.bundle(old.Version)) // at worst it stays
 	}
-	w.tidier.serve(save.Version)
+	w.tidier.serve(save.data(), save.Version)
 	if err != nil {
 		w.out.note("%v", err)
 	}

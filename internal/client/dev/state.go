@@ -33,7 +33,14 @@ type Save struct {
 	Digest  string    `json:"digest"` // of the bundle
 	At      time.Time `json:"at"`
 	Changed []string  `json:"changed,omitempty"` // files, relative to the worker directory
+
+	// Data is the version with the data at the end of the save, or with today's if the save
+	// serves; "" for Version. See files.go.
+	Data string `json:"data,omitempty"`
 }
+
+// data is the version with the data of the save.
+func (s Save) data() string { return firstOf(s.Data, s.Version) }
 
 // state is what the next session of a project has to know.
 type state struct {

@@ -22,7 +22,8 @@ type tidier struct {
 	wake   chan struct{}
 
 	mu      sync.Mutex
-	current string
+	current string   // its worker serves
+	files   string   // whose static files are served; current, unless only files were saved since
 	retired []string // to archive
 	gone    []string // to destroy
 }
@@ -33,7 +34,7 @@ func newTidier(ctx context.Context, w *worker) *tidier {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	t := &tidier{worker: w, cancel: cancel, wake: make(chan struct{}, 1)}
 	for _, save := range w.state.Saves { // a killed session left them
-		t.retired = append(t.retired, save.Version)
+		t.retired = append(t.retired, save.Version, save.data())
 	}
 	t.done.Go(func() {
 		for {
@@ -90,14 +91,14 @@ func (t *tidier) serving() bool {
 	return t.current != ""
 }
 
-// serve makes id the version that serves.
-func (t *tidier) serve(id string) {
+// serve makes id the version whose worker serves, and files that of the static files.
+func (t *tidier) serve(id, files string) {
 	t.mu.Lock()
-	if t.current != "" && t.current != id {
-		t.retired = append(t.retired, t.current)
-	}
-	t.current = id
-	t.retired = slices.DeleteFunc(t.retired, func(r string) bool { return r == id })
+	t.retired = append(t.retired, t.current, t.files)
+	t.current, t.files = id, files
+	t.retired = slices.DeleteFunc(t.retired, func(r string) bool { return r == "" || r == id || r == files })
+	slices.Sort(t.retired)
+	t.retired = slices.Compact(t.retired)
 	t.mu.Unlock()
 	t.signal()
 }

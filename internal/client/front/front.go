@@ -100,6 +100,12 @@ func (f *Front) Switch(t Target) {
 	f.reload.send("reload")
 }
 
+// Reload has pages reload after a change of the target's files, and clears the problem.
+func (f *Front) Reload() {
+	f.problem.Store(nil)
+	f.reload.send("reload")
+}
+
 // Release ends a hold.
 func (f *Front) Release() { f.gate.release() }
 

@@ -75,6 +75,9 @@ func TestEventVerbs(t *testing.T) {
 		if w, err := client.NextWake(ctx); err != nil || w.Pending != 3 || w.At.Unix() != 1 {
 			t.Errorf("NextWake: %+v, %v", w, err)
 		}
+		if err := client.ShowFiles(ctx, "/cache/v2"); err != nil || *h.files.Load() != "/cache/v2" {
+			t.Errorf("ShowFiles: %v", err)
+		}
 	})
 }
 

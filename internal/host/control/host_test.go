@@ -28,6 +28,7 @@ type host struct {
 	serving  chan struct{} // receives when Serve began
 	canceled chan error
 	armed    atomic.Bool
+	files    atomic.Pointer[string]
 	data     http.HandlerFunc
 }
 
@@ -90,6 +91,11 @@ func (h *host) Arm(_ context.Context, armed bool) error {
 
 func (h *host) NextWake(context.Context) (svc.Wake, error) {
 	return svc.Wake{At: time.Unix(1, 0).UTC(), Pending: 3}, nil
+}
+
+func (h *host) ShowFiles(_ context.Context, dir string) error {
+	h.files.Store(&dir)
+	return nil
 }
 
 func (h *host) Data(w http.ResponseWriter, r *http.Request) { h.data(w, r) }

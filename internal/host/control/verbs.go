@@ -29,6 +29,8 @@ type Handler interface {
 	// Arm says whether the version is armed: not what to do, but how it is to be.
 	Arm(ctx context.Context, armed bool) error
 	NextWake(ctx context.Context) (svc.Wake, error)
+	// ShowFiles has the worker read the static files of an unpacked bundle.
+	ShowFiles(ctx context.Context, bundleDir string) error
 	// Data answers a request for the version's data, errors by WriteError.
 	Data(w http.ResponseWriter, r *http.Request)
 }
@@ -47,6 +49,7 @@ func verbs(h Handler) map[string]http.HandlerFunc {
 		"dispatch":  verb(h.Dispatch),
 		"arm":       verb(takes(h.Arm)),
 		"next-wake": verb(gives(h.NextWake)),
+		"files":     verb(takes(h.ShowFiles)),
 	}
 }
 
@@ -111,4 +114,11 @@ func (c *Client) Arm(ctx context.Context, armed bool) error {
 // NextWake asks an open version when it needs to run next, for work of its own.
 func (c *Client) NextWake(ctx context.Context) (svc.Wake, error) {
 	return call[none, svc.Wake](ctx, c, "next-wake", none{})
+}
+
+// ShowFiles has the worker of an open version read the static files of the bundle in a
+// directory of this machine.
+func (c *Client) ShowFiles(ctx context.Context, bundleDir string) error {
+	_, err := call[string, none](ctx, c, "files", bundleDir)
+	return err
 }

@@ -1,8 +1,10 @@
 package workerhost
 
 import (
+	"context"
 	"net/http"
 	"slices"
+	"sync/atomic"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/assets"
@@ -24,16 +26,41 @@ const (
 )
 
 // openSite opens the assets of the manifest, and adds a worker to assets alone.
-func (v *version) openSite() {
+func (v *version) openSite() error {
 	m := &v.manifest
-	v.site = assets.New(m, v.spec.Local.BundleDir)
-	if v.site == nil || m.Main != "" {
-		return
+	v.site.Store(assets.New(m, v.spec.Local.BundleDir))
+	if dir := v.spec.Local.FilesDir; dir != "" {
+		if err := v.showFiles(dir); err != nil {
+			return err
+		}
+	}
+	if m.Assets == nil || m.Main != "" {
+		return nil
 	}
 	v.generated = siteWorker
 	bound := *m.Assets
 	bound.Binding = siteBinding
 	m.Assets, m.Main, m.Modules = &bound, siteModule, []bundle.Module{{Name: siteModule, Type: bundle.ESModule}}
+	return nil
+}
+
+// showFiles makes the static files of an unpacked bundle those that the worker reads.
+func (v *version) showFiles(dir string) error {
+	m, err := bundle.Load(dir)
+	if err != nil {
+		return err
+	}
+	v.site.Store(assets.New(&m, dir))
+	return nil
+}
+
+// ShowFiles implements control.Handler. Requests under way read the files of before.
+func (h *Host) ShowFiles(_ context.Context, dir string) error {
+	v := h.open.Load()
+	if v == nil {
+		return errNotOpen()
+	}
+	return v.showFiles(dir)
 }
 
 // withSite are the wirings, and that of the assets if the worker reads them. address is that
@@ -51,14 +78,10 @@ func (c Composition) withSite(address string) []binding.Wiring {
 	})
 }
 
-// besideSite serves the requests of the binding of the assets, and next all others. s may
-// be nil.
-func besideSite(s *assets.Site, next http.Handler) http.Handler {
-	if s == nil {
-		return next
-	}
+// besideSite serves the requests of the binding of the assets, and next all others.
+func besideSite(site *atomic.Pointer[assets.Site], next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Header.Get(binding.RouteHeader) == siteRoute {
+		if s := site.Load(); s != nil && r.Header.Get(binding.RouteHeader) == siteRoute {
 			s.ServeHTTP(w, r)
 			return
 		}

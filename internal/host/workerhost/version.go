@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/gofrs/flock"
@@ -33,11 +34,11 @@ type version struct {
 	resources Resources
 	server    *bindingServer
 	data      *dataServer
-	port      *ownPort         // nil before Serve
-	network   *workerd.Network // set by render
-	door      bool             // the worker can be sent events
-	site      *assets.Site     // nil without assets
-	generated string           // text of the entry module of assets without a worker
+	port      *ownPort                    // nil before Serve
+	network   *workerd.Network            // set by render
+	door      bool                        // the worker can be sent events
+	site      atomic.Pointer[assets.Site] // nil without assets
+	generated string                      // text of the entry module of assets without a worker
 }
 
 // openVersion opens what spec names, or nothing. begin is called before the data is opened.
@@ -56,7 +57,9 @@ func (v *version) open(ctx context.Context, o Options, lost func(error), begin f
 	if v.manifest, err = bundle.Load(v.spec.Local.BundleDir); err != nil {
 		return err
 	}
-	v.openSite()
+	if err = v.openSite(); err != nil {
+		return err
+	}
 	if err = workerd.CheckCompat(v.manifest.CompatibilityDate, v.manifest.CompatibilityFlags); err != nil {
 		return err
 	}
@@ -78,7 +81,7 @@ func (v *version) open(ctx context.Context, o Options, lost func(error), begin f
 	}
 	v.data = newDataServer(ctx, v.resources, o.Logger)
 	responses := cache.New(cache.Config{Dir: filepath.Join(v.spec.Local.DataDir, cacheDir), Bytes: v.spec.Host.CacheBytes, Logger: o.Logger})
-	v.server, err = serveBindings(ctx, filepath.Join(v.spec.Local.RunDir, bindingSocket), besideSite(v.site, responses.Beside(v.resources)), o.Logger)
+	v.server, err = serveBindings(ctx, filepath.Join(v.spec.Local.RunDir, bindingSocket), besideSite(&v.site, responses.Beside(v.resources)), o.Logger)
 	return err
 }
 

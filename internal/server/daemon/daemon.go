@@ -47,6 +47,9 @@ type Config struct {
 	// Inspect lets debuggers attach to workers. It is for watch mode alone, so no setting
 	// of a server has it.
 	Inspect bool
+	// WatchMode is a server of one developer: versions other than production, which are
+	// saves of sessions before, start when they are asked for.
+	WatchMode bool
 }
 
 // Info describes a running daemon to a person.
@@ -68,6 +71,8 @@ type Daemon struct {
 	failed  chan error
 	stops   service.Stack
 	leaving bool // Replace stops the daemon
+
+	watchMode bool
 
 	objects    *objectStore
 	ownership  *ownership
@@ -103,7 +108,7 @@ type Daemon struct {
 // Start starts everything in order and returns when the daemon serves. If a step fails,
 // Start stops the earlier ones and returns the error. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
-	d := &Daemon{cfg: c.Settings, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
+	d := &Daemon{cfg: c.Settings, watchMode: c.WatchMode, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
 	for _, step := range []func(context.Context, Config) error{
 		d.startDirs, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startListeners,
 		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,

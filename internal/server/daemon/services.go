@@ -145,7 +145,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
 		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(),
-		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production},
+		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode},
 	}
 }
 
@@ -184,6 +184,12 @@ func (d *Daemon) newQualify() deploy.Qualify {
 // its host is. They hold a secret of this process.
 func (d *Daemon) Direct(ref svc.Ref) http.Header {
 	return http.Header{gateway.RouteHeader: {ref.String()}, gateway.VerifyHeader: {d.verify.Secret.Reveal()}}
+}
+
+// ShowFiles has a version that serves show the static files of another one: see
+// deploy.Service.ShowFiles.
+func (d *Daemon) ShowFiles(ctx context.Context, in, of svc.Ref) error {
+	return d.deploy.ShowFiles(ctx, in, of)
 }
 
 // Inspector returns the address of the inspector of a version's workerd; "" for none.

@@ -32,6 +32,7 @@ type route struct {
 	asleep   bool             // its runtime was stopped because nothing asked for it
 	rousing  bool             // a runtime that slept is starting
 	wakeAt   time.Time        // when one that sleeps must run for its own work; zero for never
+	files    string           // of the bundle whose static files it shows; "" for its own
 	since    time.Time        // since when one that sleeps has no processes; zero while they end
 }
 
@@ -54,6 +55,9 @@ func (t *routes) announce(v svc.Version, asleep bool) {
 	r := t.set(v.Ref, v.Status)
 	if r.asleep, r.boot = asleep, !asleep && v.Status.Serves(); asleep {
 		r.since, r.wakeAt = v.AsleepAt, v.WakeAt
+	}
+	if r.asleep && r.since.IsZero() {
+		r.since = time.Now()
 	}
 	t.publish(v.Ref)
 }
@@ -187,28 +191,29 @@ func (t *routes) set(ref svc.Ref, status svc.Status) *route {
 	r.status, r.held = status, false
 	if status != svc.StatusDeploying && status != svc.StatusDeployReady && !status.Serves() {
 		r.endpoint, r.boot = svc.Endpoint{}, false
-		r.asleep, r.rousing = false, false
+		r.asleep, r.rousing, r.files = false, false, ""
 	}
 	return r
 }
 
 func (t *routes) publish(ref svc.Ref) {
 	r := t.known[ref]
+	files := cmp.Or(r.files, t.bundle(ref))
 	if r.held && r.endpoint.Socket != "" {
 		t.gateway.SetVersion(ref, svc.Upstream{Status: svc.StatusReady, Starting: true})
 		return
 	}
 	if r.planned && r.status.Serves() {
-		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Starting: true, Planned: true, BundleDir: t.bundle(ref)})
+		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Starting: true, Planned: true, BundleDir: files})
 		return
 	}
 	if r.asleep {
-		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Asleep: true, Planned: true, RetryAt: r.retryAt, BundleDir: t.bundle(ref)})
+		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Asleep: true, Planned: true, RetryAt: r.retryAt, BundleDir: files})
 		return
 	}
 	u := svc.Upstream{Status: r.status, Endpoint: r.endpoint}
 	if r.status.Serves() || r.endpoint.Socket != "" {
-		u.BundleDir = t.bundle(ref)
+		u.BundleDir = files
 	}
 	if r.status.Serves() && r.endpoint.Socket == "" {
 		if u.Starting, u.Planned = r.coming(), r.rousing; !u.Starting {

@@ -75,6 +75,8 @@ type Runtimes interface {
 	Revive(ctx context.Context, ref svc.Ref) error
 	// Sleep stops a runtime that serves, and returns when the version must run next.
 	Sleep(ctx context.Context, ref svc.Ref) (svc.Wake, error)
+	// ShowFiles has the worker of a version read the static files of another bundle.
+	ShowFiles(ctx context.Context, ref svc.Ref, bundleDir string) error
 }
 
 // Gateway routes the requests of users.

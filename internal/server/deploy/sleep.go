@@ -14,6 +14,7 @@ import (
 type Sleep struct {
 	On         bool // SVC_SLEEP_IDLE
 	Production bool // SVC_SLEEP_PRODUCTION
+	AtStart    bool // all versions but production sleep when the daemon has started: for watch mode
 }
 
 // sleepDrain is the time for requests that began while a version falls asleep.
@@ -26,8 +27,12 @@ const (
 	workRetry  = 30 * time.Second
 )
 
-// sleeps reports whether the record says that a version sleeps and the settings allow it.
+// sleeps reports whether a version sleeps when the daemon has started: the record says so and
+// the settings allow it, or the settings say so.
 func (s *Service) sleeps(v svc.Version) bool {
+	if s.deps.Sleep.AtStart && v.Status.Serves() && !v.Production {
+		return true
+	}
 	return s.deps.Sleep.On && !v.AsleepAt.IsZero() && v.Status.Serves() && (!v.Production || s.deps.Sleep.Production)
 }
 
@@ -137,11 +142,11 @@ func (s *Service) Asleep(ref svc.Ref) (svc.Runtime, bool) { return s.routes.asle
 func (s *Service) AllAsleep() []svc.Runtime { return s.routes.allAsleep() }
 
 // fallAsleep publishes that requests to a known version wait for the next start of its
-// runtime, which is about to be stopped.
+// runtime, which is about to be stopped, or for the first one.
 func (t *routes) fallAsleep(ref svc.Ref) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.status.Serves() {
+	if r := t.known[ref]; r != nil && (r.status.Serves() || r.status == svc.StatusDeploying) {
 		r.asleep, r.rousing, r.failed, r.retryAt = true, false, false, time.Time{}
 		r.since = time.Time{}
 		t.publish(ref)

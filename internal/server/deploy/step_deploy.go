@@ -11,6 +11,9 @@ import (
 // transition to ready serves only the probe.
 // spec: [C6.10].
 func (r *run) deploy(ctx context.Context) (string, error) {
+	if r.beginsAsleep() {
+		return r.layDown(ctx)
+	}
 	endpoint, err := r.serve(ctx)
 	if err != nil {
 		return "", err
@@ -47,6 +50,9 @@ func (r *run) serve(ctx context.Context) (svc.Endpoint, error) {
 // askAsProduction qualifies a version: its worker answers a request with production's
 // host name, on the way that requests take. Visitors do not reach it yet.
 func (r *run) askAsProduction(ctx context.Context) (string, error) {
+	if r.beginsAsleep() {
+		return "begins asleep", nil
+	}
 	if _, err := r.serve(ctx); err != nil {
 		return "", err
 	}

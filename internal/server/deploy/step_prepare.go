@@ -13,6 +13,9 @@ import (
 // prepare opens the runtime, which opens the version's data, scrubs it if
 // required, imports new seeds, and applies migrations.
 func (r *run) prepare(ctx context.Context) (string, error) {
+	if r.beginsAsleep() {
+		return "nothing to prepare: begins asleep", nil
+	}
 	if r.v.ScrubID != "" && r.deps.ScrubSQL == "" { // it was set when the version was created
 		return "", svc.Errorf(svc.Unprocessable, svc.CodeScrubMissing, "the parent's data must be scrubbed, and SVC_SCRUB_SQL is not set").
 			WithHint("set SVC_SCRUB_SQL and create a new version")
@@ -88,6 +91,7 @@ func (r *run) open(ctx context.Context) error {
 		return err
 	}
 	spec := r.deps.Dirs.spec(r.v, r.bundleDir)
+	spec.Local.FilesDir = r.routes.shownFiles(r.v.Ref)
 	spec.Local.Warm = r.warm
 	if r.v.ScrubID != "" {
 		spec.Scrub = svc.Scrub{ID: r.v.ScrubID, SQL: r.deps.ScrubSQL}

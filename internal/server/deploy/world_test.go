@@ -277,6 +277,10 @@ func (r *runtimes) Sleep(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
 	return svc.Wake{At: time.Now().Add(time.Hour)}, nil
 }
 
+func (r *runtimes) ShowFiles(ctx context.Context, ref svc.Ref, dir string) error {
+	return r.call(ctx, "files of "+filepath.Base(dir)+" in", ref)
+}
+
 // Restart reports a wait of an hour.
 func (r *runtimes) Restart(ctx context.Context, ref svc.Ref, _ error) error {
 	if err := r.call(ctx, "restart", ref); err != nil {

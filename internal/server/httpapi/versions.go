@@ -96,7 +96,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	}
 	n := svc.NewVersion{
 		Project: r.Project, ID: r.Body.ID, GitRef: r.Body.GitRef, GitSHA: r.Body.GitSHA, Digest: r.Body.ArtifactDigest, Env: r.Body.Env,
-		Labels: r.Body.Labels,
+		Labels: r.Body.Labels, Asleep: r.Body.Asleep,
 	}
 	n.Preview = svc.PreviewRequest{Name: r.Body.PreviewName, Fresh: r.Body.PreviewFresh, Keep: r.Body.PreviewKeep}
 	if r.Body.ParentVersionID != nil {

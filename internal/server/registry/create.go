@@ -141,10 +141,10 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 		}
 	}
 	res, err := c.tx.ExecContext(ctx, `INSERT INTO versions
-		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at, preview_name, preview_keep)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12)`,
+		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at, preview_name, preview_keep, asleep_at)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13)`,
 		c.n.Project, id, null(from.parent), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashRequest(c.n), svc.StatusPending, from.scrubID(id), millis(c.now),
-		c.n.Preview.Name, c.n.Preview.Keep)
+		c.n.Preview.Name, c.n.Preview.Keep, c.asleepAt())
 	if err != nil {
 		return "", err
 	}
@@ -153,6 +153,14 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 		return "", err
 	}
 	return id, errors.Join(setEnv(ctx, c.tx, seq, from.env), setLabels(ctx, c.tx, seq, c.n.Labels), addJob(ctx, c.tx, seq, c.now))
+}
+
+// asleepAt is the time of the sleep of a version that begins asleep; NULL for others.
+func (c create) asleepAt() any {
+	if !c.n.Asleep {
+		return nil
+	}
+	return millis(c.now)
 }
 
 // freeID returns the first generated id, from the current second on, that is not
@@ -178,6 +186,9 @@ func hashRequest(n svc.NewVersion) string {
 	asked := []any{n.ParentID, env} // json sorts the keys
 	if n.Preview.Name != "" {
 		asked = append(asked, n.Preview)
+	}
+	if n.Asleep {
+		asked = append(asked, "asleep")
 	}
 	b, err := json.Marshal(asked)
 	if err != nil {

@@ -41,6 +41,7 @@ func TestCreateExisting(t *testing.T) {
 		"no digest this time":     {first: asked, again: with(func(n *svc.NewVersion) { n.Digest = "" }), code: "version_exists"},
 		"another value":           {first: asked, again: with(func(n *svc.NewVersion) { n.Env = map[string]string{"A": "1", "B": "3"} }), code: "version_exists"},
 		"no env":                  {first: asked, again: with(func(n *svc.NewVersion) { n.Env = nil }), code: "version_exists"},
+		"asleep this time":        {first: asked, again: with(func(n *svc.NewVersion) { n.Asleep = true }), code: "version_exists"},
 		"another parent":          {first: asked, again: with(func(n *svc.NewVersion) { n.ParentID = "v0" }), code: "version_exists"},
 		"empty and absent env":    {first: with(func(n *svc.NewVersion) { n.Env = nil }), again: with(func(n *svc.NewVersion) { n.Env = map[string]string{} })},
 		"failed":                  {first: asked, moves: []svc.Trigger{svc.TriggerFail}, again: asked, code: "version_exists"},

@@ -23,7 +23,7 @@ const moveVersion = `UPDATE versions SET
 	error_output = CASE WHEN ?3 THEN ?10 ELSE error_output END,
 	woken_at   = CASE WHEN ?5 AND ready_at IS NOT NULL THEN ?2 ELSE woken_at END,
 	ready_at   = CASE WHEN ?5 THEN coalesce(ready_at, ?2) ELSE ready_at END,
-	asleep_at  = CASE WHEN ?1 IN ('ready', 'draining') THEN asleep_at END,
+	asleep_at  = CASE WHEN ?1 NOT IN ('archived', 'failed', 'destroyed') THEN asleep_at END,
 	wake_at    = CASE WHEN ?1 IN ('ready', 'draining') THEN wake_at END
 	WHERE project_id = ?6 AND id = ?7 AND status IN (SELECT value FROM json_each(?8))
 		AND NOT (?9 AND id IS (SELECT prod_version_id FROM projects WHERE id = ?6))

@@ -50,7 +50,7 @@ func Start(ctx context.Context, c Config, p dev.Place) (*dev.Server, error) {
 		return nil, fmt.Errorf("opening the log of watch mode: %w", err)
 	}
 	d, err := daemon.Start(ctx, daemon.Config{
-		Settings: cfg, Command: c.Command, Installing: c.Installing, Inspect: c.Inspect,
+		Settings: cfg, Command: c.Command, Installing: c.Installing, Inspect: c.Inspect, WatchMode: true,
 		Logger: obs.NewLogger(log, obs.LogOptions{Level: slog.LevelInfo}),
 	})
 	if err != nil {
@@ -88,6 +88,9 @@ func server(d *daemon.Daemon, cfg *config.Daemon) (*dev.Server, error) {
 		Client: c, Own: true, Pace: pace, Failed: d.Failed(), Named: named,
 		Target: func(v api.Version) front.Target {
 			return front.Target{Version: v.ID, URL: gateway, Header: d.Direct(svc.Ref{Project: v.ProjectID, Version: v.ID})}
+		},
+		ShowFiles: func(ctx context.Context, in, of api.Version) error {
+			return d.ShowFiles(ctx, svc.Ref{Project: in.ProjectID, Version: in.ID}, svc.Ref{Project: of.ProjectID, Version: of.ID})
 		},
 		Inspector: func(v api.Version) string { return d.Inspector(svc.Ref{Project: v.ProjectID, Version: v.ID}) },
 	}, nil
