@@ -87,8 +87,7 @@ func TestDevKeys(t *testing.T) {
 	term.press("jobs\n")
 	d.await(`message for jobs \(JSON; Esc: none\): $`)
 	term.press("{\"text\": \"hi\"}\n")
-	d.await(`sent to jobs: message \S+`)
-	d.await(`got hi`)
+	d.await(`(?s)sent to jobs: message \S+.*got hi|got hi.*sent to jobs: message \S+`) // in either order
 	term.press("l")
 	d.await(`log level: errors only`)
 	d.expect("/", "one 6")
