@@ -74,6 +74,9 @@ type EventResult struct {
 	Queue    *QueueResult  `json:"queue,omitempty"` // of a queue batch
 	Duration time.Duration `json:"duration"`
 
+	// RequestID names the event in the log; "" for one that printed nothing.
+	RequestID string `json:"request_id,omitempty"`
+
 	// Logs are the lines that the worker printed while the event ran, oldest
 	// first. They include lines of requests that ran at the same time.
 	Logs        []LogLine `json:"logs"`

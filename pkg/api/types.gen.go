@@ -1293,14 +1293,14 @@ type Invocation struct {
 	// ClientRequestID The `X-Request-Id` that the client sent.
 	ClientRequestID string `json:"client_request_id,omitempty,omitzero"`
 
-	// Detail The cron expression, queue, or method of an event.
+	// Detail The cron expression, queue or workflow of an event; the class, method and object of a call.
 	Detail     string  `json:"detail,omitempty,omitzero"`
 	DurationMs float64 `json:"duration_ms"`
 
 	// Error The code of the gateway's error.
 	Error string `json:"error,omitempty,omitzero"`
 
-	// Kind `request`, or the handler of an event: `scheduled`, `queue`, `alarm` and so on.
+	// Kind `request`, or the handler of an event: `scheduled`, `queue`, `workflow`, `alarm`, `webSocketMessage` and so on; `rpc` or `fetch` for a call of a class that printed something.
 	Kind   string `json:"kind"`
 	Method string `json:"method,omitempty,omitzero"`
 

@@ -39,10 +39,14 @@ func (f *follower) stop() {
 	}
 }
 
-// log writes a line of the worker. The front writes the requests.
+// log writes a line of the worker, or the end of an event. The front writes the requests.
 func (p *printer) log(l api.LogLine) {
 	bad := l.Level == "error" || l.Level == "warn"
-	if l.Source == "request" || l.Source == "event" || !p.writes(bad) {
+	if l.Source == "request" || !p.writes(bad) {
+		return
+	}
+	if i := l.Invocation; i != nil {
+		p.line("%s %s %s", clean(strings.TrimSpace(i.Kind+" "+i.Detail)), i.Outcome, ms(time.Duration(i.DurationMs*float64(time.Millisecond))))
 		return
 	}
 	color := gray

@@ -27,6 +27,7 @@ type recording struct {
 	dropped   int
 	exception string // the last one
 	event     svc.Event
+	id        string // of the invocation; "" until it prints something
 }
 
 func newRecording(secret string, n int, e svc.Event) *recording {
@@ -36,9 +37,16 @@ func newRecording(secret string, n int, e svc.Event) *recording {
 // Line takes a line that workerd printed. It reports false for one that is the
 // door's own, and so not for the worker's log. Call it in the order of the lines.
 func (d *Door) Line(l workerd.LogLine) bool {
-	if l.Source == workerd.SourceNoRetry {
-		d.noRetry(l.Message)
+	switch l.Source {
+	case workerd.SourceNamed:
+		d.name(l)
 		return false
+	case workerd.SourceNoRetry:
+		d.noRetry(l.ID)
+		return false
+	case workerd.SourceEnded:
+		return true
+	case workerd.SourceConsole, workerd.SourceException, workerd.SourceRuntime:
 	}
 	own := strings.HasPrefix(l.Message, d.secret)
 	if !own && d.inside.Load() == 0 {
@@ -58,21 +66,51 @@ func (d *Door) Line(l workerd.LogLine) bool {
 	return false
 }
 
-// noRetry tells the callers of the scheduled runs that a call of noRetry names.
-func (d *Door) noRetry(text string) {
-	var named struct {
-		Cron string  `json:"cron"`
-		Time float64 `json:"time"` // milliseconds since 1970
-	}
-	if json.Unmarshal([]byte(text), &named) != nil {
+// name gives the event that l names the id of its invocation.
+func (d *Door) name(l workerd.LogLine) {
+	var named identity
+	if json.Unmarshal([]byte(l.Message), &named) != nil {
 		return
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, r := range d.events {
-		e := r.event
-		if run := e.Scheduled; run != nil && e.NoRetry != nil && run.Cron == named.Cron && run.Time.UnixMilli() == int64(named.Time) {
-			e.NoRetry()
+		if r.id == "" && named == identityOf(r.event) {
+			r.id = l.ID
+			return
+		}
+	}
+}
+
+// identity is what a worker knows of the event that it has.
+type identity struct {
+	Cron     string  `json:"cron"`
+	Time     float64 `json:"time"` // milliseconds since 1970
+	Queue    string  `json:"queue"`
+	Message  string  `json:"message"` // id of the first one
+	Workflow string  `json:"workflow"`
+	Instance string  `json:"instance"`
+}
+
+func identityOf(e svc.Event) (i identity) {
+	switch {
+	case e.Scheduled != nil:
+		i.Cron, i.Time = e.Scheduled.Cron, float64(e.Scheduled.Time.UnixMilli())
+	case e.Queue != nil && len(e.Queue.Messages) > 0:
+		i.Queue, i.Message = e.Queue.Queue, e.Queue.Messages[0].ID
+	case e.Workflow != nil:
+		i.Workflow, i.Instance = e.Workflow.Workflow, e.Workflow.Instance
+	}
+	return i
+}
+
+// noRetry tells the caller of the scheduled run id.
+func (d *Door) noRetry(id string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, r := range d.events {
+		if r.id == id && r.event.NoRetry != nil {
+			r.event.NoRetry()
 		}
 	}
 }
@@ -94,7 +132,7 @@ func (r *recording) add(l workerd.LogLine) {
 	if l.Time.IsZero() {
 		l.Time = time.Now().UTC()
 	}
-	if l.Source == workerd.SourceException {
+	if l.Source == workerd.SourceException && (l.ID == r.id || l.ID == "" || r.id == "") {
 		r.exception = l.Message
 	}
 	if len(r.lines) == maxLines || r.bytes+len(l.Message) > maxBytes {
@@ -102,14 +140,14 @@ func (r *recording) add(l workerd.LogLine) {
 		return
 	}
 	r.bytes += len(l.Message)
-	r.lines = append(r.lines, svc.LogLine{Time: l.Time, Level: l.Level, Source: string(l.Source), Message: l.Message})
+	r.lines = append(r.lines, svc.LogLine{Time: l.Time, Level: l.Level, Source: string(l.Source), Message: l.Message, RequestID: l.ID})
 }
 
 // record adds what was recorded to the result of the event.
 func (d *Door) record(r *recording, to *svc.EventResult) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	to.Logs, to.LogsDropped = append([]svc.LogLine{}, r.lines...), r.dropped
+	to.RequestID, to.Logs, to.LogsDropped = r.id, append([]svc.LogLine{}, r.lines...), r.dropped
 	if to.Outcome != svc.OutcomeException {
 		return
 	}

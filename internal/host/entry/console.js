@@ -4,11 +4,18 @@
 //   U+001E id U+001E text   a line whose first argument is a string
 //   U+001E id U+001D text   another line; workerd puts a space before text
 //   U+001E id U+001F text   an exception that the worker did not catch
-//   U+001E id U+001C json   {cron, time} of a scheduled run that called noRetry()
-import { Invocation, current } from "svc-internal:context";
+//   U+001E id U+001C json   the event of the host that the invocation is, before its first line:
+//                           {cron, time}, {queue, message} or {workflow, instance}
+//   U+001E id U+001B json   the end of an invocation that the host did not start:
+//                           {kind, detail, outcome, ms}
+//   U+001E id U+001A        a scheduled run called noRetry()
+import { current } from "svc-internal:context";
 
 const { apply } = Reflect;
 const print = console.error;
+
+// tell writes a line about an invocation that is not one of the worker's own.
+export const tell = (id, mark, text) => print(`\x1e${id}${mark}${text}`);
 
 for (const level of ["debug", "log", "info", "warn", "error"]) {
   console[level] = new Proxy(console[level], {
@@ -44,19 +51,5 @@ export function report(e) {
   } catch {
     text = "an exception without a text";
   }
-  print(`\x1e${invocation.id}\x1f${text}`);
-}
-
-// watchNoRetry logs the calls of a scheduled controller's noRetry when they happen: the
-// outcome of a run is not known when a process is killed.
-export function watchNoRetry(controller) {
-  try {
-    const { cron, scheduledTime } = controller;
-    const noRetry = controller.noRetry.bind(controller);
-    const value = () => {
-      print(`\x1e${(current() ?? new Invocation()).id}\x1c${JSON.stringify({ cron, time: Number(scheduledTime) })}`);
-      return noRetry();
-    };
-    Object.defineProperty(controller, "noRetry", { configurable: true, writable: true, value });
-  } catch {} // an argument of the worker's own kind
+  tell(invocation.id, "\x1f", text);
 }

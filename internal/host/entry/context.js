@@ -11,11 +11,14 @@ export class Invocation {
   state = new Map();
 
   #id;
+  #numbered;
 
-  constructor(event, call) {
+  // numbered is called with the id when that is a number, before it is used.
+  constructor(event, call, numbered) {
     this.event = event; // the first argument of the handler: a Request, a ScheduledController
     this.depth = call?.depth ?? 0; // how many calls of other workers led here
     this.#id = call?.id;
+    this.#numbered = numbered;
   }
 
   // id is the one of the calling worker's invocation, that of a request the parent in its
@@ -28,6 +31,7 @@ export class Invocation {
       } catch {} // an argument of the worker's own kind
       const named = typeof trace === "string" && trace.length >= 55;
       this.#id = named ? trace.slice(36, 52) : `~${boot}${(++last).toString(36)}`;
+      if (!named) this.#numbered?.(this.#id);
     }
     return this.#id;
   }

@@ -16,29 +16,45 @@ var (
 	context string
 	//go:embed console.js
 	console string
+	//go:embed record.js
+	record string
+	//go:embed websocket.js
+	websocket string
 	//go:embed subrequests.js
 	subrequests string
 	//go:embed email.js
 	email string
 )
 
-// Extensions are the modules that know the Invocation of an event: svc-internal:context, for
-// modules of the platform, and svc:context, the same for the entry module, which stands
-// among the worker's own modules and cannot import the first. svc:console gives lines of
-// the console the id of their invocation. svc:subrequests refuses the calls of fetch of an
-// invocation beyond limit; 0 is no limit. cloudflare-internal:email makes the module
-// cloudflare:email of workers.
+// Extensions are the modules that know the Invocation of an event. The entry module stands
+// among the worker's own modules and cannot import those of the platform (svc-internal:…), so
+// those that it needs have a second, public name (svc:…).
+//
+//   - context has the Invocation that runs,
+//   - console gives lines of the console the id of their invocation,
+//   - record writes what else a log has about an invocation,
+//   - websocket makes the listeners of websockets invocations,
+//   - subrequests refuses the calls of fetch of an invocation beyond limit; 0 is no limit.
+//
+// cloudflare-internal:email makes the module cloudflare:email of workers.
 func Extensions(limit int) []workerd.Module {
 	counted := fmt.Sprintf("const LIMIT = %d;\n%s", limit, subrequests)
 	if limit == 0 {
 		counted = ""
 	}
+	return slices.Concat(
+		module("context", context), module("console", console), module("record", record),
+		module("websocket", websocket), module("subrequests", counted),
+		[]workerd.Module{{Name: "cloudflare-internal:email", Type: workerd.ESModule, Source: email}},
+	)
+}
+
+// module is a module of the platform, under both of its names.
+func module(name, source string) []workerd.Module {
+	internal := "svc-internal:" + name
 	return []workerd.Module{
-		{Name: "svc-internal:context", Type: workerd.ESModule, Source: context},
-		{Name: "svc:context", Type: workerd.ESModule, Source: `export * from "svc-internal:context";`, Public: true},
-		{Name: "svc:console", Type: workerd.ESModule, Source: console, Public: true},
-		{Name: "cloudflare-internal:email", Type: workerd.ESModule, Source: email},
-		{Name: "svc:subrequests", Type: workerd.ESModule, Source: counted, Public: true},
+		{Name: internal, Type: workerd.ESModule, Source: source},
+		{Name: "svc:" + name, Type: workerd.ESModule, Source: "export * from " + literal(internal) + ";", Public: true},
 	}
 }
 
@@ -46,7 +62,7 @@ func Extensions(limit int) []workerd.Module {
 func Before(modules []workerd.Module) []workerd.Module {
 	main := "./" + modules[0].Name
 	return slices.Insert(slices.Clone(modules), 0, workerd.Module{
-		Name: name(modules), Type: workerd.ESModule, Source: fmt.Sprintf("import \"svc:console\";\nimport \"svc:subrequests\";\nimport * as worker from %[1]s;\nexport * from %[1]s;\n%[2]s", literal(main), source),
+		Name: name(modules), Type: workerd.ESModule, Source: fmt.Sprintf("import \"svc:console\";\nimport \"svc:websocket\";\nimport \"svc:subrequests\";\nimport * as worker from %[1]s;\nexport * from %[1]s;\n%[2]s", literal(main), source),
 	})
 }
 

@@ -1,7 +1,8 @@
-// The entry module. The lines above load svc:console and svc:subrequests, then the worker's main module as worker.
+// The entry module. The lines above load the modules that prepare globals, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
-import { report, watchNoRetry } from "svc:console";
+import { report } from "svc:console";
 import { Invocation, current, run } from "svc:context";
+import { Call, naming, watchNoRetry } from "svc:record";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 
@@ -11,10 +12,16 @@ const CALL = "svc:call";
 const HANDLERS = ["fetch", "scheduled", "queue", "email", "tail", "tailStream", "trace", "test"];
 const BASES = [Object.prototype, DurableObject.prototype, WorkerEntrypoint.prototype, WorkflowEntrypoint.prototype];
 
-// begin calls f as a new invocation. A call within an invocation is a part of it.
-const begin = {
-  apply: (f, self, args) => (current() === undefined ? run(new Invocation(args[0], callOf(self, args)), invoke, f, self, args) : apply(f, self, args)),
-};
+// beginOf makes a call of the handler or method name a new invocation: an event that the host
+// knows, or a call that has a record of its own. A call within an invocation is a part of it.
+const beginOf = (name, known) => ({
+  apply(f, self, args) {
+    if (current() !== undefined) return apply(f, self, args);
+    const call = known ? undefined : new Call(name, self);
+    const invocation = new Invocation(args[0], callOf(self, args), call ? call.numbered : naming(name, args[0]));
+    return run(invocation, known && name === "scheduled" ? invokeScheduled : invoke, f, self, args, call);
+  },
+});
 
 // callOf is what a service binding of another worker says about its call, which is not for
 // the worker to see: {id, depth}.
@@ -27,26 +34,28 @@ function callOf(self, args) {
   } catch {} // an object of the worker's own kind
 }
 
-const beginScheduled = {
-  apply(f, self, args) {
-    if (current() === undefined) watchNoRetry(args[0]);
-    return begin.apply(f, self, args);
-  },
-};
-
-const beginOf = (name) => (name === "scheduled" ? beginScheduled : begin);
-
-// invoke calls f and logs the exception that it ends with, if any.
-function invoke(f, self, args) {
+// invoke calls f and logs the exception that it ends with, if any, and the end of call.
+function invoke(f, self, args, call) {
   let result;
   try {
     result = apply(f, self, args);
   } catch (e) {
-    report(e);
+    failed(e, call);
     throw e;
   }
-  if (result instanceof Promise) result.then(undefined, report);
+  if (result instanceof Promise) result.then(call && (() => call.ended("ok")), (e) => failed(e, call));
+  else call?.ended("ok");
   return result;
+}
+
+function failed(e, call) {
+  report(e);
+  call?.ended("exception");
+}
+
+function invokeScheduled(f, self, args) {
+  watchNoRetry(args[0]);
+  return invoke(f, self, args);
 }
 
 // handlers is an exported object whose handlers are invocations.
@@ -55,28 +64,37 @@ function handlers(object) {
   for (const name of HANDLERS) {
     const handler = object[name];
     if (typeof handler !== "function") continue;
-    const value = (...args) => beginOf(name).apply(handler, object, args);
+    const begin = beginOf(name, true);
+    const value = (...args) => begin.apply(handler, object, args);
     defineProperty(out, name, { configurable: true, enumerable: true, writable: true, value });
   }
   return out;
 }
 
-// replace makes the methods of object, which it has itself, invocations.
-function replace(object, names) {
+// replace makes the methods of object, which it has itself, invocations. The host knows the
+// events of the handlers in known.
+function replace(object, names, known) {
   for (const name of names) {
     const d = getOwnPropertyDescriptor(object, name);
     if (typeof d?.value !== "function" || !d.configurable) continue;
-    defineProperty(object, name, { ...d, value: new Proxy(d.value, beginOf(name)) });
+    defineProperty(object, name, { ...d, value: new Proxy(d.value, beginOf(name, known.includes(name))) });
   }
 }
 
 const seen = new WeakSet(BASES); // prototypes
 
+// knownOf are the handlers of a class that the host calls.
+function knownOf(prototype) {
+  if (WorkflowEntrypoint.prototype.isPrototypeOf(prototype)) return ["run"];
+  return DurableObject.prototype.isPrototypeOf(prototype) ? [] : ["scheduled", "queue"];
+}
+
 // methods makes the methods of an exported class invocations.
 function methods(prototype) {
+  const known = knownOf(prototype);
   while (prototype && !seen.has(prototype)) {
     seen.add(prototype);
-    replace(prototype, ownKeys(prototype).filter((name) => name !== "constructor"));
+    replace(prototype, ownKeys(prototype).filter((name) => name !== "constructor"), known);
     prototype = getPrototypeOf(prototype);
   }
 }
@@ -86,7 +104,7 @@ const isEntrypoint = ({ prototype: p }) =>
 
 for (const [name, value] of Object.entries(worker)) {
   if (typeof value === "function" && isEntrypoint(value)) methods(value.prototype);
-  else if (name !== "default" && typeof value === "object" && value !== null) replace(value, HANDLERS);
+  else if (name !== "default" && typeof value === "object" && value !== null) replace(value, HANDLERS, HANDLERS);
 }
 
 const main = worker.default;

@@ -157,9 +157,8 @@ func (s *exceptions) add(e seenException) {
 
 // takeOwn reports whether package entry told of the exception that V8's account tells of.
 func (s *exceptions) takeOwn(account string) bool {
-	headline, _, _ := strings.Cut(account, "\n    at ")
 	for i := range s.list {
-		if e := &s.list[i]; e.own && strings.Contains(e.text, headline) {
+		if e := &s.list[i]; e.own && e.tells(account) {
 			e.own = false
 			return true
 		}
@@ -167,12 +166,30 @@ func (s *exceptions) takeOwn(account string) bool {
 	return false
 }
 
+// errorName is the name before the message of an exception, and what may stand after the name:
+// JavaScript has "Error [ERR_X]: m" where V8 has "Error: m", and "AbortError: m" where workerd
+// has "DOMException(AbortError): m".
+var errorName = regexp.MustCompile(`^[\w$.]+(?:\(\w+\)| \[\w+\])?: `)
+
+// tells reports whether e is the exception that an account tells of. The name of the error may
+// differ.
+func (e *seenException) tells(account string) bool {
+	first, _, _ := strings.Cut(account, "\n    at ")
+	return strings.Contains(e.text, first) || headline(e.text) == headline(account)
+}
+
+// headline is the message of an exception.
+func headline(account string) string {
+	account, _, _ = strings.Cut(account, "\n    at ")
+	return account[len(errorName.FindString(account)):]
+}
+
 // told reports whether the context's account, or that of its abort, tells of an
 // exception that was told before, and expects it no more.
 func (s *exceptions) told(message string, abort bool) bool {
 	for i := range s.list {
 		e := &s.list[i]
-		if e.context == abort && !e.abort && strings.Contains(e.text, message) {
+		if e.context == abort && !e.abort && e.tells(message) {
 			e.context, e.abort = true, abort
 			return true
 		}
@@ -183,7 +200,7 @@ func (s *exceptions) told(message string, abort bool) bool {
 // take forgets the exception that message tells of and reports whether there
 // was one.
 func (s *exceptions) take(message string) bool {
-	i := slices.IndexFunc(s.list, func(e seenException) bool { return strings.Contains(e.text, message) })
+	i := slices.IndexFunc(s.list, func(e seenException) bool { return e.tells(message) })
 	if i >= 0 {
 		s.list = slices.Delete(s.list, i, i+1)
 	}

@@ -20,7 +20,9 @@ const (
 	SourceConsole   Source = "console"   // the worker, through console or process.stdout
 	SourceException Source = "exception" // an exception that nothing caught
 	SourceRuntime   Source = "runtime"   // workerd itself
-	SourceNoRetry   Source = "no_retry"  // the entry module: a scheduled run must not be repeated; not for the log
+	SourceNamed     Source = "named"     // the entry module: ID is the event of the host in the message, JSON; not for the log
+	SourceEnded     Source = "ended"     // the entry module: the call ID, which the host does not know, is over; JSON
+	SourceNoRetry   Source = "no_retry"  // the entry module: the scheduled run ID must not be repeated; not for the log
 )
 
 // LogLine is one entry of a worker's log. Level is debug, log, info, warn,
@@ -143,13 +145,15 @@ const (
 	markText      = '\x1e'
 	markValue     = '\x1d'
 	markException = '\x1f'
-	markNoRetry   = '\x1c'
+	markNamed     = '\x1c'
+	markEnded     = '\x1b'
+	markNoRetry   = '\x1a'
 )
 
 // workerLine takes the id of the invocation from a line of the worker.
 func (p *LogParser) workerLine(entry LogLine) LogLine {
 	rest, ok := strings.CutPrefix(entry.Message, markID)
-	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException, markNoRetry}))
+	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException, markNamed, markEnded, markNoRetry}))
 	if !ok || i < 0 {
 		return entry
 	}
@@ -160,6 +164,10 @@ func (p *LogParser) workerLine(entry LogLine) LogLine {
 	case markException:
 		p.seen.add(seenException{text: entry.Message, own: true})
 		return exception(entry)
+	case markNamed:
+		entry.Source = SourceNamed
+	case markEnded:
+		entry.Source = SourceEnded
 	case markNoRetry:
 		entry.Source = SourceNoRetry
 	}

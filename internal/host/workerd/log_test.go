@@ -133,6 +133,16 @@ func TestReadLog(t *testing.T) {
 				`{"timestamp":"1","level":"info","source":"workerd/io/io-context.c++:656","message":"uncaught exception; exception = kj/compat/http.c++:4425: disconnected: other end of WebSocketPipe was destroyed\nstack: /x@6b04330"}`,
 			nil,
 		},
+		"accounts that name an error differently": {
+			`{"timestamp":1795178212631,"level":"error","message":"\u001ea1\u001fError [ERR_X]: no\n    at f (index.js:1:1)"}` + "\n" +
+				`{"timestamp":"1","level":"info","source":"w","message":"uncaught exception; source = Uncaught (in promise); stack = Error: no\n    at f (index.js:1:1)"}` + "\n" +
+				`{"timestamp":1795178212631,"level":"error","message":"\u001ea2\u001fAbortError: off\n    at f (index.js:2:1)"}` + "\n" +
+				`{"timestamp":"1","level":"info","source":"w","message":"uncaught exception; exception = a/b:1: failed: jsg.DOMException(AbortError): off"}`,
+			[]workerd.LogLine{
+				{Time: at, Level: "error", Message: "Error [ERR_X]: no\n    at f (index.js:1:1)", Source: workerd.SourceException, ID: "a1"},
+				{Time: at, Level: "error", Message: "AbortError: off\n    at f (index.js:2:1)", Source: workerd.SourceException, ID: "a2"},
+			},
+		},
 		"a call of another process that failed": {
 			`{"timestamp":"1","level":"info","source":"w","message":"returning failure over rpc; exception = workerd/jsg/value.h:1456: failed: remote.jsg.TypeError: no good\nstack: /x@6b04330"}` + "\n" +
 				`{"timestamp":"1","level":"info","source":"w","message":"uncaught exception; exception = workerd/io/io-context.c++:2052: failed: jsg.Error: ` + hung + `"}` + "\n" +

@@ -2,12 +2,14 @@ package workerhost
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strconv"
 	"sync"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/door"
+	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -33,12 +35,11 @@ func (h *Host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 
 // redact removes from a result what does not appear in the log.
 func (l *logbook) redact(r *svc.EventResult) {
-	clean := func(text string) string { return svc.ClipLog(svc.HideCredentials(l.redactor.Redact(text))) }
 	for i := range r.Logs {
-		r.Logs[i].Message = clean(r.Logs[i].Message)
+		r.Logs[i].Message = l.clean(r.Logs[i].Message)
 	}
 	if e := r.Error; e != nil {
-		r.Error = &svc.EventError{Name: clean(e.Name), Message: clean(e.Message), Stack: clean(e.Stack)}
+		r.Error = &svc.EventError{Name: l.clean(e.Name), Message: l.clean(e.Message), Stack: l.clean(e.Stack)}
 	}
 }
 
@@ -78,9 +79,23 @@ func ending(e svc.Event, r svc.EventResult) *svc.LogLine {
 	case e.Workflow != nil:
 		i.Detail = fmt.Sprintf("%q instance %q", e.Workflow.Workflow, e.Workflow.Instance)
 	case e.Queue != nil:
-		i.Detail = fmt.Sprintf("%q of %d messages", e.Queue.Queue, len(e.Queue.Messages))
+		i.Detail = fmt.Sprintf("%q (messages: %d)", e.Queue.Queue, len(e.Queue.Messages))
 	}
-	return &svc.LogLine{Level: i.Level(), Source: svc.LogEvent, Invocation: i}
+	return &svc.LogLine{Level: i.Level(), Source: svc.LogEvent, RequestID: r.RequestID, Invocation: i}
+}
+
+// ended is the entry of the log about a call that the host does not see, such as an object's
+// alarm.
+func ended(l workerd.LogLine) *svc.LogLine {
+	var end struct {
+		Kind    string  `json:"kind"`
+		Detail  string  `json:"detail"`
+		Outcome string  `json:"outcome"`
+		Ms      float64 `json:"ms"`
+	}
+	_ = json.Unmarshal([]byte(l.Message), &end) // of the entry module, or of a worker that imitates it
+	i := &svc.Invocation{Kind: end.Kind, Detail: end.Detail, Outcome: end.Outcome, Duration: time.Duration(end.Ms * float64(time.Millisecond))}
+	return &svc.LogLine{Level: i.Level(), Source: svc.LogEvent, RequestID: l.ID, Invocation: i}
 }
 
 // Arm says whether the version is armed: whether bindings may send the worker

@@ -54,19 +54,34 @@ func (l *logbook) fail(err error) {
 	}
 }
 
-// Write appends a line that workerd printed. Its time is the present: the clock of a
-// worker stands still while it computes.
+// Write appends a line that workerd printed. Its time is the present: that of a worker is in
+// whole milliseconds.
 func (l *logbook) Write(line workerd.LogLine) {
-	l.write(&svc.LogLine{Level: line.Level, Source: string(line.Source), Message: line.Message, RequestID: line.ID})
+	if line.Source == workerd.SourceNamed || line.Source == workerd.SourceNoRetry {
+		return // for a door, which this worker does not have
+	}
+	entry := &svc.LogLine{Level: line.Level, Source: string(line.Source), Message: line.Message, RequestID: line.ID}
+	if line.Source == workerd.SourceEnded {
+		entry = ended(line)
+	}
+	l.write(entry)
 }
 
 func (l *logbook) write(line *svc.LogLine) {
 	line.Time = time.Now()
-	line.Message = svc.ClipLog(svc.HideCredentials(l.redactor.Redact(line.Message)))
+	line.Message = l.clean(line.Message)
+	if i := line.Invocation; i != nil {
+		i.Detail = l.clean(i.Detail)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.record = svc.AppendLog(l.record[:0], line)
 	l.ring.Append(l.record)
+}
+
+// clean is text without what does not appear in the log.
+func (l *logbook) clean(text string) string {
+	return svc.ClipLog(svc.HideCredentials(l.redactor.Redact(text)))
 }
 
 // Close writes what waits; later lines are dropped.
