@@ -191,6 +191,21 @@ type Promotion struct {
 	Steps      []StepRun
 	CreatedAt  time.Time
 	FinishedAt time.Time
+	CutOver    CutOver
+}
+
+// CutOver is how long a change of production took for the requests of its host name. A
+// time that is not known is 0.
+type CutOver struct {
+	Held   time.Duration // how long new requests waited at most
+	Window time.Duration // from the last answer of the old version to the first of the new one
+}
+
+// PromotionOutcome is what a promotion ended with.
+type PromotionOutcome struct {
+	Status  PromotionStatus
+	Error   string // for people; cut to 2 KiB
+	CutOver CutOver
 }
 
 // PromotionStatus is the state of a promotion.

@@ -1657,18 +1657,26 @@ type PromoteVersion struct {
 
 // Promotion One run of the promote saga.
 type Promotion struct {
-	CreatedAt         Time   `json:"created_at"`
-	Error             string `json:"error"`
-	FinishedAt        *Time  `json:"finished_at"`
-	OperationID       string `json:"operation_id"`
-	PreviousVersionID string `json:"previous_version_id"`
-	ProjectID         string `json:"project_id"`
-	Reason            string `json:"reason"`
+	CreatedAt  Time   `json:"created_at"`
+	Error      string `json:"error"`
+	FinishedAt *Time  `json:"finished_at"`
+
+	// HeldMs How long new requests of the production host waited at most; null when the promotion is not done, or was resumed by
+	// another process.
+	HeldMs            *float64 `json:"held_ms"`
+	OperationID       string   `json:"operation_id"`
+	PreviousVersionID string   `json:"previous_version_id"`
+	ProjectID         string   `json:"project_id"`
+	Reason            string   `json:"reason"`
 
 	// Status How a promotion stands; failed means compensated, unchanged that it was production already.
 	Status    PromotionStatus `json:"status"`
 	Steps     []StepRun       `json:"steps"`
 	VersionID string          `json:"version_id"`
+
+	// WindowMs Time between the last answer of the old production and the first answer of the new one; null when no request waited,
+	// or none of those that waited was answered before the end of the promotion.
+	WindowMs *float64 `json:"window_ms"`
 }
 
 // PromotionAccepted Answer of promote.

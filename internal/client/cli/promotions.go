@@ -84,6 +84,19 @@ func promoteTook(p api.Promotion) string {
 	return p.FinishedAt.Sub(p.CreatedAt.Time).Round(time.Millisecond).String()
 }
 
+// millis writes milliseconds as a duration.
+func millis(ms float64) string {
+	return time.Duration(ms * float64(time.Millisecond)).Round(10 * time.Microsecond).String()
+}
+
+// windowOf is the time that visitors saw no answer.
+func windowOf(p api.Promotion) string {
+	if p.WindowMs == nil {
+		return "no request"
+	}
+	return millis(*p.WindowMs)
+}
+
 func newPromotionsGet(k *kit.Kit) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
@@ -111,6 +124,9 @@ func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) er
 		k.Printf("%s: %s of %s/%s, %s", p.OperationID, p.Status, p.ProjectID, p.VersionID, promoteTook(p))
 		k.Printf("  was      %s", orNone(p.PreviousVersionID))
 		k.Printf("  created  %s (%s ago)", p.CreatedAt.UTC().Format(time.RFC3339), kit.Age(p.CreatedAt.Time))
+		if p.HeldMs != nil {
+			k.Printf("  waited   new requests at most %s, %s between two answers", millis(*p.HeldMs), windowOf(p))
+		}
 		if p.Reason != "" {
 			k.Printf("  reason   %s", kit.Clean(p.Reason))
 		}

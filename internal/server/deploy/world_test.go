@@ -317,6 +317,8 @@ func (r *runtimes) running() int {
 	return len(r.open)
 }
 
+func (*fakeGateway) CutOver(string) svc.CutOver { return svc.CutOver{} }
+
 // fakeGateway answers requests from the routes that deploy published.
 type fakeGateway struct {
 	ingress *svc.Ingress

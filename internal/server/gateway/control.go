@@ -91,7 +91,12 @@ func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
 // SetProduction makes version the target of a project's production host; "" means
 // no version.
 func (g *Gateway) SetProduction(id, version string) {
-	g.setProject(id, func(p *project) { p.prod = version })
+	g.setProject(id, func(p *project) {
+		if p.prod != version {
+			p.gate.switched()
+		}
+		p.prod = version
+	})
 }
 
 // setProject stores a changed copy of a project, which it creates if necessary.

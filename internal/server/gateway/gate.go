@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // gate controls the requests of a project's production host [D20]. A request
@@ -16,11 +17,16 @@ type gate struct {
 
 	mu   sync.Mutex
 	past []*epoch // closed, and possibly not empty
+	cut  cutOver  // the last hold
 }
 
 type epoch struct {
 	*tally
 	over chan struct{} // closed when the epoch after this one has begun
+
+	waited atomic.Bool // a request came while the gate was held
+	first  atomic.Int64
+	last   atomic.Int64
 }
 
 func newGate() *gate {
@@ -35,7 +41,10 @@ func newEpoch() *epoch { return &epoch{tally: newTally(), over: make(chan struct
 // caller waits until the epoch is over and tries again.
 func (g *gate) enter() (e *epoch, ok bool) {
 	e = g.cur.Load()
-	return e, e.acquire()
+	if ok = e.acquire(); !ok {
+		e.waited.Store(true)
+	}
+	return e, ok
 }
 
 // hold closes the gate. Holding a held gate changes nothing.
@@ -54,6 +63,7 @@ func (g *gate) hold() {
 		}
 	}
 	g.past = append(kept, e)
+	g.cut = cutOver{old: e, began: time.Now()}
 }
 
 // release opens a held gate.
@@ -64,7 +74,8 @@ func (g *gate) release() {
 	if e.n.Load() < closedBit {
 		return // not held
 	}
-	g.cur.Store(newEpoch())
+	g.cut.next, g.cut.ended = newEpoch(), time.Now()
+	g.cur.Store(g.cut.next)
 	close(e.over)
 }
 

@@ -284,3 +284,43 @@ func testCrashOfARuntime(t *testing.T, engine gateway.Engine) {
 	close(stop)
 	clients.Wait()
 }
+
+// TestCutOver: the times of a change of production. The window needs a request that
+// waited, and it has the answers of both versions at its ends.
+func TestCutOver(t *testing.T) { engines(t, testCutOver) }
+
+func testCutOver(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	v2 := svc.Ref{Project: "shop", Version: "v2"}
+	b.ready(shop, always(t, "old"))
+	b.ready(v2, always(t, "new"))
+	b.SetProduction("shop", "v1")
+	b.Hold("shop")
+	b.Release("shop")
+	if got := b.CutOver("shop"); got != (svc.CutOver{}) {
+		t.Errorf("a hold without a change: %+v", got)
+	}
+	b.Hold("shop")
+	b.SetProduction("shop", "v2")
+	b.Release("shop")
+	b.get(t, "shop.apps.test", "/")
+	if got := b.CutOver("shop"); got.Held <= 0 || got.Window != 0 {
+		t.Errorf("no request waited: %+v", got)
+	}
+	b.Hold("shop")
+	answered := make(chan string)
+	go func() { _, body := b.get(t, "shop.apps.test", "/"); answered <- body }()
+	svctest.Eventually(t, "the request waits", func() bool { return b.Held() == 1 })
+	b.SetProduction("shop", "v1")
+	b.Release("shop")
+	if got := <-answered; got != "old" {
+		t.Errorf("answer %q", got)
+	}
+	svctest.Eventually(t, "the answer is recorded", func() bool { return b.CutOver("shop").Window > 0 })
+	if got := b.CutOver("shop"); got.Window < got.Held {
+		t.Errorf("the old version answered nothing during the hold: %+v", got)
+	}
+	if got := b.CutOver("unknown"); got != (svc.CutOver{}) {
+		t.Errorf("an unknown project: %+v", got)
+	}
+}

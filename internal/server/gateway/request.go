@@ -63,6 +63,7 @@ func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 		if err == nil {
 			return nil
 		}
+		x.claim.leave() // not answered
 		x.claim.release()
 		switch {
 		case !errors.Is(err, errUnreachable):
@@ -141,6 +142,9 @@ func (cl *claim) release() {
 	if cl.upstream != nil {
 		cl.upstream.release()
 		cl.upstream = nil
+	}
+	if cl.epoch != nil {
+		cl.epoch.answered()
 	}
 	cl.leave()
 }

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"time"
+
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -95,7 +97,17 @@ func promotionOut(p svc.Promotion) api.Promotion {
 		OperationID: p.ID, ProjectID: p.Project, VersionID: p.Version, PreviousVersionID: p.Previous,
 		Reason: p.Reason, Status: api.PromotionStatus(p.Status), Error: p.Error, Steps: stepsOut(p.Steps),
 		CreatedAt: api.At(p.CreatedAt), FinishedAt: api.MaybeAt(p.FinishedAt),
+		HeldMs: maybeMillis(p.CutOver.Held), WindowMs: maybeMillis(p.CutOver.Window),
 	}
+}
+
+// maybeMillis returns nil for a time that is not known.
+func maybeMillis(d time.Duration) *float64 {
+	if d == 0 {
+		return nil
+	}
+	ms := float64(d.Microseconds()) / 1000
+	return &ms
 }
 
 // each maps a slice; the result is never nil, so it is [] in JSON.

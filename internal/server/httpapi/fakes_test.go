@@ -113,7 +113,7 @@ func (f *fakes) Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) 
 	if err := f.db.SetProduction(ctx, ref.Project, project.ProdVersionID, ref.Version); err != nil {
 		return svc.Promotion{}, err
 	}
-	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionDone, "")
+	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionOutcome{Status: svc.PromotionDone})
 }
 
 // Archive, Wake, Destroy and SetPinned are transitions in the registry. The version

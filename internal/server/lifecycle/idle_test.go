@@ -109,7 +109,7 @@ func TestArchiveGrace(t *testing.T) {
 		if err := w.CreatePromotion(t.Context(), op); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.FinishPromotion(t.Context(), "op", svc.PromotionDone, ""); err != nil {
+		if err := w.FinishPromotion(t.Context(), "op", svc.PromotionOutcome{Status: svc.PromotionDone}); err != nil {
 			t.Fatal(err)
 		}
 		d := w.start(t, idle)

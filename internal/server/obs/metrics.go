@@ -9,6 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Metrics holds the program's counters and histograms [D31]. Gauges are read at each
@@ -21,6 +23,7 @@ type Metrics struct {
 	lenient         *prometheus.CounterVec
 	promotes        *prometheus.CounterVec
 	promoteTime     prometheus.Histogram
+	promoteWindow   prometheus.Histogram
 	wakeTime        prometheus.Histogram
 	rouseTime       prometheus.Histogram
 	branchTime      prometheus.Histogram
@@ -56,6 +59,10 @@ func NewMetrics(b Build) *Metrics {
 		promoteTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_promote_seconds", Help: "Time of a promotion.", Buckets: stepBuckets(),
 		}),
+		promoteWindow: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_promote_window_seconds", Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
+			Help: "Time between the last answer of the old production and the first of the new one, of promotions that a request waited for.",
+		}),
 		wakeTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_wake_seconds", Help: "Time of a wake until the version serves.", Buckets: stepBuckets(),
 		}),
@@ -85,7 +92,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.calls, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.calls, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -134,6 +141,13 @@ func (m *Metrics) PromoteDone(result string, d time.Duration) {
 	m.promotes.WithLabelValues(result).Inc()
 	if result != "unchanged" {
 		m.promoteTime.Observe(d.Seconds())
+	}
+}
+
+// CutOverDone times the window of a promotion, if it is known.
+func (m *Metrics) CutOverDone(c svc.CutOver) {
+	if c.Window > 0 {
+		m.promoteWindow.Observe(c.Window.Seconds())
 	}
 }
 

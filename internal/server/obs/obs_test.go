@@ -55,6 +55,8 @@ func TestMetrics(t *testing.T) {
 	m.StepTolerated("preparing")
 	m.PromoteDone("done", time.Second)
 	m.PromoteDone("unchanged", 0)
+	m.CutOverDone(svc.CutOver{Held: time.Second})
+	m.CutOverDone(svc.CutOver{Held: time.Second, Window: time.Second / 2})
 	m.JanitorDone("sweep", false)
 	m.JanitorDone("audit", true)
 	m.RuntimeRestarted("crash")
@@ -78,6 +80,7 @@ func TestMetrics(t *testing.T) {
 		`svc_deploy_step_seconds_count{step="fetching"} 1`, `svc_deploy_lenient_total{step="preparing"} 1`,
 		`svc_deploy_queue_depth 3`, `svc_deploy_queue_max 10`, `svc_versions{status="ready"} 2`,
 		`svc_promotes_total{result="done"} 1`, `svc_promotes_total{result="unchanged"} 1`, `svc_promote_seconds_sum 1`, `svc_promote_seconds_count 1`,
+		`svc_promote_window_seconds_sum 0.5`, `svc_promote_window_seconds_count 1`,
 		`svc_runtime_up{project="shop",version="v-1"} 1`, `svc_runtime_rss_bytes{project="shop",version="v-1"} 42`,
 		`svc_runtime_open_fds{project="shop",version="v-1"} 7`, `svc_runtime_restarts{project="shop",version="v-1"} 3`, `svc_versions_not_serving 4`,
 		`svc_queue_backlog{project="shop",queue="jobs",version="v-1"} 8`, `svc_queue_oldest_seconds{project="shop",queue="jobs",version="v-1"} 36`,

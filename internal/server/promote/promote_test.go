@@ -38,7 +38,7 @@ func TestPromoteAndRollBack(t *testing.T) {
 	if diff := cmp.Diff(want, d.gateway.log()); diff != "" {
 		t.Errorf("the calls of the gateway (-want +got):\n%s", diff)
 	}
-	if op.Status != svc.PromotionDone || op.Previous != "v1" || op.FinishedAt.IsZero() {
+	if op.Status != svc.PromotionDone || op.Previous != "v1" || op.FinishedAt.IsZero() || op.CutOver != d.gateway.CutOver("shop") {
 		t.Errorf("the record is %+v", op)
 	}
 	var steps []string

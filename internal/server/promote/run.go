@@ -68,34 +68,37 @@ func (r *run) attempt(ctx context.Context) (ended bool) {
 
 // finish writes the outcome and reports whether that succeeded.
 func (r *run) finish(ctx context.Context, cause error) bool {
-	status, text := svc.PromotionDone, ""
-	if cause != nil {
-		status, text = svc.PromotionFailed, r.failure(ctx)
+	o := svc.PromotionOutcome{Status: svc.PromotionFailed}
+	if cause == nil {
+		o = svc.PromotionOutcome{Status: svc.PromotionDone, CutOver: r.deps.Gateway.CutOver(r.op.Project)}
+	} else {
+		o.Error = r.failure(ctx)
 	}
 	r.settle(r.op.Project, true)
-	if err := r.write(ctx, status, text); err != nil {
+	if err := r.write(ctx, o); err != nil {
 		r.settle(r.op.Project, false)
-		r.log.ErrorContext(ctx, "writing the outcome of a promotion failed; retrying", "status", string(status), "error", err)
+		r.log.ErrorContext(ctx, "writing the outcome of a promotion failed; retrying", "status", string(o.Status), "error", err)
 		return false
 	}
 	took := time.Since(r.began)
-	r.deps.Observer.PromoteDone(string(status), took)
+	r.deps.Observer.CutOverDone(o.CutOver)
+	r.deps.Observer.PromoteDone(string(o.Status), took)
 	if cause != nil {
 		r.log.ErrorContext(ctx, "promotion failed and was undone", "error", cause)
 		return true
 	}
-	r.log.InfoContext(ctx, "promotion done", "took", took)
+	r.log.InfoContext(ctx, "promotion done", "took", took, "held", o.CutOver.Held)
 	return true
 }
 
 // write writes the outcome, and after a success the pins of previous productions.
-func (r *run) write(ctx context.Context, status svc.PromotionStatus, text string) error {
-	if status == svc.PromotionDone {
+func (r *run) write(ctx context.Context, o svc.PromotionOutcome) error {
+	if o.Status == svc.PromotionDone {
 		if err := r.deps.Promotions.PinRollback(ctx, r.op, r.deps.RollbackKeep); err != nil {
 			return err
 		}
 	}
-	return r.deps.Promotions.FinishPromotion(ctx, r.op.ID, status, text)
+	return r.deps.Promotions.FinishPromotion(ctx, r.op.ID, o)
 }
 
 // failure returns "<step>: <code>: <text>" of the failed step. It reads the journal,

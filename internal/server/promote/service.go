@@ -51,7 +51,7 @@ type Promotions interface {
 	CreatePromotion(ctx context.Context, p svc.Promotion) error
 	Promotion(ctx context.Context, project, id string) (svc.Promotion, error)
 	RunningPromotions(ctx context.Context) ([]svc.Promotion, error)
-	FinishPromotion(ctx context.Context, id string, status svc.PromotionStatus, errText string) error
+	FinishPromotion(ctx context.Context, id string, o svc.PromotionOutcome) error
 	// PinRollback moves the automatic pins of a project to its newest previous
 	// productions. Idempotent.
 	PinRollback(ctx context.Context, op svc.Promotion, keep int) error
@@ -69,6 +69,8 @@ type Gateway interface {
 	Release(project string)
 	// DrainProduction waits for the requests that were in flight at the last Hold.
 	DrainProduction(ctx context.Context, project string) error
+	// CutOver returns the times of the last change of a production host name.
+	CutOver(project string) svc.CutOver
 }
 
 // Websockets closes websockets, which a drain does not wait for.
@@ -88,9 +90,10 @@ type Runtimes interface {
 	Revive(ctx context.Context, ref svc.Ref) error
 }
 
-// Observer counts, for metrics. Its method does not block.
+// Observer counts, for metrics. Its methods do not block.
 type Observer interface {
 	PromoteDone(result string, took time.Duration) // "done", "failed" or "unchanged"
+	CutOverDone(c svc.CutOver)                     // of a promotion that is done
 }
 
 // Deps are the dependencies and settings of a Service.
@@ -160,3 +163,5 @@ func (s *Service) Stop(ctx context.Context) error { return s.work.Stop(ctx) }
 type noObserver struct{}
 
 func (noObserver) PromoteDone(string, time.Duration) {}
+
+func (noObserver) CutOverDone(svc.CutOver) {}

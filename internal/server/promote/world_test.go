@@ -137,6 +137,10 @@ func (g *fakeGateway) DrainProduction(ctx context.Context, _ string) error {
 	}
 }
 
+func (g *fakeGateway) CutOver(string) svc.CutOver {
+	return svc.CutOver{Held: 30 * time.Millisecond, Window: 20 * time.Millisecond}
+}
+
 func (g *fakeGateway) Revive(context.Context, svc.Ref) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -179,6 +183,8 @@ func (g *fakeGateway) log() []string {
 type results chan string
 
 func (r results) PromoteDone(result string, _ time.Duration) { r <- result }
+
+func (results) CutOverDone(svc.CutOver) {}
 
 // daemon is a Service over a world and a fake gateway.
 type daemon struct {
@@ -335,8 +341,8 @@ func (f *faults) CreatePromotion(ctx context.Context, p svc.Promotion) error {
 	return f.around("create", func() error { return f.world.CreatePromotion(ctx, p) })
 }
 
-func (f *faults) FinishPromotion(ctx context.Context, id string, s svc.PromotionStatus, text string) error {
-	return f.around("finish", func() error { return f.world.FinishPromotion(ctx, id, s, text) })
+func (f *faults) FinishPromotion(ctx context.Context, id string, o svc.PromotionOutcome) error {
+	return f.around("finish", func() error { return f.world.FinishPromotion(ctx, id, o) })
 }
 
 func (f *faults) Journal(op string) saga.Journal { return faultyJournal{f, f.world.Journal(op)} }

@@ -61,7 +61,7 @@ func TestEvents(t *testing.T) {
 	if err := db.SetProduction(t.Context(), "shop", "", "v2"); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.FinishPromotion(t.Context(), "op", svc.PromotionDone, ""); err != nil {
+	if err := db.FinishPromotion(t.Context(), "op", svc.PromotionOutcome{Status: svc.PromotionDone}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.SetProduction(t.Context(), "shop", "v2", ""); err != nil {

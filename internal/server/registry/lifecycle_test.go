@@ -107,7 +107,7 @@ func TestPinRollback(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := db.FinishPromotion(t.Context(), op.ID, svc.PromotionDone, ""); err != nil {
+		if err := db.FinishPromotion(t.Context(), op.ID, svc.PromotionOutcome{Status: svc.PromotionDone}); err != nil {
 			t.Fatal(err)
 		}
 		production = id

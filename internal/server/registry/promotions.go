@@ -13,13 +13,13 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const selectPromotion = `SELECT seq, id, project_id, version_id, coalesce(previous_id, ''), reason, status, error, created_at, finished_at
-	FROM promotions `
+const selectPromotion = `SELECT seq, id, project_id, version_id, coalesce(previous_id, ''), reason, status, error, created_at, finished_at,
+	held_us, window_us FROM promotions `
 
 func scanPromotion(s scanner) (positioned[svc.Promotion], error) {
 	var p positioned[svc.Promotion]
 	err := s.Scan(&p.seq, &p.row.ID, &p.row.Project, &p.row.Version, &p.row.Previous, &p.row.Reason,
-		&p.row.Status, &p.row.Error, stamp{&p.row.CreatedAt}, stamp{&p.row.FinishedAt})
+		&p.row.Status, &p.row.Error, stamp{&p.row.CreatedAt}, stamp{&p.row.FinishedAt}, micros{&p.row.CutOver.Held}, micros{&p.row.CutOver.Window})
 	return p, err
 }
 
@@ -111,13 +111,13 @@ func (db *DB) ListPromotions(ctx context.Context, projectID string, req svc.Page
 	return cut(rows, req), nil
 }
 
-// FinishPromotion ends a running promotion with its outcome; errText is for people
-// and is cut to 2 KiB. It is idempotent; another outcome is a Conflict,
-// promotion_finished.
-func (db *DB) FinishPromotion(ctx context.Context, id string, status svc.PromotionStatus, errText string) error {
+// FinishPromotion ends a running promotion with its outcome. It is idempotent; another
+// status is a Conflict, promotion_finished.
+func (db *DB) FinishPromotion(ctx context.Context, id string, o svc.PromotionOutcome) error {
 	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
-		n, err := affected(ctx, tx, `UPDATE promotions SET status = ?, error = ?, finished_at = ? WHERE id = ? AND status = 'running'`,
-			status, clip(errText), millis(time.Now()), id)
+		n, err := affected(ctx, tx, `UPDATE promotions
+			SET status = ?, error = ?, finished_at = ?, held_us = nullif(?, 0), window_us = nullif(?, 0) WHERE id = ? AND status = 'running'`,
+			o.Status, clip(o.Error), millis(time.Now()), o.CutOver.Held.Microseconds(), o.CutOver.Window.Microseconds(), id)
 		if err != nil || n == 1 {
 			return err
 		}
@@ -126,7 +126,7 @@ func (db *DB) FinishPromotion(ctx context.Context, id string, status svc.Promoti
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 			return svc.Errorf(svc.NotFound, svc.CodePromotionNotFound, "there is no promotion %q", id)
-		case err == nil && was != status:
+		case err == nil && was != o.Status:
 			return svc.Errorf(svc.Conflict, svc.CodePromotionFinished, "promotion %s has ended as %s", id, was)
 		}
 		return err

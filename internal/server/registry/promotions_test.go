@@ -59,7 +59,7 @@ func TestPromotion(t *testing.T) {
 	registrytest.WantError(t, err, svc.NotFound, "promotion_not_found")
 
 	for range 2 { // a resumed promotion repeats it
-		if err := db.FinishPromotion(t.Context(), "op1", svc.PromotionFailed, strings.Repeat("x", 5000)); err != nil {
+		if err := db.FinishPromotion(t.Context(), "op1", svc.PromotionOutcome{Status: svc.PromotionFailed, Error: strings.Repeat("x", 5000)}); err != nil {
 			t.Error(err)
 		}
 	}
@@ -67,8 +67,8 @@ func TestPromotion(t *testing.T) {
 	if err != nil || got.Status != svc.PromotionFailed || len(got.Error) != 2048 || got.FinishedAt.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
-	registrytest.WantError(t, db.FinishPromotion(t.Context(), "op1", svc.PromotionDone, ""), svc.Conflict, "promotion_finished")
-	registrytest.WantError(t, db.FinishPromotion(t.Context(), "op2", svc.PromotionDone, ""), svc.NotFound, "promotion_not_found")
+	registrytest.WantError(t, db.FinishPromotion(t.Context(), "op1", svc.PromotionOutcome{Status: svc.PromotionDone}), svc.Conflict, "promotion_finished")
+	registrytest.WantError(t, db.FinishPromotion(t.Context(), "op2", svc.PromotionOutcome{Status: svc.PromotionDone}), svc.NotFound, "promotion_not_found")
 }
 
 func TestCreatePromotionErrors(t *testing.T) {
@@ -90,7 +90,7 @@ func TestCreatePromotionErrors(t *testing.T) {
 	if got, err := db.Promotion(t.Context(), "shop", "op4"); err != nil || got.Status != svc.PromotionUnchanged || got.FinishedAt.IsZero() {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if err := db.FinishPromotion(t.Context(), "op1", svc.PromotionDone, ""); err != nil {
+	if err := db.FinishPromotion(t.Context(), "op1", svc.PromotionOutcome{Status: svc.PromotionDone}); err != nil {
 		t.Fatal(err)
 	}
 	addPromotion(t, db, promotion("op2"))
@@ -107,7 +107,7 @@ func TestListPromotions(t *testing.T) {
 		if n == 5 {
 			break
 		}
-		if err := db.FinishPromotion(t.Context(), fmt.Sprint("op", n), svc.PromotionDone, ""); err != nil {
+		if err := db.FinishPromotion(t.Context(), fmt.Sprint("op", n), svc.PromotionOutcome{Status: svc.PromotionDone}); err != nil {
 			t.Fatal(err)
 		}
 	}

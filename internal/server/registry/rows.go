@@ -68,6 +68,17 @@ func (s stamp) Scan(src any) error {
 	return nil
 }
 
+// micros scans a column of microseconds.
+type micros struct{ d *time.Duration }
+
+// Scan implements sql.Scanner.
+func (m micros) Scan(src any) error {
+	var n sql.NullInt64
+	err := n.Scan(src)
+	*m.d = time.Duration(n.Int64) * time.Microsecond
+	return err
+}
+
 // null stores "" as NULL.
 func null(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 

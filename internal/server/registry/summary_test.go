@@ -44,7 +44,7 @@ func TestSummaries(t *testing.T) {
 	if err := db.CreatePromotion(t.Context(), p); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.FinishPromotion(t.Context(), "op", svc.PromotionDone, ""); err != nil {
+	if err := db.FinishPromotion(t.Context(), "op", svc.PromotionOutcome{Status: svc.PromotionDone}); err != nil {
 		t.Fatal(err)
 	}
 	p, err = db.Promotion(t.Context(), "shop", "op")

@@ -1,0 +1,61 @@
+package gateway
+
+import (
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// cutOver is a hold of a production host and the epochs around it. gate.mu guards it.
+type cutOver struct {
+	began, ended time.Time
+	switched     bool   // the host name got another version meanwhile
+	old, next    *epoch // next is nil while the gate is held
+}
+
+// answered records the end of a request that was answered: the last one of an epoch that
+// is closed, the first one of an epoch that is not.
+func (e *epoch) answered() {
+	switch {
+	case e.isClosed():
+		e.last.Store(time.Now().UnixNano())
+	case e.first.Load() == 0:
+		e.first.CompareAndSwap(0, time.Now().UnixNano())
+	}
+}
+
+// switched records that the host name has another version now.
+func (g *gate) switched() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cut.switched = g.cut.old != nil && g.cut.next == nil
+}
+
+// CutOver returns how long the last change of a project's production took for the
+// requests of its host name. The window is not known before a request that waited is
+// answered.
+func (g *Gateway) CutOver(id string) svc.CutOver {
+	p := g.table.Load().projects[id]
+	if p == nil {
+		return svc.CutOver{}
+	}
+	p.gate.mu.Lock()
+	defer p.gate.mu.Unlock()
+	return p.gate.cut.measure()
+}
+
+// measure computes the times of a cut-over that has ended.
+func (c *cutOver) measure() (m svc.CutOver) {
+	if !c.switched || c.next == nil {
+		return m
+	}
+	m.Held = max(c.ended.Sub(c.began), time.Microsecond)
+	first := c.next.first.Load()
+	if !c.old.waited.Load() || first == 0 {
+		return m
+	}
+	// An old answer that ended after the first new one leaves no window.
+	last := max(c.old.last.Load(), c.began.UnixNano())
+	m.Window = max(time.Duration(first-last), time.Microsecond)
+	return m
+}
