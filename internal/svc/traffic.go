@@ -44,6 +44,18 @@ type VersionFilter struct {
 	Text     string        // in the id, the ref, the commit or the error
 }
 
+// ServerState is where a server keeps its data, and what of it is copied.
+type ServerState struct {
+	DataDir          string
+	DiskTotal        int64         // bytes, of the disk of DataDir
+	DiskFree         int64         // bytes that the server may write there
+	ObjectStore      string        // URL; "" for the embedded one
+	RegistryCopiedAt time.Time     // zero for never, and with the embedded object store
+	RegistryBehind   time.Duration // since when a change waits for its copy; 0 if none does
+	BackupAt         time.Time     // of the last backup by hand; zero for none
+	BackupTo         string        // place of that backup
+}
+
 // SettingValue is a setting in effect.
 type SettingValue struct {
 	Name   string

@@ -1995,8 +1995,38 @@ type Server struct {
 	Settings  []Setting `json:"settings"`
 	StartedAt Time      `json:"started_at"`
 
+	// State Where a server keeps its data, and what of it is copied.
+	State ServerState `json:"state,omitempty,omitzero"`
+
 	// Version Of the program.
 	Version string `json:"version"`
+}
+
+// ServerState Where a server keeps its data, and what of it is copied.
+type ServerState struct {
+	// BackupAt End of the last `svcctl admin backup` on the machine of the server.
+	BackupAt Time `json:"backup_at,omitempty,omitzero"`
+
+	// BackupTo Where that backup is.
+	BackupTo string `json:"backup_to,omitempty,omitzero"`
+
+	// DataDir Data directory on the machine of the server.
+	DataDir string `json:"data_dir"`
+
+	// DiskFreeBytes What the server may still write there.
+	DiskFreeBytes int64 `json:"disk_free_bytes"`
+
+	// DiskTotalBytes Size of the disk of the data directory.
+	DiskTotalBytes int64 `json:"disk_total_bytes"`
+
+	// ObjectStore `embedded`, or the URL of S3_ENDPOINT.
+	ObjectStore string `json:"object_store"`
+
+	// RegistryBehindSeconds How long a change has waited for its copy in the external object store.
+	RegistryBehindSeconds float64 `json:"registry_behind_seconds,omitempty,omitzero"`
+
+	// RegistryCopiedAt State of the registry that the external object store has; absent without one, and before the first copy of this process.
+	RegistryCopiedAt Time `json:"registry_copied_at,omitempty,omitzero"`
 }
 
 // SetEnv Body of PUT /projects/{project}/versions/{version}/env.

@@ -53,6 +53,7 @@ type Service struct {
 
 	mu     sync.Mutex
 	behind time.Time // since when a change waits for its copy; zero if none does
+	copied time.Time // state of the registry that is stored; zero before the first copy
 	last   error     // of the last attempt
 }
 
@@ -84,6 +85,14 @@ func (s *Service) Behind() (time.Duration, error) {
 		return 0, nil
 	}
 	return time.Since(s.behind), s.last
+}
+
+// Copied returns the time of the state of the registry that is stored; zero before the first
+// copy of this process.
+func (s *Service) Copied() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.copied
 }
 
 // Check is a health check: it fails if a change has waited for longer than limit.
@@ -150,7 +159,7 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.behind, s.last = time.Time{}, nil
+	s.behind, s.copied, s.last = time.Time{}, began, nil
 	return took, nil
 }
 

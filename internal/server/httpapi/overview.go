@@ -26,6 +26,10 @@ const (
 
 // GetServer answers GET /server.
 func (h handlers) GetServer(ctx context.Context, _ oas.GetServerRequestObject) (oas.GetServerResponseObject, error) {
+	state, err := h.serverState(ctx)
+	if err != nil {
+		return nil, err
+	}
 	return oas.GetServer200JSONResponse{
 		Version: h.Version, StartedAt: api.At(h.started), APIURL: exchangeOf(ctx).origin, GatewayURL: h.GatewayURL,
 		BaseDomain: h.Ingress.BaseDomain(), PreviewURLTemplate: h.Ingress.HostPattern(), QueueMax: h.QueueMax, MaxUploadBytes: h.MaxUpload,
@@ -35,7 +39,17 @@ func (h handlers) GetServer(ctx context.Context, _ oas.GetServerRequestObject) (
 			}
 			return api.Setting{Name: s.Name, Value: s.Value, Source: api.SettingSource(s.Source)}
 		}),
+		State: state,
 	}, nil
+}
+
+func (h handlers) serverState(ctx context.Context) (api.ServerState, error) {
+	s, err := h.State.State(ctx)
+	return api.ServerState{
+		DataDir: s.DataDir, DiskTotalBytes: s.DiskTotal, DiskFreeBytes: s.DiskFree, ObjectStore: cmp.Or(s.ObjectStore, "embedded"),
+		RegistryCopiedAt: api.At(s.RegistryCopiedAt), RegistryBehindSeconds: round(s.RegistryBehind.Seconds()),
+		BackupAt: api.At(s.BackupAt), BackupTo: s.BackupTo,
+	}, err
 }
 
 // GetDeployQueue answers GET /queue.

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 	"time"
@@ -18,6 +19,14 @@ func (*fakes) Summary(window time.Duration) svc.TrafficSummary {
 		Window: window, Sample: 5 * time.Second, Total: one,
 		Projects: map[string]svc.Traffic{"shop": one}, Versions: map[svc.Ref]svc.Traffic{{Project: "shop", Version: "v-1"}: one},
 	}
+}
+
+// State implements httpapi.State: a server that was backed up a while ago.
+func (*fakes) State(context.Context) (svc.ServerState, error) {
+	return svc.ServerState{
+		DataDir: "/var/lib/svcctl", DiskTotal: 40 << 30, DiskFree: 10 << 30, RegistryBehind: 1500 * time.Millisecond,
+		BackupAt: time.Unix(1_790_000_000, 0), BackupTo: "/mnt/backup",
+	}, nil
 }
 
 // TestOverview: the server, its queue, its traffic, and the versions of all projects.
@@ -38,6 +47,10 @@ func TestOverview(t *testing.T) {
 	server, err := c.ServerInfo(t.Context())
 	if err != nil || server.Version != "v0-test" || server.BaseDomain != "ingress.local" || server.QueueMax != 10 || len(server.Settings) != 2 || server.Settings[0].Value != "(hidden)" || server.Settings[1].Value != "10" {
 		t.Errorf("got %+v, %v", server, err)
+	}
+	if s := server.State; s.DataDir != "/var/lib/svcctl" || s.DiskFreeBytes != 10<<30 || s.ObjectStore != "embedded" || s.RegistryBehindSeconds != 1.5 ||
+		!s.RegistryCopiedAt.IsZero() || s.BackupAt.Unix() != 1_790_000_000 || s.BackupTo != "/mnt/backup" {
+		t.Errorf("state: %+v", s)
 	}
 	queue, err := c.DeployQueue(t.Context())
 	if err != nil || queue.Max != 10 || len(queue.Items) != 2 || queue.Items[1].VersionID != "v-2" || queue.Items[1].Position != 2 || queue.Items[1].Running {

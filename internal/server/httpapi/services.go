@@ -35,6 +35,11 @@ type Overview interface {
 	Summaries(ctx context.Context, projects []string) (map[string]svc.ProjectSummary, error)
 }
 
+// State reads where the server keeps its data.
+type State interface {
+	State(context.Context) (svc.ServerState, error)
+}
+
 // Traffic summarizes the requests of the last minutes.
 type Traffic interface {
 	Summary(window time.Duration) svc.TrafficSummary

@@ -12,9 +12,9 @@ import (
 	"syscall"
 
 	"github.com/gofrs/flock"
-	"golang.org/x/sys/unix"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite"
+	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -111,15 +111,11 @@ const minRoom = 1 << 20
 // room returns syscall.ENOSPC if the disk of dir is full. A test write would not
 // detect this: it can reuse free blocks of the file.
 func room(dir string) error {
-	var disk unix.Statfs_t
-	if err := unix.Statfs(dir, &disk); err != nil {
-		return fmt.Errorf("reading the free space of the disk: %w", err)
+	disk, err := machine.DiskOf(dir)
+	if err != nil {
+		return err
 	}
-	free := disk.Bavail
-	if os.Geteuid() == 0 {
-		free = disk.Bfree // root may use reserved blocks
-	}
-	if free*uint64(disk.Bsize) < minRoom { //nolint:gosec // Bsize is positive
+	if disk.Free < minRoom {
 		return fmt.Errorf("the disk of %s: %w", dir, syscall.ENOSPC)
 	}
 	return nil

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,7 +70,21 @@ func backUp(ctx context.Context, k *kit.Kit, p place, where string) error {
 	if !bytes.Equal(stored.Database, database) {
 		return fmt.Errorf("check the backup: %s has another registry of %s: another backup runs", where, stored.At.Format(time.RFC3339))
 	}
+	if err := record(cfg.DataDir, d.At, where); err != nil {
+		return err
+	}
 	return k.Print(d, func() {
 		k.Printf("backed up and checked: registry of %s, schema %d; %s written to %s", kit.Bytes(int64(d.Bytes)), d.Schema, kit.Bytes(d.Written), where)
 	})
+}
+
+// record lets the server say when and where it was backed up.
+func record(dataDir string, at time.Time, where string) error {
+	if !strings.HasPrefix(where, "s3://") {
+		var err error
+		if where, err = filepath.Abs(where); err != nil {
+			return err
+		}
+	}
+	return backup.WriteRecord(dataDir, backup.Record{At: at, To: where})
 }
