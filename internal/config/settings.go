@@ -72,8 +72,11 @@ func network() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.GatewayPort, err = port(v); return err },
 		},
 		{
-			Env: "SVC_GATEWAY_ENGINE", Default: "go", Help: "HTTP implementation of the gateway: go (its own) or std (Go's net/http)",
-			parse: func(d *Daemon, v string) (err error) { d.GatewayEngine, err = oneOf(v, "go", "std"); return err },
+			Env: "SVC_GATEWAY_ENGINE", Default: "go", Help: "HTTP implementation of the gateway: go (its own), loop (the same with event loops, on Linux) or std (Go's net/http)",
+			parse: func(d *Daemon, v string) (err error) {
+				d.GatewayEngine, err = oneOf(v, "go", "loop", "std")
+				return err
+			},
 		},
 		{
 			Env: "SVC_TRUSTED_PROXIES", Help: "proxies before the gateway whose X-Forwarded-* headers are believed, and CF-IPCountry and the like: addresses and prefixes with commas between; default: loopback, for X-Forwarded-* alone; off for none",

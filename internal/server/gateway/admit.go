@@ -27,15 +27,29 @@ const (
 // admit counts the connection nc of p. If there are too many it closes an idle one, or
 // answers nc with 503 and reports false.
 func (g *Gateway) admit(ctx context.Context, nc net.Conn, p *peer) bool {
-	p.key = clientlimit.Client(nc.RemoteAddr(), func(ip netip.Addr) bool { return contains(p.by.proxies, ip) })
-	verdict := g.clients.Enter(p.key)
-	for try := 0; verdict == clientlimit.TooMany && try < 3 && g.engine.evict(); try++ {
-		verdict = g.clients.Enter(p.key)
-	}
+	verdict := g.enter(p, nc.RemoteAddr(), g.engine.evict)
 	if verdict == clientlimit.Admitted {
 		return true
 	}
 	g.warnRefused(ctx, verdict, p)
+	g.turnAway(ctx, nc, p)
+	return false
+}
+
+// enter counts the connection of p, whose address is from. If there are too many, it
+// calls evict to close an idle one.
+func (g *Gateway) enter(p *peer, from net.Addr, evict func() bool) clientlimit.Verdict {
+	p.key = clientlimit.Client(from, func(ip netip.Addr) bool { return contains(p.by.proxies, ip) })
+	verdict := g.clients.Enter(p.key)
+	for try := 0; verdict == clientlimit.TooMany && try < 3 && evict(); try++ {
+		verdict = g.clients.Enter(p.key)
+	}
+	return verdict
+}
+
+// turnAway answers a connection that is not admitted with 503. If too many are being
+// answered, it resets the connection. It does not wait.
+func (g *Gateway) turnAway(ctx context.Context, nc net.Conn, p *peer) {
 	select {
 	case g.refusals <- struct{}{}:
 		g.running.Go(func() {
@@ -47,7 +61,6 @@ func (g *Gateway) admit(ctx context.Context, nc net.Conn, p *peer) bool {
 		c.resetOnClose()
 		_ = nc.Close()
 	}
-	return false
 }
 
 // refuseConn answers a connection, whatever it sends, and closes it.

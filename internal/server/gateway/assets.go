@@ -34,6 +34,9 @@ func siteFor(old *version, state svc.Upstream) *site {
 	return &site{dir: state.BundleDir}
 }
 
+// isUnread reports whether open would read the bundle.
+func (s *site) isUnread() bool { return s != nil && !s.read.Load() }
+
 // open returns the assets, nil for none. A bundle that cannot be read is tried again by
 // the next request; the worker host reports it.
 func (s *site) open() *assets.Site {

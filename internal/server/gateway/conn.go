@@ -45,6 +45,11 @@ type conn struct {
 	watch  watch
 	tunnel *tunnel // the websocket that the last request opened
 
+	// Of a connection that a loop has handed over.
+	response *exchange        // that the loop began, nil for none
+	giveBack func(*conn) bool // gives it back between two requests, and reports whether it did
+	lent     bool             // it was given back: it still counts
+
 	mu      sync.Mutex // guards the next two, which abort uses too
 	aborted bool
 	up      *upconn
@@ -58,13 +63,14 @@ func newConn(g *goEngine, nc net.Conn, p peer) *conn {
 
 // serve answers one request after another.
 func (c *conn) serve(ctx context.Context) {
-	c.home, _ = c.g.inputs.Get().(*[]byte)
-	c.in.buf = *c.home
+	if c.home == nil {
+		c.takeInputBuffer()
+	}
 	defer c.close(ctx)
 	for c.next(ctx) {
 		c.in.reset(*c.home)
 		c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
-		if c.g.closing.Load() {
+		if c.g.closing.Load() || c.giveBack != nil && c.giveBack(c) {
 			return
 		}
 	}
@@ -80,6 +86,11 @@ func (c *conn) close(ctx context.Context) {
 	c.releaseInput()
 }
 
+func (c *conn) takeInputBuffer() {
+	c.home, _ = c.g.inputs.Get().(*[]byte)
+	c.in.buf = *c.home
+}
+
 // releaseInput returns the input buffer to its pool.
 func (c *conn) releaseInput() {
 	if c.home != nil {
@@ -90,6 +101,9 @@ func (c *conn) releaseInput() {
 
 // next answers one request. It reports whether another one may follow.
 func (c *conn) next(ctx context.Context) bool {
+	if c.response != nil {
+		return c.continueResponse(ctx)
+	}
 	if c.in.len() == 0 {
 		if n, _ := c.in.fill(c.nc); n == 0 {
 			return false
@@ -98,10 +112,32 @@ func (c *conn) next(ctx context.Context) bool {
 	x, _ := c.g.exchanges.Get().(*exchange)
 	x.begin()
 	keep := c.readHead(ctx, x) && c.handle(ctx, x)
+	c.end(x)
+	return keep
+}
+
+// end ends an exchange, and serves the websocket that it has opened.
+func (c *conn) end(x *exchange) {
 	x.end()
 	c.g.exchanges.Put(x)
 	c.serveTunnel()
+}
+
+// continueResponse answers a request of which a loop has read the head of the response.
+func (c *conn) continueResponse(ctx context.Context) bool {
+	x := c.response
+	c.response = nil
+	keep := c.resume(ctx, x)
+	c.end(x)
 	return keep
+}
+
+func (c *conn) resume(ctx context.Context, x *exchange) bool {
+	defer c.over(x)
+	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseActive)
+	c.nc.begin(&x.request)
+	c.arm(c.up)
+	return c.answer(ctx, x, nil)
 }
 
 // readHead reads and parses a head. If it returns false, the error response was

@@ -27,7 +27,7 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	v.site = siteFor(old, state)
 	g.table.Store(g.table.Load().with(func(t *table) { t.versions[ref] = v }))
 	if old != nil {
-		old.retire(v.upstream)
+		g.retire(old, v.upstream)
 	}
 }
 
@@ -46,9 +46,10 @@ func upstreamFor(old *version, state svc.Upstream) *upstream {
 
 // retire is called after a table without v was stored. next is the current upstream
 // of the version.
-func (v *version) retire(next *upstream) {
+func (g *Gateway) retire(v *version, next *upstream) {
 	if v.upstream != nil && v.upstream != next {
 		v.upstream.retire()
+		g.engine.prune(v.upstream)
 		v.stats.retired = append(slices.DeleteFunc(v.stats.retired, (*upstream).isDone), v.upstream)
 		v.stats.closeTunnels(func(t *tunnel) bool { return t.upstream == v.upstream })
 	}
@@ -64,7 +65,7 @@ func (g *Gateway) RemoveVersion(ref svc.Ref) {
 		return
 	}
 	g.table.Store(g.table.Load().with(func(t *table) { delete(t.versions, ref) }))
-	old.retire(nil)
+	g.retire(old, nil)
 }
 
 // DrainVersion waits for the requests in flight of the runtimes of ref that

@@ -19,12 +19,12 @@ var (
 // differentialRuns is the default number of scenarios, which take about a second.
 const differentialRuns = 300
 
-// TestDifferential compares the gateway's own HTTP with net/http: clients, workers
-// and metrics see the same of random valid requests, except for the differences that
-// docs/guide/operating.md lists.
+// TestDifferential compares the gateway's own HTTP, with and without event loops, with
+// net/http: clients, workers and metrics see the same of random valid requests, except
+// for the differences that docs/guide/operating.md lists.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
-	own, std := newRig(t, gateway.EngineGo), newRig(t, gateway.EngineStd)
+	own, loop, std := newRig(t, gateway.EngineGo), newRig(t, gateway.EngineLoop), newRig(t, gateway.EngineStd)
 	seed := *differentialSeed
 	if seed == 0 {
 		seed = uint64(time.Now().UnixNano())
@@ -32,8 +32,11 @@ func TestDifferential(t *testing.T) {
 	end := time.Now().Add(*differentialTime)
 	n := uint64(0)
 	for ; n < differentialRuns || time.Now().Before(end); n++ {
-		if diff := cmp.Diff(std.play(t, newScenario(seed+n)), own.play(t, newScenario(seed+n))); diff != "" {
-			t.Errorf("-differential.seed %d (- net/http, + the gateway's own):\n%s\n%s", seed+n, diff, newScenario(seed+n))
+		want := std.play(t, newScenario(seed+n))
+		for name, r := range map[string]*rig{"the gateway's own": own, "event loops": loop} {
+			if diff := cmp.Diff(want, r.play(t, newScenario(seed+n))); diff != "" {
+				t.Errorf("-differential.seed %d (- net/http, + %s):\n%s\n%s", seed+n, name, diff, newScenario(seed+n))
+			}
 		}
 		if t.Failed() {
 			return
@@ -66,7 +69,7 @@ func TestDifferences(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for engine, want := range map[gateway.Engine]string{gateway.EngineGo: tc.own, gateway.EngineStd: tc.std} {
+			for engine, want := range map[gateway.Engine]string{gateway.EngineGo: tc.own, gateway.EngineLoop: tc.own, gateway.EngineStd: tc.std} {
 				b := start(t, gateway.Config{Engine: engine})
 				b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
 					if _, _, err := readHead(c.Reader); err == nil {

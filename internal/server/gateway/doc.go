@@ -20,9 +20,9 @@
 // # Engines
 //
 // The decisions about a request exist once (Gateway.forward, request); an engine
-// moves the bytes. There are two engines: goEngine, which the next section
-// describes, and stdEngine, which is net/http. TestDifferential checks that they
-// behave alike.
+// moves the bytes. There are three engines: goEngine, which the next section
+// describes; loopEngine, which serves most requests with event loops; and stdEngine,
+// which is net/http. TestDifferential checks that they behave alike.
 //
 // # Connections
 //
@@ -34,6 +34,17 @@
 // serves a connection. A second goroutine, which reads what the client sends
 // meanwhile, runs only for uploads, websockets and responses that take longer
 // than some milliseconds.
+//
+// # Event loops
+//
+// A loop is one goroutine with an epoll of its own. It serves requests that wait for
+// nothing: it reads a request, claims the runtime, writes to it, and forwards the response
+// when the event comes that the runtime has sent it. Buffers belong to the loop, so that an
+// idle connection has none. All else is handed over to a goroutine of goEngine, which gives
+// the connection back after the response: before the request was sent (a hold, a start, an
+// upload, a static file, a malformed head), or when the head of its response has arrived
+// (a websocket, compression, the page for an exception). Nothing on a loop may block:
+// its log lines are written in the background. A panic ends one connection.
 //
 // # Ownership and failure
 //

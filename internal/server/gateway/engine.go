@@ -11,8 +11,9 @@ type Engine string
 
 // The engines.
 const (
-	EngineGo  Engine = "go"  // the gateway's own HTTP/1.1
-	EngineStd Engine = "std" // net/http
+	EngineGo   Engine = "go"   // the gateway's own HTTP/1.1
+	EngineLoop Engine = "loop" // the same with event loops; it is EngineGo on other systems than Linux
+	EngineStd  Engine = "std"  // net/http
 )
 
 // engine implements HTTP with clients and runtimes. The gateway makes the decisions
@@ -34,6 +35,9 @@ type engine interface {
 	closeFresh()
 	// evict closes a connection without a request, and reports whether it found one.
 	evict() bool
+	// prune closes the engine's own spare connections to a runtime that was retired. It
+	// does not wait.
+	prune(u *upstream)
 	// abort closes every connection, and the connections to runtimes that serve
 	// them.
 	abort()
@@ -44,6 +48,8 @@ func newEngine(g *Gateway) engine {
 	switch g.cfg.Engine {
 	case EngineGo:
 		return newGoEngine(g)
+	case EngineLoop:
+		return newLoopEngine(g)
 	case EngineStd:
 		return newStdEngine(g)
 	}

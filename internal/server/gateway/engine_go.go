@@ -16,7 +16,8 @@ type goEngine struct {
 	inputs    sync.Pool // *[]byte of inputSize
 	exchanges sync.Pool // *exchange
 
-	conns map[*conn]struct{} // Gateway.mu guards it
+	conns   map[*conn]struct{} // Gateway.mu guards it
+	aborted bool               // Gateway.mu guards it
 }
 
 func newGoEngine(g *Gateway) *goEngine {
@@ -48,21 +49,34 @@ func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
 
 // start serves one connection in the background.
 func (e *goEngine) start(ctx context.Context, nc net.Conn, p peer) {
-	c := newConn(e, nc, p)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.conns[c] = struct{}{}
+	e.startConn(ctx, newConn(e, nc, p))
+}
+
+// startConn serves a connection in the background. It does not wait for a lock.
+func (e *goEngine) startConn(ctx context.Context, c *conn) {
 	e.running.Go(func() {
+		e.register(c)
 		defer e.forget(c)
 		c.serve(ctx)
 	})
+}
+
+func (e *goEngine) register(c *conn) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.conns[c] = struct{}{}
+	if e.aborted {
+		c.abort()
+	}
 }
 
 func (e *goEngine) forget(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.conns, c)
-	e.leave(&c.peer)
+	if !c.lent {
+		e.leave(&c.peer)
+	}
 }
 
 func (e *goEngine) sweep(now time.Time) {
@@ -103,9 +117,12 @@ func (e *goEngine) closeFresh() {
 	}
 }
 
+func (e *goEngine) prune(*upstream) {} // upstream has the spare connections
+
 func (e *goEngine) abort() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.aborted = true
 	for c := range e.conns {
 		c.abort()
 	}

@@ -120,6 +120,8 @@ func (e *stdEngine) closeWhere(matches func(*stdConn) bool) {
 	}
 }
 
+func (e *stdEngine) prune(*upstream) {} // upstream has the spare connections
+
 func (e *stdEngine) abort() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

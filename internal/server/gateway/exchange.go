@@ -54,12 +54,24 @@ func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	c.watch.gone = nil
 	c.nc.begin(&x.request)
 	c.g.inflight.Add(1)
-	defer c.g.inflight.Add(-1)
-	defer x.claim.release() // at the latest
-	defer x.asset.close()
+	defer c.over(x)
 	x.inspect(&c.peer)
 	x.upload.begin(&x.req)
-	if err := c.g.forward(&x.request, c, func() error { return c.roundTrip(ctx, x) }); err != nil {
+	err := c.g.forward(&x.request, c, func() error { return c.roundTrip(ctx, x) })
+	return c.answer(ctx, x, err)
+}
+
+// over ends a request, at the latest: also after a panic.
+func (c *conn) over(x *exchange) {
+	x.asset.close()
+	x.claim.release()
+	c.g.inflight.Add(-1)
+}
+
+// answer sends the response whose head is in x.resp, or the error of forward. It reports
+// whether another request may follow on the connection.
+func (c *conn) answer(ctx context.Context, x *exchange, err error) (keep bool) {
+	if err != nil {
 		keep = c.refuse(ctx, x, err)
 	} else if x.asset.is {
 		keep = c.relayAsset(x)

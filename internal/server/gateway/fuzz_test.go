@@ -67,21 +67,17 @@ func FuzzConnection(f *testing.F) {
 		"GET http://v1.shop.apps.test/" + host + "X-Svc-Cf: {}\r\nTraceparent: x\r\ntraceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01\r\n\r\n",
 		"\r\n\r\nGET /" + host + " folded: 1\r\n\r\n",
 	} {
-		f.Add([]byte(text), uint16(i*13), i%2 == 0)
+		f.Add([]byte(text), uint16(i*13), uint8(i))
 	}
 	w := &witness{}
 	socket := fakeRuntime(f, w.serve)
-	var benches [2]*bench
-	for i, engine := range []gateway.Engine{gateway.EngineGo, gateway.EngineStd} {
+	var benches [3]*bench
+	for i, engine := range []gateway.Engine{gateway.EngineGo, gateway.EngineLoop, gateway.EngineStd} {
 		benches[i] = start(f, gateway.Config{Engine: engine, HeaderTimeout: time.Second, ProbeTime: time.Millisecond})
 		benches[i].ready(shop, socket)
 	}
-	f.Fuzz(func(t *testing.T, text []byte, cut uint16, std bool) {
-		b := benches[0]
-		if std {
-			b = benches[1]
-		}
-		c := b.raw(t)
+	f.Fuzz(func(t *testing.T, text []byte, cut uint16, engine uint8) {
+		c := benches[int(engine)%len(benches)].raw(t)
 		defer c.Close()
 		at := int(cut) % (len(text) + 1)
 		go func() { // a gateway that refuses need not read all of it

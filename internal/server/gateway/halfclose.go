@@ -11,6 +11,9 @@ import (
 // unless a probe could be sent.
 const silentTests = 10
 
+// probe is an interim response, which a client that has left answers with a reset.
+const probe = "HTTP/1.1 100 Continue\r\n\r\n"
+
 // awaitReset waits until the client, which has ended its input during a request, is
 // gone. A client that closes only its sending side still expects the response, and
 // TCP does not distinguish it from a client that has closed its connection, until
@@ -77,6 +80,6 @@ func (c *client) probe() bool {
 	if !c.silent.Load() {
 		return false
 	}
-	_, err := c.Conn.Write([]byte("HTTP/1.1 100 Continue\r\n\r\n"))
+	_, err := c.Conn.Write([]byte(probe))
 	return err == nil
 }

@@ -32,7 +32,7 @@ var shop = svc.Ref{Project: "shop", Version: "v1"}
 // both.
 func engines(t *testing.T, test func(*testing.T, gateway.Engine)) {
 	t.Parallel()
-	for _, engine := range []gateway.Engine{gateway.EngineGo, gateway.EngineStd} {
+	for _, engine := range []gateway.Engine{gateway.EngineGo, gateway.EngineLoop, gateway.EngineStd} {
 		t.Run(string(engine), func(t *testing.T) {
 			t.Parallel()
 			test(t, engine)

@@ -32,6 +32,8 @@ type request struct {
 	claim claim
 	call  *svc.Ref // of a call of another worker; nil for a visitor's request
 
+	inLoop bool // it may not wait for a disk: take returns errBlocks instead
+
 	compressor *compressor // of the response's body, nil to send it unchanged
 	vary       bool        // the response depends on Accept-Encoding
 	asset      asset       // the response, if it is a static file and not of a runtime

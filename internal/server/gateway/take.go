@@ -113,6 +113,8 @@ func (g *Gateway) takeVersion(x *request, r route) error {
 		return errNoVersion(r.project)
 	case !serves:
 		return errStatus(v)
+	case x.inLoop && v.site.isUnread():
+		return errBlocks
 	case x.call == nil && x.findAsset(&g.cfg, v):
 		x.count()
 		return nil

@@ -127,6 +127,7 @@ func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
 }
 
 var (
+	errBlocks        = errors.New("the request waits, or needs a file")
 	errTimeout       = errors.New("the time limit of the wait was reached")
 	errClosing       = errors.New("the gateway is stopping")
 	errUpstreamWrite = errors.New("the runtime does not read the rest of the body")

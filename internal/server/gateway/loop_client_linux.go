@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// loopClient is a client's connection that a loop serves. Between two requests it has no
+// buffers.
+type loopClient struct {
+	fd   int // -1 if closed or handed over
+	peer peer
+
+	in      []byte    // received and not used
+	out     []byte    // to be written
+	written int       // of out
+	moved   time.Time // when the client last took a part of out
+	unsent  int       // bytes that the client had not acknowledged then, unmeasured before the sweep
+	since   time.Time // of the phase: idle, or in a head
+	due     time.Time // when the wait for a body ends, zero for no wait
+
+	x      *loopExchange // the request in progress, nil for none
+	up     *loopRuntime  // its connection to the runtime, nil before it is sent
+	number uint32        // of the request
+
+	fresh    bool // before the first byte of the first request
+	readable bool // there may be bytes to read
+	behind   bool // in begins behind the last request: no request of it has begun
+	ended    bool // the client has closed its sending side
+	last     bool // close when out is written
+	reset    bool // close by a reset
+	queued   bool // in loop.turns
+}
+
+func (c *loopClient) ready(l *loop, events uint32) {
+	l.current = c
+	if events&(unix.EPOLLHUP|unix.EPOLLERR) != 0 {
+		l.gone(c)
+		return
+	}
+	c.readable = c.readable || events&(unix.EPOLLIN|unix.EPOLLRDHUP) != 0
+	if events&unix.EPOLLRDHUP != 0 && !c.ended {
+		c.ended = true
+		l.watchHalfClosed(c)
+	}
+	if events&unix.EPOLLOUT == 0 || l.flush(c) {
+		l.proceed(c)
+	}
+}
+
+// proceed does what the client's connection permits.
+func (l *loop) proceed(c *loopClient) {
+	for c.fd >= 0 && len(c.out) == 0 && !c.last {
+		if c.x != nil {
+			l.pump(c)
+			return
+		}
+		data, ok := l.receive(c)
+		if !ok {
+			return
+		}
+		l.begin(c, data)
+	}
+}
+
+// receive returns what the client has sent and no request has used, and more than at the
+// call before. The bytes are in l.in; the caller keeps the rest.
+func (l *loop) receive(c *loopClient) (data []byte, ok bool) {
+	n := copy(l.in, c.in)
+	if c.behind {
+		c.behind = false
+		return l.in[:n], true
+	}
+	if !c.readable {
+		return nil, false
+	}
+	k, err := recv(c.fd, l.in[n:])
+	if errors.Is(err, unix.EAGAIN) {
+		c.readable = false
+		return nil, false
+	}
+	if k == 0 {
+		l.closeClient(c)
+		return nil, false
+	}
+	c.readable = k == len(l.in)-n || c.ended // a short read has taken all
+	if n == 0 {
+		c.since = l.now
+	}
+	c.fresh = false
+	return l.in[:n+k], true
+}
+
+// keep stores what the client has sent for the next event.
+func (c *loopClient) keep(data []byte) { c.in = append(c.in[:0], data...) }
+
+// write sends b, and keeps what the client does not take yet. It reports false if the
+// client has left; then the connection and its request have ended.
+func (l *loop) write(c *loopClient, b []byte) bool {
+	c.x.writes++
+	if len(c.out) > 0 {
+		c.out = append(c.out, b...)
+		return true
+	}
+	if len(b) == 0 {
+		return true
+	}
+	n, err := send(c.fd, b)
+	if err != nil {
+		l.gone(c)
+		return false
+	}
+	if n < len(b) {
+		c.out, c.written = append(c.out, b[n:]...), 0
+		c.moved, c.unsent = l.now, unmeasured
+	}
+	return true
+}
+
+// flush writes what was kept. It reports false if the connection has ended.
+func (l *loop) flush(c *loopClient) bool {
+	if len(c.out) == 0 {
+		return true
+	}
+	n, err := send(c.fd, c.out[c.written:])
+	if err != nil {
+		l.gone(c)
+		return false
+	}
+	if c.written += n; n > 0 {
+		c.moved, c.unsent = l.now, unmeasured
+	}
+	if c.written < len(c.out) {
+		return true
+	}
+	if c.out = c.out[:0]; c.x == nil {
+		c.out = nil
+	}
+	if c.last {
+		l.closeClient(c)
+		return false
+	}
+	return true
+}
+
+// gone ends a connection and its request, because the client has left.
+func (l *loop) gone(c *loopClient) {
+	if x := c.x; x != nil {
+		x.status, x.errCode = StatusClientGone, ""
+		l.account(c)
+	}
+	l.closeClient(c)
+}
+
+// closeWhenSent closes the connection as soon as the client has taken the response.
+func (l *loop) closeWhenSent(c *loopClient) {
+	if c.last = true; len(c.out) == 0 {
+		l.closeClient(c)
+	}
+}
+
+func (l *loop) closeClient(c *loopClient) {
+	if c.fd < 0 {
+		return
+	}
+	if c.reset {
+		dropUnsent(c.fd)
+	}
+	l.closeFD(c.fd)
+	c.fd, c.in, c.out = -1, nil, nil
+	l.disown(c)
+}

@@ -1,0 +1,139 @@
+package gateway
+
+import (
+	"context"
+	"net"
+	"runtime"
+	"sync/atomic"
+	"time"
+)
+
+// loopEngine serves TCP connections with event loops, and what a loop does not do with
+// the goroutines of goEngine: requests that wait, uploads, static files, compressed
+// responses, websockets, and other listeners than TCP.
+type loopEngine struct {
+	*goEngine
+
+	loops atomic.Pointer[[]*loop] // nil before the first listener; changed under Gateway.mu
+}
+
+//nolint:ireturn // the operator chooses the engine
+func newLoopEngine(g *Gateway) engine {
+	g.cfg.Logger = newLaterLogger(g.cfg.Logger)
+	return &loopEngine{goEngine: newGoEngine(g)}
+}
+
+// loopCount is the number of loops: one for two processors, because a worker needs as
+// much as its gateway.
+func loopCount() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+
+func (e *loopEngine) serve(ctx context.Context, ln net.Listener) error {
+	tcp, ok := ln.(*net.TCPListener)
+	if !ok {
+		return e.goEngine.serve(ctx, ln)
+	}
+	loops, err := e.start(ctx)
+	var shared *sharedFD
+	if err == nil {
+		shared, err = share(tcp, len(loops))
+	}
+	if err != nil {
+		e.cfg.Logger.WarnContext(ctx, "event loops unavailable; serving with goroutines", "error", err)
+		return e.goEngine.serve(ctx, ln)
+	}
+	for _, l := range loops {
+		if !l.post(func() { l.listen(shared) }) {
+			shared.release()
+		}
+	}
+	<-e.closed
+	return nil
+}
+
+// start starts the loops, once.
+func (e *loopEngine) start(ctx context.Context) ([]*loop, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if loops := e.list(); loops != nil {
+		return loops, nil
+	}
+	var loops []*loop
+	for range loopCount() {
+		l, err := newLoop(ctx, e)
+		if err != nil {
+			for _, l := range loops {
+				l.close()
+			}
+			return nil, err
+		}
+		loops = append(loops, l)
+	}
+	e.loops.Store(&loops)
+	for _, l := range loops {
+		e.running.Go(l.run)
+	}
+	return loops, nil
+}
+
+func (e *loopEngine) list() []*loop {
+	if loops := e.loops.Load(); loops != nil {
+		return *loops
+	}
+	return nil
+}
+
+func (e *loopEngine) sweep(now time.Time) {
+	e.goEngine.sweep(now)
+	for _, l := range e.list() {
+		l.post(l.sweep)
+	}
+}
+
+// each calls f on each loop and waits until all have.
+func (e *loopEngine) each(f func(*loop)) {
+	loops := e.list()
+	done := make(chan struct{}, len(loops))
+	for _, l := range loops {
+		if !l.post(func() { defer func() { done <- struct{}{} }(); f(l) }) {
+			done <- struct{}{}
+		}
+	}
+	for range loops {
+		<-done
+	}
+}
+
+// The loops come first: a connection that is handed over meanwhile is one of goEngine
+// then, and goEngine returns none while the gateway stops.
+
+func (e *loopEngine) closeIdle() {
+	e.each((*loop).stop)
+	e.goEngine.closeIdle()
+}
+
+func (e *loopEngine) closeFresh() {
+	e.each((*loop).closeFresh)
+	e.goEngine.closeFresh()
+}
+
+func (e *loopEngine) abort() {
+	e.each((*loop).abort)
+	e.goEngine.abort()
+}
+
+// evict does not wait for the loops: what they close makes room for later connections.
+func (e *loopEngine) evict() bool {
+	if e.goEngine.evict() {
+		return true
+	}
+	for _, l := range e.list() {
+		l.post(func() { l.evict() })
+	}
+	return false
+}
+
+func (e *loopEngine) prune(u *upstream) {
+	for _, l := range e.list() {
+		l.post(func() { l.prune(u, true) })
+	}
+}

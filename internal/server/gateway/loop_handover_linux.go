@@ -1,0 +1,108 @@
+package gateway
+
+import (
+	"net"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// handOver gives the connection of a client to a goroutine, with what the client has sent
+// and no request has used: data, or the request in progress, which the goroutine begins
+// again.
+func (l *loop) handOver(c *loopClient, data []byte) {
+	if x := c.x; x != nil {
+		data = slices.Concat(x.raw, x.head[len(x.head)-x.body:], c.in)
+		l.dropExchange(c)
+		l.recycle(x)
+	}
+	if k := l.detach(c, data); k != nil {
+		l.e.startConn(l.ctx, k)
+	}
+}
+
+// detach takes the connection of a client out of the loop, nil if that fails.
+func (l *loop) detach(c *loopClient, data []byte) *conn {
+	fd := c.fd
+	l.forget(fd)
+	c.fd, c.out = -1, nil
+	nc, err := netConn(fd)
+	if err != nil {
+		l.e.cfg.Logger.WarnContext(l.ctx, "serving a connection failed", "error", err)
+		l.disown(c)
+		return nil
+	}
+	k := newConn(l.e.goEngine, nc, c.peer)
+	k.giveBack = l.takeBack
+	k.takeInputBuffer()
+	k.in.reserve(len(data))
+	k.in.w = copy(k.in.buf, data)
+	l.clients.Add(-1)
+	return k
+}
+
+// handOverResponse gives the connections of a client and of its runtime to a goroutine,
+// which sends the response. b begins with its head, of n bytes.
+func (l *loop) handOverResponse(c *loopClient, b []byte, n int) {
+	x, up := c.x, c.up
+	l.forget(up.fd)
+	nc, err := netConn(up.fd)
+	up.fd = -1
+	if err != nil {
+		l.fail(c, err)
+		return
+	}
+	k := l.detach(c, c.in)
+	if k == nil {
+		_ = nc.Close()
+		l.dropExchange(c)
+		return
+	}
+	k.up = &upconn{Conn: nc, reused: up.reused}
+	k.response = l.e.continued(x, b, n)
+	c.x, c.up = nil, nil
+	l.e.startConn(l.ctx, k)
+}
+
+// continued returns the exchange for the rest of a request, of which a loop has read the
+// head of the response.
+func (e *goEngine) continued(from *loopExchange, b []byte, n int) *exchange {
+	x, _ := e.exchanges.Get().(*exchange)
+	x.begin()
+	x.request = from.request
+	x.inLoop = false
+	x.upload.begin(&x.req)
+	x.upload.left, x.upload.read = 0, true
+	x.upload.passed.Store(true)
+	x.buf = slices.Grow(x.buf[:headroom], len(b)+tailroom)[:max(len(x.buf), headroom+len(b)+tailroom)]
+	x.filled, x.reply = copy(x.buf[headroom:], b), n
+	_ = x.resp.Parse(x.buf[headroom : headroom+n]) // it is valid: the loop has parsed it
+	return x
+}
+
+// takeBack serves a connection again that was handed over, if it is between two requests.
+// It reports whether the caller must leave the connection.
+func (l *loop) takeBack(k *conn) bool {
+	tcp, ok := k.nc.Conn.(*net.TCPConn)
+	if !ok || k.in.len() > 0 {
+		return false
+	}
+	fd, err := dupOf(tcp)
+	if err != nil {
+		return false
+	}
+	k.now = time.Now()
+	if !k.enter(phaseClosed) { // closed by the sweep
+		_ = unix.Close(fd)
+		return true
+	}
+	k.lent = true
+	c := &loopClient{fd: fd, peer: k.peer}
+	l.clients.Add(1)
+	if !l.post(func() { l.adopt(c) }) {
+		_ = unix.Close(fd)
+		l.disown(c)
+	}
+	return true
+}

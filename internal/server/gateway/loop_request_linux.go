@@ -1,0 +1,105 @@
+package gateway
+
+import (
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
+)
+
+// noWait is the waiter of a loop.
+type noWait struct{}
+
+func (noWait) wait(<-chan struct{}, time.Duration) error { return errBlocks }
+
+// begin begins the request in data, or keeps an incomplete one. data is in l.in.
+func (l *loop) begin(c *loopClient, data []byte) {
+	n, err := http1.FindHead(data, 0)
+	switch {
+	case err != nil, n > l.e.cfg.MaxHeader, n == 0 && (len(data) == len(l.in) || len(data) > l.e.cfg.MaxHeader):
+		l.handOver(c, data)
+	case n == 0:
+		c.keep(data)
+	default:
+		l.request(c, data, n)
+	}
+}
+
+// request begins the request in data, whose head has n bytes.
+func (l *loop) request(c *loopClient, data []byte, n int) {
+	x := l.newExchange()
+	x.raw = append(x.raw[:0], data[:n]...)
+	err := x.req.Parse(x.raw)
+	switch {
+	case err != nil, x.req.Chunked, x.req.WantsContinue(), x.req.Length > int64(len(l.in)-n):
+		l.recycle(x)
+		l.handOver(c, data)
+		return
+	case x.req.Length > int64(len(data)-n):
+		l.recycle(x)
+		c.keep(data)
+		l.awaitBody(c)
+		return
+	}
+	x.body = int(max(x.req.Length, 0))
+	c.due = time.Time{}
+	c.in = append(c.in[:0], data[n+x.body:]...)
+	l.serve(c, x, data[n:n+x.body])
+}
+
+// serve claims the runtime and sends the request.
+func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
+	x.start, x.inLoop = l.now, true
+	x.inspect(&c.peer)
+	x.head = append(x.head, body...) // handOver looks for it there
+	c.x, c.number = x, c.number+1
+	l.e.inflight.Add(1)
+	err := l.e.take(&x.request, noWait{})
+	switch {
+	case errors.Is(err, errBlocks), x.asset.is:
+		l.handOver(c, nil)
+	case err != nil:
+		l.refuse(c, err)
+	default:
+		x.head = append(x.appendRequest(x.head[:0], &c.peer), body...)
+		l.ask(c)
+	}
+}
+
+// refuse answers with an error of the gateway itself [D44].
+func (l *loop) refuse(c *loopClient, err error) {
+	x := c.x
+	e := l.e.refusal(l.ctx, &x.request, err)
+	x.keep = x.req.KeepsAlive() && !l.e.closing.Load()
+	l.out = x.appendRefusal(l.out[:0], e, x.keep)
+	if l.write(c, l.out) {
+		l.complete(c)
+	}
+}
+
+// awaitBody waits for a body until patience ends: most often it arrives behind its head.
+func (l *loop) awaitBody(c *loopClient) {
+	if c.due.IsZero() {
+		c.due = l.now.Add(patience)
+		l.late = append(l.late, c)
+	}
+}
+
+// endPatience hands the requests over whose body has not arrived.
+func (l *loop) endPatience() {
+	for len(l.late) > 0 && !l.now.Before(l.late[0].due) {
+		c := l.late[0]
+		l.late = l.late[1:]
+		if c.fd >= 0 && c.x == nil && !c.due.IsZero() {
+			l.dispatch(lateBody{c}, 0)
+		}
+	}
+}
+
+// lateBody is a client whose body has not arrived.
+type lateBody struct{ *loopClient }
+
+func (b lateBody) ready(l *loop, _ uint32) {
+	l.current = b.loopClient
+	l.handOver(b.loopClient, b.in)
+}
