@@ -64,7 +64,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		}
 		go func() {
 			defer s.remove(conn)
-			s.serve(ctx, conn)
+			s.serve(ctx, quicken(conn))
 		}()
 	}
 }

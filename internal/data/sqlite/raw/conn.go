@@ -38,6 +38,7 @@ type Conn struct {
 
 // Open opens the database file at path and creates it if it is missing.
 func Open(path string, o Options) (*Conn, error) {
+	quickLocks(path)
 	c := &Conn{tls: libc.NewTLS()}
 	c.statements.setUp(o.Statements)
 	if err := c.open(path, o); err != nil {
