@@ -8,6 +8,10 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/noquery"
 )
 
-func main() { os.Exit(cli.Main(context.Background(), os.Args[1:], kit.System())) }
+func main() {
+	noquery.Restore()
+	os.Exit(cli.Main(context.Background(), os.Args[1:], kit.System()))
+}

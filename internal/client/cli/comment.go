@@ -44,8 +44,13 @@ func comment(ctx context.Context, k *kit.Kit, o commentOptions, args []string) e
 		}
 	}
 	err := ci.NewEnviron(k.Environ).Comment(ctx, o.key, text)
-	if errors.Is(err, ci.ErrNoRequest) {
+	switch {
+	case errors.Is(err, ci.ErrNoRequest):
 		return kit.Usagef("%v", err)
+	case err == nil && o.remove:
+		k.Notef("comment deleted")
+	case err == nil:
+		k.Notef("comment written")
 	}
 	return err
 }

@@ -3,13 +3,31 @@ package dev
 import (
 	"context"
 	"slices"
+	"strings"
 )
 
-// help names the keys.
+// help names the keys, in lines that are not longer than the terminal is wide.
 func (s *Session) help() string {
-	text := "keys: o open   r rewind   x restart   t run cron   s send to queue   u public URL   l log level   c clear   h help   q quit"
+	keys := []string{
+		"o open", "r rewind", "x restart", "t run cron", "s send to queue", "u public URL", "l log level", "c clear", "h help", "q quit",
+	}
 	if len(s.workers) > 1 {
-		text += "   w next worker (now " + s.focus.project + ")"
+		keys = append(keys, "w next worker (now "+s.focus.project+")")
+	}
+	return wrapped("keys: ", keys, s.terminal.width())
+}
+
+// wrapped puts words into lines of at most width characters, below each other.
+func wrapped(lead string, words []string, width int) string {
+	const gap = "   "
+	text, length := lead+words[0], len(lead)+len(words[0])
+	for _, word := range words[1:] {
+		if length += len(gap) + len(word); width > 0 && length > width {
+			text += "\n" + strings.Repeat(" ", len(lead)) + word
+			length = len(lead) + len(word)
+			continue
+		}
+		text += gap + word
 	}
 	return text
 }

@@ -52,6 +52,18 @@ func (t *terminal) prepare() error {
 	return unix.IoctlSetTermios(int(t.file.Fd()), setTermios, &mode)
 }
 
+// width is the width of the terminal now, in characters; 0 if it is not known.
+func (t *terminal) width() int {
+	if t == nil {
+		return 0
+	}
+	size, err := unix.IoctlGetWinsize(int(t.file.Fd()), unix.TIOCGWINSZ)
+	if err != nil {
+		return 0
+	}
+	return int(size.Col)
+}
+
 // close restores the terminal.
 func (t *terminal) close() {
 	close(t.stop)

@@ -122,3 +122,46 @@ func TestDevCtrlC(t *testing.T) {
 	}
 	svctest.Eventually(t, "the end of all processes", func() bool { return !processIn(d.home) })
 }
+
+// A terminal that changes its size, a broken build in it, and Ctrl-C while an answer is typed:
+// the program asks the terminal nothing, and leaves it as it was.
+func TestDevTerminal(t *testing.T) {
+	t.Parallel()
+	d := newDeveloper(t, counterFiles())
+	term := d.startInTerminal()
+	d.await(`save 1 `)
+	if term.edits() {
+		t.Error("keys wait for the end of a line")
+	}
+	term.resize(60, 20)
+	term.press("h")
+	d.await(`keys: o open   r rewind   x restart   t run cron\n {6}s send to queue`)
+	term.resize(200, 50)
+	term.press("h")
+	d.await(`keys: o open .* q quit\n`)
+
+	d.write("src/index.js", "export default { fetch( { } }")
+	d.await(`the worker does not build\n +src/index.js:1:\d+: Expected`)
+	d.await(`still serving save 1 of`)
+	d.expect("/", "one 1")
+	d.write("src/index.js", counter("two"))
+	d.await(`save 2 `)
+	d.expect("/", "two 2")
+
+	term.press("r")
+	d.await(`go back to save .*: $`)
+	term.resize(40, 10)
+	term.press("12")
+	d.await(`12$`)
+	term.press("\x03")
+	svctest.Wait(t, "the end of watch mode", d.exited)
+	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if !term.edits() {
+		t.Error("the terminal is not restored")
+	}
+	if i := strings.Index(d.out.String(), "\x1b]"); i >= 0 {
+		t.Errorf("the terminal is asked: %q", d.out.String()[i:])
+	}
+}

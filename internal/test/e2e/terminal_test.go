@@ -81,6 +81,17 @@ func (tt *terminal) resize(columns, lines uint16) {
 	})
 }
 
+// edits reports whether the terminal edits lines and echoes them, as it does for a shell.
+func (tt *terminal) edits() (yes bool) {
+	tt.t.Helper()
+	tt.control(func(fd int) error {
+		mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+		yes = err == nil && mode.Lflag&unix.ICANON != 0 && mode.Lflag&unix.ECHO != 0
+		return err
+	})
+	return yes
+}
+
 func (tt *terminal) press(keys string) {
 	tt.t.Helper()
 	if _, err := tt.file.WriteString(keys); err != nil {

@@ -44,6 +44,8 @@ type Kit struct {
 	CAFile  string // flag --ca-file
 
 	JSONEvents bool // flag --json-events of deploy
+
+	drawn string // the line of a Progress; "" for none
 }
 
 // System is the Kit of the real process.
@@ -180,9 +182,20 @@ func (k *Kit) Again(args ...string) string {
 	return strings.Join(line, " ")
 }
 
-// Notef tells a person something on stderr.
+// Notef tells a person something on stderr, above the line of a Progress.
 func (k *Kit) Notef(format string, args ...any) {
+	line := k.drawn
+	k.draw("")
 	_, _ = fmt.Fprintf(k.Err, format+"\n", args...) // ignore write errors on stderr
+	k.draw(line)
+}
+
+// draw replaces the line of a Progress.
+func (k *Kit) draw(line string) {
+	if line != k.drawn {
+		_, _ = fmt.Fprint(k.Err, "\r\x1b[K"+line) // as Notef
+		k.drawn = line
+	}
 }
 
 // Fancy reports whether stderr may be redrawn: a terminal, and not in CI.

@@ -152,6 +152,13 @@ func TestProgressOnATerminal(t *testing.T) {
 	if got := errs.String(); !strings.Contains(got, "\r\x1b[Kuploading 1.0 KiB of 1.0 KiB") {
 		t.Errorf("drew %q", got)
 	}
+	errs.Reset()
+	p.Stage("packing")
+	k.Notef("created project shop")
+	p.Abort()
+	if got, want := errs.String(), "\r\x1b[Kpacking ...\r\x1b[Kcreated project shop\n\r\x1b[Kpacking ...\r\x1b[K"; got != want {
+		t.Errorf("with a note: %q, want %q", got, want)
+	}
 	k, _, errs = newKit(t, "TERM=xterm", "CI=true")
 	k.ErrTTY = true
 	k.NewProgress().Stage("quiet")

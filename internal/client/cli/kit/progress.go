@@ -26,7 +26,7 @@ func (p *Progress) Stage(name string) {
 	p.Done("")
 	p.stage, p.since = name, time.Now()
 	if p.fancy {
-		p.draw(name + " ...")
+		p.k.draw(name + " ...")
 	}
 }
 
@@ -36,7 +36,7 @@ func (p *Progress) Bytes(done, total int64) {
 		return
 	}
 	p.drawn = time.Now()
-	p.draw(fmt.Sprintf("%s %s of %s", p.stage, Bytes(done), Bytes(total)))
+	p.k.draw(fmt.Sprintf("%s %s of %s", p.stage, Bytes(done), Bytes(total)))
 }
 
 // Done ends the stage with a note, which may be "".
@@ -50,9 +50,7 @@ func (p *Progress) Done(note string) {
 	if note != "" {
 		line += ": " + Clean(note)
 	}
-	if p.fancy {
-		p.draw("")
-	}
+	p.k.draw("")
 	p.k.Notef("%s", line)
 	p.stage = ""
 }
@@ -63,9 +61,7 @@ func (p *Progress) Past(name string, took time.Duration) {
 	if p.stage != name {
 		p.Done("")
 	}
-	if p.fancy {
-		p.draw("")
-	}
+	p.k.draw("")
 	p.stage = ""
 	p.k.Event("step", EventStage{name, took.Milliseconds()})
 	p.k.Notef("%s (%s)", name, took.Round(time.Millisecond))
@@ -73,12 +69,6 @@ func (p *Progress) Past(name string, took time.Duration) {
 
 // Abort removes the current stage from the terminal; the caller prints the error.
 func (p *Progress) Abort() {
-	if p.fancy && p.stage != "" {
-		p.draw("")
-	}
+	p.k.draw("")
 	p.stage = ""
-}
-
-func (p *Progress) draw(line string) {
-	_, _ = fmt.Fprint(p.k.Err, "\r\x1b[K"+line) // as Notef
 }
