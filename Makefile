@@ -26,6 +26,10 @@ install: ## install svcctl, svcd and svchost to PREFIX/bin, with manual pages an
 demo: build ## deploy the guestbook twice, promote and roll back, on free ports
 	go run ./internal/client/demo
 
+.PHONY: walkthrough
+walkthrough: build ## record the terminals of docs/guide/getting-started.md and ci.md (Linux; WALKFLAGS=-again writes all)
+	go run ./internal/client/walkthrough $(WALKFLAGS)
+
 .PHONY: check
 check: fmt-check lint generate-check test ## everything a change must pass
 
