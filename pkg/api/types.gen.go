@@ -133,6 +133,30 @@ func (e EventOutcome) Valid() bool {
 	}
 }
 
+// Defines values for FindingStatus.
+const (
+	FindingStatusFailed  FindingStatus = "failed"
+	FindingStatusOK      FindingStatus = "ok"
+	FindingStatusSkipped FindingStatus = "skipped"
+	FindingStatusWarning FindingStatus = "warning"
+)
+
+// Valid indicates whether the value is a known member of the FindingStatus enum.
+func (e FindingStatus) Valid() bool {
+	switch e {
+	case FindingStatusFailed:
+		return true
+	case FindingStatusOK:
+		return true
+	case FindingStatusSkipped:
+		return true
+	case FindingStatusWarning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for HealthStatus.
 const (
 	HealthStatusOK HealthStatus = "ok"
@@ -754,6 +778,11 @@ type ChangeProject struct {
 // CheckStatus degraded means that it works in part; the checks say what does not.
 type CheckStatus string
 
+// Checkup What the checks of an installation found.
+type Checkup struct {
+	Items []Finding `json:"items"`
+}
+
 // Column A column of a table.
 type Column struct {
 	// Default An SQL expression.
@@ -1153,6 +1182,22 @@ type FieldProblem struct {
 	// Pointer JSON pointer (RFC 6901) into the body.
 	Pointer string `json:"pointer"`
 }
+
+// Finding What one check found.
+type Finding struct {
+	// Advice What to change.
+	Advice string `json:"advice,omitempty,omitzero"`
+
+	// Check Name of the check.
+	Check string `json:"check"`
+
+	// Detail What is the case.
+	Detail string        `json:"detail"`
+	Status FindingStatus `json:"status"`
+}
+
+// FindingStatus defines model for Finding.Status.
+type FindingStatus string
 
 // GarbagePin What one version needs of another's objects.
 type GarbagePin struct {

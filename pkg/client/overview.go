@@ -15,6 +15,12 @@ func (c *Client) ServerInfo(ctx context.Context) (api.Server, error) {
 	return as[api.Server](read(resp, err))
 }
 
+// Checkup checks the installation from inside, for at most 30 seconds.
+func (c *Client) Checkup(ctx context.Context) (api.Checkup, error) {
+	resp, err := c.slow.GetCheckup(ctx)
+	return as[api.Checkup](read(resp, err))
+}
+
 // Whoami returns what the admin token may do; of a client without one, the deploy token.
 func (c *Client) Whoami(ctx context.Context) (api.Whoami, error) {
 	resp, err := c.raw.GetWhoami(ctx)

@@ -19,10 +19,10 @@ func DiskOf(path string) (Disk, error) {
 	if err := unix.Statfs(path, &d); err != nil {
 		return Disk{}, fmt.Errorf("read the free space of the disk of %s: %w", path, err)
 	}
-	free := uint64(d.Bavail) //nolint:gosec,unconvert // its type differs between systems; it is not negative
+	free := uint64(d.Bavail) //nolint:unconvert // its type differs between systems; it is not negative
 	if os.Geteuid() == 0 {
 		free = d.Bfree
 	}
-	block := uint64(d.Bsize)                                                    //nolint:gosec,unconvert // positive
+	block := uint64(d.Bsize)                                                    //nolint:gosec // positive
 	return Disk{Total: int64(d.Blocks * block), Free: int64(free * block)}, nil //nolint:gosec // no disk has 8 EiB
 }

@@ -70,7 +70,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		}),
 		Audit: d.registry,
 		Logs:  d.logs, Data: awake{d.supervisor, d.sleep}, DataPatterns: binding.Patterns(all.Kinds()), Events: awake{d.supervisor, d.sleep}, Feed: d.feed, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
-		Overview: d.registry, Traffic: d.traffic, State: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
+		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,

@@ -28,6 +28,8 @@ type meta struct {
 	newTrace    bool          // the traceparent is new: a client's tracestate does not apply
 	connecting  []byte        // CF-Connecting-IP of a proxy whose location headers are believed
 	location    *svc.Location // what such a proxy says; nil for nothing
+	doctor      bool          // the request has DoctorHeader
+	seen        string        // SeenHeader of its response
 }
 
 // inspect reads the fields that concern the gateway and marks those that it replaces
@@ -41,6 +43,9 @@ func (x *request) inspect(p *peer) {
 		}
 	}
 	x.makeIDs()
+	if x.meta.doctor {
+		x.see(p)
+	}
 }
 
 // inspectField reports whether the gateway replaces the field.
@@ -58,6 +63,9 @@ func (x *request) inspectField(f *http1.Field, p *peer) bool {
 		return x.inspectCF(f, p)
 	case 'f':
 		return !p.trusted && http1.EqualFold(name, "forwarded")
+	case 's':
+		x.meta.doctor = x.meta.doctor || isDoctor(f)
+		return false
 	case 't':
 		if http1.EqualFold(name, "traceparent") {
 			if validTraceparent(f.Value) && len(m.traceparent) == 0 {

@@ -105,6 +105,9 @@ func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	b = append(strconv.AppendInt(b, int64(len(body)), 10), "\r\nCache-Control: no-store\r\nSvc-Error: "...)
 	b = append(append(b, e.Code...), "\r\nX-Request-Id: "...)
 	b = append(append(b, x.meta.id...), '\r', '\n')
+	if x.meta.doctor {
+		b = append(append(b, SeenHeader+": "+x.meta.seen...), '\r', '\n')
+	}
 	if e.RetryAfter > 0 {
 		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
 		b = append(strconv.AppendInt(append(b, "Retry-After: "...), seconds, 10), '\r', '\n')

@@ -159,6 +159,9 @@ func (g *Gateway) find(x *request) (route, error) {
 	if x.call != nil {
 		return t.called(*x.call)
 	}
+	if x.meta.doctor {
+		return route{}, errDoctor()
+	}
 	if len(x.meta.route) > 0 && x.knows(g.cfg.VerifySecret) {
 		project, id, _ := bytes.Cut(x.meta.route, []byte{'/'})
 		if v := t.versions[svc.Ref{Project: string(project), Version: string(id)}]; v != nil {

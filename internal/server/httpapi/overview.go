@@ -43,6 +43,17 @@ func (h handlers) GetServer(ctx context.Context, _ oas.GetServerRequestObject) (
 	}, nil
 }
 
+// GetCheckup answers GET /admin/checkup.
+func (h handlers) GetCheckup(ctx context.Context, _ oas.GetCheckupRequestObject) (oas.GetCheckupResponseObject, error) {
+	list, err := h.Checkup.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return oas.GetCheckup200JSONResponse{Items: each(list, func(f svc.Finding) api.Finding {
+		return api.Finding{Check: f.Check, Status: api.FindingStatus(f.Status), Detail: f.Detail, Advice: f.Advice}
+	})}, nil
+}
+
 func (h handlers) serverState(ctx context.Context) (api.ServerState, error) {
 	s, err := h.State.State(ctx)
 	return api.ServerState{

@@ -52,6 +52,10 @@ func TestOverview(t *testing.T) {
 		!s.RegistryCopiedAt.IsZero() || s.BackupAt.Unix() != 1_790_000_000 || s.BackupTo != "/mnt/backup" {
 		t.Errorf("state: %+v", s)
 	}
+	found, err := c.Checkup(t.Context())
+	if err != nil || len(found.Items) != 1 || found.Items[0].Check != "file descriptors" || found.Items[0].Status != api.FindingStatusWarning || found.Items[0].Advice == "" {
+		t.Errorf("checkup: %+v, %v", found, err)
+	}
 	queue, err := c.DeployQueue(t.Context())
 	if err != nil || queue.Max != 10 || len(queue.Items) != 2 || queue.Items[1].VersionID != "v-2" || queue.Items[1].Position != 2 || queue.Items[1].Running {
 		t.Errorf("got %+v, %v", queue, err)

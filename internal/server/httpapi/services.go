@@ -35,6 +35,11 @@ type Overview interface {
 	Summaries(ctx context.Context, projects []string) (map[string]svc.ProjectSummary, error)
 }
 
+// Checkup checks the installation.
+type Checkup interface {
+	Run(context.Context) ([]svc.Finding, error)
+}
+
 // State reads where the server keeps its data.
 type State interface {
 	State(context.Context) (svc.ServerState, error)

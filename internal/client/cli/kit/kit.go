@@ -91,7 +91,7 @@ func (k *Kit) Client() (*client.Client, error) {
 
 // Connect makes a client of a server. caFile may be "". It makes no request.
 func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*client.Client, error) {
-	roots, err := k.roots(caFile)
+	roots, err := k.Roots(caFile)
 	if err != nil {
 		return nil, err
 	}
@@ -102,8 +102,8 @@ func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*clie
 	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots})
 }
 
-// roots are the certificates of the system and those in file; nil without one.
-func (k *Kit) roots(file string) (*x509.CertPool, error) {
+// Roots are the certificates of the system and those in file; nil without one.
+func (k *Kit) Roots(file string) (*x509.CertPool, error) {
 	if file == "" {
 		return nil, nil //nolint:nilnil // nil leaves the system's certificates alone
 	}

@@ -17,6 +17,9 @@ import (
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// GetCheckup What is wrong with the installation, seen from inside
+	// (GET /admin/checkup)
+	GetCheckup(w http.ResponseWriter, r *http.Request)
 	// GetGarbage What the object store holds and for whom
 	// (GET /admin/gc)
 	GetGarbage(w http.ResponseWriter, r *http.Request, params GetGarbageParams)
@@ -165,6 +168,20 @@ type ServerInterfaceWrapper struct {
 }
 
 type MiddlewareFunc func(http.Handler) http.Handler
+
+// GetCheckup operation middleware
+func (siw *ServerInterfaceWrapper) GetCheckup(w http.ResponseWriter, r *http.Request) {
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetCheckup(w, r)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
 
 // GetGarbage operation middleware
 func (siw *ServerInterfaceWrapper) GetGarbage(w http.ResponseWriter, r *http.Request) {
@@ -2373,6 +2390,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/gc", wrapper.GetGarbage)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/gc", wrapper.CollectGarbage)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/gc/audit", wrapper.AuditStorage)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/checkup", wrapper.GetCheckup)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/retention", wrapper.GetRetention)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/retention", wrapper.ApplyRetention)
 
@@ -2418,6 +2436,44 @@ type VersionJSONResponse struct {
 	Body Version
 
 	Headers VersionResponseHeaders
+}
+
+type GetCheckupRequestObject struct {
+}
+
+type GetCheckupResponseObject interface {
+	VisitGetCheckupResponse(w http.ResponseWriter) error
+}
+
+type GetCheckup200JSONResponse Checkup
+
+func (response GetCheckup200JSONResponse) VisitGetCheckupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetCheckupdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetCheckupdefaultApplicationProblemPlusJSONResponse) VisitGetCheckupResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
 }
 
 type GetGarbageRequestObject struct {
@@ -4700,6 +4756,9 @@ func (response GetWhoamidefaultApplicationProblemPlusJSONResponse) VisitGetWhoam
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// GetCheckup What is wrong with the installation, seen from inside
+	// (GET /admin/checkup)
+	GetCheckup(ctx context.Context, request GetCheckupRequestObject) (GetCheckupResponseObject, error)
 	// GetGarbage What the object store holds and for whom
 	// (GET /admin/gc)
 	GetGarbage(ctx context.Context, request GetGarbageRequestObject) (GetGarbageResponseObject, error)
@@ -4877,6 +4936,30 @@ type strictHandler struct {
 	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
+}
+
+// GetCheckup operation middleware
+func (sh *strictHandler) GetCheckup(w http.ResponseWriter, r *http.Request) {
+	var request GetCheckupRequestObject
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetCheckup(ctx, request.(GetCheckupRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetCheckup")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetCheckupResponseObject); ok {
+		if err := validResponse.VisitGetCheckupResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
 }
 
 // GetGarbage operation middleware

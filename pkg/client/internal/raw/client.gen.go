@@ -90,6 +90,14 @@ func WithRequestEditorFn(fn RequestEditorFn) ClientOption {
 // The interface specification for the client above.
 type ClientInterface interface {
 
+	// GetCheckup What is wrong with the installation, seen from inside
+	//
+	// Checks disk, open files, clock, workerd, addresses and the properties of the object store, in at most 30 seconds. It writes
+	// and deletes one small object. Concurrent requests share one run.
+	//
+	// Corresponds with GET /admin/checkup (the `GetCheckup` operationId).
+	GetCheckup(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetGarbage What the object store holds and for whom
 	//
 	// For every version what it needs itself, what only others need and who they are, what waits until its grace is over, and
@@ -888,6 +896,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /whoami (the `GetWhoami` operationId).
 	GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+}
+
+// GetCheckup What is wrong with the installation, seen from inside
+//
+// Checks disk, open files, clock, workerd, addresses and the properties of the object store, in at most 30 seconds. It writes
+// and deletes one small object. Concurrent requests share one run.
+//
+// Corresponds with GET /admin/checkup (the `GetCheckup` operationId).
+func (c *Client) GetCheckup(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetCheckupRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
 }
 
 // GetGarbage What the object store holds and for whom
@@ -2657,6 +2683,33 @@ func (c *Client) GetWhoami(ctx context.Context, reqEditors ...RequestEditorFn) (
 		return nil, err
 	}
 	return c.Client.Do(req)
+}
+
+// NewGetCheckupRequest constructs an http.Request for the GetCheckup method
+func NewGetCheckupRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/admin/checkup")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
 }
 
 // NewGetGarbageRequest constructs an http.Request for the GetGarbage method

@@ -1,0 +1,32 @@
+package gateway_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/server/gateway"
+)
+
+func TestDoctor(t *testing.T) { engines(t, testDoctor) }
+
+// testDoctor: a request with the header is answered by the gateway, also on a host with a
+// version, and says what arrived.
+func testDoctor(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	b.ready(shop, startWorker(t, "v1").socket)
+	for _, tc := range []struct {
+		host, header, want string
+	}{
+		{"v1.shop.apps.test", "", "proto=http client=127.0.0.1"},
+		{"unknown.apps.test", "X-Forwarded-Proto: https\r\nX-Forwarded-For: 192.0.2.1\r\n", "proto=https client=192.0.2.1"},
+		{"unknown.apps.test", "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n", "proto=http client=127.0.0.1 upgrade=websocket"},
+	} {
+		c := b.raw(t)
+		c.send("GET / HTTP/1.1\r\nHost: " + tc.host + "\r\nSvc-Doctor: 1\r\n" + tc.header + "\r\n")
+		resp, body := c.answer("GET")
+		if got := resp.Header.Get(gateway.SeenHeader); resp.StatusCode != http.StatusNotFound || got != tc.want || !strings.Contains(body, "by itself") {
+			t.Errorf("%s: %d, %s: %q, want %q: %s", tc.host, resp.StatusCode, gateway.SeenHeader, got, tc.want, body)
+		}
+	}
+}
