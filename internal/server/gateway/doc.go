@@ -37,13 +37,13 @@
 //
 // # Event loops
 //
-// A loop is one goroutine with an epoll of its own. It serves requests that wait for
-// nothing: it reads a request, claims the runtime, writes to it, and forwards the response
+// A loop is one goroutine with an epoll of its own. It serves websockets, and requests that
+// wait for nothing: it reads a request, claims the runtime, writes to it, and forwards the response
 // when the event comes that the runtime has sent it. Buffers belong to the loop, so that an
 // idle connection has none. All else is handed over to a goroutine of goEngine, which gives
 // the connection back after the response: before the request was sent (a hold, a start, an
 // upload, a static file, a malformed head), or when the head of its response has arrived
-// (a websocket, compression, the page for an exception). Nothing on a loop may block:
+// (compression, the page for an exception). Nothing on a loop may block:
 // its log lines are written in the background. A panic ends one connection.
 //
 // # Ownership and failure

@@ -19,17 +19,19 @@ type loopClient struct {
 	moved   time.Time // when the client last took a part of out
 	unsent  int       // bytes that the client had not acknowledged then, unmeasured before the sweep
 	since   time.Time // of the phase: idle, or in a head
-	due     time.Time // when the wait for a body ends, zero for no wait
 
 	x      *loopExchange // the request in progress, nil for none
 	up     *loopRuntime  // its connection to the runtime, nil before it is sent
+	tunnel *loopTunnel   // the websocket that the last request opened, nil for none
 	number uint32        // of the request
 
 	fresh    bool // before the first byte of the first request
 	readable bool // there may be bytes to read
+	waits    bool // in has a head and a part of its body
 	behind   bool // in begins behind the last request: no request of it has begun
 	ended    bool // the client has closed its sending side
 	last     bool // close when out is written
+	shut     bool // close the sending side when out is written
 	reset    bool // close by a reset
 	queued   bool // in loop.turns
 }
@@ -52,9 +54,17 @@ func (c *loopClient) ready(l *loop, events uint32) {
 
 // proceed does what the client's connection permits.
 func (l *loop) proceed(c *loopClient) {
-	for c.fd >= 0 && len(c.out) == 0 && !c.last {
+	if c.tunnel != nil {
+		l.relayFrames(c)
+		return
+	}
+	for turn := 0; c.fd >= 0 && len(c.out) == 0 && !c.last; turn++ {
 		if c.x != nil {
 			l.pump(c)
+			return
+		}
+		if turn == loopTurns {
+			l.turn(c)
 			return
 		}
 		data, ok := l.receive(c)
@@ -99,7 +109,9 @@ func (c *loopClient) keep(data []byte) { c.in = append(c.in[:0], data...) }
 // write sends b, and keeps what the client does not take yet. It reports false if the
 // client has left; then the connection and its request have ended.
 func (l *loop) write(c *loopClient, b []byte) bool {
-	c.x.writes++
+	if c.x != nil {
+		c.x.writes++
+	}
 	if len(c.out) > 0 {
 		c.out = append(c.out, b...)
 		return true
@@ -138,6 +150,9 @@ func (l *loop) flush(c *loopClient) bool {
 	if c.out = c.out[:0]; c.x == nil {
 		c.out = nil
 	}
+	if c.shut {
+		_ = unix.Shutdown(c.fd, unix.SHUT_WR)
+	}
 	if c.last {
 		l.closeClient(c)
 		return false
@@ -171,4 +186,7 @@ func (l *loop) closeClient(c *loopClient) {
 	l.closeFD(c.fd)
 	c.fd, c.in, c.out = -1, nil, nil
 	l.disown(c)
+	if c.tunnel != nil {
+		l.forgetTunnel(c)
+	}
 }

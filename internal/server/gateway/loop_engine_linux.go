@@ -10,7 +10,7 @@ import (
 
 // loopEngine serves TCP connections with event loops, and what a loop does not do with
 // the goroutines of goEngine: requests that wait, uploads, static files, compressed
-// responses, websockets, and other listeners than TCP.
+// responses, and other listeners than TCP.
 type loopEngine struct {
 	*goEngine
 

@@ -49,7 +49,7 @@ type loop struct {
 	spares  map[*upstream][]*loopRuntime // the most recently used one last
 	unused  []*loopExchange
 	turns   []*loopClient // to be continued after the other events
-	late    []*loopClient // wait for a body until their due
+	late    []lateBody    // the first one ends first
 	closing bool
 	aborted bool
 

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
@@ -42,8 +43,10 @@ func (l *loop) request(c *loopClient, data []byte, n int) {
 		return
 	}
 	x.body = int(max(x.req.Length, 0))
-	c.due = time.Time{}
-	c.in = append(c.in[:0], data[n+x.body:]...)
+	c.waits, c.in = false, nil
+	if rest := data[n+x.body:]; len(rest) > 0 {
+		c.in = slices.Clone(rest)
+	}
 	l.serve(c, x, data[n:n+x.body])
 }
 
@@ -77,29 +80,33 @@ func (l *loop) refuse(c *loopClient, err error) {
 	}
 }
 
+// lateBody is a request whose body has not arrived.
+type lateBody struct {
+	*loopClient
+	number uint32    // of the request before
+	due    time.Time // when the loop no longer waits
+}
+
 // awaitBody waits for a body until patience ends: most often it arrives behind its head.
 func (l *loop) awaitBody(c *loopClient) {
-	if c.due.IsZero() {
-		c.due = l.now.Add(patience)
-		l.late = append(l.late, c)
+	if !c.waits {
+		c.waits = true
+		l.late = append(l.late, lateBody{c, c.number, l.now.Add(patience)})
 	}
 }
 
 // endPatience hands the requests over whose body has not arrived.
 func (l *loop) endPatience() {
 	for len(l.late) > 0 && !l.now.Before(l.late[0].due) {
-		c := l.late[0]
+		b := l.late[0]
 		l.late = l.late[1:]
-		if c.fd >= 0 && c.x == nil && !c.due.IsZero() {
-			l.dispatch(lateBody{c}, 0)
-		}
+		l.dispatch(b, 0)
 	}
 }
 
-// lateBody is a client whose body has not arrived.
-type lateBody struct{ *loopClient }
-
 func (b lateBody) ready(l *loop, _ uint32) {
-	l.current = b.loopClient
-	l.handOver(b.loopClient, b.in)
+	if c := b.loopClient; c.fd >= 0 && c.waits && c.number == b.number {
+		l.current = c
+		l.handOver(c, c.in)
+	}
 }

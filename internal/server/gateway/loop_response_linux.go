@@ -88,6 +88,10 @@ func (l *loop) interim(c *loopClient) bool {
 // final begins the response whose head is in x.resp.
 func (l *loop) final(c *loopClient, buf []byte, at response) {
 	x := c.x
+	if x.resp.Status == 101 && x.req.IsWebSocket() && x.resp.IsWebSocket() {
+		l.upgrade(c, buf[at.body:at.end])
+		return
+	}
 	if l.isElsewhere(x) {
 		l.handOverResponse(c, buf[at.head:at.end], at.body-at.head)
 		return
@@ -111,8 +115,8 @@ func (l *loop) final(c *loopClient, buf []byte, at response) {
 	}
 }
 
-// isElsewhere reports whether a goroutine sends the response: a websocket, a compressed
-// one, or that of a worker that threw.
+// isElsewhere reports whether a goroutine sends the response: a compressed one, that of a
+// worker that threw, or one that switches protocols without being asked to.
 func (l *loop) isElsewhere(x *loopExchange) bool {
 	if x.resp.Status == 101 || x.threw() {
 		return true

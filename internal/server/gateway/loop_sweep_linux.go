@@ -13,9 +13,20 @@ const unmeasured = -2
 func (l *loop) each(f func(*loopClient)) {
 	for _, s := range l.slots {
 		if c, ok := s.who.(*loopClient); ok {
-			f(c)
+			l.dispatch(eachClient{c, f}, 0)
 		}
 	}
+}
+
+// eachClient is a client for which each calls a function.
+type eachClient struct {
+	*loopClient
+	f func(*loopClient)
+}
+
+func (e eachClient) ready(l *loop, _ uint32) {
+	l.current = e.loopClient
+	e.f(e.loopClient)
 }
 
 // sweep applies the time limits of Config.
@@ -34,6 +45,7 @@ func (l *loop) enforce(c *loopClient) {
 			c.reset = true
 			l.gone(c)
 		}
+	case c.tunnel != nil:
 	case c.x != nil:
 		if !c.x.replied && c.x.req.IsWebSocket() && l.now.Sub(c.x.start) > cfg.ClientTimeout {
 			l.closeRuntime(c.up)
@@ -77,7 +89,7 @@ func (l *loop) evict() (found bool) {
 		if !ok {
 			continue
 		}
-		if c.x == nil && len(c.out) == 0 && l.now.Sub(c.since) > evictAge {
+		if c.x == nil && c.tunnel == nil && len(c.out) == 0 && l.now.Sub(c.since) > evictAge {
 			l.closeClient(c)
 			return true
 		}
@@ -101,7 +113,7 @@ func (l *loop) stop() {
 	l.listeners = nil
 	l.each(func(c *loopClient) {
 		switch {
-		case c.x != nil || c.fresh || len(c.in) > 0:
+		case c.x != nil || c.tunnel != nil || c.fresh || len(c.in) > 0:
 		default:
 			l.closeWhenSent(c)
 		}
@@ -111,7 +123,7 @@ func (l *loop) stop() {
 // closeFresh closes the connections whose first request has not arrived.
 func (l *loop) closeFresh() {
 	l.each(func(c *loopClient) {
-		if c.x == nil {
+		if c.x == nil && c.tunnel == nil {
 			l.closeWhenSent(c)
 		}
 	})

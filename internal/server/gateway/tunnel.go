@@ -31,6 +31,7 @@ type tunnel struct {
 	version  *version
 	role     svc.Role
 	early    []byte // sent by the client behind its handshake
+	wake     func() // of a loop's websocket: calls its end; nil for others
 
 	ending atomic.Bool // the gateway sends, or has sent, a close frame
 	closed atomic.Bool // a close frame was sent to the client
@@ -200,6 +201,10 @@ func frameBuffer(buf []byte, filled int) []byte {
 // any goroutine, and again.
 func (t *tunnel) end() {
 	if t.ending.Swap(true) {
+		return
+	}
+	if t.wake != nil {
+		t.wake()
 		return
 	}
 	now := time.Now()

@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"io"
 	"net/http"
@@ -209,5 +210,43 @@ func testCloseWaitsForTheFrame(t *testing.T, engine gateway.Engine) {
 	}
 	if code := w.closed(); code != 1012 {
 		t.Errorf("close code %d", code)
+	}
+}
+
+// TestWebsocketBothDirections has a runtime that returns all frames, more than the buffers
+// take: neither direction may lose bytes, or wait for the other.
+func TestWebsocketBothDirections(t *testing.T) { engines(t, testWebsocketBothDirections) }
+
+func testWebsocketBothDirections(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
+		if _, _, ok := c.next(); !ok {
+			return
+		}
+		c.send("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +
+			"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n\r\n")
+		_, _ = io.Copy(c.Conn, c.Reader)
+	}))
+	const frames, size = 100, 60000
+	w := b.websocket(t, "v1.shop.apps.test")
+	sent := make(chan [32]byte, 1)
+	go func() {
+		source, sum := &counting{}, sha256.New()
+		for range frames {
+			frame := append([]byte{0x82, 126}, binary.BigEndian.AppendUint16(nil, size)...)
+			payload := make([]byte, size)
+			_, _ = source.Read(payload)
+			sum.Write(payload)
+			_, _ = w.Write(append(frame, payload...))
+		}
+		sent <- [32]byte(sum.Sum(nil))
+	}()
+	sum := sha256.New()
+	for range frames {
+		_, payload := w.read()
+		sum.Write([]byte(payload))
+	}
+	if got, want := [32]byte(sum.Sum(nil)), <-sent; got != want {
+		t.Error("the frames differ")
 	}
 }
