@@ -13,15 +13,27 @@ import (
 
 // The sizes of the cache of blobs, in bytes.
 const (
-	blobCacheSize = 64 << 20 // of one version
-	blobCacheEach = 8 << 20  // of one blob
+	blobCacheMost   = 256 << 20 // of one version
+	blobCacheLeast  = 64 << 20  // of one with a low limit of disk space
+	blobCacheShare  = 16        // of that limit, one part
+	blobCacheStored = 8 << 20   // of one blob that was stored: a larger one may never be read
+	blobCacheRead   = 64 << 20  // of one blob that was read
 )
+
+// blobCacheSize is the size of the cache of a version with a limit of disk space, 0 for none.
+func blobCacheSize(limit int64) int64 {
+	if limit == 0 {
+		return blobCacheMost
+	}
+	return min(blobCacheMost, max(blobCacheLeast, limit/blobCacheShare))
+}
 
 // blobCache keeps recently stored or read blobs as files. It begins empty with each process,
 // because its files may not survive a power failure. Blobs never change, so no entry is ever
 // stale. After any failure the blob is read from the object store.
 type blobCache struct {
-	dir string
+	dir  string
+	most int64
 
 	mu    sync.Mutex // guards the fields below
 	files map[string]*list.Element
@@ -36,15 +48,16 @@ type cachedBlob struct {
 	size int64
 }
 
-func newBlobCache(dir string) *blobCache {
-	return &blobCache{dir: dir, files: map[string]*list.Element{}, used: list.New()}
+func newBlobCache(dir string, most int64) *blobCache {
+	return &blobCache{dir: dir, most: most, files: map[string]*list.Element{}, used: list.New()}
 }
 
 func (b *blobCache) path(key string) string {
 	return filepath.Join(b.dir, key[strings.LastIndexByte(key, '/')+1:])
 }
 
-// get returns n bytes of a blob from off, nil when they are not all cached.
+// get returns n bytes of a blob from off, nil when they are not all cached. The reader has the
+// methods of an io.SectionReader, by which the kernel can copy the bytes.
 func (b *blobCache) get(key string, off, n int64) io.ReadCloser {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,7 +72,7 @@ func (b *blobCache) get(key string, off, n int64) io.ReadCloser {
 	}
 	b.used.MoveToFront(e)
 	return struct {
-		io.Reader
+		*io.SectionReader
 		io.Closer
 	}{io.NewSectionReader(f, off, n), f}
 }
@@ -72,9 +85,9 @@ func (b *blobCache) evict(e *list.Element) {
 	_ = os.Remove(b.path(c.key)) // readers have it open
 }
 
-// fill begins a file, nil when the blob is not to be cached.
-func (b *blobCache) fill(key string, size int64) *filling {
-	if size == 0 || size > blobCacheEach {
+// fill begins a file, nil when the blob has more than most bytes or none.
+func (b *blobCache) fill(key string, size, most int64) *filling {
+	if size == 0 || size > min(most, b.most) {
 		return nil
 	}
 	b.mu.Lock()
@@ -100,7 +113,7 @@ func (b *blobCache) add(key, path string, size int64) error {
 		return err
 	}
 	b.files[key] = b.used.PushFront(&cachedBlob{key, size})
-	for b.size += size; b.size > blobCacheSize; {
+	for b.size += size; b.size > b.most; {
 		b.evict(b.used.Back())
 	}
 	return nil
@@ -169,7 +182,7 @@ func (b *blobCache) open(r *blobReader) (io.ReadCloser, error) {
 	if off > 0 {
 		return r, nil
 	}
-	if file := b.fill(r.key, n); file != nil {
+	if file := b.fill(r.key, n, blobCacheRead); file != nil {
 		return &filled{r, file}, nil
 	}
 	return r, nil
@@ -177,7 +190,7 @@ func (b *blobCache) open(r *blobReader) (io.ReadCloser, error) {
 
 // keep caches a local body.
 func (b *blobCache) keep(key string, body io.ReaderAt, size int64) {
-	if file := b.fill(key, size); file != nil {
+	if file := b.fill(key, size, blobCacheStored); file != nil {
 		_, _ = io.Copy(file, io.NewSectionReader(body, 0, size)) // an incomplete file is not kept
 		file.end()
 	}

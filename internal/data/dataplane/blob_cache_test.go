@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/data/dataplane"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 )
 
@@ -85,7 +86,13 @@ func TestBlobCache(t *testing.T) {
 func TestBlobCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	bucket, dir := &breaking{Mem: new(objstore.Mem)}, t.TempDir()
-	v := openOn(t, bucket, dir)
+	c := config(t, bucket, dir)
+	c.DiskLimit = 1 << 30 // a cache of 64 MiB
+	v, err := dataplane.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer closed(t, v)
 	put := func(size int64) string {
 		t.Helper()
 		key, err := v.Blobs().Put(t.Context(), io.LimitReader(zeros{}, size), size)
@@ -103,8 +110,12 @@ func TestBlobCacheIsBounded(t *testing.T) {
 		return bucket.gets.Load() > 0
 	}
 	const each = 8 << 20
-	if !asked(put(each + 1)) {
-		t.Error("a large blob is cached")
+	large := put(each + 1)
+	if !asked(large) {
+		t.Error("a large blob is cached when it is stored")
+	}
+	if _, err := readBlob(t, v.Blobs(), large, 0, each+1); err != nil || asked(large) {
+		t.Errorf("a large blob is not cached when it was read: %v", err)
 	}
 	var keys []string
 	for range 8 {

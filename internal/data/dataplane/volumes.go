@@ -68,7 +68,7 @@ func Open(ctx context.Context, c Config) (*Volumes, error) {
 	v := &Volumes{
 		cfg: c, cache: cache{c.Dir}, revoked: newRevocation(), gate: newGate(), databases: map[string]*opening{},
 		hydrating: make(chan struct{}, 1), compacting: make(chan struct{}, 1),
-		bodies: newBlobCache(filepath.Join(c.Dir, tempDir, "blobs")), room: newRoom(c),
+		bodies: newBlobCache(filepath.Join(c.Dir, tempDir, "blobs"), blobCacheSize(c.DiskLimit)), room: newRoom(c),
 	}
 	v.open.Store(&[]*database{})
 	v.background, v.cancel = context.WithCancel(context.WithoutCancel(ctx))

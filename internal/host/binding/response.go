@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 )
 
@@ -23,8 +24,9 @@ type response struct {
 }
 
 var (
-	_ http.Flusher = (*response)(nil)
-	_ StatusWriter = (*response)(nil)
+	_ http.Flusher  = (*response)(nil)
+	_ StatusWriter  = (*response)(nil)
+	_ io.ReaderFrom = (*response)(nil)
 )
 
 func (w *response) reset(r *http.Request) {
@@ -93,6 +95,51 @@ func (w *response) Write(b []byte) (int, error) {
 		return 0, net.ErrClosed
 	}
 	return len(b), nil
+}
+
+// section is a part of a file that a reader reads: an io.SectionReader, or what embeds one.
+type section interface {
+	io.ReadSeeker
+	Outer() (r io.ReaderAt, off, n int64)
+}
+
+// ReadFrom sends the rest of src as a part of the body. The kernel copies what is in a file.
+func (w *response) ReadFrom(src io.Reader) (int64, error) {
+	if s, ok := src.(section); ok {
+		from, off, size := s.Outer()
+		at, err := s.Seek(0, io.SeekCurrent)
+		if f, ok := from.(*os.File); ok && err == nil {
+			return w.sendFile(f, off+at, size-at)
+		}
+	}
+	return io.Copy(struct{ io.Writer }{w}, src)
+}
+
+func (w *response) sendFile(f *os.File, off, n int64) (int64, error) {
+	if !w.wrote {
+		w.WriteHeader(http.StatusOK)
+	}
+	to, ok := w.conn.(fileSender)
+	if !ok || w.noBody || w.chunked || n > w.left {
+		sent, err := io.Copy(struct{ io.Writer }{w}, io.NewSectionReader(f, off, n))
+		if err == nil && sent < n {
+			err = io.ErrUnexpectedEOF
+		}
+		return sent, err
+	}
+	if w.Flush(); w.broken {
+		return 0, net.ErrClosed
+	}
+	sent, err := to.sendFile(f, off, n)
+	w.left -= sent
+	w.broken = err != nil
+	return sent, err
+}
+
+// fileSender is a connection that sends n bytes of a file from off. It returns how many it
+// has sent.
+type fileSender interface {
+	sendFile(f *os.File, off, n int64) (int64, error)
 }
 
 // Flush sends what is buffered.

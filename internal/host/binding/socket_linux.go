@@ -1,11 +1,16 @@
 package binding
 
 import (
+	"cmp"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"syscall"
 	"unsafe"
 )
+
+var _ fileSender = (*socket)(nil)
 
 // quickWrite is the number of bytes up to which a write is one of socket. Copying more takes
 // so long that other goroutines need the processor.
@@ -59,6 +64,30 @@ func (s *socket) Write(b []byte) (n int, err error) {
 		n += more
 	}
 	return n, err
+}
+
+// sendMost is how many bytes of a file the kernel copies in one call, so that a fast reader
+// does not keep the thread.
+const sendMost = 1 << 20
+
+// sendFile implements fileSender. It waits for the disk if it must, so the scheduler sees its calls.
+func (s *socket) sendFile(f *os.File, off, n int64) (sent int64, err error) {
+	wait := s.out.when(func(to uintptr) bool {
+		for sent < n && err == nil {
+			k, failed := syscall.Sendfile(int(to), int(f.Fd()), &off, int(min(n-sent, sendMost)))
+			switch sent += int64(max(k, 0)); {
+			case errors.Is(failed, syscall.EAGAIN):
+				return false
+			case errors.Is(failed, syscall.EINTR):
+			case failed == nil && k == 0:
+				err = io.ErrUnexpectedEOF
+			default:
+				err = failed
+			}
+		}
+		return true
+	})
+	return sent, cmp.Or(err, wait)
 }
 
 // transfer is one direction of a socket.

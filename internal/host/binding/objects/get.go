@@ -115,6 +115,24 @@ func (r *bodyReader) Read(p []byte) (int, error) {
 	return 0, io.EOF
 }
 
+// WriteTo writes the rest to w, each part in the fastest way that it and w have.
+func (r *bodyReader) WriteTo(w io.Writer) (total int64, err error) {
+	for r.open != nil {
+		n, err := io.Copy(w, r.open)
+		total += n
+		if r.left -= n; err == nil && r.left > 0 {
+			err = io.ErrUnexpectedEOF
+		}
+		if err != nil {
+			return total, fmt.Errorf("a body ends early: %w", err)
+		}
+		if err := r.next(); err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
 // Close gives up what is open.
 func (r *bodyReader) Close() error {
 	if r.open == nil {
