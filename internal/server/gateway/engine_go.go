@@ -15,6 +15,7 @@ type goEngine struct {
 
 	inputs    sync.Pool // *[]byte of inputSize
 	exchanges sync.Pool // *exchange
+	large     largeBuffers
 
 	conns   map[*conn]struct{} // Gateway.mu guards it
 	aborted bool               // Gateway.mu guards it

@@ -116,8 +116,13 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 	if err := c.send(x, x.out); err != nil {
 		return false, err
 	}
+	buf := x.buf[headroom : headroom+bufferSize]
+	if large := c.g.large.get(left); large != nil {
+		defer c.g.large.put(large)
+		buf = *large
+	}
 	for left > 0 {
-		n, err := c.move(x, left)
+		n, err := c.move(x, buf[:min(left, int64(len(buf)))])
 		if left -= n; err != nil {
 			return false, err
 		}
@@ -125,14 +130,14 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 	return !extra, nil
 }
 
-// move copies up to left bytes from the runtime to the client. The kernel could
-// copy them (splice), which measured no faster here than reading and writing.
-func (c *conn) move(x *exchange, left int64) (int64, error) {
-	n, err := c.readUpstream(x, x.buf[headroom:headroom+int(min(left, bufferSize))])
+// move copies what the runtime has sent, up to the size of buf, to the client. The kernel could
+// copy it (splice), which measured slower here than reading and writing.
+func (c *conn) move(x *exchange, buf []byte) (int64, error) {
+	n, err := c.readUpstream(x, buf)
 	if err != nil {
 		return 0, err
 	}
-	return int64(n), c.send(x, x.buf[headroom:headroom+n])
+	return int64(n), c.send(x, buf[:n])
 }
 
 // relayStream sends a body without a length, each piece when it arrives.
