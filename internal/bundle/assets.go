@@ -13,6 +13,9 @@ import (
 // Assets are the static files of a version, stored at assets/<path>, and the rules by
 // which they are served. docs/guide/assets.md describes the rules.
 type Assets struct {
+	// Detached: the files are not in the bundle but in the object store, by their hashes.
+	// Since format 3.
+	Detached         bool         `json:"detached,omitempty"`
 	Binding          string       `json:"binding,omitempty"`            // the name in env; "" for none
 	HTMLHandling     string       `json:"html_handling,omitempty"`      // "" is HTMLAutoTrailingSlash
 	NotFoundHandling string       `json:"not_found_handling,omitempty"` // "" is NotFoundNone
@@ -104,6 +107,9 @@ func (p *problems) assets(m Manifest) {
 	}
 	if m.SchemaVersion == 1 {
 		p.add("/assets", svc.CodeManifestInvalid, "format 1 has no assets; want schema_version 2")
+	}
+	if m.SchemaVersion < SchemaVersion && a.Detached {
+		p.add("/assets/detached", svc.CodeManifestInvalid, "format %d has no detached assets; want schema_version %d", m.SchemaVersion, SchemaVersion)
 	}
 	html := []string{"", HTMLAutoTrailingSlash, HTMLForceTrailingSlash, HTMLDropTrailingSlash, HTMLNone}
 	if !slices.Contains(html, a.HTMLHandling) {

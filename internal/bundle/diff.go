@@ -122,7 +122,7 @@ func settingsOf(m Manifest) map[string]Side {
 	}
 	if a := m.Assets; a != nil {
 		rules := *a
-		rules.Files = nil
+		rules.Files, rules.Detached = nil, false
 		values["assets"] = encoded(rules)
 	}
 	sides := map[string]Side{}

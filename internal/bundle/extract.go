@@ -23,8 +23,19 @@ const (
 
 // Extract checks the bundle in file and unpacks it into dir, whose parent must
 // exist. It replaces dir by a complete directory that is synced to disk, or leaves
-// dir unchanged and returns an error.
+// dir unchanged and returns an error. Detached assets are an error: see ExtractWith.
 func Extract(ctx context.Context, file, dir string, limits Limits) (Manifest, error) {
+	return ExtractWith(ctx, file, dir, limits, func(context.Context, Manifest, string) error {
+		return refuse(svc.CodeBundleMismatch, "the bundle has none of the assets that its manifest lists")
+	})
+}
+
+// Fill puts the detached assets of a manifest at their paths below dir.
+type Fill func(ctx context.Context, m Manifest, dir string) error
+
+// ExtractWith is Extract for a bundle whose assets may be detached: fill is called for
+// these before the directory is synced and takes its place. It returns fill's errors.
+func ExtractWith(ctx context.Context, file, dir string, limits Limits, fill Fill) (Manifest, error) {
 	src, err := os.Open(file)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("open bundle: %w", err)
@@ -36,6 +47,9 @@ func Extract(ctx context.Context, file, dir string, limits Limits) (Manifest, er
 	}
 	defer os.RemoveAll(tmp)
 	m, err := extractInto(ctx, src, tmp, limits)
+	if err == nil && m.detached() {
+		err = fill(ctx, m, tmp)
+	}
 	if err != nil {
 		return Manifest{}, err
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 )
 
-// The versions of the bundle format [D40]: the one that this program writes, and the
-// oldest one that it reads. Version 2 adds what runs without a request: crons, queues,
-// workflows, assets.
+// The versions of the bundle format [D40]: the newest and the oldest one that this program
+// reads. Version 2 adds what runs without a request: crons, queues, workflows, assets.
+// Version 3 adds assets that are not in the bundle; a bundle with all of its files is
+// written as version 2, which older servers read.
 const (
-	SchemaVersion       = 2
+	SchemaVersion       = 3
+	attachedVersion     = 2
 	OldestSchemaVersion = 1
 )
 

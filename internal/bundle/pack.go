@@ -28,9 +28,13 @@ type Packed struct {
 
 // Pack writes the bundle of m to w. It reads the files that m lists from files, at
 // their paths in the bundle, and fills in their hashes and sizes. Equal input gives
-// equal bytes: names are sorted, times and owners are zero. Pack does not close w.
+// equal bytes: names are sorted, times and owners are zero. Detached assets are hashed
+// and not written. Pack does not close w.
 func Pack(w io.Writer, m Manifest, files fs.FS) (Packed, error) {
-	m.SchemaVersion = SchemaVersion
+	m.SchemaVersion = attachedVersion
+	if m.detached() {
+		m.SchemaVersion = SchemaVersion
+	}
 	m, err := measure(m, files)
 	if err != nil {
 		return Packed{}, err
@@ -112,7 +116,7 @@ func write(w io.Writer, m Manifest, files fs.FS) error {
 	}
 	tw := tar.NewWriter(enc)
 	err = writeFile(tw, File{Path: manifestFile, Size: int64(len(manifest))}, Tree{manifestFile: manifest})
-	list := m.Files()
+	list := m.packed()
 	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	for i := 0; err == nil && i < len(list); i++ {
 		err = writeFile(tw, list[i], files)

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strconv"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -196,7 +197,37 @@ func (u *unpacker) finish() (Manifest, error) {
 	if err != nil {
 		return Manifest{}, err
 	}
-	return m, compare(m.Files(), u.seen)
+	if err := compare(m.packed(), u.seen); err != nil || !m.detached() {
+		return m, err
+	}
+	return m, u.detached(m.Assets.Files)
+}
+
+// detached checks assets that are not in the bundle against the limits.
+func (u *unpacker) detached(files []File) error {
+	for _, f := range files {
+		if err := u.count(f.Path); err != nil {
+			return err
+		}
+		if err := u.account(f.Path, f.Size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckAssets checks a list of assets that a client announces: their paths, hashes and
+// sizes, and the limits. Errors are Unprocessable or TooLarge and name the file.
+func CheckAssets(files []File, limits Limits) error {
+	var p problems
+	for i, f := range files {
+		p.file("/files/"+strconv.Itoa(i), f, assetsDir)
+	}
+	if err := svc.Invalid(p); err != nil {
+		return err
+	}
+	u := &unpacker{limits: limits.orDefault()}
+	return u.detached(files)
 }
 
 // checkTail reads the input after the archive, which may only be zero padding.

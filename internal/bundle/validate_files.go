@@ -153,7 +153,7 @@ func (m Manifest) files() []listed {
 	return all
 }
 
-// Files lists every file of the bundle except the manifest.
+// Files lists every file of the version except the manifest.
 func (m Manifest) Files() []File {
 	all := m.files()
 	files := make([]File, len(all))
@@ -161,4 +161,17 @@ func (m Manifest) Files() []File {
 		files[i] = f.File
 	}
 	return files
+}
+
+// detached reports whether the assets are not in the bundle.
+func (m Manifest) detached() bool { return m.Assets != nil && m.Assets.Detached }
+
+// packed lists the files that are in the bundle.
+func (m Manifest) packed() []File {
+	if m.detached() {
+		attached := *m.Assets
+		attached.Files = nil
+		m.Assets = &attached
+	}
+	return m.Files()
 }

@@ -214,7 +214,7 @@ func TestDecode(t *testing.T) {
 		{"a list", `[]`, "manifest_invalid"},
 		{"unknown field", strings.Replace(good, `"main"`, `"entry": 1, "main"`, 1), "manifest_invalid"},
 		{"wrong type", strings.Replace(good, `"index.js"`, `17`, 1), "manifest_invalid"},
-		{"newer format", strings.Replace(good, `"schema_version": 1`, `"schema_version": 3, "news": []`, 1), "manifest_version"},
+		{"newer format", strings.Replace(good, `"schema_version": 1`, `"schema_version": 4, "news": []`, 1), "manifest_version"},
 		{"no version", strings.Replace(good, `"schema_version": 1`, `"schema_version": 0`, 1), "manifest_version"},
 		{"two values", good + `{}`, "manifest_invalid"},
 		{"empty", ``, "manifest_invalid"},

@@ -24,6 +24,9 @@ const (
 	CodeBindingUnknownKind = "binding_unknown_kind"
 	CodeMigrationsInvalid  = "migrations_invalid"
 	CodeSeedsInvalid       = "seeds_invalid"
+	CodeAssetMissing       = "asset_missing"
+	CodeAssetMismatch      = "asset_mismatch"
+	CodeAssetsAnnounced    = "assets_announced"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -49,5 +52,8 @@ var bundleCodes = []CodeInfo{
 	{CodeBindingInvalid, []Kind{Unprocessable}, "The declaration of a binding is invalid.", "Correct the binding."},
 	{CodeBindingUnknownKind, []Kind{Unprocessable}, "The service does not run bindings of this kind.", "Use a kind that the error lists."},
 	{CodeMigrationsInvalid, []Kind{Unprocessable}, "Migrations are declared for a binding that cannot have them.", "Correct the migrations of the project file."},
+	{CodeAssetMissing, []Kind{Unprocessable}, "The object store does not have a static file of the version.", "Upload the assets before the bundle, as svcctl deploy does."},
+	{CodeAssetMismatch, []Kind{Unprocessable}, "A static file has not the size or hash that was announced.", "Deploy again, and do not change the files meanwhile."},
+	{CodeAssetsAnnounced, []Kind{Conflict}, "Other static files were announced for the version before.", "Create another version to deploy other files."},
 	{CodeSeedsInvalid, []Kind{Unprocessable}, "Seeds are declared for a binding that cannot have them.", "Correct the names of the seed files."},
 }

@@ -28,6 +28,14 @@ type GCProject struct {
 	Marked   []string // versions whose records were set to destroyed
 	Removed  []string // destroyed versions that are fully deleted
 	Broken   []StoreProblem
+	Assets   GCAssets
+}
+
+// GCAssets counts the static files of a project's versions.
+type GCAssets struct {
+	Live    Amount // that a version needs
+	Waiting Amount // unneeded ones within the grace period
+	Gone    Amount // deleted; in a dry run, due for deletion
 }
 
 // GCVersion counts the objects of one version by what they are needed for.

@@ -249,10 +249,17 @@ type Upload struct {
 	URL       string
 	Headers   map[string]string
 	ExpiresAt time.Time
+	AssetsURL string // of the same version's static files, for the bundle that leaves them out
 }
 
 // Receipt describes a stored upload.
 type Receipt struct {
 	Digest string // "sha256:<hex>"
 	Size   int64  // bytes
+}
+
+// AssetsReceipt describes stored static files.
+type AssetsReceipt struct {
+	Files int
+	Bytes int64
 }

@@ -517,6 +517,17 @@ type AnalyticsResult struct {
 	Truncated bool `json:"truncated"`
 }
 
+// AnnounceAssets All static files of a version.
+type AnnounceAssets struct {
+	Files []BundleFile `json:"files"`
+}
+
+// AssetsReceipt What was stored.
+type AssetsReceipt struct {
+	Files     int   `json:"files"`
+	SizeBytes int64 `json:"size_bytes"`
+}
+
 // AuditActor Who made a change, as far as the service knows.
 type AuditActor struct {
 	// Client Address that the connection came from.
@@ -1199,6 +1210,18 @@ type Finding struct {
 // FindingStatus defines model for Finding.Status.
 type FindingStatus string
 
+// GarbageAssets The static files that the versions of a project share.
+type GarbageAssets struct {
+	// Gone Objects, and how much they hold.
+	Gone ObjectAmount `json:"gone"`
+
+	// Live Objects, and how much they hold.
+	Live ObjectAmount `json:"live"`
+
+	// Waiting Objects, and how much they hold.
+	Waiting ObjectAmount `json:"waiting"`
+}
+
 // GarbagePin What one version needs of another's objects.
 type GarbagePin struct {
 	Bytes     int64  `json:"bytes"`
@@ -1208,6 +1231,9 @@ type GarbagePin struct {
 
 // GarbageProject The part of a report that is about one project.
 type GarbageProject struct {
+	// Assets The static files that the versions of a project share.
+	Assets GarbageAssets `json:"assets"`
+
 	// Broken Versions that keep everything and why.
 	Broken []StorageProblem `json:"broken"`
 
@@ -1472,6 +1498,12 @@ type MetricsSummary struct {
 	Total         Traffic   `json:"total"`
 	Versions      []Traffic `json:"versions"`
 	WindowSeconds float64   `json:"window_seconds"`
+}
+
+// MissingAssets The static files that have to be uploaded.
+type MissingAssets struct {
+	// Missing Their SHA-256, in lower-case hex.
+	Missing []string `json:"missing"`
 }
 
 // Namespace A key-value namespace behind a binding.
@@ -2204,6 +2236,8 @@ type TriggerScheduled struct {
 
 // Upload How to upload the bundle; needs no other credential.
 type Upload struct {
+	// AssetsURL Where the static files are announced and uploaded, before the bundle, if it leaves them out.
+	AssetsURL string            `json:"assets_url,omitempty,omitzero"`
 	ExpiresAt Time              `json:"expires_at"`
 	Headers   map[string]string `json:"headers"`
 	Method    string            `json:"method"`
@@ -2998,3 +3032,6 @@ type ArchiveVersionsJSONRequestBody = BulkVersions
 
 // DestroyVersionsJSONRequestBody defines body for DestroyVersions for application/json ContentType.
 type DestroyVersionsJSONRequestBody = BulkVersions
+
+// AnnounceAssetsJSONRequestBody defines body for AnnounceAssets for application/json ContentType.
+type AnnounceAssetsJSONRequestBody = AnnounceAssets

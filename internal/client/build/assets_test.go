@@ -101,6 +101,27 @@ func TestAssets(t *testing.T) {
 	}
 }
 
+// TestDetached: the bundle leaves the assets out, and the result says where they are.
+func TestDetached(t *testing.T) {
+	t.Parallel()
+	dir := svctest.Files(t, map[string]string{
+		"wrangler.jsonc": `{"name": "x", "compatibility_date": "2026-01-01", "assets": {"directory": "dist"}}`, "dist/a.html": "a",
+	})
+	r, err := build.Bundle(t.Context(), build.Request{Dir: dir, Detached: true, TempDir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Remove()
+	file := bundle.File{Path: "assets/a.html", SHA256: "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", Size: 1}
+	want := []build.Asset{{File: file, Disk: filepath.Join(dir, "dist/a.html")}}
+	if diff := cmp.Diff(want, r.Assets); diff != "" || r.Manifest.SchemaVersion != 3 {
+		t.Errorf("format %d (-want +got):\n%s", r.Manifest.SchemaVersion, diff)
+	}
+	if _, err := bundle.Extract(t.Context(), r.File, filepath.Join(t.TempDir(), "out"), bundle.Limits{}); svc.CodeOf(err) != svc.CodeBundleMismatch {
+		t.Errorf("a bundle whose assets are elsewhere: %v", err)
+	}
+}
+
 func TestAssetsRefused(t *testing.T) {
 	t.Parallel()
 	const pages = "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n"

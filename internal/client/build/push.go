@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 
@@ -34,6 +33,7 @@ type Request struct {
 	CompatibilityFlags []string // empty for the project file's
 	Assets             string   // absolute path of the directory of static files; "" for the project file's
 	AllowMissing       []string // in addition to the project file's own
+	Detached           bool     // leaves the static files out of the bundle
 
 	TempDir string       // for the bundle; "" is the system's
 	Environ []string     // for the build command; nil for this process's own
@@ -51,7 +51,14 @@ type Result struct {
 	Notices  []project.Notice // for people, in the order they came up
 	Watch    []string         // files and directories that went in
 	Modules  []esbuild.Module // of the worker, with their source maps
+	Assets   []Asset          // that the bundle leaves out
 	Config   *project.File    // the project file
+}
+
+// Asset is a static file and where it is on disk.
+type Asset struct {
+	bundle.File
+	Disk string
 }
 
 // Remove deletes the file.
@@ -99,7 +106,7 @@ func Bundle(ctx context.Context, req Request) (*Result, error) {
 		r.Notices = append(r.Notices, project.Notice{Level: project.Warning, Text: w})
 	}
 	req.stage("packing")
-	return r, r.pack(file, built, req.TempDir)
+	return r, r.pack(file, built, req)
 }
 
 // modules builds the worker; nothing for assets alone.
@@ -157,7 +164,7 @@ func (req Request) esbuild(f *project.File) esbuild.Request {
 }
 
 // pack writes the bundle and fills in r.
-func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) error {
+func (r *Result) pack(f *project.File, built esbuild.Result, req Request) error {
 	tree := bundle.Tree{}
 	m := bundle.Manifest{
 		Name: f.Name, Main: built.Main, CompatibilityDate: f.CompatibilityDate,
@@ -186,15 +193,18 @@ func (r *Result) pack(f *project.File, built esbuild.Result, tempDir string) err
 	if seeds, err = r.assets(f, &m, seeds); err != nil {
 		return err
 	}
+	if m.Assets != nil {
+		m.Assets.Detached = req.Detached
+	}
 	r.Watch = append(r.Watch, built.Inputs...)
 	if f.Path != "" {
 		r.Watch = append(r.Watch, f.Path)
 	}
 	r.Watch = append(r.Watch, f.Build.WatchDirs...)
-	return r.write(m, sources{tree, seeds}, tempDir)
+	return r.write(m, sources{tree, seeds}, req.TempDir)
 }
 
-func (r *Result) write(m bundle.Manifest, files fs.FS, tempDir string) error {
+func (r *Result) write(m bundle.Manifest, files sources, tempDir string) error {
 	out, err := os.CreateTemp(tempDir, "svcctl-*.tar.zst")
 	if err != nil {
 		return fmt.Errorf("making a file for the bundle: %w", err)
@@ -208,6 +218,11 @@ func (r *Result) write(m bundle.Manifest, files fs.FS, tempDir string) error {
 		return err
 	}
 	r.File, r.Digest, r.Size, r.Manifest = out.Name(), packed.Digest, packed.Size, packed.Manifest
+	if m = packed.Manifest; m.Assets != nil && m.Assets.Detached {
+		for _, f := range m.Assets.Files {
+			r.Assets = append(r.Assets, Asset{f, files.disk[f.Path]})
+		}
+	}
 	r.tellSize()
 	return nil
 }

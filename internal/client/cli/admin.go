@@ -89,6 +89,9 @@ func showGarbage(k *kit.Kit, r api.GarbageReport) {
 				waiting(v), sum(v.Gone), sum(v.Other),
 			})
 		}
+		if a := p.Assets; a != (api.GarbageAssets{}) {
+			rows = append(rows, []string{p.ProjectID, "-", "assets", sum(a.Live), "-", "-", sum(a.Waiting), sum(a.Gone), "-"})
+		}
 	}
 	k.Table([]string{"VERSION", "STATUS", "DATA", "LIVE", "PINNED", "PINNED BY", "WAITING", gone, "OTHER"}, rows)
 	k.Printf("%s: %s; waiting %s; pinned %s; live %s", done, sum(r.Total.Gone), sum(r.Total.Waiting), sum(r.Total.Pinned), sum(r.Total.Live))

@@ -29,6 +29,7 @@ type buildOptions struct {
 	missing  []string
 	previews bool // the section previews of the project file holds
 	assets   string
+	detached bool // static files are uploaded by themselves
 }
 
 func (o *buildOptions) flags(cmd *cobra.Command) {
@@ -71,7 +72,7 @@ func (o *buildOptions) request(k *kit.Kit) (build.Request, error) {
 	}
 	return build.Request{
 		Dir: dir, Assets: assets, Entry: entry, Config: config, Env: o.env, Previews: o.previews, Project: o.project, NoBundle: o.noBundle, Minify: o.minify,
-		CompatibilityDate: o.date, CompatibilityFlags: o.compat, AllowMissing: o.missing, Environ: k.Environ, Output: k.Err,
+		CompatibilityDate: o.date, CompatibilityFlags: o.compat, AllowMissing: o.missing, Detached: o.detached, Environ: k.Environ, Output: k.Err,
 	}, nil
 }
 

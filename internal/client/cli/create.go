@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -61,10 +62,15 @@ func (j creation) create(ctx context.Context, req api.CreateVersion) (api.Versio
 	return accepted, err
 }
 
-// send uploads the bundle to the address that the create returned.
+// send uploads the static files and then the bundle to the address that the create returned.
 func (j creation) send(ctx context.Context, accepted api.VersionAccepted) error {
 	if accepted.Upload == nil {
 		return errors.New("the server returned no upload address: it may be older than this program")
+	}
+	if err := j.sendAssets(ctx, *accepted.Upload); client.CodeOf(err) == svc.CodeAlreadyUploaded {
+		return nil // a retry of a deploy that got further [D9]
+	} else if err != nil {
+		return err
 	}
 	f, err := os.Open(j.built.File)
 	if err != nil {
@@ -79,6 +85,36 @@ func (j creation) send(ctx context.Context, accepted api.VersionAccepted) error 
 		return nil // a retry of a deploy that got this far [D9]
 	}
 	return err
+}
+
+// sendAssets uploads the static files that the server lacks. After a lost connection it
+// asks again which those are.
+func (j creation) sendAssets(ctx context.Context, to api.Upload) error {
+	if len(j.built.Assets) == 0 {
+		return nil
+	}
+	if to.AssetsURL == "" {
+		return errors.New("the server returned no address for static files: it may be older than this program")
+	}
+	all := make([]client.Asset, len(j.built.Assets))
+	for i, a := range j.built.Assets {
+		all[i] = client.Asset{
+			BundleFile: api.BundleFile{Path: a.Path, SHA256: a.SHA256, SizeBytes: a.Size},
+			Open:       func() (io.ReadCloser, error) { return os.Open(a.Disk) },
+		}
+	}
+	return j.retry(ctx, func() error {
+		missing, err := j.c.MissingAssets(ctx, to, all)
+		if err != nil || len(missing) == 0 {
+			return err
+		}
+		var size int64
+		for _, a := range missing {
+			size += a.SizeBytes
+		}
+		j.progress.Stage(fmt.Sprintf("uploading %d of %d static files, %s", len(missing), len(all), kit.Bytes(size)))
+		return j.c.UploadAssets(ctx, to, missing, func(sent int64) { j.progress.Bytes(sent, size) })
+	})
 }
 
 // retry calls do until it succeeds, fails for good, or its time is over.

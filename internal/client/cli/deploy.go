@@ -104,6 +104,7 @@ func (d deployment) run(ctx context.Context) error {
 	k, c, o, j := d.k, d.c, d.o, d.j
 	progress := k.NewProgress()
 	defer progress.Abort()
+	o.build.detached = true
 	built, err := o.build.run(ctx, k, progress)
 	if err != nil {
 		return err

@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -51,6 +52,12 @@ type Presigner interface {
 	PresignPut(ctx context.Context, key string, expires time.Duration) (url string, headers map[string]string, err error)
 }
 
+// Assets stores the static files of versions: assetstore.Store.
+type Assets interface {
+	Announce(ctx context.Context, ref svc.Ref, files []bundle.File) (missing []string, err error)
+	Accept(ctx context.Context, ref svc.Ref, archive io.Reader) (svc.AssetsReceipt, error)
+}
+
 // Config configures a Service.
 type Config struct {
 	Bucket    objstore.Bucket // of bundles
@@ -59,6 +66,7 @@ type Config struct {
 	Key       []byte          // signs tickets; must not change over restarts
 	MaxSize   int64           // bytes of an upload
 	Versions  Versions
+	Assets    Assets
 	Arrived   func(svc.Ref) // called when a bundle is stored
 	Logger    *slog.Logger
 }
@@ -72,13 +80,14 @@ func New(cfg Config) *Service { return &Service{cfg} }
 // Issue returns the address for the bundle of ref.
 func (s *Service) Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error) {
 	expires := time.Now().Add(lifetime)
-	up := svc.Upload{Method: "PUT", ExpiresAt: expires}
+	own := s.cfg.BaseURL + "/uploads/" + s.ticket(ref, expires)
+	up := svc.Upload{Method: "PUT", ExpiresAt: expires, AssetsURL: own + "/assets"}
 	if s.cfg.Presigner != nil {
 		var err error
 		up.URL, up.Headers, err = s.cfg.Presigner.PresignPut(ctx, objectKey(ref), lifetime)
 		return up, err
 	}
-	up.URL = s.cfg.BaseURL + "/uploads/" + s.ticket(ref, expires)
+	up.URL = own
 	up.Headers = map[string]string{"Content-Type": "application/octet-stream"}
 	return up, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/service"
 	"github.com/svcctl/svcctl/internal/lib/sockets"
 	"github.com/svcctl/svcctl/internal/server/accesslog"
+	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
@@ -75,6 +76,7 @@ type Daemon struct {
 	watchMode bool
 
 	objects    *objectStore
+	assets     *assetstore.Store
 	ownership  *ownership
 	registry   *registry.DB
 	copies     *backup.Service // nil with the embedded store

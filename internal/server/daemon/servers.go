@@ -65,7 +65,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Previews: d.previews, Bundles: d.deploy, Retention: d.retention, Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
-			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry,
+			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry, Assets: d.assets,
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
 		Audit: d.registry,

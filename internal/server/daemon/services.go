@@ -10,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/server/arming"
+	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/calls"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
@@ -29,6 +30,7 @@ import (
 // startServices creates the services and connects them.
 func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	d.verify = d.newVerify()
+	d.assets = assetstore.New(assetstore.Config{Bucket: d.objects.artifacts, Dir: d.dirs.cache(), Limits: d.limits()})
 	if err := d.startFeed(ctx); err != nil {
 		return err
 	}
@@ -140,7 +142,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 	return deploy.Deps{
 		Versions: d.registry, Inventory: d.registry, Submissions: d.registry,
 		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews, Callees: calls.Callees{Registry: d.registry}.Check,
-		Artifacts: d.objects.artifacts, Ingress: d.ingress, Logger: d.logger,
+		Artifacts: d.objects.artifacts, Assets: d.assets, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: d.metrics, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),

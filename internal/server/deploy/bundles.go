@@ -26,6 +26,7 @@ type bundles struct {
 	dir     string
 	sources []source
 	limits  bundle.Limits
+	assets  Assets
 
 	anyDigest bool // lenient mode: keep a bundle whose digest is wrong
 
@@ -42,7 +43,7 @@ type unpacked struct {
 
 func newBundles(d Deps) *bundles {
 	b := &bundles{
-		dir: d.Dirs.Cache, limits: d.Limits, anyDigest: d.Lenient,
+		dir: d.Dirs.Cache, limits: d.Limits, assets: d.Assets, anyDigest: d.Lenient,
 		waiting: map[svc.Ref]chan struct{}{},
 	}
 	if d.ArtifactsDir != "" { // before the bucket [D43]
@@ -90,7 +91,14 @@ func (b *bundles) unpack(ctx context.Context, ref svc.Ref, got download) (unpack
 	if err := os.Remove(b.mark(ref)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return unpacked{}, fmt.Errorf("replacing the unpacked bundle: %w", err)
 	}
-	if _, err := bundle.Extract(ctx, got.file, u.dir, b.limits); err != nil {
+	fill := func(ctx context.Context, m bundle.Manifest, dir string) error {
+		err := b.assets.Fill(ctx, ref, m, dir)
+		if svc.CodeOf(err) == svc.CodeArtifactUnreadable {
+			return &laterError{err}
+		}
+		return err
+	}
+	if _, err := bundle.ExtractWith(ctx, got.file, u.dir, b.limits, fill); err != nil {
 		return unpacked{}, err
 	}
 	failpoint.Hit("deploy/bundle/extracted")
@@ -129,12 +137,16 @@ func (b *bundles) writeMark(ref svc.Ref, u unpacked) error {
 	return os.Rename(tmp, b.mark(ref))
 }
 
-// remove deletes the unpacked bundle of a version, its mark first.
-func (b *bundles) remove(ref svc.Ref) error {
+// remove deletes the unpacked bundle of a version, its mark first, and the assets that no
+// other version has.
+func (b *bundles) remove(ctx context.Context, ref svc.Ref) error {
 	if err := os.RemoveAll(b.mark(ref)); err != nil {
 		return err
 	}
-	return os.RemoveAll(b.path(ref))
+	if err := os.RemoveAll(b.path(ref)); err != nil {
+		return err
+	}
+	return b.assets.Prune(ctx, ref.Project)
 }
 
 // Ids have no dots [D1], so these names cannot equal a version's directory.

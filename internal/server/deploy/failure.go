@@ -42,7 +42,7 @@ var errCleanupLimit = errors.New("the cleanup exceeded its time limit")
 func (s *Service) cleanUp(ctx context.Context, ref svc.Ref) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.CleanupLimit, errCleanupLimit)
 	defer cancel()
-	err := errors.Join(s.bundles.remove(ref), s.deps.Branches.Destroy(ctx, ref))
+	err := errors.Join(s.bundles.remove(ctx, ref), s.deps.Branches.Destroy(ctx, ref))
 	if err != nil {
 		s.log.WarnContext(ctx, "cleanup of a failed version incomplete; retrying at the next start", "project", ref.Project, "version", ref.Version, "error", err)
 	}

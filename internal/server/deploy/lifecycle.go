@@ -68,7 +68,7 @@ func (s *Service) DropBundle(ctx context.Context, ref svc.Ref) error {
 		return err
 	}
 	defer unlock()
-	return s.bundles.remove(ref)
+	return s.bundles.remove(ctx, ref)
 }
 
 // Purge deletes the files of a destroyed version other than its data: its logs,
@@ -80,7 +80,7 @@ func (s *Service) Purge(ctx context.Context, ref svc.Ref) error {
 		keys = append(keys, objectKey(ref, name))
 	}
 	err := errors.Join(
-		s.bundles.remove(ref), os.RemoveAll(s.bundles.object(ref)),
+		s.bundles.remove(ctx, ref), os.RemoveAll(s.bundles.object(ref)),
 		os.RemoveAll(filepath.Join(s.deps.Dirs.Logs, ref.Project, ref.Version)),
 		s.deps.Artifacts.Delete(ctx, keys...),
 	)

@@ -108,6 +108,15 @@ type Previews interface {
 	Switched(ctx context.Context)
 }
 
+// Assets keeps the static files that bundles leave out: assetstore.Store.
+type Assets interface {
+	// Fill puts the files of a version below dir. It returns Unavailable,
+	// artifact_unreadable, if the object store fails.
+	Fill(ctx context.Context, ref svc.Ref, m bundle.Manifest, dir string) error
+	// Prune deletes the files on disk that no unpacked bundle has.
+	Prune(ctx context.Context, project string) error
+}
+
 // Observer counts, for metrics. Its methods do not block.
 type Observer interface {
 	StepDone(step string, took time.Duration)
@@ -151,6 +160,7 @@ type Deps struct {
 	// exist. Nil: they are not checked.
 	Callees   func(ctx context.Context, caller svc.Ref, m *bundle.Manifest) error
 	Artifacts objstore.Bucket // SVC_ARTIFACTS_BUCKET
+	Assets    Assets
 	Ingress   *svc.Ingress
 	Logger    *slog.Logger
 	Notify    func()       // wakes the workers of the deploy queue
@@ -220,8 +230,8 @@ func (d Deps) check() error {
 		return errors.New("deploy: registry required")
 	case d.Runtimes == nil || d.Branches == nil || d.Gateway == nil || d.Production == nil:
 		return errors.New("deploy: runtimes, branches, gateway and production required")
-	case d.Artifacts == nil || d.Ingress == nil || d.Logger == nil || d.Notify == nil:
-		return errors.New("deploy: artifacts, ingress, logger and notify required")
+	case d.Artifacts == nil || d.Assets == nil || d.Ingress == nil || d.Logger == nil || d.Notify == nil:
+		return errors.New("deploy: artifacts, assets, ingress, logger and notify required")
 	case d.Dirs.Cache == "" || d.Dirs.Data == "" || d.Dirs.Logs == "":
 		return errors.New("deploy: cache, data and log directories required")
 	}

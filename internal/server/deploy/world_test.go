@@ -21,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/promote"
@@ -87,7 +88,7 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	deps := deploy.Deps{
 		Versions: w, Inventory: w, Submissions: submissions{w.DB}, Runtimes: d.runtimes, Branches: w.branches,
 		Gateway: d.gateway, Production: d.promote,
-		Artifacts: w.bucket, Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen,
+		Artifacts: w.bucket, Assets: assetstore.New(assetstore.Config{Bucket: w.bucket, Dir: w.cache()}), Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen,
 		Dirs:         deploy.Dirs{Cache: w.cache(), Data: filepath.Join(w.root, "data"), Logs: filepath.Join(w.root, "logs")},
 		ArtifactWait: time.Minute,
 	}

@@ -5,9 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -34,7 +36,7 @@ func (s *Service) collect(ctx context.Context, req svc.GCRequest) (svc.GCReport,
 		if ctx.Err() != nil {
 			break
 		}
-		if p := s.collectProject(ctx, id, req.DryRun); p.Err != nil || len(p.Versions) > 0 {
+		if p := s.collectProject(ctx, id, req.DryRun); p.Err != nil || len(p.Versions) > 0 || p.Assets != (svc.GCAssets{}) {
 			report.Projects = append(report.Projects, p)
 		}
 	}
@@ -89,6 +91,13 @@ func (s *Service) projects(ctx context.Context, only string) ([]string, error) {
 // stored returns the projects with objects in the store.
 func (s *Service) stored(ctx context.Context) ([]string, error) {
 	ids, err := s.deps.Branches.Projects(ctx)
+	if err == nil {
+		var more []string
+		more, err = s.deps.Assets.Projects(ctx)
+		ids = append(ids, more...)
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+	}
 	if err != nil {
 		err = svc.Errorf(svc.Unavailable, svc.CodeStoreUnavailable, "the object store cannot be listed").
 			WithHint("read GET /v1/health/deep").Because(err)
@@ -115,12 +124,30 @@ func (s *Service) collectProject(ctx context.Context, id string, dryRun bool) sv
 		},
 	})
 	p := projectOf(id, swept, known)
+	if err == nil {
+		p.Assets, err = s.collectAssets(ctx, id, dryRun)
+	}
 	if err != nil {
 		p.Err = svc.Errorf(svc.Unavailable, svc.CodeGCFailed, "the collection of project %s did not complete", id).
 			WithHint("read the service's log; the next sweep retries").Because(err)
 	}
 	s.report(ctx, p, err, dryRun)
 	return p
+}
+
+// collectAssets deletes the static files of a project that no version needs.
+func (s *Service) collectAssets(ctx context.Context, project string, dryRun bool) (svc.GCAssets, error) {
+	known, _, err := s.registered(ctx, project)
+	if err != nil {
+		return svc.GCAssets{}, err
+	}
+	return s.deps.Assets.Collect(ctx, project, assetstore.CollectOptions{
+		DryRun: dryRun, Grace: s.deps.Branches.Grace(),
+		Ended: func(version string) (time.Time, bool) {
+			b, ok := known[version]
+			return b.UpdatedAt, ok && !wanted(b)
+		},
+	})
 }
 
 // registered returns the versions of a project in the registry.
@@ -200,6 +227,7 @@ func sums(p svc.GCProject) (gone, pinned svc.Amount) {
 	for _, v := range p.Versions {
 		gone, pinned = gone.Plus(v.Gone), pinned.Plus(v.Pinned)
 	}
+	gone = gone.Plus(p.Assets.Gone)
 	return gone, pinned
 }
 

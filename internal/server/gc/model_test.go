@@ -22,6 +22,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/replica"
+	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/gc"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -179,7 +180,7 @@ func (m *model) live(d time.Duration) {
 	m.registry.set("shop", root.id, svc.StatusReady, "")
 	m.start(ctx, root)
 	other, err := gc.New(gc.Deps{
-		Branches: m.branches, Records: m.branches, Data: m.store, Registry: m.registry, Observer: m.counted,
+		Branches: m.branches, Records: m.branches, Data: m.store, Assets: assetstore.New(assetstore.Config{Bucket: &objstore.Mem{}}), Registry: m.registry, Observer: m.counted,
 		Logger: slog.New(slog.DiscardHandler), Every: 7 * time.Minute,
 	})
 	must(m.t, err)

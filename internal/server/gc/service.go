@@ -11,6 +11,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/lib/keyed"
+	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -42,6 +43,12 @@ type Registry interface {
 	Briefs(ctx context.Context, project string) ([]svc.Brief, error)
 }
 
+// Assets are the static files that versions share: assetstore.Store.
+type Assets interface {
+	Projects(ctx context.Context) ([]string, error)
+	Collect(ctx context.Context, project string, o assetstore.CollectOptions) (svc.GCAssets, error)
+}
+
 // Observer counts, for metrics. Its methods do not block.
 type Observer interface {
 	GCDeleted(objects int, bytes int64)
@@ -54,6 +61,7 @@ type Deps struct {
 	Branches Branches
 	Records  Records
 	Data     objstore.Bucket // of the logs
+	Assets   Assets
 	Registry Registry
 	Node     string // this daemon's; "" if no other node uses the object store; see branch.SweepOptions
 	Logger   *slog.Logger
@@ -81,8 +89,8 @@ type Service struct {
 
 // New returns a Service, or an error if a dependency is missing. It starts nothing.
 func New(deps Deps) (*Service, error) {
-	if deps.Branches == nil || deps.Records == nil || deps.Data == nil || deps.Registry == nil || deps.Logger == nil {
-		return nil, errors.New("gc: branches, records, data, registry and logger required")
+	if deps.Branches == nil || deps.Records == nil || deps.Data == nil || deps.Assets == nil || deps.Registry == nil || deps.Logger == nil {
+		return nil, errors.New("gc: branches, records, data, assets, registry and logger required")
 	}
 	deps.Every = cmp.Or(deps.Every, DefaultEvery)
 	deps.Limit = cmp.Or(deps.Limit, DefaultLimit)

@@ -30,11 +30,12 @@ func (rl rule) readBody(w http.ResponseWriter, r *http.Request) error {
 	if rl.body == nil {
 		return nil
 	}
-	raw, err := readAll(w, r)
+	size := maxBody * int64(max(rl.scale, 1))
+	raw, err := readAll(w, r, size)
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		return svc.Errorf(svc.TooLarge, svc.CodeBodyTooLarge, "the body exceeds the limit of %d bytes", maxBody)
+		return svc.Errorf(svc.TooLarge, svc.CodeBodyTooLarge, "the body exceeds the limit of %d bytes", size)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return svc.Errorf(svc.BadRequest, svc.CodeBodyIncomplete, "the body did not arrive within %s", bodyTime).Because(err)
 	case err != nil:
@@ -51,13 +52,14 @@ func (rl rule) readBody(w http.ResponseWriter, r *http.Request) error {
 	return rl.body(raw)
 }
 
-// readAll reads a body within bodyTime. The limit does not apply to the response.
-func readAll(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+// readAll reads a body of at most size bytes within bodyTime for each maxBody. The limits
+// do not apply to the response.
+func readAll(w http.ResponseWriter, r *http.Request, size int64) ([]byte, error) {
 	conn := http.NewResponseController(w)
-	if err := conn.SetReadDeadline(time.Now().Add(bodyTime)); err == nil {
+	if err := conn.SetReadDeadline(time.Now().Add(bodyTime * time.Duration(size/maxBody))); err == nil {
 		defer conn.SetReadDeadline(time.Time{}) //nolint:errcheck // it could be set, so it can be removed
 	}
-	return io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, size))
 }
 
 // object checks that raw is one JSON object with only the fields of T, each of the

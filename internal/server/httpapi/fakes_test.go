@@ -216,7 +216,7 @@ func (f *fakes) Issue(_ context.Context, ref svc.Ref) (svc.Upload, error) {
 	defer f.mu.Unlock()
 	ticket := "ticket-of-" + ref.Version
 	f.uploads[ticket] = ref
-	return svc.Upload{Method: "PUT", URL: "/v1/uploads/" + ticket, ExpiresAt: time.Now().Add(time.Minute)}, nil
+	return svc.Upload{Method: "PUT", URL: "/v1/uploads/" + ticket, ExpiresAt: time.Now().Add(time.Minute), AssetsURL: "/v1/uploads/" + ticket + "/assets"}, nil
 }
 
 // Accept stores a bundle once per ticket.
@@ -240,6 +240,33 @@ func (f *fakes) Accept(_ context.Context, ticket string, body io.Reader, _ int64
 	f.stored[ref] = string(b)
 	sum := sha256.Sum256(b)
 	return svc.Receipt{Digest: "sha256:" + hex.EncodeToString(sum[:]), Size: int64(len(b))}, nil
+}
+
+// Announce misses every file that is not empty.
+func (f *fakes) Announce(_ context.Context, ticket string, files []bundle.File) (missing []string, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.uploads[ticket]; !ok {
+		return nil, svc.Errorf(svc.Forbidden, "upload_expired", "this upload address has expired")
+	}
+	missing = []string{}
+	for _, file := range files {
+		if file.Size > 0 {
+			missing = append(missing, file.SHA256)
+		}
+	}
+	return missing, nil
+}
+
+// AcceptAssets takes every archive for one file.
+func (f *fakes) AcceptAssets(_ context.Context, ticket string, archive io.Reader) (svc.AssetsReceipt, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, ok := f.uploads[ticket]; !ok {
+		return svc.AssetsReceipt{}, svc.Errorf(svc.Forbidden, "upload_expired", "this upload address has expired")
+	}
+	n, err := io.Copy(io.Discard, archive)
+	return svc.AssetsReceipt{Files: 1, Bytes: n}, err
 }
 
 // Dispatch runs an event until its deadline, if its cron expression is "wait".

@@ -54,16 +54,16 @@ func garbageOut(r svc.GCReport) api.GarbageReport {
 		GraceSeconds: round(r.Grace.Seconds()), LastSweepAt: api.MaybeAt(r.LastSweep), LastAuditAt: api.MaybeAt(r.LastAudit),
 		Projects: each(r.Projects, garbageProjectOut),
 	}
+	var t svc.GCVersion
 	for _, p := range r.Projects {
+		t.Live, t.Waiting, t.Gone = t.Live.Plus(p.Assets.Live), t.Waiting.Plus(p.Assets.Waiting), t.Gone.Plus(p.Assets.Gone)
 		for _, v := range p.Versions {
-			t := &out.Total
-			for to, n := range map[*api.ObjectAmount]svc.Amount{
-				&t.Live: v.Live, &t.Pinned: v.Pinned, &t.Waiting: v.Waiting, &t.Gone: v.Gone, &t.Other: v.Other,
-			} {
-				to.Objects, to.Bytes = to.Objects+n.Objects, to.Bytes+n.Bytes
-			}
+			t.Live, t.Waiting, t.Gone = t.Live.Plus(v.Live), t.Waiting.Plus(v.Waiting), t.Gone.Plus(v.Gone)
+			t.Pinned, t.Other = t.Pinned.Plus(v.Pinned), t.Other.Plus(v.Other)
 		}
 	}
+	to := &out.Total
+	to.Live, to.Pinned, to.Waiting, to.Gone, to.Other = amountOut(t.Live), amountOut(t.Pinned), amountOut(t.Waiting), amountOut(t.Gone), amountOut(t.Other)
 	return out
 }
 
@@ -71,6 +71,7 @@ func garbageProjectOut(p svc.GCProject) api.GarbageProject {
 	out := api.GarbageProject{
 		ProjectID: p.ID, Versions: each(p.Versions, garbageVersionOut), Broken: each(p.Broken, problemOut),
 		Marked: each(p.Marked, same), Removed: each(p.Removed, same),
+		Assets: api.GarbageAssets{Live: amountOut(p.Assets.Live), Waiting: amountOut(p.Assets.Waiting), Gone: amountOut(p.Assets.Gone)},
 	}
 	if p.Err != nil {
 		out.Error = svc.AsError(p.Err).Detail // without the cause

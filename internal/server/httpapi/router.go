@@ -23,6 +23,7 @@ type rule struct {
 	body  func([]byte) error // nil if the operation has no JSON body
 	// bodyOptional allows a request without a body.
 	bodyOptional bool
+	scale        int      // the body may have as many times maxBody; 0 for one
 	limit        int      // maximum size of a page; 0 for that of lists
 	query        []string // the known parameters; nil allows any
 }

@@ -8,8 +8,10 @@ func ruleOf(pattern string) rule {
 	switch pattern {
 	case "GET /v1/health", "GET /v1/health/deep", "GET /v1/openapi.json", "GET /metrics":
 		return rule{role: roleNone}
-	case "PUT /v1/uploads/{ticket}": // the ticket is the credential [D11]
+	case "PUT /v1/uploads/{ticket}", "PUT /v1/uploads/{ticket}/assets": // the ticket is the credential [D11]
 		return rule{role: roleNone}
+	case "POST /v1/uploads/{ticket}/assets":
+		return rule{role: roleNone, body: object[api.AnnounceAssets], scale: 8}
 	case "GET /v1/whoami":
 		return rule{role: roleAny}
 	case "POST /v1/dashboard/tickets": // the session has the role of the token

@@ -88,6 +88,7 @@ func New(d Deps) (*Server, error) {
 		BaseURL: "/v1", BaseRouter: router{s}, ErrorHandlerFunc: s.failRequest,
 	})
 	router{s}.HandleFunc("PUT /v1/uploads/{ticket}", s.putUpload)
+	router{s}.HandleFunc("PUT /v1/uploads/{ticket}/assets", s.putAssets)
 	router{s}.HandleFunc("GET /metrics", d.Metrics.ServeHTTP)
 	for _, pattern := range d.DataPatterns {
 		method, path, _ := strings.Cut(pattern, " ")

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -96,7 +97,11 @@ type Uploads interface {
 	Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error)
 	// Accept stores a bundle sent to an address of this API. size is -1 if unknown. It
 	// returns Forbidden for an expired address, Conflict for a used one.
-	Accept(ctx context.Context, ticket string, bundle io.Reader, size int64) (svc.Receipt, error)
+	Accept(ctx context.Context, ticket string, body io.Reader, size int64) (svc.Receipt, error)
+	// Announce returns the hashes of the static files that are missing.
+	Announce(ctx context.Context, ticket string, files []bundle.File) (missing []string, err error)
+	// AcceptAssets stores an archive of announced files.
+	AcceptAssets(ctx context.Context, ticket string, archive io.Reader) (svc.AssetsReceipt, error)
 }
 
 // Logs reads the logs of versions.

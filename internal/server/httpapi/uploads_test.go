@@ -95,3 +95,38 @@ func TestUploadAfterDestroy(t *testing.T) {
 		t.Errorf("left in the bucket: %v, %v", left, err)
 	}
 }
+
+// TestAssetUploads: assets are announced and uploaded with the ticket of the bundle.
+func TestAssetUploads(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	accepted := decode[api.VersionAccepted](h.do(request{
+		method: "POST", path: "/v1/projects/shop/versions", token: deployToken, body: api.CreateVersion{ID: "v-1", Upload: true},
+	}).want(202))
+	at := strings.TrimPrefix(accepted.Upload.AssetsURL, h.url)
+	hash := strings.Repeat("a", 64)
+	ask := request{method: "POST", path: at, token: "none", body: api.AnnounceAssets{Files: []api.BundleFile{
+		{Path: "assets/a", SHA256: hash, SizeBytes: 1}, {Path: "assets/empty", SHA256: strings.Repeat("b", 64)},
+	}}}
+	if got := decode[api.MissingAssets](h.do(ask).want(200)); len(got.Missing) != 1 || got.Missing[0] != hash {
+		t.Errorf("missing: %v", got)
+	}
+	ask.body, ask.outside = map[string]any{"files": []any{}, "more": 1}, true
+	h.do(ask).wantProblem(400, "unknown_field")
+	large := api.AnnounceAssets{Files: make([]api.BundleFile, 20_000)}
+	for i := range large.Files {
+		large.Files[i] = api.BundleFile{Path: "assets/" + strings.Repeat("x", 100), SHA256: hash}
+	}
+	h.do(request{method: "POST", path: at, token: "none", body: large}).want(200)
+	put := request{method: "PUT", path: at, token: "none", body: "archive", header: http.Header{"Content-Type": {"application/octet-stream"}}}
+	if got := decode[api.AssetsReceipt](h.do(put).want(201)); got.Files != 1 || got.SizeBytes != 7 {
+		t.Errorf("receipt: %+v", got)
+	}
+	put.body = strings.Repeat("b", 1<<16+1)
+	h.do(put).wantProblem(413, "bundle_too_large")
+	put.path = "/v1/uploads/unknown/assets"
+	if p := h.do(put).wantProblem(403, "upload_expired"); strings.Contains(p.Instance, "unknown") {
+		t.Errorf("instance is %s", p.Instance)
+	}
+}

@@ -131,10 +131,13 @@ func (h handlers) ticket(ctx context.Context, origin string, ref svc.Ref) (*api.
 	if strings.HasPrefix(u.URL, "/") {
 		u.URL = origin + u.URL
 	}
+	if strings.HasPrefix(u.AssetsURL, "/") {
+		u.AssetsURL = origin + u.AssetsURL
+	}
 	if u.Headers == nil {
 		u.Headers = map[string]string{}
 	}
-	return &api.Upload{Method: u.Method, URL: u.URL, Headers: u.Headers, ExpiresAt: api.At(u.ExpiresAt)}, nil
+	return &api.Upload{Method: u.Method, URL: u.URL, Headers: u.Headers, ExpiresAt: api.At(u.ExpiresAt), AssetsURL: u.AssetsURL}, nil
 }
 
 // submitOptions reads the Idempotency-Key. Two requests are equal if project and

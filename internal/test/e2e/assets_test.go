@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -50,6 +51,40 @@ func TestSite(t *testing.T) {
 	}
 	d.assetsAlone(t)
 	d.pages(t)
+	d.onlyChanges(t)
+}
+
+// onlyChanges deploys a site again: it uploads what changed, also after the versions that
+// had the rest were archived, destroyed and woken.
+func (d *daemon) onlyChanges(t *testing.T) {
+	t.Helper()
+	files := map[string]string{"dist/index.html": "one", "dist/same.txt": "same", "dist/copy.txt": "same"}
+	project := `{ "name": "changes", "compatibility_date": "2026-11-01", "assets": { "directory": "dist" } }`
+	for i, test := range []struct{ text, uploads string }{
+		{"one", "uploading 2 of 3 static files, 7 B"}, {"one", ""}, {"two", "uploading 1 of 3 static files, 3 B"},
+	} {
+		files["dist/index.html"] = test.text
+		_, notes, code := d.run(worker(t, project, files), "deploy", "--wait", "--version", fmt.Sprintf("v%d", i+1))
+		if code != 0 || !strings.Contains(notes, test.uploads) || test.uploads == "" && strings.Contains(notes, "static files") {
+			t.Fatalf("deploy %d: exit %d, %s", i+1, code, notes)
+		}
+	}
+	for _, args := range [][]string{
+		{"versions", "archive", "changes/v2"}, {"versions", "delete", "changes/v3", "--yes"}, {"versions", "wake", "changes/v2"},
+	} {
+		if _, notes, code := d.run("", args...); code != 0 {
+			t.Fatalf("%v: exit %d, %s", args, code, notes)
+		}
+	}
+	v, err := d.client().Version(t.Context(), "changes", "v2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"/": "one", "/same.txt": "same"} {
+		if a := d.get(v.PreviewURL + path); a.Body != want {
+			t.Errorf("%s: %d %s", path, a.Status, a.Body)
+		}
+	}
 }
 
 // assetsAlone deploys a directory without a project file.

@@ -152,6 +152,9 @@ type ServerInterface interface {
 	// GetServer What this server is and how it is set
 	// (GET /server)
 	GetServer(w http.ResponseWriter, r *http.Request)
+	// AnnounceAssets Ask which static files of a version are missing
+	// (POST /uploads/{ticket}/assets)
+	AnnounceAssets(w http.ResponseWriter, r *http.Request, ticket string)
 	// SearchVersions List versions of all projects
 	// (GET /versions)
 	SearchVersions(w http.ResponseWriter, r *http.Request, params SearchVersionsParams)
@@ -2062,6 +2065,32 @@ func (siw *ServerInterfaceWrapper) GetServer(w http.ResponseWriter, r *http.Requ
 	handler.ServeHTTP(w, r)
 }
 
+// AnnounceAssets operation middleware
+func (siw *ServerInterfaceWrapper) AnnounceAssets(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "ticket" -------------
+	var ticket string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "ticket", r.PathValue("ticket"), &ticket, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "ticket", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.AnnounceAssets(w, r, ticket)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // SearchVersions operation middleware
 func (siw *ServerInterfaceWrapper) SearchVersions(w http.ResponseWriter, r *http.Request) {
 
@@ -2393,6 +2422,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/checkup", wrapper.GetCheckup)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/admin/retention", wrapper.GetRetention)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/admin/retention", wrapper.ApplyRetention)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/uploads/{ticket}/assets", wrapper.AnnounceAssets)
 
 	return m
 }
@@ -4677,6 +4707,46 @@ func (response GetServerdefaultApplicationProblemPlusJSONResponse) VisitGetServe
 	return err
 }
 
+type AnnounceAssetsRequestObject struct {
+	Ticket string `json:"ticket"`
+	Body   *AnnounceAssetsJSONRequestBody
+}
+
+type AnnounceAssetsResponseObject interface {
+	VisitAnnounceAssetsResponse(w http.ResponseWriter) error
+}
+
+type AnnounceAssets200JSONResponse MissingAssets
+
+func (response AnnounceAssets200JSONResponse) VisitAnnounceAssetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type AnnounceAssetsdefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response AnnounceAssetsdefaultApplicationProblemPlusJSONResponse) VisitAnnounceAssetsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type SearchVersionsRequestObject struct {
 	Params SearchVersionsParams
 }
@@ -4891,6 +4961,9 @@ type StrictServerInterface interface {
 	// GetServer What this server is and how it is set
 	// (GET /server)
 	GetServer(ctx context.Context, request GetServerRequestObject) (GetServerResponseObject, error)
+	// AnnounceAssets Ask which static files of a version are missing
+	// (POST /uploads/{ticket}/assets)
+	AnnounceAssets(ctx context.Context, request AnnounceAssetsRequestObject) (AnnounceAssetsResponseObject, error)
 	// SearchVersions List versions of all projects
 	// (GET /versions)
 	SearchVersions(ctx context.Context, request SearchVersionsRequestObject) (SearchVersionsResponseObject, error)
@@ -6168,6 +6241,39 @@ func (sh *strictHandler) GetServer(w http.ResponseWriter, r *http.Request) {
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetServerResponseObject); ok {
 		if err := validResponse.VisitGetServerResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// AnnounceAssets operation middleware
+func (sh *strictHandler) AnnounceAssets(w http.ResponseWriter, r *http.Request, ticket string) {
+	var request AnnounceAssetsRequestObject
+
+	request.Ticket = ticket
+
+	var body AnnounceAssetsJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+		return
+	}
+	request.Body = &body
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.AnnounceAssets(ctx, request.(AnnounceAssetsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AnnounceAssets")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(AnnounceAssetsResponseObject); ok {
+		if err := validResponse.VisitAnnounceAssetsResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {
