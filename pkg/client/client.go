@@ -18,6 +18,7 @@ import (
 const (
 	requestTimeout = 60 * time.Second           // of one API call; calls that carry files have none
 	octets         = "application/octet-stream" // media type of files and values
+	bearer         = "Bearer "                  // before a token in the header Authorization
 )
 
 // Tokens are the credentials of the two roles. If one is "", the other stands in
@@ -118,7 +119,7 @@ func (c *Client) identify(_ context.Context, req *http.Request) error {
 		req.Header.Set("Svc-Actor", c.actor)
 	}
 	if c.tokens.Admin != "" && req.Header.Get("Authorization") == "" {
-		req.Header.Set("Authorization", "Bearer "+c.tokens.Admin)
+		req.Header.Set("Authorization", bearer+c.tokens.Admin)
 	}
 	return nil
 }
@@ -126,7 +127,7 @@ func (c *Client) identify(_ context.Context, req *http.Request) error {
 // asDeployer makes a call with the deploy token. It runs after identify.
 func (c *Client) asDeployer(_ context.Context, req *http.Request) error {
 	if c.tokens.Deploy != "" {
-		req.Header.Set("Authorization", "Bearer "+c.tokens.Deploy)
+		req.Header.Set("Authorization", bearer+c.tokens.Deploy)
 	}
 	return nil
 }

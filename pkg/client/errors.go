@@ -1,6 +1,7 @@
 package client
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,6 +33,13 @@ type Error struct {
 	Problem    api.Problem   // Code is "" if the answer came from another program, such as a proxy
 	Status     int           // HTTP status
 	RetryAfter time.Duration // pause before a repeat; 0 if the service did not name one
+
+	carried [sha256.Size]byte // of the request's Authorization header
+}
+
+// Carried reports whether the refused request had this token.
+func (e *Error) Carried(token string) bool {
+	return e.carried == sha256.Sum256([]byte(bearer+token))
 }
 
 // Error returns the detail, the wrong fields and the hint of the problem.
@@ -64,6 +72,9 @@ func CodeOf(err error) string {
 // refusal is the error of a response that is not 2xx.
 func refusal(resp *http.Response, body []byte) *Error {
 	e := &Error{Status: resp.StatusCode, RetryAfter: retryAfter(resp.Header.Get("Retry-After"))}
+	if resp.Request != nil {
+		e.carried = sha256.Sum256([]byte(resp.Request.Header.Get("Authorization")))
+	}
 	if p, ok := otherServer(resp, body); ok {
 		e.Problem = p
 		return e

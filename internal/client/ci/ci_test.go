@@ -173,6 +173,10 @@ func TestCommands(t *testing.T) {
 	if diff := cmp.Diff(want, github.Annotations("svcctl deploy", text, "/repo/app")); diff != "" {
 		t.Error(diff)
 	}
+	want = []string{"::error file=app/src/index.ts,line=4,col=9,title=svcctl deploy::version v2 of shop is failed: Error: no"}
+	if diff := cmp.Diff(want, github.Annotations("svcctl deploy", "version v2 of shop is failed: Error: no at src/index.ts:4:9\n\nsrc/index.ts:4:9\n>    4 | x", "/repo/app")); diff != "" {
+		t.Error(diff)
+	}
 	want = []string{"::error title=svcctl deploy::the queue is full%0Atry again"}
 	if diff := cmp.Diff(want, github.Annotations("svcctl deploy", "the queue is full\ntry again", "/repo/app")); diff != "" {
 		t.Error(diff)

@@ -42,18 +42,25 @@ func (e Environ) Group(title string, now time.Time) (begin, end string) {
 	return "", ""
 }
 
-var place = regexp.MustCompile(`^\s*([^\s:][^:]*):(\d+):(\d+): (.+)$`)
+var (
+	place  = regexp.MustCompile(`^\s*([^\s:][^:]*):(\d+):(\d+): (.+)$`)
+	thrown = regexp.MustCompile(`^(.+) at ([^\s:]+):(\d+):(\d+)$`)
+)
 
 // Annotations are the commands that show an error at its lines on GitHub: one for each
-// line of text that begins with "file:line:column: ", with files as seen from dir.
-// Without such a line it is one for the whole text.
+// line of text that begins with "file:line:column: " or ends with " at file:line:column", with
+// files as seen from dir. Without such a line it is one for the whole text.
 func (e Environ) Annotations(title, text, dir string) []string {
 	if e.Provider() != "github" {
 		return nil
 	}
 	var commands []string
 	for line := range strings.Lines(text) {
-		m := place.FindStringSubmatch(strings.TrimRight(line, "\r\n"))
+		line = strings.TrimRight(line, "\r\n")
+		m := place.FindStringSubmatch(line)
+		if t := thrown.FindStringSubmatch(line); m == nil && t != nil {
+			m = []string{line, t[2], t[3], t[4], t[1]}
+		}
 		if m == nil {
 			continue
 		}

@@ -25,14 +25,18 @@ func complete(k *kit.Kit, cmd *cobra.Command) {
 	for _, sub := range cmd.Commands() {
 		complete(k, sub)
 	}
-	if strings.Contains(cmd.Use, "VERSION") && cmd.ValidArgsFunction == nil {
-		cmd.ValidArgsFunction = firstArgument(versionNames(k))
+	switch {
+	case cmd.ValidArgsFunction != nil:
+	case strings.Contains(cmd.Use, "VERSION KEY"):
+		cmd.ValidArgsFunction = arguments(versionNames(k), keyNames(k))
+	case strings.Contains(cmd.Use, "VERSION"):
+		cmd.ValidArgsFunction = arguments(versionNames(k))
 	}
 	if strings.HasSuffix(cmd.Use, " PROJECT") && cmd.Name() == "get" {
-		cmd.ValidArgsFunction = firstArgument(projectNames(k))
+		cmd.ValidArgsFunction = arguments(projectNames(k))
 	}
 	for name, values := range map[string]cobra.CompletionFunc{
-		"project": projectNames(k), "name": projectNames(k), "parent": versionNames(k), "status": statusNames,
+		"project": projectNames(k), "name": projectNames(k), "parent": versionNames(k), "status": statusNames, "binding": bindingNames(k),
 	} {
 		if cmd.Flags().Lookup(name) != nil && cmd.Name() != "login" {
 			_ = cmd.RegisterFlagCompletionFunc(name, values) // it exists
@@ -40,13 +44,13 @@ func complete(k *kit.Kit, cmd *cobra.Command) {
 	}
 }
 
-// firstArgument completes the first argument only.
-func firstArgument(values cobra.CompletionFunc) cobra.CompletionFunc {
+// arguments completes the first arguments, one by one.
+func arguments(values ...cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
+		if len(args) >= len(values) {
 			return nil, cobra.ShellCompDirectiveDefault
 		}
-		return values(cmd, args, typed)
+		return values[len(args)](cmd, args, typed)
 	}
 }
 
@@ -55,12 +59,16 @@ func versionNames(k *kit.Kit) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 		defer cancel()
-		flag := ""
-		if f := cmd.Flags().Lookup("project"); f != nil {
-			flag = f.Value.String()
-		}
-		return versionsLike(ctx, k, flag, typed), cobra.ShellCompDirectiveNoFileComp
+		return versionsLike(ctx, k, flagOf(cmd, "project"), typed), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// flagOf is the value of a flag; "" if the command does not have it.
+func flagOf(cmd *cobra.Command, name string) string {
+	if f := cmd.Flags().Lookup(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
 }
 
 func versionsLike(ctx context.Context, k *kit.Kit, project, typed string) []string {

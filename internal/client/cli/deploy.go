@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,6 +80,9 @@ func deploy(ctx context.Context, k *kit.Kit, o deployOptions) error {
 	if err == nil {
 		err = o.check(env)
 	}
+	if err == nil && o.promote {
+		err = mayPromote(ctx, c)
+	}
 	if err != nil {
 		return err
 	}
@@ -88,6 +92,19 @@ func deploy(ctx context.Context, k *kit.Kit, o deployOptions) error {
 	}
 	d := deployment{k: k, c: c, o: o, j: newJob(k, o.job, dir, env), env: env}
 	return d.j.finish(d.run(ctx))
+}
+
+// mayPromote refuses a token that cannot promote, before anything is created. Other errors
+// are left to the requests that follow.
+func mayPromote(ctx context.Context, c *client.Client) error {
+	who, err := c.Whoami(ctx)
+	switch {
+	case client.CodeOf(err) == svc.CodeUnauthorized:
+		return err
+	case err == nil && !slices.Contains(who.Roles, api.WhoamiRolesAdmin):
+		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "--promote needs the admin token, and the token %q is not one", who.Token)
+	}
+	return nil
 }
 
 // deployment is one run of the command.
@@ -218,14 +235,17 @@ func (d deployment) follow(ctx context.Context, built *build.Result, accepted ap
 	v, err := waitReady(ctx, k, poller, deployWait(k, accepted.ProjectID, accepted.ID, o.timeout))
 	if ended, failed := errors.AsType[*client.VersionError](err); failed {
 		j.endGroup()
-		j.ended(ended.Version)
-		showLogs(ctx, k, c, ended.Version)
+		v := ended.Version
+		v.Error = built.InSources(v.Error)
+		j.ended(v)
+		showLogs(ctx, k, c, ended.Version, built.InSources)
 		if hint := schemaHint(built, ended.Version); hint != "" {
 			k.Notef("%s", hint)
 		}
 		if k.JSON() {
 			return errors.Join(k.Print(ended.Version, nil), err)
 		}
+		ended.Version.Error = built.Explain(ended.Version.Error)
 	}
 	if err != nil {
 		return err

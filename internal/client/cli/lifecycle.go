@@ -151,7 +151,7 @@ func wakeVersion(ctx context.Context, k *kit.Kit, o versionsWake, arg string) er
 		v, err = waitReady(ctx, k, c, w)
 	}
 	if ended, failed := errors.AsType[*client.VersionError](err); failed {
-		showLogs(ctx, k, c, ended.Version)
+		showLogs(ctx, k, c, ended.Version, asBuilt)
 		return fmt.Errorf("the wake failed: %w", err)
 	}
 	if err != nil {

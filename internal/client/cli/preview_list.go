@@ -60,7 +60,7 @@ func previewStatus(p api.Preview) string {
 func newPreviewOpen(k *kit.Kit) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
-		Use: "open [[PROJECT/]NAME]", Short: "Open a preview in the browser", Args: cobra.MaximumNArgs(1), ValidArgsFunction: firstArgument(previewNames(k)),
+		Use: "open [[PROJECT/]NAME]", Short: "Open a preview in the browser", Args: cobra.MaximumNArgs(1), ValidArgsFunction: arguments(previewNames(k)),
 		Long: "Opens the address of a preview in the browser, and prints it. Without NAME it is the preview of the git branch.",
 		RunE: func(cmd *cobra.Command, args []string) error { return openPreview(cmd.Context(), k, args, project) },
 	}
@@ -100,7 +100,7 @@ type previewDelete struct {
 func newPreviewDelete(k *kit.Kit) *cobra.Command {
 	var o previewDelete
 	cmd := &cobra.Command{
-		Use: "delete [PROJECT/]NAME", Short: "Destroy every version of a preview, with its data", Args: cobra.ExactArgs(1), ValidArgsFunction: firstArgument(previewNames(k)),
+		Use: "delete [PROJECT/]NAME", Short: "Destroy every version of a preview, with its data", Args: cobra.ExactArgs(1), ValidArgsFunction: arguments(previewNames(k)),
 		Long: "Destroys every version of a preview with data, logs and bundles. Other versions that branched from them keep their data. On a terminal it\n" +
 			"asks for the name; use --yes when there is no terminal.",
 		RunE: func(cmd *cobra.Command, args []string) error {

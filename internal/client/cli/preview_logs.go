@@ -19,7 +19,7 @@ func newPreviewLogs(k *kit.Kit) *cobra.Command {
 		Use: "logs [[PROJECT/]NAME]", Aliases: []string{"tail"}, Short: "Show the logs of a preview", Args: cobra.MaximumNArgs(1),
 		Long: "Shows the logs of the version behind a preview, like svcctl logs; -f then follows the preview to each new version. Without NAME it\n" +
 			"is the preview of the git branch.",
-		Annotations: map[string]string{kit.OutputFormats: "jsonl"}, ValidArgsFunction: firstArgument(previewNames(k)),
+		Annotations: map[string]string{kit.OutputFormats: "jsonl"}, ValidArgsFunction: arguments(previewNames(k)),
 		RunE: func(cmd *cobra.Command, args []string) error { return previewLogs(cmd.Context(), k, o, args) },
 	}
 	o.flags(cmd)

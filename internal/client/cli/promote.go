@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,9 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
+
+// namedVersions is how many versions are named when the command line names none.
+const namedVersions = 10
 
 type promoteOptions struct {
 	project string
@@ -29,9 +33,12 @@ func (o *promoteOptions) flags(cmd *cobra.Command) {
 func newPromote(k *kit.Kit) *cobra.Command {
 	var o promoteOptions
 	cmd := &cobra.Command{
-		Use: "promote [PROJECT/]VERSION", Short: "Make a ready version the production of its project", Args: cobra.ExactArgs(1),
+		Use: "promote [PROJECT/]VERSION", Short: "Make a ready version the production of its project", Args: cobra.MaximumNArgs(1),
 		Example: "  svcctl promote v-20261121093000 --project guestbook",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return unnamed(cmd.Context(), k, o.project)
+			}
 			project, id, err := splitRef(args[0], o.project)
 			if err != nil {
 				return err
@@ -44,6 +51,30 @@ func newPromote(k *kit.Kit) *cobra.Command {
 	}
 	o.flags(cmd)
 	return cmd
+}
+
+// unnamed asks for a version, and names those that could be promoted if the server says them.
+func unnamed(ctx context.Context, k *kit.Kit, project string) error {
+	const ask = "name a version: svcctl promote [PROJECT/]VERSION"
+	project, err := projectOr(k, project)
+	if err != nil {
+		return kit.Usagef("%s", ask)
+	}
+	c, err := k.Client()
+	if err != nil {
+		return kit.Usagef("%s", ask)
+	}
+	page, _ := c.Versions(ctx, project, api.VersionStatusReady, client.Page{Limit: namedVersions})
+	var names []string
+	for _, v := range page.Items {
+		if !v.IsProduction {
+			names = append(names, v.ID)
+		}
+	}
+	if len(names) == 0 {
+		return kit.Usagef("%s", ask)
+	}
+	return kit.Usagef("%s\nready now, newest first: %s", ask, strings.Join(names, ", "))
 }
 
 func newRollback(k *kit.Kit) *cobra.Command {

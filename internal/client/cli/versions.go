@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -203,7 +204,7 @@ func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) erro
 			return err
 		}
 		if ended != nil {
-			showLogs(ctx, k, c, ended.Version)
+			showLogs(ctx, k, c, ended.Version, asBuilt)
 		}
 	}
 	read := c.Version
@@ -214,7 +215,12 @@ func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) erro
 	if err != nil {
 		return err
 	}
-	err = k.Print(v, func() { showVersion(k, v) })
+	err = k.Print(v, func() {
+		showVersion(k, v)
+		if next := nextOf(v); next != "" {
+			k.Notef("next: %s", next)
+		}
+	})
 	if err == nil && ended != nil {
 		return ended
 	}
@@ -229,6 +235,9 @@ func showVersion(k *kit.Kit, v api.Version) {
 	k.Printf("%s/%s: %s%s", v.ProjectID, v.ID, v.Status, kit.Clean(production))
 	k.Printf("  url      %s", kit.Clean(v.PreviewURL))
 	k.Printf("  created  %s (%s ago)", v.CreatedAt.UTC().Format(time.RFC3339), kit.Age(v.CreatedAt.Time))
+	if v.ReadyAt != nil {
+		k.Printf("  ready    after %s", v.ReadyAt.Sub(v.CreatedAt.Time).Round(time.Millisecond))
+	}
 	k.Printf("  request  %s", lastRequestOf(v))
 	k.Printf("  digest   %s (%s)", v.ArtifactDigest, kit.Bytes(v.SizeBytes))
 	k.Printf("  pinned   %s", pinText(v))
@@ -259,6 +268,19 @@ func showVersion(k *kit.Kit, v api.Version) {
 		}
 		k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), detail)
 	}
+}
+
+// nextOf is the command that probably comes after reading v; "" for none.
+func nextOf(v api.Version) string {
+	switch {
+	case v.Status == api.VersionStatusFailed:
+		return fmt.Sprintf("svcctl logs %s/%s", v.ProjectID, v.ID)
+	case v.Status == api.VersionStatusArchived:
+		return fmt.Sprintf("svcctl versions wake %s/%s", v.ProjectID, v.ID)
+	case v.Status == api.VersionStatusReady && !v.IsProduction:
+		return fmt.Sprintf("svcctl promote %s/%s", v.ProjectID, v.ID)
+	}
+	return ""
 }
 
 // lastRequestOf is when a version was last asked.

@@ -107,21 +107,25 @@ func showSteps(p *kit.Progress, v api.Version, told int) int {
 	return told
 }
 
+// asBuilt leaves the places of a worker whose sources are not here.
+func asBuilt(text string) string { return text }
+
 // showLogs prints the last lines of a failed version's worker, if there are any:
-// those of its log, which the admin token may read, else those of its record.
-func showLogs(ctx context.Context, k *kit.Kit, c *client.Client, v api.Version) {
+// those of its log, which the admin token may read, else those of its record. inSources
+// replaces places of the built worker.
+func showLogs(ctx context.Context, k *kit.Kit, c *client.Client, v api.Version, inSources func(string) string) {
 	lines, err := c.Logs(ctx, v.ProjectID, v.ID, 20)
 	switch {
 	case err == nil && len(lines) > 0:
 		k.Notef("final output of the worker:")
 	case err != nil && v.ErrorOutput != "":
-		k.Notef("final output of the worker:\n%s", kit.Clean(v.ErrorOutput))
+		k.Notef("final output of the worker:\n%s", kit.Clean(inSources(v.ErrorOutput)))
 	}
 	for _, l := range lines {
 		at := ""
 		if !l.Time.IsZero() { // what is printed while a worker loads has no time
 			at = l.Time.Format(time.TimeOnly)
 		}
-		k.Notef("  %-8s %-5s %s", at, l.Level, kit.Clean(l.Message))
+		k.Notef("  %-8s %-5s %s", at, l.Level, kit.Clean(inSources(l.Message)))
 	}
 }

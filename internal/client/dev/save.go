@@ -82,7 +82,10 @@ func (w *worker) ofOthers(paths []string) bool {
 func (w *worker) shown(paths []string) []string {
 	list := make([]string, len(paths))
 	for i, p := range paths {
-		list[i] = relative(w.root, p)
+		list[i] = p
+		if rel, err := filepath.Rel(w.root, p); err == nil && filepath.IsLocal(rel) {
+			list[i] = filepath.ToSlash(rel)
+		}
 	}
 	return list
 }

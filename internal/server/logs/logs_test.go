@@ -248,6 +248,9 @@ func TestStacks(t *testing.T) {
 	b.print("", "error", "throw Error: index.js:2:3\n    at f (index.js:2:4)\n    at async file:///bundle/index.js:2:3\n    at other.js:2:3\n    at x (../index.js:2:3)\n    at y (index.js:1:1)")
 	b.flush()
 	b.want(svc.LogQuery{Tail: 1}, "throw Error: index.js:2:3\n    at f (src/index.ts:10:5)\n    at async src/index.ts:10:5\n    at other.js:2:3\n    at x (../index.js:2:3)\n    at y (index.js:1:1)")
+	b.print("", "error", "service worker: Uncaught Error: at start\n  at index.js:2:4")
+	b.flush()
+	b.want(svc.LogQuery{Tail: 1}, "service worker: Uncaught Error: at start\n  at src/index.ts:10:5")
 }
 
 // TestRecorderWithoutDirectory: a version that never ran, or was destroyed, has no log.

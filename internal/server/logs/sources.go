@@ -18,7 +18,8 @@ const (
 	maxMaps = 8        // parsed maps in memory
 )
 
-// frame is a line of a stack: "    at f (index.js:1:2)" or "    at index.js:1:2".
+// frame is a line of a stack: "    at f (index.js:1:2)", "    at index.js:1:2", or "  at index.js:1:2"
+// of a module that throws while it is loaded.
 var frame = regexp.MustCompile(`(?m)^(\s+at (?:async )?(?:.*\()?)(?:file:///bundle/)?([^\s():]+):(\d+):(\d+)(\)?)$`)
 
 // sources replaces places of built modules by those of their sources. It is safe for
@@ -34,7 +35,7 @@ type sources struct {
 // apply returns text with the frames of its stacks mapped. A frame of a module without a
 // source map stays.
 func (s *sources) apply(ref svc.Ref, text string) string {
-	if !strings.Contains(text, "\n    at ") {
+	if !strings.Contains(text, " at ") {
 		return text
 	}
 	return frame.ReplaceAllStringFunc(text, func(line string) string {

@@ -116,6 +116,8 @@ func ExitCode(err error) int {
 		return ExitBusy
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
+	case errors.Is(err, svc.Forbidden):
+		return ExitAuth
 	case errors.Is(err, svc.NotFound):
 		return ExitNotFound
 	case errors.Is(err, svc.Conflict):
@@ -163,16 +165,50 @@ func exitOfStatus(status int) int {
 // Fail prints err, as a problem document in JSON mode, and gives the exit code.
 func (k *Kit) Fail(err error) int {
 	code := ExitCode(err)
-	k.Event("error", problem(err))
+	failed := failureOf(err, code)
+	k.Event("error", failed)
 	if k.JSON() {
-		data, jsonErr := json.MarshalIndent(problem(err), "", "  ")
+		data, jsonErr := json.Marshal(failed)
 		if jsonErr == nil {
 			k.Notef("%s", data)
 			return code
 		}
 	}
-	k.Notef("Error: %s", Clean(text(err)))
+	k.Notef("Error: %s", Clean(text(err)+k.tokenOf(err)))
 	return code
+}
+
+// tokenOf says where the token comes from that the server does not know; "" for other errors.
+func (k *Kit) tokenOf(err error) string {
+	refused, ok := errors.AsType[*client.Error](err)
+	c, configErr := k.Config()
+	if !ok || refused.Status != http.StatusUnauthorized || configErr != nil {
+		return ""
+	}
+	for key, token := range map[string]string{"admin_token": c.AdminToken.Reveal(), "deploy_token": c.DeployToken.Reveal()} {
+		if token != "" && refused.Carried(token) {
+			return fmt.Sprintf(": %s does not know the %s of %s", c.Server, strings.ReplaceAll(key, "_", " "), c.Sources[key])
+		}
+	}
+	return ""
+}
+
+// failure is a problem with what a script needs beside it.
+type failure struct {
+	api.Problem
+
+	ExitCode   int    `json:"exit_code"`
+	ProjectID  string `json:"project_id,omitempty"` // of a version that was waited for, as the next two
+	VersionID  string `json:"version_id,omitempty"`
+	PreviewURL string `json:"preview_url,omitempty"`
+}
+
+func failureOf(err error, code int) failure {
+	f := failure{Problem: problem(err), ExitCode: code}
+	if ended, ok := errors.AsType[*client.VersionError](err); ok {
+		f.ProjectID, f.VersionID, f.PreviewURL = ended.Version.ProjectID, ended.Version.ID, ended.Version.PreviewURL
+	}
+	return f
 }
 
 // text is err for people: several wrong fields get a line each.

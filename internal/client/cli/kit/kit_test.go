@@ -117,6 +117,12 @@ func TestOutput(t *testing.T) {
 	if want := "A         LONG\n1         x\nwide one  y[2J\n"; out.String() != want {
 		t.Errorf("table %q, want %q", out, want)
 	}
+	out.Reset()
+	k.OutTTY = true
+	k.Table([]string{"ID", "STATUS"}, [][]string{{"ready", "ready"}, {"é", "odd"}})
+	if want := "ID     STATUS\nready  \x1b[32mready\x1b[0m\né      odd\n"; out.String() != want {
+		t.Errorf("table on a terminal %q, want %q", out, want)
+	}
 	k.Output = "toml"
 	if err := k.CheckOutput(); kit.ExitCode(err) != kit.ExitUsage {
 		t.Errorf("an unknown format: %v", err)

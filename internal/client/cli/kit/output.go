@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 )
 
@@ -65,19 +64,6 @@ func (k *Kit) Print(v any, text func()) error {
 // Printf writes one line of data for people.
 func (k *Kit) Printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(k.Out, format+"\n", args...) // a reader that went away wants no more
-}
-
-// Table writes rows under a header, in columns.
-func (k *Kit) Table(header []string, rows [][]string) {
-	w := tabwriter.NewWriter(k.Out, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(w, strings.Join(header, "\t"))
-	for _, row := range rows {
-		for i := range row {
-			row[i] = Clean(row[i])
-		}
-		_, _ = fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	_ = w.Flush() // as Printf
 }
 
 // Age is how long ago t was, in one unit.

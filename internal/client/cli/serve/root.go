@@ -9,15 +9,20 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/data/s3server"
 	"github.com/svcctl/svcctl/internal/host/hostmain"
+	"github.com/svcctl/svcctl/internal/lib/suggest"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/server/obs"
 )
@@ -32,10 +37,28 @@ func NewRoot(k *kit.Kit, name, short string) *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return kit.Usagef("%v\nsee: %s --help", err, cmd.CommandPath())
+		return kit.Usagef("%v%s\nsee: %s --help", err, meant(cmd, err), cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
 	return root
+}
+
+// meant names the flag that was probably meant in place of an unknown one; "" for none.
+func meant(cmd *cobra.Command, err error) string {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return ""
+	}
+	var names []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !f.Hidden {
+			names = append(names, f.Name)
+		}
+	})
+	if name := suggest.Nearest(unknown.GetSpecifiedName(), slices.Values(names)); name != "" {
+		return "; did you mean --" + name + "?"
+	}
+	return ""
 }
 
 // Main is svcd.
@@ -61,12 +84,31 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, k *kit.Kit
 	guardNouns(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if _, said := errors.AsType[*kit.UsageError](err); err != nil && !ran && !said { // cobra refused the command line
-		err = kit.Usagef("%s\nsee: %s --help", strings.TrimSpace(err.Error()), cmd.CommandPath())
+		err = kit.Usagef("%s\nsee: %s --help", refusal(cmd, err), cmd.CommandPath())
 	}
 	if err != nil {
 		return k.Fail(err)
 	}
 	return kit.ExitOK
+}
+
+// counts is in cobra's refusals of a number of arguments: "accepts 1 arg(s), received 2".
+var counts = regexp.MustCompile(`(\d+) arg\(s\), (?:only )?received (\d+)`)
+
+// refusal is cobra's refusal of a command line, with the form of the command in place of numbers
+// of arguments.
+func refusal(cmd *cobra.Command, err error) string {
+	text := strings.TrimSpace(err.Error())
+	m := counts.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	what := "too many arguments"
+	wanted, _ := strconv.Atoi(m[1]) // the pattern has digits only
+	if received, _ := strconv.Atoi(m[2]); received < wanted || strings.HasPrefix(text, "requires") {
+		what = "missing argument"
+	}
+	return what + ": " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
 }
 
 // guardNouns lets commands that have verbs show their help when they stand

@@ -1,0 +1,65 @@
+package kit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// gap is what stands between two columns.
+const gap = "  "
+
+// Table writes rows under a header, in columns. Rows are not longer than the header. On a
+// terminal, a status has a color.
+func (k *Kit) Table(header []string, rows [][]string) {
+	widths := make([]int, len(header))
+	for _, row := range append([][]string{header}, rows...) {
+		for i := range row {
+			row[i] = Clean(row[i])
+			widths[i] = max(widths[i], utf8.RuneCountInString(row[i]))
+		}
+	}
+	paint := k.colors()
+	for _, row := range append([][]string{header}, rows...) {
+		var line strings.Builder
+		for i, cell := range row {
+			room := strings.Repeat(" ", widths[i]-utf8.RuneCountInString(cell))
+			if paint && slices.Contains(statusColumns, header[i]) {
+				cell = painted(cell)
+			}
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(room + gap)
+			}
+		}
+		_, _ = fmt.Fprintln(k.Out, line.String()) // as Printf
+	}
+}
+
+// painted is a status in its color.
+func painted(status string) string {
+	if color := colorOf[status]; color != "" {
+		return "\x1b[" + color + "m" + status + "\x1b[0m"
+	}
+	return status
+}
+
+// colors reports whether standard output is a terminal that shows colors.
+func (k *Kit) colors() bool {
+	c, err := k.Config()
+	return err == nil && k.OutTTY && !c.CI && !c.NoColor && c.Terminal != "dumb"
+}
+
+//nolint:gochecknoglobals // a constant list
+var statusColumns = []string{"STATUS", "RUNTIME", "OUTCOME", "STATE"}
+
+// colorOf is the color of each status, as SGR parameters.
+//
+//nolint:gochecknoglobals // a constant table
+var colorOf = map[string]string{
+	"ready": "32", "serving": "32", "done": "32", "ok": "32", "complete": "32",
+	"failed": "31", "crashed": "31", "backoff": "31", "exception": "31", "errored": "31",
+	"pending": "33", "fetching": "33", "branching": "33", "preparing": "33", "deploying": "33", "draining": "33",
+	"archived": "90", "destroyed": "90", "asleep": "90",
+}
