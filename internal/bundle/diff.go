@@ -120,6 +120,9 @@ func settingsOf(m Manifest) map[string]Side {
 	for _, c := range m.ObjectClasses {
 		values["object_class "+cmp.Or(c.Key, c.Name)] = encoded(c)
 	}
+	if len(m.TailConsumers) > 0 {
+		values["tail_consumers"] = encoded(m.TailConsumers)
+	}
 	if a := m.Assets; a != nil {
 		rules := *a
 		rules.Files, rules.Detached = nil, false

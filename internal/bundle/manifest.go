@@ -8,13 +8,20 @@ import (
 
 // The versions of the bundle format [D40]: the newest and the oldest one that this program
 // reads. Version 2 adds what runs without a request: crons, queues, workflows, assets.
-// Version 3 adds assets that are not in the bundle; a bundle with all of its files is
-// written as version 2, which older servers read.
+// Version 3 adds assets that are not in the bundle, and tail consumers; a bundle with
+// neither is written as version 2, which older servers read.
 const (
 	SchemaVersion       = 3
-	attachedVersion     = 2
 	OldestSchemaVersion = 1
 )
+
+// format is the version that a manifest is written as.
+func (m Manifest) format() int {
+	if m.detached() || len(m.TailConsumers) > 0 {
+		return SchemaVersion
+	}
+	return 2
+}
 
 // Manifest is manifest.json of a bundle: everything a version consists of.
 // docs/design/bundle-format.md and manifest.schema.json describe it.
@@ -36,6 +43,15 @@ type Manifest struct {
 	QueueConsumers []QueueConsumer `json:"queue_consumers,omitempty"` // one for each queue at most; since format 2
 	ObjectClasses  []ObjectClass   `json:"object_classes,omitempty"`  // of Durable Objects; since format 2
 	Assets         *Assets         `json:"assets,omitempty"`          // nil for a worker without; since format 2
+	TailConsumers  []TailConsumer  `json:"tail_consumers,omitempty"`  // since format 3
+}
+
+// TailConsumer is another worker whose tail handler gets a record of each event of this
+// one.
+type TailConsumer struct {
+	Service  string `json:"service"`            // the name of its project
+	Version  string `json:"version,omitempty"`  // its id, or the name of a preview; "" for production
+	Optional bool   `json:"optional,omitempty"` // it may be missing when the version is deployed
 }
 
 // RuntimeLimits are limits that a worker sets for itself. The operator bounds them.

@@ -55,6 +55,7 @@ func (m Manifest) Validate() error {
 	p.assets(m)
 	p.paths(m)
 	p.crons(m)
+	p.tails(m)
 	p.runtimeLimits(m)
 	return svc.Invalid(p)
 }

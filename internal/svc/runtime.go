@@ -19,7 +19,12 @@ type RuntimeSpec struct {
 	Parent    string            `json:"parent"` // id of the version that the data was forked from; "" for a root
 	Scrub     Scrub             `json:"scrub"`  // what Prepare does to each database before it migrates
 	Host      HostConfig        `json:"host"`   // set by the supervisor
-	Local     LocalSpec         `json:"local"`
+
+	// ObjectKeys are the keys of the classes of other workers' Durable Objects that the
+	// worker reaches, by the names that package services gives them.
+	ObjectKeys map[string]string `json:"object_keys,omitempty"`
+
+	Local LocalSpec `json:"local"`
 }
 
 // HostConfig is the part of a RuntimeSpec that is equal for all versions of a
@@ -69,10 +74,12 @@ type LocalSpec struct {
 }
 
 // Same reports whether s and o describe the same runtime. Warm does not count:
-// only the first start after a fork has it. Nor does FilesDir, which may change.
+// only the first start after a fork has it. Nor do FilesDir, which may change, and
+// ObjectKeys, which other workers change while the runtime runs.
 func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 	s.Local.Warm, o.Local.Warm = "", ""
 	s.Local.FilesDir, o.Local.FilesDir = "", ""
+	s.ObjectKeys, o.ObjectKeys = nil, nil
 	if s.CreatedAt.Equal(o.CreatedAt) { // in whatever time zone
 		o.CreatedAt = s.CreatedAt
 	}

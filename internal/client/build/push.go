@@ -169,7 +169,7 @@ func (r *Result) pack(f *project.File, built esbuild.Result, req Request) error 
 	m := bundle.Manifest{
 		Name: f.Name, Main: built.Main, CompatibilityDate: f.CompatibilityDate,
 		CompatibilityFlags: slices.Concat(f.CompatibilityFlags, built.Flags),
-		Vars:               f.Vars, Bindings: bindings(f), QueueConsumers: f.Consumers, ObjectClasses: f.ObjectClasses, Crons: f.Crons,
+		Vars:               f.Vars, Bindings: bindings(f), QueueConsumers: f.Consumers, ObjectClasses: f.ObjectClasses, Crons: f.Crons, TailConsumers: f.TailConsumers,
 	}
 	if limits := (bundle.RuntimeLimits{MemoryMB: f.MemoryMB, Subrequests: f.Subrequests}); limits != (bundle.RuntimeLimits{}) {
 		m.Limits = &limits

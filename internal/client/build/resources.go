@@ -50,7 +50,7 @@ func bindings(f *project.File) []bundle.Binding {
 		list = append(list, bundle.Binding{Name: o.Binding, Kind: kinds.DurableObject, Resource: o.Key, Config: config})
 	}
 	for _, s := range f.Services {
-		config, err := json.Marshal(kinds.ServiceConfig{Self: s.Self, Entrypoint: s.Entrypoint, Props: s.Props, Version: s.Version, Optional: s.Optional})
+		config, err := json.Marshal(kinds.ServiceConfig{Self: s.Self, Entrypoint: s.Entrypoint, Props: s.Props, Version: s.Version, Optional: s.Optional, ObjectClass: s.Class})
 		if err != nil { // a value of the file always encodes
 			continue
 		}

@@ -54,6 +54,9 @@ func (w configured) calls() (names []string) {
 			names = append(names, s.Name)
 		}
 	}
+	for _, c := range w.file.TailConsumers {
+		names = append(names, c.Service)
+	}
 	return names
 }
 

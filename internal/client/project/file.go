@@ -34,6 +34,7 @@ type File struct {
 	Objects         []ObjectBinding
 	ObjectClasses   []bundle.ObjectClass
 	Services        []Service
+	TailConsumers   []bundle.TailConsumer
 	Secrets         []Secret
 	Assets          *Assets // nil for none
 	Missing         []Missing
@@ -91,6 +92,7 @@ type Service struct {
 	Props      json.RawMessage // nil for none
 	Version    string          // of another project, or the name of a preview; "" for production
 	Optional   bool            // the worker may be missing until it is called
+	Class      string          // of Durable Objects, if the binding is to these
 }
 
 // Workflow is one entry of workflows.

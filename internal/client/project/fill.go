@@ -50,6 +50,7 @@ func (l *layers) fill(f *File) {
 	l.declared(f)
 	l.objects(f)
 	l.services(f)
+	l.tails(f)
 	l.secrets(f)
 	l.bundling(f)
 	l.build(f)

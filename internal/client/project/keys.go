@@ -62,7 +62,7 @@ var keys = withKinds(map[string]keyRule{
 	"assets": {},
 
 	"migrations": {}, "exports": {use: unsupported},
-	"tail_consumers":           {use: unsupported, owned: true},
+	"tail_consumers":           {owned: true},
 	"streaming_tail_consumers": {use: unsupported, owned: true},
 	"worker_loaders":           {use: unsupported, owned: true},
 	"send_email":               {use: unsupported, owned: true},

@@ -25,7 +25,7 @@ type Unsupported struct {
 // mayMiss reports whether a project can be deployed without what a key adds.
 func mayMiss(key string) bool {
 	rule, known := keys[key]
-	if key == "services" { // projects that do not exist yet
+	if key == "services" || key == "tail_consumers" { // projects that do not exist yet
 		return true
 	}
 	return known && rule.use == unsupported && (rule.owned || key == "containers" || key == "cloudchamber")

@@ -31,12 +31,7 @@ func (l *layers) objects(f *File) {
 }
 
 func (l *layers) objectBinding(f *File, n *node, at string, classes *objectClasses) {
-	l.r.members(n, at, []string{"name", "class_name", "script_name"}, []string{"environment", "remote"})
-	if script := n.get("script_name"); script != nil && script.text != "" && script.text != f.Name {
-		l.r.problem(svc.CodeConfigUnsupported, at+".script_name", script.pos,
-			"%s.script_name is %q: objects of another worker are not supported; export the class from this worker", at, script.text)
-		return
-	}
+	l.r.members(n, at, []string{"name", "class_name", "script_name", "environment"}, []string{"remote"})
 	b := ObjectBinding{Binding: l.r.text(n.get("name"), at+".name"), Class: l.r.text(n.get("class_name"), at+".class_name")}
 	switch {
 	case b.Binding == "":
@@ -47,6 +42,10 @@ func (l *layers) objectBinding(f *File, n *node, at string, classes *objectClass
 		return
 	}
 	l.r.bind(b.Binding, at, n.get("name").pos)
+	if s, ok := l.objectService(f, n, at, b); ok {
+		f.Services = append(f.Services, s)
+		return
+	}
 	c, known := classes.byName[b.Class]
 	if !known {
 		l.r.warn(n.pos, `no migration creates the class %q; add "migrations": [{ "tag": "v1", "new_sqlite_classes": [%[1]q] }]`, b.Class)

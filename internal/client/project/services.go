@@ -3,6 +3,7 @@ package project
 import (
 	"encoding/json"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -20,6 +21,38 @@ func (l *layers) services(f *File) {
 		s.Self = s.Name == f.Name && s.Version == ""
 		s.Optional = !s.Self && l.allowed["services"]
 		f.Services = append(f.Services, s)
+	})
+}
+
+// objectService is the binding to objects of another worker; false for those of the
+// worker itself.
+func (l *layers) objectService(f *File, n *node, at string, b ObjectBinding) (Service, bool) {
+	script := l.r.text(n.get("script_name"), at+".script_name")
+	if script == "" || script == f.Name {
+		return Service{}, false
+	}
+	return Service{
+		Binding: b.Binding, Name: script, Class: b.Class, Version: l.r.text(n.get("environment"), at+".environment"),
+		Optional: l.allowed["services"],
+	}, true
+}
+
+// tails reads the workers that get records of this one's events.
+func (l *layers) tails(f *File) {
+	l.entries("tail_consumers", func(at string, n *node) {
+		l.r.members(n, at, []string{"service", "environment"}, nil)
+		c := bundle.TailConsumer{
+			Service: l.r.text(n.get("service"), at+".service"), Version: l.r.text(n.get("environment"), at+".environment"),
+			Optional: l.allowed["services"] || l.allowed["tail_consumers"],
+		}
+		switch {
+		case c.Service == "":
+			l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "service"%s`, at, typo(n, "service"))
+		case c.Service == f.Name:
+			l.r.problem(svc.CodeConfigUnsupported, at, n.pos, "%s names the worker itself, which cannot consume its own records", at)
+		default:
+			f.TailConsumers = append(f.TailConsumers, c)
+		}
 	})
 }
 

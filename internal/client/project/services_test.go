@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -29,6 +30,17 @@ func TestServices(t *testing.T) {
 		{Binding: "USERS", Name: "users"},
 	}; !reflect.DeepEqual(f.Services, want) {
 		t.Errorf("%+v", f.Services)
+	}
+	if f, err = load(`], "durable_objects": {"bindings": [{"name": "OWN", "class_name": "Room", "script_name": "front"},
+			{"name": "FAR", "class_name": "Room", "script_name": "rooms", "environment": "v2"}]},
+		"migrations": [{"tag": "v1", "new_sqlite_classes": ["Room"]}], "tail_consumers": [{"service": "sink", "environment": "v1"}`, "tail_consumers"); err != nil {
+		t.Fatal(err)
+	}
+	if want := []project.Service{{Binding: "FAR", Name: "rooms", Version: "v2", Class: "Room"}}; !reflect.DeepEqual(f.Services, want) || len(f.Objects) != 1 {
+		t.Errorf("objects: %+v, %+v", f.Services, f.Objects)
+	}
+	if want := []bundle.TailConsumer{{Service: "sink", Version: "v1", Optional: true}}; !reflect.DeepEqual(f.TailConsumers, want) {
+		t.Errorf("tail consumers: %+v", f.TailConsumers)
 	}
 	if f, err = load(`{"binding": "USERS", "service": "users"}`, "services"); err != nil || !f.Services[0].Optional {
 		t.Errorf("%+v, %v", f, err)

@@ -45,6 +45,12 @@ func Types(f *project.File, secrets []string) string {
 	for _, o := range f.Objects {
 		types[o.Binding] = "DurableObjectNamespace"
 	}
+	for _, s := range f.Services {
+		types[s.Binding] = "Fetcher"
+		if s.Class != "" {
+			types[s.Binding] = "DurableObjectNamespace"
+		}
+	}
 	if f.Assets != nil && f.Assets.Binding != "" {
 		types[f.Assets.Binding] = "Fetcher"
 	}

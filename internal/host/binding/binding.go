@@ -70,6 +70,9 @@ type Site struct {
 	Worker    string            // workerd's service that is the worker
 	Env       map[string]string // variables of the version over those of the bundle; secrets
 	RunDir    string            // of the runtime's sockets
+
+	// ObjectKeys are the keys of classes of other workers, as svc.RuntimeSpec has them.
+	ObjectKeys map[string]string
 }
 
 // RouteHeader tells Instances apart on that socket: its value is

@@ -28,7 +28,8 @@ type Worker struct {
 	GlobalOutbound     string // service for fetch(); "" leaves workerd's default
 	CacheAPIOutbound   string // service behind the Cache API; "" for none
 	ObjectClasses      []ObjectClass
-	ObjectStorage      string // the service of a Disk for the storage of ObjectClasses; "" without any
+	ObjectStorage      string       // the service of a Disk for the storage of ObjectClasses; "" keeps it in memory
+	Tails              []ServiceRef // get a record of each event of the worker that has ended
 }
 
 // ObjectClass is a class of Durable Objects.
@@ -63,17 +64,18 @@ type Module struct {
 
 // Binding is one name in a worker's env: exactly one of its values is set.
 type Binding struct {
-	Name        string
-	Text        *string
-	JSON        *string
-	Service     *ServiceRef
-	KVNamespace string // service name
-	R2Bucket    string // service name
-	Queue       string // service name
-	ObjectClass string // name of an ObjectClass of this worker
-	Wrapped     *Wrapped
-	DebugPort   bool // connects to Options.DebugAddress of any workerd that it can reach
-	Hyperdrive  *Hyperdrive
+	Name          string
+	Text          *string
+	JSON          *string
+	Service       *ServiceRef
+	KVNamespace   string // service name
+	R2Bucket      string // service name
+	Queue         string // service name
+	ObjectClass   string // name of an ObjectClass of this worker, or of ObjectService
+	ObjectService string // the service with ObjectClass; "" for this worker
+	Wrapped       *Wrapped
+	DebugPort     bool // connects to Options.DebugAddress of any workerd that it can reach
+	Hyperdrive    *Hyperdrive
 }
 
 // ServiceRef points at a service, or at one entrypoint of it.

@@ -107,8 +107,9 @@ func (e *encoder) socket(o object, s Socket) {
 }
 
 // ref makes a ServiceDesignator.
-func (e *encoder) ref(p int, r ServiceRef) {
-	o := e.structure(p, 1, 3)
+func (e *encoder) ref(p int, r ServiceRef) { e.serviceRef(e.structure(p, 1, 3), r) }
+
+func (e *encoder) serviceRef(o object, r ServiceRef) {
 	e.text(o.ptr(0), r.Name)
 	e.str(o.ptr(1), r.Entrypoint)
 	if r.Props != "" {
@@ -136,10 +137,15 @@ func (e *encoder) worker(o object, w *Worker) {
 		e.text(o.ptr(1), c.Key)
 		e.bit(o, 17, c.SQL)
 	})
-	if len(w.ObjectClasses) > 0 {
-		e.bit(o, 17, true) // the second union has the tag 2: localDisk
+	switch { // the tag of the second union
+	case len(w.ObjectClasses) == 0:
+	case w.ObjectStorage == "":
+		e.bit(o, 16, true) // 1: inMemory
+	default:
+		e.bit(o, 17, true) // 2: localDisk
 		e.text(o.ptr(8), w.ObjectStorage)
 	}
+	structures(&e.message, o.ptr(10), layout{1, 3}, w.Tails, e.serviceRef)
 }
 
 func (e *encoder) module(o object, m Module) {
@@ -167,7 +173,9 @@ func (e *encoder) binding(o object, b Binding) {
 		e.ref(at, *b.Service)
 	case b.ObjectClass != "":
 		e.choose(o, 8)
-		e.text(e.structure(at, 0, 2).ptr(0), b.ObjectClass)
+		n := e.structure(at, 0, 2)
+		e.text(n.ptr(0), b.ObjectClass)
+		e.str(n.ptr(1), b.ObjectService)
 	case b.KVNamespace != "":
 		e.choose(o, 9)
 		e.refTo(at, b.KVNamespace)

@@ -27,6 +27,7 @@ func TestEncode(t *testing.T) {
 	withObjects(c.Services[0].Worker)
 	c.Services[0].Worker.Bindings = append(c.Services[0].Worker.Bindings, awkwardTexts()...)
 	withHyperdrive(&c)
+	withMemory(&c)
 	c.Extensions = append(c.Extensions, workerd.Module{Name: "svc:public", Type: workerd.ESModule, Source: "export {}", Public: true})
 	got, err := workerd.Encode(c)
 	if err != nil {
@@ -40,7 +41,16 @@ func TestEncode(t *testing.T) {
 func withObjects(w *workerd.Worker) {
 	w.ObjectClasses = []workerd.ObjectClass{{Name: "Room", Key: "room", SQL: true}, {Name: "Old", Key: "old"}}
 	w.ObjectStorage = "files"
-	w.Bindings = append(w.Bindings, workerd.Binding{Name: "ROOM", ObjectClass: "Room"}, workerd.Binding{Name: "DEBUG", DebugPort: true})
+	w.Tails = []workerd.ServiceRef{{Name: "hyperdrive"}, {Name: "hyperdrive", Entrypoint: "Tail", Props: `{"a":1}`}}
+	w.Bindings = append(w.Bindings, workerd.Binding{Name: "ROOM", ObjectClass: "Room"}, workerd.Binding{Name: "FAR", ObjectClass: "Room", ObjectService: "memory"}, workerd.Binding{Name: "DEBUG", DebugPort: true})
+}
+
+// withMemory adds a worker whose objects are in memory.
+func withMemory(c *workerd.Config) {
+	c.Services = append(c.Services, workerd.Service{Name: "memory", Worker: &workerd.Worker{
+		Modules: []workerd.Module{{Name: "o.js", Type: workerd.ESModule, Source: "export class Room {}"}}, CompatibilityDate: "2026-11-01",
+		ObjectClasses: []workerd.ObjectClass{{Name: "Room", Key: "room"}},
+	}})
 }
 
 func withHyperdrive(c *workerd.Config) {

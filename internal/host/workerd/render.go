@@ -92,7 +92,14 @@ func (w *Worker) text() string {
 	f.str("cacheApiOutbound", w.CacheAPIOutbound)
 	if len(w.ObjectClasses) > 0 {
 		f.add("durableObjectNamespaces", list(w.ObjectClasses, ObjectClass.text))
-		f.add("durableObjectStorage", "(localDisk = "+quote(w.ObjectStorage)+")")
+		storage := "(inMemory = void)"
+		if w.ObjectStorage != "" {
+			storage = "(localDisk = " + quote(w.ObjectStorage) + ")"
+		}
+		f.add("durableObjectStorage", storage)
+	}
+	if len(w.Tails) > 0 {
+		f.add("tails", list(w.Tails, ServiceRef.text))
 	}
 	return f.String()
 }
@@ -207,7 +214,11 @@ func (b Binding) text() string {
 	f.str("kvNamespace", b.KVNamespace)
 	f.str("r2Bucket", b.R2Bucket)
 	f.str("queue", b.Queue)
-	f.str("durableObjectNamespace", b.ObjectClass)
+	if b.ObjectService != "" {
+		f.add("durableObjectNamespace", "(className = "+quote(b.ObjectClass)+", serviceName = "+quote(b.ObjectService)+")")
+	} else {
+		f.str("durableObjectNamespace", b.ObjectClass)
+	}
 	return f.String()
 }
 

@@ -128,6 +128,9 @@ func (c *checker) worker(where string, w *Worker) {
 	c.ref(where, w.CacheAPIOutbound)
 	c.objectClasses(where, w)
 	c.bindings(where, w.Bindings)
+	for _, t := range w.Tails {
+		c.serviceRef(where+": tail", t)
+	}
 }
 
 func (c *checker) objectClasses(where string, w *Worker) {
@@ -137,9 +140,6 @@ func (c *checker) objectClasses(where string, w *Worker) {
 		if o.Key != filepath.Base(o.Key) || o.Key[0] == '.' {
 			c.addf("%s: the key %q of a class is not the name of a directory", where, o.Key)
 		}
-	}
-	if len(w.ObjectClasses) > 0 && w.ObjectStorage == "" {
-		c.addf("%s has classes of objects and no storage for them", where)
 	}
 	c.ref(where, w.ObjectStorage)
 }
@@ -178,6 +178,7 @@ func (c *checker) binding(where string, b Binding) {
 	c.ref(where, b.KVNamespace)
 	c.ref(where, b.R2Bucket)
 	c.ref(where, b.Queue)
+	c.ref(where, b.ObjectService)
 	switch {
 	case b.Text != nil:
 		c.text(where, *b.Text)

@@ -57,6 +57,8 @@ type Composition struct {
 	// Subrequests is the limit for one invocation; 0 for none.
 	Subrequests int
 
+	Site binding.Site // where tail consumers are reached
+
 	Door    bool   // the worker can be sent events
 	Objects string // the directory for Durable Objects; "" for none
 }
@@ -86,6 +88,9 @@ func Compose(c Composition) workerd.Config {
 		config.Sockets = append(config.Sockets, door.Socket(filepath.Join(c.RunDir, doorSocket)))
 	}
 	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.withSite(unix(bindingSocket)))...)
+	tails, relays := services.Tails(c.Manifest, c.Site)
+	worker.Tails = tails
+	binding.AddTo(&config, []binding.Wiring{{Services: relays}})
 	if c.Objects != "" {
 		worker.ObjectClasses, worker.ObjectStorage = c.objectClasses(), objectsName
 		config.Services = append(config.Services, workerd.Service{Name: objectsName, Disk: &workerd.Disk{Path: c.Objects, Writable: true}})

@@ -135,7 +135,7 @@ func (v *version) encode(o Options) ([]byte, error) {
 func (v *version) bindingSite() binding.Site {
 	return binding.Site{
 		Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
-		Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName, Env: v.spec.Env, RunDir: v.spec.Local.RunDir,
+		Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName, Env: v.spec.Env, RunDir: v.spec.Local.RunDir, ObjectKeys: v.spec.ObjectKeys,
 	}
 }
 
@@ -164,7 +164,7 @@ func (v *version) compose(wirings []binding.Wiring, calls bool) (c workerd.Confi
 		Objects:  v.objectsDir(),
 		Network:  v.network,
 		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), Subrequests: v.subrequests(), RunDir: v.spec.Local.RunDir, Door: v.door,
-		Wirings: wirings,
+		Wirings: wirings, Site: v.bindingSite(),
 	}), nil
 }
 

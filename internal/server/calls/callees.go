@@ -20,7 +20,11 @@ type Registry interface {
 }
 
 // Callees checks what workers call.
-type Callees struct{ Registry Registry }
+type Callees struct {
+	Registry Registry
+	// Manifest returns the manifest of a version's bundle.
+	Manifest func(ctx context.Context, ref svc.Ref) (bundle.Manifest, error)
+}
 
 // Check returns an error, Unprocessable, service_not_found, if the worker of m calls a
 // project, a version or a preview that does not exist, unless the binding is optional.
@@ -30,11 +34,14 @@ func (c Callees) Check(ctx context.Context, caller svc.Ref, m *bundle.Manifest) 
 			continue
 		}
 		why, err := c.lacks(ctx, d.Target)
+		if err == nil && why == "" && d.Class != "" {
+			why, err = c.noClass(ctx, d)
+		}
 		if err != nil {
 			return err
 		}
 		if why != "" {
-			return svc.Errorf(svc.Unprocessable, svc.CodeServiceNotFound, "binding %s: %s", d.Binding, why).
+			return svc.Errorf(svc.Unprocessable, svc.CodeServiceNotFound, "%s: %s", d, why).
 				WithHint("correct the name, deploy the other project first, or deploy with --allow-missing services")
 		}
 	}

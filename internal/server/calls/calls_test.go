@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -121,7 +123,7 @@ var errAbsent = svc.Errorf(svc.NotFound, svc.CodeProjectNotFound, "it is not the
 
 func (registry) Project(_ context.Context, id string) (svc.Project, error) {
 	if id == "users" {
-		return svc.Project{ID: id}, nil
+		return svc.Project{ID: id, ProdVersionID: "v7"}, nil
 	}
 	return svc.Project{}, errAbsent
 }
@@ -144,15 +146,25 @@ func (registry) Preview(_ context.Context, _, name string) (svc.Preview, error) 
 	return svc.Preview{}, errAbsent
 }
 
+// classes has a class that was deleted and one that was renamed in v7.
+func classes(_ context.Context, ref svc.Ref) (m bundle.Manifest, err error) {
+	if ref.Version == "v7" {
+		m.ObjectClasses = []bundle.ObjectClass{{Name: "Old", Key: "Old", Deleted: true}, {Name: "Room", Key: "key of v7"}}
+	}
+	return m, nil
+}
+
 // TestCallees: a worker may call what exists, and what it says may be missing.
 func TestCallees(t *testing.T) {
 	t.Parallel()
 	check := func(b bundle.Binding) string {
 		m := manifest()
 		m.Bindings = append(m.Bindings, b)
-		err := calls.Callees{Registry: registry{}}.Check(t.Context(), caller, m)
-		if err == nil {
-			return ""
+		callees := calls.Callees{Registry: registry{}, Manifest: classes}
+		keys, keysErr := callees.ObjectKeys(t.Context(), caller, m)
+		err := callees.Check(t.Context(), caller, m)
+		if err == nil && keysErr == nil {
+			return strings.Join(slices.Collect(maps.Values(keys)), "")
 		}
 		return svc.AsError(err).Detail
 	}
@@ -162,6 +174,11 @@ func TestCallees(t *testing.T) {
 		{"user", `{}`, "binding B: there is no project user; did you mean users?"},
 		{"nothing", `{}`, "binding B: there is no project nothing"},
 		{"users", `{"version": "v2"}`, "binding B: project users has no version or preview v2"},
+		{"users", `{"object_class": "Room"}`, "key of v7"},
+		{"users", `{"object_class": "Room", "version": "v1"}`, "binding B: users/v1 has no Durable Objects"},
+		{"users", `{"object_class": "Room", "version": "main"}`, ""}, // no version of the preview is ready
+		{"users", `{"object_class": "Old"}`, "binding B: users has no Durable Object class Old; it has Room"},
+		{"nothing", `{"object_class": "Room", "optional": true}`, ""},
 	} {
 		if got := check(bundle.Binding{Name: "B", Kind: "service", Resource: test.resource, Config: json.RawMessage(test.config)}); got != test.want {
 			t.Errorf("%s %s: %q, want %q", test.resource, test.config, got, test.want)

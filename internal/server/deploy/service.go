@@ -108,6 +108,14 @@ type Previews interface {
 	Switched(ctx context.Context)
 }
 
+// Callees are the workers that other workers call: calls.Callees.
+type Callees interface {
+	// Check returns the error of a manifest whose worker calls one that does not exist.
+	Check(ctx context.Context, caller svc.Ref, m *bundle.Manifest) error
+	// ObjectKeys returns svc.RuntimeSpec.ObjectKeys.
+	ObjectKeys(ctx context.Context, caller svc.Ref, m *bundle.Manifest) (map[string]string, error)
+}
+
 // Assets keeps the static files that bundles leave out: assetstore.Store.
 type Assets interface {
 	// Fill puts the files of a version below dir. It returns Unavailable,
@@ -155,17 +163,15 @@ type Deps struct {
 	Branches    Branches
 	Gateway     Gateway
 	Production  Production
-	Previews    Previews // nil: the host names of preview names are not routed
-	// Callees returns the error of a manifest whose worker calls a worker that does not
-	// exist. Nil: they are not checked.
-	Callees   func(ctx context.Context, caller svc.Ref, m *bundle.Manifest) error
-	Artifacts objstore.Bucket // SVC_ARTIFACTS_BUCKET
-	Assets    Assets
-	Ingress   *svc.Ingress
-	Logger    *slog.Logger
-	Notify    func()       // wakes the workers of the deploy queue
-	Observer  Observer     // nil: no counting
-	HTTP      *http.Client // for the probe; only with Verify
+	Previews    Previews        // nil: the host names of preview names are not routed
+	Callees     Callees         // nil: they are not checked
+	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
+	Assets      Assets
+	Ingress     *svc.Ingress
+	Logger      *slog.Logger
+	Notify      func()       // wakes the workers of the deploy queue
+	Observer    Observer     // nil: no counting
+	HTTP        *http.Client // for the probe; only with Verify
 
 	Dirs         Dirs
 	ArtifactsDir string        // ARTIFACTS_DIR, "" for none [D43]

@@ -37,7 +37,7 @@ func (r *run) checkCallees(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.deps.Callees(ctx, r.v.Ref, &m)
+	return r.deps.Callees.Check(ctx, r.v.Ref, &m)
 }
 
 // unpacked ensures in the steps after fetching that the bundle is on disk: the

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -95,6 +96,15 @@ func (r *run) open(ctx context.Context) error {
 	spec.Local.Warm = r.warm
 	if r.v.ScrubID != "" {
 		spec.Scrub = svc.Scrub{ID: r.v.ScrubID, SQL: r.deps.ScrubSQL}
+	}
+	if r.deps.Callees != nil {
+		m, err := bundle.Load(r.bundleDir)
+		if err != nil {
+			return err
+		}
+		if spec.ObjectKeys, err = r.deps.Callees.ObjectKeys(ctx, r.v.Ref, &m); err != nil {
+			return err
+		}
 	}
 	return r.deps.Runtimes.Open(ctx, spec)
 }

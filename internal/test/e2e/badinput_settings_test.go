@@ -98,7 +98,7 @@ func TestUnsupportedBindings(t *testing.T) {
 	}{
 		"loaders":  {head + `  "worker_loaders": [{ "binding": "L" }] }`, []string{"wrangler.jsonc:3:3: worker_loaders is not supported", "does not run it"}},
 		"images":   {head + `  "images": { "binding": "I" } }`, []string{"wrangler.jsonc:3:3: images is not supported", "Cloudflare's platform"}},
-		"objects":  {head + `  "durable_objects": { "bindings": [{ "name": "ROOM", "class_name": "Room", "script_name": "chat" }] } }`, []string{"wrangler.jsonc:3:", `script_name is "chat"`, "another worker"}},
+		"objects":  {head + `  "migrations": [{ "transferred_classes": [{ "from": "Room" }] }] }`, []string{"wrangler.jsonc:3:", "migrations[0].transferred_classes is not supported"}},
 		"two":      {head + "  \"images\": { \"binding\": \"I\" },\n  \"vectorize\": [{ \"binding\": \"V\", \"index_name\": \"i\" }] }", []string{"2 problems", "wrangler.jsonc:3:3", "wrangler.jsonc:4:3"}},
 		"typo":     {head + `  "kv_namespaces": [{ "bindin": "A" }] }`, []string{"wrangler.jsonc:3:", "did you mean", `"binding"`}},
 		"type":     {head + `  "vars": "x" }`, []string{"wrangler.jsonc:3:", "vars"}},

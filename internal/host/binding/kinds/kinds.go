@@ -41,6 +41,9 @@ type ServiceConfig struct {
 	Props      json.RawMessage `json:"props,omitempty"`      // an object: ctx.props of the entrypoint
 	Version    string          `json:"version,omitempty"`    // of another project, or the name of a preview; "" for production
 	Optional   bool            `json:"optional,omitempty"`   // the project may be missing until it is called
+
+	// ObjectClass: the binding is to the Durable Objects of this class of the worker.
+	ObjectClass string `json:"object_class,omitempty"`
 }
 
 // RateLimitConfig is the config of a binding of kind RateLimit.

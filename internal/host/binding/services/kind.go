@@ -42,6 +42,8 @@ func (Kind) Check(d bundle.Binding) error {
 		return errors.New("the resource, which is the name of the worker to call, is missing")
 	case len(c.Props) > 0 && !bytes.HasPrefix(c.Props, []byte("{")):
 		return errors.New("the props must be an object")
+	case c.ObjectClass != "" && (c.Entrypoint != "" || len(c.Props) > 0):
+		return errors.New("a binding to objects has neither entrypoint nor props")
 	case c.Self && c.Version != "":
 		return errors.New("a binding to the worker itself has no version")
 	}
@@ -53,11 +55,16 @@ func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Insta
 	return nil, nil //nolint:nilnil // the contract of a kind without data
 }
 
-// Wire names the entrypoint of the worker itself, or makes a relay.
+// Wire names the entrypoint or the class of the worker itself, or makes a relay.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	c, _ := bundle.ConfigOf[kinds.ServiceConfig](d) // checked
-	if t := targetOf(d, c, s.Ref); t.Project != "" {
+	switch t := targetOf(d, c, s.Ref); {
+	case t.Project != "" && c.ObjectClass != "":
+		return relayedObjects(d.Name, c, t, s)
+	case t.Project != "":
 		return relayed(d.Name, c, t, s)
+	case c.ObjectClass != "":
+		return binding.Wiring{Binding: workerd.Binding{Name: d.Name, ObjectClass: c.ObjectClass}}
 	}
 	return binding.Wiring{Binding: workerd.Binding{Name: d.Name, Service: &workerd.ServiceRef{
 		Name: s.Worker, Entrypoint: c.Entrypoint, Props: string(c.Props),

@@ -41,6 +41,7 @@ func TestSelf(t *testing.T) {
 			"no name":            noName,
 			"props of no object": self(`{"self": true, "props": [1]}`),
 			"an unknown field":   self(`{"self": true, "prop": {}}`),
+			"props of objects":   self(`{"object_class": "Room", "props": {}}`),
 		},
 		Shape: `
     const got = [await B.who(), await (await B.fetch("http://x/y")).text(), await B.call((x) => x * 6)];

@@ -13,6 +13,8 @@ import (
 var (
 	//go:embed client.js
 	client string
+	//go:embed objects.js
+	objects string
 	//go:embed relay.js
 	relay string
 )
@@ -21,6 +23,14 @@ const (
 	relayService = "svc:relay"
 	askService   = "svc:ask"
 	relayDate    = "2026-11-01"
+
+	clientModule  = "svc-internal:service"
+	objectsModule = "svc-internal:service-objects"
+
+	// A namespace without objects, for ids.
+	idsService = "svc:ids:" // and the key
+	idsClass   = "Ids"
+	idsModule  = `import { DurableObject } from "cloudflare:workers"; export class ` + idsClass + ` extends DurableObject {}`
 )
 
 // relayProps are ctx.props of the relay.
@@ -28,34 +38,64 @@ type relayProps struct {
 	Address    string          `json:"address"` // of the target
 	Socket     string          `json:"socket"`  // its name
 	Service    string          `json:"service"`
-	Target     string          `json:"target"` // for people
-	Entrypoint string          `json:"entrypoint,omitempty"`
+	Target     string          `json:"target"`               // for people
+	Entrypoint string          `json:"entrypoint,omitempty"` // or the class of objects
 	Props      json.RawMessage `json:"props,omitempty"`
 }
 
 // relayed wires a binding to another worker: an object in the worker (client.js), whose calls
 // the relay passes on.
 func relayed(name string, c kinds.ServiceConfig, t Target, s binding.Site) binding.Wiring {
-	unix := func(name string) string { return "unix:" + filepath.Join(s.RunDir, name) }
-	props, _ := json.Marshal(relayProps{ //nolint:errchkjson // strings, and JSON of a manifest
-		Address: unix(t.Socket()), Socket: t.Socket(), Service: Worker, Target: t.String(), Entrypoint: c.Entrypoint, Props: c.Props,
-	})
-	const module = "svc-internal:service"
 	return binding.Wiring{
-		Binding: workerd.Binding{Name: name, Wrapped: &workerd.Wrapped{Module: module, Inner: []workerd.Binding{
-			{Name: "relay", Service: &workerd.ServiceRef{Name: relayService, Props: string(props)}},
-		}}},
-		Modules: []workerd.Module{{Name: module, Type: workerd.ESModule, Source: client}},
-		Services: []workerd.Service{
-			{Name: relayService, Worker: &workerd.Worker{
-				Modules:           []workerd.Module{{Name: "svc-relay.js", Type: workerd.ESModule, Source: relay}},
-				CompatibilityDate: relayDate, CompatibilityFlags: []string{"experimental"},
-				Bindings: []workerd.Binding{
-					{Name: "DEBUG", DebugPort: true},
-					{Name: "ASK", Service: &workerd.ServiceRef{Name: askService}},
-				},
-			}},
-			{Name: askService, External: &workerd.External{Address: unix(AskSocket)}},
-		},
+		Binding:  workerd.Binding{Name: name, Wrapped: &workerd.Wrapped{Module: clientModule, Inner: []workerd.Binding{inner(c.Entrypoint, c.Props, t, s)}}},
+		Modules:  []workerd.Module{{Name: clientModule, Type: workerd.ESModule, Source: client}},
+		Services: relayServices(s),
+	}
+}
+
+// relayedObjects wires a binding to the objects of another worker's class. Their ids are made
+// here: from names by the key of the class, as there.
+func relayedObjects(name string, c kinds.ServiceConfig, t Target, s binding.Site) binding.Wiring {
+	key := s.ObjectKeys[ObjectKey(t, c.ObjectClass)]
+	if key == "" {
+		key = c.ObjectClass // of a class that was never renamed
+	}
+	ids := idsService + key
+	w := relayed(name, c, t, s)
+	w.Binding.Wrapped = &workerd.Wrapped{Module: objectsModule, Inner: []workerd.Binding{
+		inner(c.ObjectClass, nil, t, s), {Name: "ids", ObjectClass: idsClass, ObjectService: ids},
+	}}
+	w.Modules = append(w.Modules, workerd.Module{Name: objectsModule, Type: workerd.ESModule, Source: objects})
+	w.Services = append(w.Services, workerd.Service{Name: ids, Worker: &workerd.Worker{
+		Modules: []workerd.Module{{Name: "svc-ids.js", Type: workerd.ESModule, Source: idsModule}}, CompatibilityDate: relayDate,
+		ObjectClasses: []workerd.ObjectClass{{Name: idsClass, Key: key}},
+	}})
+	return w
+}
+
+// inner is the relay to an entrypoint, or to the objects of a class.
+func inner(entrypoint string, props json.RawMessage, t Target, s binding.Site) workerd.Binding {
+	text, _ := json.Marshal(propsOf(entrypoint, props, t, s)) //nolint:errchkjson // strings, and JSON of a manifest
+	return workerd.Binding{Name: "relay", Service: &workerd.ServiceRef{Name: relayService, Props: string(text)}}
+}
+
+func propsOf(entrypoint string, props json.RawMessage, t Target, s binding.Site) relayProps {
+	return relayProps{Address: unix(s, t.Socket()), Socket: t.Socket(), Service: Worker, Target: t.String(), Entrypoint: entrypoint, Props: props}
+}
+
+func unix(s binding.Site, name string) string { return "unix:" + filepath.Join(s.RunDir, name) }
+
+// relayServices are the relay and what it asks.
+func relayServices(s binding.Site) []workerd.Service {
+	return []workerd.Service{
+		{Name: relayService, Worker: &workerd.Worker{
+			Modules:           []workerd.Module{{Name: "svc-relay.js", Type: workerd.ESModule, Source: relay}},
+			CompatibilityDate: relayDate, CompatibilityFlags: []string{"experimental"},
+			Bindings: []workerd.Binding{
+				{Name: "DEBUG", DebugPort: true},
+				{Name: "ASK", Service: &workerd.ServiceRef{Name: askService}},
+			},
+		}},
+		{Name: askService, External: &workerd.External{Address: unix(s, AskSocket)}},
 	}
 }

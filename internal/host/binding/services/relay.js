@@ -23,10 +23,12 @@ export default class Relay extends WorkerEntrypoint {
     return this.#try((target) => at(target, path), call);
   }
 
-  async #try(use, call) {
+  async #try(use, { object, ...call }) {
     const { address, service, entrypoint, props } = this.ctx.props;
     try {
-      return await use(this.env.DEBUG.connect(address).getEntrypoint(service, entrypoint, { ...props, "svc:call": call }));
+      const port = this.env.DEBUG.connect(address);
+      if (object !== undefined) return await use(port.getActor(service, entrypoint, object));
+      return await use(port.getEntrypoint(service, entrypoint, { ...props, "svc:call": call }));
     } catch (e) {
       if (e?.retryable !== true) throw e;
       throw (await this.#why()) ?? e;

@@ -38,11 +38,24 @@ const AskSocket = "ask.sock"
 type Declared struct {
 	Target
 
-	Binding  string
-	Optional bool // the target may be missing until it is called
+	Binding  string // "" for a tail consumer
+	Optional bool   // the target may be missing until it is called
+	Class    string // of Durable Objects, if the binding is to these
 }
 
-// Targets are the bindings of m, the manifest of self, to other workers.
+// String says what declares the target.
+func (d Declared) String() string {
+	if d.Binding == "" {
+		return "tail consumer"
+	}
+	return "binding " + d.Binding
+}
+
+// ObjectKey is the key in binding.Site.ObjectKeys of a class of a target.
+func ObjectKey(t Target, class string) string { return t.String() + " " + class }
+
+// Targets are the bindings of m, the manifest of self, to other workers, and its tail
+// consumers.
 func Targets(m *bundle.Manifest, self svc.Ref) (list []Declared) {
 	for _, d := range m.Bindings {
 		if d.Kind != kinds.Service {
@@ -50,8 +63,11 @@ func Targets(m *bundle.Manifest, self svc.Ref) (list []Declared) {
 		}
 		c, err := bundle.ConfigOf[kinds.ServiceConfig](d)
 		if t := targetOf(d, c, self); err == nil && t.Project != "" { // the worker host rejects an invalid config
-			list = append(list, Declared{Target: t, Binding: d.Name, Optional: c.Optional})
+			list = append(list, Declared{Target: t, Binding: d.Name, Optional: c.Optional, Class: c.ObjectClass})
 		}
+	}
+	for _, c := range m.TailConsumers {
+		list = append(list, Declared{Target: tailTarget(c), Optional: c.Optional})
 	}
 	return list
 }
@@ -68,14 +84,17 @@ func Distinct(list []Declared) (targets []Target) {
 
 // targetOf is zero for the worker itself.
 func targetOf(d bundle.Binding, c kinds.ServiceConfig, self svc.Ref) Target {
-	version := c.Version
-	if version == production {
-		version = ""
-	}
 	if c.Self || d.Resource == self.Project && c.Version == "" {
 		return Target{}
 	}
-	return Target{Project: d.Resource, Version: version}
+	return named(d.Resource, c.Version)
+}
+
+func named(project, version string) Target {
+	if version == production {
+		version = ""
+	}
+	return Target{Project: project, Version: version}
 }
 
 // production is wrangler's name of the environment that a binding without one calls.
