@@ -36,6 +36,16 @@ type Fill func(ctx context.Context, m Manifest, dir string) error
 // ExtractWith is Extract for a bundle whose assets may be detached: fill is called for
 // these before the directory is synced and takes its place. It returns fill's errors.
 func ExtractWith(ctx context.Context, file, dir string, limits Limits, fill Fill) (Manifest, error) {
+	return extract(ctx, file, dir, limits, fill, publish)
+}
+
+// ExtractNoSync is ExtractWith without the sync: a failure of the power may leave files of
+// zeros.
+func ExtractNoSync(ctx context.Context, file, dir string, limits Limits, fill Fill) (Manifest, error) {
+	return extract(ctx, file, dir, limits, fill, replace)
+}
+
+func extract(ctx context.Context, file, dir string, limits Limits, fill Fill, publish func(tmp, dir string) error) (Manifest, error) {
 	src, err := os.Open(file)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("open bundle: %w", err)
@@ -81,13 +91,18 @@ func publish(tmp, dir string) error {
 	if err := syncTree(tmp); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	if err := os.Rename(tmp, dir); err != nil {
+	if err := replace(tmp, dir); err != nil {
 		return err
 	}
 	return syncPath(filepath.Dir(dir))
+}
+
+// replace moves a directory to its place.
+func replace(tmp, dir string) error {
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	return os.Rename(tmp, dir)
 }
 
 func syncTree(root string) error {

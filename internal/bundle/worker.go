@@ -12,6 +12,7 @@ func SameWorker(a, b Manifest) bool {
 		return false
 	}
 	a.Assets, b.Assets = nil, nil
+	a.SchemaVersion = b.SchemaVersion // with detached assets it is higher
 	one, err := json.Marshal(a)
 	if err != nil {
 		return false

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -15,8 +16,8 @@ type base struct {
 	text    string       // for people
 }
 
-// first finds the data to begin with: that of the last session, unless the user chose
-// otherwise.
+// first finds the data to begin with: that of the newest save that the server has, unless
+// the user chose otherwise.
 func (w *worker) first(ctx context.Context) base {
 	current := w.state.current()
 	switch {
@@ -27,18 +28,19 @@ func (w *worker) first(ctx context.Context) base {
 	case current == nil:
 		return base{text: "new"}
 	}
-	v, err := w.server.Client.Version(ctx, w.project, current.data())
-	if err != nil {
-		return base{text: fmt.Sprintf("new (save %d is not on the server: %v)", current.N, err)}
+	for i, save := range slices.Backward(w.state.Saves) {
+		v, err := w.server.Client.Version(ctx, w.project, save.data())
+		if err != nil || v.Status != api.VersionStatusReady && v.Status != api.VersionStatusArchived {
+			continue // lost with the power, or destroyed
+		}
+		b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", save.N, save.At.Format("2 Jan 15:04:05"))}
+		newest := i == len(w.state.Saves)-1
+		if newest && v.Status == api.VersionStatusReady && w.server.Own && v.ID == save.Version { // elsewhere, the overrides may differ
+			b.reuse = &v
+		}
+		return b
 	}
-	if v.Status != api.VersionStatusReady && v.Status != api.VersionStatusArchived {
-		return base{text: fmt.Sprintf("new (save %d is %s)", current.N, v.Status)}
-	}
-	b := base{version: v.ID, text: fmt.Sprintf("of save %d, %s", current.N, current.At.Format("2 Jan 15:04:05"))}
-	if v.Status == api.VersionStatusReady && w.server.Own && v.ID == current.Version { // elsewhere, the overrides may differ
-		b.reuse = &v
-	}
-	return b
+	return base{text: fmt.Sprintf("new (the server has none of the saves up to %d)", current.N)}
 }
 
 func makeDir(path string) error {

@@ -59,9 +59,12 @@ type Server struct {
 	// Own is true for a server that this session alone uses: the newest version
 	// becomes production, and variables are in bundles. On a shared server they are
 	// overrides of the version, which the server keeps as secrets.
-	Own  bool
-	User string        // names the versions on a shared server
-	Pace time.Duration // between two looks at a deploy
+	Own bool
+	// Bundles is true for a server that reads the bundles of the saves where they are kept,
+	// in BundlesDir. The bundles for another one are uploaded.
+	Bundles bool
+	User    string        // names the versions on a shared server
+	Pace    time.Duration // between two looks at a deploy
 	// Failed receives the permanent failure of the server; it may be nil.
 	Failed <-chan error
 	// Stop ends the server.

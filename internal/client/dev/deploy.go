@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"regexp"
 	"strings"
@@ -31,48 +32,69 @@ type order struct {
 }
 
 // deploy makes a version and returns it when it is ready. n is the number of the save,
-// which deploy increases if the id of that number was used.
-func (w *worker) deploy(ctx context.Context, o order, n *int) (api.Version, error) {
+// which deploy increases if the id of that number was used. The bundle becomes that of
+// the version; if the version fails, it is where it was.
+func (w *worker) deploy(ctx context.Context, o order, n *int) (v api.Version, err error) {
 	accepted, err := w.create(ctx, o, n)
 	if err != nil {
-		return api.Version{}, err
+		return v, err
 	}
-	if accepted.Upload == nil {
-		return api.Version{}, errors.New("the server returned no upload address: it may be older than this program")
+	if accepted.Upload != nil {
+		err = w.upload(ctx, *accepted.Upload, w.bundle(accepted.ID))
 	}
-	f, err := os.Open(o.file)
+	if err == nil {
+		v, err = w.wait(ctx, o.project, accepted.ID)
+	}
 	if err != nil {
-		return api.Version{}, err
+		w.takeBack(o.file, accepted.ID)
+	}
+	return v, err
+}
+
+func (w *worker) upload(ctx context.Context, to api.Upload, bundle string) error {
+	f, err := os.Open(bundle)
+	if err != nil {
+		return err
 	}
 	defer f.Close()
-	if err := w.server.Client.Upload(ctx, *accepted.Upload, f, nil); err != nil && client.CodeOf(err) != svc.CodeAlreadyUploaded {
-		return api.Version{}, err
+	if err := w.server.Client.Upload(ctx, to, f, nil); err != nil && client.CodeOf(err) != svc.CodeAlreadyUploaded {
+		return err
 	}
-	return w.wait(ctx, o.project, accepted.ID)
+	return nil
 }
 
 // create creates the version, and its project if it is missing.
 func (w *worker) create(ctx context.Context, o order, n *int) (api.VersionAccepted, error) {
-	req := api.CreateVersion{ArtifactDigest: o.digest, Env: o.env, Upload: true, Asleep: o.asleep}
+	req := api.CreateVersion{ArtifactDigest: o.digest, Env: o.env, Upload: !w.server.Bundles, Asleep: o.asleep}
 	if o.parent != "" {
 		req.ParentVersionID = &o.parent
 	}
 	step := 1
 	for try := 1; ; try++ {
 		req.ID = w.id(*n)
-		accepted, err := w.server.Client.CreateVersion(ctx, o.project, req, "")
+		err := w.place(o.file, req.ID)
+		var accepted api.VersionAccepted
+		if err == nil {
+			accepted, err = w.server.Client.CreateVersion(ctx, o.project, req, "")
+		}
+		if err == nil && req.Upload && accepted.Upload == nil {
+			err = errors.New("the server returned no upload address: it may be older than this program")
+		}
+		if err == nil {
+			return accepted, nil
+		}
+		w.takeBack(o.file, req.ID)
 		switch code := client.CodeOf(err); {
-		case code == svc.CodeVersionExists && try < idTries:
+		case (code == svc.CodeVersionExists || errors.Is(err, fs.ErrExist)) && try < idTries:
 			*n += step
 			step *= 2
-			continue
 		case code == svc.CodeProjectNotFound:
 			if _, err := w.server.Client.CreateProject(ctx, api.CreateProject{ID: o.project}); err != nil {
 				return accepted, fmt.Errorf("project %s does not exist and could not be created: %w", o.project, err)
 			}
-			continue
+		default:
+			return accepted, err
 		}
-		return accepted, err
 	}
 }
 
@@ -100,11 +122,11 @@ func (w *worker) wait(ctx context.Context, project, id string) (api.Version, err
 	defer tick.Stop()
 	for began := time.Now(); time.Since(began) < closeLook; {
 		v, err := w.server.Client.Version(ctx, project, id)
-		if err != nil {
-			break
+		if err != nil || v.Status == api.VersionStatusFailed {
+			break // Wait makes the error
 		}
-		if v.Status == api.VersionStatusReady || v.Status == api.VersionStatusFailed {
-			return w.server.Client.Wait(ctx, project, id, nil) // makes the error of a failed one
+		if v.Status == api.VersionStatusReady {
+			return v, nil
 		}
 		select {
 		case <-tick.C:

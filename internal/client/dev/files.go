@@ -50,5 +50,6 @@ func (w *worker) showFiles(ctx context.Context, a attempt) error {
 	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: a.built.Digest, At: time.Now(), Changed: a.changed, Data: a.parent}
 	w.state.current().Data = v.ID
 	w.out.saved(save, a, "  (static files alone: nothing was restarted)")
-	return w.record(save, a.built.File)
+	w.record(save)
+	return nil
 }

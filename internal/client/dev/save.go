@@ -100,7 +100,7 @@ func (w *worker) commandBuilds() bool {
 // watch mode cannot continue; all other failures are shown.
 func (w *worker) apply(ctx context.Context, a attempt) error {
 	if a.problem != nil {
-		return w.refuse(ctx, a.problem, nil)
+		return w.refuse(ctx, a, a.problem)
 	}
 	for _, n := range a.built.Notices {
 		if a.first || n.Level == project.Warning {
@@ -158,41 +158,46 @@ func (w *worker) replace(ctx context.Context, a attempt, b bundleFile) error {
 	if err != nil {
 		_ = os.Remove(b.path) // at worst it stays
 		w.tidier.discard(w.id(n))
-		return w.refuse(ctx, err, a.built)
+		return w.refuse(ctx, a, err)
 	}
 	w.front.Switch(w.server.Target(v))
+	w.front.Release()
 	w.inspect(v, a.built)
 	w.problem, w.env = false, a.env
 	save := Save{N: n, Version: v.ID, Parent: a.parent, Digest: b.digest, At: time.Now(), Changed: a.changed}
 	w.out.saved(save, a, prepared(v))
 	w.logs.follow(ctx, v.ID, a.began)
-	return w.record(save, b.path)
+	w.record(save)
+	return nil
 }
 
-// record keeps a save and its bundle, and lets go of the oldest.
-func (w *worker) record(save Save, file string) error {
-	if err := os.Rename(file, w.bundle(save.Version)); err != nil {
-		w.out.note("save %d cannot be gone back to: keeping its bundle failed: %v", save.N, err)
-	}
+// record keeps a save and lets go of the oldest.
+func (w *worker) record(save Save) {
 	gone, err := w.state.add(save)
 	for _, old := range gone {
 		w.tidier.discard(old.data())
-		_ = os.Remove(w.bundle(old.Version)) // at worst it stays
+		for _, id := range []string{old.Version, old.data()} {
+			if !w.state.names(id) {
+				w.drop(id)
+			}
+		}
 	}
 	w.tidier.serve(save.data(), save.Version)
 	if err != nil {
 		w.out.note("%v", err)
 	}
-	return nil
 }
 
 // refuse shows why a save is not served. The version before serves on.
-func (w *worker) refuse(ctx context.Context, err error, b *build.Result) error {
+func (w *worker) refuse(ctx context.Context, a attempt, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w.problem = true
-	p := problemOf(err, b)
+	p := problemOf(err, a.built)
+	if w.problem && a.silent && *p == w.told {
+		return nil
+	}
+	w.problem, w.told = true, *p
 	w.front.Show(p)
 	w.front.Release()
 	w.out.problem(p, w.state.current(), w.serving())

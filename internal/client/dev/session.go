@@ -56,6 +56,9 @@ func (s *Session) open(ctx context.Context) (err error) {
 	if s.folder, err = openFolder(s.workers[0].root); err != nil {
 		return err
 	}
+	if s.folder.cut {
+		s.out.note("the machine went down during the last session: saves of its last half minute may be lost (--fresh begins anew)")
+	}
 	for _, w := range s.workers {
 		if err := w.open(); err != nil {
 			return err

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
+	"github.com/svcctl/svcctl/internal/lib/boot"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -55,12 +55,14 @@ type state struct {
 type folder struct {
 	path string
 	lock *flock.Flock
+	cut  bool // the machine went down during the session before
 }
 
 // owner is the content of the lock file, for the message of a second session.
 type owner struct {
 	PID     int    `json:"pid"`
 	Address string `json:"address"`
+	Boot    string `json:"boot"` // of the machine
 }
 
 // openFolder creates and locks the directory of watch mode in root. Git ignores it.
@@ -80,7 +82,22 @@ func openFolder(root string) (*folder, error) {
 	if !free {
 		return nil, f.inUse(root)
 	}
-	return f, nil
+	return f, f.cutOff()
+}
+
+// cutOff deletes what the session before may have left in pieces if the machine went down
+// during it: the server of a session does not wait for the disk.
+func (f *folder) cutOff() error {
+	var o owner
+	data, err := os.ReadFile(f.ownerFile())
+	if err != nil || json.Unmarshal(data, &o) != nil {
+		return nil //nolint:nilerr // it has ended as it should
+	}
+	now, err := boot.ID()
+	if f.cut = err == nil && now != o.Boot; !f.cut {
+		return nil
+	}
+	return os.RemoveAll(filepath.Join(f.path, "data", "cache"))
 }
 
 func (f *folder) inUse(root string) error {
@@ -96,7 +113,8 @@ func (f *folder) ownerFile() string { return filepath.Join(f.path, "dev.json") }
 
 // own writes who uses the directory.
 func (f *folder) own(address string) error {
-	data, err := json.Marshal(owner{os.Getpid(), address})
+	id, _ := boot.ID() // a system that does not say may lose the last saves
+	data, err := json.Marshal(owner{os.Getpid(), address, id})
 	if err == nil {
 		err = renameio.WriteFile(f.ownerFile(), data, 0o600)
 	}
@@ -126,30 +144,17 @@ func (f *folder) state(project, server string) (*state, error) {
 	return s, nil
 }
 
-// copyFile copies a file into a directory, and returns the path of the copy.
-func copyFile(path, dir string) (string, error) {
-	from, err := os.Open(path)
-	if err != nil {
-		return "", err
-	}
-	defer from.Close()
-	to, err := os.CreateTemp(dir, "bundle-")
-	if err != nil {
-		return "", err
-	}
-	_, err = io.Copy(to, from)
-	if err = errors.Join(err, to.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(to.Name()))
-	}
-	return to.Name(), nil
-}
-
 // current is the save that serves; nil before the first.
 func (s *state) current() *Save {
 	if len(s.Saves) == 0 {
 		return nil
 	}
 	return &s.Saves[len(s.Saves)-1]
+}
+
+// names reports whether a save has the version, or its data.
+func (s *state) names(version string) bool {
+	return slices.ContainsFunc(s.Saves, func(save Save) bool { return save.Version == version || save.Data == version })
 }
 
 // add appends a save and returns those that are no longer kept.

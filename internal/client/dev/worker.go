@@ -3,7 +3,6 @@ package dev
 import (
 	"context"
 	"net/http"
-	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/esbuild"
@@ -33,6 +32,7 @@ type worker struct {
 	built   *build.Result     // the last build that succeeded
 	env     map[string]string // overrides of the version that serves
 	problem bool              // the last save is not served
+	told    front.Problem     // the last one
 }
 
 // addWorkers reads the project files.
@@ -146,17 +146,11 @@ func (w *worker) build(ctx context.Context) (b *build.Result, env map[string]str
 		env = vars
 	}
 	if b, err = build.Bundle(ctx, req); err != nil {
+		w.watcher.Read(nil) // it does not tell all that it has read
 		return nil, nil, err
 	}
 	b.Watch = append(b.Watch, w.varPaths()...)
 	w.watcher.Also(b.Watch)
+	w.watcher.Read(b.Watch)
 	return b, env, nil
-}
-
-// bundles is the directory of the bundles of the saves.
-func (w *worker) bundles() string { return filepath.Join(w.folder.path, "bundles", w.project) }
-
-// bundle is the file of a version's bundle.
-func (w *worker) bundle(version string) string {
-	return filepath.Join(w.bundles(), version+".tar.zst")
 }

@@ -6,5 +6,6 @@
 // when nothing has changed for a moment.
 //
 // Hidden directories and node_modules are not entered; files in them, and files
-// outside of the tree, are reported if [Watcher.Also] names them.
+// outside of the tree, are reported if [Watcher.Also] names them. [Watcher.Read] names
+// the files whose content matters.
 package watch

@@ -35,6 +35,7 @@ type Watcher struct {
 
 	mu   sync.Mutex
 	also map[string]bool
+	read reading
 }
 
 // source reports single changes.
@@ -111,12 +112,9 @@ func (w *Watcher) run() {
 }
 
 func (w *Watcher) wants(path string) bool {
-	if entered(w.root, path) {
-		return true
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.also[path]
+	return w.also[path] || entered(w.root, path) && w.read.matters(path)
 }
 
 // batch is what has changed since the last batch.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/versity/versitygw/backend"
 	"github.com/versity/versitygw/backend/meta"
 	"github.com/versity/versitygw/backend/posix"
 	"github.com/versity/versitygw/embedgw"
@@ -23,6 +24,7 @@ type setup struct {
 	Region    string `json:"region"`
 	AccessKey string `json:"access_key"`
 	SecretKey string `json:"secret_key"`
+	NoSync    bool   `json:"no_sync"`
 
 	Connections int           `json:"connections"` // to Address
 	Timeout     time.Duration `json:"timeout"`     // of connections to Address
@@ -55,13 +57,17 @@ func serve(ctx context.Context, s setup) error {
 			return fmt.Errorf("create directory of object store: %w", err)
 		}
 	}
-	store, sidecar, err := metadata(s.Dir, data)
+	attributes, sidecar, err := metadata(s.Dir, data)
 	if err != nil {
 		return err
 	}
-	inner, err := posix.New(data, store, posix.PosixOpts{CopyObjectThreshold: 5 << 30, SideCarDir: sidecar, IOBufferSize: ioBuffer})
+	inner, err := posix.New(data, attributes, posix.PosixOpts{CopyObjectThreshold: 5 << 30, SideCarDir: sidecar, IOBufferSize: ioBuffer})
 	if err != nil {
 		return fmt.Errorf("open object store: %w", err)
+	}
+	var store backend.Backend = inner
+	if !s.NoSync {
+		store = newDurable(inner, data, sidecar)
 	}
 	if s.Address != "" { // before the socket: a client that finds it finds the address too
 		p, err := openPort(ctx, s.Address, s.Socket, s.Connections, s.Timeout)
@@ -70,7 +76,7 @@ func serve(ctx context.Context, s setup) error {
 		}
 		go p.serve(ctx)
 	}
-	return embedgw.RunVersityGW(ctx, newDurable(inner, data, sidecar), &embedgw.Config{
+	return embedgw.RunVersityGW(ctx, store, &embedgw.Config{
 		RootUserAccess: s.AccessKey, RootUserSecret: s.SecretKey, Region: s.Region,
 		Ports: []string{s.Socket}, SocketPerm: "0600", MaxConnections: 4096, MaxRequests: 2048, MultipartMaxParts: 10000,
 		KeepAlive: true, Quiet: true, DisableACLs: true, IAMCacheDisable: true,

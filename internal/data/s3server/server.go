@@ -30,6 +30,9 @@ type Config struct {
 	// a byte after which one is closed; 0: DefaultConnections and DefaultTimeout.
 	Connections int
 	Timeout     time.Duration
+	// NoSync acknowledges writes before they are on the disk: a failure of the power may lose
+	// or tear the objects of the last half minute. For watch mode.
+	NoSync bool
 
 	Command []string // the program and arguments that call Run with stdin
 	Env     []string // the child's environment
@@ -199,7 +202,7 @@ func (s *Server) spawn() (*child, error) {
 	return c, json.NewEncoder(c.parent).Encode(setup{ //nolint:gosec // the keys go to our own child, on a pipe
 		Dir: s.cfg.Dir, Socket: s.cfg.Socket, Address: s.address, Region: "us-east-1",
 		AccessKey: s.keys.AccessKey, SecretKey: s.keys.SecretKey.Reveal(),
-		Connections: cmp.Or(s.cfg.Connections, DefaultConnections), Timeout: cmp.Or(s.cfg.Timeout, DefaultTimeout),
+		NoSync: s.cfg.NoSync, Connections: cmp.Or(s.cfg.Connections, DefaultConnections), Timeout: cmp.Or(s.cfg.Timeout, DefaultTimeout),
 	})
 }
 

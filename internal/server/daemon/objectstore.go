@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"fmt"
-	"log/slog"
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/s3"
@@ -23,11 +22,12 @@ type objectStore struct {
 
 // openObjects connects to the configured object store, or starts the embedded one, and
 // creates missing buckets.
-func openObjects(ctx context.Context, cfg *config.Daemon, dirs layout, command []string, logger *slog.Logger, report func(op, result string)) (*objectStore, error) { //nolint:revive // parts of the daemon
+func openObjects(ctx context.Context, c Config, dirs layout, report func(op, result string)) (*objectStore, error) {
+	cfg := c.Settings
 	o := &objectStore{probe: cfg.ArtifactsBucket}
 	target := s3.Config{Endpoint: cfg.S3.Endpoint, Region: cfg.S3.Region, AccessKey: cfg.S3.AccessKey, SecretKey: cfg.S3.SecretKey}
 	if target.Endpoint == "" {
-		server, err := startEmbedded(ctx, cfg, dirs, command, logger)
+		server, err := startEmbedded(ctx, c, dirs)
 		if err != nil {
 			return nil, err
 		}
@@ -42,12 +42,13 @@ func openObjects(ctx context.Context, cfg *config.Daemon, dirs layout, command [
 	return o, nil
 }
 
-func startEmbedded(ctx context.Context, cfg *config.Daemon, dirs layout, command []string, logger *slog.Logger) (*s3server.Server, error) {
+func startEmbedded(ctx context.Context, c Config, dirs layout) (*s3server.Server, error) {
+	cfg := c.Settings
 	limits := clientLimits(cfg.Clients, fileLimit())
 	server, err := s3server.New(s3server.Config{
-		Connections: limits.API, Timeout: limits.Timeout,
+		Connections: limits.API, Timeout: limits.Timeout, NoSync: c.WatchMode,
 		Dir: dirs.objectStore(), Socket: dirs.storeSocket(), Address: cfg.EmbeddedS3Addr,
-		Command: append(command, ObjectStoreCommand), Env: childEnv(cfg), Logger: logger,
+		Command: append(c.Command, ObjectStoreCommand), Env: childEnv(cfg), Logger: c.Logger,
 	})
 	if err != nil {
 		return nil, err

@@ -59,7 +59,7 @@ func WorkerdOptions(cfg *config.Daemon, stage func(string)) provision.Options {
 }
 
 func (d *Daemon) startObjectStore(ctx context.Context, c Config) (err error) {
-	if d.objects, err = openObjects(ctx, d.cfg, d.dirs, c.Command, d.logger, d.countRequest); err != nil {
+	if d.objects, err = openObjects(ctx, c, d.dirs, d.countRequest); err != nil {
 		return err
 	}
 	d.stops.Push("object store", func(context.Context) error { d.objects.close(); return nil })
@@ -68,8 +68,12 @@ func (d *Daemon) startObjectStore(ctx context.Context, c Config) (err error) {
 
 func (d *Daemon) countRequest(op, result string) { d.metrics.S3Requests(op, result, 1) }
 
-func (d *Daemon) startRegistry(ctx context.Context, _ Config) (err error) {
-	if d.registry, err = registry.Open(ctx, d.cfg.RegistryDB); err != nil {
+func (d *Daemon) startRegistry(ctx context.Context, c Config) (err error) {
+	open := registry.Open
+	if c.WatchMode {
+		open = registry.OpenNoSync
+	}
+	if d.registry, err = open(ctx, d.cfg.RegistryDB); err != nil {
 		return err
 	}
 	d.stops.Push("registry", func(context.Context) error { return d.registry.Close() })

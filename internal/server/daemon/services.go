@@ -103,7 +103,7 @@ func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) 
 func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Config {
 	config := supervisor.Config{
 		Environ: hostEnv(d.cfg, d.objects.embedded != nil),
-		Workerd: d.workerd, RunDir: d.dirs.runtimes(), Spares: d.cfg.SpareHosts,
+		Workerd: d.workerd, RunDir: d.dirs.runtimes(), Spares: d.cfg.SpareHosts, SparesSoon: c.WatchMode,
 		Host: svc.HostConfig{
 			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, DiskMB: d.cfg.VersionDiskMB,
 			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
@@ -147,7 +147,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
 		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(),
-		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode},
+		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode}, NoSync: d.watchMode,
 	}
 }
 

@@ -27,6 +27,7 @@ type bundles struct {
 	sources []source
 	limits  bundle.Limits
 	assets  Assets
+	extract func(ctx context.Context, file, dir string, limits bundle.Limits, fill bundle.Fill) (bundle.Manifest, error)
 
 	anyDigest bool // lenient mode: keep a bundle whose digest is wrong
 
@@ -43,8 +44,11 @@ type unpacked struct {
 
 func newBundles(d Deps) *bundles {
 	b := &bundles{
-		dir: d.Dirs.Cache, limits: d.Limits, assets: d.Assets, anyDigest: d.Lenient,
+		dir: d.Dirs.Cache, limits: d.Limits, assets: d.Assets, extract: bundle.ExtractWith, anyDigest: d.Lenient,
 		waiting: map[svc.Ref]chan struct{}{},
+	}
+	if d.NoSync {
+		b.extract = bundle.ExtractNoSync
 	}
 	if d.ArtifactsDir != "" { // before the bucket [D43]
 		b.sources = append(b.sources, dirSource{d.ArtifactsDir})
@@ -98,7 +102,7 @@ func (b *bundles) unpack(ctx context.Context, ref svc.Ref, got download) (unpack
 		}
 		return err
 	}
-	if _, err := bundle.ExtractWith(ctx, got.file, u.dir, b.limits, fill); err != nil {
+	if _, err := b.extract(ctx, got.file, u.dir, b.limits, fill); err != nil {
 		return unpacked{}, err
 	}
 	failpoint.Hit("deploy/bundle/extracted")

@@ -183,6 +183,7 @@ type Deps struct {
 	QueueMax     int           // SVC_QUEUE_MAX
 	Sleep        Sleep
 	Lenient      bool // SVC_LENIENT_DEPLOY
+	NoSync       bool // bundles are unpacked without waiting for the disk: for watch mode
 	Forks        svc.ForkPolicy
 	ScrubSQL     string // text of SVC_SCRUB_SQL; "" for none
 	Verify       Verify

@@ -39,7 +39,15 @@ type DB struct {
 // and migrates it to this program's version. It returns sqlite.ErrNewer for the file
 // of a newer program, sqlite.ErrForeign for a file that is not a registry, and
 // Conflict registry_in_use if another process has it open.
-func Open(ctx context.Context, path string) (*DB, error) {
+func Open(ctx context.Context, path string) (*DB, error) { return open(ctx, path, sqlite.Full) }
+
+// OpenNoSync is Open for watch mode: a commit returns before it is on the disk. A failure
+// of the power may lose the commits of the last half minute, the last ones first.
+func OpenNoSync(ctx context.Context, path string) (*DB, error) {
+	return open(ctx, path, sqlite.Normal)
+}
+
+func open(ctx context.Context, path string, sync sqlite.Synchronous) (*DB, error) {
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, fmt.Errorf("creating the directory of the registry %s: %w", path, err)
 	}
@@ -47,7 +55,7 @@ func Open(ctx context.Context, path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := openFile(ctx, path)
+	file, err := openFile(ctx, path, sync)
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
@@ -72,12 +80,12 @@ func lockFile(path string) (*flock.Flock, error) {
 	return lock, nil
 }
 
-func openFile(ctx context.Context, path string) (*sqlite.DB, error) {
+func openFile(ctx context.Context, path string, sync sqlite.Synchronous) (*sqlite.DB, error) {
 	files, err := fs.Sub(migrations, "migration")
 	if err != nil {
 		return nil, fmt.Errorf("opening the registry: %w", err)
 	}
-	file, err := sqlite.Open(ctx, path, sqlite.Options{Synchronous: sqlite.Full})
+	file, err := sqlite.Open(ctx, path, sqlite.Options{Synchronous: sync})
 	if err != nil {
 		return nil, fmt.Errorf("opening the registry: %w", err)
 	}

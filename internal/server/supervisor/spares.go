@@ -14,6 +14,8 @@ const (
 	// spareAfter is the time after the last launch at which the missing spares are started: a
 	// spare that starts beside a version delays the version.
 	spareAfter = 300 * time.Millisecond
+	// soonAfter is the same for a developer, who saves one version at a time: it serves then.
+	soonAfter = 50 * time.Millisecond
 	// spareFrom is the launch from which on there are spares: a server of one version needs none.
 	spareFrom = 2
 	// warmLimit is the time limit for a spare to be ready.
@@ -23,8 +25,10 @@ const (
 // spares keeps worker hosts that wait for a version, each with a workerd that waits for its
 // config. A spare serves one version and ends with it.
 type spares struct {
-	cfg  Config
-	keep int
+	cfg   Config
+	keep  int
+	after time.Duration // since the last launch
+	from  int           // number of launches
 
 	mu       sync.Mutex // guards the fields below
 	ready    []*spare
@@ -43,7 +47,10 @@ type spare struct {
 }
 
 func newSpares(cfg Config) *spares {
-	s := &spares{cfg: cfg, keep: cfg.Spares}
+	s := &spares{cfg: cfg, keep: cfg.Spares, after: spareAfter, from: spareFrom}
+	if cfg.SparesSoon {
+		s.after, s.from = soonAfter, 1
+	}
 	s.timer = time.AfterFunc(time.Hour, s.fill)
 	s.timer.Stop()
 	return s
@@ -77,8 +84,8 @@ func unchanged(was, now os.FileInfo) bool {
 func (s *spares) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.under--; s.under == 0 && s.launches >= spareFrom && len(s.ready) < s.keep && !s.stopped {
-		s.timer.Reset(spareAfter)
+	if s.under--; s.under == 0 && s.launches >= s.from && len(s.ready) < s.keep && !s.stopped {
+		s.timer.Reset(s.after)
 	}
 }
 

@@ -42,6 +42,9 @@ type Config struct {
 	Environ     []string // complete environment of hosts, as "KEY=value"; workerd gets a part of it
 
 	Spares int // worker hosts that are kept ready for the next versions; 0 for none
+	// SparesSoon starts the missing spares soon after each launch, and after the first one
+	// already: for watch mode, where versions come one by one.
+	SparesSoon bool
 
 	Host svc.HostConfig // the part of a spec that is equal for all versions
 

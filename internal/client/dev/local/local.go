@@ -29,7 +29,7 @@ import (
 )
 
 // pace is the time between two looks at a deploy, which takes some 50 ms.
-const pace = 3 * time.Millisecond
+const pace = 2 * time.Millisecond
 
 // Config configures a server in this process.
 type Config struct {
@@ -85,7 +85,7 @@ func server(d *daemon.Daemon, cfg *config.Daemon) (*dev.Server, error) {
 		return nil, fmt.Errorf("the address of the gateway: %w", err)
 	}
 	return &dev.Server{
-		Client: c, Own: true, Pace: pace, Failed: d.Failed(), Named: named,
+		Client: c, Own: true, Bundles: true, Pace: pace, Failed: d.Failed(), Named: named,
 		Target: func(v api.Version) front.Target {
 			return front.Target{Version: v.ID, URL: gateway, Header: d.Direct(svc.Ref{Project: v.ProjectID, Version: v.ID})}
 		},
@@ -142,7 +142,7 @@ func environ(of []string, p dev.Place) []string {
 		}
 	}
 	return append(list,
-		"SVC_DATA_DIR="+filepath.Join(p.Dir, "data"), "PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=off",
+		"SVC_DATA_DIR="+filepath.Join(p.Dir, "data"), "ARTIFACTS_DIR="+filepath.Join(p.Dir, dev.BundlesDir), "PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_EMBEDDED_S3_ADDR=off",
 		"SVC_INGRESS_BASE_DOMAIN=localhost", "GATEWAY_URL="+p.Address, "SVC_LOG_FORMAT=json",
 	)
 }
