@@ -110,5 +110,5 @@ func checkEntry(f *project.File) error {
 			WithHint("let main name the file that the build makes")
 	}
 	return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is not there", shown).
-		WithHint("if a tool generates it, run the project's build first, or set build.command")
+		WithHint("%s", project.BuildHint(f.Dir))
 }

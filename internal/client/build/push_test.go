@@ -192,7 +192,7 @@ func TestFailures(t *testing.T) {
 		{"build elsewhere", files{"wrangler.json": head + `, "build": {"command": "true", "cwd": "gone"}}`}, "build_command_failed", "could not be run"},
 		{"does not bundle", files{"wrangler.json": head + `}`, "src/index.ts": "import 'gone'; export default {}"}, "build_failed", `src/index.ts:1:8: Could not resolve "gone"`},
 		{"seed of nothing", files{"wrangler.json": head + `}`, "src/index.ts": "export default {}", "seed/DB.sql": ""}, "seed_invalid", `no binding is called "DB"`},
-		{"bad date", files{"wrangler.json": strings.ReplaceAll(head, "2026-11-01", "today") + `}`, "src/index.ts": "export default {}"}, "manifest_invalid", `"today" is not a date`},
+		{"bad date", files{"wrangler.json": strings.ReplaceAll(head, "2026-11-01", "today") + `}`, "src/index.ts": "export default {}"}, "config_invalid", `compatibility_date is "today", which is no date`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -60,6 +60,7 @@ type checked struct {
 	Missing      []project.Unsupported `json:"missing"`
 	Problems     []string              `json:"problems"`
 	AllowMissing string                `json:"allow_missing"` // the flag's value that a deploy needs; "" for none
+	Build        string                `json:"build"`         // the command to run before a deploy; "" for none
 }
 
 func check(k *kit.Kit, o checkOptions) error {
@@ -90,9 +91,12 @@ func notDeployable(c checked) error {
 func checkOne(dir string, o project.Options) checked {
 	o.Unbuilt = true
 	f, notices, err := project.Load(dir, o)
+	if err == nil {
+		err = f.Pages()
+	}
 	c := checked{Path: dir, Result: checkRuns, Runs: []string{}, NoEffect: []string{}, Warnings: []string{}, Missing: []project.Unsupported{}, Problems: problemsOf(err)}
 	if f != nil {
-		c.Path, c.Name, c.Runs = f.Path, f.Name, running(f)
+		c.Path, c.Name, c.Runs, c.Build = f.Path, f.Name, running(f), f.ToBuild
 		c.Missing = append(c.Missing, f.Unsupported...)
 	}
 	for _, n := range notices {
@@ -174,10 +178,12 @@ func printChecked(k *kit.Kit, c checked) {
 	lines("notes", c.NoEffect)
 	lines("warnings", c.Warnings)
 	lines("problems", c.Problems)
-	switch c.Result {
-	case checkRuns:
+	switch {
+	case c.Result == checkRuns && c.Build != "":
+		k.Printf("%s can be deployed after: %s", kit.Clean(c.Path), c.Build)
+	case c.Result == checkRuns:
 		k.Printf("%s can be deployed", kit.Clean(c.Path))
-	case checkMissing:
+	case c.Result == checkMissing:
 		k.Printf("%s can be deployed with --allow-missing %s", kit.Clean(c.Path), c.AllowMissing)
 	default:
 		k.Printf("%s cannot be deployed", kit.Clean(c.Path))
@@ -207,6 +213,9 @@ func checkAll(k *kit.Kit, o checkOptions) error {
 			why := ""
 			if len(c.Problems) > 0 {
 				why = c.Problems[0]
+			}
+			if c.Build != "" {
+				why = "after " + c.Build
 			}
 			if c.AllowMissing != "" {
 				why = "--allow-missing " + c.AllowMissing

@@ -28,7 +28,11 @@ type Assets struct {
 // assets reads the section, over which the flag wins.
 func (l *layers) assets(f *File) {
 	n, at := l.get("assets"), l.path("assets")
-	if n != nil && l.r.is(n, at, kindObject) {
+	switch {
+	case n == nil:
+	case n.kind == kindString && n.text != "": // as wrangler 3 wrote it
+		f.Assets = &Assets{Dir: under(f.Dir, n.text)}
+	case l.r.is(n, at, kindObject):
 		f.Assets = l.assetsSection(f, n, at)
 	}
 	pages := l.get("pages_build_output_dir")
@@ -68,27 +72,25 @@ func (l *layers) assetsSection(f *File, n *node, at string) *Assets {
 	if a.Dir == "" && l.flags.Assets == "" {
 		l.withoutDirectory(f, n, at)
 	}
-	l.withoutMain(n, at, a)
+	l.withoutMain(f, n, at, a)
 	return a
 }
 
-// withoutDirectory reports a directory that is missing. Vite's plugin writes it, with a
-// project file of its own, when it builds.
+// withoutDirectory reports a directory that is missing. The builds of frameworks write it,
+// with a project file of its own.
 func (l *layers) withoutDirectory(f *File, n *node, at string) {
-	configs, _ := filepath.Glob(filepath.Join(f.Dir, "vite.config.*")) // the pattern is valid
-	switch {
-	case len(configs) == 0:
-		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory"%s`, at, typo(n, "directory"))
-	case l.flags.Unbuilt:
-		l.r.notices = append(l.r.notices, Notice{Info, l.r.at(n.pos), at + ".directory is what the build of Vite writes: run the build before a deploy"})
-	default:
-		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory": run the build of Vite first, which writes it (npm run build)`, at)
+	if l.madeByBuild(f, n.pos, at+".directory") {
+		return
 	}
+	l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory"%s`, at, typo(n, "directory"))
 }
 
 // withoutMain reports what assets without a worker cannot have.
-func (l *layers) withoutMain(n *node, at string, a *Assets) {
-	if l.get("main") != nil || l.flags.Entry != "" {
+func (l *layers) withoutMain(f *File, n *node, at string, a *Assets) {
+	if l.get("main") != nil || l.flags.Entry != "" || a.Binding == "" && a.WorkerFirst.IsZero() {
+		return
+	}
+	if matches(f.Dir, builtBy...) && l.madeByBuild(f, n.pos, "main") {
 		return
 	}
 	if a.Binding != "" {

@@ -42,6 +42,7 @@ type File struct {
 
 	Bundling Bundling
 	Build    Build
+	ToBuild  string // the command to run before a deploy, if a check found that something is not built; "" for none
 }
 
 // Secret is a variable that a version must be given (secrets.required).

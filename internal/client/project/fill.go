@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -26,11 +27,7 @@ func (l *layers) fill(f *File) {
 	if f.Main = l.flags.Entry; f.Main == "" {
 		f.Main = l.main(f)
 	}
-	f.CompatibilityDate = firstOf(l.flags.CompatibilityDate, text("compatibility_date"))
-	if l.get("compatibility_date") == nil && l.flags.CompatibilityDate == "" {
-		r.problem(svc.CodeConfigInvalid, "compatibility_date", l.top.pos,
-			`compatibility_date is missing: add today's date, such as "compatibility_date": "2026-11-01", or use --compatibility-date%s`, typo(l.top, "compatibility_date"))
-	}
+	l.date(f)
 	f.CompatibilityFlags = r.texts(l.get("compatibility_flags"), l.path("compatibility_flags"))
 	if len(l.flags.CompatibilityFlags) > 0 {
 		f.CompatibilityFlags = l.flags.CompatibilityFlags
@@ -54,6 +51,31 @@ func (l *layers) fill(f *File) {
 	l.secrets(f)
 	l.bundling(f)
 	l.build(f)
+	if l.flags.Unbuilt && f.Build.Command == "" {
+		l.unbuilt(f)
+	}
+}
+
+// date reads the compatibility date. Templates have a text in its place.
+func (l *layers) date(f *File) {
+	if f.CompatibilityDate = l.flags.CompatibilityDate; f.CompatibilityDate != "" {
+		return
+	}
+	n, at := l.get("compatibility_date"), l.path("compatibility_date")
+	if n == nil {
+		l.r.problem(svc.CodeConfigInvalid, "compatibility_date", l.top.pos,
+			`compatibility_date is missing: add today's date, such as "compatibility_date": "2026-11-01", or use --compatibility-date%s`, typo(l.top, "compatibility_date"))
+		return
+	}
+	f.CompatibilityDate = l.r.text(n, at)
+	if _, err := time.Parse(time.DateOnly, f.CompatibilityDate); err == nil || n.kind != kindString {
+		return
+	}
+	if l.flags.Unbuilt && (strings.ContainsAny(f.CompatibilityDate, "<>{}$%") || !strings.ContainsAny(f.CompatibilityDate, "0123456789")) {
+		l.r.notices = append(l.r.notices, Notice{Info, l.r.at(n.pos), fmt.Sprintf("%s is the placeholder %q: deploy with --compatibility-date 2026-11-01, or another date", at, f.CompatibilityDate)})
+		return
+	}
+	l.r.problem(svc.CodeConfigInvalid, at, n.pos, "%s is %q, which is no date of the form YYYY-MM-DD: correct it, or use --compatibility-date", at, f.CompatibilityDate)
 }
 
 // secrets reads the names of the secrets that a version must have.

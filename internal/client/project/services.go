@@ -45,10 +45,10 @@ func (l *layers) tails(f *File) {
 			Service: l.r.text(n.get("service"), at+".service"), Version: l.r.text(n.get("environment"), at+".environment"),
 			Optional: l.allowed["services"] || l.allowed["tail_consumers"],
 		}
-		switch {
-		case c.Service == "":
+		switch c.Service {
+		case "":
 			l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "service"%s`, at, typo(n, "service"))
-		case c.Service == f.Name:
+		case f.Name:
 			l.r.problem(svc.CodeConfigUnsupported, at, n.pos, "%s names the worker itself, which cannot consume its own records", at)
 		default:
 			f.TailConsumers = append(f.TailConsumers, c)
