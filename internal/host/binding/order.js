@@ -20,48 +20,45 @@ class Line {
   // that sends a stream, whose source may depend on them: its place is where the stream ends.
   call(keys, writes, args, start) {
     const before = this.#before(keys, writes);
-    const result = before.size === 0 ? start(args) : wait(before, copy(args), start);
+    const result = before === undefined ? start(args) : wait(before, copy(args), start);
     if (args[1] instanceof ReadableStream) return result;
-    let ended;
-    const over = new Promise((resolve) => (ended = resolve));
-    const leave = this.#enter(keys, writes, over);
-    const end = () => {
-      leave();
-      ended();
-    };
+    this.#enter(keys, writes, result);
     return result.then(
       (value) => {
-        end();
+        this.#leave(keys, writes, result);
         return value;
       },
       (error) => {
-        end();
+        this.#leave(keys, writes, result);
         throw error;
       },
     );
   }
 
-  // before is what must end before the call starts.
+  // before is what must end before the call starts, undefined for nothing.
   #before(keys, writes) {
-    if (keys === null) return new Set(this.#writes);
+    if (keys === null) return this.#writes.size > 0 ? new Set(this.#writes) : undefined;
+    if (this.#keys.size === 0 && this.#lists.size === 0) return undefined;
     const before = new Set(writes ? this.#lists : undefined);
     for (const name of keys) {
       const key = this.#keys.get(name);
       if (key?.write) before.add(key.write);
       if (key && writes) for (const read of key.reads) before.add(read);
     }
-    return before;
+    return before.size > 0 ? before : undefined;
   }
 
-  // enter notes a call until the function that it returns is called.
+  // enter notes a call until leave.
   #enter(keys, writes, over) {
-    const all = writes ? this.#writes : this.#lists;
-    if (writes || keys === null) all.add(over);
-    for (const name of keys ?? []) this.#note(name, writes, over);
-    return () => {
-      all.delete(over);
-      for (const name of keys ?? []) this.#forget(name, over);
-    };
+    if (writes) this.#writes.add(over);
+    else if (keys === null) this.#lists.add(over);
+    if (keys !== null) for (const name of keys) this.#note(name, writes, over);
+  }
+
+  #leave(keys, writes, over) {
+    if (writes) this.#writes.delete(over);
+    else if (keys === null) this.#lists.delete(over);
+    if (keys !== null) for (const name of keys) this.#forget(name, over);
   }
 
   #note(name, writes, over) {
@@ -84,7 +81,7 @@ class Line {
 }
 
 async function wait(before, args, start) {
-  await Promise.all(before);
+  await Promise.allSettled(before);
   return start(args);
 }
 
@@ -124,6 +121,7 @@ export function replace(object, name, handler) {
 
 // keysOf are the keys that an argument names; undefined when that is workerd's to reject.
 function keysOf(argument) {
+  if (typeof argument === "string") return [argument];
   const list = Array.isArray(argument) ? argument : [argument];
   const known = list.every((key) => typeof key === "string" || typeof key === "number");
   return known ? list.map(String) : undefined;
