@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -68,6 +69,19 @@ func readCalls(r *http.Request, large *binding.Large) ([]call, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseCalls(body)
+}
+
+// readURL reads the array in the URL of a request.
+func readURL(array string) ([]call, error) {
+	text, err := url.PathUnescape(array)
+	if err != nil {
+		return nil, errUnreadable(err)
+	}
+	return parseCalls([]byte(text))
+}
+
+func parseCalls(body []byte) ([]call, error) {
 	var calls []call
 	if err := json.Unmarshal(body, &calls); err != nil {
 		if calls, err = readEach(body); err != nil {

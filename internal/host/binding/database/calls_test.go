@@ -4,6 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -52,6 +55,26 @@ func TestCallsInOrder(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// A short array is in the URL. What is no array there is answered like a body that is none.
+func TestCallsInURL(t *testing.T) {
+	t.Parallel()
+	db := open(t, t.TempDir())
+	for array, want := range map[string]string{
+		url.PathEscape(calls(t, "select '100 % + ä?'", "select 2")): `["100 % + ä?"]`,
+		"":    "cannot be read",
+		"[1":  "cannot be read",
+		"%zz": "cannot be read",
+	} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/calls", nil)
+		r.RequestURI += "?" + array
+		db.ServeHTTP(w, r)
+		if got := w.Body.String(); w.Code != http.StatusOK || !strings.Contains(got, want) {
+			t.Errorf("%q: %d %s", array, w.Code, got)
+		}
 	}
 }
 

@@ -8,11 +8,13 @@ import wrappedBinding from "cloudflare-internal:wrapped-binding";
 import { current } from "svc-internal:context";
 
 const CALLS = "http://d1/calls";
+const IN_URL = "http://d1/calls?";
 const HEADERS = { "content-type": "application/json" }; // copied by fetch, never changed
 
 // A request has at most so much, unless it is one call.
 const MAX_CALLS = 500;
 const MAX_TEXT = 4 << 20; // UTF-16 units
+const MAX_IN_URL = 1000; // UTF-16 units: a request without a body takes workerd 10 µs less
 
 const failure = (prefix, text) => new Error(`${prefix}: ${text}`, { cause: new Error(text) });
 
@@ -41,11 +43,15 @@ class Line {
       this.#waiting.push({ text, writes, resolve, reject });
       if (this.#leaving) return;
       this.#leaving = true;
-      queueMicrotask(() => {
-        this.#leaving = false;
-        this.#leave();
-      });
+      this.#leaveSoon();
     });
+  }
+
+  // leaveSoon does what a callback of queueMicrotask would do, which takes workerd longer.
+  async #leaveSoon() {
+    await undefined;
+    this.#leaving = false;
+    this.#leave();
   }
 
   // leave sends what waits, as far as it may.
@@ -82,7 +88,9 @@ class Line {
 
   async #exchange(calls) {
     const body = calls.length === 1 ? `[${calls[0].text}]` : `[${calls.map((call) => call.text).join(",")}]`;
-    const response = await this.#fetcher.fetch(CALLS, { method: "POST", headers: HEADERS, body });
+    const response = await (body.length <= MAX_IN_URL
+      ? this.#fetcher.fetch(IN_URL + encodeURIComponent(body))
+      : this.#fetcher.fetch(CALLS, { method: "POST", headers: HEADERS, body }));
     let text;
     try {
       text = await response.text();
@@ -185,16 +193,15 @@ class Session {
   }
 
   // send runs statements as one transaction. Their rows are objects, or arrays.
-  async send(statements, objects) {
+  send(statements, objects) {
     const text = JSON.stringify({ objects, at: this.#at ?? undefined, statements });
-    const { results, error, bookmark } = await this.#database.line().call(text, statements.some((s) => mayWrite(s.sql)));
-    if (bookmark !== undefined) this.#moved(bookmark);
-    return { results, error };
+    return this.#database.line().call(text, statements.some((s) => mayWrite(s.sql)));
   }
 
   // ask is send for a caller that wants an exception.
   async ask(statements, objects) {
-    const { results, error } = await this.send(statements, objects);
+    const { results, error, bookmark } = await this.send(statements, objects);
+    if (bookmark !== undefined) this.#moved(bookmark);
     if (error !== undefined) throw failure("D1_ERROR", error);
     return results.map(result);
   }
@@ -215,12 +222,13 @@ class D1PreparedStatement {
     return new D1PreparedStatement(this.#session, this.statement, values.map(bindable));
   }
 
-  async #one(objects) {
-    return (await this.#session.ask([{ sql: this.statement, params: this.params }], objects))[0];
+  // ask gives a list of one result.
+  #ask(objects) {
+    return this.#session.ask([{ sql: this.statement, params: this.params }], objects);
   }
 
   async first(column) {
-    const { results } = await this.#one(false);
+    const [{ results }] = await this.#ask(false);
     let row;
     if (Array.isArray(results)) row = results[0];
     else if (results?.rows.length > 0) row = rowOf(results.columns)(results.columns, results.rows[0]);
@@ -233,15 +241,15 @@ class D1PreparedStatement {
   }
 
   async run() {
-    return this.#one(true);
+    return (await this.#ask(true))[0];
   }
 
   async all() {
-    return objects(await this.#one(false));
+    return objects((await this.#ask(false))[0]);
   }
 
   async raw(options) {
-    const { results } = await this.#one(false);
+    const [{ results }] = await this.#ask(false);
     if (results === undefined) return [];
     return options?.columnNames ? [results.columns, ...results.rows] : results.rows;
   }
