@@ -227,6 +227,8 @@ type Note struct {
 	API         string `json:"api"`
 	Gateway     string `json:"gateway"`
 	S3          string `json:"s3,omitempty"`
+	HTTPS       string `json:"https,omitempty"` // host:port
+	HTTP        string `json:"http,omitempty"`  // host:port of redirects to https
 	DeployToken string `json:"deploy_token,omitempty"`
 	AdminToken  string `json:"admin_token,omitempty"`
 }

@@ -20,6 +20,7 @@ type Daemon struct {
 	GatewayEngine    string         // "go", "loop" or "std"
 	TrustedProxies   []netip.Prefix // nil for loopback, without location headers
 	GeoIP            []string       // paths
+	TLS              TLS
 	GatewayURL       string
 	APIURL           string
 	APIHosts         []string

@@ -122,7 +122,7 @@ func (d *Daemon) fill(env map[string]string) {
 		d.RegistryDB = filepath.Join(d.DataDir, "registry.db")
 	}
 	scheme := "http"
-	if strings.HasPrefix(d.GatewayURL, "https:") {
+	if strings.HasPrefix(d.GatewayURL, "https:") || d.GatewayURL == "" && d.TLS.On() {
 		scheme = "https"
 	}
 	d.SchemePreview = cmp.Or(d.SchemePreview, scheme)
@@ -133,7 +133,7 @@ func (d *Daemon) fill(env map[string]string) {
 
 // check looks at settings that depend on each other.
 func (d *Daemon) check() []error {
-	var problems []error
+	problems := d.TLS.check()
 	if (d.DeployToken == "") != (d.AdminToken == "") {
 		problems = append(problems, errors.New("  SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN: set both, or PLATFORM_TOKEN, or none"))
 	}

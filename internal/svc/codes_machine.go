@@ -4,6 +4,7 @@ package svc
 const (
 	CodeAddressInUse               = "address_in_use"
 	CodeAddressUnusable            = "address_unusable"
+	CodeCertificateUnusable        = "certificate_unusable"
 	CodeRootRefused                = "root_refused"
 	CodeDataDirInUse               = "data_dir_in_use"
 	CodeRegistryInUse              = "registry_in_use"
@@ -25,6 +26,7 @@ const (
 var machineCodes = []CodeInfo{
 	{CodeAddressInUse, []Kind{Conflict}, "Another process listens at the port.", "Set a free port, or 0 to choose one."},
 	{CodeAddressUnusable, []Kind{Unprocessable}, "The daemon cannot listen at the address.", "Set SVC_LISTEN_HOST to an address of this machine."},
+	{CodeCertificateUnusable, []Kind{Unprocessable}, "A file of SVC_TLS_CERT or SVC_TLS_KEY is missing, or they do not fit.", "Correct the settings, or the files."},
 	{CodeRootRefused, []Kind{Conflict}, "The server runs as root, is reachable from outside, and its kernel cannot confine workerd.", "Run it as a user of its own, or set SVC_ALLOW_ROOT=1."},
 	{CodeDataDirInUse, []Kind{Conflict}, "Another daemon uses the data directory.", "Stop the other daemon, or set another --data-dir."},
 	{CodeRegistryInUse, []Kind{Conflict}, "Another daemon uses the registry.", "Stop the other daemon, or set another SVC_REGISTRY_DB."},

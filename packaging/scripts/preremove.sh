@@ -3,4 +3,4 @@
 set -e
 case "$1" in upgrade | 1) exit 0 ;; esac
 [ -d /run/systemd/system ] || exit 0
-systemctl --quiet disable --now svcd.service svcd-api.socket svcd-gateway.socket || true
+systemctl --quiet disable --now svcd.service svcd-api.socket svcd-gateway.socket svcd-https.socket svcd-http.socket || true

@@ -777,6 +777,29 @@ type BundleModule struct {
 // Cell A value. Blobs are {"$base64":"…"}; integers past 2^53 and infinite numbers come as strings.
 type Cell = any
 
+// Certificate A certificate of https.
+type Certificate struct {
+	// Error Why a newer certificate is not in use.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// File File of SVC_TLS_CERT that it comes from.
+	File string `json:"file,omitempty,omitzero"`
+
+	// Issuer Name of the authority.
+	Issuer string `json:"issuer"`
+
+	// Names Host names that it covers.
+	Names []string `json:"names"`
+
+	// NotAfter End of its validity.
+	NotAfter Time `json:"not_after"`
+}
+
+// CertificateList Certificates of https.
+type CertificateList struct {
+	Items []Certificate `json:"items"`
+}
+
 // ChangeProject Body of PATCH /projects/{project}; absent fields do not change.
 type ChangeProject struct {
 	// PreviewEnv Variables for all versions with a preview name, from the next version on; null removes one.

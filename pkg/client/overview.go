@@ -15,6 +15,13 @@ func (c *Client) ServerInfo(ctx context.Context) (api.Server, error) {
 	return as[api.Server](read(resp, err))
 }
 
+// Certificates lists the certificates of https; none of a server without it.
+func (c *Client) Certificates(ctx context.Context) ([]api.Certificate, error) {
+	resp, err := c.raw.ListCertificates(ctx)
+	list, err := as[api.CertificateList](read(resp, err))
+	return list.Items, err
+}
+
 // Checkup checks the installation from inside, for at most 30 seconds.
 func (c *Client) Checkup(ctx context.Context) (api.Checkup, error) {
 	resp, err := c.slow.GetCheckup(ctx)

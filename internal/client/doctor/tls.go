@@ -21,7 +21,7 @@ func (s *site) tls(ctx context.Context) svc.Finding {
 			return svc.Found(svc.FindingSkipped, "the gateway is for this machine only")
 		}
 		return svc.Found(svc.FindingWarning, "visitors ask %s without encryption", s.Info.GatewayURL).
-			WithAdvice("put a proxy with TLS in front (docs/guide/proxies.md) and set GATEWAY_URL to https://…")
+			WithAdvice("set SVC_TLS_CERT and SVC_TLS_KEY (docs/guide/tls.md), or put a proxy with TLS in front (docs/guide/proxies.md) and set GATEWAY_URL to https://…")
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

@@ -18,6 +18,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/https"
 	"github.com/svcctl/svcctl/internal/server/janitor"
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
 	"github.com/svcctl/svcctl/internal/server/logs"
@@ -57,6 +58,7 @@ type Config struct {
 type Info struct {
 	API, Gateway, BaseDomain string
 	GatewayListens           string // URL of the gateway on this machine; Gateway is the public one
+	HTTPS, HTTP              string // addresses of https and of its redirects, host:port; "" without
 	S3, S3Keys               string // "" without an embedded store's port
 	Tokens                   string // where the tokens are
 	DataDir                  string
@@ -90,6 +92,8 @@ type Daemon struct {
 	routing    routing
 	requestLog *logs.Recorder
 	accessLog  *accesslog.Log // nil for none
+	front      *https.Front   // nil without https
+	certs      *https.Files   // nil without https
 	logs       *logs.Service
 	supervisor *supervisor.Supervisor
 	api        *httpapi.Server
@@ -112,7 +116,7 @@ type Daemon struct {
 func Start(ctx context.Context, c Config) (*Daemon, error) {
 	d := &Daemon{cfg: c.Settings, watchMode: c.WatchMode, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
 	for _, step := range []func(context.Context, Config) error{
-		d.startDirs, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startListeners,
+		d.startDirs, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startCertificates, d.startListeners,
 		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,
 	} {
 		if err := step(ctx, c); err != nil {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/svcctl/svcctl/internal/config"
@@ -14,10 +16,11 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// listeners are the two ports. They are opened before anything serves, so that an
-// address in use is an error of the start.
+// listeners are the ports. They are opened before anything serves, so that an address in
+// use is an error of the start.
 type listeners struct {
 	api, gateway net.Listener
+	https, http  net.Listener // nil without https; http also without redirects
 }
 
 // The names of sockets that the process was started with (FileDescriptorName of systemd).
@@ -26,16 +29,24 @@ const (
 	gatewaySocket = "gateway"
 )
 
+// listen opens the ports. With https, plain ones that are not given are for this machine only.
 func listen(ctx context.Context, cfg *config.Daemon, given *sockets.Set) (l listeners, err error) {
+	host := cfg.ListenHost
+	if cfg.TLS.On() {
+		host = "127.0.0.1"
+	}
 	if l.api, err = givenOr(given.Take(apiSocket), cfg, func() (net.Listener, error) {
-		return listenAt(ctx, cfg.ListenHost, cfg.APIPort, "PLATFORM_PORT")
+		return listenAt(ctx, host, cfg.APIPort, "PLATFORM_PORT")
 	}); err != nil {
 		return l, err
 	}
 	if l.gateway, err = givenOr(given.Take(gatewaySocket), cfg, func() (net.Listener, error) {
-		return listenAt(ctx, cfg.ListenHost, cfg.GatewayPort, "GATEWAY_PORT")
+		return listenAt(ctx, host, cfg.GatewayPort, "GATEWAY_PORT")
 	}); err != nil {
-		return l, errors.Join(err, l.api.Close())
+		return l, errors.Join(err, l.close())
+	}
+	if err = l.listenHTTPS(ctx, cfg, given); err != nil {
+		return l, errors.Join(err, l.close())
 	}
 	return l, nil
 }
@@ -68,10 +79,17 @@ func listenAt(ctx context.Context, host string, port int, setting string) (net.L
 	return l, nil
 }
 
+// named returns the open listeners by the names of their sockets.
+func (l listeners) named() map[string]net.Listener {
+	all := map[string]net.Listener{apiSocket: l.api, gatewaySocket: l.gateway, httpsSocket: l.https, httpSocket: l.http}
+	maps.DeleteFunc(all, func(_ string, one net.Listener) bool { return one == nil })
+	return all
+}
+
 // close closes the listeners, unless a server has closed them.
 func (l listeners) close() error {
 	var errs []error
-	for _, one := range []net.Listener{l.api, l.gateway} {
+	for _, one := range l.named() {
 		if err := one.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
@@ -81,12 +99,21 @@ func (l listeners) close() error {
 
 func (l listeners) apiURL() string { return origin(l.api) }
 
-// gatewayURL returns GATEWAY_URL, or else the address of the gateway.
+// gatewayURL returns GATEWAY_URL, or else the address of the gateway. With https that is the
+// base domain.
 func (l listeners) gatewayURL(cfg *config.Daemon) string {
 	if cfg.GatewayURL != "" {
 		return cfg.GatewayURL
 	}
+	if l.https != nil {
+		return "https://" + strings.TrimSuffix(net.JoinHostPort(cfg.BaseDomain, portOf(l.https)), ":443")
+	}
 	return origin(l.gateway)
+}
+
+func portOf(l net.Listener) string {
+	_, port, _ := net.SplitHostPort(l.Addr().String()) // a TCP address
+	return port
 }
 
 // publicHost returns the host name of GATEWAY_URL, "" without one.

@@ -31,6 +31,36 @@ func TestListenHints(t *testing.T) {
 	}
 }
 
+// TestListenHTTPS: with https the plain ports are for this machine only.
+func TestListenHTTPS(t *testing.T) {
+	t.Parallel()
+	for _, on := range []bool{false, true} {
+		cfg := &config.Daemon{ListenHost: "0.0.0.0", BaseDomain: "apps.test", TLS: config.TLS{HTTPPort: -1}}
+		if on {
+			cfg.TLS = config.TLS{Certs: []string{"cert.pem"}}
+		}
+		l, err := listen(t.Context(), cfg, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, one := range l.named() {
+			a, ok := one.Addr().(*net.TCPAddr)
+			if public := name == httpsSocket || name == httpSocket || !on; !ok || public != a.IP.IsUnspecified() {
+				t.Errorf("https %v: %s listens at %s", on, name, one.Addr())
+			}
+		}
+		if want := map[bool]int{false: 2, true: 4}[on]; len(l.named()) != want {
+			t.Errorf("https %v: %d listeners", on, len(l.named()))
+		}
+		if got := l.gatewayURL(cfg); on && got != "https://apps.test:"+portOf(l.https) {
+			t.Errorf("generated URLs have %s", got)
+		}
+		if err := l.close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestPublicPort: a URL has a port unless it is the default port of the public scheme.
 // GATEWAY_URL without a port means that default, also behind a proxy that adds TLS.
 func TestPublicPort(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 // announce writes the note for the CLI of the same user.
 func (d *Daemon) announce(context.Context, Config) error {
-	note := config.Note{PID: os.Getpid(), API: d.info.API, Gateway: d.info.Gateway, S3: d.info.S3}
+	note := config.Note{PID: os.Getpid(), API: d.info.API, Gateway: d.info.Gateway, S3: d.info.S3, HTTPS: d.info.HTTPS, HTTP: d.info.HTTP}
 	if d.cfg.AdminToken == "" {
 		note.DeployToken, note.AdminToken = d.secrets.DeployToken, d.secrets.AdminToken
 		d.info.Tokens = config.NotePath(d.cfg.DataDir) + " (readable by you only)"

@@ -91,6 +91,12 @@ func (d *Daemon) startListeners(ctx context.Context, c Config) (err error) {
 		GatewayListens: origin(d.listeners.gateway),
 		S3:             d.objects.endpoint(d.cfg), DataDir: d.cfg.DataDir, Tokens: "as set in the environment",
 	}
+	if l := d.listeners; l.https != nil {
+		d.info.HTTPS = l.https.Addr().String()
+		if l.http != nil {
+			d.info.HTTP = l.http.Addr().String()
+		}
+	}
 	if d.objects.embedded != nil && d.info.S3 != "" {
 		d.info.S3Keys = d.objects.embedded.KeysFile()
 	}

@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/sockets"
@@ -16,7 +15,7 @@ const replaceDrain = 5 * time.Second
 // Replace stops the daemon like Stop, but keeps its listening sockets open for the next
 // program, which must take them soon: clients wait.
 func (d *Daemon) Replace(ctx context.Context) (*sockets.Kept, error) {
-	kept, err := sockets.Keep(map[string]net.Listener{apiSocket: d.listeners.api, gatewaySocket: d.listeners.gateway})
+	kept, err := sockets.Keep(d.listeners.named())
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 		return err
 	}
 	d.metrics.Watch(context.WithoutCancel(ctx), d.metricSources())
+	d.startHTTPS(ctx)
 	d.serve(ctx, "API", d.listeners.api, api)
 	d.stops.Push("followers of events", func(context.Context) error { d.feed.Close(); return nil })
 	d.stops.Push("followers of logs", func(context.Context) error { d.logs.Stop(); return nil }) // the API waits for them
@@ -36,6 +37,9 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 		}
 	}()
 	d.stops.Push("gateway", d.stopGateway)
+	if d.front != nil {
+		d.stops.Push("new connections of https", d.front.Close) // first
+	}
 	return nil
 }
 
@@ -70,7 +74,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		}),
 		Audit: d.registry,
 		Logs:  d.logs, Data: awake{d.supervisor, d.sleep}, DataPatterns: binding.Patterns(all.Kinds()), Events: awake{d.supervisor, d.sleep}, Feed: d.feed, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
-		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
+		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
@@ -89,6 +93,7 @@ func (d *Daemon) metricSources() obs.Sources {
 		NotServing:        func() int { return len(d.deploy.NotServing()) },
 		Asleep:            func() int { return len(d.deploy.AllAsleep()) },
 		Spares:            d.supervisor.Spares,
+		Certificates:      d.Certificates,
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },
 		GatewayConns:      func() int64 { return int64(d.gateway.Connections()) },

@@ -27,6 +27,7 @@ const (
 // admit counts the connection nc of p. If there are too many it closes an idle one, or
 // answers nc with 503 and reports false.
 func (g *Gateway) admit(ctx context.Context, nc net.Conn, p *peer) bool {
+	_, p.https = nc.(Encrypted)
 	verdict := g.enter(p, nc.RemoteAddr(), g.engine.evict)
 	if verdict == clientlimit.Admitted {
 		return true

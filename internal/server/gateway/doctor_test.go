@@ -1,7 +1,11 @@
 package gateway_test
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 
@@ -28,5 +32,47 @@ func testDoctor(t *testing.T, engine gateway.Engine) {
 		if got := resp.Header.Get(gateway.SeenHeader); resp.StatusCode != http.StatusNotFound || got != tc.want || !strings.Contains(body, "by itself") {
 			t.Errorf("%s: %d, %s: %q, want %q: %s", tc.host, resp.StatusCode, gateway.SeenHeader, got, tc.want, body)
 		}
+	}
+}
+
+// encrypted is a connection from something that ends TLS in this process.
+type encrypted struct{ net.Conn }
+
+func (encrypted) Encrypted() {}
+
+// encryptedListener marks every connection.
+type encryptedListener struct{ net.Listener }
+
+func (l encryptedListener) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	return encrypted{nc}, err
+}
+
+func TestEncrypted(t *testing.T) { engines(t, testEncrypted) }
+
+// testEncrypted: a worker sees https on an encrypted connection, whatever a header says of
+// another scheme, unless a trusted proxy says it.
+func testEncrypted(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine, TrustedProxies: []netip.Prefix{}})
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = b.Serve(t.Context(), encryptedListener{ln}) }()
+	nc, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	if _, err := io.WriteString(nc, "GET / HTTP/1.1\r\nHost: a.apps.test\r\nX-Forwarded-Proto: http\r\nSvc-Doctor: 1\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(nc), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if got := resp.Header.Get(gateway.SeenHeader); got != "proto=https client=127.0.0.1" {
+		t.Errorf("%s: %q", gateway.SeenHeader, got)
 	}
 }

@@ -62,6 +62,14 @@ func New(cfg Config) *Gateway {
 	return g
 }
 
+// Encrypted is a connection whose visitor uses https: its Read and Write carry what was
+// encrypted.
+type Encrypted interface {
+	net.Conn
+	// Encrypted marks the connection.
+	Encrypted()
+}
+
 // Serve accepts connections from ln, which it owns, until Shutdown or the end of
 // ctx; then it returns nil. The end of ctx closes every connection: call Shutdown
 // for a graceful end. Several listeners may be served.

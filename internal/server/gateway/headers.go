@@ -35,7 +35,7 @@ type meta struct {
 // inspect reads the fields that concern the gateway and marks those that it replaces
 // or withholds from workers, so that appendRequest omits them [D45].
 func (x *request) inspect(p *peer) {
-	x.meta.host = x.req.Host
+	x.meta.host, x.meta.https = x.req.Host, p.https
 	list := x.req.List
 	for i := range list {
 		if f := &list[i]; f.Kind == http1.Other && x.inspectField(f, p) {
@@ -95,7 +95,9 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 			m.xff = append(m.xff, f.Value...)
 		}
 	case http1.EqualFold(f.Name, "x-forwarded-proto"):
-		m.https = trusted && http1.EqualFold(f.Value, "https")
+		if trusted {
+			m.https = http1.EqualFold(f.Value, "https")
+		}
 	case http1.EqualFold(f.Name, "x-forwarded-host"):
 		if trusted && len(f.Value) > 0 {
 			m.host = f.Value

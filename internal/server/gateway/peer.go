@@ -13,6 +13,7 @@ import (
 type peer struct {
 	ip      string
 	trusted bool // its X-Forwarded-* and Forwarded headers are believed
+	https   bool // the connection was encrypted
 	by      *trust
 	key     netip.Addr // of the count of its connections
 }

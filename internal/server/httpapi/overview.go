@@ -43,6 +43,17 @@ func (h handlers) GetServer(ctx context.Context, _ oas.GetServerRequestObject) (
 	}, nil
 }
 
+// ListCertificates answers GET /certificates.
+func (h handlers) ListCertificates(ctx context.Context, _ oas.ListCertificatesRequestObject) (oas.ListCertificatesResponseObject, error) {
+	list, err := h.Certificates.Certificates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return oas.ListCertificates200JSONResponse{Items: each(list, func(c svc.Certificate) api.Certificate {
+		return api.Certificate{Names: append([]string{}, c.Names...), Issuer: c.Issuer, NotAfter: api.At(c.NotAfter), File: c.File, Error: c.Error}
+	})}, nil
+}
+
 // GetCheckup answers GET /admin/checkup.
 func (h handlers) GetCheckup(ctx context.Context, _ oas.GetCheckupRequestObject) (oas.GetCheckupResponseObject, error) {
 	list, err := h.Checkup.Run(ctx)

@@ -29,6 +29,11 @@ func (*fakes) State(context.Context) (svc.ServerState, error) {
 	}, nil
 }
 
+// Certificates implements httpapi.Certificates: one in a file that was damaged since.
+func (*fakes) Certificates(context.Context) ([]svc.Certificate, error) {
+	return []svc.Certificate{{Names: []string{"*.apps.example.com"}, Issuer: "CA", NotAfter: time.Unix(1_790_000_000, 0), File: "/etc/cert.pem", Error: "no PEM"}}, nil
+}
+
 // TestOverview: the server, its queue, its traffic, and the versions of all projects.
 func TestOverview(t *testing.T) {
 	t.Parallel()
@@ -51,6 +56,10 @@ func TestOverview(t *testing.T) {
 	if s := server.State; s.DataDir != "/var/lib/svcctl" || s.DiskFreeBytes != 10<<30 || s.ObjectStore != "embedded" || s.RegistryBehindSeconds != 1.5 ||
 		!s.RegistryCopiedAt.IsZero() || s.BackupAt.Unix() != 1_790_000_000 || s.BackupTo != "/mnt/backup" {
 		t.Errorf("state: %+v", s)
+	}
+	certificates, err := c.Certificates(t.Context())
+	if err != nil || len(certificates) != 1 || certificates[0].Names[0] != "*.apps.example.com" || certificates[0].NotAfter.Unix() != 1_790_000_000 || certificates[0].Error != "no PEM" {
+		t.Errorf("certificates: %+v, %v", certificates, err)
 	}
 	found, err := c.Checkup(t.Context())
 	if err != nil || len(found.Items) != 1 || found.Items[0].Check != "file descriptors" || found.Items[0].Status != api.FindingStatusWarning || found.Items[0].Advice == "" {

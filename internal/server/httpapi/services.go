@@ -36,6 +36,11 @@ type Overview interface {
 	Summaries(ctx context.Context, projects []string) (map[string]svc.ProjectSummary, error)
 }
 
+// Certificates lists the certificates of https.
+type Certificates interface {
+	Certificates(context.Context) ([]svc.Certificate, error)
+}
+
 // Checkup checks the installation.
 type Checkup interface {
 	Run(context.Context) ([]svc.Finding, error)

@@ -35,6 +35,7 @@ type Metrics struct {
 	s3              *prometheus.CounterVec
 	events          *prometheus.CounterVec
 	calls           *prometheus.CounterVec
+	handshakes      *prometheus.CounterVec
 	http            *prometheus.CounterVec
 	gatewayRequests *prometheus.CounterVec
 	gatewayTime     *prometheus.HistogramVec
@@ -81,6 +82,7 @@ func NewMetrics(b Build) *Metrics {
 		launches:        counters("svc_runtime_launches_total", "Starts of worker hosts for versions; spare is true for those that were ready before.", "spare"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
 		calls:           counters("svc_service_calls_total", "Calls of workers to other workers that ended, by the code of their error; empty without one.", "code"),
+		handshakes:      counters("svc_tls_handshakes_total", "TLS handshakes of visitors and clients, by result.", "result"),
 		events:          counters("svc_worker_events_total", "Events of workers that ended, by handler (scheduled, queue).", "handler", "outcome"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
 		gatewayRequests: counters("svc_gateway_requests_total", "Requests through the gateway.", "role", "code"),
@@ -92,7 +94,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.calls, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.calls, m.handshakes, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -181,6 +183,9 @@ func (m *Metrics) EventsDone(handler, outcome string, n int) {
 // CallDone counts a call of a worker to another worker. code is that of its error, "" for
 // none.
 func (m *Metrics) CallDone(code string) { m.calls.WithLabelValues(code).Inc() }
+
+// Handshake counts a TLS handshake.
+func (m *Metrics) Handshake(result string) { m.handshakes.WithLabelValues(result).Inc() }
 
 // HTTPRequest counts a request to the API. route is a path pattern.
 func (m *Metrics) HTTPRequest(route, method string, code int) {

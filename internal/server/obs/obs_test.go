@@ -45,7 +45,10 @@ func TestMetrics(t *testing.T) {
 			jobs := svc.QueueStatus{Name: "jobs", Backlog: 8, Oldest: time.Now().Add(-time.Hour).UnixMilli(), Deliveries: map[svc.Outcome]int64{svc.OutcomeException: 9}}
 			return map[svc.Ref][]svc.QueueStatus{{Project: "shop", Version: "v-1"}: {jobs, {Name: "dead"}}}
 		},
-		NotServing:        func() int { return 4 },
+		NotServing: func() int { return 4 },
+		Certificates: func(context.Context) ([]svc.Certificate, error) {
+			return []svc.Certificate{{NotAfter: time.Unix(2e9, 0)}, {NotAfter: time.Unix(1.9e9, 0)}}, nil
+		},
 		Spares:            func() int { return 1 },
 		GatewayInflight:   func() int64 { return 5 },
 		GatewayWebsockets: func() int64 { return 6 },
@@ -63,6 +66,7 @@ func TestMetrics(t *testing.T) {
 	m.RuntimeLaunched(true)
 	m.S3Requests("put", "ok", 1)
 	m.CallDone("version_archived")
+	m.Handshake("failed")
 	m.EventsDone("scheduled", "exception", 2)
 	m.HTTPRequest("/v1/health", "GET", 200)
 	var all sync.WaitGroup
@@ -90,7 +94,7 @@ func TestMetrics(t *testing.T) {
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
 		`svc_runtime_launches_total{spare="true"} 1`, `svc_spare_hosts 1`,
 		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
-		`svc_service_calls_total{code="version_archived"} 1`,
+		`svc_service_calls_total{code="version_archived"} 1`, `svc_tls_handshakes_total{result="failed"} 1`, `svc_tls_first_expiry_timestamp_seconds 1.9e+09`,
 		`svc_worker_events_total{handler="scheduled",outcome="exception"} 2`,
 		`svc_http_requests_total{code="200",method="GET",route="/v1/health"} 1`,
 		`svc_gateway_requests_total{code="200",role="production"} 50`, `svc_gateway_requests_total{code="404",role=""} 1`,

@@ -2,6 +2,7 @@ package obs
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -23,6 +24,7 @@ type Sources struct {
 	NotServing        func() int                                          // ready versions whose runtime crashed or did not start
 	Queues            func(context.Context) map[svc.Ref][]svc.QueueStatus // of versions that serve
 	Spares            func() int                                          // worker hosts that wait for a version
+	Certificates      func(context.Context) ([]svc.Certificate, error)    // of https
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
 	GatewayConns      func() int64
@@ -45,6 +47,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		asleep:     prometheus.NewDesc("svc_versions_asleep", "Ready versions without processes because nothing asks for them (SVC_SLEEP_IDLE).", nil, nil),
 		spares:     prometheus.NewDesc("svc_spare_hosts", "Worker hosts that wait for the next version to start.", nil, nil),
 		queues:     newQueueDescs(),
+		firstEnd:   prometheus.NewDesc("svc_tls_first_expiry_timestamp_seconds", "Time at which the first certificate of https ends.", nil, nil),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
@@ -61,13 +64,14 @@ type collector struct {
 	asleep                 *prometheus.Desc
 	spares                 *prometheus.Desc
 	queues                 queueDescs
+	firstEnd               *prometheus.Desc
 	inflight, websockets   *prometheus.Desc
 	conns                  *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.tallies, c.notServing, c.asleep, c.spares, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -114,6 +118,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if s.Queues != nil {
 		c.queues.collect(out, s.Queues(ctx))
+	}
+	if s.Certificates != nil {
+		if list, err := s.Certificates(ctx); err == nil && len(list) > 0 {
+			first := slices.MinFunc(list, func(a, b svc.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+			gauge(c.firstEnd, float64(first.NotAfter.Unix()))
+		}
 	}
 	if s.NotServing != nil {
 		gauge(c.notServing, float64(s.NotServing()))

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -89,6 +90,9 @@ func newLogger(k *kit.Kit, cfg *config.Daemon, level slog.Leveler) *slog.Logger 
 func greet(k *kit.Kit, i daemon.Info, hosts string) {
 	k.Printf("API        %s", i.API)
 	k.Printf("gateway    %s   hosts %s", i.Gateway, hosts)
+	if i.HTTPS != "" {
+		k.Printf("https      %s   redirects %s", i.HTTPS, cmp.Or(i.HTTP, "off"))
+	}
 	if i.S3 != "" {
 		k.Printf("S3         %s", i.S3)
 	}

@@ -151,6 +151,13 @@ type ClientInterface interface {
 	// Corresponds with GET /audit (the `ListAudit` operationId).
 	ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListCertificates Certificates of https
+	//
+	// Empty for a server that serves no https itself.
+	//
+	// Corresponds with GET /certificates (the `ListCertificates` operationId).
+	ListCertificates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// CreateDashboardTicket An address that signs a browser in to the dashboard
 	//
 	// The address works once, within a minute. The session that it begins has the role of the token of this request, which
@@ -1019,6 +1026,23 @@ func (c *Client) ApplyRetention(ctx context.Context, reqEditors ...RequestEditor
 // Corresponds with GET /audit (the `ListAudit` operationId).
 func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAuditRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListCertificates Certificates of https
+//
+// Empty for a server that serves no https itself.
+//
+// Corresponds with GET /certificates (the `ListCertificates` operationId).
+func (c *Client) ListCertificates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCertificatesRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -3016,6 +3040,33 @@ func NewListAuditRequest(server string, params *ListAuditParams) (*http.Request,
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListCertificatesRequest constructs an http.Request for the ListCertificates method
+func NewListCertificatesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/certificates")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

@@ -1,0 +1,111 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
+	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/server/https"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The names of the sockets of https and of its redirects.
+const (
+	httpsSocket = "https"
+	httpSocket  = "http"
+)
+
+// listenHTTPS opens the ports of https and of its redirects, if the daemon serves https.
+func (l *listeners) listenHTTPS(ctx context.Context, cfg *config.Daemon, given *sockets.Set) (err error) {
+	if !cfg.TLS.On() {
+		return nil
+	}
+	if l.https, err = givenOr(given.Take(httpsSocket), cfg, func() (net.Listener, error) {
+		return listenAt(ctx, cfg.ListenHost, cfg.TLS.Port, "SVC_TLS_PORT")
+	}); err != nil || cfg.TLS.HTTPPort < 0 {
+		return err
+	}
+	l.http, err = givenOr(given.Take(httpSocket), cfg, func() (net.Listener, error) {
+		return listenAt(ctx, cfg.ListenHost, cfg.TLS.HTTPPort, "SVC_HTTP_PORT")
+	})
+	return err
+}
+
+// startCertificates reads the certificates of https.
+func (d *Daemon) startCertificates(context.Context, Config) error {
+	if !d.cfg.TLS.On() {
+		return nil
+	}
+	var pairs []https.Pair
+	for i, cert := range d.cfg.TLS.Certs {
+		pairs = append(pairs, https.Pair{Cert: cert, Key: d.cfg.TLS.Keys[i]})
+	}
+	files, err := https.OpenFiles(d.logger, pairs...)
+	if err != nil {
+		return svc.Errorf(svc.Unprocessable, svc.CodeCertificateUnusable, "SVC_TLS_CERT: %v", err).WithHint("correct SVC_TLS_CERT and SVC_TLS_KEY")
+	}
+	d.certs = files
+	return nil
+}
+
+// startHTTPS serves https in front of the gateway and the API.
+func (d *Daemon) startHTTPS(ctx context.Context) {
+	if d.listeners.https == nil {
+		return
+	}
+	limits := clientLimits(d.cfg.Clients, fileLimit())
+	guard := &clientlimit.Guard{
+		Timeout: limits.Timeout, Gate: clientlimit.NewGate(clientlimit.Caps{Total: limits.Total, PerClient: limits.PerClient}),
+	}
+	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
+	go guard.Run(ctx)
+	names := apiNames(d.cfg)
+	d.front = https.NewFront(https.Config{
+		Certificate: d.certs.GetCertificate, Gateway: d.gateway.Serve, API: d.api, IsAPI: func(host string) bool { return slices.Contains(names, host) },
+		Guard: guard, Observe: d.metrics.Handshake, Logger: d.logger,
+	}, d.listeners.https)
+	d.stops.Push("HTTPS", func(ctx context.Context) error { defer end(); return d.front.Wait(ctx) })
+	go func() {
+		if err := d.front.Serve(ctx); err != nil {
+			d.fail("HTTPS", err)
+		}
+	}()
+	d.startRedirect(ctx)
+}
+
+// startRedirect sends visitors of plain HTTP to https.
+func (d *Daemon) startRedirect(ctx context.Context) {
+	if d.listeners.http == nil {
+		return
+	}
+	port := 443
+	if u, err := url.Parse(d.info.Gateway); err == nil && u.Port() != "" {
+		port, _ = strconv.Atoi(u.Port()) // the settings have checked it
+	}
+	d.serve(ctx, "redirects to https", d.listeners.http, https.Redirect(port))
+}
+
+// apiNames are the host names at which the API is reached by https.
+func apiNames(cfg *config.Daemon) []string {
+	names := slices.Clone(cfg.APIHosts)
+	if u, err := url.Parse(cfg.APIURL); err == nil && u.Hostname() != "" {
+		names = append(names, strings.ToLower(u.Hostname()))
+	}
+	return names
+}
+
+// Certificates returns the certificates of https, those that end first at the top.
+func (d *Daemon) Certificates(context.Context) ([]svc.Certificate, error) {
+	if d.certs == nil {
+		return nil, nil
+	}
+	list := d.certs.List()
+	slices.SortStableFunc(list, func(a, b svc.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
+	return list, nil
+}
