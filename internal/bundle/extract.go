@@ -36,16 +36,23 @@ type Fill func(ctx context.Context, m Manifest, dir string) error
 // ExtractWith is Extract for a bundle whose assets may be detached: fill is called for
 // these before the directory is synced and takes its place. It returns fill's errors.
 func ExtractWith(ctx context.Context, file, dir string, limits Limits, fill Fill) (Manifest, error) {
-	return extract(ctx, file, dir, limits, fill, publish)
+	return unpacking{limits, fill, publish}.into(ctx, file, dir)
 }
 
 // ExtractNoSync is ExtractWith without the sync: a failure of the power may leave files of
 // zeros.
 func ExtractNoSync(ctx context.Context, file, dir string, limits Limits, fill Fill) (Manifest, error) {
-	return extract(ctx, file, dir, limits, fill, replace)
+	return unpacking{limits, fill, replace}.into(ctx, file, dir)
 }
 
-func extract(ctx context.Context, file, dir string, limits Limits, fill Fill, publish func(tmp, dir string) error) (Manifest, error) {
+// unpacking is how a bundle is unpacked.
+type unpacking struct {
+	limits  Limits
+	fill    Fill
+	publish func(tmp, dir string) error
+}
+
+func (u unpacking) into(ctx context.Context, file, dir string) (Manifest, error) {
 	src, err := os.Open(file)
 	if err != nil {
 		return Manifest{}, fmt.Errorf("open bundle: %w", err)
@@ -56,14 +63,14 @@ func extract(ctx context.Context, file, dir string, limits Limits, fill Fill, pu
 		return Manifest{}, fmt.Errorf("create directory to unpack into: %w", err)
 	}
 	defer os.RemoveAll(tmp)
-	m, err := extractInto(ctx, src, tmp, limits)
+	m, err := extractInto(ctx, src, tmp, u.limits)
 	if err == nil && m.detached() {
-		err = fill(ctx, m, tmp)
+		err = u.fill(ctx, m, tmp)
 	}
 	if err != nil {
 		return Manifest{}, err
 	}
-	if err := publish(tmp, dir); err != nil {
+	if err := u.publish(tmp, dir); err != nil {
 		return Manifest{}, fmt.Errorf("publish unpacked bundle: %w", err)
 	}
 	return m, nil

@@ -39,7 +39,7 @@ func (l *loop) upgrade(c *loopClient, first []byte) {
 
 // relayFrames copies both directions as far as their receivers take the bytes.
 func (l *loop) relayFrames(c *loopClient) {
-	for turn := 0; turn < loopTurns; turn++ {
+	for range loopTurns {
 		up := l.copyUp(c)
 		if c.tunnel == nil {
 			return

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func TestTailConsumers(t *testing.T) {
 	logs := func(r record) string { text, _ := json.Marshal(r.Logs); return string(text) }
 	const lines = `[{"Level":"log","Message":["begins",{"at":1}]},{"Level":"warn","Message":[7]}]`
 	one, boom, cron := got["one"], got["boom"], got["* * * * *"]
-	if one.Outcome != "ok" || one.Event.Response.Status != 201 || one.Event.Request.Method != "GET" || logs(one) != lines || len(one.Exceptions) != 0 {
+	if one.Outcome != "ok" || one.Event.Response.Status != 201 || one.Event.Request.Method != http.MethodGet || logs(one) != lines || len(one.Exceptions) != 0 {
 		t.Errorf("a request: %+v", got)
 	}
 	if boom.Outcome != "exception" || logs(boom) != lines || len(boom.Exceptions) != 1 || boom.Exceptions[0].Message != "no good" {
