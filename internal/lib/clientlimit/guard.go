@@ -1,7 +1,6 @@
 package clientlimit
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/netip"
@@ -25,8 +24,9 @@ type Guard struct {
 	Timeout time.Duration
 	Gate    *Gate
 
-	mu    sync.Mutex
+	mu    sync.Mutex // guards the fields below
 	conns map[*guarded]struct{}
+	timer *time.Timer // of the next sweep, while there are connections
 }
 
 // guarded is a connection under a guard.
@@ -74,6 +74,12 @@ func (g *Guard) add(nc net.Conn, client netip.Addr) *guarded {
 		g.conns = map[*guarded]struct{}{}
 	}
 	g.conns[c] = struct{}{}
+	switch {
+	case g.timer == nil:
+		g.timer = time.AfterFunc(sweepEvery, func() { g.sweep(time.Now()) })
+	case len(g.conns) == 1:
+		g.timer.Reset(sweepEvery)
+	}
 	return c
 }
 
@@ -84,20 +90,7 @@ func (g *Guard) ConnState(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Run applies the time limit until ctx ends.
-func (g *Guard) Run(ctx context.Context) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case now := <-tick.C:
-			g.sweep(now)
-		}
-	}
-}
-
+// sweep applies the time limit, and sets the timer again while there are connections.
 func (g *Guard) sweep(now time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -111,6 +104,9 @@ func (g *Guard) sweep(now time.Time) {
 		if c.reads.Stuck(now, g.Timeout, c.writes.Calls()) {
 			_ = c.SetReadDeadline(time.Unix(1, 0)) // the handler reports it
 		}
+	}
+	if len(g.conns) > 0 {
+		g.timer.Reset(sweepEvery)
 	}
 }
 

@@ -2,7 +2,6 @@ package clientlimit_test
 
 import (
 	"bufio"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -23,17 +22,12 @@ func serve(t *testing.T, g *clientlimit.Guard, h http.HandlerFunc) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	swept := make(chan struct{})
-	go func() { g.Run(ctx); close(swept) }()
 	server := &http.Server{Handler: h, ConnState: g.ConnState, ReadHeaderTimeout: svctest.Patience}
 	served := make(chan error)
 	go func() { served <- server.Serve(g.Listener(ln)) }()
 	t.Cleanup(func() {
 		server.Close()
 		<-served
-		cancel()
-		<-swept
 		svctest.Eventually(t, "no connection is counted", func() bool { return g.Gate.Count() == 0 })
 	})
 	return ln.Addr().String()

@@ -64,7 +64,6 @@ func (d *Daemon) startHTTPS(ctx context.Context) {
 		Timeout: limits.Timeout, Gate: clientlimit.NewGate(clientlimit.Caps{Total: limits.Total, PerClient: limits.PerClient}),
 	}
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
-	go guard.Run(ctx)
 	names := apiNames(d.cfg)
 	d.front = https.NewFront(https.Config{
 		Certificate: d.certs.GetCertificate, Gateway: d.gateway.Serve, API: d.api, IsAPI: func(host string) bool { return slices.Contains(names, host) },
@@ -76,11 +75,11 @@ func (d *Daemon) startHTTPS(ctx context.Context) {
 			d.fail("HTTPS", err)
 		}
 	}()
-	d.startRedirect(ctx)
+	d.startRedirect()
 }
 
 // startRedirect sends visitors of plain HTTP to https.
-func (d *Daemon) startRedirect(ctx context.Context) {
+func (d *Daemon) startRedirect() {
 	if d.listeners.http == nil {
 		return
 	}
@@ -88,7 +87,7 @@ func (d *Daemon) startRedirect(ctx context.Context) {
 	if u, err := url.Parse(d.info.Gateway); err == nil && u.Port() != "" {
 		port, _ = strconv.Atoi(u.Port()) // the settings have checked it
 	}
-	d.serve(ctx, "redirects to https", d.listeners.http, https.Redirect(port))
+	d.serve("redirects to https", d.listeners.http, https.Redirect(port))
 }
 
 // apiNames are the host names at which the API is reached by https.

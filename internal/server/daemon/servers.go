@@ -28,7 +28,7 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 	}
 	d.metrics.Watch(context.WithoutCancel(ctx), d.metricSources())
 	d.startHTTPS(ctx)
-	d.serve(ctx, "API", d.listeners.api, api)
+	d.serve("API", d.listeners.api, api)
 	d.stops.Push("followers of events", func(context.Context) error { d.feed.Close(); return nil })
 	d.stops.Push("followers of logs", func(context.Context) error { d.logs.Stop(); return nil }) // the API waits for them
 	go func() {
@@ -108,13 +108,11 @@ const idleTimeout = 2 * time.Minute
 
 // serve serves a handler on a listener until Stop, which waits for requests in flight.
 // Its clients have the limits of SVC_CLIENT_TIMEOUT and SVC_API_MAX_CONNECTIONS.
-func (d *Daemon) serve(ctx context.Context, name string, l net.Listener, h http.Handler) {
+func (d *Daemon) serve(name string, l net.Listener, h http.Handler) {
 	limits := clientLimits(d.cfg.Clients, fileLimit())
 	guard := &clientlimit.Guard{
 		Timeout: limits.Timeout, Gate: clientlimit.NewGate(clientlimit.Caps{Total: limits.API, PerClient: limits.API / 2}),
 	}
-	swept, endSweep := context.WithCancel(context.WithoutCancel(ctx))
-	go guard.Run(swept)
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnState: guard.ConnState,
 		ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug),
@@ -125,7 +123,6 @@ func (d *Daemon) serve(ctx context.Context, name string, l net.Listener, h http.
 		}
 	}()
 	d.stops.Push(name, func(ctx context.Context) error {
-		defer endSweep()
 		if err := server.Shutdown(ctx); err != nil {
 			return errors.Join(err, server.Close())
 		}

@@ -25,8 +25,8 @@ const (
 type engine interface {
 	// serve accepts connections until ln is closed.
 	serve(ctx context.Context, ln net.Listener) error
-	// sweep closes the connections that exceed a time limit.
-	sweep(now time.Time)
+	// sweep closes the connections that exceed a time limit, and returns how many there were.
+	sweep(now time.Time) int
 	// closeIdle closes the connections between two requests, and each other
 	// connection after its request. It is called once, when Gateway.closing is set.
 	closeIdle()

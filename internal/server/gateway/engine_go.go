@@ -66,6 +66,7 @@ func (e *goEngine) register(c *conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.conns[c] = struct{}{}
+	e.connected()
 	if e.aborted {
 		c.abort()
 	}
@@ -80,7 +81,7 @@ func (e *goEngine) forget(c *conn) {
 	}
 }
 
-func (e *goEngine) sweep(now time.Time) {
+func (e *goEngine) sweep(now time.Time) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -89,6 +90,7 @@ func (e *goEngine) sweep(now time.Time) {
 			c.cutUpstream()
 		}
 	}
+	return len(e.conns)
 }
 
 func (e *goEngine) evict() bool {

@@ -61,6 +61,7 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		e.conns[c] = struct{}{}
+		e.connected()
 		c.idle, c.fresh, c.idleSince = true, true, time.Now()
 		e.running.Add(1)
 	case http.StateActive:
@@ -83,7 +84,7 @@ func (e *stdEngine) forget(c *stdConn) {
 }
 
 // sweep applies Config.ClientTimeout; net/http applies the other limits.
-func (e *stdEngine) sweep(now time.Time) {
+func (e *stdEngine) sweep(now time.Time) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -91,6 +92,7 @@ func (e *stdEngine) sweep(now time.Time) {
 			c.cancel()
 		}
 	}
+	return len(e.conns)
 }
 
 func (e *stdEngine) evict() bool {

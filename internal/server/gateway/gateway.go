@@ -37,6 +37,10 @@ type Gateway struct {
 	compressors compressors
 	warned      atomic.Int64 // unix nanoseconds of the last warning about refused connections
 
+	sweeping atomic.Bool  // a sweep is due
+	busy     atomic.Int64 // unix nanoseconds of the last time with a connection, at most sweepEvery ago
+	sweeper  *time.Timer
+
 	mu        sync.Mutex // for changes of the table, and the fields below
 	listeners map[net.Listener]struct{}
 	timers    map[*time.Timer]struct{}
@@ -59,6 +63,8 @@ func New(cfg Config) *Gateway {
 	g.table.Store(emptyTable())
 	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
 	g.engine = newEngine(g)
+	g.sweeper = time.AfterFunc(time.Hour, g.sweep)
+	g.sweeper.Stop()
 	return g
 }
 
@@ -80,9 +86,6 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	defer g.running.Done()
 	stop := context.AfterFunc(ctx, g.abort)
 	defer stop()
-	quit := make(chan struct{})
-	defer close(quit)
-	g.running.Go(func() { g.sweepLoop(quit) })
 	err := g.engine.serve(ctx, ln)
 	if g.closing.Load() {
 		return nil
@@ -171,28 +174,34 @@ func (g *Gateway) abort() {
 	g.engine.abort()
 }
 
-// sweepLoop closes connections that are idle or send too slowly, and spare
-// connections to runtimes.
-func (g *Gateway) sweepLoop(quit <-chan struct{}) {
-	tick := time.NewTicker(sweepEvery)
-	defer tick.Stop()
-	for {
-		select {
-		case <-quit:
-			return
-		case now := <-tick.C:
-			g.sweep(now)
-		}
+// connected makes a sweep due, for a new connection. It does not block.
+func (g *Gateway) connected() {
+	g.busy.Store(time.Now().UnixNano())
+	g.armSweep()
+}
+
+func (g *Gateway) armSweep() {
+	if !g.sweeping.Swap(true) {
+		g.sweeper.Reset(sweepEvery)
 	}
 }
 
-func (g *Gateway) sweep(now time.Time) {
+// sweep closes connections that are idle or send too slowly, and spare connections to
+// runtimes, which are unused idleLimit after the last client. Until then another sweep follows.
+func (g *Gateway) sweep() {
+	g.sweeping.Store(false)
+	now := time.Now()
+	if g.engine.sweep(now) > 0 {
+		g.busy.Store(now.UnixNano())
+	}
 	for _, v := range g.table.Load().versions {
 		if v.upstream != nil {
 			v.upstream.prune(now)
 		}
 	}
-	g.engine.sweep(now)
+	if now.Sub(time.Unix(0, g.busy.Load())) <= idleLimit+2*sweepEvery {
+		g.armSweep()
+	}
 }
 
 // observe reports a finished request.

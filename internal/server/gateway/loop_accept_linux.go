@@ -110,6 +110,7 @@ func (l *loop) admit(fd int, from unix.Sockaddr) {
 		}
 	}
 	to.clients.Add(1)
+	l.e.connected()
 	if to == l {
 		l.adopt(c)
 	} else if !to.post(func() { to.adopt(c) }) {

@@ -82,11 +82,13 @@ func (e *loopEngine) list() []*loop {
 	return nil
 }
 
-func (e *loopEngine) sweep(now time.Time) {
-	e.goEngine.sweep(now)
+func (e *loopEngine) sweep(now time.Time) int {
+	n := e.goEngine.sweep(now)
 	for _, l := range e.list() {
+		n += int(l.clients.Load())
 		l.post(l.sweep)
 	}
+	return n
 }
 
 // each calls f on each loop and waits until all have.

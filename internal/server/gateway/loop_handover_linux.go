@@ -100,6 +100,7 @@ func (l *loop) takeBack(k *conn) bool {
 	k.lent = true
 	c := &loopClient{fd: fd, peer: k.peer}
 	l.clients.Add(1)
+	l.e.connected()
 	if !l.post(func() { l.adopt(c) }) {
 		_ = unix.Close(fd)
 		l.disown(c)
