@@ -20,6 +20,8 @@ type Job struct {
 type Store interface {
 	// ClaimJob leases the oldest due job to owner. ok is false if no job is due.
 	ClaimJob(ctx context.Context, owner string, lease time.Duration) (job Job, ok bool, err error)
+	// NextJob returns when the next job is due, or its lease ends; zero without jobs.
+	NextJob(ctx context.Context) (time.Time, error)
 	// ExtendJob sets the end of the lease to now plus lease.
 	ExtendJob(ctx context.Context, id int64, owner string, lease time.Duration) error
 	// FinishJob removes the job.

@@ -10,6 +10,11 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
+const (
+	claimRetry = time.Second           // after an error of the store
+	leastWait  = 10 * time.Millisecond // for a job that is due now, which another loop has claimed meanwhile
+)
+
 // settleTimeout bounds the call that ends a job, which outlives its context.
 const settleTimeout = 10 * time.Second
 
@@ -29,12 +34,9 @@ func (w loop) serve(ctx context.Context) {
 	waiting, cancel := w.tasks.Until(ctx)
 	defer cancel()
 	for waiting.Err() == nil {
-		job, ok, err := w.cfg.Store.ClaimJob(ctx, w.owner, w.cfg.Lease)
-		if err != nil && ctx.Err() == nil {
-			w.cfg.Logger.ErrorContext(ctx, "claiming a job failed; retrying", "error", err, "retry_in", w.cfg.Poll)
-		}
-		if err != nil || !ok {
-			w.idle(waiting)
+		job, ok, wait := w.claim(ctx)
+		if !ok {
+			w.idle(waiting, wait)
 			continue
 		}
 		w.Notify() // wake the next loop: more jobs may be due
@@ -42,11 +44,33 @@ func (w loop) serve(ctx context.Context) {
 	}
 }
 
-// idle waits for a notification, the next poll or the end of ctx.
-func (w loop) idle(ctx context.Context) {
+// claim claims a job; without one, it returns how long to wait unless there is a notification.
+func (w loop) claim(ctx context.Context) (job Job, ok bool, wait time.Duration) {
+	job, ok, err := w.cfg.Store.ClaimJob(ctx, w.owner, w.cfg.Lease)
+	if ok && err == nil {
+		return job, true, 0
+	}
+	var next time.Time
+	if err == nil {
+		next, err = w.cfg.Store.NextJob(ctx)
+	}
+	switch {
+	case err != nil:
+		if ctx.Err() == nil {
+			w.cfg.Logger.ErrorContext(ctx, "claiming a job failed; retrying", "error", err, "retry_in", claimRetry)
+		}
+		return Job{}, false, claimRetry
+	case next.IsZero():
+		return Job{}, false, w.cfg.Poll
+	}
+	return Job{}, false, min(max(time.Until(next), leastWait), w.cfg.Poll)
+}
+
+// idle waits for a notification, a time or the end of ctx.
+func (w loop) idle(ctx context.Context, d time.Duration) {
 	select {
 	case <-w.wake:
-	case <-time.After(w.cfg.Poll):
+	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }

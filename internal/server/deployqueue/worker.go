@@ -15,7 +15,7 @@ import (
 // The defaults of Config.
 const (
 	DefaultLease = 30 * time.Second
-	DefaultPoll  = time.Second
+	DefaultPoll  = time.Minute
 )
 
 // Config configures a Worker. Store, Run and Logger are required.
@@ -29,7 +29,7 @@ type Config struct {
 	Loops  int           // SVC_ORCH_WORKERS: jobs that run concurrently; 0 = 1
 	Owner  string        // name of this process in leases; each loop appends its number; "" = "worker"
 	Lease  time.Duration // length of a lease, which is extended every third of it; 0 = DefaultLease
-	Poll   time.Duration // interval at which an idle loop polls; 0 = DefaultPoll
+	Poll   time.Duration // longest time that an idle loop does not look for jobs; 0 = DefaultPoll
 }
 
 // Worker runs jobs. Create one with New and start it at most once.

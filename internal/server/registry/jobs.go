@@ -44,6 +44,16 @@ func (db *DB) ClaimJob(ctx context.Context, owner string, lease time.Duration) (
 	return job, ok, nil
 }
 
+// NextJob implements deployqueue.Store.
+func (db *DB) NextJob(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	err := db.file.Read().QueryRowContext(ctx, `SELECT min(max(run_at, ifnull(lease_until + 1, 0))) FROM jobs`).Scan(stamp{&at})
+	if err != nil {
+		return at, fmt.Errorf("reading the next job: %w", err)
+	}
+	return at, nil
+}
+
 // ExtendJob implements deployqueue.Store.
 func (db *DB) ExtendJob(ctx context.Context, id int64, owner string, lease time.Duration) error {
 	return db.ownedJob(ctx, "extending", id, `UPDATE jobs SET lease_until = ?3 WHERE id = ?1 AND owner = ?2`,

@@ -57,6 +57,22 @@ func (m *Mem) ClaimJob(_ context.Context, owner string, lease time.Duration) (de
 	return deployqueue.Job{}, false, nil
 }
 
+// NextJob implements deployqueue.Store.
+func (m *Mem) NextJob(context.Context) (next time.Time, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.jobs {
+		at := e.runAt
+		if e.owner != "" && e.until.After(at) {
+			at = e.until
+		}
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	return next, nil
+}
+
 // ExtendJob implements deployqueue.Store.
 func (m *Mem) ExtendJob(_ context.Context, id int64, owner string, lease time.Duration) error {
 	return m.owned(id, owner, func(_ int, e *entry) { e.until = time.Now().Add(lease) })

@@ -32,6 +32,7 @@ func Store(t *testing.T, fresh Fresh) {
 		"retry":                            retry,
 		"snooze":                           snooze,
 		"wake":                             wake,
+		"next":                             next,
 		"rescue":                           rescue,
 		"two claimers never share a job":   neverShared,
 		"only the owner may touch the job": ownerOnly,
@@ -147,6 +148,29 @@ func wake(t *testing.T, fresh Fresh) {
 	claim(t, s, "b", time.Hour, nth{1, 1})
 	must(t, s.WakeJob(t.Context(), j.ID))
 	claim(t, s, "c", time.Hour, none)
+}
+
+func next(t *testing.T, fresh Fresh) {
+	s := fresh(t, 2)
+	expect := func(what string, from, to time.Time) {
+		t.Helper()
+		at, err := s.NextJob(t.Context())
+		if err != nil || at.Before(from.Add(-time.Millisecond)) || at.After(to) {
+			t.Errorf("%s: the next job is due at %s, want %s to %s: %v", what, at, from, to, err)
+		}
+	}
+	expect("two jobs that are due", time.Time{}, time.Now())
+	began := time.Now()
+	a := claim(t, s, "a", time.Minute, nth{1, 1})
+	claim(t, s, "a", 2*time.Hour, nth{2, 1})
+	expect("leased", began.Add(time.Minute), time.Now().Add(time.Minute+time.Millisecond))
+	at := later()
+	must(t, s.RetryJob(t.Context(), a.ID, "a", at))
+	expect("put back", at, at)
+	none := fresh(t, 0)
+	if at, err := none.NextJob(t.Context()); err != nil || !at.IsZero() {
+		t.Errorf("without jobs the next one is due at %s: %v", at, err)
+	}
 }
 
 func rescue(t *testing.T, fresh Fresh) {
