@@ -48,12 +48,13 @@ func figures() []figure {
 		{"objects", objects, true},
 		{"cache", responses, true},
 		{"idle", idle, true},
+		{"waiting", waiting, true},
 	}
 }
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are relays, parts, branching, inserts, objects, cache and idle too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are relays, parts, branching, inserts, objects, cache, idle and waiting too)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

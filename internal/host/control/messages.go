@@ -40,6 +40,7 @@ type Notice struct {
 	Exit     *Exit              `json:"exit,omitempty"`     // the host is of no more use
 	Requests []svc.RequestCount `json:"requests,omitempty"` // those that no Pong counted
 	Events   []svc.EventCount   `json:"events,omitempty"`   // likewise
+	Works    bool               `json:"works,omitempty"`    // the worker gets an event after it did nothing for a while
 }
 
 // Exit says why a host is of no more use: workerd exited without being stopped, or

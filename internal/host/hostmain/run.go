@@ -56,6 +56,10 @@ func Run(ctx context.Context) error {
 			_ = server.Tell(control.Notice{Exit: &e}) // a daemon that is gone need not know
 			close(died)
 		},
+		Rests: func(rests bool) { // else the collector runs every two minutes, in each host
+			debug.SetGCPercent(map[bool]int{true: -1, false: gcPercent}[rests])
+		},
+		Works: func() { _ = server.Tell(control.Notice{Works: true}) }, // as above
 	})
 	orphaned := make(chan error, 1)
 	go func() { orphaned <- server.Serve(ctx, &settling{Host: host}) }()

@@ -76,6 +76,9 @@ func (s *dataServer) Close() error {
 // Data implements control.Handler.
 func (h *Host) Data(w http.ResponseWriter, r *http.Request) {
 	if v := h.open.Load(); v != nil {
+		if worker := h.running(); worker != nil {
+			worker.memory.wake()
+		}
 		v.data.ServeHTTP(w, r)
 		return
 	}

@@ -23,6 +23,9 @@ func (h *Host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 	if w.door == nil {
 		return svc.EventResult{}, door.ErrNoHandler(e)
 	}
+	if w.memory.wake() {
+		go h.opts.Works()
+	}
 	r, err := w.door.Dispatch(ctx, e)
 	if err != nil {
 		return r, err

@@ -79,6 +79,11 @@ type Options struct {
 	// Exited learns, once, that the host is of no more use: workerd ended and
 	// without a request to stop, or another owner claimed the data.
 	Exited func(control.Exit)
+	// Rests is called when host and workerd have done nothing for a while, and when they
+	// have work again; never without a limit of memory.
+	Rests func(rests bool)
+	// Works is called, in a goroutine of its own, when the worker gets an event after that.
+	Works func()
 }
 
 // Host answers what a daemon asks.
@@ -107,7 +112,15 @@ type Host struct {
 var _ control.Handler = (*Host)(nil)
 
 // New starts nothing.
-func New(o Options) *Host { return &Host{opts: o, done: make(chan struct{})} }
+func New(o Options) *Host {
+	if o.Rests == nil {
+		o.Rests = func(bool) {}
+	}
+	if o.Works == nil {
+		o.Works = func() {}
+	}
+	return &Host{opts: o, done: make(chan struct{})}
+}
 
 // Done is closed when the host has no more to do: it was stopped, or its
 // workerd died.
@@ -296,6 +309,7 @@ func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 	if w == nil || !w.serving.Load() {
 		return pong, svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
 	}
+	w.memory.ping()
 	if v := h.open.Load(); v != nil {
 		pong = v.resources.State()
 	}

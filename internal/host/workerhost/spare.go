@@ -50,7 +50,7 @@ func (h *Host) begin(ctx context.Context, v *version) {
 	if err == nil {
 		config, err = v.encode(h.opts)
 	}
-	if err == nil && w.adopt(v, config) {
+	if err == nil && w.adopt(h.opts, v, config) {
 		return
 	}
 	h.opts.Logger.InfoContext(ctx, "the workerd that was started ahead is not used", "error", err)
@@ -70,14 +70,14 @@ func (h *Host) unfit(v *version) error {
 }
 
 // adopt makes a spare the workerd of v, and reports false if it has ended.
-func (w *worker) adopt(v *version, config []byte) bool {
+func (w *worker) adopt(o Options, v *version, config []byte) bool {
 	w.claim.Lock()
 	defer w.claim.Unlock()
 	if w.ended {
 		return false
 	}
 	w.taken = true
-	w.attach(v)
+	w.attach(o, v)
 	w.read()
 	w.watchMemory()
 	go func() { // a pipe holds 64 KiB

@@ -17,6 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/confine"
 	"github.com/svcctl/svcctl/internal/host/door"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/lib/cputime"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -69,7 +70,7 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 	}
 	w := &worker{dir: v.spec.Local.RunDir, exited: make(chan struct{}), config: file, taken: true, inspect: v.spec.Host.Inspect}
 	w.confine = func() error { return confineThread(v.spec.Host.Confine, v.profile(), o.Logger) }
-	w.attach(v)
+	w.attach(o, v)
 	if err := w.spawn(o, v.spec.Local.Workerd); err != nil {
 		file.remove()
 		return nil, fmt.Errorf("starting workerd: %w", err)
@@ -79,20 +80,14 @@ func startWorker(o Options, v *version, config []byte) (*worker, error) {
 }
 
 // attach makes v the version of w, before anything of its outputs is read.
-func (w *worker) attach(v *version) {
+func (w *worker) attach(o Options, v *version) {
 	w.env, w.rate = v.spec.Env, newRate(v.log.Write)
 	w.stdout, w.stderr = newOutput(v.log), newOutput(v.log)
 	w.stdout.emit, w.stderr.emit = w.rate.Write, w.rate.Write
-	w.memory.limit = int64(v.memoryMB()) << 20
+	w.memory.init(int64(v.memoryMB())<<20, o.Rests)
 	if v.door {
 		w.door = door.New(filepath.Join(w.dir, doorSocket), w.exited)
 		w.stdout.own = w.door.Line
-	}
-}
-
-func (w *worker) watchMemory() {
-	if w.memory.limit > 0 {
-		go w.memory.run(w.pid(), w.exited, func() { _ = w.cmd.Process.Kill() })
 	}
 }
 
@@ -226,7 +221,7 @@ func (w *worker) await(ctx context.Context, listening <-chan error, limit time.D
 			}
 			return nil
 		case <-look.C:
-			if cpuTime(w.pid()) >= cpuLimit {
+			if cputime.Of(w.pid()) >= cpuLimit {
 				return w.tooSlow(svc.CodeStartupCPULimit, fmt.Sprintf("used %s of CPU time and did not start", cpuLimit))
 			}
 		case <-deadline.C:

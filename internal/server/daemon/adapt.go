@@ -157,7 +157,7 @@ func (r routing) SetProduction(project, version string) {
 // Routes joins the routes of the gateway with the runtimes of the supervisor [D30].
 func (d *Daemon) Routes() []svc.Route {
 	alive := map[svc.Ref]svc.Runtime{}
-	for _, r := range d.supervisor.Runtimes() {
+	for _, r := range d.supervisor.Measured() {
 		alive[r.Ref] = r
 	}
 	for _, r := range d.deploy.AllAsleep() {

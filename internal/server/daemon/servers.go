@@ -88,7 +88,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 func (d *Daemon) metricSources() obs.Sources {
 	return obs.Sources{
 		QueueDepth: d.registry.QueueDepth, QueueMax: d.cfg.QueueMax,
-		Versions: d.registry.Counts, Runtimes: d.supervisor.Runtimes,
+		Versions: d.registry.Counts, Runtimes: d.supervisor.Measured,
 		Queues:            d.supervisor.Queues,
 		NotServing:        func() int { return len(d.deploy.NotServing()) },
 		Asleep:            func() int { return len(d.deploy.AllAsleep()) },

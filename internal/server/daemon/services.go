@@ -109,7 +109,7 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
 			Backends: d.cfg.Backends, Inspect: c.Inspect,
 		},
-		Logger: d.logger, Wanted: d.gateway.IsWanted, Calls: d.newCalls(),
+		Logger: d.logger, Wanted: d.gateway.IsWanted, LastUse: d.gateway.LastUse, Calls: d.newCalls(),
 		// d.deploy is created later.
 		OnChange:  func(r svc.Runtime) { d.states.changed(r); d.deploy.RuntimeChanged(r) },
 		OnLaunch:  d.metrics.RuntimeLaunched,

@@ -20,6 +20,7 @@ func (s *Supervisor) Data(ref svc.Ref, r *http.Request) (*http.Response, error) 
 	if err != nil {
 		return nil, err
 	}
+	p.pulse.touch()
 	resp, err := p.client.Data(r)
 	switch {
 	case err == nil:

@@ -22,6 +22,7 @@ func (s *Supervisor) Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (sv
 	if err != nil {
 		return svc.EventResult{}, err
 	}
+	p.pulse.touch()
 	began := time.Now()
 	r, err := p.client.Dispatch(ctx, e)
 	switch code := svc.CodeOf(err); {

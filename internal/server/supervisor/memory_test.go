@@ -89,7 +89,7 @@ func TestHeapToKeep(t *testing.T) {
 	spec := h.spec(keeper, nil)
 	e := h.mustServe(spec)
 	h.want(e, "/120", "keeps 120")
-	if mib := h.Runtimes()[0].RSSBytes >> 20; mib < 120 {
+	if mib := h.Measured()[0].RSSBytes >> 20; mib < 120 {
 		t.Errorf("host and workerd use %d MiB: the worker keeps nothing", mib)
 	}
 	for _, line := range logTail(t, spec, 100) {

@@ -31,6 +31,7 @@ type process struct {
 	client *control.Client
 	runDir string
 	exited chan struct{}
+	pulse  *pulse
 
 	servingSince time.Time // set by serve
 	stopping     atomic.Bool
@@ -56,7 +57,7 @@ func spawnWith(ctx context.Context, cfg Config, logDir string) (*process, error)
 		return nil, err
 	}
 	defer there.Close()
-	p := &process{exited: make(chan struct{})}
+	p := &process{exited: make(chan struct{}), pulse: newPulse()}
 	p.client, err = control.Connect(ctx, conn, func(n control.Notice) { p.onNotice(cfg, n) })
 	if err != nil {
 		return nil, err
@@ -79,6 +80,9 @@ func (p *process) onNotice(cfg Config, n control.Notice) {
 	}
 	if len(n.Requests) > 0 {
 		cfg.OnRequests(n.Requests)
+	}
+	if n.Works {
+		p.pulse.touch()
 	}
 	cfg.OnEvents(n.Events)
 }
@@ -142,7 +146,7 @@ func (p *process) serve(ctx context.Context) (svc.Endpoint, error) {
 	if err != nil {
 		return svc.Endpoint{}, p.explain(ctx, err)
 	}
-	p.servingSince = time.Now()
+	p.servingSince, p.pulse.pid = time.Now(), e.WorkerdPID
 	e.PID, e.StartedAt = p.cmd.Process.Pid, p.servingSince
 	return e, nil
 }

@@ -33,7 +33,7 @@ func TestServe(t *testing.T) {
 	if err := h.Open(t.Context(), other); !errors.Is(err, svc.Conflict) {
 		t.Errorf("Open with another spec: %v", err)
 	}
-	if r := h.Runtimes(); len(r) != 1 || r[0].State != svc.RuntimeServing || r[0].Endpoint != e || r[0].RSSBytes < 1<<20 {
+	if r := h.Measured(); len(r) != 1 || r[0].State != svc.RuntimeServing || r[0].Endpoint != e || r[0].RSSBytes < 1<<20 {
 		t.Errorf("runtimes: %+v", r)
 	}
 	info, err := os.Stat(filepath.Dir(e.Socket))
@@ -77,7 +77,7 @@ func TestFileLimit(t *testing.T) {
 			t.Errorf("workerd has %s", line)
 		}
 	}
-	if r := h.Runtimes(); r[0].Descriptors < 10 {
+	if r := h.Measured(); r[0].Descriptors < 10 {
 		t.Errorf("%d open descriptors", r[0].Descriptors)
 	}
 }

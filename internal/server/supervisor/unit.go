@@ -14,10 +14,11 @@ import (
 
 // unit is the runtime of one version over all its processes.
 type unit struct {
-	cfg    Config
-	spares *spares // of all units
-	log    *slog.Logger
-	ref    svc.Ref
+	cfg      Config
+	spares   *spares   // of all units
+	activity *activity // likewise
+	log      *slog.Logger
+	ref      svc.Ref
 
 	ops chan struct{} // holds one token while an operation or a change by the watchdog runs
 
@@ -45,11 +46,11 @@ type unit struct {
 	interrupt context.CancelCauseFunc
 }
 
-func newUnit(cfg Config, spares *spares, ref svc.Ref) *unit {
+func newUnit(s *Supervisor, ref svc.Ref) *unit {
 	return &unit{
-		cfg: cfg, spares: spares, ref: ref, ops: make(chan struct{}, 1), status: svc.Runtime{Ref: ref, State: svc.RuntimeStopped},
+		cfg: s.cfg, spares: s.spares, activity: s.activity, ref: ref, ops: make(chan struct{}, 1), status: svc.Runtime{Ref: ref, State: svc.RuntimeStopped},
 		asked: make(chan struct{}, 1), urgent: make(chan struct{}, 1), changed: make(chan struct{}),
-		log: cfg.Logger.With("project", ref.Project, "version", ref.Version),
+		log: s.cfg.Logger.With("project", ref.Project, "version", ref.Version),
 	}
 }
 

@@ -83,25 +83,36 @@ func (u *unit) restart(ctx context.Context) (p *process, wait pause) {
 // killed. It is more than one because the daemon itself may have been suspended.
 const pingTries = 4
 
-// watch waits for the end of p and kills it if it does not answer pings. It returns
-// false if ctx ends first.
+// watch waits for the end of p and kills it if it does not answer pings. A runtime that
+// does nothing is pinged rarely, and as soon as it works. It returns false if ctx ends first.
 func (u *unit) watch(ctx context.Context, p *process) bool {
+	pulse := u.activity.add(u.ref, p)
+	defer u.activity.remove(pulse)
 	slot, wait, misses := u.cfg.PingTimeout/pingTries, u.cfg.PingEvery, 0
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
+	var idle <-chan struct{} // pulse.worked while the runtime does nothing
 	for {
+		worked := false
 		select {
 		case <-ctx.Done():
 			return false
 		case <-p.exited:
 			return true
+		case <-idle:
+			worked = true
 		case <-timer.C:
 		}
 		asked := time.Now()
-		if u.answers(ctx, p, slot) || u.cfg.Host.Inspect { // a debugger may hold the worker
-			misses, wait = 0, u.cfg.PingEvery
-		} else {
+		answered := pulse.ping(func() bool { return u.answers(ctx, p, slot) })
+		idle = nil
+		switch worked = pulse.take() || worked || u.isBehind(); {
+		case !answered && !u.cfg.Host.Inspect: // a debugger may hold the worker
 			misses, wait = misses+1, max(0, slot-time.Since(asked))
+		case worked: // the next ping tells what its work has left
+			misses, wait = 0, u.cfg.PingEvery
+		default:
+			misses, wait, idle = 0, u.cfg.PingIdle, pulse.worked
 		}
 		if misses >= pingTries && ctx.Err() == nil && p.alive() {
 			p.fail(svc.Errorf(svc.Unavailable, svc.CodeUnresponsive, "the worker answered no ping for %s and was killed", u.cfg.PingTimeout).
@@ -110,6 +121,12 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 		}
 		timer.Reset(wait)
 	}
+}
+
+// isBehind reports whether the object store does not have everything, as of the last ping.
+func (u *unit) isBehind() bool {
+	now := u.describe()
+	return now.Behind > 0 || now.DataError != ""
 }
 
 func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) bool {
