@@ -42,10 +42,11 @@ export default {
 		switch (new URL(request.url).pathname) {
 		case "/room": return room.fetch(new Request(request, { headers: { upgrade: "websocket" } }));
 		case "/a": await room.arm(); await room.silent(); break;
-		case "/later":
-			ctx.waitUntil(scheduler.wait(5).then(() => console.log("in waitUntil")));
-			setTimeout(() => console.log("in a timer"), 1);
+		case "/later": {
+			const timer = new Promise((done) => setTimeout(() => { console.log("in a timer"); done(); }, 1));
+			ctx.waitUntil(timer.then(() => console.log("in waitUntil")));
 			break;
+		}
 		case "/socket": {
 			const { 0: client, 1: server } = new WebSocketPair();
 			const once = (e) => { console.log("once", e.data); server.removeEventListener("message", once); };
