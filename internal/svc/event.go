@@ -136,6 +136,7 @@ type Wake struct {
 	Pending int           `json:"pending"`          // events that are due or running
 	Queues  []QueueStatus `json:"queues,omitempty"` // with a consumer, or of dead letters
 	Waiting Waiting       `json:"waiting"`
+	Worked  time.Time     `json:"worked"` // the end of the last event; zero for none
 }
 
 // Waiting is the work of a version that continues only while the version serves.

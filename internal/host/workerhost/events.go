@@ -48,8 +48,15 @@ func (l *logbook) redact(r *svc.EventResult) {
 
 // eventCounts are the events that ended and that no Pong has counted.
 type eventCounts struct {
-	mu sync.Mutex
-	n  map[svc.EventCount]int // by handler and outcome
+	mu   sync.Mutex
+	n    map[svc.EventCount]int // by handler and outcome
+	when time.Time              // the last one ended
+}
+
+func (c *eventCounts) last() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.when
 }
 
 func (c *eventCounts) add(handler string, o svc.Outcome) {
@@ -59,6 +66,7 @@ func (c *eventCounts) add(handler string, o svc.Outcome) {
 		c.n = map[svc.EventCount]int{}
 	}
 	c.n[svc.EventCount{Handler: handler, Outcome: o}]++
+	c.when = time.Now()
 }
 
 // TakeEvents returns the events that ended since the last call.
@@ -117,7 +125,9 @@ func (h *Host) NextWake(context.Context) (svc.Wake, error) {
 	if v == nil {
 		return svc.Wake{}, errNotOpen()
 	}
-	return v.resources.Wake(), nil
+	w := v.resources.Wake()
+	w.Worked = h.events.last() // last: an event that ends meanwhile is pending, or counts here
+	return w, nil
 }
 
 // endEvents stops the bindings that call the worker and refuses events. Those

@@ -32,7 +32,8 @@ func (s *Service) SleepIdle(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// isUsed reports whether a runtime was started, asked or at work within After.
+// isUsed reports whether a runtime was started, asked or at work within After, as far as it
+// is known without asking the worker host.
 func (s *Service) isUsed(r svc.Runtime) bool {
 	last := slices.MaxFunc([]time.Time{r.Endpoint.StartedAt, r.WorkedAt, s.cfg.Usage.LastUse(r.Ref)}, time.Time.Compare)
 	return time.Since(last) < s.cfg.After
@@ -48,6 +49,7 @@ func (s *Service) sleepIdle(ctx context.Context, r svc.Runtime) error {
 	if errors.Is(err, svc.Unavailable) || errors.Is(err, svc.Conflict) {
 		return nil // it does not serve any more
 	}
+	r.WorkedAt = wake.Worked
 	if err != nil || wake.Pending > 0 || !wake.At.IsZero() && time.Until(wake.At) < lead+min(s.cfg.After, leastSleep) || s.isUsed(r) {
 		return err
 	}

@@ -128,7 +128,7 @@ func (u usage) NextWake(_ context.Context, r svc.Ref) (svc.Wake, error) {
 func TestSleepIdle(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld("asked", "behind", "broken", "busy", "cron", "draining", "idle", "later", "prod", "worked")
+		w := newWorld("asked", "behind", "broken", "busy", "cron", "draining", "idle", "later", "prod", "unpinged", "worked")
 		s := w.service(10 * time.Minute)
 		tick := func(after time.Duration) {
 			t.Helper()
@@ -155,13 +155,14 @@ func TestSleepIdle(t *testing.T) {
 		w.wakes["busy"] = svc.Wake{Pending: 1}
 		w.wakes["cron"] = svc.Wake{At: time.Now().Add(2 * time.Minute)}
 		w.wakes["later"] = svc.Wake{At: time.Now().Add(time.Hour)}
+		w.wakes["unpinged"] = svc.Wake{Worked: time.Now()}
 		tick(time.Minute)
 		if got := w.asleep(); got != "idle later" {
 			t.Errorf("%s sleep", got)
 		}
 		w.wakes["busy"] = svc.Wake{}
 		tick(9 * time.Minute)
-		if got := w.asleep(); got != "asked busy idle later worked" {
+		if got := w.asleep(); got != "asked busy idle later unpinged worked" {
 			t.Errorf("%s sleep", got)
 		}
 	})
