@@ -79,8 +79,10 @@ func (s *Set) Arm(ctx context.Context, armed bool) error {
 // Stop stops the Starters for good. Events under way are canceled when ctx ends.
 func (s *Set) Stop(ctx context.Context) { s.starters.end(ctx.Done()) }
 
-// Wake says when the version needs to run next.
+// Wake says when the version needs to run next. After Stop, what an Armed Starter was to
+// send next counts.
 func (s *Set) Wake() (w svc.Wake) {
+	w = w.With(s.starters.nextArmed())
 	for _, r := range s.starters.all {
 		w.Pending += r.Pending()
 		if at, ok := r.NextWake(); ok {
@@ -115,6 +117,13 @@ type starters struct {
 	worker Worker     // nil while it does not serve
 	armed  bool
 	closed bool
+	next   time.Time // of the Armed ones that ran when closed was set
+}
+
+func (s *starters) nextArmed() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.next
 }
 
 // runner is a Starter and its state: idle, running (gate), or stopping (both).
@@ -204,6 +213,17 @@ func (s *starters) end(late <-chan struct{}) {
 	}
 }
 
+// noteNext notes when an Armed Starter is due: it does not know after its end. It needs the
+// mutex.
+func (s *starters) noteNext(r *runner) {
+	if _, ok := r.Starter.(Armed); !ok {
+		return
+	}
+	if at, ok := r.NextWake(); ok {
+		s.next = svc.Wake{At: s.next}.With(at).At
+	}
+}
+
 // stopAll begins to stop all and gives copies of those that stop.
 func (s *starters) stopAll() (stopping []runner) {
 	s.mu.Lock()
@@ -211,6 +231,7 @@ func (s *starters) stopAll() (stopping []runner) {
 	s.closed = true
 	for _, r := range s.all {
 		if r.gate != nil && r.stopped == nil {
+			s.noteNext(r)
 			s.stop(r, func() {})
 		}
 		if r.stopped != nil {

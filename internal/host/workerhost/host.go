@@ -322,7 +322,6 @@ func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 func (h *Host) Stop(ctx context.Context, s control.Stop) (svc.Wake, error) {
 	defer h.finish()
 	until := time.Now().Add(s.Grace)
-	armed, _ := h.NextWake(ctx) // crons count only before their end
 	h.endEvents(ctx, until)
 	if w := h.running(); w != nil {
 		w.stop(ctx, time.Until(until))
@@ -334,7 +333,7 @@ func (h *Host) Stop(ctx context.Context, s control.Stop) (svc.Wake, error) {
 		w.stop(ctx, time.Until(until))
 	}
 	left, _ := h.NextWake(ctx)
-	return left.With(armed.At), h.close()
+	return left, h.close()
 }
 
 // Kill ends workerd immediately and leaves the data open, which is safe.

@@ -58,10 +58,26 @@ func (c *consumer) Start(ctx context.Context, w binding.Worker) error {
 	return nil
 }
 
-// Stop delivers no more and waits for what is under way.
+// Stop delivers no more and waits for what is under way. It then looks when there is something
+// to deliver, for NextWake: the last deliveries have changed that.
 func (c *consumer) Stop() {
 	close(c.stop)
 	c.running.Wait()
+	select {
+	case <-c.changed:
+	default:
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // Stop gets none
+	defer cancel()
+	b, at, err := c.pick(ctx, millis(time.Now()))
+	switch {
+	case err != nil: // a database that is closed has nothing to deliver
+		return
+	case b != nil:
+		c.release(b.messages)
+		at = millis(time.Now())
+	}
+	c.wake.Store(at)
 }
 
 // NextWake says when the next batch is due: now while one is under way, and after a change

@@ -131,6 +131,25 @@ func TestBatches(t *testing.T) {
 	})
 }
 
+// TestWakeAfterStop: the end of the last delivery leaves no wake, messages that were not
+// delivered do.
+func TestWakeAfterStop(t *testing.T) {
+	t.Parallel()
+	one := bundle.QueueConsumer{Queue: "q", MaxBatchSize: new(1), MaxBatchTimeout: new(0), MaxConcurrency: new(1)}
+	for left := range 2 {
+		w := open(t, bindingtest.OpenVolumes(t, t.TempDir()), one)
+		w.send("q", "sendBatch", batch(object{"do": "wait", "ms": 200}))
+		w.post(args{"running", "q"})
+		if left > 0 {
+			w.send("q", "send", "another")
+		}
+		w.set.Stop(t.Context())
+		if wake := w.set.Wake(); wake.Pending != left || wake.At.IsZero() != (left == 0) || wake.Waiting.Messages != left {
+			t.Errorf("with %d messages left: %+v", left, wake)
+		}
+	}
+}
+
 // TestDelays: of a message, of a batch, of a retry and of the queue.
 func TestDelays(t *testing.T) {
 	t.Parallel()
