@@ -31,7 +31,7 @@ export class Room extends DurableObject {
 		ws.send(text);
 		if (text === "bad") throw new TypeError("cannot");
 	}
-	webSocketClose() { console.log("closed"); }
+	webSocketClose(ws, code) { console.log("closed"); ws.close(code); }
 	arm() { return this.ctx.storage.setAlarm(Date.now()); }
 	async alarm() { await scheduler.wait(1); console.log("alarm"); }
 	silent() {}
