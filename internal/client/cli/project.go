@@ -31,7 +31,7 @@ func versionOf(k *kit.Kit, arg, named string) (inProject, id string, err error) 
 
 // versionAt is versionOf with the client of the server that has the version.
 //
-//nolint:revive // four results: a type for them would be taken apart at once
+//nolint:revive // four results: every caller takes them apart
 func versionAt(k *kit.Kit, arg, named string) (c *client.Client, inProject, id string, err error) {
 	if inProject, id, err = versionOf(k, arg, named); err == nil {
 		c, err = k.Client()
