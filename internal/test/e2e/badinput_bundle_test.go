@@ -100,7 +100,7 @@ func badBundles(t *testing.T) map[string]badBundle {
 		"modules-size":  {data: bundled(t, bundle.Manifest{}, map[string]string{"modules/index.js": helloScript + strings.Repeat(" ", 2<<20)}), code: "bundle_too_large", words: []string{"1 MiB", "minify"}},
 
 		"module-type":     manifested(t, "module_type_unknown", `"type":"esm"`, `"type":"python"`, "index.js", "python", "esm, commonjs, text, data, wasm, json or script"),
-		"schema-version":  manifested(t, "manifest_version", `"schema_version":1`, `"schema_version":3`, "format 3", "reads formats up to 2", "upgrade the server"),
+		"schema-version":  manifested(t, "manifest_version", `"schema_version":1`, `"schema_version":4`, "format 4", "reads formats up to 3", "upgrade the server"),
 		"manifest-json":   manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,,`),
 		"manifest-field":  manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,"timer":"* * * * *"`, "timer"),
 		"manifest-main":   manifested(t, "manifest_invalid", `"main":"index.js"`, `"main":"other.js"`, "other.js", "not among the modules"),
