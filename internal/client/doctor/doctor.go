@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"net/url"
@@ -98,6 +99,8 @@ func newSite(ctx context.Context, t Target) *site {
 	return s
 }
 
+var errOnMachine = errors.New("the gateway is for its own machine only")
+
 // visit finds the address that visitors ask.
 func (s *site) visit(ctx context.Context) {
 	gateway, err := url.Parse(s.Info.GatewayURL)
@@ -112,6 +115,10 @@ func (s *site) visit(ctx context.Context) {
 		host = net.JoinHostPort(host, port)
 	}
 	s.visited = &url.URL{Scheme: gateway.Scheme, Host: host, Path: "/"}
+	if s.onMachine() { // a name server that answers every name would lead elsewhere
+		s.lookup = errOnMachine
+		return
+	}
 	ctx, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
 	s.found, s.lookup = s.Resolver.LookupHost(ctx, s.random)
