@@ -128,11 +128,14 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
-	if f.cfg.IsAPI(strings.ToLower(host)) {
+	switch {
+	case !f.cfg.IsAPI(strings.ToLower(host)):
+		f.bridge.ServeHTTP(w, r)
+	case r.URL.Path == "/metrics": // for the operator, who reads them at the API's own port
+		http.NotFound(w, r)
+	default:
 		f.cfg.API.ServeHTTP(w, r)
-		return
 	}
-	f.bridge.ServeHTTP(w, r)
 }
 
 // Close stops accepting connections, and tells clients of HTTP/2 and of the API to ask

@@ -126,6 +126,9 @@ func TestFront(t *testing.T) {
 		if got, text = f.get(c, "api.test/v1/health", ""); got != proto || text != "API "+proto+" true" {
 			t.Errorf("the API by %s: %s %s", proto, got, text)
 		}
+		if _, text = f.get(c, "api.test/metrics", ""); text != "404 page not found\n" {
+			t.Errorf("the metrics by %s: %s", proto, text)
+		}
 	}
 	for range 3 { // HTTP/1.1 needs a connection for each host
 		if r := <-f.result; r != "ok" {
