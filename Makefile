@@ -81,7 +81,7 @@ bench-peers: build ## measure the program beside its peers (Linux x64; installs 
 
 .PHONY: bench-branch
 bench-branch: build ## measure versions that branch, with a parent of 1 GB: docs/design/branching.md (about 20 minutes)
-	cd bench && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go test ./... && go run . -only parts,branching,inserts,idle $(BENCHFLAGS)
+	cd bench && npm install --no-package-lock --no-audit --no-fund --loglevel=error && go test ./... && go run . -only parts,branching,d1,idle $(BENCHFLAGS)
 
 .PHONY: differential
 differential: build ## compare answers with those of wrangler dev: docs/reference/wrangler-dev.md (Linux x64; installs it with npm)

@@ -1,91 +1,56 @@
 package main
 
-import (
-	"context"
-	"fmt"
-	"time"
+import "context"
 
-	"github.com/svcctl/svcctl/bench/internal/load"
-)
-
-const (
-	bindingRounds = 7
-	bindingWindow = 700 * time.Millisecond
-	bindingWarm   = 2 * time.Second
-	bindingMany   = 20 // operations of the longer request
-)
-
-// operation is one binding operation, which a fixture does n times at /op?n=.
-type operation struct {
-	what, fixture string
-	goal          float64 // how many times as fast as miniflare
+// times are goals: how many times as fast as each peer. 0 is no goal.
+func times(overMiniflare, overNative float64) map[string]float64 {
+	return map[string]float64{miniflare: overMiniflare, native: overNative}
 }
 
-// bindings: the time of one operation inside a worker.
-func bindings(ctx context.Context, b *bench) ([]row, error) {
-	daemon, err := b.program.Start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer daemon.Stop()
-	var rows []row
-	for _, op := range []operation{{"one D1 select by key", "d1", 2.5}, {"one KV get of 1 KB", "kv", 2}} {
-		target, err := daemon.Deploy(ctx, op.fixture)
-		if err != nil {
-			return nil, err
-		}
-		r, err := op.compare(ctx, b, target)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, r)
-	}
-	return rows, nil
-}
-
-// compare measures the operation at a target of ours and under miniflare.
-func (o operation) compare(ctx context.Context, b *bench, target load.Target) (row, error) {
-	miniflare, err := b.peers.Miniflare(ctx, o.fixture)
-	if err != nil {
-		return row{}, err
-	}
-	defer miniflare.Stop()
-	for _, t := range []load.Target{target, miniflare.Target} {
-		if err := load.Once(ctx, t, "/seed"); err != nil {
-			return row{}, err
-		}
-		if _, err := request(ctx, t, bindingMany, bindingWarm); err != nil {
-			return row{}, err
-		}
-	}
-	figures, err := alternate(bindingRounds, perOperation(ctx, target), perOperation(ctx, miniflare.Target))
-	if err != nil {
-		return row{}, err
-	}
-	times := ratio(figures[1], figures[0])
-	return row{
-		what: o.what + " inside a worker", ours: fmt.Sprintf("%.0f us", median(figures[0])),
-		beside: fmt.Sprintf("miniflare %.0f us", median(figures[1])), ratio: fmt.Sprintf("%.2fx as fast", times),
-	}.atLeast(times, o.goal, "x"), nil
-}
-
-// perOperation measures one operation in microseconds with HTTP taken out: the
-// median request that does many less the median request that does one.
-func perOperation(ctx context.Context, t load.Target) subject {
-	return func() (float64, error) {
-		one, err := request(ctx, t, 1, bindingWindow)
-		if err != nil {
-			return 0, err
-		}
-		many, err := request(ctx, t, bindingMany, bindingWindow)
-		return float64(many-one) / float64(bindingMany-1) / float64(time.Microsecond), err
-	}
-}
-
-// request is the median time of a request that does n operations.
-func request(ctx context.Context, t load.Target, n int, window time.Duration) (time.Duration, error) {
-	r, err := load.Run(ctx, load.Window{
-		Target: t, Path: fmt.Sprintf("/op?n=%d", n), Expect: fmt.Sprintf(`{"ok":%d}`, n), Conns: 1, For: window,
+// kv: the time of one KV operation inside a worker, and operations a second.
+func kv(ctx context.Context, b *bench) ([]row, error) {
+	return b.compareBindings(ctx, "kv", []string{miniflare, native}, []operation{
+		{"one KV get of 1 KB", "/get", 20, 1, times(3, 1.67)},
+		{"one KV put of 1 KB, a new value", "/put", 20, 1, times(0, 2)},
+		{"KV gets, 8 connections", "/get", 20, manyConns, nil},
+		{"KV puts, 8 connections", "/put", 20, manyConns, nil},
 	})
-	return r.Median, err
+}
+
+// d1: the same for D1. Each insert is a transaction that is on disk before it is
+// answered.
+func d1(ctx context.Context, b *bench) ([]row, error) {
+	return b.compareBindings(ctx, "d1", []string{miniflare, native}, []operation{
+		{"one D1 select by key", "/select", 20, 1, times(1.8, 2.22)},
+		{"one D1 insert", "/insert", 20, 1, times(1.6, 1.54)},
+		{"D1 selects, 8 connections, 20 to a request", "/select", 20, manyConns, times(2.4, 3)},
+		{"D1 inserts, 8 connections, 20 to a request", "/insert", 20, manyConns, times(2.4, 2.2)},
+		{"D1 inserts, 8 connections, 1 to a request", "/insert", 1, manyConns, nil},
+	})
+}
+
+// r2: the time of one operation on objects. workerd has no simulator of R2.
+func r2(ctx context.Context, b *bench) ([]row, error) {
+	return b.compareBindings(ctx, "r2", []string{miniflare}, []operation{
+		{"one R2 head", "/head", 20, 1, nil},
+		{"one R2 list of 20", "/list", 20, 1, nil},
+		{"one R2 get of 1 KB", "/get1", 20, 1, nil},
+		{"one R2 get of 64 KB", "/get64", 20, 1, nil},
+		{"one R2 get of 256 KB", "/get256", 20, 1, nil},
+		{"one R2 get of 8 MB, in the worker", "/big", 3, 1, times(1, 0)},
+		{"one R2 put of 1 KB", "/put1", 20, 1, nil},
+		{"one R2 put of 64 KB", "/put64", 20, 1, nil},
+		{"one R2 put of 256 KB", "/put256", 20, 1, nil},
+		{"one R2 put of 8 MB", "/store", 3, 1, nil},
+		{"R2 gets of 64 KB, 8 connections", "/get64", 20, manyConns, nil},
+	})
+}
+
+// responses: the time of one operation of the Cache API. workerd has no simulator of it.
+func responses(ctx context.Context, b *bench) ([]row, error) {
+	return b.compareBindings(ctx, "cache", []string{miniflare}, []operation{
+		{"one Cache API hit of 1 KB", "/op", 20, 1, times(2, 0)},
+		{"one Cache API miss", "/miss", 20, 1, nil},
+		{"one Cache API put of 1 KB", "/put", 20, 1, nil},
+	})
 }

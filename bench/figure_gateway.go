@@ -4,22 +4,30 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/bench/internal/peer"
+	"github.com/svcctl/svcctl/bench/internal/proc"
 )
 
 const (
 	gatewayRounds = 5
 	gatewayWindow = 2 * time.Second
-	gatewayConns  = 32
 	caddyGoal     = 1.1
 )
 
-// gateway: requests per second of hello world through our gateway to our worker,
-// beside reverse proxies in front of a bare workerd.
+// proxied is one way to a worker, and what was measured of it, by round.
+type proxied struct {
+	name      string
+	target    load.Target
+	worked    func() (time.Duration, error) // processor time of the proxy; nil for none
+	perSecond []float64
+	cpu       []float64 // µs of that per request
+}
+
+// gateway: hello world through our gateway to our worker, beside reverse proxies
+// in front of a bare workerd, which they reach as we do, by a unix socket.
 func gateway(ctx context.Context, b *bench) ([]row, error) {
 	daemon, err := b.program.Start(ctx)
 	if err != nil {
@@ -35,10 +43,14 @@ func gateway(ctx context.Context, b *bench) ([]row, error) {
 		return nil, err
 	}
 	defer bare.Stop()
-	names, subjects := []string{"ours", "bare workerd"}, []subject{throughput(ctx, target), throughput(ctx, bare.Target)}
+	ways := []*proxied{
+		// The daemon's own process: the worker hosts and workerd that it started are no part of the gateway.
+		{name: svcctl, target: target, worked: func() (time.Duration, error) { return proc.Worked(daemon.PID) }},
+		{name: "bare workerd", target: bare.Target},
+	}
 	var rows []row
 	for _, kind := range peer.Proxies() {
-		proxy, err := b.peers.Proxy(ctx, kind, bare.Target)
+		proxy, err := b.peers.Proxy(ctx, kind, bare.Socket)
 		if errors.Is(err, peer.ErrAbsent) {
 			rows = append(rows, row{what: gatewayTitle, beside: kind + " absent"})
 			continue
@@ -47,42 +59,80 @@ func gateway(ctx context.Context, b *bench) ([]row, error) {
 			return nil, err
 		}
 		defer proxy.Stop()
-		names, subjects = append(names, kind), append(subjects, throughput(ctx, proxy.Target))
+		// nginx works in children.
+		ways = append(ways, &proxied{name: kind, target: proxy.Target, worked: func() (time.Duration, error) { return proc.WorkedAll(proxy.PID) }})
+	}
+	for _, conns := range []int{1, 8, 32} {
+		more, err := compareGateways(ctx, conns, ways)
+		if err != nil {
+			return nil, err
+		}
+		rows = append(rows, more...)
+	}
+	return rows, nil
+}
+
+const gatewayTitle = "gateway, hello world"
+
+// compareGateways measures the ways in turn. The first round warms up.
+func compareGateways(ctx context.Context, conns int, ways []*proxied) ([]row, error) {
+	subjects := make([]subject, len(ways))
+	for i, p := range ways {
+		p.cpu = nil
+		subjects[i] = func() (float64, error) { return p.measure(ctx, conns) }
 	}
 	figures, err := alternate(1+gatewayRounds, subjects...)
 	if err != nil {
 		return nil, err
 	}
-	return append(gatewayRows(names, figures), rows...), nil
+	for i, p := range ways {
+		p.perSecond = figures[i][1:]
+	}
+	return gatewayRows(conns, ways), nil
 }
 
-const gatewayTitle = "gateway, hello world, 32 connections"
-
-// throughput measures one window.
-func throughput(ctx context.Context, t load.Target) subject {
-	return func() (float64, error) {
-		r, err := load.Run(ctx, load.Window{Target: t, Path: "/", Expect: "Hello, world!", Conns: gatewayConns, For: gatewayWindow})
-		return r.PerSecond, err
+// measure measures one window.
+func (p *proxied) measure(ctx context.Context, conns int) (float64, error) {
+	before, err := p.processorTime()
+	if err != nil {
+		return 0, err
 	}
+	r, err := load.Run(ctx, load.Window{Target: p.target, Path: "/", Expect: "Hello, world!", Conns: conns, For: gatewayWindow})
+	if err != nil {
+		return 0, err
+	}
+	after, err := p.processorTime()
+	p.cpu = append(p.cpu, float64((after-before).Microseconds())/float64(r.Requests))
+	return r.PerSecond, err
 }
 
-// gatewayRows compares the first with each of the others. The first round only
-// warmed up.
-func gatewayRows(names []string, figures [][]float64) []row {
-	for i := range figures {
-		figures[i] = slices.Delete(figures[i], 0, 1)
+func (p *proxied) processorTime() (time.Duration, error) {
+	if p.worked == nil {
+		return 0, nil
 	}
-	var rows []row
-	for i, name := range names[1:] {
-		times := ratio(figures[0], figures[i+1])
+	return p.worked()
+}
+
+// gatewayRows compares the first with each of the others.
+func gatewayRows(conns int, ways []*proxied) (rows []row) {
+	ours := ways[0]
+	for _, p := range ways[1:] {
+		times := ratio(ours.perSecond, p.perSecond)
 		r := row{
-			what: gatewayTitle, ours: fmt.Sprintf("%.0f/s", median(figures[0])),
-			beside: fmt.Sprintf("%s %.0f/s", name, median(figures[i+1])), ratio: fmt.Sprintf("%.2fx", times),
+			what: fmt.Sprintf("%s, %d connections", gatewayTitle, conns), ours: fmt.Sprintf("%.0f/s", median(ours.perSecond)),
+			beside: fmt.Sprintf("%s %.0f/s", p.name, median(p.perSecond)), ratio: fmt.Sprintf("%.2fx", times),
 		}
-		if name == "caddy" {
+		if p.name == "caddy" {
 			r = r.atLeast(times, caddyGoal, "x")
 		}
 		rows = append(rows, r)
+		if p.worked == nil {
+			continue
+		}
+		rows = append(rows, row{
+			what: fmt.Sprintf("%s, %d connections, CPU per request", gatewayTitle, conns), ours: fmt.Sprintf("%.0f µs", median(ours.cpu[1:])),
+			beside: fmt.Sprintf("%s %.0f µs", p.name, median(p.cpu[1:])), ratio: fmt.Sprintf("%.2fx", ratio(ours.cpu[1:], p.cpu[1:])),
+		})
 	}
 	return rows
 }

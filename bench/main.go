@@ -40,13 +40,14 @@ func figures() []figure {
 		{"spawn", spawn, false},
 		{"gateway", gateway, false},
 		{"relays", relays, true},
-		{"bindings", bindings, false},
+		{"kv", kv, false},
+		{"d1", d1, false},
+		{"r2", r2, false},
+		{"cache", responses, false},
+		{"cold", cold, true},
 		{"memory", memory, false},
 		{"parts", parts, true},
 		{"branching", branching, true},
-		{"inserts", inserts, true},
-		{"objects", objects, true},
-		{"cache", responses, true},
 		{"idle", idle, true},
 		{"waiting", waiting, true},
 	}
@@ -54,7 +55,7 @@ func figures() []figure {
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, bindings, memory; there are relays, parts, branching, inserts, objects, cache, idle and waiting too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, relays, parts, branching, idle and waiting too)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

@@ -101,8 +101,14 @@ func (d *Daemon) run(ctx context.Context, args ...string) error {
 // Deploy deploys a fixture as the first version of a project and says where its
 // production host is.
 func (d *Daemon) Deploy(ctx context.Context, fixture string) (load.Target, error) {
+	return d.DeployAs(ctx, fixture, "one")
+}
+
+// DeployAs deploys a fixture as a version, promotes it and says where its
+// production host is.
+func (d *Daemon) DeployAs(ctx context.Context, fixture, version string) (load.Target, error) {
 	dir := filepath.Join(d.program.Root, "fixtures", fixture)
-	if err := d.run(ctx, "deploy", dir, "--version", "one", "--wait"); err != nil {
+	if err := d.run(ctx, "deploy", dir, "--version", version, "--promote"); err != nil {
 		return load.Target{}, err
 	}
 	return d.Host("bench-" + fixture + ".ingress.local")
