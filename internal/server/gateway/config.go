@@ -29,6 +29,9 @@ const (
 	// disconnected that sends a body or reads a response, and the time limit for the
 	// handshake of a websocket.
 	DefaultClientTimeout = time.Minute
+	// DefaultFreshTime is how long Shutdown waits for the first request of a connection
+	// that was accepted before: its client may have sent it.
+	DefaultFreshTime = 250 * time.Millisecond
 	// DefaultMaxConns is the maximum number of connections of all clients.
 	DefaultMaxConns = 16384
 	// DefaultMaxConnsPerClient is the maximum number of connections of one address.
@@ -99,6 +102,7 @@ type Config struct {
 	HeaderTimeout time.Duration
 	ProbeTime     time.Duration
 	ClientTimeout time.Duration
+	FreshTime     time.Duration
 	MaxHeld       int
 	MaxHeader     int // bytes
 
@@ -118,6 +122,7 @@ func (c Config) withDefaults() Config {
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, DefaultHeaderTimeout)
 	c.ProbeTime = cmp.Or(c.ProbeTime, DefaultProbeTime)
 	c.ClientTimeout = cmp.Or(c.ClientTimeout, DefaultClientTimeout)
+	c.FreshTime = cmp.Or(c.FreshTime, DefaultFreshTime)
 	c.MaxConns = cmp.Or(c.MaxConns, DefaultMaxConns)
 	c.MaxConnsPerClient = cmp.Or(c.MaxConnsPerClient, DefaultMaxConnsPerClient)
 	c.MaxConnsPerVersion = cmp.Or(c.MaxConnsPerVersion, DefaultMaxConnsPerVersion)

@@ -31,7 +31,7 @@ type engine interface {
 	// connection after its request. It is called once, when Gateway.closing is set.
 	closeIdle()
 	// closeFresh closes the connections whose first request has not arrived. It is
-	// called freshTime after closeIdle.
+	// called Config.FreshTime after closeIdle.
 	closeFresh()
 	// evict closes a connection without a request, and reports whether it found one.
 	evict() bool

@@ -14,10 +14,6 @@ import (
 // sweepEvery is the time between two searches for idle and slow connections.
 const sweepEvery = time.Second
 
-// freshTime is how long Shutdown waits for the first request of a connection that was
-// accepted before: its client may have sent it.
-const freshTime = 250 * time.Millisecond
-
 // Gateway routes user traffic. New creates one, Serve serves a listener.
 type Gateway struct {
 	cfg    Config
@@ -105,9 +101,9 @@ func (g *Gateway) addListener(ln net.Listener) bool {
 }
 
 // Shutdown stops accepting, closes idle connections, sends websockets a close
-// frame (1012) and waits for the requests in flight, and for freshTime for the first
-// request of each new connection. If ctx ends first, it closes
-// the remaining connections and returns ctx's error. It may be called again.
+// frame (1012) and waits for the requests in flight, and for
+// Config.FreshTime for the first request of each new connection. If ctx ends first, it
+// closes the remaining connections and returns ctx's error. It may be called again.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.beginClose()
 	for _, v := range g.table.Load().versions {
@@ -126,7 +122,7 @@ func (g *Gateway) Shutdown(ctx context.Context) error {
 
 // awaitEnd waits until done, when every connection has ended.
 func (g *Gateway) awaitEnd(ctx context.Context, done <-chan struct{}) error {
-	fresh := time.NewTimer(freshTime)
+	fresh := time.NewTimer(g.cfg.FreshTime)
 	defer fresh.Stop()
 	for {
 		select {

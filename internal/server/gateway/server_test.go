@@ -51,9 +51,7 @@ func testShutdownWaits(t *testing.T, engine gateway.Engine) {
 	if resp, _ := held.answer("GET"); resp.StatusCode != http.StatusServiceUnavailable || !resp.Close {
 		t.Errorf("%s %v", resp.Status, resp.Header)
 	}
-	if _, err := new(net.Dialer).DialContext(t.Context(), "tcp", b.addr); err == nil {
-		t.Error("the port still accepts connections")
-	}
+	b.closesPort(t)
 	select {
 	case err := <-done:
 		t.Fatalf("Shutdown did not wait for the request: %v", err)
@@ -81,13 +79,43 @@ func TestShutdownAnswersAcceptedConnections(t *testing.T) {
 // testShutdownAnswersAcceptedConnections: a request that is on its way on a new
 // connection when the gateway stops is answered.
 func testShutdownAnswersAcceptedConnections(t *testing.T, engine gateway.Engine) {
-	b := start(t, gateway.Config{Engine: engine})
+	b := start(t, gateway.Config{Engine: engine, FreshTime: timeout})
 	w := startWorker(t, "v1")
 	b.ready(shop, w.socket)
 	c, silent := b.raw(t), b.raw(t)
 	svctest.Eventually(t, "the connections are accepted", func() bool { return b.Connections() == 2 })
 	done := make(chan error)
 	go func() { done <- b.Shutdown(t.Context()) }()
+	b.closesPort(t)
+	c.send("GET /version HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
+	if resp, body := c.answer("GET"); resp.StatusCode != http.StatusOK || !resp.Close {
+		t.Errorf("%s %q", resp.Status, body)
+	}
+	c.ended()
+	silent.Close()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestShutdownEndsSilentConnections(t *testing.T) { engines(t, testShutdownEndsSilentConnections) }
+
+// testShutdownEndsSilentConnections: a new connection without a request does not keep the
+// gateway from stopping.
+func testShutdownEndsSilentConnections(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine, FreshTime: 10 * time.Millisecond})
+	silent := b.raw(t)
+	svctest.Eventually(t, "the connection is accepted", func() bool { return b.Connections() == 1 })
+	if err := b.Shutdown(t.Context()); err != nil {
+		t.Error(err)
+	}
+	silent.ended()
+}
+
+// closesPort waits until the port is closed: a process that another test starts has the
+// listener until its program runs.
+func (b *bench) closesPort(t *testing.T) {
+	t.Helper()
 	svctest.Eventually(t, "the port is closed", func() bool {
 		nc, err := new(net.Dialer).DialContext(t.Context(), "tcp", b.addr)
 		if err == nil {
@@ -95,14 +123,6 @@ func testShutdownAnswersAcceptedConnections(t *testing.T, engine gateway.Engine)
 		}
 		return err != nil
 	})
-	c.send("GET /version HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
-	if resp, body := c.answer("GET"); resp.StatusCode != http.StatusOK || !resp.Close {
-		t.Errorf("%s %q", resp.Status, body)
-	}
-	silent.ended()
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
 }
 
 func mustListen(t *testing.T) net.Listener {
