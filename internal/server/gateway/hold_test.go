@@ -307,6 +307,7 @@ func testCutOver(t *testing.T, engine gateway.Engine) {
 	if got := b.CutOver("shop"); got.Held <= 0 || got.Window != 0 {
 		t.Errorf("no request waited: %+v", got)
 	}
+	svctest.Eventually(t, "the end of the request is recorded", func() bool { return b.Inflight() == 0 })
 	b.Hold("shop")
 	answered := make(chan string)
 	go func() { _, body := b.get(t, "shop.apps.test", "/"); answered <- body }()
