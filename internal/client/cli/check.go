@@ -157,6 +157,11 @@ func running(f *project.File) []string {
 	count("queue consumers", len(f.Consumers))
 	count("crons", len(f.Crons))
 	count("durable object classes", len(f.ObjectClasses))
+	count("services", len(f.Services))
+	count("tail_consumers", len(f.TailConsumers))
+	if f.VersionMetadata != "" {
+		list = append(list, "version_metadata")
+	}
 	declared := map[string]int{}
 	for _, b := range f.Declared {
 		declared[b.Key]++

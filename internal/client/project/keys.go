@@ -65,7 +65,6 @@ var keys = withKinds(map[string]keyRule{
 	"tail_consumers":           {owned: true},
 	"streaming_tail_consumers": {use: unsupported, owned: true},
 	"worker_loaders":           {use: unsupported, owned: true},
-	"send_email":               {use: unsupported, owned: true},
 	"connect":                  {use: unsupported, owned: true},
 	"unsafe":                   {use: unsupported, owned: true}, "unsafe_hello_world": {use: unsupported, owned: true},
 	"logfwdr": {use: unsupported, owned: true}, "mtls_certificates": {use: unsupported, owned: true},
