@@ -178,6 +178,8 @@ func (p *parts) TrimEvents(context.Context, time.Time, int) error {
 }
 func (p *parts) Tidy(context.Context) error { return p.call("previews") }
 
+func (p *parts) Sweep(context.Context) ([]svc.BulkResult, error) { return nil, p.call("retention") }
+
 func (p *parts) ArchiveIdle(context.Context) error { return p.call("idle") }
 
 func (p *parts) SleepIdle(context.Context) error { return p.call("sleep") }
@@ -201,14 +203,15 @@ func TestTasks(t *testing.T) {
 		task         janitor.Task
 		first, every time.Duration
 	}{
-		"collect":  {janitor.Sweep(p, 10*time.Minute), time.Minute, 10 * time.Minute},
-		"audit":    {janitor.Audit(p, 10*time.Minute), 90 * time.Second, 24 * time.Hour},
-		"cleanup":  {janitor.Cleanup(p), 0, 10 * time.Minute},
-		"previews": {janitor.Previews(p), 0, 10 * time.Minute},
-		"events":   {janitor.Events(p), 0, time.Minute},
-		"idle":     {janitor.Idle(p, 10*time.Minute), 0, time.Minute},
-		"sleep":    {janitor.Sleep(p, 10*time.Minute), 0, time.Minute},
-		"touch":    {janitor.Requests(p, p), 0, time.Minute},
+		"collect":   {janitor.Sweep(p, 10*time.Minute), time.Minute, 10 * time.Minute},
+		"audit":     {janitor.Audit(p, 10*time.Minute), 90 * time.Second, 24 * time.Hour},
+		"cleanup":   {janitor.Cleanup(p), 0, 10 * time.Minute},
+		"previews":  {janitor.Previews(p), 0, 10 * time.Minute},
+		"events":    {janitor.Events(p), 0, time.Minute},
+		"idle":      {janitor.Idle(p, 10*time.Minute), 0, time.Minute},
+		"sleep":     {janitor.Sleep(p, 10*time.Minute), 0, time.Minute},
+		"retention": {janitor.Retention(p), 0, 10 * time.Minute},
+		"touch":     {janitor.Requests(p, p), 0, time.Minute},
 	} {
 		p.calls, p.err = nil, errors.New("it fails")
 		if err := tc.task.RunOnce(t.Context()); !errors.Is(err, p.err) || len(p.calls) != 1 || p.calls[0] != want {
