@@ -21,7 +21,9 @@ const (
 )
 
 // Volumes are the databases of one version. Database opens or creates one by name
-// (letters, digits, "-", "_" and "."); callers with the same name share it, and
+// (lower-case letters, digits, "-", "_" and, not first, "."; at most 200 bytes). A name
+// made of a resource must be encoded, because resources have other letters too. Callers
+// with the same name share a database, and
 // Volumes closes it.
 type Volumes interface {
 	Database(ctx context.Context, name string) (Database, error)

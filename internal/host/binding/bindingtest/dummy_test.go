@@ -39,13 +39,13 @@ func (dummy) Check(d bundle.Binding) error {
 }
 
 func (dummy) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (binding.Instance, error) {
-	db, err := v.Database(ctx, "dummy-"+d.Resource)
+	db, err := v.Database(ctx, volume.SharedDatabase)
 	if err != nil {
 		return nil, err
 	}
 	in := &store{resource: d.Resource, db: db}
-	return in, in.script(ctx, `CREATE TABLE IF NOT EXISTS dummy (name TEXT PRIMARY KEY, value TEXT) STRICT;
-		CREATE TABLE IF NOT EXISTS done (name TEXT PRIMARY KEY) STRICT`)
+	return in, in.script(ctx, `CREATE TABLE IF NOT EXISTS dummy (resource TEXT, name TEXT, value TEXT, PRIMARY KEY (resource, name)) STRICT;
+		CREATE TABLE IF NOT EXISTS dummy_done (resource TEXT, name TEXT, PRIMARY KEY (resource, name)) STRICT`)
 }
 
 func (dummy) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
@@ -98,7 +98,7 @@ func (s *store) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	name := strings.TrimPrefix(r.URL.Path, "/")
 	if err == nil && r.Method == http.MethodPut {
-		err = s.script(r.Context(), "INSERT OR REPLACE INTO dummy VALUES (?1, ?2)", name, string(body))
+		err = s.script(r.Context(), "INSERT OR REPLACE INTO dummy VALUES (?1, ?2, ?3)", s.resource, name, string(body))
 	}
 	all, readErr := s.all(r.Context())
 	if err := errors.Join(err, readErr); err != nil {
@@ -136,7 +136,9 @@ func (s *store) Seed(ctx context.Context, seeds bundle.Seeds, files fs.FS) (impo
 		if err != nil {
 			return imported, err
 		}
-		done, err := s.once(ctx, f.Path, func(c *raw.Conn) error { return c.Exec("INSERT INTO dummy VALUES ('seed', ?1)", string(text)) })
+		done, err := s.once(ctx, f.Path, func(c *raw.Conn) error {
+			return c.Exec("INSERT INTO dummy VALUES (?1, 'seed', ?2)", s.resource, string(text))
+		})
 		if err != nil {
 			return imported, err
 		}
@@ -170,7 +172,7 @@ func (s *store) Start(ctx context.Context, w binding.Worker) error {
 	s.events.Go(func() {
 		defer s.inside.Add(-1)
 		r, err := w.Dispatch(ctx, svc.Event{Scheduled: &svc.Scheduled{Cron: "of " + s.resource, Time: time.Now()}})
-		_ = s.script(context.WithoutCancel(ctx), "INSERT INTO dummy VALUES ('outcome', ?1)", fmt.Sprint(r.Outcome, " ", err))
+		_ = s.script(context.WithoutCancel(ctx), "INSERT INTO dummy VALUES (?1, 'outcome', ?2)", s.resource, fmt.Sprint(r.Outcome, " ", err))
 	})
 	return nil
 }
@@ -194,12 +196,12 @@ func (s *store) once(ctx context.Context, name string, do func(*raw.Conn) error)
 	err = s.db.Write(ctx, func(c *raw.Conn) error {
 		return c.InTx("BEGIN IMMEDIATE", func() error {
 			known := false
-			err := c.Query("SELECT 1 FROM done WHERE name = ?1", []any{name}, func(*raw.Stmt) error { known = true; return nil })
+			err := c.Query("SELECT 1 FROM dummy_done WHERE resource = ?1 AND name = ?2", []any{s.resource, name}, func(*raw.Stmt) error { known = true; return nil })
 			if err != nil || known {
 				return err
 			}
 			done = true
-			return errors.Join(do(c), c.Exec("INSERT INTO done VALUES (?1)", name))
+			return errors.Join(do(c), c.Exec("INSERT INTO dummy_done VALUES (?1, ?2)", s.resource, name))
 		})
 	})
 	return done, err
@@ -208,7 +210,7 @@ func (s *store) once(ctx context.Context, name string, do func(*raw.Conn) error)
 func (s *store) all(ctx context.Context) (map[string]string, error) {
 	all := map[string]string{}
 	return all, s.db.Read(ctx, func(c *raw.Conn) error {
-		return c.Query("SELECT name, value FROM dummy", nil, func(row *raw.Stmt) error {
+		return c.Query("SELECT name, value FROM dummy WHERE resource = ?1", []any{s.resource}, func(row *raw.Stmt) error {
 			all[row.Text(0)] = row.Text(1)
 			return nil
 		})

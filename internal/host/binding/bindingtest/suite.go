@@ -43,6 +43,7 @@ func Run(t *testing.T, kind binding.Kind, s Suite) {
 		t.Parallel()
 		must(t, s.start(t, kind, t.TempDir()), op{Do: "shape"}, "null")
 	})
+	t.Run("resources", func(t *testing.T) { t.Parallel(); resources(t, kind, s) })
 	t.Run("wiring", func(t *testing.T) { t.Parallel(); wiring(t, kind, s) })
 	for name, words := range s.Refused {
 		t.Run("refused", func(t *testing.T) { t.Parallel(); refused(t, kind, s, name, words) })
@@ -68,6 +69,30 @@ func declarations(t *testing.T, kind binding.Kind, s Suite) {
 	for what, d := range s.Bad {
 		if err := kind.Check(d); err == nil || err.Error() == "" {
 			t.Errorf("%s: %+v is not refused", what, d)
+		}
+	}
+}
+
+// resources checks that what Check accepts can be opened, whatever the resource is called:
+// names of databases allow less than a manifest does.
+func resources(t *testing.T, kind binding.Kind, s Suite) {
+	t.Helper()
+	volumes := OpenVolumes(t, t.TempDir())
+	for _, name := range []string{"NOTES", "größe/a b.c:d", strings.Repeat("X", 128), strings.Repeat("/", 128)} {
+		d := s.Good
+		d.Resource = name
+		if kind.Check(d) != nil {
+			continue
+		}
+		in, err := kind.Open(t.Context(), d, volumes)
+		if err != nil {
+			t.Errorf("%.20q is accepted and cannot be opened: %v", name, err)
+			continue
+		}
+		if in != nil {
+			if err := in.Close(); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }

@@ -85,7 +85,7 @@ func load(t *testing.T, dir string) bundle.Manifest {
 			"seeds": [{ "binding": "D", "files": [{ "path": "seed/D.txt", "sha256": "` + sum + `", "size": 1 }] }],
 			"migrations": [{ "binding": "D", "table": "done", "files": [{ "path": "migrations/D/1.sql", "sha256": "` + sum + `", "size": 1 }] }] }`,
 		"seed/D.txt":         "from the bundle",
-		"migrations/D/1.sql": "INSERT INTO dummy VALUES ('migration', 'from a migration')",
+		"migrations/D/1.sql": "INSERT INTO dummy VALUES ('r', 'migration', 'from a migration')",
 	} {
 		path := filepath.Join(dir, name)
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
@@ -105,7 +105,7 @@ const sum = "0000000000000000000000000000000000000000000000000000000000000000"
 // prepares is the step preparing, twice.
 func prepares(t *testing.T, set *binding.Set, m *bundle.Manifest, dir string) {
 	t.Helper()
-	files, scrub := os.DirFS(dir), svc.Scrub{ID: "1", SQL: "-- database: shop/r\nINSERT INTO dummy VALUES ('scrub', 'of shop/r')"}
+	files, scrub := os.DirFS(dir), svc.Scrub{ID: "1", SQL: "-- database: shop/r\nINSERT INTO dummy VALUES ('r', 'scrub', 'of shop/r')"}
 	for i := range 2 {
 		if err := set.Scrub(t.Context(), "shop", scrub); err != nil {
 			t.Fatal(err)
