@@ -65,7 +65,7 @@ lint-new: ## run the linters on what is not committed
 
 .PHONY: generate
 generate: ## write everything that is generated
-	go generate ./...
+	go generate ./pkg/... ./...
 
 .PHONY: generate-check
 generate-check: ## fail when something generated is stale
