@@ -69,8 +69,12 @@ func (s *Source) spans(pgno uint32, n int, buf []byte) []span {
 			clear(buf[i*int(s.pageSize):][:s.pageSize])
 		}
 	}
+	return s.group(wanted)
+}
+
+// group groups pages that are in files into ranges.
+func (s *Source) group(wanted []uint32) (spans []span) {
 	slices.SortFunc(wanted, func(a, b uint32) int { return cmp.Compare(s.where[a-1], s.where[b-1]) })
-	var spans []span
 	for _, p := range wanted {
 		file, off, end := s.at(p)
 		if k := len(spans) - 1; k >= 0 && spans[k].file == file && off-spans[k].end <= gap && end-spans[k].off <= maxRange {
@@ -90,15 +94,21 @@ func (s *Source) at(pgno uint32) (file int, off, end int64) {
 }
 
 func (s *Source) readSpan(ctx context.Context, sp span, first uint32, buf []byte) error {
-	f := s.plan[sp.file]
+	return s.decodeSpan(ctx, sp, func(p uint32, raw []byte) error {
+		dst := buf[int64(p-first)*int64(s.pageSize):][:s.pageSize]
+		return decodeFrame(s.plan[sp.file], p, raw, dst, nil)
+	})
+}
+
+// decodeSpan fetches a range and calls fn with the frame of each page.
+func (s *Source) decodeSpan(ctx context.Context, sp span, fn func(p uint32, raw []byte) error) error {
 	raw, err := s.bytes(ctx, sp.file, sp.off, sp.end)
 	if err != nil {
 		return err
 	}
 	for _, p := range sp.pages {
 		_, off, end := s.at(p)
-		dst := buf[int64(p-first)*int64(s.pageSize):][:s.pageSize]
-		if err := decodeFrame(f, p, raw[off-sp.off:end-sp.off], dst, nil); err != nil {
+		if err := fn(p, raw[off-sp.off:end-sp.off]); err != nil {
 			return err
 		}
 	}
