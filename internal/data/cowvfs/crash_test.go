@@ -69,7 +69,10 @@ const (
 	mostLives  = 1000
 )
 
-type tally struct{ lives, killed, partial, cuts, segments, acks int }
+type tally struct {
+	lives, killed, partial, cuts, segments, acks int
+	dry                                          int // lives in a row without a verified cut
+}
 
 // lineage is one database over all its lives, and its folder of segments.
 type lineage struct {
@@ -128,11 +131,11 @@ func (l *lineage) close(t *testing.T) {
 }
 
 // live runs one process, kills it at random, and checks its output. Now and then it kills the
-// process before it has begun.
+// process before it has begun. A slow machine gives its processes longer lives.
 func (l *lineage) live(t *testing.T, r *rand.Rand, sum *tally) {
 	p := svctest.Start(t, crashRole, filepath.Join(l.dir, "v.db"), l.store, l.base, fmt.Sprint(r.Uint64()))
 	early := time.AfterFunc(time.Duration(r.IntN(30000))*time.Millisecond, func() { p.Signal(syscall.SIGKILL) })
-	span := time.Duration(10+r.IntN(900)) * time.Millisecond
+	span := time.Duration(10+r.IntN(900)) * time.Millisecond * time.Duration(1+sum.dry/4)
 	if p.Await(t, "START") && early.Stop() {
 		select {
 		case <-time.After(span):
@@ -146,7 +149,12 @@ func (l *lineage) live(t *testing.T, r *rand.Rand, sum *tally) {
 	} else if !p.State().Success() {
 		t.Errorf("a life ended with %v: %s", p.State(), p.Stderr())
 	}
-	l.verify(t, p.Lines(), sum)
+	before := sum.cuts
+	if l.verify(t, p.Lines(), sum); sum.cuts > before {
+		sum.dry = 0
+	} else {
+		sum.dry++
+	}
 }
 
 func (l *lineage) verify(t *testing.T, said []string, sum *tally) {
