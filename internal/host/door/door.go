@@ -29,8 +29,14 @@ func limitOf(e svc.Event) time.Duration {
 	return min(cmp.Or(e.Limit, maxTime), maxTime)
 }
 
-// settleTime is how long the last lines of an event may take to be read.
-const settleTime = time.Second
+const (
+	// settleTime is how long the last lines of an event may take to be read, on a busy
+	// machine.
+	settleTime = 10 * time.Second
+	// askTime is how long a worker may take to print the mark of an event that was ended: it
+	// may run in a loop.
+	askTime = 3 * time.Second
+)
 
 // Door sends events to the worker of one workerd process.
 type Door struct {
@@ -150,7 +156,7 @@ func (d *Door) settle(r *recording) {
 
 // askForMark has the shim print the mark of an event that could not: it was ended.
 func (d *Door) askForMark(ctx context.Context, r *recording) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askTime)
 	defer cancel()
 	if _, err := d.call(ctx, r, nil); err == nil {
 		d.settle(r)
