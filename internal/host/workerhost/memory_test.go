@@ -48,8 +48,7 @@ func TestMemoryRest(t *testing.T) {
 		if n := during(time.Hour, nil); n > 0 {
 			t.Errorf("measured %d times while there was no work", n)
 		}
-		m.ping()
-		if n := during(time.Hour, sync.OnceFunc(func() { synctest.Wait(); p.cpu.Add(1) })); n != 2 {
+		if n := during(time.Hour, sync.OnceFunc(func() { m.ping(); synctest.Wait(); p.cpu.Add(1) })); n != 2 {
 			t.Errorf("measured %d times at a ping without work", n)
 		}
 		p.cpu.Add(1)

@@ -138,7 +138,7 @@ func TestWakeAfterStop(t *testing.T) {
 	one := bundle.QueueConsumer{Queue: "q", MaxBatchSize: new(1), MaxBatchTimeout: new(0), MaxConcurrency: new(1)}
 	for left := range 2 {
 		w := open(t, bindingtest.OpenVolumes(t, t.TempDir()), one)
-		w.send("q", "sendBatch", batch(object{"do": "wait", "ms": 200}))
+		w.send("q", "sendBatch", batch(object{"do": "wait", "ms": 200 + left*4000})) // a busy machine needs time for another
 		w.post(args{"running", "q"})
 		if left > 0 {
 			w.send("q", "send", "another")

@@ -32,8 +32,8 @@ export default {
       case "seen": // waits for a number of messages
         while (seen.reduce((n, b) => n + b.messages.length, 0) < method) await scheduler.wait(2);
         return Response.json(seen);
-      case "running": // waits for a batch of a queue
-        while (!running[method]) await scheduler.wait(2);
+      case "running": // waits for the first batch of a queue
+        while (!most[method]) await scheduler.wait(2);
         return Response.json(null);
       case "most": return Response.json(most[method]);
     }
