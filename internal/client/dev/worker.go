@@ -3,6 +3,7 @@ package dev
 import (
 	"context"
 	"net/http"
+	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/esbuild"
@@ -146,6 +147,7 @@ func (w *worker) build(ctx context.Context) (b *build.Result, env map[string]str
 		env = vars
 	}
 	if b, err = build.Bundle(ctx, req); err != nil {
+		w.watcher.Also(w.wanted())
 		w.watcher.Read(nil) // it does not tell all that it has read
 		return nil, nil, err
 	}
@@ -153,4 +155,25 @@ func (w *worker) build(ctx context.Context) (b *build.Result, env map[string]str
 	w.watcher.Also(b.Watch)
 	w.watcher.Read(b.Watch)
 	return b, env, nil
+}
+
+// wanted are the files and directories whose change may mend a build that fails: what the
+// last good one has read, and what the project file names. They may not exist yet, as
+// before the first build of a framework.
+func (w *worker) wanted() []string {
+	paths := w.varPaths()
+	if w.built != nil {
+		paths = append(paths, w.built.Watch...)
+	}
+	file, _, err := w.request.Load()
+	if err != nil {
+		return paths
+	}
+	if file.Main != "" {
+		paths = append(paths, filepath.Dir(file.Main))
+	}
+	if file.Assets != nil {
+		paths = append(paths, file.Assets.Dir)
+	}
+	return paths
 }

@@ -5,7 +5,7 @@
 // instead, and says so once. What belongs together arrives together: a batch ends
 // when nothing has changed for a moment.
 //
-// Hidden directories and node_modules are not entered; files in them, and files
-// outside of the tree, are reported if [Watcher.Also] names them. [Watcher.Read] names
+// Hidden directories (but .well-known) and node_modules are not entered; files and
+// directories in them, and outside of the tree, are reported if [Watcher.Also] names them. [Watcher.Read] names
 // the files whose content matters.
 package watch

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 
@@ -17,10 +18,10 @@ import (
 type notify struct {
 	root string
 	warn func(string)
+	add  func(dir string) error // watches a directory
 	out  chan string
 	stop chan struct{}
 	done sync.WaitGroup
-	lost sync.Once
 
 	mu     sync.Mutex
 	system *fsnotify.Watcher // nil after the change to polling
@@ -38,6 +39,10 @@ func newNotify(c Config) (*notify, error) {
 		n.system = nil
 		return n, n.fallBack(err)
 	}
+	n.add = system.Add
+	if c.add != nil {
+		n.add = c.add(n.add)
+	}
 	if err := n.enter(c.Root, false); err != nil {
 		return n, n.fallBack(err)
 	}
@@ -49,14 +54,15 @@ func (n *notify) events() <-chan string { return n.out }
 
 func (n *notify) also(files []string) {
 	n.mu.Lock()
-	defer n.mu.Unlock()
+	added := without(files, n.files)
 	n.files = files
 	if n.poll != nil {
 		n.poll.also(files)
-		return
+		added = nil
 	}
-	for _, file := range files {
-		_ = n.system.Add(filepath.Dir(file)) // without it, the file is built at the next change of another
+	n.mu.Unlock()
+	if err := n.watchNamed(added, false); err != nil {
+		n.change(err)
 	}
 }
 
@@ -87,10 +93,10 @@ func (n *notify) enter(dir string, report bool) error {
 				n.send(path)
 			}
 			return nil
-		case path != n.root && skipped(e.Name()):
+		case path != dir && skipped(e.Name()):
 			return filepath.SkipDir
 		}
-		if err := n.system.Add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := n.add(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("watching %s: %w", path, err)
 		}
 		return nil
@@ -106,7 +112,8 @@ func (n *notify) run(system *fsnotify.Watcher) {
 			if !ok {
 				return
 			}
-			if n.event(e) != nil {
+			if err := n.event(system, e); err != nil {
+				n.change(err)
 				return
 			}
 		case err, ok := <-system.Errors:
@@ -121,20 +128,32 @@ func (n *notify) run(system *fsnotify.Watcher) {
 }
 
 // event handles one event. Changes of mode and owner do not change a worker.
-func (n *notify) event(e fsnotify.Event) error {
+func (n *notify) event(system *fsnotify.Watcher, e fsnotify.Event) error {
 	if e.Op == fsnotify.Chmod {
 		return nil
 	}
+	if e.Has(fsnotify.Rename) {
+		n.leave(system, e.Name)
+	}
 	if e.Has(fsnotify.Create) {
-		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() && !skipped(info.Name()) {
-			if err := n.enter(e.Name, true); err != nil {
-				return errors.Join(err, n.fallBack(err))
+		if info, err := os.Lstat(e.Name); err == nil && info.IsDir() {
+			if err := n.appeared(e.Name); err != nil {
+				return err
 			}
-			return nil
 		}
 	}
 	n.send(e.Name)
 	return nil
+}
+
+// leave ends the watches below a directory that has another name now. They would go with
+// it, and report the old name.
+func (n *notify) leave(system *fsnotify.Watcher, dir string) {
+	for _, path := range system.WatchList() {
+		if strings.HasPrefix(path, dir+string(filepath.Separator)) {
+			_ = system.Remove(path) // it may be deleted
+		}
+	}
 }
 
 func (n *notify) send(path string) {
@@ -142,6 +161,12 @@ func (n *notify) send(path string) {
 	case n.out <- path:
 	case <-n.stop:
 	}
+}
+
+// change changes to polling while the tree may change.
+func (n *notify) change(cause error) {
+	_ = n.fallBack(cause) // a root that is gone cannot be polled either
+	n.send(n.root)        // polling tells of what changes from now on
 }
 
 // fallBack changes to polling. It returns an error if polling cannot help either.
@@ -156,16 +181,17 @@ func (n *notify) fallBack(cause error) error {
 		return nil
 	default:
 	}
+	if n.poll != nil {
+		return nil
+	}
 	if n.system != nil {
 		_ = n.system.Close()
 		n.system = nil
 	}
 	n.poll = newPoller(n.root, n.files, n.out)
-	n.lost.Do(func() {
-		if n.warn != nil {
-			n.warn(reason(cause))
-		}
-	})
+	if n.warn != nil {
+		n.warn(reason(cause))
+	}
 	return nil
 }
 

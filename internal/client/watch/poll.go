@@ -94,11 +94,30 @@ func (p *poller) send(path string) bool {
 // look reads the stamps of all files. What cannot be read is as if it were not there.
 func (p *poller) look() map[string]stamp {
 	found := map[string]stamp{}
-	_ = filepath.WalkDir(p.root, func(path string, e fs.DirEntry, err error) error {
+	p.tree(p.root, found)
+	p.mu.Lock()
+	files := p.files
+	p.mu.Unlock()
+	for _, path := range files {
+		info, err := os.Stat(path)
+		switch {
+		case err != nil:
+		case info.IsDir():
+			p.tree(path, found)
+		default:
+			found[path] = stamp{info.Size(), info.ModTime()}
+		}
+	}
+	return found
+}
+
+// tree adds the stamps of the files below a directory.
+func (p *poller) tree(root string, found map[string]stamp) {
+	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // the others are still read
-		case e.IsDir() && path != p.root && skipped(e.Name()):
+		case e.IsDir() && path != root && skipped(e.Name()):
 			return filepath.SkipDir
 		case e.IsDir():
 			return nil
@@ -108,13 +127,4 @@ func (p *poller) look() map[string]stamp {
 		}
 		return nil
 	})
-	p.mu.Lock()
-	files := p.files
-	p.mu.Unlock()
-	for _, path := range files {
-		if info, err := os.Stat(path); err == nil {
-			found[path] = stamp{info.Size(), info.ModTime()}
-		}
-	}
-	return found
 }

@@ -23,6 +23,8 @@ const (
 type Config struct {
 	Root string            // directory, absolute
 	Warn func(text string) // called at most once, if watching is not possible; may be nil
+
+	add func(system func(dir string) error) func(dir string) error // for tests; nil for the system's
 }
 
 // Watcher reports changes. Its methods are safe for concurrent use.
@@ -42,7 +44,7 @@ type Watcher struct {
 type source interface {
 	// events returns the channel of paths. It is never closed.
 	events() <-chan string
-	// also adds files that are outside of the tree, or in parts of it that are not entered.
+	// also adds files and directories that are outside of the tree, or in parts of it that are not entered.
 	also(files []string)
 	close()
 }
@@ -66,7 +68,8 @@ func start(root string, s source) *Watcher {
 // nothing receives is in the next batch. The channel is never closed.
 func (w *Watcher) Changes() <-chan []string { return w.changes }
 
-// Also replaces the list of files to report beside those of the tree.
+// Also replaces the list of files and directories to report beside those of the tree. They
+// need not exist yet.
 func (w *Watcher) Also(files []string) {
 	set := map[string]bool{}
 	for _, f := range files {
@@ -114,7 +117,7 @@ func (w *Watcher) run() {
 func (w *Watcher) wants(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.also[path] || entered(w.root, path) && w.read.matters(path)
+	return w.also[path] || (entered(w.root, path) || named(w.also, path)) && w.read.matters(path)
 }
 
 // batch is what has changed since the last batch.
@@ -153,7 +156,8 @@ func entered(root, path string) bool {
 	return true
 }
 
-// skipped reports whether directories of this name are not entered.
+// skipped reports whether directories of this name are not entered. Workers serve files
+// from .well-known (RFC 8615).
 func skipped(name string) bool {
-	return name == "node_modules" || len(name) > 1 && name[0] == '.'
+	return name == "node_modules" || len(name) > 1 && name[0] == '.' && name != ".well-known"
 }

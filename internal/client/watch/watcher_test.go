@@ -1,10 +1,13 @@
 package watch
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -12,9 +15,17 @@ import (
 
 // watched runs a test with both sources.
 func watched(t *testing.T, test func(t *testing.T, root string, w *Watcher)) {
+	t.Helper()
+	watchedIn(t, func(*testing.T, string) {}, test)
+}
+
+// watchedIn is watched in a directory that prepare has filled.
+func watchedIn(t *testing.T, prepare func(t *testing.T, root string), test func(t *testing.T, root string, w *Watcher)) {
+	t.Helper()
 	t.Run("notify", func(t *testing.T) {
 		t.Parallel()
 		root := realDir(t)
+		prepare(t, root)
 		w, err := New(Config{Root: root, Warn: func(text string) { t.Error(text) }})
 		if err != nil {
 			t.Fatal(err)
@@ -25,6 +36,7 @@ func watched(t *testing.T, test func(t *testing.T, root string, w *Watcher)) {
 	t.Run("poll", func(t *testing.T) {
 		t.Parallel()
 		root := realDir(t)
+		prepare(t, root)
 		n := &notify{root: root, out: make(chan string, 256), stop: make(chan struct{}), warn: func(string) {}}
 		if err := n.fallBack(os.ErrPermission); err != nil {
 			t.Fatal(err)
@@ -57,9 +69,25 @@ func write(t *testing.T, path, text string) {
 // expect waits until every path was reported.
 func expect(t *testing.T, w *Watcher, paths ...string) {
 	t.Helper()
-	for len(paths) > 0 {
-		batch := svctest.Wait(t, "changes of "+strings.Join(paths, ", "), w.Changes())
-		paths = slices.DeleteFunc(paths, func(p string) bool { return slices.Contains(batch, p) })
+	left := map[string]bool{}
+	for _, path := range paths {
+		left[path] = true
+	}
+	for len(left) > 0 {
+		for _, path := range svctest.Wait(t, fmt.Sprintf("changes of %d files, such as %s", len(left), paths[0]), w.Changes()) {
+			delete(left, path)
+		}
+	}
+}
+
+// expectOr waits until the path was reported, or the root in its place.
+func expectOr(t *testing.T, w *Watcher, root, path string) {
+	t.Helper()
+	for {
+		batch := svctest.Wait(t, "changes of "+path, w.Changes())
+		if slices.Contains(batch, path) || slices.Contains(batch, root) {
+			return
+		}
 	}
 }
 
@@ -110,34 +138,48 @@ func TestAlso(t *testing.T) {
 	})
 }
 
-// Without watches left, the files are compared, and the reason is said once.
-func TestFallBack(t *testing.T) {
+// limited is a system that has a number of watches.
+func limited(watches *atomic.Int64) func(func(string) error) func(string) error {
+	return func(add func(string) error) func(string) error {
+		return func(dir string) error {
+			if watches.Add(-1) < 0 {
+				return &os.PathError{Op: "inotify_add_watch", Path: dir, Err: syscall.ENOSPC}
+			}
+			return add(dir)
+		}
+	}
+}
+
+// Without watches left, at the start, for a new directory or for a file that a build names,
+// the files are compared, and the reason is said once.
+func TestWatchLimit(t *testing.T) {
 	t.Parallel()
-	root := realDir(t)
-	var said []string
-	n, err := newNotify(Config{Root: root, Warn: func(text string) { said = append(said, text) }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	n.mu.Lock()
-	system := n.system
-	n.mu.Unlock()
-	_ = system.Close() // ends its goroutine, as the change to polling does
-	n.done.Wait()
-	for range 2 {
-		if n.poll != nil {
-			n.poll.close()
-		}
-		if err := n.fallBack(&os.PathError{Op: "add", Path: root, Err: os.ErrPermission}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	w := start(root, n)
-	t.Cleanup(w.Close)
-	write(t, filepath.Join(root, "a"), "1")
-	expect(t, w, filepath.Join(root, "a"))
-	if len(said) != 1 || !strings.Contains(said[0], "permission denied") || !strings.Contains(said[0], "every 300ms") {
-		t.Errorf("said %q", said)
+	for name, watches := range map[string]int64{"at the start": 1, "for a new directory": 2, "for a named file": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			root := realDir(t)
+			at := func(name string) string { return filepath.Join(root, name) }
+			write(t, at("src/a"), "1")
+			write(t, at("node_modules/b/c"), "1")
+			var said svctest.Buffer
+			var left atomic.Int64
+			left.Store(watches)
+			w, err := New(Config{Root: root, Warn: func(text string) { fmt.Fprintln(&said, text) }, add: limited(&left)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(w.Close)
+			write(t, at("src/new/a"), "1")
+			expectOr(t, w, root, at("src/new/a"))
+			w.Also([]string{at("node_modules/b/c")})
+			for _, file := range []string{"src/a", "src/new/a", "node_modules/b/c"} {
+				write(t, at(file), "12")
+				expect(t, w, at(file))
+			}
+			if text := said.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "no file watches left") || !strings.Contains(text, "every 300ms") {
+				t.Errorf("said %q", text)
+			}
+		})
 	}
 }
 
