@@ -13,7 +13,7 @@ function message({ id, timestamp, attempts, content_type, body }) {
   switch (content_type) {
     case "text": return { ...m, body: text(bytes) };
     case "json": return { ...m, body: JSON.parse(text(bytes)) };
-    case "bytes": return { ...m, body: bytes };
+    case "bytes": return { ...m, body: bytes.buffer };
     default: return { ...m, serializedBody: bytes }; // v8
   }
 }

@@ -61,7 +61,7 @@ export default {
   async scheduled(c, env, ctx) { await (run[c.cron] ?? run.ok)(c, ctx); },
   async queue(batch) {
     for (const m of batch.messages) {
-      console.log(m.id, m.attempts, m.timestamp.toISOString(), m.body instanceof Uint8Array ? m.body.length : JSON.stringify(m.body));
+      console.log(m.id, m.attempts, m.timestamp.toISOString(), m.body instanceof ArrayBuffer ? m.body.byteLength : JSON.stringify(m.body));
       if (m.body === "again") m.retry({ delaySeconds: 7 });
       if (m.body === "taken") m.ack();
     }

@@ -3,6 +3,7 @@ package queues
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -75,6 +76,8 @@ func check(list []message) error {
 		switch {
 		case !slices.Contains(contentTypes(), m.contentType):
 			return refuse(http.StatusBadRequest, "unknown content type %q", m.contentType)
+		case m.contentType == "json" && !json.Valid(m.body): // no batch that has it could be delivered
+			return refuse(http.StatusBadRequest, "the body of a message of type json is not JSON")
 		case len(m.body) > maxMessage:
 			return refuse(http.StatusRequestEntityTooLarge, "message length of %d bytes exceeds limit of %d", len(m.body), maxMessage)
 		case m.delay < 0 || m.delay > bundle.MaxQueueDelay:

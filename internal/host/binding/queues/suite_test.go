@@ -28,6 +28,7 @@ func TestProducer(t *testing.T) {
 			`await B.sendBatch(Array(3).fill({ body: "x".repeat(100000), contentType: "text" }))`: "batch size of 300000 bytes exceeds limit of 256000",
 			`await B.send(1, { delaySeconds: 86401 })`:                                            "delay of 86401 seconds is not between 0 and 86400",
 			`await B.send(1, { contentType: "xml" })`:                                             "xml",
+			`await B.send(() => 1, { contentType: "json" })`:                                      "not JSON",
 			`await B.sendBatch([])`:                                                               "",
 		},
 	})

@@ -24,7 +24,7 @@ const argument = (a) => {
   if ("$map" in a) return new Map(a.$map);
   return Object.fromEntries(Object.entries(a).map(([k, v]) => [k, argument(v)]));
 };
-const shown = (v) => v instanceof Uint8Array ? { bytes: [...v] } : v instanceof Map ? { map: [...v] } : v;
+const shown = (v) => v instanceof ArrayBuffer ? { bytes: [...new Uint8Array(v)] } : v instanceof Map ? { map: [...v] } : v;
 export default {
   async fetch(request, env) {
     const [name, method, ...args] = await request.json();
