@@ -101,9 +101,10 @@ class WorkflowImpl {
   }
 
   async create(options = {}) {
+    const instance = entry(options);
     const id = "id" in options ? options.id : crypto.randomUUID();
     if (!isId(id)) throw fault("WorkflowError", "Workflow instance has invalid id");
-    const { errors } = await call(this.#store, "create", { instances: [{ ...entry(options), id }] });
+    const { errors } = await call(this.#store, "create", { instances: [{ ...instance, id }] });
     if (errors.length > 0) throw failure("instance.already_exists", `Workflow instance with id "${id}" already exists`);
     return this.#instance(id);
   }
@@ -145,13 +146,14 @@ class WorkflowImpl {
   }
 
   async deleteBatch(ids) {
-    if (!Array.isArray(ids) || !ids.every(isId)) throw failure("body", "Provided argument is invalid");
+    if (!Array.isArray(ids)) throw failure("body", "Provided argument is invalid");
     if (ids.length > MAX_BATCH) throw failure("body", `batchDeleteInstances only supports ${MAX_BATCH} instances at a time`);
     if (ids.length === 0) throw failure("body", "batchDeleteInstances should have at least 1 instance");
+    if (!ids.every(isId)) throw failure("instance.invalid_id", "Instance ID is invalid");
     const out = { deleted: [], errors: [] };
     for (const id of ids) {
       try {
-        await this.#instance(id).delete();
+        if (!out.deleted.some((d) => d.id === id)) await this.#instance(id).delete(); // one that is named twice is deleted
         out.deleted.push({ id });
       } catch (e) {
         if (!e.message.includes("(instance.not_found)")) throw e;
