@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,10 +15,18 @@ type call struct {
 	headers              map[string]string
 	body                 string
 	steps                []json.RawMessage // of a call to /do
+	scheduled            *scheduled        // in place of a request
+}
+
+// scheduled is a run of the scheduled handler.
+type scheduled struct {
+	cron string
+	at   int64 // milliseconds since 1970
 }
 
 // readCalls reads all files of dir, by name. A line is "name [[step], ...]", a call to /do,
-// or "name METHOD target {options}"; "#" begins a comment.
+// "name METHOD target {options}", or "name SCHEDULED cron {"time": ms}" with an escaped cron
+// expression; "#" begins a comment.
 func readCalls(dir string) ([]call, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.txt"))
 	if err != nil {
@@ -62,8 +71,12 @@ func parseCall(line string) (c call, err error) {
 		Headers map[string]string `json:"headers"`
 		Body    string            `json:"body"`
 		Repeat  int               `json:"repeat"` // bytes of a body
+		Time    int64             `json:"time"`
 	}
-	err = json.Unmarshal([]byte(options), &o)
+	if err = json.Unmarshal([]byte(options), &o); err == nil && c.method == "SCHEDULED" {
+		c.scheduled = &scheduled{at: o.Time}
+		c.scheduled.cron, err = url.PathUnescape(target)
+	}
 	c.headers, c.body = o.Headers, o.Body+strings.Repeat("r", o.Repeat)
 	return c, err
 }

@@ -16,10 +16,14 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/svcctl/svcctl/bench/internal/ours"
 	"github.com/svcctl/svcctl/bench/internal/proc"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 const fixture = "differential"
@@ -102,13 +106,17 @@ func (s *suite) compare(ctx context.Context, only string) error {
 }
 
 func (s *suite) ask(ctx context.Context, c call) ([]difference, error) {
-	theirs, err := s.there.ask(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("wrangler dev: %s: %w", c.name, err)
+	var theirs, mine *answer
+	var failed [2]error
+	var both sync.WaitGroup
+	both.Go(func() { theirs, failed[0] = s.there.ask(ctx, c) })
+	both.Go(func() { mine, failed[1] = s.here.ask(ctx, c) })
+	both.Wait()
+	if failed[0] != nil {
+		return nil, fmt.Errorf("wrangler dev: %s: %w", c.name, failed[0])
 	}
-	mine, err := s.here.ask(ctx, c)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.name, err)
+	if failed[1] != nil {
+		return nil, fmt.Errorf("%s: %w", c.name, failed[1])
 	}
 	return differ(theirs, mine), nil
 }
@@ -139,5 +147,17 @@ func deploy(ctx context.Context, root, svcctl, scratch string) (*side, func(), e
 		daemon.Stop()
 		return nil, nil, err
 	}
-	return newSide(target.Address, target.Host), daemon.Stop, nil
+	side := newSide(target.Address, target.Host)
+	side.scheduled = func(ctx context.Context, e *scheduled) (*answer, error) { return trigger(ctx, daemon.Client, e) }
+	return side, daemon.Stop, nil
+}
+
+// trigger runs the scheduled handler, and answers as wrangler dev does.
+func trigger(ctx context.Context, c *client.Client, e *scheduled) (*answer, error) {
+	at := api.Time{Time: time.UnixMilli(e.at).UTC()}
+	run, err := c.TriggerScheduled(ctx, "bench-"+fixture, "one", api.TriggerScheduled{Cron: e.cron, ScheduledTime: &at})
+	if err != nil {
+		return nil, err
+	}
+	return &answer{steps: []any{map[string]any{"outcome": string(run.Outcome), "noRetry": run.NoRetry}}}, nil
 }

@@ -2,9 +2,13 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/svcctl/svcctl/bench/internal/load"
@@ -49,5 +53,21 @@ func wrangler(ctx context.Context, root, scratch string) (*side, func(), error) 
 		p.Stop()
 		return nil, nil, fmt.Errorf("wrangler dev: %w", err)
 	}
-	return newSide(target.Address, target.Host), p.Stop, nil
+	side := newSide(target.Address, target.Host)
+	side.scheduled = side.trigger
+	return side, p.Stop, nil
+}
+
+// trigger runs the scheduled handler as wrangler dev offers it.
+func (s *side) trigger(ctx context.Context, e *scheduled) (*answer, error) {
+	query := url.Values{"cron": {e.cron}, "time": {strconv.FormatInt(e.at, 10)}, "format": {"json"}}
+	a, err := s.ask(ctx, call{method: http.MethodGet, target: "/cdn-cgi/local/scheduled?" + query.Encode()})
+	if err != nil {
+		return nil, err
+	}
+	var run map[string]any
+	if err := json.Unmarshal([]byte(a.body), &run); err != nil {
+		return nil, fmt.Errorf("%d %s: %w", a.status, a.body, err)
+	}
+	return &answer{steps: []any{run}}, nil
 }
