@@ -156,7 +156,7 @@ func (r *run) pass(ctx context.Context, st step) (failed, err error) {
 		return nil, r.tolerate(ctx, st.name(), err)
 	}
 	r.detail = detail
-	r.log.InfoContext(ctx, "step done", "step", st.name(), "detail", detail, "took", time.Since(began))
+	r.log.InfoContext(ctx, "step done", "step", st.name(), "detail", detail, "duration", time.Since(began))
 	failpoint.Hit("deploy/" + st.name() + "/done")
 	return nil, nil
 }

@@ -67,7 +67,11 @@ func (s *Service) Sleep(ctx context.Context, ref svc.Ref) error {
 	}
 	err = s.deps.Versions.SetAsleep(own, ref, now, wake.At)
 	s.routes.sleeps(ref, now, wake.At)
-	s.log.InfoContext(ctx, "version sleeps", "project", ref.Project, "version", ref.Version, "wake_at", wake.At)
+	log := s.log.With("project", ref.Project, "version", ref.Version)
+	if !wake.At.IsZero() {
+		log = log.With("wake_at", wake.At)
+	}
+	log.InfoContext(ctx, "version sleeps")
 	if errors.Is(err, svc.Conflict) { // archived meanwhile
 		return nil
 	}
@@ -101,7 +105,7 @@ func (s *Service) Awake(ctx context.Context, ref svc.Ref) error {
 		return err
 	}
 	s.deps.Observer.RouseDone(time.Since(began))
-	s.log.InfoContext(ctx, "version started from sleep", "project", ref.Project, "version", ref.Version, "took", time.Since(began))
+	s.log.InfoContext(ctx, "version started from sleep", "project", ref.Project, "version", ref.Version, "duration", time.Since(began))
 	return nil
 }
 

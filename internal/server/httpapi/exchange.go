@@ -117,7 +117,7 @@ func (s *Server) finish(rec *recorder, r *http.Request, x *exchange) {
 	}
 	s.Logger.Log(r.Context(), level, "request served",
 		"request_id", x.id, "method", method, "route", route, "status", status, "bytes", rec.bytes,
-		"duration_ms", time.Since(x.began).Milliseconds(), "role", string(x.role), "token", x.actor.Token,
+		"duration", time.Since(x.began), "role", string(x.role), "token", x.actor.Token,
 		"project", r.PathValue("project"), "version", r.PathValue("version"), "remote", r.RemoteAddr)
 }
 

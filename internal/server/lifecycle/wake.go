@@ -92,7 +92,7 @@ func (s *Service) wake(ctx context.Context, w wake) error {
 		return s.fail(own, w, v, err)
 	}
 	s.deps.Observer.WakeDone(time.Since(began))
-	s.logger(w.ref).InfoContext(own, "version woken", "took", time.Since(began))
+	s.logger(w.ref).InfoContext(own, "version woken", "duration", time.Since(began))
 	return nil
 }
 

@@ -26,13 +26,21 @@ func NewLogger(w io.Writer, o LogOptions) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: utcMillis}))
 }
 
+// durationKey is the key of the time that something took. In JSON it is a number of
+// milliseconds with its unit in the name, as in the access log.
+const durationKey = "duration"
+
 // utcMillis formats times as in the API [D10] and rounds durations.
 func utcMillis(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
 		a.Value = slog.StringValue(a.Value.Time().UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
-	if a.Value.Kind() == slog.KindDuration {
-		a.Value = slog.StringValue(a.Value.Duration().Round(time.Microsecond).String())
+	if a.Value.Kind() != slog.KindDuration {
+		return a
 	}
+	if d := a.Value.Duration(); a.Key == durationKey {
+		return slog.Float64(durationKey+"_ms", float64(d.Microseconds())/1000)
+	}
+	a.Value = slog.StringValue(a.Value.Duration().Round(time.Microsecond).String())
 	return a
 }

@@ -87,7 +87,7 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 		r.log.ErrorContext(ctx, "promotion failed and was undone", "error", cause)
 		return true
 	}
-	r.log.InfoContext(ctx, "promotion done", "took", took, "held", o.CutOver.Held)
+	r.log.InfoContext(ctx, "promotion done", "duration", took, "held", o.CutOver.Held)
 	return true
 }
 
