@@ -41,11 +41,12 @@ type Owner struct {
 }
 
 // RequestCount is the number of object store requests of one operation with one
-// result.
+// result, and the time until their responses began, together.
 type RequestCount struct {
-	Op     string `json:"op"`
-	Result string `json:"result"`
-	N      int    `json:"n"`
+	Op     string        `json:"op"`
+	Result string        `json:"result"`
+	N      int           `json:"n"`
+	Took   time.Duration `json:"took"`
 }
 
 // Forked is the result of a fork.

@@ -31,7 +31,7 @@ type Config struct {
 	AnswerTimeout time.Duration
 	// Report, which may be nil, is called after every request with its operation and
 	// result. It must not block.
-	Report func(op, result string)
+	Report func(op, result string, took time.Duration)
 }
 
 // Store is one S3-compatible object store. Safe for concurrent use.

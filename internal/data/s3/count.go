@@ -1,17 +1,21 @@
 package s3
 
-import "net/http"
+import (
+	"net/http"
+	"time"
+)
 
 // counted reports every request to the object store, each attempt separately.
 type counted struct {
 	inner  http.RoundTripper
-	report func(op, result string)
+	report func(op, result string, took time.Duration)
 }
 
 // RoundTrip implements http.RoundTripper.
 func (c counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	began := time.Now()
 	resp, err := c.inner.RoundTrip(r)
-	c.report(operation(r), result(resp, err))
+	c.report(operation(r), result(resp, err), time.Since(began))
 	return resp, err
 }
 

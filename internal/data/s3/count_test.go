@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3"
@@ -28,7 +29,10 @@ func TestReport(t *testing.T) {
 	t.Cleanup(server.Close)
 	var mu sync.Mutex
 	var got []string
-	store, err := s3.New(s3.Config{Endpoint: server.URL, AccessKey: "k", SecretKey: "s", Report: func(op, result string) {
+	store, err := s3.New(s3.Config{Endpoint: server.URL, AccessKey: "k", SecretKey: "s", Report: func(op, result string, took time.Duration) {
+		if took <= 0 {
+			t.Errorf("%s took %s", op, took)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		got = append(got, op+" "+result)

@@ -1,7 +1,10 @@
 package hostmain
 
 import (
+	"maps"
+	"slices"
 	"sync"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -9,26 +12,27 @@ import (
 // counts are the requests to the object store that the daemon was not told of.
 type counts struct {
 	mu sync.Mutex
-	n  map[svc.RequestCount]int // by operation and result
+	n  map[counted]svc.RequestCount
 }
 
-func (c *counts) add(op, result string) {
+type counted struct{ op, result string }
+
+func (c *counts) add(op, result string, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.n == nil {
-		c.n = map[svc.RequestCount]int{}
+		c.n = map[counted]svc.RequestCount{}
 	}
-	c.n[svc.RequestCount{Op: op, Result: result}]++
+	at := counted{op, result}
+	r := c.n[at]
+	c.n[at] = svc.RequestCount{Op: op, Result: result, N: r.N + 1, Took: r.Took + took}
 }
 
 // take gives them and begins anew.
-func (c *counts) take() (list []svc.RequestCount) {
+func (c *counts) take() []svc.RequestCount {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for r, n := range c.n {
-		r.N = n
-		list = append(list, r)
-	}
+	list := slices.Collect(maps.Values(c.n))
 	clear(c.n)
 	return list
 }

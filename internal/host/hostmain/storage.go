@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
@@ -15,7 +16,7 @@ import (
 )
 
 // openVolumes opens the data that s names. It asks nothing of the store yet.
-func openVolumes(ctx context.Context, s svc.RuntimeSpec, log *slog.Logger, report func(op, result string), lost func(error)) (*dataplane.Volumes, error) {
+func openVolumes(ctx context.Context, s svc.RuntimeSpec, log *slog.Logger, report func(op, result string, took time.Duration), lost func(error)) (*dataplane.Volumes, error) {
 	data, err := place(s.Host.Storage, s.Host.Storage.Data, report)
 	if err != nil {
 		return nil, err
@@ -37,7 +38,7 @@ func openVolumes(ctx context.Context, s svc.RuntimeSpec, log *slog.Logger, repor
 	})
 }
 
-func place(s svc.Storage, p svc.Place, report func(op, result string)) (objstore.Bucket, error) {
+func place(s svc.Storage, p svc.Place, report func(op, result string, took time.Duration)) (objstore.Bucket, error) {
 	if p.Dir != "" {
 		return dirstore.Open(p.Dir)
 	}

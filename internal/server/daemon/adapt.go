@@ -182,6 +182,7 @@ func (m observer) ObserveRequest(o gateway.Observation) {
 	if o.Ref == (svc.Ref{}) {
 		return
 	}
+	m.ProjectRequest(o.Ref.Project, o.Status, o.Threw)
 	m.traffic.Observe(o.Ref, o.Status, o.Duration)
 	i := svc.Invocation{
 		Kind: svc.LogRequest, Method: string(o.Method), Path: svc.HideQuery(string(o.Target)), Status: o.Status, Outcome: string(svc.OutcomeOK),

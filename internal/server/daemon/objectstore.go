@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/s3"
@@ -22,7 +23,7 @@ type objectStore struct {
 
 // openObjects connects to the configured object store, or starts the embedded one, and
 // creates missing buckets.
-func openObjects(ctx context.Context, c Config, dirs layout, report func(op, result string)) (*objectStore, error) {
+func openObjects(ctx context.Context, c Config, dirs layout, report func(op, result string, took time.Duration)) (*objectStore, error) {
 	cfg := c.Settings
 	o := &objectStore{probe: cfg.ArtifactsBucket}
 	target := s3.Config{Endpoint: cfg.S3.Endpoint, Region: cfg.S3.Region, AccessKey: cfg.S3.AccessKey, SecretKey: cfg.S3.SecretKey}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/host/confine"
@@ -66,7 +67,9 @@ func (d *Daemon) startObjectStore(ctx context.Context, c Config) (err error) {
 	return nil
 }
 
-func (d *Daemon) countRequest(op, result string) { d.metrics.S3Requests(op, result, 1) }
+func (d *Daemon) countRequest(op, result string, took time.Duration) {
+	d.metrics.S3Requests(svc.RequestCount{Op: op, Result: result, N: 1, Took: took})
+}
 
 func (d *Daemon) startRegistry(ctx context.Context, c Config) (err error) {
 	open := registry.Open

@@ -11,6 +11,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
+	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/dashboard"
 	"github.com/svcctl/svcctl/internal/server/health"
@@ -94,6 +95,7 @@ func (d *Daemon) metricSources() obs.Sources {
 		Asleep:            func() int { return len(d.deploy.AllAsleep()) },
 		Spares:            d.supervisor.Spares,
 		Certificates:      d.Certificates,
+		Disk:              func() (machine.Disk, error) { return machine.DiskOf(d.cfg.DataDir) },
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },
 		GatewayConns:      func() int64 { return int64(d.gateway.Connections()) },

@@ -116,7 +116,7 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
 		OnRequests: func(list []svc.RequestCount) {
 			for _, r := range list {
-				d.metrics.S3Requests(r.Op, r.Result, r.N)
+				d.metrics.S3Requests(r)
 			}
 		},
 		OnEvents: func(list []svc.EventCount) {

@@ -150,6 +150,7 @@ type Observation struct {
 	Role     svc.Role
 	Status   int
 	Error    string // the gateway's own error code; "" for a response of the worker
+	Threw    bool   // the worker threw and did not answer
 	Start    time.Time
 	Duration time.Duration
 	ID       []byte // names the request: the parent in its traceparent

@@ -33,6 +33,7 @@ func (g *Gateway) explain(ctx context.Context, x *request) (body []byte, ok bool
 	if !x.threw() {
 		return nil, false
 	}
+	x.failed = true
 	fields, kind, body := "", "text/plain;charset=UTF-8", []byte(faultText)
 	if g.cfg.Exception != nil && x.claim.role == svc.RolePreview {
 		fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"

@@ -9,6 +9,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 func TestExceptions(t *testing.T) { engines(t, testExceptions) }
@@ -17,7 +18,8 @@ func TestExceptions(t *testing.T) { engines(t, testExceptions) }
 func testExceptions(t *testing.T, engine gateway.Engine) {
 	var asked svc.Ref
 	long := "Error: <boom>\n    at fetch (src/index.ts:3:9)\n" + strings.Repeat("    at f (a.ts:1:1)\n", 3000)
-	b := start(t, gateway.Config{Engine: engine, Exception: func(_ context.Context, ref svc.Ref, id string, since time.Time) string {
+	o := &observer{}
+	b := start(t, gateway.Config{Engine: engine, Observer: o, Exception: func(_ context.Context, ref svc.Ref, id string, since time.Time) string {
 		if asked = ref; len(id) != 16 || time.Since(since) > timeout {
 			t.Errorf("asked for %q since %v", id, since)
 		}
@@ -55,6 +57,14 @@ func testExceptions(t *testing.T, engine gateway.Engine) {
 	resp, body = b.get(t, "v1.shop.apps.test", "/own500")
 	if body != "Internal Server Error" || resp.Header.Get("Content-Type") != "" || asked != (svc.Ref{}) {
 		t.Errorf("the worker's own: %s %v %q", resp.Status, resp.Header, body)
+	}
+	svctest.Eventually(t, "the observer is called", func() bool { return o.count() == 5 })
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for i, r := range o.requests {
+		if r.Status != http.StatusInternalServerError || r.Threw != (i < 4) {
+			t.Errorf("request %d: %+v", i, r)
+		}
 	}
 }
 

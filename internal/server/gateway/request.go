@@ -39,6 +39,7 @@ type request struct {
 	asset      asset       // the response, if it is a static file and not of a runtime
 
 	status  int    // of the response
+	failed  bool   // the worker threw
 	errCode string // of a response of the gateway itself
 }
 
@@ -101,7 +102,7 @@ func (g *Gateway) account(ctx context.Context, x *request, p *peer, now time.Tim
 // observation describes the finished request.
 func (x *request) observation(took time.Duration) Observation {
 	o := Observation{
-		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Start: x.start, Duration: took,
+		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Threw: x.failed, Start: x.start, Duration: took,
 		ID: x.meta.traceparent[parentAt:parentEnd], Method: x.req.Method, Target: x.path(),
 	}
 	if x.meta.named {

@@ -32,7 +32,7 @@ type Metrics struct {
 	janitors        *prometheus.CounterVec
 	restarts        *prometheus.CounterVec
 	launches        *prometheus.CounterVec
-	s3              *prometheus.CounterVec
+	s3, s3Time      *prometheus.CounterVec
 	events          *prometheus.CounterVec
 	calls           *prometheus.CounterVec
 	handshakes      *prometheus.CounterVec
@@ -40,6 +40,7 @@ type Metrics struct {
 	gatewayRequests *prometheus.CounterVec
 	gatewayTime     *prometheus.HistogramVec
 	gateway         map[string]*gatewayRole
+	projects        *projectMetrics
 }
 
 // gatewayRole holds the resolved series of one role, so that counting a request needs
@@ -81,6 +82,7 @@ func NewMetrics(b Build) *Metrics {
 		restarts:        counters("svc_runtime_restarts_total", "Restarts of runtimes.", "reason"),
 		launches:        counters("svc_runtime_launches_total", "Starts of worker hosts for versions; spare is true for those that were ready before.", "spare"),
 		s3:              counters("svc_s3_requests_total", "Requests to the object store.", "op", "result"),
+		s3Time:          counters("svc_s3_request_seconds_total", "Time of requests to the object store until their responses began.", "op", "result"),
 		calls:           counters("svc_service_calls_total", "Calls of workers to other workers that ended, by the code of their error; empty without one.", "code"),
 		handshakes:      counters("svc_tls_handshakes_total", "TLS handshakes of visitors and clients, by result.", "result"),
 		events:          counters("svc_worker_events_total", "Events of workers that ended, by handler (scheduled, queue).", "handler", "outcome"),
@@ -94,10 +96,12 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.calls, m.handshakes, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.s3Time, m.calls, m.handshakes, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
+	m.projects = newProjectMetrics()
+	m.registry.MustRegister(m.projects.requests, m.projects.exceptions)
 	for _, result := range []string{"ready", "failed"} {
 		m.deploys.WithLabelValues(result)
 	}
@@ -170,9 +174,10 @@ func (m *Metrics) RuntimeLaunched(spare bool) {
 // RuntimeRestarted counts a restart of a runtime.
 func (m *Metrics) RuntimeRestarted(reason string) { m.restarts.WithLabelValues(reason).Inc() }
 
-// S3Requests counts n requests to the object store.
-func (m *Metrics) S3Requests(op, result string, n int) {
-	m.s3.WithLabelValues(op, result).Add(float64(n))
+// S3Requests counts and times requests to the object store.
+func (m *Metrics) S3Requests(r svc.RequestCount) {
+	m.s3.WithLabelValues(r.Op, r.Result).Add(float64(r.N))
+	m.s3Time.WithLabelValues(r.Op, r.Result).Add(r.Took.Seconds())
 }
 
 // EventsDone counts n events of workers that ended: scheduled runs, deliveries of queues.

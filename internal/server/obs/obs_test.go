@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -32,7 +34,7 @@ func scrape(t *testing.T, m *obs.Metrics) string {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics(obs.Build{Version: "v1", Commit: "abc", Go: "go1"})
-	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7, Restarts: 3, Tallies: []svc.Tally{{Kind: "k", Resource: "r", State: "waiting", Count: 8}}}, {State: svc.RuntimeStopped}}
+	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7, Restarts: 3, Behind: 2 * time.Second, Tallies: []svc.Tally{{Kind: "k", Resource: "r", State: "waiting", Count: 8}}}, {State: svc.RuntimeStopped}}
 	m.Watch(t.Context(), obs.Sources{
 		QueueDepth: func(context.Context) (int, error) { return 3, nil },
 		QueueMax:   10,
@@ -46,6 +48,7 @@ func TestMetrics(t *testing.T) {
 			return map[svc.Ref][]svc.QueueStatus{{Project: "shop", Version: "v-1"}: {jobs, {Name: "dead"}}}
 		},
 		NotServing: func() int { return 4 },
+		Disk:       func() (machine.Disk, error) { return machine.Disk{Total: 20, Free: 10}, nil },
 		Certificates: func(context.Context) ([]svc.Certificate, error) {
 			return []svc.Certificate{{NotAfter: time.Unix(2e9, 0)}, {NotAfter: time.Unix(1.9e9, 0)}}, nil
 		},
@@ -64,7 +67,10 @@ func TestMetrics(t *testing.T) {
 	m.JanitorDone("audit", true)
 	m.RuntimeRestarted("crash")
 	m.RuntimeLaunched(true)
-	m.S3Requests("put", "ok", 1)
+	m.S3Requests(svc.RequestCount{Op: "put", Result: "ok", N: 1, Took: time.Second / 4})
+	m.ProjectRequest("shop", 200, false)
+	m.ProjectRequest("shop", 500, true)
+	m.ProjectRequest("shop", 1000, false)
 	m.CallDone("version_archived")
 	m.Handshake("failed")
 	m.EventsDone("scheduled", "exception", 2)
@@ -93,7 +99,10 @@ func TestMetrics(t *testing.T) {
 		`svc_binding_items{kind="k",project="shop",resource="r",state="waiting",version="v-1"} 8`,
 		`svc_janitor_runs_total{janitor="sweep",result="done"} 1`, `svc_janitor_runs_total{janitor="audit",result="failed"} 1`,
 		`svc_runtime_launches_total{spare="true"} 1`, `svc_spare_hosts 1`,
-		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`,
+		`svc_runtime_restarts_total{reason="crash"} 1`, `svc_s3_requests_total{op="put",result="ok"} 1`, `svc_s3_request_seconds_total{op="put",result="ok"} 0.25`,
+		`svc_gateway_project_requests_total{class="2xx",project="shop"} 1`, `svc_gateway_project_requests_total{class="5xx",project="shop"} 1`,
+		`svc_gateway_project_requests_total{class="0xx",project="shop"} 1`, `svc_worker_exceptions_total{project="shop"} 1`,
+		`svc_data_behind_seconds{project="shop",version="v-1"} 2`, `svc_disk_size_bytes 20`, `svc_disk_free_bytes 10`,
 		`svc_service_calls_total{code="version_archived"} 1`, `svc_tls_handshakes_total{result="failed"} 1`, `svc_tls_first_expiry_timestamp_seconds 1.9e+09`,
 		`svc_worker_events_total{handler="scheduled",outcome="exception"} 2`,
 		`svc_http_requests_total{code="200",method="GET",route="/v1/health"} 1`,
@@ -108,6 +117,26 @@ func TestMetrics(t *testing.T) {
 	runtimes = nil
 	if text := scrape(t, m); strings.Contains(text, "v-1") {
 		t.Error("a stopped version still has series")
+	}
+}
+
+// TestProjectsAreBounded: projects beyond a limit share their series.
+func TestProjectsAreBounded(t *testing.T) {
+	t.Parallel()
+	m := obs.NewMetrics(obs.BuildInfo())
+	for range 2 {
+		for i := range 1000 {
+			m.ProjectRequest(fmt.Sprint("p", i), 200, false)
+		}
+	}
+	text := scrape(t, m)
+	if n := strings.Count(text, "svc_worker_exceptions_total{"); n != 201 {
+		t.Errorf("series of %d projects", n)
+	}
+	for _, want := range []string{`{class="2xx",project="p0"} 2`, `{class="2xx",project="p199"} 2`, `{class="2xx",project="other"} 1600`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %s", want)
+		}
 	}
 }
 
@@ -137,7 +166,7 @@ func TestJSONLog(t *testing.T) {
 	var out bytes.Buffer
 	log := obs.NewLogger(&out, obs.LogOptions{})
 	log.Debug("omitted")
-	log.With("project", "shop").Info("version deployed", "took", 1234567*time.Nanosecond)
+	log.With("project", "shop").Info("version deployed", "duration", 1234567*time.Nanosecond, "retry_in", 1500*time.Millisecond)
 	var line map[string]any
 	if err := json.Unmarshal(out.Bytes(), &line); err != nil {
 		t.Fatalf("%v in %s", err, &out)
@@ -146,7 +175,7 @@ func TestJSONLog(t *testing.T) {
 	if !regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`).MatchString(stamp) {
 		t.Errorf("time is %q", stamp)
 	}
-	if line["project"] != "shop" || line["took"] != "1.235ms" || line["msg"] != "version deployed" {
+	if line["project"] != "shop" || line["duration_ms"] != 1.234 || line["retry_in"] != "1.5s" || line["msg"] != "version deployed" {
 		t.Errorf("got %v", line)
 	}
 }

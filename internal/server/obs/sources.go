@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -25,6 +26,7 @@ type Sources struct {
 	Queues            func(context.Context) map[svc.Ref][]svc.QueueStatus // of versions that serve
 	Spares            func() int                                          // worker hosts that wait for a version
 	Certificates      func(context.Context) ([]svc.Certificate, error)    // of https
+	Disk              func() (machine.Disk, error)                        // of the data directory
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
 	GatewayConns      func() int64
@@ -42,6 +44,9 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		rss:        prometheus.NewDesc("svc_runtime_rss_bytes", "Memory of a live version's runtime.", perVersion, nil),
 		fds:        prometheus.NewDesc("svc_runtime_open_fds", "Open file descriptors of a live version's runtime.", perVersion, nil),
 		restarts:   prometheus.NewDesc("svc_runtime_restarts", "Crashes of a live version's runtime since the version was started or woken.", perVersion, nil),
+		behind:     prometheus.NewDesc("svc_data_behind_seconds", "Age of a live version's oldest write that is not in the object store.", perVersion, nil),
+		diskSize:   prometheus.NewDesc("svc_disk_size_bytes", "Size of the disk with the data directory.", nil, nil),
+		diskFree:   prometheus.NewDesc("svc_disk_free_bytes", "Room on the disk with the data directory.", nil, nil),
 		tallies:    prometheus.NewDesc("svc_binding_items", "What a live version's bindings hold, by state: instances of a workflow.", append(perVersion, "kind", "resource", "state"), nil),
 		notServing: prometheus.NewDesc("svc_versions_not_serving", "Ready versions that do not serve because their runtime crashed or did not start.", nil, nil),
 		asleep:     prometheus.NewDesc("svc_versions_asleep", "Ready versions without processes because nothing asks for them (SVC_SLEEP_IDLE).", nil, nil),
@@ -61,6 +66,8 @@ type collector struct {
 	depth, limit, versions *prometheus.Desc
 	up, rss, fds, restarts *prometheus.Desc
 	notServing, tallies    *prometheus.Desc
+	behind                 *prometheus.Desc
+	diskSize, diskFree     *prometheus.Desc
 	asleep                 *prometheus.Desc
 	spares                 *prometheus.Desc
 	queues                 queueDescs
@@ -71,7 +78,7 @@ type collector struct {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -111,6 +118,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(c.rss, float64(r.RSSBytes), r.Ref.Project, r.Ref.Version)
 			gauge(c.fds, float64(r.Descriptors), r.Ref.Project, r.Ref.Version)
 			gauge(c.restarts, float64(r.Restarts), r.Ref.Project, r.Ref.Version)
+			gauge(c.behind, r.Behind.Seconds(), r.Ref.Project, r.Ref.Version)
 			for _, t := range r.Tallies {
 				gauge(c.tallies, float64(t.Count), r.Ref.Project, r.Ref.Version, t.Kind, t.Resource, t.State)
 			}
@@ -123,6 +131,12 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		if list, err := s.Certificates(ctx); err == nil && len(list) > 0 {
 			first := slices.MinFunc(list, func(a, b svc.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 			gauge(c.firstEnd, float64(first.NotAfter.Unix()))
+		}
+	}
+	if s.Disk != nil {
+		if disk, err := s.Disk(); err == nil {
+			gauge(c.diskSize, float64(disk.Total))
+			gauge(c.diskFree, float64(disk.Free))
 		}
 	}
 	if s.NotServing != nil {
