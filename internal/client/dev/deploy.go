@@ -43,7 +43,12 @@ func (w *worker) deploy(ctx context.Context, o order, n *int) (v api.Version, er
 		err = w.upload(ctx, *accepted.Upload, w.bundle(accepted.ID))
 	}
 	if err == nil {
-		v, err = w.wait(ctx, o.project, accepted.ID)
+		deploy, stop := deadline(ctx, w.late, w.room)
+		v, err = w.wait(deploy, o.project, accepted.ID)
+		if deploy.Err() != nil && ctx.Err() == nil {
+			err = context.Cause(deploy)
+		}
+		stop()
 	}
 	if err != nil {
 		w.takeBack(o.file, accepted.ID)
