@@ -108,9 +108,10 @@ func (p *shipper) flush(ctx context.Context) error {
 }
 
 // admit admits a write: immediately while the log follows; otherwise the write is held for
-// holdLimit and then rejected.
+// holdLimit and then rejected. While no attempt has failed, each write is held: the process
+// may have been suspended since the oldest commit, and ships it now.
 func (p *shipper) admit(ctx context.Context) error {
-	limit := p.db.volumes.cfg.behind()
+	limit, came := p.db.volumes.cfg.behind(), time.Now()
 	for {
 		if err := p.db.volumes.revoked.check(); err != nil {
 			return err
@@ -121,6 +122,9 @@ func (p *shipper) admit(ctx context.Context) error {
 		}
 		poke(p.rush)
 		left := limit + holdLimit - age
+		if p.untried() {
+			left = max(left, holdLimit-time.Since(came))
+		}
 		if left <= 0 {
 			return p.behind(age)
 		}
@@ -145,6 +149,13 @@ func (p *shipper) age() (time.Duration, <-chan struct{}) {
 		return 0, p.moved
 	}
 	return time.Since(p.since), p.moved
+}
+
+// untried reports whether no attempt has failed since the last success.
+func (p *shipper) untried() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.failing == nil
 }
 
 // lag is age, and the error of the last attempt.

@@ -215,6 +215,29 @@ func refused(t *testing.T, err error) {
 	}
 }
 
+// TestWriteAfterSuspension: a write that comes after the process was suspended is held until the older
+// ones are shipped, although they are old by the clock; if they are not shipped, it is rejected.
+func TestWriteAfterSuspension(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		way := &gatedBucket{Bucket: new(objstore.Mem)}
+		db := database(t, openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = 100 * time.Millisecond }), "a")
+		exec(t, db, "CREATE TABLE t(x)")
+		pass(time.Minute)
+		release := way.hold()
+		exec(t, db, "INSERT INTO t VALUES (1)")
+		pass(9 * time.Second) // no attempt has an end, as if nothing had run
+		refused(t, insert(t, db, 2))
+		held := make(chan error, 1)
+		go func() { held <- insert(t, db, 3) }()
+		pass(time.Millisecond)
+		release()
+		pass(time.Second)
+		if err := <-held; err != nil {
+			t.Errorf("a write after a suspension: %v", err)
+		}
+	})
+}
+
 // TestHeldWriteContinues: a held write continues as soon as the object store accepts the earlier ones.
 func TestHeldWriteContinues(t *testing.T) {
 	bubble(t, func(t *testing.T) {
