@@ -119,6 +119,14 @@ func (f *File) mayGrow(end int64) bool {
 	return f.walRoom == nil || end <= f.walMay
 }
 
+// resized records that the WAL's file has size bytes, if rc is a success, and returns rc.
+func (f *File) resized(size int64, rc int32) int32 {
+	if rc == lib.SQLITE_OK {
+		f.walSize.Store(size)
+	}
+	return rc
+}
+
 // checkpointLock takes or releases, by fn, the checkpoint lock. It is not granted while the
 // file is held.
 func (f *File) checkpointLock(take bool, fn func() int32) int32 {

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/superfly/ltx"
@@ -85,6 +86,7 @@ type File struct {
 	cancel  context.CancelFunc
 	walRoom func() int64 // nil: no limit
 	walMay  int64        // how many bytes walRoom has allowed; only the holder of the write lock uses it
+	walSize atomic.Int64 // of the WAL's file
 
 	mu          sync.Mutex // guards the fields below
 	conns       map[*conn]struct{}
@@ -118,6 +120,9 @@ func (f *File) attach(ctx context.Context, o Options) (err error) {
 	}
 	if err := f.openFile(ctx, o); err != nil {
 		return err
+	}
+	if info, err := os.Stat(f.path + "-wal"); err == nil {
+		f.walSize.Store(info.Size())
 	}
 	if o.Capture != nil {
 		if err := f.openCapture(*o.Capture); err != nil {
@@ -275,6 +280,10 @@ func Remove(path string) error {
 
 // Path is the file's path, absolute and without links.
 func (f *File) Path() string { return f.path }
+
+// WALSize is the length of the WAL's file. It does not ask the file system: on Linux the first
+// write after a stat changes the time in the inode, and the next sync then writes that too.
+func (f *File) WALSize() int64 { return f.walSize.Load() }
 
 // Hydrated reports whether every page is in the local file. The Source is not
 // used from then on.

@@ -47,7 +47,7 @@ func xDelete(tls *libc.TLS, _, name uintptr, syncDir int32) int32 {
 	if f == nil {
 		return native(tls, e.native, name, syncDir)
 	}
-	return f.beforeReset(lib.SQLITE_IOERR_DELETE, nil, func() int32 { return native(tls, e.native, name, syncDir) })
+	return f.beforeReset(lib.SQLITE_IOERR_DELETE, nil, func() int32 { return f.resized(0, native(tls, e.native, name, syncDir)) })
 }
 
 func xClose(tls *libc.TLS, p uintptr) int32 { return theEngine.close(tls, p) }
@@ -154,7 +154,10 @@ func xShmLock(tls *libc.TLS, p uintptr, first, n, flags int32) int32 {
 
 func xWALWrite(tls *libc.TLS, p, buf uintptr, n int32, off int64) int32 {
 	c, m := theEngine.of(p)
-	native := func() int32 { return function[ioFunc](m.FxWrite)(tls, p, buf, n, off) }
+	native := func() int32 {
+		rc := function[ioFunc](m.FxWrite)(tls, p, buf, n, off)
+		return c.file.resized(max(off+int64(n), c.file.WALSize()), rc)
+	}
 	if !c.file.mayGrow(off + int64(n)) {
 		return lib.SQLITE_FULL
 	}
@@ -169,7 +172,7 @@ func xWALWrite(tls *libc.TLS, p, buf uintptr, n int32, off int64) int32 {
 
 func xWALTruncate(tls *libc.TLS, p uintptr, size int64) int32 {
 	c, m := theEngine.of(p)
-	native := func() int32 { return function[sizeFunc](m.FxTruncate)(tls, p, size) }
+	native := func() int32 { return c.file.resized(size, function[sizeFunc](m.FxTruncate)(tls, p, size)) }
 	if size != 0 {
 		return native() // the engine truncates only invalid frames
 	}

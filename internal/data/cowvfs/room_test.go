@@ -41,3 +41,30 @@ func script(t *testing.T, c *raw.Conn, text string) {
 		t.Fatal(err)
 	}
 }
+
+// TestWALSize: the length of the WAL that is noted is that of its file.
+func TestWALSize(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	options := cowvfs.Options{Path: path, Capture: &cowvfs.Capture{}}
+	f := attach(t, options)
+	c := open(t, f.Path())
+	check := func(when string, empty bool) {
+		t.Helper()
+		info, err := os.Stat(path + "-wal")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := f.WALSize(); n != info.Size() || (n == 0) != empty {
+			t.Errorf("%s: noted are %d bytes, the file has %d", when, n, info.Size())
+		}
+	}
+	script(t, c, `CREATE TABLE t(x); INSERT INTO t VALUES (randomblob(100000))`)
+	check("after a write", false)
+	script(t, c, `PRAGMA wal_checkpoint(RESTART); INSERT INTO t VALUES (1)`)
+	check("after it began anew", false)
+	script(t, c, `PRAGMA wal_checkpoint(TRUNCATE)`)
+	check("after it was truncated", true)
+	script(t, c, `INSERT INTO t VALUES (2)`)
+	check("after the next write", false)
+}

@@ -3,7 +3,6 @@ package dataplane
 import (
 	"context"
 	"errors"
-	"os"
 	"strconv"
 	"time"
 
@@ -22,7 +21,7 @@ const (
 // trimLater truncates a WAL that has become long in the background, after the writer is free.
 func (db *database) trimLater() {
 	v := db.volumes
-	if db.walSize() <= keptWAL || db.trimming.Swap(true) {
+	if db.file.WALSize() <= keptWAL || db.trimming.Swap(true) {
 		return
 	}
 	v.work.Go(func() {
@@ -30,14 +29,6 @@ func (db *database) trimLater() {
 		for !db.trim(v.background) && backoff.Sleep(v.background, trimRetry) == nil {
 		}
 	})
-}
-
-func (db *database) walSize() int64 {
-	info, err := os.Stat(db.path + "-wal")
-	if err != nil {
-		return 0 // it does not exist
-	}
-	return info.Size()
 }
 
 // trim merges the WAL into the database and truncates it. It reports false if it should be
@@ -50,14 +41,14 @@ func (db *database) trim(ctx context.Context) bool {
 		return true
 	case c := <-db.writer:
 		defer func() { db.writer <- c }()
-		if db.closing() != nil || db.walSize() <= keptWAL {
+		if db.closing() != nil || db.file.WALSize() <= keptWAL {
 			return true
 		}
 		if err := truncateWAL(c); err != nil {
 			db.volumes.cfg.Logger.WarnContext(ctx, "truncating the WAL failed; retrying", "database", db.name, "error", err, "retry_in", trimRetry)
 			return false
 		}
-		return db.walSize() == 0
+		return db.file.WALSize() == 0
 	}
 }
 
