@@ -16,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -58,7 +57,7 @@ func (d *daemon) ask(method, path, token string, body io.Reader, headers ...stri
 	for pair := range slices.Chunk(headers, 2) {
 		req.Header.Add(pair[0], pair[1])
 	}
-	resp, err := (&http.Client{Timeout: 30 * time.Second}).Do(req)
+	resp, err := (&http.Client{Timeout: svctest.Patience}).Do(req)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -130,7 +129,7 @@ func (d *daemon) push(project string, v api.CreateVersion, data []byte) {
 // ended waits until a deploy has ended.
 func (d *daemon) ended(project, version string) api.Version {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(d.t.Context(), svctest.Patience)
 	defer cancel()
 	v, err := d.client().Wait(ctx, project, version, nil)
 	var notReady *client.VersionError

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -64,7 +65,7 @@ func (d *daemon) send(bytes string) []answer {
 		d.t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := conn.SetDeadline(time.Now().Add(svctest.Patience)); err != nil {
 		d.t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, bytes); err != nil {

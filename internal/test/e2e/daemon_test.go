@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -198,7 +199,7 @@ func (d *daemon) client() *client.Client {
 // run executes the CLI in dir and gives what it printed and its exit code.
 func (d *daemon) run(dir string, args ...string) (stdout, stderr string, code int) {
 	d.t.Helper()
-	ctx, cancel := context.WithTimeout(d.t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(d.t.Context(), svctest.Patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, svcctl, args...)
 	cmd.WaitDelay = time.Second // for children that hold the pipes
@@ -250,6 +251,18 @@ func (d *daemon) served(url string) (a answer) {
 	return a
 }
 
+// patiently repeats a request that waited for a start as long as requests do: on a busy machine
+// a start takes longer.
+func patiently(ask func() (answer, error)) (answer, error) {
+	for end := time.Now().Add(svctest.Patience); ; {
+		began := time.Now()
+		a, err := ask()
+		if err != nil || a.Status != http.StatusServiceUnavailable || time.Since(began) < gateway.DefaultHoldTimeout || began.After(end) {
+			return a, err
+		}
+	}
+}
+
 func (d *daemon) do(method, url, contentType, body string) answer {
 	d.t.Helper()
 	a, err := d.try(d.t.Context(), method, url, contentType, body)
@@ -286,7 +299,7 @@ func fetch(ctx context.Context, c *http.Client, method, url, body string, header
 
 // http is a client that takes every host to the gateway.
 func (d *daemon) http() *http.Client {
-	return &http.Client{Timeout: 30 * time.Second, Transport: d.transport()}
+	return &http.Client{Timeout: 2 * time.Minute, Transport: d.transport()}
 }
 
 func (d *daemon) transport() *http.Transport {

@@ -83,13 +83,18 @@ func processIn(home string) bool {
 	return false
 }
 
+// write replaces a file in one step: on a busy machine a save in two steps can be two saves.
 func (d *developer) write(name, text string) {
 	d.t.Helper()
-	path := filepath.Join(d.dir, filepath.FromSlash(name))
+	path, draft := filepath.Join(d.dir, filepath.FromSlash(name)), filepath.Join(d.home, "draft")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		d.t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	err := os.WriteFile(draft, []byte(text), 0o600)
+	if err == nil {
+		err = os.Rename(draft, path)
+	}
+	if err != nil {
 		d.t.Fatal(err)
 	}
 }

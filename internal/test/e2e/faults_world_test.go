@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3"
@@ -333,7 +332,7 @@ func (w *world) promotions() []api.Promotion {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(w.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(w.t.Context(), svctest.Patience)
 	defer cancel()
 	for i, p := range page.Items {
 		ended, err := w.client().WaitPromotion(ctx, book, p.OperationID)

@@ -144,9 +144,12 @@ func TestGarbage(t *testing.T) {
 	})
 	w.checkAll("v1")
 	w.audited()
-	metrics, err := fetch(t.Context(), http.DefaultClient, http.MethodGet, w.note.API+"/metrics", "")
-	if err != nil || strings.Contains(metrics.Body, "svc_gc_deleted_objects_total 0\n") || !strings.Contains(metrics.Body, "svc_gc_pinned_bytes 0\n") ||
-		!strings.Contains(metrics.Body, "svc_gc_audit_problems 0\n") || strings.Contains(metrics.Body, "svc_gc_last_sweep_timestamp_seconds 0\n") {
-		t.Errorf("%v:\n%s", err, metrics.Body)
-	}
+	svctest.Succeeds(w.t, "the metrics of the last sweep", func() error {
+		metrics, err := fetch(t.Context(), http.DefaultClient, http.MethodGet, w.note.API+"/metrics", "")
+		if err != nil || strings.Contains(metrics.Body, "svc_gc_deleted_objects_total 0\n") || !strings.Contains(metrics.Body, "svc_gc_pinned_bytes 0\n") ||
+			!strings.Contains(metrics.Body, "svc_gc_audit_problems 0\n") || strings.Contains(metrics.Body, "svc_gc_last_sweep_timestamp_seconds 0\n") {
+			return fmt.Errorf("%w:\n%s", err, metrics.Body)
+		}
+		return nil
+	})
 }

@@ -70,6 +70,7 @@ func TestHTTPS(t *testing.T) {
 		t.Errorf("certificates:\n%s", out)
 	}
 	d.ok(d.home, "admin", "upgrade")
+	two.CloseIdleConnections() // the client may not have seen that they ended
 	get(two, v.PreviewURL+"/b", "HTTP/2.0", v.PreviewURL+"/b")
 }
 

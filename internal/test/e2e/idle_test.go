@@ -33,7 +33,13 @@ func TestIdleVersion(t *testing.T) {
 			}
 		}
 	}
-	becomes("pinned", api.VersionStatusReady)
+	svctest.Eventually(t, "pinned to be ready", func() bool {
+		v, _ := c.Version(t.Context(), "ledger", "pinned")
+		if v.Status == api.VersionStatusArchived { // on a busy machine before it was pinned
+			_, _ = c.Wake(t.Context(), "ledger", "pinned")
+		}
+		return v.Status == api.VersionStatusReady
+	})
 	idle := becomes("v2", api.VersionStatusArchived)
 	if a := d.get(idle.PreviewURL); a.Status != 503 || a.Header.Get("Svc-Error") != "version_archived" {
 		t.Errorf("the archived version: %d %s", a.Status, a.Body)

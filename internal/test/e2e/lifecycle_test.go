@@ -223,7 +223,7 @@ func TestArchiveUnderLoad(t *testing.T) {
 // spec: [C9.10]
 func TestDestroyDuringDeploy(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, "SVC_WORKER_START_TIMEOUT=60s")
+	w := newWorld(t, "SVC_WORKER_START_TIMEOUT=10m", "SVC_ARTIFACT_WAIT=10m")
 	reaches := func(version string, status api.VersionStatus) {
 		t.Helper()
 		svctest.Succeeds(w.t, version+" to be "+string(status), func() error {
@@ -238,7 +238,7 @@ func TestDestroyDuringDeploy(t *testing.T) {
 		t.Helper()
 		begun := time.Now()
 		v, err := w.client().Destroy(t.Context(), book, version)
-		if err != nil || v.Status != api.VersionStatusDestroyed || time.Since(begun) > 30*time.Second {
+		if err != nil || v.Status != api.VersionStatusDestroyed || time.Since(begun) > svctest.Patience {
 			t.Errorf("%+v, %v, after %s", v, err, time.Since(begun))
 		}
 		w.removed(version)

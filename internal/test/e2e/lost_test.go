@@ -20,7 +20,7 @@ import (
 // lossWindow is the age from which an acknowledged change of the registry survives a
 // lost machine. The documented window is SVC_SYNC_WINDOW and the transfer of the change;
 // the rest is for machines that run many tests.
-const lossWindow = 30 * time.Second
+const lossWindow = time.Minute
 
 // TestLostMachine: a server is killed and its data directory lost. What was acknowledged
 // before the window is there after a restore into an empty directory: projects,

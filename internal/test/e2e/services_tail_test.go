@@ -4,10 +4,12 @@ package e2e
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // TestTailConsumers: a worker of another project gets a record of each request and
@@ -55,14 +57,13 @@ func TestTailConsumers(t *testing.T) {
 		}
 		Exceptions []struct{ Name, Message string }
 	}
-	var got map[string]record // by what the record is about
-	for until := time.Now().Add(time.Minute); time.Now().Before(until) && len(got) < 3; {
+	got := map[string]record{} // by what the record is about
+	svctest.Succeeds(t, "a record of each", func() error {
 		var list []record
 		body := d.get(v.PreviewURL).Body
 		if err := json.Unmarshal([]byte(body), &list); err != nil {
-			t.Fatalf("%v: %s", err, body)
+			return fmt.Errorf("%w: %s", err, body)
 		}
-		got = map[string]record{}
 		for _, r := range list {
 			if r.ScriptName != "shop" || r.ScriptVersion.ID != "v1" {
 				t.Fatalf("a record of %s/%s", r.ScriptName, r.ScriptVersion.ID)
@@ -70,7 +71,13 @@ func TestTailConsumers(t *testing.T) {
 			_, path, _ := strings.Cut(strings.TrimPrefix(r.Event.Request.URL, "http://"), "/")
 			got[path+r.Event.Cron] = r
 		}
-	}
+		for _, about := range []string{"one", "boom", "* * * * *"} {
+			if got[about].ScriptName == "" {
+				return fmt.Errorf("none of %s: %+v", about, got)
+			}
+		}
+		return nil
+	})
 	logs := func(r record) string { text, _ := json.Marshal(r.Logs); return string(text) }
 	const lines = `[{"Level":"log","Message":["begins",{"at":1}]},{"Level":"warn","Message":[7]}]`
 	one, boom, cron := got["one"], got["boom"], got["* * * * *"]

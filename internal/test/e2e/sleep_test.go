@@ -58,8 +58,9 @@ func TestSleep(t *testing.T) {
 	var all sync.WaitGroup
 	for range 5 {
 		all.Go(func() {
-			if got := d.get(v2.PreviewURL); got.Status != 200 || got.Body != delivered {
-				t.Errorf("a request to a version that sleeps: %d %s", got.Status, got.Body)
+			got, err := patiently(func() (answer, error) { return d.try(t.Context(), "GET", v2.PreviewURL, "", "") })
+			if err != nil || got.Status != 200 || got.Body != delivered {
+				t.Errorf("a request to a version that sleeps: %d %s, %v", got.Status, got.Body, err)
 			}
 		})
 	}

@@ -92,7 +92,8 @@ func (d *daemon) wakes(urls []string) (took []time.Duration) {
 
 func (d *daemon) woken(url string) time.Duration {
 	began := time.Now()
-	if a, err := d.try(d.t.Context(), "GET", url, "", ""); err != nil || a.Status != 200 || a.Body != "here" {
+	a, err := patiently(func() (answer, error) { return d.try(d.t.Context(), "GET", url, "", "") })
+	if err != nil || a.Status != 200 || a.Body != "here" {
 		d.t.Errorf("%s: %d %s %v", url, a.Status, a.Body, err)
 	}
 	return time.Since(began)
