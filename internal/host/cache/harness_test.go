@@ -90,14 +90,17 @@ func (r result) header(name string) (value string) {
 	return value
 }
 
-// caller is a worker with a cache, whose clock the test moves.
+// caller is a worker with a cache, whose clock only the test moves.
 type caller struct {
 	t      *testing.T
 	client *http.Client
-	ahead  atomic.Int64 // of the time, in nanoseconds
+	ahead  atomic.Int64 // of began, in nanoseconds
 }
 
-func (c *caller) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+// began is what all clocks show at first.
+var began = time.Now()
+
+func (c *caller) now() time.Time { return began.Add(time.Duration(c.ahead.Load())) }
 
 func (c *caller) advance(d time.Duration) { c.ahead.Add(int64(d)) }
 

@@ -104,7 +104,7 @@ func TestBatches(t *testing.T) {
 	t.Parallel()
 	w := open(t, bindingtest.OpenVolumes(t, t.TempDir()),
 		bundle.QueueConsumer{Queue: "full", MaxBatchSize: new(3), MaxBatchTimeout: new(60), MaxConcurrency: new(1)},
-		bundle.QueueConsumer{Queue: "slow", MaxBatchSize: new(100), MaxBatchTimeout: new(1)},
+		bundle.QueueConsumer{Queue: "slow", MaxBatchSize: new(100), MaxBatchTimeout: new(4)},
 		bundle.QueueConsumer{Queue: "two", MaxBatchSize: new(1), MaxBatchTimeout: new(0), MaxConcurrency: new(2)})
 	w.send("full", "sendBatch", batch(0, 1, 2, 3, 4, 5, 6))
 	w.send("slow", "send", "a")
@@ -118,7 +118,7 @@ func TestBatches(t *testing.T) {
 		if b.Queue == "full" && len(b.Messages) != 3 || b.Queue == "two" && len(b.Messages) != 1 {
 			t.Errorf("%s: a batch of %d", b.Queue, len(b.Messages))
 		}
-		if b.Queue == "slow" && (len(b.Messages) != 3 || b.Messages[0].After < 1000-clocks) {
+		if b.Queue == "slow" && (len(b.Messages) != 3 || b.Messages[0].After < 4000-clocks) {
 			t.Errorf("slow: %+v", b)
 		}
 	}
