@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -206,42 +207,46 @@ func TestEveryStepFailing(t *testing.T) {
 	for name, tc := range failures(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t)
-			d := w.start(t, tc.change)
-			d.runtimes.hook = tc.hook
-			if tc.data != nil {
-				w.upload(t, ref("v1"), tc.data)
-			}
-			tc.n.ID = "v1"
-			d.submit(t, tc.n)
-			v := d.run(t, ref("v1"))
-			if v.Status != svc.StatusFailed || !strings.HasPrefix(v.Error, tc.want) || v.ErrorOutput != tc.output {
-				t.Errorf("%s: %q\nwant %q, and the output %q", v.Status, v.Error, tc.want, v.ErrorOutput)
-			}
-			if strings.Contains(v.Error, "hunter2") {
-				t.Errorf("a secret is in %q", v.Error)
-			}
-			if d.runtimes.running() != 0 {
-				t.Error("a runtime still runs")
-			}
-			if stopped := strings.Contains(strings.Join(d.runtimes.log(), ","), "stop"); stopped != tc.stops {
-				t.Errorf("stopped: %v, want %v", stopped, tc.stops)
-			}
-			if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusFailed}) {
-				t.Errorf("the route is %+v", got)
-			}
-			if d.gateway.prod["shop"] != "" {
-				t.Error("a failed version is production")
-			}
-			if got := d.seen.counts[len(d.seen.counts)-1]; got != "result failed" {
-				t.Errorf("the last count is %q", got)
-			}
-			for _, dir := range []string{"cache", "data"} {
-				if left, _ := filepath.Glob(filepath.Join(w.root, dir, "shop", "*")); len(left) != 0 {
-					t.Errorf("left behind: %v", left)
-				}
-			}
+			synctest.Test(t, tc.check) // the limits are exact
 		})
+	}
+}
+
+func (tc failing) check(t *testing.T) {
+	w := newWorld(t)
+	d := w.start(t, tc.change)
+	d.runtimes.hook = tc.hook
+	if tc.data != nil {
+		w.upload(t, ref("v1"), tc.data)
+	}
+	tc.n.ID = "v1"
+	d.submit(t, tc.n)
+	v := d.run(t, ref("v1"))
+	if v.Status != svc.StatusFailed || !strings.HasPrefix(v.Error, tc.want) || v.ErrorOutput != tc.output {
+		t.Errorf("%s: %q\nwant %q, and the output %q", v.Status, v.Error, tc.want, v.ErrorOutput)
+	}
+	if strings.Contains(v.Error, "hunter2") {
+		t.Errorf("a secret is in %q", v.Error)
+	}
+	if d.runtimes.running() != 0 {
+		t.Error("a runtime still runs")
+	}
+	if stopped := strings.Contains(strings.Join(d.runtimes.log(), ","), "stop"); stopped != tc.stops {
+		t.Errorf("stopped: %v, want %v", stopped, tc.stops)
+	}
+	if got := d.gateway.routes[ref("v1")]; got != (svc.Upstream{Status: svc.StatusFailed}) {
+		t.Errorf("the route is %+v", got)
+	}
+	if d.gateway.prod["shop"] != "" {
+		t.Error("a failed version is production")
+	}
+	if got := d.seen.counts[len(d.seen.counts)-1]; got != "result failed" {
+		t.Errorf("the last count is %q", got)
+	}
+	for _, dir := range []string{"cache", "data"} {
+		if left, _ := filepath.Glob(filepath.Join(w.root, dir, "shop", "*")); len(left) != 0 {
+			t.Errorf("left behind: %v", left)
+		}
 	}
 }
 
