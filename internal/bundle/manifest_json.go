@@ -2,23 +2,15 @@ package bundle
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
-
-//go:embed manifest.schema.json
-var schema []byte
-
-// Schema is the JSON schema (2020-12) of manifest.json.
-func Schema() []byte { return slices.Clone(schema) }
 
 // Encode returns the bytes of manifest.json. Equal manifests give equal bytes.
 func (m Manifest) Encode() ([]byte, error) {

@@ -16,17 +16,6 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Check reads a bundle to its end and reports what Extract would. It keeps the
-// manifest in memory and nothing else.
-func Check(ctx context.Context, r io.Reader, limits Limits) (Manifest, error) {
-	return unpack(ctx, r, limits, func(string) (io.WriteCloser, error) { return discard{}, nil })
-}
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }
-func (discard) Close() error                { return nil }
-
 // create makes a new file at a valid path.
 type create func(path string) (io.WriteCloser, error)
 

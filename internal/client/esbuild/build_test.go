@@ -187,11 +187,11 @@ func TestRules(t *testing.T) {
 		"data/note.md": "# note", "src/p.html": "<p>",
 	}
 	req := project(t, f)
-	if _, err := esbuild.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "add a rule") {
+	if _, err := once(t.Context(), req); err == nil || !strings.Contains(err.Error(), "add a rule") {
 		t.Errorf("without a rule: %v", err)
 	}
 	req.Rules = []esbuild.Rule{{Type: bundle.Text, Globs: []string{"**/*.md"}}}
-	if _, err := esbuild.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "out of force") {
+	if _, err := once(t.Context(), req); err == nil || !strings.Contains(err.Error(), "out of force") {
 		t.Errorf("without fallthrough: %v", err)
 	}
 	req.Rules[0].Fallthrough = true
@@ -249,7 +249,7 @@ func TestNoBundle(t *testing.T) {
 	}
 	req := project(t, f)
 	req.NoBundle, req.FindAdditional, req.CompatibilityDate, req.CompatibilityFlags = true, true, "2025-01-01", []string{"nodejs_compat"}
-	if _, err := esbuild.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), `src/index.js imports "./lib/a.js", which is not among the modules`) {
+	if _, err := once(t.Context(), req); err == nil || !strings.Contains(err.Error(), `src/index.js imports "./lib/a.js", which is not among the modules`) {
 		t.Errorf("without rules: %v", err)
 	}
 	req.Rules = []esbuild.Rule{{Type: bundle.ESModule, Globs: []string{"**/*.js"}}, {Type: bundle.CommonJS, Globs: []string{"**/*.cjs"}}}
@@ -272,7 +272,7 @@ func TestNoBundle(t *testing.T) {
 	}
 	req = project(t, files{"src/index.ts": `export default {}`})
 	req.NoBundle = true
-	if _, err := esbuild.Build(t.Context(), req); err == nil || !strings.Contains(err.Error(), "is not JavaScript") {
+	if _, err := once(t.Context(), req); err == nil || !strings.Contains(err.Error(), "is not JavaScript") {
 		t.Errorf("TypeScript: %v", err)
 	}
 }
@@ -281,7 +281,7 @@ func TestCancel(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := esbuild.Build(ctx, project(t, files{"src/index.ts": `export default {}`})); !errors.Is(err, context.Canceled) {
+	if _, err := once(ctx, project(t, files{"src/index.ts": `export default {}`})); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -41,7 +41,7 @@ func TestFailures(t *testing.T) {
 			if test.date != "" {
 				req.CompatibilityDate = test.date
 			}
-			r, err := esbuild.Build(t.Context(), req)
+			r, err := once(t.Context(), req)
 			if test.want == nil {
 				if err != nil || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "tsconfig.json:1:13") {
 					t.Errorf("got %v, %q", err, r.Warnings)

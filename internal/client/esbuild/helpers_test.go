@@ -1,6 +1,7 @@
 package esbuild_test
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -41,11 +42,18 @@ func project(t testing.TB, f files) esbuild.Request {
 
 func build(t testing.TB, req esbuild.Request) esbuild.Result {
 	t.Helper()
-	r, err := esbuild.Build(t.Context(), req)
+	r, err := once(t.Context(), req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
+}
+
+// once builds in a session of its own.
+func once(ctx context.Context, req esbuild.Request) (esbuild.Result, error) {
+	var s esbuild.Session
+	defer s.Close()
+	return s.Build(ctx, req)
 }
 
 func names(r esbuild.Result) []string {

@@ -8,14 +8,6 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 )
 
-// Build makes the modules of a worker. When ctx ends, it stops and returns its
-// error.
-func Build(ctx context.Context, req Request) (Result, error) {
-	var s Session
-	defer s.Close()
-	return s.Build(ctx, req)
-}
-
 // Session makes the modules of a worker again and again: files that have not
 // changed since the last build are not parsed again. The zero value is ready to
 // use; the caller closes it. A Session is not safe for concurrent use.
@@ -25,8 +17,8 @@ type Session struct {
 	bundler api.BuildContext // nil before the first build
 }
 
-// Build makes the modules, like the function Build. A request that differs from the
-// last one starts from the beginning.
+// Build makes the modules of a worker. A request that differs from the last one starts
+// from the beginning. When ctx ends, Build stops and returns its error.
 func (s *Session) Build(ctx context.Context, req Request) (Result, error) {
 	if s.bundler == nil || !reflect.DeepEqual(s.req, req) {
 		s.Close()

@@ -69,14 +69,6 @@ func (r *Report) ownerChanged() bool {
 	return false
 }
 
-// Bytes adds up the sizes of objects.
-func Bytes(objects []Object) (n int64) {
-	for _, o := range objects {
-		n += o.Size
-	}
-	return n
-}
-
 // classify reports on all files and blobs. unlisted are unwanted files in no dead
 // list, by version.
 func (all survey) classify(grace time.Duration) (report *Report, unlisted map[svc.Ref][]string) {

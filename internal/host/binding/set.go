@@ -34,15 +34,9 @@ type declared struct {
 	outside bool // of the worker's env: from a Declarer
 }
 
-// Check refuses a manifest with bindings that kinds cannot open: a kind that
-// is not there, a name used twice, or a declaration its kind refuses. All that
-// is wrong is reported together.
-func Check(kinds []Kind, m *bundle.Manifest) error {
-	_, err := declare(kinds, m)
-	return err
-}
-
-// OpenAll opens every binding of m. On error nothing stays open.
+// OpenAll opens every binding of m. On error nothing stays open. It refuses a manifest
+// with bindings that kinds cannot open: a kind that is not there, a name used twice, or a
+// declaration its kind refuses. All that is wrong is reported together.
 func OpenAll(ctx context.Context, kinds []Kind, m *bundle.Manifest, v volume.Volumes) (*Set, error) {
 	bindings, err := declare(kinds, m)
 	if err != nil {

@@ -120,7 +120,7 @@ func TestCheck(t *testing.T) {
 	t.Parallel()
 	m := manifest(bundle.Binding{Name: "A", Kind: "queue"}, bundle.Binding{Kind: "k"}, bundle.Binding{Name: "B", Kind: "k", Resource: "bad"},
 		bundle.Binding{Name: "C", Kind: "k"}, bundle.Binding{Name: "C", Kind: "k"})
-	err := binding.Check([]binding.Kind{kind{name: "k"}, kind{name: "j"}}, m)
+	_, err := binding.OpenAll(t.Context(), []binding.Kind{kind{name: "k"}, kind{name: "j"}}, m, nil)
 	var got []string
 	for _, f := range svc.AsError(err).Fields {
 		got = append(got, f.Pointer+" "+f.Code+": "+f.Detail)

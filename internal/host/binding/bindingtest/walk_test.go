@@ -48,10 +48,7 @@ func TestWalk(t *testing.T) {
 	kinds := []binding.Kind{dummy{}}
 	dir := t.TempDir()
 	manifest := load(t, dir)
-	if err := binding.Check(kinds, &manifest); err != nil {
-		t.Fatal(err)
-	}
-	if err := binding.Check(all.Kinds(), &manifest); svc.AsError(err).Fields[0].Code != svc.CodeBindingUnknownKind {
+	if _, err := binding.OpenAll(t.Context(), all.Kinds(), &manifest, nil); svc.AsError(err).Fields[0].Code != svc.CodeBindingUnknownKind {
 		t.Errorf("the kinds that are shipped: %v", err)
 	}
 	volumes := bindingtest.Inherited{Volumes: bindingtest.OpenVolumes(t, t.TempDir())}
