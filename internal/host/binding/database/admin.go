@@ -47,11 +47,7 @@ func (a admin) one(do func(*database, http.ResponseWriter, *http.Request) error)
 // visit runs fn on the database behind a binding when its turn comes, for the
 // time of a query at most.
 func (a admin) visit(r *http.Request, name string, fn func(*database, *http.Request) error) error {
-	o, err := binding.Pick(a.open, name, "database")
-	if err != nil {
-		return err
-	}
-	d, err := databaseOf(o)
+	d, err := a.named(name)
 	if err != nil {
 		return err
 	}
@@ -81,6 +77,15 @@ func (d *database) enter(ctx context.Context) (leave func(), err error) {
 // interrupted is the error of a request that was canceled.
 func interrupted(err error) error {
 	return svc.Errorf(svc.Unavailable, svc.CodeInterrupted, "the request was interrupted").Because(err)
+}
+
+// named is the database of the binding of that name: see binding.Pick.
+func (a admin) named(name string) (*database, error) {
+	o, err := binding.Pick(a.open, name, "database")
+	if err != nil {
+		return nil, err
+	}
+	return databaseOf(o)
 }
 
 func databaseOf(o binding.Opened) (*database, error) {

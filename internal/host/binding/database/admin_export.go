@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
-	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -20,11 +19,7 @@ import (
 // wrangler read. It is one transaction, into a file first: a slow client holds no
 // connection of the worker's, and an answer that began is complete.
 func (a admin) export(w http.ResponseWriter, r *http.Request) error {
-	o, err := binding.Pick(a.open, r.URL.Query().Get("binding"), "database")
-	if err != nil {
-		return err
-	}
-	d, err := databaseOf(o)
+	d, err := a.named(r.URL.Query().Get("binding"))
 	if err != nil {
 		return err
 	}

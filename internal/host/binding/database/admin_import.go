@@ -17,11 +17,7 @@ import (
 // is one transaction, which begins once all of the body is here: writes wait for
 // it, reads do not. It takes the time it takes.
 func (a admin) importFile(w http.ResponseWriter, r *http.Request) error {
-	o, err := binding.Pick(a.open, r.URL.Query().Get("binding"), "database")
-	if err != nil {
-		return err
-	}
-	d, err := databaseOf(o)
+	d, err := a.named(r.URL.Query().Get("binding"))
 	if err != nil {
 		return err
 	}

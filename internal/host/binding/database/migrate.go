@@ -164,15 +164,8 @@ func excerpt(text string) string {
 }
 
 func failedMigration(bindingName, file string, err error) error {
-	var statement *badStatement
-	var engine *raw.Error // of the commit, or of a name
-	var what string
-	switch {
-	case errors.As(err, &statement):
-		what = statement.Error()
-	case errors.As(err, &engine):
-		what = describe(err)
-	default:
+	what, ok := refusedSQL(err)
+	if !ok {
 		return fmt.Errorf("applying migration %s of %s: %w", file, bindingName, err)
 	}
 	if missingTable(err) {
@@ -181,6 +174,18 @@ func failedMigration(bindingName, file string, err error) error {
 	}
 	return svc.Errorf(svc.Unprocessable, svc.CodeMigrationFailed, "migration %s of %s: %s", file, bindingName, what).
 		WithHint("nothing of this file was applied; correct it and deploy again")
+}
+
+// refusedSQL says what is wrong with a script: with a statement, its commit or a name; false
+// for other errors.
+func refusedSQL(err error) (what string, ok bool) {
+	if statement, ok := errors.AsType[*badStatement](err); ok {
+		return statement.Error(), true
+	}
+	if _, ok := errors.AsType[*raw.Error](err); ok {
+		return describe(err), true
+	}
+	return "", false
 }
 
 // missingTable reports whether a statement names a table that does not exist. SQLite

@@ -2,7 +2,6 @@ package database
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -59,15 +58,8 @@ func (d *database) scrub(x *execution, sql func() (string, error)) error {
 }
 
 func failedScrub(name string, err error) error {
-	var statement *badStatement
-	var engine *raw.Error // of the commit, or of a name
-	var what string
-	switch {
-	case errors.As(err, &statement):
-		what = statement.Error()
-	case errors.As(err, &engine):
-		what = describe(err)
-	default:
+	what, ok := refusedSQL(err)
+	if !ok {
 		return fmt.Errorf("scrubbing %s: %w", name, err)
 	}
 	return svc.Errorf(svc.Unprocessable, svc.CodeScrubFailed, "scrubbing %s: %s", name, what).

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -189,7 +188,7 @@ func (a admin) get(n *namespace, w http.ResponseWriter, r *http.Request) error {
 		return svc.Errorf(svc.NotFound, svc.CodeKeyNotFound, "there is no such key")
 	}
 	if e.metadata != "" {
-		w.Header().Set(adminMetadata, ascii(e.metadata))
+		w.Header().Set(adminMetadata, binding.ASCII(e.metadata))
 	}
 	if e.expires != 0 {
 		w.Header().Set(adminExpiration, strconv.FormatInt(e.expires, 10))
@@ -248,23 +247,4 @@ func adminError(err error) error {
 		return svc.Errorf(svc.BadRequest, svc.CodeInvalidKey, "%s", r.text)
 	}
 	return svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "%s", r.text)
-}
-
-// ascii writes JSON so that a header can carry it.
-func ascii(text string) string {
-	var out []byte
-	for _, r := range text {
-		switch {
-		case r < ' ': // between tokens: a string has none
-			out = append(out, ' ')
-		case r < utf8.RuneSelf:
-			out = append(out, byte(r))
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-	}
-	return string(out)
 }

@@ -10,9 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
-	"unicode/utf16"
-	"unicode/utf8"
 
+	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -129,10 +128,10 @@ func (a admin) get(b *bucket, w http.ResponseWriter, r *http.Request) error {
 		return fmt.Errorf("encoding metadata: %w", err)
 	}
 	h := w.Header()
-	h.Set(adminMetadata, ascii(string(text)))
+	h.Set(adminMetadata, binding.ASCII(string(text)))
 	h.Set("Content-Type", "application/octet-stream")
 	if shown.HTTP.ContentType != "" {
-		h.Set("Content-Type", ascii(shown.HTTP.ContentType))
+		h.Set("Content-Type", binding.ASCII(shown.HTTP.ContentType))
 	}
 	h.Set("Content-Length", strconv.FormatInt(o.size, 10))
 	w.WriteHeader(http.StatusOK)
@@ -200,23 +199,4 @@ func (a admin) remove(b *bucket, w http.ResponseWriter, r *http.Request) error {
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
-}
-
-// ascii writes JSON so that a header can carry it.
-func ascii(text string) string {
-	out := make([]byte, 0, len(text))
-	for _, r := range text {
-		switch {
-		case r < ' ' || r == 0x7f:
-			out = append(out, ' ')
-		case r < utf8.RuneSelf:
-			out = append(out, byte(r))
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
-		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
-		}
-	}
-	return string(out)
 }
