@@ -76,11 +76,7 @@ func versionsLike(ctx context.Context, k *kit.Kit, project, typed string) []stri
 	if p, _, ok := strings.Cut(typed, "/"); ok {
 		project, prefix = p, p+"/"
 	}
-	project, err := projectOr(k, project)
-	if err != nil {
-		return nil
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, project)
 	if err != nil {
 		return nil
 	}

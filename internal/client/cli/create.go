@@ -14,6 +14,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -132,7 +133,7 @@ func (j creation) retry(ctx context.Context, do func() error) error {
 			j.k.Notef("%s: trying again", why)
 			said = why
 		}
-		if err := sleep(ctx, min(left, max(pause, retryAfter(err)))); err != nil {
+		if err := backoff.Sleep(ctx, min(left, max(pause, retryAfter(err)))); err != nil {
 			return &interrupted{"interrupted; nothing was deployed"}
 		}
 		pause = min(pause*2, lastRetry)
@@ -163,16 +164,4 @@ func retryAfter(err error) time.Duration {
 		return refused.RetryAfter
 	}
 	return 0
-}
-
-// sleep waits for d or the end of ctx, whose error it returns.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }

@@ -25,11 +25,7 @@ func newPreviewList(k *kit.Kit) *cobra.Command {
 }
 
 func listPreviews(ctx context.Context, k *kit.Kit, project string) error {
-	project, err := projectOr(k, project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, project)
 	if err != nil {
 		return err
 	}
@@ -139,11 +135,7 @@ func previewNames(k *kit.Kit) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 		defer cancel()
-		project, err := projectOr(k, cmd.Flags().Lookup("project").Value.String())
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		c, err := k.Client()
+		c, project, err := projectAt(k, cmd.Flags().Lookup("project").Value.String())
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

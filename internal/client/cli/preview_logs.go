@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 )
 
 // switchPoll is the time between two looks at the version of a preview whose logs are
@@ -48,7 +49,7 @@ func previewLogs(ctx context.Context, k *kit.Kit, o logsOptions, args []string) 
 		}, p.ProjectID+"/"+shown); err != nil || ctx.Err() != nil {
 			return err
 		}
-		if err := sleep(ctx, switchPoll/10); err != nil {
+		if err := backoff.Sleep(ctx, switchPoll/10); err != nil {
 			return nil //nolint:nilerr // Ctrl-C is how a person ends it
 		}
 		o.query.Cursor = ""

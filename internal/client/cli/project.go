@@ -19,6 +19,14 @@ func projectOr(k *kit.Kit, name string) (string, error) {
 	return file.Name, nil
 }
 
+// projectAt is projectOr with the client of the server that has the project.
+func projectAt(k *kit.Kit, named string) (c *client.Client, inProject string, err error) {
+	if inProject, err = projectOr(k, named); err == nil {
+		c, err = k.Client()
+	}
+	return c, inProject, err
+}
+
 // versionOf reads "[project/]version", with the project of --project or of the
 // worker directory.
 func versionOf(k *kit.Kit, arg, named string) (inProject, id string, err error) {

@@ -56,11 +56,7 @@ func newPromote(k *kit.Kit) *cobra.Command {
 // unnamed asks for a version, and names those that could be promoted if the server says them.
 func unnamed(ctx context.Context, k *kit.Kit, project string) error {
 	const ask = "name a version: svcctl promote [PROJECT/]VERSION"
-	project, err := projectOr(k, project)
-	if err != nil {
-		return kit.Usagef("%s", ask)
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, project)
 	if err != nil {
 		return kit.Usagef("%s", ask)
 	}
@@ -90,11 +86,7 @@ func newRollback(k *kit.Kit) *cobra.Command {
 }
 
 func rollback(ctx context.Context, k *kit.Kit, o promoteOptions) error {
-	project, err := projectOr(k, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, o.project)
 	if err != nil {
 		return err
 	}

@@ -31,11 +31,7 @@ func newPromotionsList(k *kit.Kit) *cobra.Command {
 }
 
 func listPromotions(ctx context.Context, k *kit.Kit, project string, limit int) error {
-	project, err := projectOr(k, project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, project)
 	if err != nil {
 		return err
 	}
@@ -108,11 +104,7 @@ func newPromotionsGet(k *kit.Kit) *cobra.Command {
 }
 
 func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) error {
-	project, err := projectOr(k, project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, project)
 	if err != nil {
 		return err
 	}

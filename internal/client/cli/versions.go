@@ -51,11 +51,7 @@ func listVersions(ctx context.Context, k *kit.Kit, o versionsList) error {
 	if o.status != "" && !api.VersionStatus(o.status).Valid() {
 		return kit.Usagef("unknown status %q", o.status)
 	}
-	project, err := projectOr(k, o.project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, o.project)
 	if err != nil {
 		return err
 	}

@@ -24,11 +24,7 @@ func newVersionsTree(k *kit.Kit) *cobra.Command {
 }
 
 func versionTree(ctx context.Context, k *kit.Kit, project string) error {
-	project, err := projectOr(k, project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
+	c, project, err := projectAt(k, project)
 	if err != nil {
 		return err
 	}
