@@ -1,4 +1,3 @@
-// Package browser opens a URL in the user's browser.
 package browser
 
 import (

@@ -1,5 +1,3 @@
-// Package scaffold writes new worker directories from templates that are part of the
-// program.
 package scaffold
 
 import (

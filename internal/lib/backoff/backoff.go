@@ -1,4 +1,3 @@
-// Package backoff waits between the attempts of an operation.
 package backoff
 
 import (

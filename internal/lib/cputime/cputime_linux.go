@@ -1,4 +1,3 @@
-// Package cputime reads the processor time of processes.
 package cputime
 
 import (

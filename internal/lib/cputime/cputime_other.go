@@ -1,6 +1,5 @@
 //go:build !linux
 
-// Package cputime reads the processor time of processes.
 package cputime
 
 import "time"

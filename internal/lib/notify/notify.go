@@ -1,5 +1,3 @@
-// Package notify tells a service manager (systemd, Type=notify) what state this process
-// is in. Without a manager every call does nothing.
 package notify
 
 import (

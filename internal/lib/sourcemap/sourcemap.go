@@ -1,5 +1,3 @@
-// Package sourcemap finds the place in a source file that a place in a built file
-// comes from, with the source maps (version 3) that bundlers write.
 package sourcemap
 
 import (

@@ -1,4 +1,3 @@
-// Package suggest finds the word that was probably meant in place of a mistyped one.
 package suggest
 
 import (

@@ -1,5 +1,3 @@
-// Package tokens reads the file of named tokens of the API (SVC_TOKENS_FILE) and reads
-// it again when it changes, so that tokens are rotated without a restart.
 package tokens
 
 import (

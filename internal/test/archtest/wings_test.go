@@ -86,3 +86,19 @@ func wing(pkg string) string {
 	name, _, _ := strings.Cut(strings.TrimPrefix(pkg, "internal/"), "/")
 	return name
 }
+
+// TestDocFiles fails for a package without doc.go, where readers look for what a package is
+// and where it stands. Programs have their text in main.go.
+func TestDocFiles(t *testing.T) {
+	t.Parallel()
+	top := os.DirFS("../../..")
+	for pkg := range readImports(t, top) {
+		if wing(pkg) == "cmd" || pkg == "internal/gendocs" || pkg == "internal/client/demo" || pkg == "internal/client/walkthrough" {
+			continue
+		}
+		text, err := os.ReadFile(path.Join("../../..", pkg, "doc.go"))
+		if err != nil || !strings.Contains("\n"+string(text), "\n// Package ") {
+			t.Errorf("%s has no doc.go with the text of the package: %v", pkg, err)
+		}
+	}
+}

@@ -1,4 +1,3 @@
-// Package all lists the binding kinds this program ships.
 package all
 
 import (

@@ -1,4 +1,3 @@
-// Package workerdtest gives tests the real workerd.
 package workerdtest
 
 import (

@@ -1,4 +1,3 @@
-// Package logs is the screen of a followed log.
 package logs
 
 import (

@@ -1,4 +1,3 @@
-// Package projects is the screen of all projects.
 package projects
 
 import (

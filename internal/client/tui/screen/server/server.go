@@ -1,4 +1,3 @@
-// Package server is the screen of the server and its settings.
 package server
 
 import (

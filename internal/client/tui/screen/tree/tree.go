@@ -1,4 +1,3 @@
-// Package tree is the screen of the data branches of a project.
 package tree
 
 import (

@@ -1,4 +1,3 @@
-// Package versions is the screen of the versions of a project.
 package versions
 
 import (

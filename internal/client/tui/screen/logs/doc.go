@@ -1,0 +1,2 @@
+// Package logs is the screen of a followed log.
+package logs

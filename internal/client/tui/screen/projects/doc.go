@@ -1,0 +1,2 @@
+// Package projects is the screen of all projects.
+package projects

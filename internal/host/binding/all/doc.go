@@ -1,0 +1,2 @@
+// Package all lists the binding kinds this program ships.
+package all

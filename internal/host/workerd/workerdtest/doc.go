@@ -1,0 +1,2 @@
+// Package workerdtest gives tests the real workerd.
+package workerdtest
