@@ -192,6 +192,7 @@ type Promotion struct {
 	CreatedAt  time.Time
 	FinishedAt time.Time
 	CutOver    CutOver
+	Left       Left
 }
 
 // CutOver is how long a change of production took for the requests of its host name. A
@@ -206,6 +207,7 @@ type PromotionOutcome struct {
 	Status  PromotionStatus
 	Error   string // for people; cut to 2 KiB
 	CutOver CutOver
+	Left    Left
 }
 
 // PromotionStatus is the state of a promotion.

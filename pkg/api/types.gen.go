@@ -361,6 +361,30 @@ func (e TableType) Valid() bool {
 	}
 }
 
+// Defines values for UnmergedReason.
+const (
+	UnmergedReasonEmpty       UnmergedReason = ""
+	UnmergedReasonLost        UnmergedReason = "lost"
+	UnmergedReasonUnavailable UnmergedReason = "unavailable"
+	UnmergedReasonUnrelated   UnmergedReason = "unrelated"
+)
+
+// Valid indicates whether the value is a known member of the UnmergedReason enum.
+func (e UnmergedReason) Valid() bool {
+	switch e {
+	case UnmergedReasonEmpty:
+		return true
+	case UnmergedReasonLost:
+		return true
+	case UnmergedReasonUnavailable:
+		return true
+	case UnmergedReasonUnrelated:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for VersionPinnedBy.
 const (
 	VersionPinnedByEmpty    VersionPinnedBy = ""
@@ -1770,9 +1794,15 @@ type Promotion struct {
 	Reason            string   `json:"reason"`
 
 	// Status How a promotion stands; failed means compensated, unchanged that it was production already.
-	Status    PromotionStatus `json:"status"`
-	Steps     []StepRun       `json:"steps"`
-	VersionID string          `json:"version_id"`
+	Status PromotionStatus `json:"status"`
+	Steps  []StepRun       `json:"steps"`
+
+	// Unmerged What the previous production wrote that the version lacks; null when it was not counted.
+	Unmerged  *Unmerged `json:"unmerged"`
+	VersionID string    `json:"version_id"`
+
+	// Waiting Work that waited at the previous production, which continues with it; null when it was not counted.
+	Waiting *WaitingWork `json:"waiting"`
 
 	// WindowMs Time between the last answer of the old production and the first answer of the new one; null when no request waited,
 	// or none of those that waited was answered before the end of the promotion.
@@ -1799,6 +1829,23 @@ type PromotionAccepted struct {
 type PromotionPage struct {
 	Items      []Promotion `json:"items"`
 	NextCursor *string     `json:"next_cursor"`
+}
+
+// PromotionPlan What a promote of a version would leave behind.
+type PromotionPlan struct {
+	// ProductionVersionID "" without one.
+	ProductionVersionID string `json:"production_version_id"`
+	ProjectID           string `json:"project_id"`
+
+	// Status Where a version is in its life.
+	Status VersionStatus `json:"status"`
+
+	// Unmerged What production wrote that the version lacks; null without another production.
+	Unmerged  *Unmerged `json:"unmerged"`
+	VersionID string    `json:"version_id"`
+
+	// Waiting Work that waits at production, with which it stays; null without another production.
+	Waiting *WaitingWork `json:"waiting"`
 }
 
 // PromotionStatus How a promotion stands; failed means compensated, unchanged that it was production already.
@@ -2257,6 +2304,52 @@ type TriggerScheduled struct {
 	TimeoutMs int `json:"timeout_ms,omitempty,omitzero"`
 }
 
+// Unmerged What production wrote since the data of two versions began to differ. A record that both wrote alike counts as well. Without a
+// common cut, `reason` says why and only `instances` is counted.
+type Unmerged struct {
+	// CommonVersionID The version whose data both inherited, production and the version itself included; "" without a common cut.
+	CommonVersionID string `json:"common_version_id"`
+
+	// ForkedAt When the data began to differ: the fork.
+	ForkedAt *Time `json:"forked_at"`
+
+	// Instances Instances of workflows: all that production has, because a version begins without any.
+	Instances WrittenRecords `json:"instances"`
+
+	// Keys Keys of KV namespaces.
+	Keys WrittenRecords `json:"keys"`
+
+	// Messages Messages in queues.
+	Messages WrittenRecords `json:"messages"`
+
+	// Objects Objects of R2 buckets.
+	Objects WrittenRecords `json:"objects"`
+
+	// Reason Why there is no common cut, "" with one. `unrelated`: no version is an ancestor of both. `lost`: the record of the fork or files
+	// that it names are deleted. `unavailable`: the data could not be read in time.
+	Reason UnmergedReason `json:"reason"`
+
+	// Tables Tables of D1 databases whose rows changed.
+	Tables []UnmergedTable `json:"tables"`
+}
+
+// UnmergedReason Why there is no common cut, "" with one. `unrelated`: no version is an ancestor of both. `lost`: the record of the fork or files
+// that it names are deleted. `unavailable`: the data could not be read in time.
+type UnmergedReason string
+
+// UnmergedTable Changed rows of one table of a D1 database.
+type UnmergedTable struct {
+	// AtLeast A limit was reached: the counts are lower bounds.
+	AtLeast  bool   `json:"at_least"`
+	Database string `json:"database"`
+	Deleted  int64  `json:"deleted"`
+	Inserted int64  `json:"inserted"`
+
+	// Table "" when a limit was reached before a table was compared.
+	Table   string `json:"table"`
+	Updated int64  `json:"updated"`
+}
+
 // Upload How to upload the bundle; needs no other credential.
 type Upload struct {
 	// AssetsURL Where the static files are announced and uploaded, before the bundle, if it leaves them out.
@@ -2569,6 +2662,15 @@ type WorkflowStep struct {
 
 	// Type do, sleep or waitForEvent.
 	Type string `json:"type"`
+}
+
+// WrittenRecords Changed records.
+type WrittenRecords struct {
+	// AtLeast A limit was reached: the counts are lower bounds.
+	AtLeast  bool  `json:"at_least"`
+	Deleted  int64 `json:"deleted"`
+	Inserted int64 `json:"inserted"`
+	Updated  int64 `json:"updated"`
 }
 
 // BucketPath defines model for BucketPath.

@@ -19,6 +19,15 @@ func (c *Client) Promote(ctx context.Context, project, version string, p api.Pro
 	return as[api.PromotionAccepted](read(resp, err))
 }
 
+// PromotionPlan returns what a promote of a version would leave behind: what production
+// wrote that the version lacks, and the work that waits at production. It changes nothing.
+//
+// Codes: project_not_found, version_not_found.
+func (c *Client) PromotionPlan(ctx context.Context, project, version string) (api.PromotionPlan, error) {
+	resp, err := c.raw.GetPromotionPlan(ctx, project, version)
+	return as[api.PromotionPlan](read(resp, err))
+}
+
 // Promotion returns a promotion with its steps. operation is the operation id
 // that [Client.Promote] returned.
 //

@@ -27,6 +27,8 @@ type Images struct {
 	// Same reports whether a page that both images have is equal in them. It may report
 	// false for equal pages, which costs time only.
 	Same func(pgno uint32) bool
+	// Only reports whether to compare a table; nil: all.
+	Only func(table string) bool
 }
 
 // Limits bound a comparison.
@@ -126,12 +128,18 @@ func (c *comparison) run(ctx context.Context) error {
 	names := maps.Clone(was)
 	maps.Copy(names, is)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if c.images.Only != nil && !c.images.Only(name) {
+			continue
+		}
 		p := &pair{Table: Table{Name: name}}
 		c.pairs = append(c.pairs, p)
 		if err := c.table(ctx, p, was[name], is[name]); err != nil {
 			p.AtLeast = errors.Is(err, errLimit)
 			return err
 		}
+	}
+	if c.base.pages == 0 || c.now.pages == 0 {
+		return nil
 	}
 	return c.hidden(ctx)
 }

@@ -53,9 +53,6 @@ func (c *comparison) unexplained(ctx context.Context) (*bits, error) {
 			open.set(pgno)
 		}
 	}
-	if c.now.pages == 0 {
-		return open, nil
-	}
 	free, err := c.now.free(ctx)
 	if err != nil {
 		return nil, err

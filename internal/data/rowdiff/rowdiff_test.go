@@ -105,6 +105,22 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// TestOnly: tables that are not wanted cost nothing.
+func TestOnly(t *testing.T) {
+	db := filled(t)
+	base := db.image()
+	db.exec("UPDATE long SET v = 'x'; DELETE FROM t; DELETE FROM u WHERE id = 7")
+	now := db.image()
+	i := rowdiff.Images{Base: base, Now: now, Same: func(uint32) bool { return false }, Only: func(table string) bool { return table == "u" }}
+	r, err := rowdiff.Compare(t.Context(), i, rowdiff.Limits{Pages: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := texts(r), map[string]string{"u": "+0 ~0 -1"}; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 // TestLimit: past a limit the counts are lower bounds.
 func TestLimit(t *testing.T) {
 	db := create(t, 1024)

@@ -13,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
+	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/server/feed"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/server/gateway"
@@ -99,6 +100,7 @@ type Daemon struct {
 	api        *httpapi.Server
 	retention  *retention.Service
 	promote    *promote.Service
+	divergence *divergence.Service
 	fork       *fork.Service
 	deploy     *deploy.Service
 	lifecycle  *lifecycle.Service

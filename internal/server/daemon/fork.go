@@ -5,6 +5,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -12,10 +13,19 @@ import (
 func (d *Daemon) forkDeps() fork.Deps {
 	return fork.Deps{
 		Versions: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Observer: d.metrics,
-		Awake: func(ctx context.Context, ref svc.Ref) error { return d.sleep.Awake(ctx, ref) }, // it is created later
-		Dirs:  fork.Dirs{Data: d.dirs.versions(), Logs: d.dirs.logs()},
-		CutStored: func(ctx context.Context, ref svc.Ref) (map[string]branch.Cut, error) {
-			return dataplane.CutStored(ctx, dataplane.Config{Ref: ref, Bucket: d.ownership.data, Branches: d.ownership.branches, Logger: d.logger})
-		},
+		Awake:     func(ctx context.Context, ref svc.Ref) error { return d.sleep.Awake(ctx, ref) }, // it is created later
+		Dirs:      fork.Dirs{Data: d.dirs.versions(), Logs: d.dirs.logs()},
+		CutStored: d.cutStored,
+	}
+}
+
+func (d *Daemon) cutStored(ctx context.Context, ref svc.Ref) (map[string]branch.Cut, error) {
+	return dataplane.CutStored(ctx, dataplane.Config{Ref: ref, Bucket: d.ownership.data, Branches: d.ownership.branches, Logger: d.logger})
+}
+
+func (d *Daemon) divergenceDeps() divergence.Deps {
+	return divergence.Deps{
+		Registry: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Bucket: d.ownership.data, CutStored: d.cutStored, Logger: d.logger,
+		Waiting: func(ctx context.Context, ref svc.Ref) svc.Waiting { return d.usage().Waiting(ctx, ref) }, // it needs services created later
 	}
 }

@@ -67,7 +67,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	}
 	d.api, err = httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Environments: d.registry, Promotions: d.registry,
-		Previews: d.previews, Bundles: d.deploy, Retention: d.retention, Deployer: d.deploy, Promoter: d.promote, Lifecycle: d.lifecycle, GC: d.gc,
+		Previews: d.previews, Bundles: d.deploy, Retention: d.retention, Deployer: d.deploy, Promoter: d.promote, Plans: d.divergence, Lifecycle: d.lifecycle, GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry, Assets: d.assets,

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/calls"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
+	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
@@ -63,6 +64,9 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,
 		Run: func(ctx context.Context, j deployqueue.Job) error { return d.deploy.Run(ctx, j) },
 	}); err != nil {
+		return err
+	}
+	if d.divergence, err = divergence.New(d.divergenceDeps()); err != nil {
 		return err
 	}
 	if d.promote, err = promote.New(d.promoteDeps()); err != nil {
@@ -133,7 +137,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 	return promote.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry, Journals: d.registry,
 		Gateway: d.routing, Websockets: d.gateway, Routes: toDeploy{d}, Runtimes: toDeploy{d},
-		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics,
+		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
 	}
 }

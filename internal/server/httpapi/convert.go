@@ -98,6 +98,7 @@ func promotionOut(p svc.Promotion) api.Promotion {
 		Reason: p.Reason, Status: api.PromotionStatus(p.Status), Error: p.Error, Steps: stepsOut(p.Steps),
 		CreatedAt: api.At(p.CreatedAt), FinishedAt: api.MaybeAt(p.FinishedAt),
 		HeldMs: maybeMillis(p.CutOver.Held), WindowMs: maybeMillis(p.CutOver.Window),
+		Unmerged: unmergedOut(p.Left.Unmerged), Waiting: waitingOut(p.Left.Waiting),
 	}
 }
 

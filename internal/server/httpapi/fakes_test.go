@@ -116,6 +116,26 @@ func (f *fakes) Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) 
 	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionOutcome{Status: svc.PromotionDone})
 }
 
+// Plan plans with fixed counts for a version that is not production.
+func (f *fakes) Plan(ctx context.Context, ref svc.Ref) (plan svc.PromotionPlan, err error) {
+	p, err := f.db.Project(ctx, ref.Project)
+	if err != nil {
+		return plan, err
+	}
+	v, err := f.db.Version(ctx, ref)
+	if err != nil {
+		return plan, err
+	}
+	plan = svc.PromotionPlan{Project: ref.Project, Version: ref.Version, Status: v.Status, Production: p.ProdVersionID}
+	if plan.Production != "" && plan.Production != ref.Version {
+		plan.Left = svc.Left{Waiting: &svc.Waiting{Messages: 2, Instances: 1}, Unmerged: &svc.Unmerged{
+			Common: "v-1", At: time.UnixMilli(1000), Keys: svc.Written{Inserted: 1, Updated: 2, Deleted: 3, AtLeast: true},
+			Tables: []svc.UnmergedTable{{Database: "main", Table: "orders", Written: svc.Written{Inserted: 4}}},
+		}}
+	}
+	return plan, nil
+}
+
 // Archive, Wake, Destroy and SetPinned are transitions in the registry. The version
 // "slow" takes long to wake, the wake of "broken" fails.
 func (f *fakes) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error) {

@@ -84,6 +84,11 @@ type Promoter interface {
 	Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) (svc.Promotion, error)
 }
 
+// Plans says what promotes would leave behind.
+type Plans interface {
+	Plan(ctx context.Context, ref svc.Ref) (svc.PromotionPlan, error)
+}
+
 // Lifecycle archives, wakes, destroys and pins versions.
 type Lifecycle interface {
 	Archive(ctx context.Context, ref svc.Ref) (svc.Version, error)

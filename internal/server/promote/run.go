@@ -71,6 +71,7 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 	o := svc.PromotionOutcome{Status: svc.PromotionFailed}
 	if cause == nil {
 		o = svc.PromotionOutcome{Status: svc.PromotionDone, CutOver: r.deps.Gateway.CutOver(r.op.Project)}
+		o.Left = r.left(ctx)
 	} else {
 		o.Error = r.failure(ctx)
 	}
@@ -89,6 +90,17 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 	}
 	r.log.InfoContext(ctx, "promotion done", "duration", took, "held", o.CutOver.Held)
 	return true
+}
+
+// left counts what the old version has that the new one lacks: it has its last requests
+// by now, other than those that take longer than DrainWait.
+func (r *run) left(ctx context.Context) svc.Left {
+	if r.op.Previous == "" || r.deps.Leftovers == nil {
+		return svc.Left{}
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.deps.CountLimit)
+	defer cancel()
+	return r.deps.Leftovers.Left(ctx, r.previous(), r.target())
 }
 
 // write writes the outcome, and after a success the pins of previous productions.

@@ -28,6 +28,9 @@ const (
 	// DefaultWebsocketGrace is the time until websockets of the old version are
 	// closed [D20].
 	DefaultWebsocketGrace = 30 * time.Second
+	// DefaultCountLimit bounds the count of what the old version has that the new one
+	// lacks. It follows the cut-over, so that no request waits for it.
+	DefaultCountLimit = 2 * time.Second
 )
 
 // Projects reads and changes productions in the registry.
@@ -90,6 +93,12 @@ type Runtimes interface {
 	Revive(ctx context.Context, ref svc.Ref) error
 }
 
+// Leftovers counts what production leaves behind: divergence.
+type Leftovers interface {
+	// Left counts what production has that target lacks, within the time of ctx.
+	Left(ctx context.Context, production, target svc.Ref) svc.Left
+}
+
 // Observer counts, for metrics. Its methods do not block.
 type Observer interface {
 	PromoteDone(result string, took time.Duration) // "done", "failed" or "unchanged"
@@ -108,7 +117,8 @@ type Deps struct {
 	Runtimes   Runtimes
 	Bucket     objstore.Bucket // SVC_RUNTIME_BUCKET: holds {project}/production.json
 	Logger     *slog.Logger
-	Observer   Observer // nil: no counting
+	Observer   Observer  // nil: no counting
+	Leftovers  Leftovers // nil: not recorded
 
 	RollbackKeep int // SVC_ROLLBACK_KEEP: how many previous productions have a pin
 
@@ -116,6 +126,7 @@ type Deps struct {
 	HoldLimit      time.Duration // 0: DefaultHoldLimit
 	DrainWait      time.Duration // 0: DefaultDrainWait
 	WebsocketGrace time.Duration // 0: DefaultWebsocketGrace
+	CountLimit     time.Duration // 0: DefaultCountLimit
 }
 
 // Service promotes versions.
@@ -147,6 +158,7 @@ func New(deps Deps) (*Service, error) {
 	deps.HoldLimit = cmp.Or(deps.HoldLimit, DefaultHoldLimit)
 	deps.DrainWait = cmp.Or(deps.DrainWait, DefaultDrainWait)
 	deps.WebsocketGrace = cmp.Or(deps.WebsocketGrace, DefaultWebsocketGrace)
+	deps.CountLimit = cmp.Or(deps.CountLimit, DefaultCountLimit)
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}
 	}

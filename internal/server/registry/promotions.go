@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -14,12 +15,16 @@ import (
 )
 
 const selectPromotion = `SELECT seq, id, project_id, version_id, coalesce(previous_id, ''), reason, status, error, created_at, finished_at,
-	held_us, window_us FROM promotions `
+	held_us, window_us, left_behind FROM promotions `
 
 func scanPromotion(s scanner) (positioned[svc.Promotion], error) {
 	var p positioned[svc.Promotion]
+	var left []byte
 	err := s.Scan(&p.seq, &p.row.ID, &p.row.Project, &p.row.Version, &p.row.Previous, &p.row.Reason,
-		&p.row.Status, &p.row.Error, stamp{&p.row.CreatedAt}, stamp{&p.row.FinishedAt}, micros{&p.row.CutOver.Held}, micros{&p.row.CutOver.Window})
+		&p.row.Status, &p.row.Error, stamp{&p.row.CreatedAt}, stamp{&p.row.FinishedAt}, micros{&p.row.CutOver.Held}, micros{&p.row.CutOver.Window}, &left)
+	if err == nil && left != nil {
+		err = json.Unmarshal(left, &p.row.Left)
+	}
 	return p, err
 }
 
@@ -114,10 +119,14 @@ func (db *DB) ListPromotions(ctx context.Context, projectID string, req svc.Page
 // FinishPromotion ends a running promotion with its outcome. It is idempotent; another
 // status is a Conflict, promotion_finished.
 func (db *DB) FinishPromotion(ctx context.Context, id string, o svc.PromotionOutcome) error {
-	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+	left, err := json.Marshal(o.Left)
+	if err != nil {
+		return fmt.Errorf("encoding promotion %s: %w", id, err)
+	}
+	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
 		n, err := affected(ctx, tx, `UPDATE promotions
-			SET status = ?, error = ?, finished_at = ?, held_us = nullif(?, 0), window_us = nullif(?, 0) WHERE id = ? AND status = 'running'`,
-			o.Status, clip(o.Error), millis(time.Now()), o.CutOver.Held.Microseconds(), o.CutOver.Window.Microseconds(), id)
+			SET status = ?, error = ?, finished_at = ?, held_us = nullif(?, 0), window_us = nullif(?, 0), left_behind = nullif(?, '{}') WHERE id = ? AND status = 'running'`,
+			o.Status, clip(o.Error), millis(time.Now()), o.CutOver.Held.Microseconds(), o.CutOver.Window.Microseconds(), string(left), id)
 		if err != nil || n == 1 {
 			return err
 		}

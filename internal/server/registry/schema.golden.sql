@@ -145,7 +145,7 @@ CREATE TABLE promotions (
     status      TEXT    NOT NULL CHECK (status IN ('running', 'done', 'failed', 'unchanged')),
     error       TEXT    NOT NULL DEFAULT '',
     created_at  INTEGER NOT NULL,
-    finished_at INTEGER, held_us INTEGER, window_us INTEGER,
+    finished_at INTEGER, held_us INTEGER, window_us INTEGER, left_behind TEXT,
     FOREIGN KEY (project_id, version_id) REFERENCES versions (project_id, id),
     FOREIGN KEY (project_id, previous_id) REFERENCES versions (project_id, id),
     CHECK ((status = 'running') = (finished_at IS NULL))

@@ -131,6 +131,9 @@ type ServerInterface interface {
 	// PromoteVersion Make a version production
 	// (POST /projects/{project}/versions/{version}/promote)
 	PromoteVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params PromoteVersionParams)
+	// GetPromotionPlan What a promote of a version would leave behind
+	// (GET /projects/{project}/versions/{version}/promotion-plan)
+	GetPromotionPlan(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// TriggerScheduled Run the scheduled handler of a version once
 	// (POST /projects/{project}/versions/{version}/scheduled)
 	TriggerScheduled(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
@@ -1883,6 +1886,41 @@ func (siw *ServerInterfaceWrapper) PromoteVersion(w http.ResponseWriter, r *http
 	handler.ServeHTTP(w, r)
 }
 
+// GetPromotionPlan operation middleware
+func (siw *ServerInterfaceWrapper) GetPromotionPlan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetPromotionPlan(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // TriggerScheduled operation middleware
 func (siw *ServerInterfaceWrapper) TriggerScheduled(w http.ResponseWriter, r *http.Request) {
 
@@ -2429,6 +2467,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/pin", wrapper.PinVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/unpin", wrapper.UnpinVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/promote", wrapper.PromoteVersion)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/promotion-plan", wrapper.GetPromotionPlan)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/logs", wrapper.ListLogs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/logs", wrapper.ListProjectLogs)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/scheduled", wrapper.TriggerScheduled)
@@ -4390,6 +4429,46 @@ func (response PromoteVersiondefaultApplicationProblemPlusJSONResponse) VisitPro
 	return err
 }
 
+type GetPromotionPlanRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type GetPromotionPlanResponseObject interface {
+	VisitGetPromotionPlanResponse(w http.ResponseWriter) error
+}
+
+type GetPromotionPlan200JSONResponse PromotionPlan
+
+func (response GetPromotionPlan200JSONResponse) VisitGetPromotionPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetPromotionPlandefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetPromotionPlandefaultApplicationProblemPlusJSONResponse) VisitGetPromotionPlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type TriggerScheduledRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
@@ -4996,6 +5075,9 @@ type StrictServerInterface interface {
 	// PromoteVersion Make a version production
 	// (POST /projects/{project}/versions/{version}/promote)
 	PromoteVersion(ctx context.Context, request PromoteVersionRequestObject) (PromoteVersionResponseObject, error)
+	// GetPromotionPlan What a promote of a version would leave behind
+	// (GET /projects/{project}/versions/{version}/promotion-plan)
+	GetPromotionPlan(ctx context.Context, request GetPromotionPlanRequestObject) (GetPromotionPlanResponseObject, error)
 	// TriggerScheduled Run the scheduled handler of a version once
 	// (POST /projects/{project}/versions/{version}/scheduled)
 	TriggerScheduled(ctx context.Context, request TriggerScheduledRequestObject) (TriggerScheduledResponseObject, error)
@@ -6095,6 +6177,33 @@ func (sh *strictHandler) PromoteVersion(w http.ResponseWriter, r *http.Request, 
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(PromoteVersionResponseObject); ok {
 		if err := validResponse.VisitPromoteVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetPromotionPlan operation middleware
+func (sh *strictHandler) GetPromotionPlan(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request GetPromotionPlanRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetPromotionPlan(ctx, request.(GetPromotionPlanRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetPromotionPlan")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetPromotionPlanResponseObject); ok {
+		if err := validResponse.VisitGetPromotionPlanResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -659,6 +659,15 @@ type ClientInterface interface {
 	// Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
 	PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// GetPromotionPlan What a promote of a version would leave behind
+	//
+	// A version has its own data, so a promote changes the data of production too. The plan counts what production wrote since
+	// the data of the two versions began to differ and what the promote would therefore leave behind, and the work that waits at
+	// production. It changes nothing. It compares the pages that changed, for at most 10 seconds; past a limit the counts are lower bounds.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/promotion-plan (the `GetPromotionPlan` operationId).
+	GetPromotionPlan(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListQueues List the queues of a version
 	//
 	// Those that the worker sends to or receives from, and those of dead letters.
@@ -2144,6 +2153,25 @@ func (c *Client) PromoteVersionWithBody(ctx context.Context, project ProjectPath
 // Corresponds with POST /projects/{project}/versions/{version}/promote (the `PromoteVersion` operationId).
 func (c *Client) PromoteVersion(ctx context.Context, project ProjectPath, version VersionPath, params *PromoteVersionParams, body PromoteVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewPromoteVersionRequest(c.Server, project, version, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetPromotionPlan What a promote of a version would leave behind
+//
+// A version has its own data, so a promote changes the data of production too. The plan counts what production wrote since
+// the data of the two versions began to differ and what the promote would therefore leave behind, and the work that waits at
+// production. It changes nothing. It compares the pages that changed, for at most 10 seconds; past a limit the counts are lower bounds.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/promotion-plan (the `GetPromotionPlan` operationId).
+func (c *Client) GetPromotionPlan(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetPromotionPlanRequest(c.Server, project, version)
 	if err != nil {
 		return nil, err
 	}
@@ -6313,6 +6341,47 @@ func NewPromoteVersionRequestWithBody(server string, project ProjectPath, versio
 			req.Header.Set("If-Match", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewGetPromotionPlanRequest constructs an http.Request for the GetPromotionPlan method
+func NewGetPromotionPlanRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/promotion-plan", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil

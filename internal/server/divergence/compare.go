@@ -1,0 +1,242 @@
+package divergence
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/replica"
+	"github.com/svcctl/svcctl/internal/data/rowdiff"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The tables of the shared database, and the one of workflows, whose rows are records that
+// users know. The binding kinds own them.
+const (
+	tableKeys      = "kv_entry"
+	tableObjects   = "object_entry"
+	tableMessages  = "queue_message"
+	tableInstances = "instance"
+	workflows      = volume.OwnPrefix + "workflow"
+)
+
+// comparison is one call of Unmerged.
+type comparison struct {
+	deps       Deps
+	production svc.Ref
+	logs       map[string][]objstore.Info // production's own
+	inherited  *branch.Manifest           // production's; nil for a root
+	pages      int                        // that may still be read
+	until      time.Time
+	out        svc.Unmerged
+}
+
+// margin is left for the answer when time is up.
+func (c *comparison) margin() time.Duration { return min(c.deps.Time/10, 200*time.Millisecond) }
+
+// data compares the databases that versions share by forks.
+func (c *comparison) data(ctx context.Context, target svc.Ref) error {
+	b, err := c.baseOf(ctx, target)
+	if err != nil {
+		return err
+	}
+	c.out.Common, c.out.At = b.common, b.at
+	if c.inherited, err = c.deps.Records.Load(ctx, c.production); err != nil {
+		return err
+	}
+	now, err := c.cut(ctx)
+	if err != nil {
+		return err
+	}
+	if c.logs, err = c.deps.Records.Logs(ctx, c.production); err != nil {
+		return err
+	}
+	names := maps.Clone(now)
+	maps.Copy(names, b.databases)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		user, isUser := strings.CutPrefix(name, volume.UserPrefix)
+		if !isUser && name != volume.SharedDatabase {
+			continue
+		}
+		r, err := c.database(ctx, name, b.databases[name], now[name])
+		if err != nil {
+			return err
+		}
+		if isUser {
+			c.tables(user, r)
+		} else {
+			c.shared(r)
+		}
+	}
+	return nil
+}
+
+// cut returns the files that restore production's data now.
+func (c *comparison) cut(ctx context.Context) (map[string]branch.Cut, error) {
+	cut, err := c.deps.Runtimes.Cut(ctx, c.production)
+	switch svc.CodeOf(err) {
+	case svc.CodeRuntimeNotOpen, svc.CodeRuntimeRestarting:
+		return c.deps.CutStored(ctx, c.production)
+	}
+	return cut.Databases, err
+}
+
+// tables adds the changes of a D1 database.
+func (c *comparison) tables(name string, r rowdiff.Result) {
+	compared := false
+	for _, t := range r.Tables {
+		compared = compared || t.AtLeast
+		if !strings.HasPrefix(t.Name, "_cf_") {
+			c.out.Tables = append(c.out.Tables, svc.UnmergedTable{Database: name, Table: t.Name, Written: written(t)})
+		}
+	}
+	if r.AtLeast && !compared {
+		c.out.Tables = append(c.out.Tables, svc.UnmergedTable{Database: name, Written: svc.Written{AtLeast: true}})
+	}
+}
+
+// shared adds the changes of keys, objects and messages.
+func (c *comparison) shared(r rowdiff.Result) {
+	for name, to := range map[string]*svc.Written{tableKeys: &c.out.Keys, tableObjects: &c.out.Objects, tableMessages: &c.out.Messages} {
+		to.AtLeast = r.AtLeast
+		for _, t := range r.Tables {
+			if t.Name == name {
+				*to = written(t)
+				to.AtLeast = r.AtLeast
+			}
+		}
+	}
+}
+
+func written(t rowdiff.Table) svc.Written {
+	return svc.Written{Inserted: t.Inserted, Updated: t.Updated, Deleted: t.Deleted, AtLeast: t.AtLeast}
+}
+
+// instances counts the instances of production's workflows that are in the object store.
+func (c *comparison) instances(ctx context.Context) svc.Written {
+	r, err := c.allInstances(ctx)
+	if err != nil {
+		c.deps.Logger.WarnContext(ctx, "instances of workflows not counted", "production", c.production.String(), "error", err)
+		return svc.Written{AtLeast: true}
+	}
+	w := svc.Written{}
+	for _, t := range r.Tables {
+		w = written(t)
+	}
+	w.AtLeast = r.AtLeast
+	return w
+}
+
+// allInstances compares the workflows with an empty database.
+func (c *comparison) allInstances(ctx context.Context) (r rowdiff.Result, err error) {
+	if c.logs == nil {
+		if c.logs, err = c.deps.Records.Logs(ctx, c.production); err != nil {
+			return r, err
+		}
+	}
+	var files []branch.File
+	for _, info := range c.logs[workflows] {
+		files = append(files, fileOf(info)...)
+	}
+	end, _ := branch.Position(files)
+	state := branch.DatabaseBase{Files: files, TXID: end}
+	return c.rows(ctx, branch.DatabaseBase{}, state, func(table string) bool { return table == tableInstances })
+}
+
+// database compares one database. It prefers files that hold the changes since the base;
+// when they are merged into a full image, or deleted meanwhile, it compares more pages.
+func (c *comparison) database(ctx context.Context, name string, was, now branch.DatabaseBase) (rowdiff.Result, error) {
+	var only func(string) bool
+	if name == volume.SharedDatabase {
+		only = func(table string) bool { return table == tableKeys || table == tableObjects || table == tableMessages }
+	}
+	if files := c.since(name, was, now); files != nil {
+		r, err := c.rows(ctx, was, branch.Cut{Files: files, TXID: now.TXID}, only)
+		if err == nil || ctx.Err() != nil {
+			return r, err
+		}
+	}
+	return c.rows(ctx, was, now, only)
+}
+
+// since returns the files of the base and those that continue them to now; nil when some
+// are missing.
+func (c *comparison) since(name string, was branch.DatabaseBase, now branch.Cut) []branch.File {
+	files, err := branch.Plan(was.Files, was.TXID)
+	if err != nil || was.TXID == 0 {
+		return nil
+	}
+	later := slices.Clone(now.Files)
+	for _, info := range c.logs[name] {
+		later = append(later, fileOf(info)...)
+	}
+	if c.inherited != nil {
+		later = append(later, c.inherited.Databases[name].Files...)
+	}
+	for _, f := range later {
+		if f.Min > was.TXID && f.Level < branch.SnapshotLevel {
+			files = append(files, f)
+		}
+	}
+	if _, err := branch.Plan(files, now.TXID); err != nil {
+		return nil
+	}
+	return files
+}
+
+// fileOf is the log file of an object, if it is one.
+func fileOf(info objstore.Info) []branch.File {
+	f, ok := branch.ParseKey(info.Key)
+	if !ok {
+		return nil
+	}
+	f.Size, f.Modified = info.Size, info.Modified
+	return []branch.File{f}
+}
+
+// rows compares two states of a database; only, if not nil, selects tables. When time is
+// up, the result is a lower bound.
+func (c *comparison) rows(ctx context.Context, was, now branch.DatabaseBase, only func(string) bool) (rowdiff.Result, error) {
+	old, err := c.source(ctx, was)
+	if err != nil {
+		return c.late(ctx, err)
+	}
+	is, err := c.source(ctx, now)
+	if err != nil {
+		return c.late(ctx, err)
+	}
+	r, err := rowdiff.Compare(ctx, rowdiff.Images{Base: old, Now: is, Same: func(pgno uint32) bool { return is.Same(old, pgno) }, Only: only},
+		rowdiff.Limits{Pages: c.pages, Until: c.until})
+	if err != nil {
+		return c.late(ctx, err)
+	}
+	c.pages -= r.Read
+	return r, nil
+}
+
+// late turns the end of the time into a lower bound, and damaged or deleted files into
+// errLost.
+func (c *comparison) late(ctx context.Context, err error) (rowdiff.Result, error) {
+	var damaged *replica.CorruptError
+	switch {
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
+		return rowdiff.Result{AtLeast: true}, nil
+	case errors.As(err, &damaged), errors.Is(err, branch.ErrNotRestorable), errors.Is(err, rowdiff.ErrCorrupt):
+		err = errors.Join(errLost, err)
+	}
+	return rowdiff.Result{}, err
+}
+
+func (c *comparison) source(ctx context.Context, state branch.DatabaseBase) (*replica.Source, error) {
+	plan, err := branch.Plan(state.Files, state.TXID)
+	if err != nil {
+		return nil, err
+	}
+	return replica.NewSource(ctx, c.deps.Bucket, plan)
+}

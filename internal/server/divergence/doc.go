@@ -1,0 +1,13 @@
+// Package divergence counts what production wrote that another version lacks. The two
+// began with the same data at a cut; what production has now is compared with that cut, by
+// package rowdiff, so that the cost grows with what was written. What both wrote alike
+// since the cut counts as well.
+//
+// Production's data of the moment come from its worker host if that runs, else from the
+// object store. Reads are bounded in pages and time: past a bound the counts are lower
+// bounds. Without a common cut the result says why and counts nothing but workflows, with
+// which every version begins anew.
+//
+// Package promote records the result, package httpapi shows it as a plan. A Service is
+// safe for concurrent use: it compares one pair at a time and has no state.
+package divergence
