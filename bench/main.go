@@ -50,12 +50,13 @@ func figures() []figure {
 		{"branching", branching, true},
 		{"idle", idle, true},
 		{"waiting", waiting, true},
+		{"dev", dev, true},
 	}
 }
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, relays, parts, branching, idle and waiting too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, relays, parts, branching, idle, waiting and dev too)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

@@ -1,4 +1,5 @@
-// Runs one fixture under miniflare's Node API, its state on disk, until SIGTERM:
+// Runs one fixture under miniflare's Node API, its state on disk, until SIGTERM. On
+// SIGUSR2 it reads the worker again and gives it to setOptions:
 //   node miniflare.mjs FIXTURE_DIR STATE_DIR PORT
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +9,7 @@ const [dir, state, port] = process.argv.slice(2);
 const config = JSON.parse(readFileSync(join(dir, "wrangler.jsonc"), "utf8"));
 const named = (list, id) => Object.fromEntries((list ?? []).map((b) => [b.binding, b[id]]));
 
-const miniflare = new Miniflare({
+const options = () => ({
   name: config.name,
   host: "127.0.0.1",
   port: Number(port),
@@ -25,6 +26,8 @@ const miniflare = new Miniflare({
   r2Persist: join(state, "r2"),
   cachePersist: join(state, "cache"),
 });
+const miniflare = new Miniflare(options());
+process.on("SIGUSR2", () => miniflare.setOptions(options()));
 process.on("SIGTERM", async () => {
   await miniflare.dispose();
   process.exit(0);

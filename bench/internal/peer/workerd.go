@@ -55,16 +55,5 @@ func (p *Peers) Bare(ctx context.Context, fixture string) (*Running, error) {
 
 // Miniflare starts a fixture under miniflare's Node API.
 func (p *Peers) Miniflare(ctx context.Context, fixture string) (*Running, error) {
-	dir, err := p.dir("miniflare")
-	if err != nil {
-		return nil, err
-	}
-	port, err := proc.FreePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return run(ctx, proc.Spec{
-		Args: []string{p.Node, "--no-warnings", filepath.Join(p.Root, "drivers/miniflare.mjs"), p.fixture(fixture), dir, fmt.Sprint(port)},
-		Dir:  dir, Env: []string{"MINIFLARE_WORKERD_PATH=" + p.Workerd},
-	}, "localhost", port)
+	return p.MiniflareAt(ctx, p.fixture(fixture))
 }

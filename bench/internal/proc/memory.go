@@ -3,13 +3,38 @@ package proc
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // Unshared is the memory in bytes that only this process has: Private_Clean and
 // Private_Dirty of its smaps_rollup. It is what ending the process gives back.
-func Unshared(pid int) (int64, error) {
+func Unshared(pid int) (int64, error) { return rollup(pid, "Private_Clean:", "Private_Dirty:") }
+
+// Proportional is the memory in bytes of a process and of all below it, in which pages of
+// several processes count in parts (Pss).
+func Proportional(pid int) (int64, error) {
+	sum, err := rollup(pid, "Pss:")
+	if err != nil {
+		return 0, err
+	}
+	children, err := Children(pid)
+	if err != nil {
+		return 0, err
+	}
+	for _, child := range children {
+		more, err := Proportional(child)
+		if err != nil {
+			return 0, err
+		}
+		sum += more
+	}
+	return sum, nil
+}
+
+// rollup adds up fields of smaps_rollup.
+func rollup(pid int, names ...string) (int64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/smaps_rollup", pid))
 	if err != nil {
 		return 0, err
@@ -17,7 +42,7 @@ func Unshared(pid int) (int64, error) {
 	var sum int64
 	for line := range strings.Lines(string(data)) {
 		fields := strings.Fields(line)
-		if len(fields) < 2 || fields[0] != "Private_Clean:" && fields[0] != "Private_Dirty:" {
+		if len(fields) < 2 || !slices.Contains(names, fields[0]) {
 			continue
 		}
 		kib, err := strconv.ParseInt(fields[1], 10, 64)
