@@ -106,16 +106,17 @@ func Last(dir, name string) (uint64, error) {
 // Since returns the number before the first record of the oldest segment that was written
 // to at t or later: a Reader that begins there misses no record since t.
 func Since(dir, name string, t time.Time) (uint64, error) {
-	list, err := segments(dir, name)
+	last, err := Last(dir, name) // before the times: a record may be written meanwhile
 	if err != nil {
 		return 0, err
 	}
+	list, err := segments(dir, name)
 	for _, s := range list {
 		if info, err := os.Stat(s.path); err == nil && !info.ModTime().Before(t) {
-			return s.first - 1, nil
+			return min(s.first-1, last), nil
 		}
 	}
-	return Last(dir, name)
+	return last, err
 }
 
 // First returns the number before the oldest segment of a ring, where a Reader of
