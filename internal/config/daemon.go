@@ -77,6 +77,7 @@ type Daemon struct {
 	Backends           svc.Backends // hold secrets
 	CacheSize          int64        // bytes; 0 for no cache
 	LogLevel           slog.Level
+	Traces             Traces
 	LogFormat          string
 
 	InEffect []svc.SettingValue // every setting, for people

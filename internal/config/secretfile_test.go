@@ -24,6 +24,7 @@ func TestSecretsFromFiles(t *testing.T) {
 	dir, keys := t.TempDir(), t.TempDir()
 	values := map[string]string{
 		"SVC_RECOVERY_KEY": strings.Repeat("hunter2", 4), "SVC_SMTP_URL": "smtp://u:hunter2@mail.example", "SVC_HYPERDRIVE": "a=mysql://u:hunter2@db.example/shop",
+		"OTEL_EXPORTER_OTLP_HEADERS": "x-key=hunter2",
 	}
 	var byVariable, inFile []string
 	for _, s := range config.DaemonSettings() {

@@ -33,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), encryption(), clients(), storage(), collection(), deploys(), workers(), backends(), logs(), forks(), archiving())
+	return slices.Concat(tokens(), network(), encryption(), clients(), storage(), collection(), deploys(), workers(), backends(), logs(), traces(), forks(), archiving())
 }
 
 func tokens() []Setting {

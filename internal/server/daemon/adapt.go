@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -175,10 +176,12 @@ type observer struct {
 	*obs.Metrics
 	log     *logs.Recorder
 	traffic *traffic.Recorder
+	tracer  *tracing.Tracer // nil without traces
 }
 
 func (m observer) ObserveRequest(o gateway.Observation) {
 	m.GatewayRequest(string(o.Role), o.Status, o.Duration)
+	trace(m.tracer, o)
 	if o.Ref == (svc.Ref{}) {
 		return
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/retention"
 	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -85,6 +86,7 @@ type Daemon struct {
 	copies     *backup.Service // nil with the embedded store
 	feed       *feed.Service
 	traffic    *traffic.Recorder
+	tracer     *tracing.Tracer // nil without traces
 	states     *runtimeStates
 	metrics    *obs.Metrics
 	ingress    *svc.Ingress

@@ -41,6 +41,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	}
 	d.requestLog = logs.NewRecorder(d.dirs.versionLogs, d.logger)
 	d.stops.Push("request logs", func(context.Context) error { d.requestLog.Close(); return nil })
+	d.startTraces() //nolint:contextcheck // spans are sent until the daemon stops
 	access, err := d.startAccessLog(ctx)
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	limits := clientLimits(d.cfg.Clients, fileLimit())
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
-		Observer: observer{d.metrics, d.requestLog, d.traffic}, Access: access, VerifySecret: d.verify.Secret,
+		Observer: observer{d.metrics, d.requestLog, d.traffic, d.tracer}, Access: access, Sampled: d.sampled(), VerifySecret: d.verify.Secret,
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 		Rouse:          func(ref svc.Ref) { d.sleep.Rouse(context.WithoutCancel(ctx), ref) },
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
@@ -147,7 +148,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Versions: d.registry, Inventory: d.registry, Submissions: d.registry,
 		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews, Callees: d.callees(),
 		Artifacts: d.objects.artifacts, Assets: d.assets, Ingress: d.ingress, Logger: d.logger,
-		Notify: d.jobs.Notify, Observer: d.metrics, HTTP: probeClient(),
+		Notify: d.jobs.Notify, Observer: d.metrics, Traces: d.tracer, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
 		QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(),

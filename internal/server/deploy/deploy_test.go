@@ -59,6 +59,9 @@ func TestDeploy(t *testing.T) {
 	if diff := cmp.Diff([]string{"fetching", "branching", "preparing", "deploying", "result ready"}, d.seen.counts); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff([]string{"shop/v1 fetching <nil>", "shop/v1 branching <nil>", "shop/v1 preparing <nil>", "shop/v1 deploying <nil>", "shop/v1 ready"}, d.seen.spans); diff != "" {
+		t.Errorf("traced (-want +got):\n%s", diff)
+	}
 	want := svc.RuntimeSpec{
 		Ref: ref("v1"), Env: map[string]string{"A": "b"}, CreatedAt: v.CreatedAt, Tag: "main", Digest: v.Digest,
 		Local: svc.LocalSpec{
@@ -242,6 +245,9 @@ func (tc failing) check(t *testing.T) {
 	}
 	if got := d.seen.counts[len(d.seen.counts)-1]; got != "result failed" {
 		t.Errorf("the last count is %q", got)
+	}
+	if got := d.seen.spans[len(d.seen.spans)-1]; got != "shop/v1 failed" {
+		t.Errorf("the last span is %q", got)
 	}
 	for _, dir := range []string{"cache", "data"} {
 		if left, _ := filepath.Glob(filepath.Join(w.root, dir, "shop", "*")); len(left) != 0 {

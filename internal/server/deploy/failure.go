@@ -30,6 +30,7 @@ func (r *run) fail(ctx context.Context, step string, cause error) error {
 	failpoint.Hit("deploy/" + stepFailed + "/done")
 	r.cleanUp(ctx, r.v.Ref)
 	r.deps.Observer.DeployDone("failed")
+	r.deps.Traces.DeployEnded(r.v, "failed")
 	return nil
 }
 

@@ -148,6 +148,7 @@ func (r *run) pass(ctx context.Context, st step) (failed, err error) {
 		return nil, err
 	}
 	r.deps.Observer.StepDone(st.name(), time.Since(began))
+	r.deps.Traces.StepEnded(r.v, st.name(), began, err)
 	if err != nil && (!st.tolerable || !r.canTolerate()) {
 		return err, nil
 	}
@@ -201,6 +202,7 @@ func (r *run) finish(ctx context.Context) error {
 	}
 	failpoint.Hit("deploy/" + stepReady + "/done")
 	r.deps.Observer.DeployDone("ready")
+	r.deps.Traces.DeployEnded(r.v, "ready")
 	r.log.InfoContext(ctx, "version is ready", "preview_url", r.deps.Ingress.PreviewURL(r.v.Ref), "production", r.v.Production)
 	return r.assign(ctx)
 }

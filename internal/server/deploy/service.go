@@ -133,6 +133,14 @@ type Observer interface {
 	RouseDone(took time.Duration) // a version that slept serves again
 }
 
+// Traces records deploys and their steps. Its methods do not block.
+type Traces interface {
+	// StepEnded is called for each step, with the error of one that failed.
+	StepEnded(v svc.Version, step string, began time.Time, err error)
+	// DeployEnded is called at the end of a deploy: result is "ready" or "failed".
+	DeployEnded(v svc.Version, result string)
+}
+
 // Verify is the probe after a deploy. An empty URL turns it off.
 type Verify struct {
 	URL    string     // SVC_GATEWAY_VERIFY_URL
@@ -171,6 +179,7 @@ type Deps struct {
 	Logger      *slog.Logger
 	Notify      func()       // wakes the workers of the deploy queue
 	Observer    Observer     // nil: no counting
+	Traces      Traces       // nil: no traces
 	HTTP        *http.Client // for the probe; only with Verify
 
 	Dirs         Dirs
@@ -215,6 +224,9 @@ func New(deps Deps) (*Service, error) {
 	deps.CleanupLimit = cmp.Or(deps.CleanupLimit, DefaultCleanupLimit)
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}
+	}
+	if deps.Traces == nil {
+		deps.Traces = noTraces{}
 	}
 	if deps.Previews == nil {
 		deps.Previews = noPreviews{}
@@ -291,6 +303,11 @@ type noPreviews struct{}
 func (noPreviews) Hold(string, string) func()                    { return func() {} }
 func (noPreviews) Publish(context.Context, string, string) error { return nil }
 func (noPreviews) Switched(context.Context)                      {}
+
+type noTraces struct{}
+
+func (noTraces) StepEnded(svc.Version, string, time.Time, error) {}
+func (noTraces) DeployEnded(svc.Version, string)                 {}
 
 type noObserver struct{}
 

@@ -88,7 +88,7 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	deps := deploy.Deps{
 		Versions: w, Inventory: w, Submissions: submissions{w.DB}, Runtimes: d.runtimes, Branches: w.branches,
 		Gateway: d.gateway, Production: d.promote,
-		Artifacts: w.bucket, Assets: assetstore.New(assetstore.Config{Bucket: w.bucket, Dir: w.cache()}), Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen,
+		Artifacts: w.bucket, Assets: assetstore.New(assetstore.Config{Bucket: w.bucket, Dir: w.cache()}), Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen, Traces: d.seen,
 		Dirs:         deploy.Dirs{Cache: w.cache(), Data: filepath.Join(w.root, "data"), Logs: filepath.Join(w.root, "logs")},
 		ArtifactWait: time.Minute,
 	}
@@ -429,10 +429,11 @@ func (g *fakeGateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// observer records what was counted.
+// observer records what was counted and traced.
 type observer struct {
 	mu     sync.Mutex
 	counts []string
+	spans  []string
 }
 
 func (o *observer) add(s string) {
@@ -445,6 +446,18 @@ func (o *observer) StepDone(step string, _ time.Duration) { o.add(step) }
 func (o *observer) StepTolerated(step string)             { o.add("tolerated " + step) }
 func (o *observer) DeployDone(result string)              { o.add("result " + result) }
 func (o *observer) RouseDone(time.Duration)               { o.add("roused") }
+
+func (o *observer) StepEnded(v svc.Version, step string, _ time.Time, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.spans = append(o.spans, fmt.Sprint(v.Ref, " ", step, " ", err))
+}
+
+func (o *observer) DeployEnded(v svc.Version, result string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.spans = append(o.spans, fmt.Sprint(v.Ref, " ", result))
+}
 
 // failingReads is a bucket whose reads fail with what fail returns.
 func failingReads(b objstore.Bucket, fail func() error) objstore.Bucket {

@@ -62,6 +62,9 @@ type Config struct {
 	Engine   Engine
 	Logger   *slog.Logger
 	Observer Observer
+	// Sampled reports whether a trace that begins at the gateway is recorded; trace is its id,
+	// 32 hex digits. nil: no trace is, and Observer gets no Trace.
+	Sampled func(trace []byte) bool
 	// Access hears of each request that Observer hears of, like it; nil for none.
 	Access       func(Access)
 	VerifySecret svc.Secret // "": no request reaches a version that is not ready
@@ -154,6 +157,8 @@ type Observation struct {
 	Start    time.Time
 	Duration time.Duration
 	ID       []byte // names the request: the parent in its traceparent
+	Trace    []byte // of a request whose trace is recorded: its id; nil for others
+	Parent   []byte // its parent in Trace, nil for none
 	ClientID []byte // the X-Request-Id that the client sent, nil for none
 	Method   []byte // empty for a head that cannot be read
 	Target   []byte // as sent

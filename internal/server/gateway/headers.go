@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
@@ -26,6 +27,8 @@ type meta struct {
 	named       bool          // id is the client's
 	traceparent []byte        // owned; its parent is the request
 	newTrace    bool          // the traceparent is new: a client's tracestate does not apply
+	parent      [16]byte      // the parent in the client's traceparent, unless newTrace
+	sampled     bool          // the trace is recorded
 	connecting  []byte        // CF-Connecting-IP of a proxy whose location headers are believed
 	location    *svc.Location // what such a proxy says; nil for nothing
 	doctor      bool          // the request has DoctorHeader
@@ -43,6 +46,7 @@ func (x *request) inspect(p *peer) {
 		}
 	}
 	x.makeIDs()
+	x.sample(p)
 	if x.meta.doctor {
 		x.see(p)
 	}
@@ -131,6 +135,9 @@ func saneID(b []byte) bool {
 // The parent of a traceparent is between these offsets: it names the request.
 const parentAt, parentEnd = 36, 52
 
+// The trace of a traceparent is between the first two offsets; its flags end at the third.
+const traceAt, traceEnd, flagsEnd = 3, 35, 55
+
 // makeIDs names the request. Its name, 16 hex digits, is the parent in the traceparent
 // that the worker gets, and how log lines find their request. An X-Request-Id, or a trace,
 // that the client did not send begins with it.
@@ -147,11 +154,25 @@ func (x *request) makeIDs() {
 		m.traceparent = append(append(m.traceparent, "00-"...), id[:]...)
 		m.traceparent = append(append(append(m.traceparent, '-'), id[:parentEnd-parentAt]...), "-00"...)
 	} else {
+		copy(m.parent[:], m.traceparent[parentAt:parentEnd])
 		copy(m.traceparent[parentAt:parentEnd], id[:])
 	}
 	if m.named = len(m.id) > 0; !m.named {
 		m.id = append(m.id, id[:]...)
 	}
+}
+
+// sample decides whether the trace is recorded, which its flags tell the worker. A client
+// decides for its own traces.
+func (x *request) sample(p *peer) {
+	m := &x.meta
+	if p.by.sampled == nil {
+		return
+	}
+	if m.newTrace && p.by.sampled(m.traceparent[traceAt:traceEnd]) {
+		m.traceparent[flagsEnd-1] = '1'
+	}
+	m.sampled = bytes.IndexByte([]byte("13579bdf"), m.traceparent[flagsEnd-1]) >= 0
 }
 
 // validTraceparent checks the W3C form: version-trace-parent-flags in

@@ -23,6 +23,7 @@ type trust struct {
 	proxies  []netip.Prefix
 	location bool // also when they say where a visitor is
 	locate   func(netip.Addr) svc.Location
+	sampled  func(trace []byte) bool // Config.Sampled
 }
 
 // SetTrustedProxies replaces Config.TrustedProxies and Config.LocationHeaders for
@@ -31,7 +32,7 @@ func (g *Gateway) SetTrustedProxies(proxies []netip.Prefix, location bool) {
 	if proxies == nil {
 		proxies = loopback()
 	}
-	g.trust.Store(&trust{proxies: proxies, location: location, locate: g.cfg.Locate})
+	g.trust.Store(&trust{proxies: proxies, location: location, locate: g.cfg.Locate, sampled: g.cfg.Sampled})
 }
 
 func loopback() []netip.Prefix {

@@ -105,6 +105,12 @@ func (x *request) observation(took time.Duration) Observation {
 		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Threw: x.failed, Start: x.start, Duration: took,
 		ID: x.meta.traceparent[parentAt:parentEnd], Method: x.req.Method, Target: x.path(),
 	}
+	if x.meta.sampled {
+		o.Trace = x.meta.traceparent[traceAt:traceEnd]
+		if !x.meta.newTrace {
+			o.Parent = x.meta.parent[:]
+		}
+	}
 	if x.meta.named {
 		o.ClientID = x.meta.id
 	}

@@ -174,6 +174,7 @@ func (o *observer) ObserveRequest(r gateway.Observation) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	r.ID, r.ClientID, r.Method, r.Target = bytes.Clone(r.ID), bytes.Clone(r.ClientID), bytes.Clone(r.Method), bytes.Clone(r.Target)
+	r.Trace, r.Parent = bytes.Clone(r.Trace), bytes.Clone(r.Parent)
 	o.requests = append(o.requests, r)
 }
 
