@@ -22,6 +22,7 @@ type promoteOptions struct {
 	project string
 	reason  string
 	timeout time.Duration
+	plan    bool
 }
 
 func (o *promoteOptions) flags(cmd *cobra.Command) {
@@ -34,7 +35,7 @@ func newPromote(k *kit.Kit) *cobra.Command {
 	var o promoteOptions
 	cmd := &cobra.Command{
 		Use: "promote [PROJECT/]VERSION", Short: "Make a ready version the production of its project", Args: cobra.MaximumNArgs(1),
-		Example: "  svcctl promote v-20261121093000 --project guestbook",
+		Example: "  svcctl promote v-20261121093000 --project guestbook\n  svcctl promote v2 --plan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return unnamed(cmd.Context(), k, o.project)
@@ -46,10 +47,14 @@ func newPromote(k *kit.Kit) *cobra.Command {
 			if project, err = projectOr(k, project); err != nil {
 				return err
 			}
+			if o.plan {
+				return printPlan(cmd.Context(), k, project, id)
+			}
 			return promoteAndPrint(cmd.Context(), k, o, project, id)
 		},
 	}
 	o.flags(cmd)
+	cmd.Flags().BoolVar(&o.plan, "plan", false, "show what production wrote that the version lacks, and promote nothing")
 	return cmd
 }
 
@@ -110,11 +115,7 @@ func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project,
 	if err != nil {
 		return err
 	}
-	if p.PreviousVersionID != "" && p.Status != api.PromotionStatusUnchanged {
-		if waiting := unfinished(ctx, c, project, p.PreviousVersionID); waiting != (api.WaitingWork{}) {
-			k.Notef("%s stay with %s, which continues with them", workOf(waiting), p.PreviousVersionID)
-		}
-	}
+	noteLeft(k, p)
 	return k.Print(p, func() {
 		if p.Status == api.PromotionStatusUnchanged {
 			k.Printf("%s is already production at %s", p.VersionID, kit.Clean(p.ProdURL))
@@ -124,13 +125,21 @@ func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project,
 	})
 }
 
+// promoted is the answer to a promote, with its final status and what it left behind.
+type promoted struct {
+	api.PromotionAccepted
+	Unmerged *api.Unmerged    `json:"unmerged"`
+	Waiting  *api.WaitingWork `json:"waiting"`
+}
+
 // promote starts the saga, waits for its end and gives the accepted answer with
 // the final status.
-func promote(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions, v api.Version) (api.PromotionAccepted, error) {
+func promote(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions, v api.Version) (promoted, error) {
 	progress := k.NewProgress()
 	progress.Stage("promoting " + v.ID)
 	defer progress.Abort()
-	accepted, err := c.Promote(ctx, v.ProjectID, v.ID, api.PromoteVersion{Reason: o.reason})
+	answer, err := c.Promote(ctx, v.ProjectID, v.ID, api.PromoteVersion{Reason: o.reason})
+	accepted := promoted{PromotionAccepted: answer}
 	if err != nil || accepted.Status == api.PromotionStatusUnchanged {
 		return accepted, err
 	}
@@ -144,6 +153,6 @@ func promote(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions
 		return accepted, err
 	}
 	progress.Done("")
-	accepted.Status = done.Status
+	accepted.Status, accepted.Unmerged, accepted.Waiting = done.Status, done.Unmerged, done.Waiting
 	return accepted, nil
 }

@@ -128,5 +128,6 @@ func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) er
 		for _, s := range p.Steps {
 			k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), kit.Clean(s.Detail))
 		}
+		printLeft(k, p.Unmerged, p.Waiting, p.PreviousVersionID, p.VersionID)
 	})
 }
