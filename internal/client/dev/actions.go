@@ -18,6 +18,21 @@ func (w *worker) restart(ctx context.Context) error {
 	return w.again(ctx, *current, *current, "restart")
 }
 
+// branchAgain replaces the data of the version that serves by the data that the parent of
+// the session has now.
+func (w *worker) branchAgain(ctx context.Context) error {
+	current, parent := w.state.current(), w.cfg.Parent
+	switch {
+	case current == nil:
+		w.out.note("no version serves yet")
+		return nil
+	case parent == "":
+		w.out.note("the session has no parent to branch data from (--parent VERSION); r goes back to the data of a save")
+		return nil
+	}
+	return w.again(ctx, *current, Save{Version: parent}, "data of "+parent)
+}
+
 // again makes a version of the bundle of one save with the data of another.
 func (w *worker) again(ctx context.Context, code, data Save, what string) error {
 	file, err := copyFile(w.bundle(code.Version), w.folder.path)

@@ -11,6 +11,9 @@ func (s *Session) help() string {
 	keys := []string{
 		"o open", "r rewind", "x restart", "t run cron", "s send to queue", "u public URL", "l log level", "c clear", "h help", "q quit",
 	}
+	if s.cfg.Parent != "" {
+		keys = slices.Insert(keys, 2, "b branch data again")
+	}
 	if len(s.workers) > 1 {
 		keys = append(keys, "w next worker (now "+s.focus.project+")")
 	}
@@ -57,6 +60,8 @@ func (s *Session) key(ctx context.Context, r rune) (quit bool, err error) {
 		s.banners(s.help())
 	case 'l':
 		s.out.line("log level: %s", s.out.nextLevel())
+	case 'b':
+		return false, s.focus.branchAgain(ctx)
 	case 'x':
 		return false, s.focus.restart(ctx)
 	case 't':
