@@ -21,7 +21,7 @@ import (
 const bulkParallel = 8
 
 func newKVBulk(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "bulk", Short: "Store and delete many keys", RunE: serveHelp}
+	cmd := &cobra.Command{Use: "bulk", Short: "Read, store and delete many keys", RunE: serveHelp}
 	var put, remove kvFlags
 	putCmd := &cobra.Command{
 		Use: "put [PROJECT/]VERSION FILE", Short: "Store the keys of a file", Args: cobra.ExactArgs(2),
@@ -41,7 +41,7 @@ func newKVBulk(k *kit.Kit) *cobra.Command {
 	}
 	put.add(putCmd)
 	remove.add(deleteCmd)
-	cmd.AddCommand(putCmd, deleteCmd)
+	cmd.AddCommand(newKVBulkGet(k), putCmd, deleteCmd)
 	return cmd
 }
 
@@ -140,7 +140,7 @@ func (o bulkVerb) run(ctx context.Context, k *kit.Kit, args []string) error {
 		return err
 	}
 	summary := map[string]any{"keys": n.Load(), "binding": kv.Binding, "project_id": kv.Project, "version_id": kv.Version, "result": o.result}
-	return k.Print(summary, func() { k.Printf("%s %s %s of %s", o.result, count(n.Load(), "key"), kv.Binding, kv.Version) })
+	return k.Print(summary, func() { k.Printf("%s %s in %s of %s", o.result, count(n.Load(), "key"), kv.Binding, kv.Version) })
 }
 
 func putPair(ctx context.Context, c *client.Client, kv client.KV, p pair) error {
