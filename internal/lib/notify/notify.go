@@ -29,9 +29,17 @@ func New(environ []string, pid int) Manager {
 	return m
 }
 
+// tellTime is how long a manager may take to receive a state.
+const tellTime = 10 * time.Second
+
 // Tell sends a state: READY=1, STOPPING=1, WATCHDOG=1. Errors are ignored: a manager
-// that does not listen cannot be told so.
+// that does not listen cannot be told so. It waits for a busy manager, 10 seconds at most.
 func (m Manager) Tell(state string) {
+	m.tell(context.Background(), state) //nolint:forbidigo // the last states follow the end of the context
+}
+
+// tell is Tell that waits no longer than ctx.
+func (m Manager) tell(ctx context.Context, state string) {
 	if m.socket == "" {
 		return
 	}
@@ -44,6 +52,9 @@ func (m Manager) Tell(state string) {
 		return
 	}
 	defer c.Close()
+	ctx, cancel := context.WithTimeout(ctx, tellTime)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { _ = c.SetWriteDeadline(time.Now()) })()
 	_, _ = c.Write([]byte(state))
 }
 
@@ -61,7 +72,7 @@ func (m Manager) Watch(ctx context.Context, healthy func(context.Context) bool) 
 			return
 		case <-tick.C:
 			if healthy(ctx) {
-				m.Tell("WATCHDOG=1")
+				m.tell(ctx, "WATCHDOG=1")
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/notify"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -59,4 +60,18 @@ func TestWatch(t *testing.T) {
 	cancel()
 	<-done
 	notify.New([]string{"WATCHDOG_USEC=3000", "WATCHDOG_PID=8"}, 7).Watch(t.Context(), nil) // of another process
+}
+
+// TestWatchEnds: a manager that reads nothing does not keep the process from stopping.
+func TestWatchEnds(t *testing.T) {
+	t.Parallel()
+	path, _ := listen(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	notify.New([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000"}, 7).Watch(ctx, func(context.Context) bool {
+		if asked++; asked == 12 { // the queue of the socket has ten messages
+			time.AfterFunc(10*time.Millisecond, cancel)
+		}
+		return true
+	})
 }
