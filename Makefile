@@ -96,11 +96,12 @@ fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)
 
 .PHONY: torture
-torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random; compare the gateway's engines, and the order of calls
+torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random; compare the control plane with a model, the gateway's engines, and the order of calls
 	go test -run Crash -v -timeout 0 ./internal/data/cowvfs ./internal/data/dataplane -crash.duration $(TORTURE)
 	go test -run Order -v -timeout 0 ./internal/host/binding/all -order.requests 10000 -order.kills 50
 	go test -run Differential -v -timeout 0 ./internal/server/gateway -differential.duration $(TORTURE) -differential.seed 0
 	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)
+	go test -run 'Model$$' -v -timeout 0 -tags e2e,torture ./internal/test/e2e -model.operations 2000 -model.seed 0
 	go test -run UpgradeUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -upgrade.count 20 -upgrade.rate 1000 -upgrade.sockets 50
 	go test -run UnderAttack -v -timeout 0 -tags e2e ./internal/test/e2e -attack.bodies 5000 -attack.readers 2000 -attack.duration 60s -attack.p99 250ms
 

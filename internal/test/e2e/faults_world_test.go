@@ -109,22 +109,22 @@ func (w *world) upload(ref svc.Ref, data []byte) {
 }
 
 // objects is a bucket of the embedded store, reached the way other tools do.
-func (w *world) objects(bucket string) *s3.Bucket {
-	w.t.Helper()
+func (d *daemon) objects(bucket string) *s3.Bucket {
+	d.t.Helper()
 	var keys struct {
 		Access string `json:"access_key"`
 		Secret string `json:"secret_key"`
 	}
-	data, err := os.ReadFile(filepath.Join(w.dataDir(), "object-store", "keys.json"))
+	data, err := os.ReadFile(filepath.Join(d.dataDir(), "object-store", "keys.json"))
 	if err == nil {
 		err = json.Unmarshal(data, &keys)
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		d.t.Fatal(err)
 	}
-	store, err := s3.New(s3.Config{Endpoint: w.note.S3, Region: "us-east-1", AccessKey: keys.Access, SecretKey: svc.Secret(keys.Secret)})
+	store, err := s3.New(s3.Config{Endpoint: d.note.S3, Region: "us-east-1", AccessKey: keys.Access, SecretKey: svc.Secret(keys.Secret)})
 	if err != nil {
-		w.t.Fatal(err)
+		d.t.Fatal(err)
 	}
 	return store.Bucket(bucket, "")
 }
@@ -301,8 +301,8 @@ func (w *world) registry(use func(*sqlite.DB)) {
 }
 
 // kinds counts the processes below the daemon.
-func (w *world) kinds() (hosts, workers, stores int) {
-	for _, p := range w.processes() {
+func (d *daemon) kinds() (hosts, workers, stores int) {
+	for _, p := range d.processes() {
 		switch {
 		case strings.Contains(p, " runtime-host"):
 			hosts++

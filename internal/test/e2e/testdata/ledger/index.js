@@ -9,6 +9,8 @@ export default {
         return new Response(env.VERSION_ID);
       case "/all":
         return Response.json(await env.DB.prepare("SELECT text FROM lines").raw());
+      case "/who":
+        return Response.json({ version: env.VERSION_ID, round: env.ROUND ?? "" });
       case "/stream":
         return new Response(lines(env.VERSION_ID, Number(searchParams.get("n"))));
       case "/socket":
