@@ -718,6 +718,9 @@ type BulkResult struct {
 	// Status Where a version is in its life.
 	Status    VersionStatus `json:"status"`
 	VersionID string        `json:"version_id"`
+
+	// Waiting What waits until an archived version is woken; absent without any.
+	Waiting *WaitingWork `json:"waiting,omitempty"`
 }
 
 // BulkVersions A filter of versions; all of its fields apply.

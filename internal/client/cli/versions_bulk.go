@@ -134,6 +134,9 @@ func showBulk(k *kit.Kit, items []api.BulkResult, done string, dryRun bool) erro
 				k.Printf("%s/%s would be %s", r.ProjectID, r.VersionID, done)
 			default:
 				k.Printf("%s/%s is %s", r.ProjectID, r.VersionID, done)
+				if r.Waiting != nil {
+					k.Notef("%s of %s wait until it is woken", *r.Waiting, r.VersionID)
+				}
 			}
 		}
 		if len(items) == 0 {

@@ -37,9 +37,7 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 	}
 	out.Labels = v.Labels
 	out.PreviewName, out.PreviewNameURL = v.PreviewName, s.nameURL(v)
-	if v.Waiting != (svc.Waiting{}) {
-		out.Waiting = &api.WaitingWork{Messages: v.Waiting.Messages, Instances: v.Waiting.Instances}
-	}
+	out.Waiting = workOut(v.Waiting)
 	if v.ParentID != "" {
 		out.ParentVersionID = &v.ParentID
 	}

@@ -139,7 +139,11 @@ func (f *fakes) Plan(ctx context.Context, ref svc.Ref) (plan svc.PromotionPlan, 
 // Archive, Wake, Destroy and SetPinned are transitions in the registry. The version
 // "slow" takes long to wake, the wake of "broken" fails.
 func (f *fakes) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error) {
-	return f.db.Move(ctx, ref, svc.TriggerArchive, svc.Change{})
+	v, err := f.db.Move(ctx, ref, svc.TriggerArchive, svc.Change{})
+	if ref.Version == "pr-1" {
+		v.Waiting = svc.Waiting{Messages: 3}
+	}
+	return v, err
 }
 
 func (f *fakes) Wake(ctx context.Context, ref svc.Ref) (svc.Version, error) {

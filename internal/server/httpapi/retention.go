@@ -99,11 +99,20 @@ func noteBulk(ctx context.Context, results []svc.BulkResult) {
 
 func bulkOut(r svc.BulkResult) api.BulkResult {
 	out := api.BulkResult{ProjectID: r.Version.Project, VersionID: r.Version.Version, Status: api.VersionStatus(r.Version.Status), Done: r.Done}
+	out.Waiting = workOut(r.Version.Waiting)
 	if r.Err != nil {
 		e := svc.AsError(r.Err)
 		out.Code, out.Detail = e.Code, e.Detail
 	}
 	return out
+}
+
+// workOut is the work that an archive stops; nil without any.
+func workOut(w svc.Waiting) *api.WaitingWork {
+	if w == (svc.Waiting{}) {
+		return nil
+	}
+	return &api.WaitingWork{Messages: w.Messages, Instances: w.Instances}
 }
 
 // GetRetention answers GET /admin/retention.

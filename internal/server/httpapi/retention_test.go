@@ -60,6 +60,9 @@ func TestBulk(t *testing.T) {
 	if want := append([]string{"pr-2", "pr-1"}, kept...); err != nil || !slices.Equal(bulkIDs(archived.Items), want) || archived.Items[0].Status != "archived" {
 		t.Errorf("got %+v, %v, want %q", archived, err, want)
 	}
+	if first, second := archived.Items[0].Waiting, archived.Items[1].Waiting; first != nil || second == nil || second.Messages != 3 {
+		t.Errorf("the work that waits: %v, %v", first, second)
+	}
 	destroyed, err := c.DestroyVersions(t.Context(), "shop", api.BulkVersions{Status: []api.VersionStatus{"archived"}, Labels: map[string]*string{"pr": nil}})
 	if err != nil || !slices.Equal(bulkIDs(destroyed.Items), []string{"pr-2", "pr-1"}) || destroyed.Items[0].Status != "destroyed" {
 		t.Errorf("got %+v, %v", destroyed, err)

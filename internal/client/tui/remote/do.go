@@ -31,7 +31,7 @@ func (r *Remote) act(ctx context.Context, a state.Action) (note string, err erro
 		}
 		return r.promote(ctx, a, "rollback")
 	case state.Archive:
-		_, err = r.c.Archive(ctx, a.Project, a.Version)
+		return r.archive(ctx, a)
 	case state.Wake:
 		_, err = r.c.Wake(ctx, a.Project, a.Version)
 	case state.Pin:
@@ -46,9 +46,19 @@ func (r *Remote) act(ctx context.Context, a state.Action) (note string, err erro
 		return r.write(ctx, a)
 	}
 	past := map[state.Verb]string{
-		state.Archive: "archived", state.Wake: "woken", state.Pin: "pinned", state.Unpin: "unpinned", state.Destroy: "destroyed", state.Create: "created",
+		state.Wake: "woken", state.Pin: "pinned", state.Unpin: "unpinned", state.Destroy: "destroyed", state.Create: "created",
 	}
 	return a.Target() + " " + past[a.Verb], err
+}
+
+// archive archives a version, and says how much of its work waits for a wake.
+func (r *Remote) archive(ctx context.Context, a state.Action) (string, error) {
+	v, err := r.c.Archive(ctx, a.Project, a.Version)
+	note := a.Target() + " archived"
+	if v.Waiting != nil {
+		note += fmt.Sprintf("; %s wait until it is woken", *v.Waiting)
+	}
+	return note, err
 }
 
 // promote promotes a version and waits for the end.
