@@ -30,7 +30,7 @@ func TestCrash(t *testing.T) {
 	var sum crashTally
 	async := r.IntN(2)
 	for end := time.Now().Add(limit); time.Now().Before(end) && !t.Failed(); {
-		newCrashRun(t, r, &sum, (sum.Worlds+async)%2 == 0).run(min(time.Until(end), 3*time.Minute))
+		newCrashRun(t, r, &sum, "testdata/crash", (sum.Worlds+async)%2 == 0).run(min(time.Until(end), 3*time.Minute))
 	}
 	t.Logf("%+v", sum)
 	if sum.Cuts == 0 || sum.Acknowledged == 0 {
@@ -62,7 +62,7 @@ type crashRun struct {
 
 const project = "crash"
 
-func newCrashRun(t *testing.T, r *rand.Rand, sum *crashTally, sync bool) *crashRun {
+func newCrashRun(t *testing.T, r *rand.Rand, sum *crashTally, dir string, sync bool) *crashRun {
 	t.Helper()
 	sum.Worlds++
 	w := &crashRun{t: t, rand: r, sum: sum, store: objectStore(t), sync: sync, live: map[string]*tested{}}
@@ -72,7 +72,7 @@ func newCrashRun(t *testing.T, r *rand.Rand, sum *crashTally, sync bool) *crashR
 	}
 	d := started(t, external(w.store, durability, "SVC_SYNC_WINDOW=100ms", "PLATFORM_PORT="+freePort(t), "GATEWAY_PORT="+freePort(t))...)
 	w.daemon = &daemon{t: t, home: d.home, env: d.env, log: d.log, note: d.note} // the injector changes the other
-	w.bundle = []byte(d.ok("testdata/crash", "bundle", "-O", "-"))
+	w.bundle = []byte(d.ok(dir, "bundle", "-O", "-"))
 	w.project(project)
 	w.injector = &injector{d: d, store: w.store, rand: rand.New(rand.NewPCG(r.Uint64(), 1)), sum: sum}
 	return w
