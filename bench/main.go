@@ -51,12 +51,14 @@ func figures() []figure {
 		{"idle", idle, true},
 		{"waiting", waiting, true},
 		{"dev", dev, true},
+		{"queues", queues, true},
+		{"workflows", workflows, true},
 	}
 }
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, relays, parts, branching, idle, waiting and dev too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, relays, parts, branching, idle, waiting, dev, queues and workflows too)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

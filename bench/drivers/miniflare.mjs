@@ -21,6 +21,10 @@ const options = () => ({
   kvNamespaces: named(config.kv_namespaces, "id"),
   d1Databases: named(config.d1_databases, "database_id"),
   r2Buckets: named(config.r2_buckets, "bucket_name"),
+  queueProducers: named(config.queues?.producers, "queue"),
+  queueConsumers: Object.fromEntries((config.queues?.consumers ?? []).map((c) => [c.queue, { maxBatchSize: c.max_batch_size, maxBatchTimeout: c.max_batch_timeout }])),
+  workflows: Object.fromEntries((config.workflows ?? []).map((w) => [w.binding, { name: w.name, className: w.class_name }])),
+  workflowsPersist: join(state, "workflows"),
   kvPersist: join(state, "kv"), // as wrangler dev does, and as a platform must
   d1Persist: join(state, "d1"),
   r2Persist: join(state, "r2"),
