@@ -46,6 +46,7 @@ func TestQueues(t *testing.T) {
 	v2 := d.deploy(dir, "--version", "v2", "--parent", "v1")
 	d.acknowledges(v2)
 	d.queued(v1, func(q api.Queue) bool { return q.Inflight == 20 && q.Ready == 0 })
+	d.archivesWithMessages(v2)
 
 	d.killRuntime(v1)
 	d.queued(v1, func(q api.Queue) bool { return q.Inflight == 20 && q.Consumer.Acknowledged == 0 })
@@ -59,6 +60,27 @@ func TestQueues(t *testing.T) {
 	}
 	d.get(v1.PreviewURL + "/open")
 	d.acknowledges(v1)
+}
+
+// archivesWithMessages archives v with 20 messages that wait; it continues with them after a
+// wake.
+func (d *daemon) archivesWithMessages(v api.Version) {
+	d.t.Helper()
+	ctx, q := d.t.Context(), client.Queue{Project: v.ProjectID, Version: v.ID, Name: "jobs"}
+	if _, err := d.client().PauseQueue(ctx, q); err != nil {
+		d.t.Fatal(err)
+	}
+	d.get(v.PreviewURL + "/send")
+	archived, err := d.client().Archive(ctx, v.ProjectID, v.ID)
+	if err != nil || archived.Waiting == nil || archived.Waiting.Messages != 20 {
+		d.t.Errorf("archived with %v, %v", archived.Waiting, err)
+	}
+	d.ok(d.home, "versions", "wake", v.ProjectID+"/"+v.ID)
+	d.queued(v, func(q api.Queue) bool { return q.Paused && q.Ready == 20 })
+	if _, err := d.client().ResumeQueue(ctx, q); err != nil {
+		d.t.Fatal(err)
+	}
+	d.acknowledges(v)
 }
 
 // queued waits for a state of the queue jobs of v.

@@ -62,6 +62,13 @@ func TestWorkflow(t *testing.T) {
 	if a := d.get(v2.PreviewURL + "/expenses/bob"); a.Status != http.StatusNotFound {
 		t.Errorf("the child knows bob: %d %s", a.Status, a.Body)
 	}
+	d.ok(expenses, "promote", "approval/v2")
+	archived, err := d.client().Archive(t.Context(), "approval", "v1")
+	if err != nil || archived.Waiting == nil || archived.Waiting.Instances < 1 {
+		t.Errorf("archived with %v, %v", archived.Waiting, err)
+	}
+	d.ok(expenses, "versions", "wake", "approval/v1")
+	d.until("v1", "bob", "waiting")
 	d.do(http.MethodPost, v1.PreviewURL+"/expenses/bob/decision", "application/json", `{"approved":true}`)
 	d.until("v1", "bob", "complete")
 	i := d.expense("v1", "bob")
