@@ -85,7 +85,7 @@ func NewMetrics(b Build) *Metrics {
 		s3Time:          counters("svc_s3_request_seconds_total", "Time of requests to the object store until their responses began.", "op", "result"),
 		calls:           counters("svc_service_calls_total", "Calls of workers to other workers that ended, by the code of their error; empty without one.", "code"),
 		handshakes:      counters("svc_tls_handshakes_total", "TLS handshakes of visitors and clients, by result.", "result"),
-		events:          counters("svc_worker_events_total", "Events of workers that ended, by handler (scheduled, queue).", "handler", "outcome"),
+		events:          counters("svc_worker_events_total", "Events of workers that ended, by handler (scheduled, queue, workflow).", "handler", "outcome"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
 		gatewayRequests: counters("svc_gateway_requests_total", "Requests through the gateway.", "role", "code"),
 		gatewayTime:     timings("svc_gateway_request_seconds", "Time of a request through the gateway.", prometheus.DefBuckets, "role"),
