@@ -8,26 +8,26 @@ import (
 
 // AuditRecord is one change that a client of the API made or attempted.
 type AuditRecord struct {
-	ID        int64 // position; set by the registry
-	Time      time.Time
-	Actor     AuditActor
-	Action    string // operation id of the API, such as "promoteVersion"
-	Project   string // "" if the change is about no project
-	Version   string // "" if the change is about no version
-	Status    int    // HTTP status of the response
-	Before    map[string]any
-	After     map[string]any // the fields that changed, in both; no secret
-	Reason    string         // header Svc-Reason, or the reason of a promote
-	RequestID string
+	ID        int64          `json:"id"` // position; set by the registry
+	Time      time.Time      `json:"time"`
+	Actor     AuditActor     `json:"actor"`
+	Action    string         `json:"action"`  // operation id of the API, such as "promoteVersion"
+	Project   string         `json:"project"` // "" if the change is about no project
+	Version   string         `json:"version"` // "" if the change is about no version
+	Status    int            `json:"status"`  // HTTP status of the response
+	Before    map[string]any `json:"before"`
+	After     map[string]any `json:"after"`  // the fields that changed, in both; no secret
+	Reason    string         `json:"reason"` // header Svc-Reason, or the reason of a promote
+	RequestID string         `json:"request_id"`
 }
 
 // AuditActor says who made a change, as far as the service knows.
 type AuditActor struct {
-	Role        string // of the token: "admin" or "deploy"; "upload" for an upload address
-	Token       string // name of the token
-	Fingerprint string // first 8 hex digits of the token's SHA-256
-	Name        string // header Svc-Actor, which the client chooses; "" without one
-	Client      string // address of the client
+	Role        string `json:"role"`        // of the token: "admin" or "deploy"; "upload" for an upload address
+	Token       string `json:"token"`       // name of the token
+	Fingerprint string `json:"fingerprint"` // first 8 hex digits of the token's SHA-256
+	Name        string `json:"name"`        // header Svc-Actor, which the client chooses; "" without one
+	Client      string `json:"client"`      // address of the client
 }
 
 // AuditFilter selects records. Zero fields select all.

@@ -596,7 +596,7 @@ type AuditRecord struct {
 	Reason    string `json:"reason"`
 	RequestID string `json:"request_id"`
 
-	// Status HTTP status of the response.
+	// Status HTTP status of the response; 0 when the server ended between the change and its response.
 	Status int `json:"status"`
 
 	// Time When the request began.

@@ -22,10 +22,10 @@ func printPlan(ctx context.Context, k *kit.Kit, project, id string) error {
 		return err
 	}
 	return k.Print(p, func() {
-		switch {
-		case p.ProductionVersionID == "":
+		switch p.ProductionVersionID {
+		case "":
 			k.Printf("%s would be the first production of %s", p.VersionID, p.ProjectID)
-		case p.ProductionVersionID == p.VersionID:
+		case p.VersionID:
 			k.Printf("%s is production of %s already", p.VersionID, p.ProjectID)
 		default:
 			k.Printf("%s would replace %s as production of %s", p.VersionID, p.ProductionVersionID, p.ProjectID)
@@ -53,6 +53,7 @@ func printLeft(k *kit.Kit, u *api.Unmerged, w *api.WaitingWork, old, version str
 // cutOf says since when two versions differ, or why that is not known.
 func cutOf(u api.Unmerged, old, version string) string {
 	switch u.Reason {
+	case api.UnmergedReasonEmpty:
 	case api.UnmergedReasonUnrelated:
 		return fmt.Sprintf("no common cut: %s and %s inherited nothing from each other; nothing of the data of %s is in %s", old, version, old, version)
 	case api.UnmergedReasonLost:

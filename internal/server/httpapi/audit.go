@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"reflect"
 	"strings"
 	"sync"
 	"time"
@@ -50,27 +49,18 @@ func (s *Server) audited(pattern string, next http.HandlerFunc) http.HandlerFunc
 			return
 		}
 		ref := svc.Ref{Project: r.PathValue("project"), Version: r.PathValue("version")}
-		before := s.snapshot(r.Context(), ref)
+		a := s.draft(r, svc.AuditRecord{Action: action, Project: ref.Project, Version: ref.Version, Before: s.snapshot(r.Context(), ref)})
+		r = r.WithContext(svc.WithAuditDraft(r.Context(), svc.NewAuditDraft(a, s.fields)))
 		next(w, r)
-		s.record(w, r, svc.AuditRecord{Action: action, Project: ref.Project, Version: ref.Version, Before: before})
+		s.record(w, r, a)
 	}
 }
 
-// record completes a record and stores it. A failure is logged: the change has been
-// made.
-func (s *Server) record(w http.ResponseWriter, r *http.Request, a svc.AuditRecord) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), auditTime)
-	defer cancel()
-	x := exchangeOf(ctx)
-	a.Project, a.Version = cmp.Or(a.Project, x.changes.ref.Project), cmp.Or(a.Version, x.changes.ref.Version)
-	a.Before, a.After = difference(a.Before, s.snapshot(ctx, svc.Ref{Project: a.Project, Version: a.Version}))
-	maps.Copy(a.Before, x.changes.before)
-	maps.Copy(a.After, x.changes.after)
-	a.Time, a.RequestID, a.Status = x.began, x.id, http.StatusOK
-	if rec, ok := w.(*recorder); ok && rec.status != 0 {
-		a.Status = rec.status
-	}
-	a.Reason = svc.AuditText(cmp.Or(r.Header.Get("Svc-Reason"), x.changes.reason))
+// draft returns what is known of a record before the change. The registry stores it with
+// the change, for the case that record does not run.
+func (s *Server) draft(r *http.Request, a svc.AuditRecord) svc.AuditRecord {
+	x := exchangeOf(r.Context())
+	a.Time, a.RequestID, a.Reason = x.began, x.id, svc.AuditText(r.Header.Get("Svc-Reason"))
 	if a.Actor = x.actor; a.Actor.Role == "" { // the ticket in the path is the credential [D11]
 		a.Actor.Role, a.Actor.Token = "upload", "upload address"
 	}
@@ -79,8 +69,26 @@ func (s *Server) record(w http.ResponseWriter, r *http.Request, a svc.AuditRecor
 	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
 		a.Actor.Client = host
 	}
+	return a
+}
+
+// record completes a record and stores it. A failure is logged: the change has been
+// made, and the next start of the server stores the draft.
+func (s *Server) record(w http.ResponseWriter, r *http.Request, a svc.AuditRecord) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), auditTime)
+	defer cancel()
+	x := exchangeOf(ctx)
+	a.Project, a.Version = cmp.Or(a.Project, x.changes.ref.Project), cmp.Or(a.Version, x.changes.ref.Version)
+	a.Before, a.After = svc.AuditDifference(a.Before, s.snapshot(ctx, svc.Ref{Project: a.Project, Version: a.Version}))
+	maps.Copy(a.Before, x.changes.before)
+	maps.Copy(a.After, x.changes.after)
+	a.Status = http.StatusOK
+	if rec, ok := w.(*recorder); ok && rec.status != 0 {
+		a.Status = rec.status
+	}
+	a.Reason = cmp.Or(a.Reason, svc.AuditText(x.changes.reason))
 	if err := s.Audit.AddAudit(ctx, a); err != nil {
-		s.Logger.ErrorContext(ctx, "writing an audit record failed; the change is made and not recorded", "request_id", x.id, "action", a.Action, "error", err)
+		s.Logger.ErrorContext(ctx, "writing an audit record failed; the change is made and recorded at the next start", "request_id", x.id, "action", a.Action, "error", err)
 	}
 }
 
@@ -106,18 +114,30 @@ func onlyReads(pattern string, r *http.Request) bool {
 // snapshot returns the fields of a project and a version that clients change; empty
 // for what does not exist.
 func (s *Server) snapshot(ctx context.Context, ref svc.Ref) map[string]any {
-	fields := map[string]any{}
 	if ref.Project == "" {
-		return fields
+		return s.fields(nil, nil)
 	}
-	if p, err := s.Projects.Project(ctx, ref.Project); err == nil {
+	var p *svc.Project
+	var v *svc.Version
+	if got, err := s.Projects.Project(ctx, ref.Project); err == nil {
+		p = &got
+	}
+	if ref.Version != "" {
+		if got, err := s.Versions.Version(ctx, ref); err == nil {
+			v = &got
+		}
+	}
+	return s.fields(p, v)
+}
+
+// fields returns the fields of a project and a version, which may be nil.
+func (s *Server) fields(p *svc.Project, v *svc.Version) map[string]any {
+	fields := map[string]any{}
+	if p != nil {
 		fields["project"], fields["git_remote"], fields["production"] = p.ID, p.GitRemote, p.ProdVersionID
 		fields["preview_parent"], fields["preview_env"] = p.PreviewParent, s.hiddenValues(p.PreviewEnv)
 	}
-	if ref.Version == "" {
-		return fields
-	}
-	if v, err := s.Versions.Version(ctx, ref); err == nil {
+	if v != nil {
 		fields["version"], fields["status"], fields["pinned"] = v.Version, string(v.Status), v.Pinned
 		fields["parent"], fields["git_ref"], fields["git_sha"], fields["env"] = v.ParentID, v.GitRef, v.GitSHA, s.hiddenValues(v.Env)
 	}
@@ -132,22 +152,6 @@ func (s *Server) hiddenValues(env map[string]string) map[string]any {
 		hidden[key] = "hmac:" + s.auth.tickets.sign("audit." + key + "." + value)[:12]
 	}
 	return hidden
-}
-
-// difference returns the fields that differ.
-func difference(before, after map[string]any) (was, is map[string]any) {
-	was, is = map[string]any{}, map[string]any{}
-	for key, value := range before {
-		if now, ok := after[key]; !ok || !reflect.DeepEqual(now, value) {
-			was[key] = value
-		}
-	}
-	for key, value := range after {
-		if old, ok := before[key]; !ok || !reflect.DeepEqual(old, value) {
-			is[key] = value
-		}
-	}
-	return was, is
 }
 
 // operationIDs are the operation ids of the OpenAPI document by "METHOD /v1/path".

@@ -13,8 +13,25 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// AddAudit appends a record. Records cannot be changed or removed.
+// AddAudit appends a record. Records cannot be changed or removed. It ends the draft of
+// ctx, which the record replaces.
 func (db *DB) AddAudit(ctx context.Context, a svc.AuditRecord) error {
+	d := svc.AuditDraftOf(ctx)
+	d.End()
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM audit_draft WHERE key = ?`, d.Key()); err != nil {
+			return err
+		}
+		return addAudit(ctx, tx, a)
+	})
+	if err != nil {
+		return fmt.Errorf("adding an audit record: %w", err)
+	}
+	failpoint.Hit("registry/audit/added")
+	return nil
+}
+
+func addAudit(ctx context.Context, tx *sql.Tx, a svc.AuditRecord) error {
 	before, err := document(a.Before)
 	if err != nil {
 		return fmt.Errorf("encoding an audit record: %w", err)
@@ -23,22 +40,15 @@ func (db *DB) AddAudit(ctx context.Context, a svc.AuditRecord) error {
 	if err != nil {
 		return fmt.Errorf("encoding an audit record: %w", err)
 	}
-	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO audit
-			(created_at, role, token, fingerprint, actor, client, action, project_id, version_id, status, before, after, reason, request_id)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			millis(a.Time), a.Actor.Role, a.Actor.Token, a.Actor.Fingerprint, a.Actor.Name, a.Actor.Client, a.Action, a.Project, a.Version,
-			a.Status, before, after, a.Reason, a.RequestID)
-		if err != nil {
-			return err
-		}
-		return addEvent(ctx, tx, auditEvent(a))
-	})
+	_, err = tx.ExecContext(ctx, `INSERT INTO audit
+		(created_at, role, token, fingerprint, actor, client, action, project_id, version_id, status, before, after, reason, request_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		millis(a.Time), a.Actor.Role, a.Actor.Token, a.Actor.Fingerprint, a.Actor.Name, a.Actor.Client, a.Action, a.Project, a.Version,
+		a.Status, before, after, a.Reason, a.RequestID)
 	if err != nil {
-		return fmt.Errorf("adding an audit record: %w", err)
+		return err
 	}
-	failpoint.Hit("registry/audit/added")
-	return nil
+	return addEvent(ctx, tx, auditEvent(a))
 }
 
 // auditEvent is the event of a record.

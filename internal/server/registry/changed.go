@@ -20,9 +20,10 @@ func watch(file *sqlite.DB) *watchedFile {
 	return &watchedFile{DB: file, changed: make(chan struct{})}
 }
 
-// InTx is that of sqlite.DB. The announcement follows the commit.
+// InTx is that of sqlite.DB. It stores the audit draft of ctx with the change. The
+// announcement follows the commit.
 func (f *watchedFile) InTx(ctx context.Context, fn func(*sql.Tx) error) error {
-	err := f.DB.InTx(ctx, fn)
+	err := f.DB.InTx(ctx, drafted(ctx, fn))
 	if err == nil {
 		f.mu.Lock()
 		close(f.changed)

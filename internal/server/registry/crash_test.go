@@ -12,7 +12,9 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-func TestMain(m *testing.M) { svctest.Main(m, map[string]svctest.Role{"write": write}) }
+func TestMain(m *testing.M) {
+	svctest.Main(m, map[string]svctest.Role{"write": write, "change": change})
+}
 
 // write opens the registry and, in four goroutines, creates versions and moves each
 // one step. It prints the id of each version after the create and after the move,

@@ -35,7 +35,9 @@ func (db *DB) CreateVersion(ctx context.Context, n svc.NewVersion, o svc.CreateO
 			return err
 		}
 		created = fresh
-		v, err = version(ctx, tx, svc.Ref{Project: n.Project, Version: id})
+		ref := svc.Ref{Project: n.Project, Version: id}
+		svc.AuditDraftOf(ctx).About(ref)
+		v, err = version(ctx, tx, ref)
 		return err
 	})
 	if err != nil {

@@ -59,7 +59,11 @@ func open(ctx context.Context, path string, sync sqlite.Synchronous) (*DB, error
 	if err != nil {
 		return nil, errors.Join(err, lock.Unlock())
 	}
-	return &DB{file: watch(file), lock: lock}, nil
+	db := &DB{file: watch(file), lock: lock}
+	if err := db.settleDrafts(ctx); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
 }
 
 // lockFile excludes a second daemon, which would resume the jobs and versions of

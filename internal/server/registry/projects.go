@@ -30,6 +30,7 @@ func scanProject(s scanner) (positioned[svc.Project], error) {
 // returns the record and created false; another git_remote for the id is a Conflict,
 // project_exists [D8].
 func (db *DB) CreateProject(ctx context.Context, p svc.Project) (stored svc.Project, created bool, err error) {
+	svc.AuditDraftOf(ctx).About(svc.Ref{Project: p.ID})
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
 		now := millis(time.Now())
 		n, err := affected(ctx, tx, `INSERT INTO projects (id, git_remote, created_at, updated_at)

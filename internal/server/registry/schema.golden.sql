@@ -28,6 +28,11 @@ CREATE INDEX audit_created ON audit (created_at);
 
 CREATE INDEX audit_project ON audit (project_id, version_id);
 
+CREATE TABLE audit_draft (
+    key    TEXT PRIMARY KEY,
+    record TEXT NOT NULL CHECK (json_valid(record))
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE events (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     type       TEXT    NOT NULL,
