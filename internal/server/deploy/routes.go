@@ -216,10 +216,10 @@ func (t *routes) publish(ref svc.Ref) {
 		u.BundleDir = files
 	}
 	if r.status.Serves() && r.endpoint.Socket == "" {
-		if u.Starting, u.Planned = r.coming(), r.rousing; !u.Starting {
+		if u.Starting = r.coming(); !u.Starting {
 			u.RetryAt = r.retryAt
 		}
-		u.Planned = u.Starting && r.boot && !r.failed // it starts with the server
+		u.Planned = u.Starting && !r.failed && (r.boot || r.rousing) // it starts with the server, or from sleep
 	}
 	t.gateway.SetVersion(ref, u)
 }

@@ -44,6 +44,13 @@ func TestSleep(t *testing.T) {
 	if !asleep || now.State != svc.RuntimeAsleep || time.Until(now.WakeAt) < 50*time.Minute || next.runtimes.running() > 0 || len(next.AllAsleep()) != 1 {
 		t.Errorf("%v %+v, %d processes", asleep, now, next.runtimes.running())
 	}
+	starting := svc.Upstream{}
+	next.runtimes.hook = func(_ context.Context, call string, _ svc.Ref) error {
+		if call == "serve" {
+			starting = next.gateway.routes[r]
+		}
+		return nil
+	}
 	for range 2 {
 		if err := next.Awake(t.Context(), r); err != nil {
 			t.Fatal(err)
@@ -51,6 +58,9 @@ func TestSleep(t *testing.T) {
 	}
 	if got := next.gateway.log(); !slices.Equal(got, []string{"v1 ready asleep", "production v1", "v1 ready starting", "v1 ready /run/v1.sock"}) {
 		t.Errorf("the gateway got %q", got)
+	}
+	if !starting.Starting || !starting.Planned {
+		t.Errorf("requests do not wait as long as for a planned start: %+v", starting)
 	}
 	if _, asleep := next.Asleep(r); asleep || len(next.NotServing()) > 0 {
 		t.Error("it is not awake")
