@@ -114,7 +114,7 @@ func (m *modelRun) fresh(parent *modeled) *modeled {
 		id: fmt.Sprint("v", len(m.versions)+1), round: []string{""}, must: map[string]bool{}, status: []api.VersionStatus{api.VersionStatusReady},
 	}
 	if parent != nil {
-		v.lineage = parent.lineage
+		v.lineage, v.round = parent.lineage, slices.Clone(parent.round) // a child begins with its parent's variables
 	}
 	v.lineage = append(slices.Clip(v.lineage), v.id)
 	m.versions[v.id] = v
