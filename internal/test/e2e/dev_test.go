@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"flag"
 	"fmt"
 	"net/http"
 	"os"
@@ -160,11 +161,14 @@ func TestDevTwice(t *testing.T) {
 	}
 }
 
-// Fifty saves under load: no request fails, none goes back to an older version, and no
+var devSaves = flag.Int("dev.saves", 50, "saves of TestDevSavesUnderLoad")
+
+// Many saves under load: no request fails, none goes back to an older version, and no
 // write is lost between versions. Old versions are archived, the oldest destroyed.
 func TestDevSavesUnderLoad(t *testing.T) {
 	t.Parallel()
-	const saves, clients = 50, 4
+	const clients = 4
+	saves := *devSaves
 	worker := func(n int) string {
 		return fmt.Sprintf(`export default { async fetch(req, env) {
   await env.DB.prepare("INSERT INTO hits (build) VALUES ('x')").run();
