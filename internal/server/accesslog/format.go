@@ -18,7 +18,7 @@ const (
 	Combined Format = "combined"
 )
 
-// Entry is one request. The gateway does not count the bytes of a response: Combined has "-".
+// Entry is one request.
 type Entry struct {
 	Time     time.Time
 	Client   string
@@ -27,6 +27,7 @@ type Entry struct {
 	Target   string // as sent; Log hides the values of its query
 	Minor    int    // HTTP/1.Minor
 	Status   int
+	Bytes    int64 // of the response's body as sent
 	Duration time.Duration
 	Referer  string
 	Agent    string
@@ -43,6 +44,7 @@ type line struct {
 	Method     string    `json:"method"`
 	Path       string    `json:"path"`
 	Status     int       `json:"status"`
+	Bytes      int64     `json:"bytes"`
 	DurationMS float64   `json:"duration_ms"`
 	Project    string    `json:"project,omitempty"`
 	Version    string    `json:"version,omitempty"`
@@ -54,7 +56,7 @@ type line struct {
 
 func appendJSON(b []byte, e *Entry) []byte {
 	l := line{
-		Time: e.Time.UTC(), Client: e.Client, Host: e.Host, Method: e.Method, Path: e.Target, Status: e.Status,
+		Time: e.Time.UTC(), Client: e.Client, Host: e.Host, Method: e.Method, Path: e.Target, Status: e.Status, Bytes: e.Bytes,
 		DurationMS: float64(e.Duration.Microseconds()) / 1000, Project: e.Ref.Project, Version: e.Ref.Version,
 		Error: e.Error, RequestID: e.ID, Referer: e.Referer, Agent: e.Agent,
 	}
@@ -73,8 +75,13 @@ func appendCombined(b []byte, e *Entry) []byte {
 	b = append(quoted(b, e.Method), ' ')
 	b = append(quoted(b, e.Target), " HTTP/1."...)
 	b = append(strconv.AppendInt(b, int64(e.Minor), 10), `" `...)
-	b = strconv.AppendInt(b, int64(e.Status), 10)
-	b = append(orDash(append(b, ` - "`...), e.Referer), `" "`...)
+	b = append(strconv.AppendInt(b, int64(e.Status), 10), ' ')
+	if e.Bytes > 0 {
+		b = strconv.AppendInt(b, e.Bytes, 10)
+	} else {
+		b = append(b, '-')
+	}
+	b = append(orDash(append(b, ` "`...), e.Referer), `" "`...)
 	return append(orDash(b, e.Agent), "\"\n"...)
 }
 

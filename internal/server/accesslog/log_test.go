@@ -15,7 +15,7 @@ import (
 func entry() *accesslog.Entry {
 	return &accesslog.Entry{
 		Time: time.Date(2026, 11, 23, 1, 2, 3, 0, time.UTC), Client: "192.0.2.7", Host: "shop.apps.test", Method: "GET",
-		Target: "/a?token=secret", Minor: 1, Status: 200, Duration: 1500 * time.Microsecond,
+		Target: "/a?token=secret", Minor: 1, Status: 200, Bytes: 512, Duration: 1500 * time.Microsecond,
 		Referer: "https://x.test/\"\n", Agent: "curl/8 é", Ref: svc.Ref{Project: "shop", Version: "v1"}, ID: "1f",
 	}
 }
@@ -23,9 +23,9 @@ func entry() *accesslog.Entry {
 func TestFormats(t *testing.T) {
 	t.Parallel()
 	for format, want := range map[accesslog.Format]string{
-		accesslog.JSON: `{"time":"2026-11-23T01:02:03Z","client":"192.0.2.7","host":"shop.apps.test","method":"GET","path":"/a?token=***","status":200,"duration_ms":1.5,` +
+		accesslog.JSON: `{"time":"2026-11-23T01:02:03Z","client":"192.0.2.7","host":"shop.apps.test","method":"GET","path":"/a?token=***","status":200,"bytes":512,"duration_ms":1.5,` +
 			`"project":"shop","version":"v1","request_id":"1f","referer":"https://x.test/\"\n","user_agent":"curl/8 é"}` + "\n",
-		accesslog.Combined: `192.0.2.7 - - [23/Nov/2026:01:02:03 +0000] "GET /a?token=*** HTTP/1.1" 200 - "https://x.test/\"\x0a" "curl/8 \xc3\xa9"` + "\n",
+		accesslog.Combined: `192.0.2.7 - - [23/Nov/2026:01:02:03 +0000] "GET /a?token=*** HTTP/1.1" 200 512 "https://x.test/\"\x0a" "curl/8 \xc3\xa9"` + "\n",
 	} {
 		path := filepath.Join(t.TempDir(), "access.log")
 		l, err := accesslog.Open(t.Context(), path, format, slog.New(slog.DiscardHandler))

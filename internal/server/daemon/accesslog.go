@@ -22,7 +22,7 @@ func (d *Daemon) startAccessLog(ctx context.Context) (func(gateway.Access), erro
 	return func(a gateway.Access) {
 		log.Record(&accesslog.Entry{
 			Time: a.Start, Client: string(a.Client), Host: string(a.Host), Method: string(a.Method), Target: string(a.Target),
-			Minor: a.Minor, Status: a.Status, Duration: a.Duration, Referer: string(a.Referer), Agent: string(a.Agent),
+			Minor: a.Minor, Status: a.Status, Bytes: a.Bytes, Duration: a.Duration, Referer: string(a.Referer), Agent: string(a.Agent),
 			Ref: a.Ref, Error: a.Error, ID: string(a.ID),
 		})
 	}, nil

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/server/gateway"
@@ -31,6 +32,31 @@ func testAccess(t *testing.T, engine gateway.Engine) {
 		c.answer("GET")
 		if got := svctest.Wait(t, "the line", lines); got != step.want {
 			t.Errorf("got  %s\nwant %s", got, step.want)
+		}
+	}
+}
+
+func TestAccessBytes(t *testing.T) { engines(t, testAccessBytes) }
+
+// testAccessBytes: an access log has the bytes of each body as the client gets it: of a known
+// length, in chunks, compressed, and of the gateway's own answers.
+func testAccessBytes(t *testing.T, engine gateway.Engine) {
+	sent := make(chan int64, 10)
+	b := start(t, gateway.Config{Engine: engine, Compress: true, Access: func(a gateway.Access) { sent <- a.Bytes }})
+	b.ready(shop, replying(t, strings.Repeat("the same text again ", 5_000)))
+	c := b.raw(t)
+	for name, step := range map[string]struct{ method, host, fields string }{
+		"length":     {"GET", "v1.shop", ""},
+		"head":       {"HEAD", "v1.shop", ""},
+		"chunks":     {"GET", "v1.shop", "X-Stream: yes\r\n"},
+		"compressed": {"GET", "v1.shop", "Accept-Encoding: gzip\r\n"},
+		"both":       {"GET", "v1.shop", "Accept-Encoding: gzip\r\nX-Stream: yes\r\n"},
+		"refused":    {"GET", "absent", ""},
+	} {
+		c.send(step.method + " / HTTP/1.1\r\nHost: " + step.host + ".apps.test\r\nX-Head: " + jsonHead + "\r\n" + step.fields + "\r\n")
+		_, body := c.answer(step.method)
+		if got := svctest.Wait(t, "the line", sent); got != int64(len(body)) {
+			t.Errorf("%s: %d bytes in the log, %d received", name, got, len(body))
 		}
 	}
 }

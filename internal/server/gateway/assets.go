@@ -138,6 +138,7 @@ func (c *conn) relayAsset(x *exchange) bool {
 			x.breakOff(c.nc, to, c.isGone())
 			return false
 		}
+		x.sent += int64(n)
 		if at += int64(n); at >= end {
 			return c.finishRequest(x, keep)
 		}
@@ -180,7 +181,8 @@ func (x *stdExchange) relayAsset() (whole bool) {
 	}
 	x.w.WriteHeader(x.status)
 	if n := x.asset.bodyLength(); n > 0 {
-		if _, err := io.Copy(x.w, io.NewSectionReader(x.asset.file, x.asset.Offset, n)); err != nil {
+		var err error
+		if x.sent, err = io.Copy(x.w, io.NewSectionReader(x.asset.file, x.asset.Offset, n)); err != nil {
 			x.breakOff(&x.c.client, to, x.r.Context().Err() != nil)
 			return false
 		}

@@ -171,7 +171,8 @@ type Access struct {
 
 	Client  []byte // address of the visitor; of a trusted proxy's X-Forwarded-For
 	Host    []byte
-	Minor   int // of the request's HTTP/1 version
+	Minor   int   // of the request's HTTP/1 version
+	Bytes   int64 // of the response's body as sent, compressed or not, without the frames of chunks
 	Referer []byte
 	Agent   []byte
 }

@@ -30,7 +30,7 @@ func (x *exchange) begin() {
 	x.asset = asset{}
 	x.claim, x.meta = claim{}, meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
 	x.head = x.head[:0]
-	x.reply, x.filled, x.status, x.errCode, x.failed, x.began = 0, 0, 0, "", false, false
+	x.reply, x.filled, x.status, x.sent, x.errCode, x.failed, x.began = 0, 0, 0, 0, "", false, false
 }
 
 // end drops buffers that are too large to keep.

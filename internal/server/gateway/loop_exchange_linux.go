@@ -36,7 +36,7 @@ func (l *loop) newExchange() *loopExchange {
 	x := l.unused[n-1]
 	l.unused = l.unused[:n-1]
 	x.meta = meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
-	x.claim, x.asset, x.vary, x.status, x.errCode, x.failed = claim{}, asset{}, false, 0, "", false
+	x.claim, x.asset, x.vary, x.status, x.sent, x.errCode, x.failed = claim{}, asset{}, false, 0, 0, "", false
 	x.head, x.part, x.dec = x.head[:0], x.part[:0], http1.Chunked{Trailer: x.dec.Trailer[:0]}
 	x.again, x.replied, x.extra, x.keep, x.writes = false, false, false, false, 0
 	return x

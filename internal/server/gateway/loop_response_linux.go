@@ -134,6 +134,7 @@ func (x *loopExchange) take(n int) int {
 	x.extra = int64(n) > x.left
 	n = int(min(int64(n), x.left))
 	x.left -= int64(n)
+	x.sent += int64(n)
 	return n
 }
 
@@ -150,15 +151,22 @@ func (l *loop) more(c *loopClient, n int) {
 
 // piece sends the n bytes in buf[headroom:] of a body without a length, behind head.
 func (l *loop) piece(c *loopClient, buf []byte, n int, head []byte) {
-	x := c.x
-	last := x.from == byLength && x.take(n) == n && x.left == 0
-	if x.from == byChunks {
+	x, last := c.x, false
+	switch x.from {
+	case byLength:
+		n = x.take(n)
+		last = x.left == 0
+	case byChunks:
 		data, used, err := x.dec.Decode(buf[headroom : headroom+n])
 		if err != nil {
 			l.breakOff(c)
 			return
 		}
 		last, x.extra, n = x.dec.Done(), used < n, data
+		x.sent += int64(n)
+	case byClose:
+		x.sent += int64(n)
+	case noBody:
 	}
 	out := buf[headroom : headroom+n]
 	if x.to == byChunks {

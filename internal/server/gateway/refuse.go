@@ -122,6 +122,7 @@ func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	if string(x.req.Method) == http.MethodHead {
 		return b
 	}
+	x.sent = int64(len(body))
 	return append(b, body...)
 }
 

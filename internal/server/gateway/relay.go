@@ -116,6 +116,7 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 	if err := c.send(x, x.out); err != nil {
 		return false, err
 	}
+	x.sent = int64(len(first))
 	buf := x.buf[headroom : headroom+bufferSize]
 	if large := c.g.large.get(left); large != nil {
 		defer c.g.large.put(large)
@@ -137,7 +138,11 @@ func (c *conn) move(x *exchange, buf []byte) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return int64(n), c.send(x, buf[:n])
+	if err := c.send(x, buf[:n]); err != nil {
+		return 0, err
+	}
+	x.sent += int64(n)
+	return int64(n), nil
 }
 
 // relayStream sends a body without a length, each piece when it arrives.
@@ -207,7 +212,11 @@ func (c *conn) sendPiece(x *exchange, p piece) error {
 	if len(out) == 0 {
 		return nil
 	}
-	return c.send(x, out)
+	if err := c.send(x, out); err != nil {
+		return err
+	}
+	x.sent += int64(p.data)
+	return nil
 }
 
 // sendCompressed compresses a piece and sends what the compressor has written.
@@ -217,8 +226,9 @@ func (c *conn) sendCompressed(x *exchange, p piece) error {
 		return err
 	}
 	x.out = append(x.out[:0], p.head...)
-	if z.out.Len() > 0 {
-		x.out = append(http1.AppendChunkSize(x.out, z.out.Len()), z.out.Bytes()...)
+	n := z.out.Len()
+	if n > 0 {
+		x.out = append(http1.AppendChunkSize(x.out, n), z.out.Bytes()...)
 		x.out = append(x.out, '\r', '\n')
 	}
 	if p.last {
@@ -228,7 +238,11 @@ func (c *conn) sendCompressed(x *exchange, p piece) error {
 	if len(x.out) == 0 {
 		return nil
 	}
-	return c.send(x, x.out)
+	if err := c.send(x, x.out); err != nil {
+		return err
+	}
+	x.sent += int64(n)
+	return nil
 }
 
 // startCompressing chooses how the body of the response is sent.

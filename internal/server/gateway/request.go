@@ -39,6 +39,7 @@ type request struct {
 	asset      asset       // the response, if it is a static file and not of a runtime
 
 	status  int    // of the response
+	sent    int64  // bytes of its body that the client's connection took
 	failed  bool   // the worker threw
 	errCode string // of a response of the gateway itself
 }
@@ -121,7 +122,7 @@ func (x *request) observation(took time.Duration) Observation {
 func (x *request) access(took time.Duration, p *peer) Access {
 	return Access{
 		Observation: x.observation(took), Client: x.clientAddress(p), Host: x.req.Host, Minor: x.req.Minor,
-		Referer: x.req.Get("referer"), Agent: x.req.Get("user-agent"),
+		Bytes: x.sent, Referer: x.req.Get("referer"), Agent: x.req.Get("user-agent"),
 	}
 }
 

@@ -182,7 +182,8 @@ func (x *stdExchange) sendPiece(b []byte, last bool) error {
 	if len(b) == 0 {
 		return nil
 	}
-	_, err := x.w.Write(b)
+	n, err := x.w.Write(b)
+	x.sent += int64(n)
 	return err
 }
 
