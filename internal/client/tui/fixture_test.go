@@ -58,10 +58,35 @@ func fixture() map[state.Need]any {
 	}
 	pr8 := state.Need{Project: "shop", Version: "pr-8"}
 	pr8.Kind = state.Env
-	answers[pr8] = map[string]string{"API_KEY": "hunter2", "NEW": "1"}
+	answers[pr8] = []api.EnvEntry{
+		{Key: "API_KEY", Value: "hunter2", Source: api.EnvSourceOverride, Shadowed: []api.EnvSource{api.EnvSourceBundle}},
+		{Key: "NEW", Value: "1", Source: api.EnvSourceBundle},
+		{Key: "SVC_VERSION_ID", Value: "pr-8", Source: api.EnvSourcePlatform},
+	}
+	bundleOf(answers)
 	pr8.Kind = state.Bindings
 	answers[pr8] = []api.Binding{{Name: "DB", Kind: "database", Branched: true, ParentVersionID: &staging, ForkTXID: "128"}, {Name: "CACHE", Kind: "kv"}}
 	return answers
+}
+
+// bundleOf adds the bundle of pr-8 and how it differs from that of production.
+func bundleOf(answers map[state.Need]any) {
+	answers[state.Need{Kind: state.Bundle, Project: "shop", Version: "pr-8"}] = api.Bundle{
+		VersionID: "pr-8", Main: "index.js", SizeBytes: 4711, ArtifactDigest: "sha256:00ff", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{"nodejs_compat"},
+		Vars: []string{"API_KEY", "NEW"}, Crons: []string{"*/5 * * * *"}, QueueConsumers: []string{"jobs"}, ObjectClasses: []string{"Room"},
+		Modules:    []api.BundleModule{{Name: "index.js", Type: "esm", SizeBytes: 8192, SHA256: "0123456789abcdef"}},
+		Migrations: []api.BundleFile{{Path: "main/0003_index.sql", SizeBytes: 120, SHA256: "ff00"}}, Assets: []api.BundleFile{{Path: "logo\x1b[2J.svg", SizeBytes: 2048, SHA256: "aa"}},
+	}
+	answers[state.Need{Kind: state.Compare, Project: "shop", Version: "pr-8"}] = api.Comparison{
+		From: api.ComparedVersion{VersionID: "v7"}, To: api.ComparedVersion{VersionID: "pr-8"}, Differences: []api.Difference{
+			{What: api.DifferenceWhatModule, Name: "index.js", Change: api.DifferenceChangeChanged, Before: "esm", BeforeBytes: 8000, After: "esm", AfterBytes: 8192},
+			{What: api.DifferenceWhatMigration, Name: "main/0003_index.sql", Change: api.DifferenceChangeAdded, AfterBytes: 120},
+			{What: api.DifferenceWhatVar, Name: "OLD", Change: api.DifferenceChangeRemoved, Before: "bundle"},
+		},
+	}
+	answers[state.Need{Kind: state.Compare, Project: "shop", Version: "pr-8", Arg: "v6"}] = api.Comparison{
+		From: api.ComparedVersion{VersionID: "v6"}, To: api.ComparedVersion{VersionID: "pr-8"},
+	}
 }
 
 // logLines returns entries of a log.

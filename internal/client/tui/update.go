@@ -200,7 +200,7 @@ func (m *Model) carry(i ui.Intent) tea.Cmd {
 	case ui.Ask:
 		return m.ask(i)
 	case ui.Input:
-		m.dialog = &dialog{title: i.Title, label: i.Label, then: i.Then}
+		m.dialog = &dialog{title: i.Title, label: i.Label, line: ui.NewLine(i.Text), then: i.Then}
 	case ui.Do:
 		return m.do(i.Actions)
 	case ui.Copy:

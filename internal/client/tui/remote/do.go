@@ -44,6 +44,8 @@ func (r *Remote) act(ctx context.Context, a state.Action) (note string, err erro
 		_, err = r.c.CreateProject(ctx, api.CreateProject{ID: a.Project})
 	case state.Write:
 		return r.write(ctx, a)
+	case state.SetVar, state.UnsetVar:
+		return r.setVar(ctx, a)
 	}
 	past := map[state.Verb]string{
 		state.Wake: "woken", state.Pin: "pinned", state.Unpin: "unpinned", state.Destroy: "destroyed", state.Create: "created",

@@ -39,8 +39,12 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	case state.Bindings:
 		return r.c.Bindings(ctx, n.Project, n.Version)
 	case state.Env:
-		v, err := r.c.RevealVersion(ctx, n.Project, n.Version)
-		return v.Env, err
+		env, err := r.c.Env(ctx, n.Project, n.Version)
+		return env.Items, err
+	case state.Bundle:
+		return r.c.Bundle(ctx, n.Project, n.Version)
+	case state.Compare:
+		return r.compare(ctx, n)
 	case state.Health:
 		return r.c.DeepHealth(ctx)
 	case state.Routes:
@@ -65,6 +69,21 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 		return r.data(ctx, n)
 	}
 	return nil, fmt.Errorf("nothing loads %s", n.Kind)
+}
+
+// compare compares a version with another one: that of Arg, or else the production.
+func (r *Remote) compare(ctx context.Context, n state.Need) (api.Comparison, error) {
+	from := n.Arg
+	if from == "" {
+		p, err := r.c.Project(ctx, n.Project)
+		if err != nil {
+			return api.Comparison{}, err
+		}
+		if from = p.ProdVersionID; from == "" {
+			return api.Comparison{}, fmt.Errorf("%s has no production: c compares with another version", n.Project)
+		}
+	}
+	return r.c.Compare(ctx, n.Project, from, n.Version)
 }
 
 // list collects a sequence.

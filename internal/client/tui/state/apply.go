@@ -32,6 +32,7 @@ func (s *State) Apply(e api.Event) []Need {
 		return s.applyVersion(e)
 	case "env":
 		s.Expire(Need{Kind: Env, Project: e.ProjectID, Version: e.VersionID})
+		s.expireComparisons(e.ProjectID)
 		return s.known(e, func(*api.Version) {})
 	case "promotion":
 		s.Expire(Need{Kind: Promotions, Project: e.ProjectID})
@@ -52,6 +53,7 @@ func (s *State) Apply(e api.Event) []Need {
 
 func (s *State) applyProject(e api.Event) []Need {
 	if e.Type == "project.production" {
+		s.expireComparisons(e.ProjectID)
 		s.Expire(Need{Kind: Promotions, Project: e.ProjectID})
 		if p, ok := s.FindProject(e.ProjectID); ok {
 			p.ProdVersionID = e.VersionID
@@ -68,6 +70,15 @@ func (s *State) applyProject(e api.Event) []Need {
 		return nil
 	}
 	return []Need{{Kind: Project, Project: e.ProjectID}}
+}
+
+// expireComparisons marks the comparisons of a project's versions as old.
+func (s *State) expireComparisons(project string) {
+	for n, e := range s.entries {
+		if n.Kind == Compare && n.Project == project {
+			e.stale = true
+		}
+	}
 }
 
 func (s *State) applyVersion(e api.Event) []Need {

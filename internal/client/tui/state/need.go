@@ -25,7 +25,9 @@ const (
 	Version    Kind = "version"    // api.Version: updates Versions, too
 	Promotions Kind = "promotions" // []api.Promotion of Project, newest first
 	Bindings   Kind = "bindings"   // []api.Binding
-	Env        Kind = "env"        // map[string]string, with the values
+	Env        Kind = "env"        // []api.EnvEntry, with the values
+	Bundle     Kind = "bundle"     // api.Bundle
+	Compare    Kind = "compare"    // api.Comparison of Arg, or else of the production, with Version
 	Health     Kind = "health"     // api.DeepHealth
 	Routes     Kind = "routes"     // []api.Route
 	Logs       Kind = "logs"       // a stream of Lines while it is needed; Arg is a level
@@ -120,6 +122,8 @@ const (
 	Destroy  Verb = "destroy"
 	Create   Verb = "create" // a project
 	Write    Verb = "write"  // SQL; Arg is JoinArg(binding, SQL)
+	SetVar   Verb = "set"    // a variable; Arg is JoinArg(name, value)
+	UnsetVar Verb = "unset"  // the override Arg
 )
 
 // Action is a change of a version, or of a project if Version is "".

@@ -56,6 +56,7 @@ type Ask struct {
 // Input asks for a text.
 type Input struct {
 	Title, Label string
+	Text         string // with which the line begins
 	Then         func(text string) Intent
 }
 

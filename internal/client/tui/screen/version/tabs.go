@@ -2,8 +2,6 @@ package version
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -47,26 +45,6 @@ func (c *Screen) timeline(s *state.State, v api.Version, p ui.Page) []string {
 		for l := range strings.SplitSeq(v.ErrorOutput, "\n") {
 			lines = append(lines, "   "+ui.Clean(l))
 		}
-	}
-	return lines
-}
-
-// env lists the keys of the environment; the values on request.
-func (c *Screen) env(s *state.State, v api.Version, p ui.Page) []string {
-	if len(v.Env) == 0 {
-		return []string{"", p.Dim.Render("  no overrides; the values of the bundle hold")}
-	}
-	values, ok, err := state.Get[map[string]string](s, c.need(state.Env))
-	lines := []string{""}
-	for _, k := range slices.Sorted(maps.Keys(v.Env)) {
-		value := p.Dim.Render("(hidden)")
-		switch {
-		case c.reveal && ok:
-			value = ui.Clean(values[k])
-		case c.reveal && err != nil:
-			value = p.Bad.Render(ui.Clean(err.Error()))
-		}
-		lines = append(lines, "  "+p.Bold.Render(ui.Fit(k, 28))+" "+value)
 	}
 	return lines
 }

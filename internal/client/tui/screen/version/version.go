@@ -2,7 +2,6 @@ package version
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -19,9 +18,10 @@ import (
 type Screen struct {
 	project, id string
 	tab         int
-	reveal      bool // values of the environment
-	top         int  // first line that is shown
+	top         int // first line that is shown
 	logs        *logs.Screen
+	env         envTab
+	other       string // what the version is compared with; "" for the production
 }
 
 // tab is one side of a version.
@@ -35,21 +35,34 @@ func tabs() []tab {
 	return []tab{
 		{"timeline", "", (*Screen).timeline},
 		{"logs", state.Logs, nil},
-		{"env", "", (*Screen).env},
+		{"env", state.Env, nil},
 		{"bindings", state.Bindings, (*Screen).bindings},
 		{"process", state.Routes, (*Screen).process},
+		{"bundle", state.Bundle, (*Screen).bundle},
+		{"compare", state.Compare, (*Screen).compare},
 	}
 }
 
 // New makes the screen of a version; Arg is the name of a tab.
 func New(p ui.Place) *Screen {
-	c := &Screen{project: p.Project, id: p.Version, logs: logs.New(ui.Place{Project: p.Project, Version: p.Version})}
-	c.tab = max(slices.IndexFunc(tabs(), func(t tab) bool { return t.name == p.Arg }), 0)
+	c := &Screen{project: p.Project, id: p.Version, logs: logs.New(ui.Place{Project: p.Project, Version: p.Version}), env: newEnvTab(p)}
+	c.show(p.Arg)
 	return c
 }
 
+// show opens a tab, the first one for an unknown name.
+func (c *Screen) show(name string) {
+	c.tab, c.top = max(slices.IndexFunc(tabs(), func(t tab) bool { return t.name == name }), 0), 0
+}
+
+func (c *Screen) at(name string) bool { return tabs()[c.tab].name == name }
+
 func (c *Screen) need(k state.Kind) state.Need {
-	return state.Need{Kind: k, Project: c.project, Version: c.id}
+	n := state.Need{Kind: k, Project: c.project, Version: c.id}
+	if k == state.Compare {
+		n.Arg = c.other
+	}
+	return n
 }
 
 // Needs implements ui.Screen.
@@ -63,9 +76,6 @@ func (c *Screen) Needs() []state.Need {
 	case t.needs != "":
 		needs = append(needs, c.need(t.needs))
 	}
-	if c.reveal {
-		needs = append(needs, c.need(state.Env))
-	}
 	return needs
 }
 
@@ -77,60 +87,15 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 		return ui.Lines([]string{p.Dim.Render("  " + ui.Empty(false, err, ""))}, p.W, p.H)
 	}
 	head := append(c.summary(s, v, p), c.tabLine(p))
-	if c.logsShown() {
-		rest := p
-		rest.H = max(p.H-len(head), 1)
-		return ui.Lines(append(head, strings.Split(c.logs.View(s, rest), "\n")...), p.W, p.H)
+	switch {
+	case c.at("logs"):
+		return ui.Above(head, p, func(rest ui.Page) string { return c.logs.View(s, rest) })
+	case c.at("env"):
+		return ui.Above(append(head, ""), p, func(rest ui.Page) string { return c.env.view(s, rest) })
 	}
 	body := tabs()[c.tab].draw(c, s, v, p)
 	c.top = max(min(c.top, len(body)-(p.H-len(head))), 0)
 	return ui.Lines(append(head, body[c.top:]...), p.W, p.H)
-}
-
-func (c *Screen) logsShown() bool { return tabs()[c.tab].name == "logs" }
-
-// summary is what every tab shows above its own.
-func (c *Screen) summary(s *state.State, v api.Version, p ui.Page) []string {
-	status, style := ui.Status(p.Theme, v)
-	first := " " + style.Render(status)
-	if v.IsProduction {
-		first += "  " + p.Accent.Render("★ production")
-	}
-	if v.Pinned {
-		first += "  pinned"
-	}
-	if v.GitRef+v.GitSHA != "" {
-		first += "  " + ui.Clean(v.GitRef) + p.Dim.Render(" "+ui.Clean(v.GitSHA[:min(12, len(v.GitSHA))]))
-	}
-	if v.ParentVersionID != nil {
-		first += p.Dim.Render("  data from ") + ui.Clean(*v.ParentVersionID)
-	}
-	first += p.Dim.Render("  made " + ui.Age(s.Now, v.CreatedAt.Time) + " ago")
-	lines := []string{first, " " + p.Dim.Render(ui.Clean(v.PreviewURL))}
-	if v.PreviewName != "" {
-		lines[1] += p.Dim.Render("  preview ") + ui.Clean(v.PreviewName) + p.Dim.Render(" "+ui.Clean(v.PreviewNameURL))
-	}
-	if v.Error != "" {
-		for _, l := range ui.Wrap("error: "+ui.Clean(v.Error), p.W-2) {
-			lines = append(lines, " "+p.Bad.Render(l))
-		}
-	}
-	for _, w := range v.Warnings {
-		lines = append(lines, " "+p.Warn.Render("warning: "+ui.Clean(w)))
-	}
-	return lines
-}
-
-func (c *Screen) tabLine(p ui.Page) string {
-	var parts []string
-	for i, t := range tabs() {
-		if i == c.tab {
-			parts = append(parts, p.Cursor.Render("["+t.name+"]"))
-		} else {
-			parts = append(parts, p.Dim.Render(" "+t.name+" "))
-		}
-	}
-	return " " + strings.Join(parts, " ")
 }
 
 // Update implements ui.Screen.
@@ -143,51 +108,52 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		c.tab, c.top = (c.tab+len(tabs())-1)%len(tabs()), 0
 		return nil
 	}
-	if c.logsShown() {
+	switch {
+	case c.at("logs"):
 		return c.logs.Update(k, s)
+	case c.at("env"):
+		if i, used := c.env.update(k, s); used {
+			return i
+		}
 	}
-	switch k.String() {
+	return c.update(k.String(), s)
+}
+
+// update takes the keys that no tab has for itself.
+func (c *Screen) update(k string, s *state.State) ui.Intent {
+	switch k {
 	case "down", "j":
 		c.top++
 	case "up", "k":
 		c.top = max(c.top-1, 0)
+	case "e":
+		c.show("env")
+	case "c":
+		return c.compareWith()
 	case "l":
 		return ui.Go{Place: ui.Place{Screen: "logs", Project: c.project, Version: c.id}}
 	case "D":
 		return ui.Go{Place: ui.Place{Screen: "data", Project: c.project, Version: c.id}}
 	case "R":
 		return ask.Rollback(s, c.project)
-	case "v":
-		c.reveal = !c.reveal
 	default:
-		return versions.Act(k.String(), s, c.project, []string{c.id})
+		return versions.Act(k, s, c.project, []string{c.id})
 	}
 	return nil
-}
-
-// Filter implements ui.Filtered.
-func (c *Screen) Filter() string {
-	if c.logsShown() {
-		return c.logs.Filter()
-	}
-	return ""
-}
-
-// SetFilter implements ui.Filtered.
-func (c *Screen) SetFilter(text string) {
-	if c.logsShown() {
-		c.logs.SetFilter(text)
-	}
 }
 
 // Keys implements ui.Screen.
 func (c *Screen) Keys() []key.Binding {
 	keys := []key.Binding{ui.Key("next tab; [ the one before", "]")}
-	switch tabs()[c.tab].name {
-	case "logs":
+	switch {
+	case c.at("logs"):
 		return append(keys, c.logs.Keys()...)
-	case "env":
-		keys = append(keys, ui.Key("show the values", "v"))
+	case c.at("env"):
+		keys = append(keys, envKeys()...)
+	case c.at("compare"):
+		keys = append(keys, ui.Key("compare with another version", "c"))
+	default:
+		keys = append(keys, ui.Key("env", "e"), ui.Key("compare; with the production", "c"))
 	}
 	return append(append(keys, ui.Key("logs", "l"), ui.Key("data", "D")), versions.ActKeys()[:9]...)
 }

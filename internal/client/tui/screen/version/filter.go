@@ -1,0 +1,29 @@
+package version
+
+import "github.com/svcctl/svcctl/internal/client/tui/ui"
+
+// filtered is the tab with a filter that is shown; nil for another tab.
+func (c *Screen) filtered() ui.Filtered {
+	switch {
+	case c.at("logs"):
+		return c.logs
+	case c.at("env"):
+		return &c.env
+	}
+	return nil
+}
+
+// Filter implements ui.Filtered.
+func (c *Screen) Filter() string {
+	if f := c.filtered(); f != nil {
+		return f.Filter()
+	}
+	return ""
+}
+
+// SetFilter implements ui.Filtered.
+func (c *Screen) SetFilter(text string) {
+	if f := c.filtered(); f != nil {
+		f.SetFilter(text)
+	}
+}
