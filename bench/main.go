@@ -45,6 +45,7 @@ func figures() []figure {
 		{"r2", r2, false},
 		{"cache", responses, false},
 		{"cold", cold, true},
+		{"compression", compression, true},
 		{"memory", memory, false},
 		{"parts", parts, true},
 		{"branching", branching, true},
@@ -58,7 +59,7 @@ func figures() []figure {
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, relays, parts, branching, idle, waiting, dev, queues and workflows too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, compression, relays, parts, branching, idle, waiting, dev, queues and workflows too)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

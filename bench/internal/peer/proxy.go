@@ -47,6 +47,7 @@ http {
   access_log off;
   server_tokens off;
   tcp_nodelay on;
+  gzip on; gzip_comp_level 5; gzip_min_length 1024; gzip_proxied any;
   keepalive_requests 100000000;
   keepalive_timeout 300s;
   client_body_temp_path %[4]s/body; proxy_temp_path %[4]s/proxy;
