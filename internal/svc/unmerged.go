@@ -2,8 +2,8 @@ package svc
 
 import "time"
 
-// Unmerged is what production wrote since another version began with the same data, and
-// what that version lacks: a promote of that version leaves it behind.
+// Unmerged is what one version, production in a promote, wrote since another one began with
+// the same data, and what that one lacks: a promote of it leaves that behind.
 type Unmerged struct {
 	// Common is the version whose data both inherited, itself included; "" without a common
 	// cut: then Reason says why, and nothing but Instances is counted.
@@ -15,7 +15,7 @@ type Unmerged struct {
 	Keys      Written         `json:"keys"`             // of KV namespaces
 	Objects   Written         `json:"objects"`          // of R2 buckets
 	Messages  Written         `json:"messages"`         // that are in queues
-	Instances Written         `json:"instances"`        // of workflows: all of production's, which begin anew in a child
+	Instances Written         `json:"instances"`        // of workflows: all of the version's, which begin anew in a child
 }
 
 // UnmergedTable is one table of a D1 database.

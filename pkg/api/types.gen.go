@@ -859,6 +859,14 @@ type Column struct {
 	Type string `json:"type"`
 }
 
+// ComparedData One side of a comparison of data.
+type ComparedData struct {
+	VersionID string `json:"version_id"`
+
+	// Written What this version wrote that the other one lacks.
+	Written Unmerged `json:"written"`
+}
+
 // ComparedVersion One side of a comparison.
 type ComparedVersion struct {
 	ArtifactDigest string `json:"artifact_digest"`
@@ -999,6 +1007,15 @@ type DashboardTicket struct {
 
 	// URL The address for the browser. It is a credential.
 	URL string `json:"url"`
+}
+
+// DataComparison What two versions wrote since their data began to differ.
+type DataComparison struct {
+	// From One side of a comparison of data.
+	From ComparedData `json:"from"`
+
+	// To One side of a comparison of data.
+	To ComparedData `json:"to"`
 }
 
 // Database A database behind a binding.
@@ -2307,16 +2324,16 @@ type TriggerScheduled struct {
 	TimeoutMs int `json:"timeout_ms,omitempty,omitzero"`
 }
 
-// Unmerged What production wrote since the data of two versions began to differ. A record that both wrote alike counts as well. Without a
-// common cut, `reason` says why and only `instances` is counted.
+// Unmerged What one version, production in a promote, wrote since its data and that of another one began to differ. A record that both wrote
+// alike counts as well. Without a common cut, `reason` says why and only `instances` is counted.
 type Unmerged struct {
-	// CommonVersionID The version whose data both inherited, production and the version itself included; "" without a common cut.
+	// CommonVersionID The version whose data both inherited, the two versions themselves included; "" without a common cut.
 	CommonVersionID string `json:"common_version_id"`
 
 	// ForkedAt When the data began to differ: the fork.
 	ForkedAt *Time `json:"forked_at"`
 
-	// Instances Instances of workflows: all that production has, because a version begins without any.
+	// Instances Instances of workflows: all that the version has, because a version begins without any.
 	Instances WrittenRecords `json:"instances"`
 
 	// Keys Keys of KV namespaces.
@@ -2849,6 +2866,15 @@ type GetProjectParamsInclude string
 
 // CompareVersionsParams defines parameters for CompareVersions.
 type CompareVersionsParams struct {
+	// From Id of a version.
+	From string `form:"from" json:"from"`
+
+	// To Id of another version of the project.
+	To string `form:"to" json:"to"`
+}
+
+// CompareDataParams defines parameters for CompareData.
+type CompareDataParams struct {
 	// From Id of a version.
 	From string `form:"from" json:"from"`
 

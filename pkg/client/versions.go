@@ -72,6 +72,15 @@ func (c *Client) Compare(ctx context.Context, project, from, to string) (api.Com
 	return as[api.Comparison](read(resp, err))
 }
 
+// CompareData returns what each of two versions of a project wrote since their data began
+// to differ. It takes 20 seconds at most.
+//
+// Codes: version_not_found.
+func (c *Client) CompareData(ctx context.Context, project, from, to string) (api.DataComparison, error) {
+	resp, err := c.raw.CompareData(ctx, project, &api.CompareDataParams{From: from, To: to})
+	return as[api.DataComparison](read(resp, err))
+}
+
 // RevealVersion returns a version with the values of its environment.
 //
 // Codes: version_not_found.

@@ -131,6 +131,22 @@ func TestSiblings(t *testing.T) {
 	check(t, w.unmerged("late", "early"), "cut v1: new.n +1 ~0 -0, shop.orders +1 ~1 -0"+none)
 }
 
+// TestCompare: both directions, whichever version is the parent.
+func TestCompare(t *testing.T) {
+	t.Parallel()
+	w := shop(t)
+	const child = "cut v1: shop.orders +0 ~0 -3000; keys +0 ~0 -0, objects +0 ~0 -0, messages +0 ~0 -0, instances +0 ~0 -0"
+	ofChild, ofParent, err := w.service().Compare(t.Context(), ref("v2"), ref("v1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(t, ofChild, child)
+	check(t, ofParent, want)
+	if _, _, err := w.service().Compare(t.Context(), ref("v1"), ref("v9")); !errors.Is(err, svc.NotFound) {
+		t.Errorf("an unknown version: %v", err)
+	}
+}
+
 // TestNoCut: without a common cut the result says why.
 func TestNoCut(t *testing.T) {
 	t.Parallel()

@@ -92,6 +92,16 @@ func (s *Service) Plan(ctx context.Context, ref svc.Ref) (svc.PromotionPlan, err
 	return plan, nil
 }
 
+// Compare returns what each of two versions wrote that the other lacks. Errors: NotFound.
+func (s *Service) Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error) {
+	for _, ref := range []svc.Ref{from, to} {
+		if _, err := s.deps.Registry.Version(ctx, ref); err != nil {
+			return svc.Unmerged{}, svc.Unmerged{}, err
+		}
+	}
+	return s.Unmerged(ctx, from, to), s.Unmerged(ctx, to, from), nil
+}
+
 // Left counts what stays with production when target becomes production.
 func (s *Service) Left(ctx context.Context, production, target svc.Ref) svc.Left {
 	unmerged := s.Unmerged(ctx, production, target)

@@ -83,7 +83,7 @@ func TestEveryOperationChecksItsRole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill := strings.NewReplacer("{project}", "p", "{version}", "v", "{operation}", "o", "{ticket}", "t", "{table}", "t", "{namespace}", "n", "{key}", "k", "/compare", "/compare?from=a&to=b")
+	fill := strings.NewReplacer("{project}", "p", "{version}", "v", "{operation}", "o", "{ticket}", "t", "{table}", "t", "{namespace}", "n", "{key}", "k", "/compare/data", "/compare/data?from=a&to=b", "/compare", "/compare?from=a&to=b")
 	for path, item := range doc.Paths.Map() {
 		for method, op := range item.Operations() {
 			security := doc.Security

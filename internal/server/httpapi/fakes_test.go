@@ -116,6 +116,17 @@ func (f *fakes) Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) 
 	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionOutcome{Status: svc.PromotionDone})
 }
 
+// Compare returns fixed counts for two versions that exist.
+func (f *fakes) Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error) {
+	for _, ref := range []svc.Ref{from, to} {
+		if _, err := f.db.Version(ctx, ref); err != nil {
+			return ofFrom, ofTo, err
+		}
+	}
+	ofFrom = svc.Unmerged{Common: to.Version, Tables: []svc.UnmergedTable{{Database: "main", Table: "orders", Written: svc.Written{Updated: 2}}}}
+	return ofFrom, svc.Unmerged{Common: to.Version, Keys: svc.Written{Deleted: 1}}, nil
+}
+
 // Plan plans with fixed counts for a version that is not production.
 func (f *fakes) Plan(ctx context.Context, ref svc.Ref) (plan svc.PromotionPlan, err error) {
 	p, err := f.db.Project(ctx, ref.Project)

@@ -20,6 +20,19 @@ func (h handlers) GetPromotionPlan(ctx context.Context, r oas.GetPromotionPlanRe
 	}, nil
 }
 
+// CompareData answers GET /projects/{project}/compare/data.
+func (h handlers) CompareData(ctx context.Context, r oas.CompareDataRequestObject) (oas.CompareDataResponseObject, error) {
+	from, to := svc.Ref{Project: r.Project, Version: r.Params.From}, svc.Ref{Project: r.Project, Version: r.Params.To}
+	ofFrom, ofTo, err := h.Plans.Compare(ctx, from, to)
+	if err != nil {
+		return nil, err
+	}
+	return oas.CompareData200JSONResponse{
+		From: api.ComparedData{VersionID: from.Version, Written: *unmergedOut(&ofFrom)},
+		To:   api.ComparedData{VersionID: to.Version, Written: *unmergedOut(&ofTo)},
+	}, nil
+}
+
 func waitingOut(w *svc.Waiting) *api.WaitingWork {
 	if w == nil {
 		return nil

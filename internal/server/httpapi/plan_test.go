@@ -51,3 +51,23 @@ func TestPromotionPlan(t *testing.T) {
 		t.Errorf("got %+v", record)
 	}
 }
+
+// TestCompareData: what each of two versions wrote.
+func TestCompareData(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("shop")
+	for _, v := range []string{"v-1", "v-2"} {
+		h.ready("shop", v)
+	}
+	got := decode[api.DataComparison](h.do(request{method: "GET", path: "/v1/projects/shop/compare/data?from=v-2&to=v-1"}).want(200))
+	want := api.DataComparison{
+		From: api.ComparedData{VersionID: "v-2", Written: api.Unmerged{CommonVersionID: "v-1", Tables: []api.UnmergedTable{{Database: "main", Table: "orders", Updated: 2}}}},
+		To:   api.ComparedData{VersionID: "v-1", Written: api.Unmerged{CommonVersionID: "v-1", Tables: []api.UnmergedTable{}, Keys: api.WrittenRecords{Deleted: 1}}},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("compared (-want +got):\n%s", diff)
+	}
+	h.do(request{method: "GET", path: "/v1/projects/shop/compare/data?from=v-2&to=v-9"}).wantProblem(404, "version_not_found")
+	h.do(request{method: "GET", path: "/v1/projects/shop/compare/data?from=v-2&to=v-1", token: deployToken}).wantProblem(403, "forbidden")
+}

@@ -48,7 +48,7 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, query: logParameters}
 	case "GET /v1/versions":
 		return rule{role: roleAdmin, query: searchParameters}
-	case "GET /v1/projects/{project}/compare":
+	case "GET /v1/projects/{project}/compare", "GET /v1/projects/{project}/compare/data":
 		return rule{role: roleAdmin, query: []string{"from", "to"}}
 	case "GET /v1/metrics/summary":
 		return rule{role: roleAdmin, query: []string{"window"}}

@@ -84,9 +84,11 @@ type Promoter interface {
 	Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) (svc.Promotion, error)
 }
 
-// Plans says what promotes would leave behind.
+// Plans says what versions wrote that others lack, and promotes would leave behind.
 type Plans interface {
 	Plan(ctx context.Context, ref svc.Ref) (svc.PromotionPlan, error)
+	// Compare returns what each of two versions of a project wrote that the other lacks.
+	Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error)
 }
 
 // Lifecycle archives, wakes, destroys and pins versions.

@@ -80,6 +80,9 @@ type ServerInterface interface {
 	// CompareVersions What differs between two versions
 	// (GET /projects/{project}/compare)
 	CompareVersions(w http.ResponseWriter, r *http.Request, project ProjectPath, params CompareVersionsParams)
+	// CompareData What two versions wrote since their data began to differ
+	// (GET /projects/{project}/compare/data)
+	CompareData(w http.ResponseWriter, r *http.Request, project ProjectPath, params CompareDataParams)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(w http.ResponseWriter, r *http.Request, project ProjectPath, params ListProjectLogsParams)
@@ -886,6 +889,61 @@ func (siw *ServerInterfaceWrapper) CompareVersions(w http.ResponseWriter, r *htt
 
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CompareVersions(w, r, project, params)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// CompareData operation middleware
+func (siw *ServerInterfaceWrapper) CompareData(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CompareDataParams
+
+	// ------------- Required query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "from", r.URL.Query(), &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "from"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "from", Err: err})
+		}
+		return
+	}
+
+	// ------------- Required query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, true, "to", r.URL.Query(), &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "to"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "to", Err: err})
+		}
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.CompareData(w, r, project, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -2462,6 +2520,7 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPut+" "+options.BaseURL+"/projects/{project}/versions/{version}/env", wrapper.SetEnv)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/bundle", wrapper.GetBundle)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/compare", wrapper.CompareVersions)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/compare/data", wrapper.CompareData)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/archive", wrapper.ArchiveVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/wake", wrapper.WakeVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/pin", wrapper.PinVersion)
@@ -3467,6 +3526,46 @@ type CompareVersionsdefaultApplicationProblemPlusJSONResponse struct {
 }
 
 func (response CompareVersionsdefaultApplicationProblemPlusJSONResponse) VisitCompareVersionsResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareDataRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Params  CompareDataParams
+}
+
+type CompareDataResponseObject interface {
+	VisitCompareDataResponse(w http.ResponseWriter) error
+}
+
+type CompareData200JSONResponse DataComparison
+
+func (response CompareData200JSONResponse) VisitCompareDataResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type CompareDatadefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response CompareDatadefaultApplicationProblemPlusJSONResponse) VisitCompareDataResponse(w http.ResponseWriter) error {
 
 	var buf bytes.Buffer
 	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
@@ -5024,6 +5123,9 @@ type StrictServerInterface interface {
 	// CompareVersions What differs between two versions
 	// (GET /projects/{project}/compare)
 	CompareVersions(ctx context.Context, request CompareVersionsRequestObject) (CompareVersionsResponseObject, error)
+	// CompareData What two versions wrote since their data began to differ
+	// (GET /projects/{project}/compare/data)
+	CompareData(ctx context.Context, request CompareDataRequestObject) (CompareDataResponseObject, error)
 	// ListProjectLogs Read or follow the log of a project's production
 	// (GET /projects/{project}/logs)
 	ListProjectLogs(ctx context.Context, request ListProjectLogsRequestObject) (ListProjectLogsResponseObject, error)
@@ -5690,6 +5792,33 @@ func (sh *strictHandler) CompareVersions(w http.ResponseWriter, r *http.Request,
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(CompareVersionsResponseObject); ok {
 		if err := validResponse.VisitCompareVersionsResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// CompareData operation middleware
+func (sh *strictHandler) CompareData(w http.ResponseWriter, r *http.Request, project ProjectPath, params CompareDataParams) {
+	var request CompareDataRequestObject
+
+	request.Project = project
+	request.Params = params
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.CompareData(ctx, request.(CompareDataRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CompareData")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(CompareDataResponseObject); ok {
+		if err := validResponse.VisitCompareDataResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

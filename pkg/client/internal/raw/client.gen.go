@@ -286,6 +286,15 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project}/compare (the `CompareVersions` operationId).
 	CompareVersions(ctx context.Context, project ProjectPath, params *CompareVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// CompareData What two versions wrote since their data began to differ
+	//
+	// Counts, for each of the two versions, what it wrote since their common cut: rows by table of D1, keys, objects, messages and
+	// instances of workflows. A record that both wrote alike counts on both sides. The comparison changes nothing. It reads the pages that
+	// changed, for at most 10 seconds a side; past a limit the counts are lower bounds.
+	//
+	// Corresponds with GET /projects/{project}/compare/data (the `CompareData` operationId).
+	CompareData(ctx context.Context, project ProjectPath, params *CompareDataParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListProjectLogs Read or follow the log of a project's production
 	//
 	// The log of the version that is production, with the parameters of a version's log. With `follow`, the entries of the next
@@ -1330,6 +1339,25 @@ func (c *Client) ListBranches(ctx context.Context, project ProjectPath, reqEdito
 // Corresponds with GET /projects/{project}/compare (the `CompareVersions` operationId).
 func (c *Client) CompareVersions(ctx context.Context, project ProjectPath, params *CompareVersionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCompareVersionsRequest(c.Server, project, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CompareData What two versions wrote since their data began to differ
+//
+// Counts, for each of the two versions, what it wrote since their common cut: rows by table of D1, keys, objects, messages and
+// instances of workflows. A record that both wrote alike counts on both sides. The comparison changes nothing. It reads the pages that
+// changed, for at most 10 seconds a side; past a limit the counts are lower bounds.
+//
+// Corresponds with GET /projects/{project}/compare/data (the `CompareData` operationId).
+func (c *Client) CompareData(ctx context.Context, project ProjectPath, params *CompareDataParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCompareDataRequest(c.Server, project, params)
 	if err != nil {
 		return nil, err
 	}
@@ -3707,6 +3735,71 @@ func NewCompareVersionsRequest(server string, project ProjectPath, params *Compa
 	}
 
 	operationPath := fmt.Sprintf("/projects/%s/compare", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCompareDataRequest constructs an http.Request for the CompareData method
+func NewCompareDataRequest(server string, project ProjectPath, params *CompareDataParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/compare/data", pathParam0)
 	if operationPath[0] == '/' {
 		operationPath = "." + operationPath
 	}
