@@ -17,10 +17,12 @@ func (f fed) events() <-chan string { return f.out }
 func (f fed) also([]string)         {}
 func (f fed) close()                {}
 
-func feed(t *testing.T) (*Watcher, fed) {
+func feed(t *testing.T) (*Watcher, fed) { return feedBusy(t, func() bool { return false }) }
+
+func feedBusy(t *testing.T, busy func() bool) (*Watcher, fed) {
 	t.Helper()
 	f := fed{make(chan string)}
-	w := start("/w", f)
+	w := start("/w", f, busy)
 	t.Cleanup(w.Close)
 	return w, f
 }
@@ -59,6 +61,29 @@ func TestBatchOfACheckout(t *testing.T) {
 		})
 		if n := len(<-w.Changes()); n != 40 {
 			t.Errorf("%d files", n)
+		}
+	})
+}
+
+// What changes while another program is busy is one batch, after its end.
+func TestBatchOfABusyProgram(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w, f := feedBusy(t, func() bool { return time.Since(began) < 3*time.Second })
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		writer.Go(func() {
+			for i := range 5 {
+				f.out <- fmt.Sprintf("/w/%d", i)
+				time.Sleep(500 * time.Millisecond)
+			}
+		})
+		if n := len(<-w.Changes()); n != 5 {
+			t.Errorf("%d files", n)
+		}
+		if took := time.Since(began); took < 3*time.Second || took > 3*time.Second+busyPause+quiet {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -35,6 +35,8 @@ type Watcher struct {
 	stop    chan struct{}
 	done    sync.WaitGroup
 
+	busy func() bool // another program changes many files
+
 	mu   sync.Mutex
 	also map[string]bool
 	read reading
@@ -55,11 +57,11 @@ func New(c Config) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(c.Root, s), nil
+	return start(c.Root, s, func() bool { return gitWorks(c.Root) }), nil
 }
 
-func start(root string, s source) *Watcher {
-	w := &Watcher{root: root, source: s, changes: make(chan []string), stop: make(chan struct{}), also: map[string]bool{}}
+func start(root string, s source, busy func() bool) *Watcher {
+	w := &Watcher{root: root, source: s, busy: busy, changes: make(chan []string), stop: make(chan struct{}), also: map[string]bool{}}
 	w.done.Go(w.run)
 	return w
 }
@@ -93,6 +95,7 @@ func (w *Watcher) Close() {
 // run collects changes into batches.
 func (w *Watcher) run() {
 	b := batch{paths: map[string]bool{}, due: time.NewTimer(time.Hour)}
+	b.due.Stop() // until there is a path
 	defer b.due.Stop()
 	for {
 		out := w.changes
@@ -107,7 +110,9 @@ func (w *Watcher) run() {
 				b.add(path)
 			}
 		case <-b.due.C:
-			b.ripe = len(b.paths) > 0
+			if b.ripe = !w.busy(); !b.ripe {
+				b.due.Reset(busyPause)
+			}
 		case out <- slices.Sorted(maps.Keys(b.paths)):
 			b.paths, b.ripe = map[string]bool{}, false
 		}

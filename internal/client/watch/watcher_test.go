@@ -41,7 +41,7 @@ func watchedIn(t *testing.T, prepare func(t *testing.T, root string), test func(
 		if err := n.fallBack(os.ErrPermission); err != nil {
 			t.Fatal(err)
 		}
-		w := start(root, n)
+		w := start(root, n, func() bool { return gitWorks(root) })
 		t.Cleanup(w.Close)
 		test(t, root, w)
 	})
