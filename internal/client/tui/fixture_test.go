@@ -145,6 +145,7 @@ func dataOf(answers map[state.Need]any) {
 	next, rows := "page-2", int64(2)
 	answers[of(state.Stores)] = state.StoreList{
 		Databases: []api.Database{{Binding: "DB", SizeBytes: 20480, Tables: 1}}, Namespaces: []api.Namespace{{Binding: "CACHE", Keys: 1, SizeBytes: 17}}, Buckets: []api.Bucket{{Binding: "FILES", Objects: 1, SizeBytes: 1 << 20}},
+		Queues: []api.Queue{{Name: "jobs", Ready: 1, Delayed: 1, SizeBytes: 40}}, Workflows: []api.Workflow{{Name: "ORDER", Counts: map[string]int64{"running": 1, "errored": 1}}},
 	}
 	answers[of(state.Tables, "DB")] = []api.Table{{Name: "orders", RowCount: &rows, Columns: []api.Column{{Name: "id"}, {Name: "customer"}}}}
 	answers[of(state.Rows, "DB", "orders", "")] = api.RowPage{Columns: []string{"id", "customer"}, Rows: [][]any{{1.0, "ada"}, {2.0, nil}}, NextCursor: &next}
@@ -152,5 +153,29 @@ func dataOf(answers map[state.Need]any) {
 	answers[of(state.Query, "DB", "SELECT 1")] = []api.QueryResult{{Columns: []string{"1"}, Results: []map[string]any{{"1": 1.0}}}}
 	answers[of(state.Keys, "CACHE", "", "")] = api.KeyPage{Items: []api.Key{{Name: "greeting", Expiration: now.Unix() + 60}}}
 	answers[of(state.Value, "CACHE", "greeting")] = "hello\nworld"
+	eventsOf(answers, of)
 	answers[of(state.Objects, "FILES", "", "")] = api.ObjectPage{Items: []api.Object{{Key: "a.png", SizeBytes: 1 << 20, UploadedAt: now}}}
+}
+
+// eventsOf adds the queue and the workflow of v7.
+func eventsOf(answers map[state.Need]any, of func(state.Kind, ...string) state.Need) {
+	other := "mail"
+	answers[of(state.Messages, "jobs")] = state.QueueContent{
+		Queue: api.Queue{Name: "jobs", Ready: 1, Delayed: 1, Consumer: &api.QueueConsumer{Acknowledged: 40, Retried: 2, Dead: 1}},
+		Messages: []api.Message{
+			{ID: "m1", State: "ready", Body: []byte(`{"to":"ada"}`), SentAt: ago(time.Minute), ContentType: "json"},
+			{ID: "m2", State: "delayed", Attempts: 2, Body: []byte(`"\x1b]0;evil"`), SentAt: ago(time.Second), DeadFrom: &other},
+		},
+	}
+	list := []api.WorkflowInstance{
+		{ID: "order-2", Status: "running", CurrentStep: "charge", CreatedAt: ago(time.Minute)},
+		{ID: "order-1", Status: "errored", CreatedAt: ago(time.Hour), Error: &api.WorkflowError{Name: "TypeError", Message: "no card"}},
+	}
+	answers[of(state.Instances, "ORDER", "")] = api.WorkflowInstancePage{Items: list}
+	answers[of(state.Instance, "ORDER", "order-2")] = api.WorkflowInstanceDetail{
+		ID: "order-2", Status: "paused", Params: []byte(`{"order":2}`), CreatedAt: ago(time.Minute), Steps: []api.WorkflowStep{
+			{Name: "reserve", Type: "do", State: "done", Attempts: 1, StartedAt: ago(50 * time.Second), EndedAt: maybeAgo(49 * time.Second), Output: []byte(`{"ok":true}`)},
+			{Name: "charge", Type: "do", State: "waiting", Attempts: 3, StartedAt: ago(40 * time.Second), Error: &api.WorkflowError{Name: "Error", Message: "no answer"}},
+		},
+	}
 }

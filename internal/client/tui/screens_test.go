@@ -48,7 +48,11 @@ func TestScreens(t *testing.T) {
 		"data-rows":        {at: of("data", "v7", ""), keys: "<enter><enter>"},
 		"data-sql":         {at: of("data", "v7", ""), keys: "QSELECT 1"},
 		"data-value":       {at: of("data", "v7", ""), keys: "<down><enter><enter>"},
-		"data-objects":     {at: of("data", "v7", ""), keys: "G<enter>"},
+		"data-objects":     {at: of("data", "v7", ""), keys: "jj<enter>"},
+		"data-queue":       {at: of("data", "v7", ""), keys: "jjj<enter>"},
+		"data-purge":       {at: of("data", "v7", ""), keys: "jjj<enter>x"},
+		"data-workflow":    {at: of("data", "v7", ""), keys: "G<enter>"},
+		"data-instance":    {at: of("data", "v7", ""), keys: "G<enter><enter>"},
 		"help":             {at: shop("versions"), keys: "?"},
 		"command":          {at: shop("versions"), keys: ":ver"},
 		"offline": {at: shop("versions"), more: func(p *person) {

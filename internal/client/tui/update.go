@@ -169,7 +169,7 @@ func (m *Model) done(d state.Done) {
 		m.fail(string(d.Action.Verb) + " " + d.Action.Target() + ": " + describe(d.Err))
 		return
 	}
-	if d.Action.Verb == state.Write {
+	if d.Action.Verb.Data() {
 		m.state.Reset()
 	}
 	m.say(d.Note)

@@ -34,8 +34,25 @@ func (r *Remote) data(ctx context.Context, n state.Need) (any, error) {
 		return string(v.Data[:min(len(v.Data), maxValue)]), err
 	case state.Objects:
 		return r.c.Objects(ctx, client.R2{Project: n.Project, Version: n.Version, Binding: arg[0]}, arg[1], "", page)
+	case state.Messages:
+		return r.messages(ctx, client.Queue{Project: n.Project, Version: n.Version, Name: n.Arg})
+	case state.Instances:
+		arg = state.SplitArg(n.Arg, 2)
+		return r.c.WorkflowInstances(ctx, client.Workflow{Project: n.Project, Version: n.Version, Name: arg[0]}, "", client.Page{Limit: pageSize, Cursor: arg[1]})
+	case state.Instance:
+		arg = state.SplitArg(n.Arg, 2)
+		return r.c.WorkflowInstance(ctx, client.Workflow{Project: n.Project, Version: n.Version, Name: arg[0]}, arg[1])
 	}
 	return r.stores(ctx, n)
+}
+
+// messages reads a queue and its next messages.
+func (r *Remote) messages(ctx context.Context, q client.Queue) (content state.QueueContent, err error) {
+	if content.Queue, err = r.c.Queue(ctx, q); err != nil {
+		return content, err
+	}
+	content.Messages, err = r.c.PeekMessages(ctx, q, "", pageSize)
+	return content, err
 }
 
 // stores lists what a version has of data.
@@ -46,7 +63,13 @@ func (r *Remote) stores(ctx context.Context, n state.Need) (list state.StoreList
 	if list.Namespaces, err = r.c.Namespaces(ctx, n.Project, n.Version); err != nil {
 		return list, err
 	}
-	list.Buckets, err = r.c.Buckets(ctx, n.Project, n.Version)
+	if list.Buckets, err = r.c.Buckets(ctx, n.Project, n.Version); err != nil {
+		return list, err
+	}
+	if list.Queues, err = r.c.Queues(ctx, n.Project, n.Version); err != nil {
+		return list, err
+	}
+	list.Workflows, err = r.c.Workflows(ctx, n.Project, n.Version)
 	return list, err
 }
 

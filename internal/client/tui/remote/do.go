@@ -46,6 +46,12 @@ func (r *Remote) act(ctx context.Context, a state.Action) (note string, err erro
 		return r.write(ctx, a)
 	case state.SetVar, state.UnsetVar:
 		return r.setVar(ctx, a)
+	case state.PutValue, state.DeleteValue:
+		return r.setValue(ctx, a)
+	case state.PauseQueue, state.ResumeQueue, state.Redrive, state.Purge:
+		return r.changeQueue(ctx, a)
+	case state.PauseRun, state.ResumeRun, state.TerminateRun:
+		return r.changeInstance(ctx, a)
 	}
 	past := map[state.Verb]string{
 		state.Wake: "woken", state.Pin: "pinned", state.Unpin: "unpinned", state.Destroy: "destroyed", state.Create: "created",

@@ -65,7 +65,7 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	case state.Sizes:
 		return r.c.Garbage(ctx, n.Project)
 	case state.Logs:
-	case state.Stores, state.Tables, state.Rows, state.Query, state.Keys, state.Value, state.Objects:
+	case state.Stores, state.Tables, state.Rows, state.Query, state.Keys, state.Value, state.Objects, state.Messages, state.Instances, state.Instance:
 		return r.data(ctx, n)
 	}
 	return nil, fmt.Errorf("nothing loads %s", n.Kind)

@@ -44,13 +44,16 @@ const (
 	Keys       Kind = "keys"       // api.KeyPage; Arg is JoinArg(binding, prefix, cursor)
 	Value      Kind = "value"      // string; Arg is JoinArg(binding, key)
 	Objects    Kind = "objects"    // api.ObjectPage; Arg is JoinArg(bucket, prefix, cursor)
+	Messages   Kind = "messages"   // QueueContent; Arg is the queue
+	Instances  Kind = "instances"  // api.WorkflowInstancePage; Arg is JoinArg(workflow, cursor)
+	Instance   Kind = "instance"   // api.WorkflowInstanceDetail; Arg is JoinArg(workflow, id)
 )
 
 // Every returns how often an answer is measured again while a screen shows it; 0 for
 // answers that events keep up to date.
 func (k Kind) Every() time.Duration {
 	switch k { //nolint:exhaustive // the others follow events
-	case Traffic, Health, Routes:
+	case Traffic, Health, Routes, Messages, Instances, Instance:
 		return 5 * time.Second
 	}
 	return 0
@@ -60,7 +63,7 @@ func (k Kind) Every() time.Duration {
 // date: it is read when a screen is opened.
 func (k Kind) Data() bool {
 	switch k { //nolint:exhaustive // the others are records
-	case Stores, Tables, Rows, Query, Keys, Value, Objects, Sizes:
+	case Stores, Tables, Rows, Query, Keys, Value, Objects, Messages, Instances, Instance, Sizes:
 		return true
 	}
 	return false
@@ -71,6 +74,14 @@ type StoreList struct {
 	Databases  []api.Database
 	Namespaces []api.Namespace
 	Buckets    []api.Bucket
+	Queues     []api.Queue
+	Workflows  []api.Workflow
+}
+
+// QueueContent is a queue and its next messages, which stay in it.
+type QueueContent struct {
+	Queue    api.Queue
+	Messages []api.Message
 }
 
 const argSeparator = "\x1f"
@@ -106,44 +117,4 @@ type Link struct {
 	Resync bool // events may be missing: what is loaded is old
 	Err    error
 	At     time.Time
-}
-
-// Verb is a change that a person asks for.
-type Verb string
-
-// The verbs.
-const (
-	Promote  Verb = "promote"
-	Rollback Verb = "rollback"
-	Archive  Verb = "archive"
-	Wake     Verb = "wake"
-	Pin      Verb = "pin"
-	Unpin    Verb = "unpin"
-	Destroy  Verb = "destroy"
-	Create   Verb = "create" // a project
-	Write    Verb = "write"  // SQL; Arg is JoinArg(binding, SQL)
-	SetVar   Verb = "set"    // a variable; Arg is JoinArg(name, value)
-	UnsetVar Verb = "unset"  // the override Arg
-)
-
-// Action is a change of a version, or of a project if Version is "".
-type Action struct {
-	Verb             Verb
-	Project, Version string
-	Arg              string // depends on Verb
-}
-
-// Target names what the action is for.
-func (a Action) Target() string {
-	if a.Version == "" {
-		return a.Project
-	}
-	return a.Project + "/" + a.Version
-}
-
-// Done is the end of an action.
-type Done struct {
-	Action Action
-	Note   string // what it did, if Err is nil
-	Err    error
 }

@@ -15,6 +15,7 @@ import (
 
 // content is what a level shows.
 type content struct {
+	head    []string // lines above the table
 	columns []ui.Column
 	rows    []ui.Row
 	next    string // cursor of the next page; "" for none
@@ -36,6 +37,12 @@ func (c *Screen) content(s *state.State, t *ui.Theme) content {
 		return c.keys(s, t)
 	case objects:
 		return c.objects(s, t)
+	case messages:
+		return c.messages(s, t)
+	case instances:
+		return c.instances(s, t)
+	case steps:
+		return c.steps(s, t)
 	}
 	return c.stores(s, t)
 }
@@ -56,6 +63,18 @@ func (c *Screen) stores(s *state.State, t *ui.Theme) content {
 	}
 	for _, b := range list.Buckets {
 		add(objects, b.Binding, "bucket", b.SizeBytes, b.Objects, "objects")
+	}
+	for _, q := range list.Queues {
+		add(messages, q.Name, "queue", q.SizeBytes, q.Ready+q.Delayed+q.Inflight, "messages")
+	}
+	for _, w := range list.Workflows {
+		n := int64(0)
+		for _, count := range w.Counts {
+			n += count
+		}
+		out.rows = append(out.rows, ui.Row{ID: instances + "/" + w.Name, Cells: []ui.Cell{
+			ui.Text(w.Name, &t.Bold), ui.Text("workflow"), ui.Num("", 0), ui.Num(fmt.Sprintf("instances: %d", n), float64(n), &t.Dim),
+		}})
 	}
 	out.open = func(r ui.Row) ui.Intent {
 		binding := r.Cells[0].Text

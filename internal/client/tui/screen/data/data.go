@@ -3,7 +3,6 @@ package data
 import (
 	"strings"
 
-	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
@@ -19,6 +18,11 @@ const (
 	keys    = "kv"  // binding, prefix
 	value   = "val" // binding, key
 	objects = "r2"  // bucket, prefix
+
+	messages  = "queue"    // queue
+	message   = "message"  // queue, id
+	instances = "workflow" // workflow
+	steps     = "instance" // workflow, id
 )
 
 // Screen is the screen. Each level is a place of its own, so that esc goes back.
@@ -60,6 +64,12 @@ func (c *Screen) need() state.Need {
 		n.Kind, n.Arg = state.Value, state.JoinArg(c.arg[0], c.arg[1])
 	case objects:
 		n.Kind, n.Arg = state.Objects, page
+	case messages, message:
+		n.Kind, n.Arg = state.Messages, c.arg[0]
+	case instances:
+		n.Kind, n.Arg = state.Instances, state.JoinArg(c.arg[0], c.cursors[len(c.cursors)-1])
+	case steps:
+		n.Kind, n.Arg = state.Instance, state.JoinArg(c.arg[0], c.arg[1])
 	default:
 		n.Kind = state.Stores
 	}
@@ -78,10 +88,11 @@ func (c *Screen) SetFilter(text string) { c.table.SetFilter(text) }
 // View implements ui.Screen.
 func (c *Screen) View(s *state.State, p ui.Page) string {
 	head := []string{p.Head.Render(" " + ui.Clean(c.title()))}
-	if c.kind == value {
+	if c.isText() {
 		return ui.Above(head, p, func(rest ui.Page) string { return c.text(s, rest) })
 	}
 	content := c.content(s, p.Theme)
+	head = append(head, content.head...)
 	if more := c.more(content.next); more != "" {
 		head[0] += p.Dim.Render(more)
 	}
@@ -100,9 +111,9 @@ func (c *Screen) title() string {
 		return name + " › " + c.arg[1]
 	case keys, objects:
 		return strings.TrimSuffix(name+" › "+c.arg[1]+"*", " › *")
-	case value:
+	case value, message, steps:
 		return name + " › " + c.arg[1]
-	case tables:
+	case tables, messages, instances:
 		return name
 	}
 	return "data of " + c.place.Version
@@ -120,23 +131,9 @@ func (c *Screen) more(next string) string {
 	return text
 }
 
-// text draws a value.
-func (c *Screen) text(s *state.State, p ui.Page) string {
-	v, ok, err := state.Get[string](s, c.need())
-	if !ok {
-		return p.Dim.Render("  " + ui.Empty(ok, err, ""))
-	}
-	var lines []string
-	for l := range strings.SplitSeq(v, "\n") {
-		lines = append(lines, ui.Wrap(" "+ui.Clean(l), p.W)...)
-	}
-	c.top = max(min(c.top, len(lines)-p.H), 0)
-	return ui.Lines(lines[c.top:], p.W, p.H)
-}
-
 // Update implements ui.Screen.
 func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
-	if c.kind == value {
+	if c.isText() {
 		return c.scroll(k, s)
 	}
 	content := c.content(s, &ui.Theme{})
@@ -158,6 +155,9 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		}
 	}
 	row, ok := c.table.Selected(content.rows)
+	if i := c.change(k.String(), s, row.ID); i != nil {
+		return i
+	}
 	switch {
 	case ok && k.String() == "enter" && content.open != nil:
 		return content.open(row)
@@ -173,19 +173,6 @@ func texts(row ui.Row) (all []string) {
 		all = append(all, cell.Text)
 	}
 	return all
-}
-
-func (c *Screen) scroll(k tea.KeyMsg, s *state.State) ui.Intent {
-	switch k.String() {
-	case "down", "j":
-		c.top++
-	case "up", "k":
-		c.top = max(c.top-1, 0)
-	case "y":
-		v, _, _ := state.Get[string](s, c.need())
-		return ui.Copy{Text: v}
-	}
-	return nil
 }
 
 func (c *Screen) prefix() ui.Intent {
@@ -204,7 +191,7 @@ func (c *Screen) ask(content content) ui.Intent {
 		}
 		binding = strings.TrimPrefix(row.ID, tables+"/")
 	}
-	if c.kind == keys || c.kind == objects {
+	if c.kind != stores && c.kind != tables && c.kind != rows && c.kind != query {
 		return ui.Note{Text: c.arg[0] + " is not a database"}
 	}
 	return ui.Input{Title: "SQL on " + binding, Label: "It only reads; with ! before it, it may change data", Then: func(text string) ui.Intent {
@@ -220,14 +207,4 @@ func (c *Screen) ask(content content) ui.Intent {
 			Actions: []state.Action{{Verb: state.Write, Project: c.place.Project, Version: c.place.Version, Arg: state.JoinArg(binding, sql)}},
 		}
 	}}
-}
-
-// Keys implements ui.Screen.
-func (c *Screen) Keys() []key.Binding {
-	if c.kind == value {
-		return []key.Binding{ui.Key("copy; the value", "y")}
-	}
-	return []key.Binding{
-		ui.Key("open", "enter"), ui.Key("next page; N the one before", "n"), ui.Key("SQL", "Q"), ui.Key("prefix; of keys and objects", "P"), ui.Key("copy; the row", "y"),
-	}
 }
