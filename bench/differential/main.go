@@ -58,51 +58,80 @@ func run(ctx context.Context, root, svcctl, only string) error {
 		return err
 	}
 	defer os.RemoveAll(scratch)
-	here, stopHere, err := deploy(ctx, root, svcctl, scratch)
+	server, err := start(ctx, root, svcctl, scratch)
 	if err != nil {
 		return err
 	}
-	defer stopHere()
-	there, stopThere, err := wrangler(ctx, root, scratch)
-	if err != nil {
-		return err
+	defer server.Stop()
+	s := &suite{calls: calls, only: only, table: table}
+	for _, name := range fixtures(calls, only) {
+		p, err := prepare(root, scratch, name)
+		if err != nil {
+			return err
+		}
+		if err := s.project(ctx, server, p); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
 	}
-	defer stopThere()
-	return (&suite{calls, table, here, there}).compare(ctx, only)
+	return s.result()
 }
 
-// suite is the calls and both sides.
+// suite is the calls and both sides of the project that is asked now.
 type suite struct {
 	calls       []call
+	only        string
 	table       *known
 	here, there *side
+
+	asked, differ, failed int
+}
+
+// project runs a project on both sides and compares the answers to its calls.
+func (s *suite) project(ctx context.Context, server *ours.Daemon, p project) (err error) {
+	if s.here, err = deploy(ctx, server, p); err != nil {
+		return err
+	}
+	there, stop, err := wrangler(ctx, p, s.here.host)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	s.there = there
+	return s.compare(ctx, p.name)
 }
 
 // compare asks both sides for each call, in order: calls build on the data of earlier ones.
 // Differences of calls whose names begin with only are printed.
-func (s *suite) compare(ctx context.Context, only string) error {
-	all, failed := 0, 0
+func (s *suite) compare(ctx context.Context, name string) error {
 	for _, c := range s.calls {
+		if c.fixture != name {
+			continue
+		}
 		list, err := s.ask(ctx, c)
 		if err != nil {
 			return err
 		}
-		all += len(list)
+		s.asked++
+		s.differ += len(list)
 		for _, d := range list {
-			if !s.table.has(c.name, d.what) && strings.HasPrefix(c.name, only) {
-				failed++
+			if !s.table.has(c.name, d.what) && strings.HasPrefix(c.name, s.only) {
+				s.failed++
 				fmt.Printf("%s: %s\n  wrangler dev: %s\n  here:         %s\n", c.name, d.what, d.theirs, d.ours)
 			}
 		}
 	}
-	if only == "" {
+	return nil
+}
+
+func (s *suite) result() error {
+	if s.only == "" {
 		for _, row := range s.table.unused() {
-			failed++
+			s.failed++
 			fmt.Println("no call needs this row of the table any more:", row)
 		}
 	}
-	fmt.Printf("%d calls, %d differences, %d not in the table\n", len(s.calls), all, failed)
-	return failure(failed)
+	fmt.Printf("%d calls, %d differences, %d not in the table\n", s.asked, s.differ, s.failed)
+	return failure(s.failed)
 }
 
 func (s *suite) ask(ctx context.Context, c call) ([]difference, error) {
@@ -128,28 +157,28 @@ func failure(n int) error {
 	return errors.New("the answers differ; fix them, or list the difference with its reason in docs/reference/wrangler-dev.md")
 }
 
-// deploy starts a server and deploys the worker.
-func deploy(ctx context.Context, root, svcctl, scratch string) (*side, func(), error) {
+// start starts a server.
+func start(ctx context.Context, root, svcctl, scratch string) (*ours.Daemon, error) {
 	workerd, err := filepath.Abs(filepath.Join(root, "differential/node_modules/@cloudflare/workerd-linux-64/bin/workerd"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	program := &ours.Program{Path: svcctl, Root: root, Scratch: scratch, Workerd: workerd}
 	if program.Path, err = filepath.Abs(svcctl); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	daemon, err := program.Start(ctx)
+	return program.Start(ctx)
+}
+
+// deploy deploys a project.
+func deploy(ctx context.Context, server *ours.Daemon, p project) (*side, error) {
+	target, err := server.DeployDir(ctx, p.dir, p.id, "one")
 	if err != nil {
-		return nil, nil, err
-	}
-	target, err := daemon.Deploy(ctx, fixture)
-	if err != nil {
-		daemon.Stop()
-		return nil, nil, err
+		return nil, err
 	}
 	side := newSide(target.Address, target.Host)
-	side.scheduled = func(ctx context.Context, e *scheduled) (*answer, error) { return trigger(ctx, daemon.Client, e) }
-	return side, daemon.Stop, nil
+	side.scheduled = func(ctx context.Context, e *scheduled) (*answer, error) { return trigger(ctx, server.Client, e) }
+	return side, nil
 }
 
 // trigger runs the scheduled handler, and answers as wrangler dev does.

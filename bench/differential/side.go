@@ -16,9 +16,11 @@ import (
 	"time"
 )
 
+const askLimit = time.Minute
+
 // side is one of the two servers.
 type side struct {
-	client    *http.Client
+	transport *http.Transport
 	host      string
 	scheduled func(context.Context, *scheduled) (*answer, error) // runs the scheduled handler
 }
@@ -30,10 +32,7 @@ func newSide(address, host string) *side {
 			return new(net.Dialer).DialContext(ctx, "tcp", address)
 		},
 	}
-	return &side{host: host, client: &http.Client{
-		Transport: transport, Timeout: time.Minute,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}
+	return &side{host: host, transport: transport}
 }
 
 // answer is a response without what differs from run to run.
@@ -44,20 +43,17 @@ type answer struct {
 	steps   []any // of a call to /do
 }
 
-// transport are the fields that each server sets for its own connection.
-var transport = []string{"Date", "Connection", "Keep-Alive", "Transfer-Encoding", "Content-Length"} //nolint:gochecknoglobals // a constant table
+// connection are the fields that each server sets for its own connection.
+var connection = []string{"Date", "Connection", "Keep-Alive", "Transfer-Encoding", "Content-Length"} //nolint:gochecknoglobals // a constant table
 
 // ask sends a call.
 func (s *side) ask(ctx context.Context, c call) (*answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, askLimit)
+	defer cancel()
 	if c.scheduled != nil {
 		return s.scheduled(ctx, c.scheduled)
 	}
-	target, err := url.ParseRequestURI(c.target)
-	if err != nil {
-		return nil, err
-	}
-	target.Scheme, target.Host = "http", s.host
-	r, err := http.NewRequestWithContext(ctx, c.method, target.String(), strings.NewReader(c.body))
+	r, err := s.request(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +61,16 @@ func (s *side) ask(ctx context.Context, c call) (*answer, error) {
 		r.Body, r.ContentLength = nil, 0
 	}
 	for name, value := range c.headers {
+		if strings.Contains(value, tagMark) {
+			tag, err := s.tag(ctx, c.target)
+			if err != nil {
+				return nil, err
+			}
+			value = strings.ReplaceAll(value, tagMark, tag)
+		}
 		r.Header.Set(name, value)
 	}
-	resp, err := s.client.Do(r)
+	resp, err := s.transport.RoundTrip(r) // a client would read Location, which may be no URL
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +79,7 @@ func (s *side) ask(ctx context.Context, c call) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range transport {
+	for _, name := range connection {
 		resp.Header.Del(name)
 	}
 	a := &answer{status: resp.StatusCode, headers: resp.Header, body: string(text)}
@@ -84,6 +87,32 @@ func (s *side) ask(ctx context.Context, c call) (*answer, error) {
 		_ = json.Unmarshal(text, &a.steps) // else the bodies are compared
 	}
 	return a, nil
+}
+
+// request makes the request of a call, whose target is sent unchanged.
+func (s *side) request(ctx context.Context, c call) (*http.Request, error) {
+	r, err := http.NewRequestWithContext(ctx, c.method, "http://"+s.host+"/", strings.NewReader(c.body))
+	if err != nil {
+		return nil, err
+	}
+	if target, err := url.ParseRequestURI(c.target); err == nil && target.RequestURI() == c.target {
+		target.Scheme, target.Host = r.URL.Scheme, r.URL.Host
+		r.URL = target
+	} else {
+		r.URL.Opaque = c.target
+	}
+	return r, nil
+}
+
+// tagMark stands for the entity tag of what is asked for, which differs between the sides.
+const tagMark = "{etag}"
+
+func (s *side) tag(ctx context.Context, target string) (string, error) {
+	a, err := s.ask(ctx, call{method: http.MethodGet, target: target})
+	if err != nil {
+		return "", err
+	}
+	return a.headers.Get("Etag"), nil
 }
 
 // difference is one thing that is not the same.

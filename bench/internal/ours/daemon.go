@@ -107,11 +107,16 @@ func (d *Daemon) Deploy(ctx context.Context, fixture string) (load.Target, error
 // DeployAs deploys a fixture as a version, promotes it and says where its
 // production host is.
 func (d *Daemon) DeployAs(ctx context.Context, fixture, version string) (load.Target, error) {
-	dir := filepath.Join(d.program.Root, "fixtures", fixture)
+	return d.DeployDir(ctx, filepath.Join(d.program.Root, "fixtures", fixture), "bench-"+fixture, version)
+}
+
+// DeployDir deploys a directory, whose project has the id, as a version, promotes it and says
+// where its production host is.
+func (d *Daemon) DeployDir(ctx context.Context, dir, id, version string) (load.Target, error) {
 	if err := d.run(ctx, "deploy", dir, "--version", version, "--promote"); err != nil {
 		return load.Target{}, err
 	}
-	return d.Host("bench-" + fixture + ".ingress.local")
+	return d.Host(id + ".ingress.local")
 }
 
 // Host is the target of requests for a host name, through the gateway.

@@ -83,7 +83,8 @@ func TestParseRedirects(t *testing.T) {
 	t.Parallel()
 	text := "\uFEFF# comment\n/a /b\n/c\t/d 301\n\n/e/* /f/:splat 200\r\n/g https://x.example/?y=z 308\n" +
 		"/a /again\n/one\n/a /b 301 extra\nhttps://x.example/ /b\n/a* /b/*/c* 301\n/b?c=d /e\n/x /y 404\n/x /y abc\n/x https://y.example/ 200\n/x y\n/* /index.html 200\n/:a/:a /b\n/b* /c*d*\n/" +
-		strings.Repeat("x", 2000) + " /y\n//host/a /b\n/x*y* /z\n/x ftp://y.example/\n"
+		strings.Repeat("x", 2000) + " /y\n//host/a /b\n/x*y* /z\n/x ftp://y.example/\n" +
+		"noslash/x/../y https://:id.example/y # remark\n/ü#frag /z#part 301\t# remark\n"
 	list, notices := assets.ParseRedirects("_redirects", text)
 	want := []bundle.Redirect{
 		{From: "/a", To: "/b", Status: 302},
@@ -91,7 +92,11 @@ func TestParseRedirects(t *testing.T) {
 		{From: "/e/*", To: "/f/:splat", Status: 200},
 		{From: "/g", To: "https://x.example/?y=z", Status: 308},
 		{From: "/a*", To: "/b/*/c*", Status: 301},
+		{From: "/b", To: "/e", Status: 302},
 		{From: "/b*", To: "/c*d*", Status: 302},
+		{From: "//host/a", To: "/b", Status: 302},
+		{From: "/noslash/y", To: "https://:id.example/y", Status: 302},
+		{From: "/%C3%BC", To: "/z#part", Status: 301},
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)
@@ -118,17 +123,18 @@ func TestParseRedirectsLimits(t *testing.T) {
 func TestParseHeaders(t *testing.T) {
 	t.Parallel()
 	text := "X-Early: 1\n# comment\n/*\n  X-A: b\n  x-a: c\n  ! ETag\n  Set-Cookie: a=1\n  Set-Cookie: b=2\n  no colon\n  Bad Name: x\n  Empty:\n  ! \n" +
-		"https://:a.example/*\n  X-B: https://x.example/\nhttp://x.example/\n  X-C: 1\nhttps://x.example:8080/\n  X-D: 1\n/a*b*\n/empty\n/with space\n/last\n  X-E: 1\n"
+		"https://:a.example/*\n  X-B: https://x.example/\nhttp://x.example/\n  X-C: 1\nhttps://x.example:8080/\n  X-D: 1\n/a*b*\n/empty\n/with space\n  X-W: 1\n/last\n  X-E: 1\n"
 	list, notices := assets.ParseHeaders("_headers", text)
 	want := []bundle.HeaderRule{
 		{Path: "/*", Set: []bundle.Header{{Name: "X-A", Value: "b, c"}, {Name: "Set-Cookie", Value: "a=1"}, {Name: "Set-Cookie", Value: "b=2"}}, Unset: []string{"ETag"}},
 		{Path: "https://:a.example/*", Set: []bundle.Header{{Name: "X-B", Value: "https://x.example/"}}},
+		{Path: "/with%20space", Set: []bundle.Header{{Name: "X-W", Value: "1"}}},
 		{Path: "/last", Set: []bundle.Header{{Name: "X-E", Value: "1"}}},
 	}
 	if diff := cmp.Diff(want, list); diff != "" {
 		t.Error(diff)
 	}
-	if len(notices) != 9 {
+	if len(notices) != 8 {
 		t.Errorf("%d notices: %s", len(notices), strings.Join(notices, "\n"))
 	}
 }

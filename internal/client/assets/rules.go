@@ -2,7 +2,6 @@ package assets
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -51,6 +50,9 @@ var (
 	// loops are targets that html_handling sends back to where the rule began.
 	loops    = regexp.MustCompile(`/index(\.html)?$`)
 	rootRule = regexp.MustCompile(`/\*?$`)
+	// remark is a comment behind a rule; the "#" of a fragment stands behind no space.
+	remark   = regexp.MustCompile(`\s#.*`)
+	absolute = regexp.MustCompile(`^https?://[^/?#]`)
 )
 
 // ParseRedirects reads a _redirects file. file is its name in notices.
@@ -59,7 +61,11 @@ func ParseRedirects(file, text string) (list []bundle.Redirect, notices []string
 	seen := map[string]bool{}
 	counts := map[bool]int{}
 	r.lines(text, func(n int, line string) {
-		rule, err := redirect(strings.Fields(line))
+		words := strings.Fields(remark.ReplaceAllString(line, ""))
+		rule, err := redirect(words)
+		if err == nil && strings.ContainsAny(words[0], "?#") {
+			r.notices = append(r.notices, fmt.Sprintf("%s:%d: the rule matches %s: no rule matches a query or fragment", file, n, rule.From))
+		}
 		moving := dynamic.MatchString(rule.From)
 		switch {
 		case err != nil:
@@ -84,29 +90,32 @@ func redirect(words []string) (bundle.Redirect, error) {
 	if len(words) < 2 || len(words) > 3 {
 		return bundle.Redirect{}, fmt.Errorf("want a path, a target and perhaps a status, got %d words", len(words))
 	}
-	rule := bundle.Redirect{From: words[0], To: words[1], Status: 302}
+	rule := bundle.Redirect{From: from(words[0]), To: words[1], Status: 302}
 	if len(words) == 3 {
 		rule.Status, _ = strconv.Atoi(words[2])
 	}
-	target, err := url.Parse(rule.To)
-	absolute := err == nil && (target.Scheme == "http" || target.Scheme == "https") && target.Host != ""
 	switch {
-	case !strings.HasPrefix(rule.From, "/") || strings.HasPrefix(rule.From, "//"):
-		return rule, fmt.Errorf("%q is no path that begins with /", rule.From)
-	case strings.ContainsAny(rule.From, "?#"):
-		return rule, fmt.Errorf("%q has a query or fragment, which no rule matches", rule.From)
+	case absolute.MatchString(words[0]):
+		return rule, fmt.Errorf("%q is an URL, and rules are for paths of any host", words[0])
 	case strings.Count(rule.From, "*") > 1:
 		return rule, fmt.Errorf("%q has more than one *", rule.From)
 	case !slices.Contains(bundle.RedirectStatuses(), rule.Status):
 		return rule, fmt.Errorf("the status is %s and may be 200, 301, 302, 303, 307 or 308", words[2])
 	case rule.Status == 200 && !strings.HasPrefix(rule.To, "/"):
 		return rule, fmt.Errorf("%q is no path, which a rule with the status 200 needs", rule.To)
-	case !strings.HasPrefix(rule.To, "/") && !absolute:
+	case !strings.HasPrefix(rule.To, "/") && !absolute.MatchString(rule.To):
 		return rule, fmt.Errorf("%q is neither a path nor an http URL", rule.To)
 	case rootRule.MatchString(rule.From) && loops.MatchString(rule.To):
 		return rule, fmt.Errorf("%s would lead back to the rule", rule.To)
 	}
 	return rule, assets.CheckPattern(rule.From)
+}
+
+// from is the path that a word names.
+func from(word string) string {
+	path, _, _ := strings.Cut(word, "#")
+	path, _, _ = strings.Cut(path, "?")
+	return assets.RulePath("/" + strings.TrimPrefix(path, "/"))
 }
 
 // pathLine begins a rule of _headers.
@@ -126,7 +135,7 @@ func ParseHeaders(file, text string) (list []bundle.HeaderRule, notices []string
 				r.skip(n, "%v", err)
 				return
 			}
-			list = append(list, bundle.HeaderRule{Path: line})
+			list = append(list, bundle.HeaderRule{Path: assets.RulePath(line)})
 			return
 		}
 		if skipping {
@@ -153,9 +162,6 @@ func headerPath(line string) error {
 	}
 	if strings.Count(line, "*") > 1 {
 		return fmt.Errorf("%q has more than one *", line)
-	}
-	if strings.ContainsAny(line, " \t") {
-		return fmt.Errorf("%q has spaces", line)
 	}
 	return assets.CheckPattern(line)
 }

@@ -91,7 +91,8 @@ func (s *Site) found(r *Request, path, query string) Answer {
 	return a
 }
 
-// answer answers a request; ok is false when no rule and no file is for its path.
+// answer answers a request; ok is false when no rule and no file is for its path. A path
+// that a rule rewrites is the files' in any case.
 func (s *Site) answer(r *Request, path, query, notFound string) (a Answer, ok bool) {
 	asked, rewritten := path, false
 	if to, status, found := s.redirects.find(path); found {
@@ -99,6 +100,7 @@ func (s *Site) answer(r *Request, path, query, notFound string) (a Answer, ok bo
 			return s.empty(r, asked, status, location(to, query)), true
 		}
 		path, rewritten = normalize(strings.SplitN(to, "?", 2)[0]), true //nolint:mnd // path and query
+		notFound = s.notFound
 	}
 	decoded := decode(path)
 	t := s.resolve(decoded, notFound)
@@ -118,13 +120,17 @@ func (s *Site) answer(r *Request, path, query, notFound string) (a Answer, ok bo
 	return s.send(r, asked, t), true
 }
 
-// location is the target of a redirect: it keeps the query of the request unless it has
-// one.
+// location is the target of a redirect, as an URL has it. It keeps the query of the request
+// unless it has one.
 func location(to, query string) string {
 	to, fragment, hasFragment := strings.Cut(to, "#")
-	if !strings.Contains(to, "?") {
-		to += query
+	path, own, hasQuery := strings.Cut(to, "?")
+	origin := originPart.FindString(path)
+	to = origin + normalize(path[len(origin):])
+	if hasQuery {
+		query = "?" + own
 	}
+	to += query
 	if hasFragment {
 		to += "#" + fragment
 	}

@@ -13,7 +13,16 @@ import (
 var (
 	placeholder = regexp.MustCompile(`:[A-Za-z]\w*`)
 	hostPart    = regexp.MustCompile(`^https://[^/]*`)
+	originPart  = regexp.MustCompile(`^(https?:)?//[^/?#]*`)
+	slashes     = regexp.MustCompile(`/+`)
 )
+
+// RulePath returns the path of a rule as the URL of a request has it: dot segments are
+// resolved and bytes encoded. The host of a rule stays unchanged.
+func RulePath(text string) string {
+	host := hostPart.FindString(text)
+	return host + normalize(text[len(host):])
+}
 
 // pattern is the path of a rule.
 type pattern struct {
@@ -32,7 +41,7 @@ func CheckPattern(text string) error {
 // newPattern compiles the path of a rule: "*" is any text, ":name" a part without a
 // slash, in a host also without a dot.
 func newPattern(text string) (pattern, error) {
-	text = encodeBytes(text, inURL)
+	text = RulePath(text)
 	p := pattern{text: text, host: strings.HasPrefix(text, "https://"), literal: text}
 	first := strings.IndexByte(text, '*')
 	host := hostPart.FindString(text)
@@ -96,12 +105,29 @@ func (p *pattern) match(host, path string) (parts []string, ok bool) {
 	return parts, found != nil
 }
 
-// replace puts what was matched in the place of its names.
+// replace puts what was matched in the place of its names. A name that begins with another
+// one comes before it.
 func replace(text string, parts []string) string {
-	for pair := range slices.Chunk(parts, 2) {
-		text = strings.ReplaceAll(text, pair[0], pair[1])
+	if len(parts) == 0 || !strings.Contains(text, ":") {
+		return text
 	}
-	return text
+	pairs := slices.Collect(slices.Chunk(parts, 2))
+	slices.SortFunc(pairs, func(a, b []string) int { return len(b[0]) - len(a[0]) })
+	return strings.NewReplacer(slices.Concat(pairs...)...).Replace(text)
+}
+
+// target puts what was matched into the target of a redirect. What was matched cannot make
+// the path another host: it has no empty parts.
+func (r *redirect) target(parts []string) string {
+	to := replace(r.to, parts)
+	if strings.Contains(to, "://") && originPart.MatchString(to) && originPart.MatchString(r.to) {
+		return to
+	}
+	end := strings.IndexAny(to, "?#")
+	if end < 0 {
+		end = len(to)
+	}
+	return slashes.ReplaceAllString(to[:end], "/") + to[end:]
 }
 
 // redirects are the rules of _redirects. Rules without parts are found by their path.
@@ -147,7 +173,7 @@ func (r *redirects) find(path string) (to string, status int, ok bool) {
 			break
 		}
 		if parts, ok := d.match("", path); ok {
-			return replace(d.to, parts), d.status, true
+			return d.target(parts), d.status, true
 		}
 	}
 	return first.to, first.status, found

@@ -189,6 +189,11 @@ func TestRedirects(t *testing.T) {
 		{From: "/rewritten", To: "/gone", Status: 200},
 		{From: "/twice/:a/:a", To: "/", Status: 301},
 		{From: "/exists.txt", To: "/elsewhere", Status: 302},
+		{From: "/open/*", To: "/:splat", Status: 302},
+		{From: "/opens/*", To: "//:splat?to=//:splat", Status: 302},
+		{From: "/host/:id", To: "https://:id.example", Status: 302},
+		{From: "/part/:id/:id2", To: "/:id2/:id", Status: 302},
+		{From: "/./dots/../dotted", To: "/x/../{y}", Status: 302},
 	}
 	s := site(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{Redirects: rules}}, "index.html", "exists.txt", "twice/x/y")
 	for request, want := range map[string]string{
@@ -211,7 +216,27 @@ func TestRedirects(t *testing.T) {
 		"/exists.txt":              "302 /elsewhere",
 		"/docs/%0d%0aSet-Cookie:a": "307 https://docs.example/%0d%0aSet-Cookie:a",
 		"/docs/..%2f..%2fpasswd":   "307 https://docs.example/..%2f..%2fpasswd",
+		"/open//bad.test":          "302 /bad.test",
+		"/open/\\\\bad.test":       "302 /bad.test",
+		"/open/https://bad.test":   "302 /https:/bad.test",
+		"/opens/bad.test":          "302 /bad.test?to=//bad.test",
+		"/host/a":                  "302 https://a.example/",
+		"/part/1/:id":              "302 /:id/1",
+		"/dotted":                  "302 /%7By%7D",
 	} {
+		if got := brief(ask(s, request)); got != want {
+			t.Errorf("%s: %s, want %s", request, got, want)
+		}
+	}
+}
+
+// A rule that rewrites a path to one without a file leads to not_found_handling, also before
+// a worker.
+func TestRewriteToNothing(t *testing.T) {
+	t.Parallel()
+	rules := []bundle.Redirect{{From: "/app/*", To: "/gone/:splat", Status: 200}}
+	s := site(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{Redirects: rules, NotFoundHandling: bundle.NotFound404}}, "404.html")
+	for request, want := range map[string]string{"/app/x": "404 404.html", "POST /app/x": "405", "/gone/x": "worker"} {
 		if got := brief(ask(s, request)); got != want {
 			t.Errorf("%s: %s, want %s", request, got, want)
 		}
