@@ -62,6 +62,7 @@ type Site struct {
 	Worker    string            // workerd's service that is the worker
 	Env       map[string]string // variables of the version over those of the bundle; secrets
 	RunDir    string            // of the runtime's sockets
+	Traced    bool              // calls of the binding are spans of traces
 
 	// ObjectKeys are the keys of classes of other workers, as svc.RuntimeSpec has them.
 	ObjectKeys map[string]string

@@ -2,6 +2,7 @@
 // the earlier calls that conflict with it have ended. Two calls conflict when they have a
 // key in common and one of them writes.
 import { current } from "svc-internal:context";
+import { span } from "svc-internal:trace";
 
 // Key is what is under way on one key: the last write, and the reads after it. Earlier
 // writes end before the last one starts.
@@ -132,7 +133,7 @@ function keysOf(argument) {
 export function keepOrder(object, resource, { reads = [], writes = [], lists = [], keyOf }) {
   const take = (writes, keysOf) => (method, self, args) => {
     const keys = keysOf(args[0]);
-    const start = (args) => Reflect.apply(method, self, args);
+    const start = (args) => span(resource, method.name, () => Reflect.apply(method, self, args));
     return keys === undefined || self !== object ? start(args) : ordered(resource, keys, writes, args, start);
   };
   const keys = keyOf ? () => [keyOf(object)] : keysOf;

@@ -28,6 +28,7 @@ type Pong struct {
 	Requests []svc.RequestCount `json:"requests,omitempty"`
 	Events   []svc.EventCount   `json:"events,omitempty"` // likewise, events of the worker
 	Tallies  []svc.Tally        `json:"tallies,omitempty"`
+	Spans    []svc.Span         `json:"spans,omitempty"` // since the last Pong or Notice with some
 }
 
 // Stop is the argument of a stop. Requests under way have Grace to finish.
@@ -40,6 +41,7 @@ type Notice struct {
 	Exit     *Exit              `json:"exit,omitempty"`     // the host is of no more use
 	Requests []svc.RequestCount `json:"requests,omitempty"` // those that no Pong counted
 	Events   []svc.EventCount   `json:"events,omitempty"`   // likewise
+	Spans    []svc.Span         `json:"spans,omitempty"`    // likewise
 	Works    bool               `json:"works,omitempty"`    // the worker gets an event after it did nothing for a while
 }
 

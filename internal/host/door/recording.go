@@ -44,6 +44,8 @@ func (d *Door) Line(l workerd.LogLine) bool {
 	case workerd.SourceNoRetry:
 		d.noRetry(l.ID)
 		return false
+	case workerd.SourceSpans:
+		return false
 	case workerd.SourceEnded:
 		return true
 	case workerd.SourceConsole, workerd.SourceException, workerd.SourceRuntime:

@@ -9,6 +9,7 @@
 //   U+001E id U+001B json   the end of an invocation that the host did not start:
 //                           {kind, detail, outcome, ms}
 //   U+001E id U+001A        a scheduled run called noRetry()
+//   U+001E id U+0019 json   spans of a traced invocation: [{trace, id, parent, name, resource, start, end, failed}]
 import { current } from "svc-internal:context";
 
 const { apply } = Reflect;

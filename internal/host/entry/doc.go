@@ -10,6 +10,9 @@
 // The host learns which of its events a number is, and how calls end that it does not see
 // (record.js). Listeners of websockets have the id of their request (websocket.js).
 //
+// An invocation whose trace the server records prints spans: its own and those of its calls of
+// bindings (trace.js).
+//
 // Calls of fetch are counted in the Invocation too (subrequests.js).
 //
 // The worker does not notice the entry module: its exports are those of the main module,

@@ -22,6 +22,8 @@ var (
 	websocket string
 	//go:embed subrequests.js
 	subrequests string
+	//go:embed trace.js
+	trace string
 	//go:embed email.js
 	email string
 )
@@ -33,18 +35,19 @@ var (
 //   - context has the Invocation that runs,
 //   - console gives lines of the console the id of their invocation,
 //   - record writes what else a log has about an invocation,
+//   - trace gives spans of traced invocations and of their calls of bindings, if traced is set,
 //   - websocket makes the listeners of websockets invocations,
 //   - subrequests refuses the calls of fetch of an invocation beyond limit; 0 is no limit.
 //
 // cloudflare-internal:email makes the module cloudflare:email of workers.
-func Extensions(limit int) []workerd.Module {
+func Extensions(limit int, traced bool) []workerd.Module {
 	counted := fmt.Sprintf("const LIMIT = %d;\n%s", limit, subrequests)
 	if limit == 0 {
 		counted = ""
 	}
 	return slices.Concat(
 		module("context", context), module("console", console), module("record", record),
-		module("websocket", websocket), module("subrequests", counted),
+		module("trace", fmt.Sprintf("const TRACED = %t;\n%s", traced, trace)), module("websocket", websocket), module("subrequests", counted),
 		[]workerd.Module{{Name: "cloudflare-internal:email", Type: workerd.ESModule, Source: email}},
 	)
 }

@@ -3,6 +3,7 @@ import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:
 import { report } from "svc:console";
 import { Invocation, current, run } from "svc:context";
 import { Call, naming, watchNoRetry } from "svc:record";
+import { begin } from "svc:trace";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 
@@ -19,7 +20,7 @@ const beginOf = (name, known) => ({
     if (current() !== undefined) return apply(f, self, args);
     const call = known ? undefined : new Call(name, self);
     const invocation = new Invocation(args[0], callOf(self, args), call ? call.numbered : naming(name, args[0]));
-    return run(invocation, known && name === "scheduled" ? invokeScheduled : invoke, f, self, args, call);
+    return run(invocation, known && name === "scheduled" ? invokeScheduled : invoke, name, f, self, args, call);
   },
 });
 
@@ -34,28 +35,36 @@ function callOf(self, args) {
   } catch {} // an object of the worker's own kind
 }
 
-// invoke calls f and logs the exception that it ends with, if any, and the end of call.
-function invoke(f, self, args, call) {
+// invoke calls f, the handler name, and logs the exception that it ends with, if any, and the
+// end of call and of the trace.
+function invoke(name, f, self, args, call) {
+  const trace = begin(name);
   let result;
   try {
     result = apply(f, self, args);
   } catch (e) {
-    failed(e, call);
+    failed(e, call, trace);
     throw e;
   }
-  if (result instanceof Promise) result.then(call && (() => call.ended("ok")), (e) => failed(e, call));
-  else call?.ended("ok");
+  if (result instanceof Promise) result.then((call || trace) && (() => succeeded(call, trace)), (e) => failed(e, call, trace));
+  else succeeded(call, trace);
   return result;
 }
 
-function failed(e, call) {
-  report(e);
-  call?.ended("exception");
+function succeeded(call, trace) {
+  call?.ended("ok");
+  trace?.end(false);
 }
 
-function invokeScheduled(f, self, args) {
+function failed(e, call, trace) {
+  report(e);
+  call?.ended("exception");
+  trace?.end(true);
+}
+
+function invokeScheduled(name, f, self, args) {
   watchNoRetry(args[0]);
-  return invoke(f, self, args);
+  return invoke(name, f, self, args);
 }
 
 // handlers is an exported object whose handlers are invocations.

@@ -41,7 +41,7 @@ func start(t *testing.T, date string, modules ...workerd.Module) worker {
 			Modules: entry.Before(modules), CompatibilityDate: date, Bindings: bindings,
 		}}},
 		Sockets:    []workerd.Socket{{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}}},
-		Extensions: slices.Concat(entry.Extensions(3), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
+		Extensions: slices.Concat(entry.Extensions(3, false), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
 	}, socket)
 	return worker{func(path string) string {
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://worker.test"+path, nil)

@@ -70,7 +70,7 @@ func Run(ctx context.Context) error {
 		err = errors.Join(ErrUseless, host.Close(closeLimit))
 	case <-host.Done():
 	}
-	if n := (control.Notice{Requests: requests.take(), Events: host.TakeEvents()}); len(n.Requests)+len(n.Events) > 0 {
+	if n := (control.Notice{Requests: requests.take(), Events: host.TakeEvents(), Spans: host.TakeSpans()}); len(n.Requests)+len(n.Events)+len(n.Spans) > 0 {
 		_ = server.Tell(n) // a daemon that is gone need not know
 	}
 	return err

@@ -23,6 +23,7 @@ const (
 	SourceNamed     Source = "named"     // the entry module: ID is the event of the host in the message, JSON; not for the log
 	SourceEnded     Source = "ended"     // the entry module: the call ID, which the host does not know, is over; JSON
 	SourceNoRetry   Source = "no_retry"  // the entry module: the scheduled run ID must not be repeated; not for the log
+	SourceSpans     Source = "spans"     // the entry module: spans of a trace, JSON; not for the log
 )
 
 // LogLine is one entry of a worker's log. Level is debug, log, info, warn,
@@ -148,12 +149,13 @@ const (
 	markNamed     = '\x1c'
 	markEnded     = '\x1b'
 	markNoRetry   = '\x1a'
+	markSpans     = '\x19'
 )
 
 // workerLine takes the id of the invocation from a line of the worker.
 func (p *LogParser) workerLine(entry LogLine) LogLine {
 	rest, ok := strings.CutPrefix(entry.Message, markID)
-	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException, markNamed, markEnded, markNoRetry}))
+	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException, markNamed, markEnded, markNoRetry, markSpans}))
 	if !ok || i < 0 {
 		return entry
 	}
@@ -170,6 +172,8 @@ func (p *LogParser) workerLine(entry LogLine) LogLine {
 		entry.Source = SourceEnded
 	case markNoRetry:
 		entry.Source = SourceNoRetry
+	case markSpans:
+		entry.Source = SourceSpans
 	}
 	return entry
 }

@@ -80,7 +80,7 @@ func Compose(c Composition) workerd.Config {
 			{Name: httpName, Address: unix(httpSocket), Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
 			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
 		},
-		Extensions: entry.Extensions(c.Subrequests),
+		Extensions: entry.Extensions(c.Subrequests, c.Site.Traced),
 		V8Flags:    c.v8Flags(),
 	}
 	if c.Door {

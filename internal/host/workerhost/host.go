@@ -84,6 +84,8 @@ type Options struct {
 	Rests func(rests bool)
 	// Works is called, in a goroutine of its own, when the worker gets an event after that.
 	Works func()
+
+	spans *spans // set by New
 }
 
 // Host answers what a daemon asks.
@@ -119,6 +121,7 @@ func New(o Options) *Host {
 	if o.Works == nil {
 		o.Works = func() {}
 	}
+	o.spans = new(spans)
 	return &Host{opts: o, done: make(chan struct{})}
 }
 
@@ -313,7 +316,7 @@ func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 	if v := h.open.Load(); v != nil {
 		pong = v.resources.State()
 	}
-	pong.Events = h.TakeEvents()
+	pong.Events, pong.Spans = h.TakeEvents(), h.TakeSpans()
 	return pong, ping(ctx, filepath.Join(w.dir, pingSocket))
 }
 

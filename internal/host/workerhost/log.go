@@ -57,7 +57,7 @@ func (l *logbook) fail(err error) {
 // Write appends a line that workerd printed. Its time is the present: that of a worker is in
 // whole milliseconds.
 func (l *logbook) Write(line workerd.LogLine) {
-	if line.Source == workerd.SourceNamed || line.Source == workerd.SourceNoRetry {
+	if line.Source == workerd.SourceNamed || line.Source == workerd.SourceNoRetry || line.Source == workerd.SourceSpans {
 		return // for a door, which this worker does not have
 	}
 	entry := &svc.LogLine{Level: line.Level, Source: string(line.Source), Message: line.Message, RequestID: line.ID}

@@ -24,6 +24,8 @@ type output struct {
 	emit func(workerd.LogLine)      // logs a line, or drops it
 	own  func(workerd.LogLine) bool // whether a line is for the log
 
+	spans func(json string) // takes spans
+
 	mu      sync.Mutex // guards what follows
 	kept    []byte
 	cut     bool     // kept does not begin where the output did
@@ -32,7 +34,7 @@ type output struct {
 }
 
 func newOutput(log *logbook) *output {
-	return &output{log: log, emit: log.Write, own: func(workerd.LogLine) bool { return true }}
+	return &output{log: log, emit: log.Write, own: func(workerd.LogLine) bool { return true }, spans: func(string) {}}
 }
 
 // read takes f and reads it to its end, whatever comes: workerd stops serving
@@ -59,6 +61,10 @@ func (o *output) Write(p []byte) (int, error) {
 }
 
 func (o *output) line(l workerd.LogLine) {
+	if l.Source == workerd.SourceSpans {
+		o.spans(l.Message)
+		return
+	}
 	if !o.own(l) {
 		return
 	}

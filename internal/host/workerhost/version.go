@@ -135,7 +135,7 @@ func (v *version) encode(o Options) ([]byte, error) {
 func (v *version) bindingSite() binding.Site {
 	return binding.Site{
 		Ref: v.spec.Ref, CreatedAt: v.spec.CreatedAt, Tag: v.spec.Tag,
-		Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName, Env: v.spec.Env, RunDir: v.spec.Local.RunDir, ObjectKeys: v.spec.ObjectKeys,
+		Address: "unix:" + filepath.Join(v.spec.Local.RunDir, bindingSocket), Worker: workerName, Env: v.spec.Env, RunDir: v.spec.Local.RunDir, ObjectKeys: v.spec.ObjectKeys, Traced: v.spec.Host.Traces,
 	}
 }
 

@@ -84,6 +84,9 @@ func (w *worker) attach(o Options, v *version) {
 	w.env, w.rate = v.spec.Env, newRate(v.log.Write)
 	w.stdout, w.stderr = newOutput(v.log), newOutput(v.log)
 	w.stdout.emit, w.stderr.emit = w.rate.Write, w.rate.Write
+	if v.spec.Host.Traces {
+		w.stdout.spans = func(text string) { o.spans.add(v.spec.Ref, text) }
+	}
 	w.memory.init(int64(v.memoryMB())<<20, o.Rests)
 	if v.door {
 		w.door = door.New(filepath.Join(w.dir, doorSocket), w.exited)

@@ -9,6 +9,7 @@ type Kind uint64
 const (
 	Internal Kind = 1
 	Server   Kind = 2
+	Client   Kind = 3
 )
 
 // Span is a part of a trace that has ended.

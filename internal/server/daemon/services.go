@@ -110,7 +110,7 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 		Environ: hostEnv(d.cfg, d.objects.embedded != nil),
 		Workerd: d.workerd, RunDir: d.dirs.runtimes(), Spares: d.cfg.SpareHosts, SparesSoon: c.WatchMode,
 		Host: svc.HostConfig{
-			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, DiskMB: d.cfg.VersionDiskMB,
+			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, Traces: d.tracer != nil, DiskMB: d.cfg.VersionDiskMB,
 			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
 			Backends: d.cfg.Backends, Inspect: c.Inspect,
 		},
@@ -124,6 +124,7 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 				d.metrics.S3Requests(r)
 			}
 		},
+		OnSpans: d.tracer.Worker,
 		OnEvents: func(list []svc.EventCount) {
 			for _, e := range list {
 				d.metrics.EventsDone(e.Handler, string(e.Outcome), e.N)

@@ -142,3 +142,10 @@ func (p *process) arm(ctx context.Context, armed bool) error {
 	p.armed = armed
 	return nil
 }
+
+// onSpans hands over the spans that a host reports, if there are any.
+func (c *Config) onSpans(list []svc.Span) {
+	if len(list) > 0 && c.OnSpans != nil {
+		c.OnSpans(list)
+	}
+}

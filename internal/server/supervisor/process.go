@@ -85,6 +85,7 @@ func (p *process) onNotice(cfg Config, n control.Notice) {
 		p.pulse.touch()
 	}
 	cfg.OnEvents(n.Events)
+	cfg.onSpans(n.Spans)
 }
 
 func (p *process) start(cfg Config, logDir string, line *os.File) error {

@@ -84,6 +84,8 @@ type Config struct {
 	OnLaunch func(spare bool)
 	// OnEvents is called with the number of events of a worker that ended.
 	OnEvents func(list []svc.EventCount)
+	// OnSpans is called with spans of traces that a worker host reports; nil for none.
+	OnSpans func(list []svc.Span)
 }
 
 // Supervisor runs the runtimes of versions. It is safe for concurrent use.

@@ -137,6 +137,7 @@ func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) boo
 		u.cfg.OnRequests(pong.Requests)
 	}
 	u.cfg.OnEvents(pong.Events)
+	u.cfg.onSpans(pong.Spans)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.status.Behind, u.status.DataError, u.status.Tallies = pong.Behind, pong.Error, pong.Tallies

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/otlp"
@@ -68,6 +69,24 @@ func (t *Tracer) Request(r *Request) {
 	}
 	if decode(s.Trace[:], r.Trace) && decode(s.ID[:], r.ID) && (r.Parent == nil || decode(s.Parent[:], r.Parent)) {
 		t.to.Record(s)
+	}
+}
+
+// Worker records spans that a worker host reports. A span whose ids are invalid is dropped.
+func (t *Tracer) Worker(list []svc.Span) {
+	if t == nil {
+		return
+	}
+	for i := range list {
+		r := &list[i]
+		s := otlp.Span{Name: r.Name, Kind: otlp.Internal, Start: r.Start, End: r.End, Failed: r.Failed, Attrs: of(r.Ref)}
+		if kind, _, isCall := strings.Cut(r.Resource, "/"); isCall {
+			s.Name, s.Kind = kind+" "+r.Name, otlp.Client
+			s.Attrs = append(s.Attrs, otlp.String("svc.resource", r.Resource))
+		}
+		if decode(s.Trace[:], []byte(r.Trace)) && decode(s.ID[:], []byte(r.ID)) && decode(s.Parent[:], []byte(r.Parent)) {
+			t.to.Record(s)
+		}
 	}
 }
 

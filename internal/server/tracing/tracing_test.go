@@ -76,3 +76,24 @@ func TestSampled(t *testing.T) {
 		}
 	}
 }
+
+// TestWorker: a call of a binding is named after its kind and method; spans with invalid ids
+// are dropped.
+func TestWorker(t *testing.T) {
+	t.Parallel()
+	var got list
+	invocation := svc.Span{Trace: trace, ID: "1112131415161718", Parent: "2122232425262728", Name: "fetch", Start: time.Unix(1, 0), End: time.Unix(2, 0)}
+	call := invocation
+	call.ID, call.Parent, call.Name, call.Resource, call.Failed = "3132333435363738", invocation.ID, "get", "kv/KV", true
+	invalid := invocation
+	invalid.ID = "x"
+	tracing.New(&got, 0).Worker([]svc.Span{invocation, invalid, call})
+	if len(got) != 2 || got[0].Name != "fetch" || got[0].Kind != otlp.Internal || got[0].Failed {
+		t.Fatalf("%+v", got)
+	}
+	if s := got[1]; s.Name != "kv get" || s.Kind != otlp.Client || s.Parent != got[0].ID || !s.Failed {
+		t.Errorf("%+v", s)
+	}
+	var none *tracing.Tracer
+	none.Worker([]svc.Span{invocation})
+}

@@ -1,5 +1,6 @@
 // A dataset in the worker's own isolate. The worker host stores the data points that one
 // turn of the event loop writes with one request, which the event waits for.
+import { span } from "svc-internal:trace";
 import workers from "cloudflare-internal:workers";
 
 const MAX = 20; // blobs, doubles
@@ -40,10 +41,12 @@ function row(point) {
 
 class AnalyticsEngine {
   #service;
+  #resource;
   #rows = undefined; // of this turn
 
-  constructor(service) {
+  constructor(service, resource) {
     this.#service = service;
+    this.#resource = resource;
   }
 
   writeDataPoint(point) {
@@ -60,11 +63,11 @@ class AnalyticsEngine {
     await undefined; // the turn ends
     const body = JSON.stringify(this.#rows);
     this.#rows = undefined;
-    const response = await this.#service.fetch("http://analytics/write", { method: "POST", body });
+    const response = await span(this.#resource, "write", () => this.#service.fetch("http://analytics/write", { method: "POST", body }));
     if (!response.ok) console.warn(`writeDataPoint(): ${await response.text()}`);
   }
 }
 
-export default function makeBinding({ service }) {
-  return new AnalyticsEngine(service);
+export default function makeBinding({ service, resource }) {
+  return new AnalyticsEngine(service, resource);
 }

@@ -110,7 +110,7 @@ func Start(t testing.TB, set *binding.Set, source string) *Worker {
 		CompatibilityDate: compatibilityDate,
 	}
 	config := workerd.Config{
-		Services: []workerd.Service{{Name: "user", Worker: user}}, Extensions: entry.Extensions(0),
+		Services: []workerd.Service{{Name: "user", Worker: user}}, Extensions: entry.Extensions(0, false),
 	}
 	site := binding.Site{
 		Ref: svc.Ref{Project: "p", Version: "v1"}, Tag: "main", Address: "unix:" + socket, Worker: "user",

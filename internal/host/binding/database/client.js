@@ -6,6 +6,7 @@
 // under way, later calls of the invocation wait and leave together; reads leave beside reads.
 import wrappedBinding from "cloudflare-internal:wrapped-binding";
 import { current } from "svc-internal:context";
+import { span } from "svc-internal:trace";
 
 const CALLS = "http://d1/calls";
 const IN_URL = "http://d1/calls?";
@@ -28,13 +29,15 @@ function mayWrite(sql) {
 // Line are the calls of one invocation to one database.
 class Line {
   #fetcher;
+  #resource;
   #waiting = [];
   #leaving = false; // at the end of this turn
   #reads = 0; // requests under way that only read
   #writes = false; // a request is under way that may write
 
-  constructor(fetcher) {
+  constructor(fetcher, resource) {
     this.#fetcher = fetcher;
+    this.#resource = resource;
   }
 
   // call gives the answer to a call: {results} or {error}, and bookmark in a session.
@@ -75,7 +78,7 @@ class Line {
     if (writes) this.#writes = true;
     else this.#reads++;
     try {
-      const answers = await this.#exchange(calls);
+      const answers = await span(this.#resource, "query", () => this.#exchange(calls));
       for (let i = 0; i < answers.length; i++) calls[i].resolve(answers[i]);
       this.#waiting.unshift(...calls.slice(answers.length)); // which the server left out
     } catch (error) {
@@ -124,13 +127,13 @@ class Database {
     const invocation = current();
     if (invocation === undefined) return this.#ofTurn();
     let line = invocation.state.get(this.#resource);
-    if (!line) invocation.state.set(this.#resource, (line = new Line(this.#fetcher)));
+    if (!line) invocation.state.set(this.#resource, (line = new Line(this.#fetcher, this.#resource)));
     return line;
   }
 
   #ofTurn() {
     if (this.#turn === undefined) {
-      this.#turn = new Line(this.#fetcher);
+      this.#turn = new Line(this.#fetcher, this.#resource);
       queueMicrotask(() => (this.#turn = undefined));
     }
     return this.#turn;

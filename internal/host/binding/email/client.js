@@ -1,5 +1,7 @@
 // Mail in the worker's own isolate. A message is an EmailMessage of cloudflare:email, whose
 // text is complete, or an object of its parts.
+import { span } from "svc-internal:trace";
+
 const RAW = "EmailMessage::raw";
 
 // bytes is the text of an EmailMessage.
@@ -30,9 +32,11 @@ function parts(m) {
 
 class SendEmail {
   #service;
+  #resource;
 
-  constructor(service) {
+  constructor(service, resource) {
     this.#service = service;
+    this.#resource = resource;
   }
 
   async send(message) {
@@ -40,13 +44,13 @@ class SendEmail {
     const whole = RAW in message;
     const query = whole ? `?from=${encodeURIComponent(message.from)}&to=${encodeURIComponent(message.to)}` : "";
     const body = whole ? await bytes(message[RAW]) : JSON.stringify(parts(message));
-    const response = await this.#service.fetch(`http://email/${whole ? "raw" : "parts"}${query}`, { method: "POST", body });
+    const response = await span(this.#resource, "send", () => this.#service.fetch(`http://email/${whole ? "raw" : "parts"}${query}`, { method: "POST", body }));
     const answer = await response.json();
     if (!response.ok) throw Object.assign(new Error(answer.message), { code: answer.code });
     return { messageId: answer.id };
   }
 }
 
-export default function makeBinding({ service }) {
-  return new SendEmail(service);
+export default function makeBinding({ service, resource }) {
+  return new SendEmail(service, resource);
 }

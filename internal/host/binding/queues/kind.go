@@ -2,6 +2,7 @@ package queues
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -130,16 +131,23 @@ func (k consumers) Open(ctx context.Context, d bundle.Binding, v volume.Volumes)
 	return c, nil
 }
 
+//go:embed client.js
+var client string
+
 // Wire is workerd's own queue binding, served by the queue.
 func (producers) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	p, _ := producerOf(d) // Check has read it
 	delay := strconv.Itoa(p.DeliveryDelay)
 	service := s.Service("queue:"+d.Resource+":"+delay, d)
 	service.External.InjectRequestHeaders = append(service.External.InjectRequestHeaders, workerd.Header{Name: delayHeader, Value: delay})
-	return binding.Wiring{
-		Binding:  workerd.Binding{Name: d.Name, Queue: service.Name},
-		Services: []workerd.Service{service},
+	own := workerd.Binding{Name: d.Name, Queue: service.Name}
+	if !s.Traced {
+		return binding.Wiring{Binding: own, Services: []workerd.Service{service}}
 	}
+	own.Name = "queue"
+	w := s.Client(d, service.Name, client, own)
+	w.Services = []workerd.Service{service}
+	return w
 }
 
 // Wire is not called: a consumer is not in the worker's env.

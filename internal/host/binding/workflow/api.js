@@ -1,6 +1,7 @@
 // The binding of a worker to a workflow, in the worker's own isolate. Its shape is that of workerd's binding; limits and
 // the words of errors are those of workerd's simulator.
-import { call, duration, fault } from "svc-internal:workflow-store";
+import { span } from "svc-internal:trace";
+import { call as ask, duration, fault } from "svc-internal:workflow-store";
 import { decode, encode } from "svc-internal:workflow-value";
 
 const MAX_BATCH = 100;
@@ -8,6 +9,8 @@ const MAX_VALUE = 1 << 20; // bytes of params or of a payload
 const ID = /^[a-zA-Z0-9_][a-zA-Z0-9-_]*$/;
 const EVENT = /^[a-zA-Z0-9_][a-zA-Z0-9-_]*$/;
 
+// call asks the store of a workflow.
+const call = ({ store, resource }, method, argument) => span(resource, method, () => ask(store, method, argument));
 const failure = (code, message) => fault("WorkflowError", `(${code}) ${message}`);
 const isId = (id) => typeof id === "string" && id.length <= 100 && ID.test(id);
 const isReserved = (id) => ["batch", "terminate", "terminateAll"].includes(id);
@@ -164,6 +167,6 @@ class WorkflowImpl {
   }
 }
 
-export default function makeBinding({ store }) {
-  return new WorkflowImpl(store);
+export default function makeBinding(inner) {
+  return new WorkflowImpl(inner);
 }

@@ -71,7 +71,7 @@ const runnerDate = "2026-11-01"
 // each exception would be in the worker's log, also one that the worker handles.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	c, _ := bundle.ConfigOf[kinds.WorkflowConfig](d) // Check has read it
-	runner, store := "workflow:"+d.Resource, "workflow-store:"+d.Resource
+	runner, store, route := "workflow:"+d.Resource, "workflow-store:"+d.Resource, binding.Route(d)
 	module := func(name, source string) workerd.Module {
 		return workerd.Module{Name: name, Type: workerd.ESModule, Source: source}
 	}
@@ -80,7 +80,7 @@ func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	}
 	return binding.Wiring{
 		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{
-			Module: "svc-internal:workflow", Inner: []workerd.Binding{reach("store", workerd.ServiceRef{Name: store})},
+			Module: "svc-internal:workflow", Inner: []workerd.Binding{reach("store", workerd.ServiceRef{Name: store}), {Name: "resource", Text: &route}},
 		}},
 		Modules: []workerd.Module{
 			module("svc-internal:workflow", apiSource), module("svc-internal:workflow-store", storeSource), module("svc-internal:workflow-value", valueSource),

@@ -1,0 +1,2 @@
+// Package otlptest has a collector of OpenTelemetry's traces for tests.
+package otlptest
