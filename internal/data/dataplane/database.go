@@ -41,6 +41,7 @@ type database struct {
 	done   chan struct{}  // closed by drain
 
 	writing    atomic.Pointer[chan struct{}] // closed at the end of the write in progress; nil without one
+	writes     atomic.Uint64                 // writes that have ended
 	compacting atomic.Bool
 	trimming   atomic.Bool
 	capped     bool     // the engine has a limit of pages; only the holder of the writer uses it
@@ -181,7 +182,7 @@ func (db *database) write(ctx context.Context, fn func(*raw.Conn) error) error {
 		defer db.volumes.gate.leave()
 		over := make(chan struct{})
 		db.writing.Store(&over)
-		defer func() { db.writing.Store(nil); close(over) }()
+		defer func() { db.writes.Add(1); db.writing.Store(nil); close(over) }()
 		defer c.Until(ctx)()
 		if err := db.capPages(c); err != nil {
 			return err
@@ -199,6 +200,15 @@ func (db *database) closing() error {
 	default:
 		return nil
 	}
+}
+
+// Mark implements volume.Database. A write that begins between its two loads has not returned.
+func (db *database) Mark(ctx context.Context) (mark uint64, ok bool) {
+	if db.writing.Load() != nil {
+		return 0, false
+	}
+	mark = db.writes.Load()
+	return mark, db.closing() == nil && db.volumes.mayServe(ctx) == nil
 }
 
 // History returns the database's position.

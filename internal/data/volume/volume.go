@@ -44,6 +44,10 @@ type Database interface {
 	Write(ctx context.Context, fn func(*raw.Conn) error) error
 	// History returns the database's position.
 	History() History
+	// Mark returns a number that changes with each write, for caches: what a Read saw
+	// between two equal marks is what a Read would see now, if Mark returns the same number
+	// again. ok is false while a write runs and while reads are rejected.
+	Mark(ctx context.Context) (mark uint64, ok bool)
 }
 
 // History is a database's position among versions that share history.

@@ -15,25 +15,41 @@ class Line {
   #keys = new Map();
   #writes = new Set(); // under way on any key
   #lists = new Set(); // reads of all keys under way
+  #only = undefined; // the call under way, while it is the only one and in no set
 
   // call starts a call on keys, or on all keys (null), and gives its result. A call that
   // does not start immediately gets a copy of its arguments. Later calls do not wait for one
   // that sends a stream, whose source may depend on them: its place is where the stream ends.
   call(keys, writes, args, start) {
+    if (this.#only !== undefined) this.#unfold();
     const before = this.#before(keys, writes);
     const result = before === undefined ? start(args) : wait(before, copy(args), start);
     if (args[1] instanceof ReadableStream) return result;
-    this.#enter(keys, writes, result);
+    const call = { keys, writes, result };
+    if (this.#keys.size === 0 && this.#writes.size === 0 && this.#lists.size === 0) this.#only = call;
+    else this.#enter(keys, writes, result);
     return result.then(
       (value) => {
-        this.#leave(keys, writes, result);
+        this.#end(call);
         return value;
       },
       (error) => {
-        this.#leave(keys, writes, result);
+        this.#end(call);
         throw error;
       },
     );
+  }
+
+  // unfold notes the only call in the sets. Most calls are awaited one by one, and need none.
+  #unfold() {
+    const { keys, writes, result } = this.#only;
+    this.#only = undefined;
+    this.#enter(keys, writes, result);
+  }
+
+  #end(call) {
+    if (this.#only === call) this.#only = undefined;
+    else this.#leave(call.keys, call.writes, call.result);
   }
 
   // before is what must end before the call starts, undefined for nothing.

@@ -65,6 +65,8 @@ func (s *plainDatabase) Write(_ context.Context, fn func(*raw.Conn) error) error
 
 func (s *plainDatabase) History() volume.History { return volume.History{} }
 
+func (s *plainDatabase) Mark(context.Context) (uint64, bool) { return 0, false }
+
 // seedPlain seeds the database in dir, which around may interfere with.
 func seedPlain(dir string, around func(s *plainDatabase)) ([]string, *plainDatabase, error) {
 	s, err := openPlain(dir)

@@ -18,12 +18,13 @@ const (
 
 // namespace is one namespace: an Instance.
 type namespace struct {
-	id int64
-	db volume.Database
+	id    int64
+	db    volume.Database
+	cache cache
 }
 
 func open(ctx context.Context, name string, db volume.Database) (*namespace, error) {
-	n := &namespace{db: db}
+	n := &namespace{db: db, cache: cache{db: db}}
 	err := db.Write(ctx, func(c *raw.Conn) (err error) {
 		n.id, err = prepare(c, name, time.Now().Unix())
 		return err
@@ -54,12 +55,15 @@ func metadataOf(text string) string {
 	return text
 }
 
-func (n *namespace) get(ctx context.Context, key string, large *binding.Large) (e entry, err error) {
-	err = n.db.Read(ctx, func(c *raw.Conn) error {
-		e, err = n.read(ctx, c, key, large)
-		return err
+// get returns the entry of key, whose value is not to be changed.
+func (n *namespace) get(ctx context.Context, key string, large *binding.Large) (entry, error) {
+	return n.cache.get(ctx, key, time.Now().Unix(), func() (e entry, err error) {
+		err = n.db.Read(ctx, func(c *raw.Conn) error {
+			e, err = n.read(ctx, c, key, large)
+			return err
+		})
+		return e, err
 	})
-	return e, err
 }
 
 // read waits for large before it copies a large value.
