@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 )
@@ -18,9 +20,9 @@ import (
 func newBackup(k *kit.Kit) *cobra.Command {
 	var p place
 	cmd := &cobra.Command{
-		Use: "backup DIRECTORY|s3://BUCKET[/PREFIX]", Short: "Copy the registry of the server on this machine", Args: cobra.ExactArgs(1),
+		Use: "backup FILE.backup|DIRECTORY|s3://BUCKET[/PREFIX]", Short: "Copy the registry of the server on this machine", Args: cobra.ExactArgs(1),
 		Long: "Copies the registry, the generated tokens and the identity of the server, encrypted with its recovery key, while the server runs. " +
-			"A repeat stores only what changed. The command reads the copy back and compares it. " +
+			"A name that ends with .backup is one file with everything, which a repeat replaces. In a directory or a bucket a repeat stores only what changed. The command reads the copy back and compares it. " +
 			"The object store is not part of it: copy the directory object-store of an embedded one afterwards.",
 		RunE: func(cmd *cobra.Command, args []string) error { return backUp(cmd.Context(), k, p, args[0]) },
 	}
@@ -46,21 +48,18 @@ func backUp(ctx context.Context, k *kit.Kit, p place, where string) error {
 	if err != nil {
 		return err
 	}
-	bucket, err := open(ctx, cfg, where)
-	if err != nil {
-		return err
-	}
-	log, err := backup.Open(ctx, bucket, i.Node, i.Key, false)
-	if err != nil {
-		return err
-	}
 	at := time.Now()
 	database, err := snapshot(ctx, cfg.RegistryDB)
 	if err != nil {
 		return err
 	}
 	d := done{Node: i.Node, At: at.UTC(), Schema: backup.Schema(database), Bytes: len(database)}
-	if d.Written, err = log.Append(ctx, database, i.Files, at); err != nil {
+	write := toChain
+	if strings.HasSuffix(where, fileSuffix) && !strings.HasPrefix(where, "s3://") {
+		write = toFile
+	}
+	var bucket objstore.Bucket
+	if bucket, d.Written, err = write(ctx, cfg, where, source{i, database, at}); err != nil {
 		return err
 	}
 	stored, err := backup.Read(ctx, bucket, i.Node, i.Key)
@@ -76,6 +75,45 @@ func backUp(ctx context.Context, k *kit.Kit, p place, where string) error {
 	return k.Print(d, func() {
 		k.Printf("backed up and checked: registry of %s, schema %d; %s written to %s", kit.Bytes(int64(d.Bytes)), d.Schema, kit.Bytes(d.Written), where)
 	})
+}
+
+// source is what a backup copies.
+type source struct {
+	identity daemon.Identity
+	database []byte
+	at       time.Time
+}
+
+// toChain appends a copy in a directory or a bucket.
+func toChain(ctx context.Context, cfg *config.Daemon, where string, s source) (objstore.Bucket, int64, error) {
+	bucket, err := openChain(ctx, cfg, where)
+	if err != nil {
+		return nil, 0, err
+	}
+	n, err := s.appendTo(ctx, bucket)
+	return bucket, n, err
+}
+
+// toFile writes a copy to one file, and returns what is in it.
+func toFile(ctx context.Context, _ *config.Daemon, where string, s source) (objstore.Bucket, int64, error) {
+	memory := &objstore.Mem{}
+	if _, err := s.appendTo(ctx, memory); err != nil {
+		return nil, 0, err
+	}
+	n, err := backup.WriteFile(ctx, where, memory)
+	if err != nil {
+		return nil, 0, err
+	}
+	bucket, err := backup.ReadFile(ctx, where)
+	return bucket, n, err
+}
+
+func (s source) appendTo(ctx context.Context, bucket objstore.Bucket) (int64, error) {
+	log, err := backup.Open(ctx, bucket, s.identity.Node, s.identity.Key, false)
+	if err != nil {
+		return 0, err
+	}
+	return log.Append(ctx, s.database, s.identity.Files, s.at)
 }
 
 // record lets the server say when and where it was backed up.

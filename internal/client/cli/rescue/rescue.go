@@ -15,6 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/internal/data/sqlite"
+	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -59,8 +60,20 @@ func snapshot(ctx context.Context, path string) ([]byte, error) {
 	return data, errors.Join(err, db.Close())
 }
 
-// open opens a directory, or s3://bucket/prefix in the object store of the settings.
+// fileSuffix is the end of the name of a backup that is one file.
+const fileSuffix = ".backup"
+
+// open opens a file, a directory, or s3://bucket/prefix in the object store of the settings,
+// to restore from.
 func open(ctx context.Context, cfg *config.Daemon, where string) (objstore.Bucket, error) {
+	if info, err := os.Stat(where); err == nil && info.Mode().IsRegular() {
+		return backup.ReadFile(ctx, where)
+	}
+	return openChain(ctx, cfg, where)
+}
+
+// openChain opens a directory, or s3://bucket/prefix in the object store of the settings.
+func openChain(ctx context.Context, cfg *config.Daemon, where string) (objstore.Bucket, error) {
 	rest, remote := strings.CutPrefix(where, "s3://")
 	if !remote {
 		if err := os.MkdirAll(where, 0o700); err != nil {

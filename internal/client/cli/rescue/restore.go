@@ -24,7 +24,7 @@ type restoring struct {
 func newRestore(k *kit.Kit) *cobra.Command {
 	var r restoring
 	cmd := &cobra.Command{
-		Use: "restore --from DIRECTORY|s3://BUCKET[/PREFIX]", Short: "Rebuild the registry of a lost server on this machine", Args: cobra.NoArgs,
+		Use: "restore --from FILE|DIRECTORY|s3://BUCKET[/PREFIX]", Short: "Rebuild the registry of a lost server on this machine", Args: cobra.NoArgs,
 		Long: "Writes the newest copy of a registry, with the tokens and the identity of its server, into an empty data directory. " +
 			"The server that starts there serves the versions, whose bundles and data it reads from the object store. " +
 			"With S3_ENDPOINT a server copies its registry to the bucket SVC_ARTIFACTS_BUCKET: --from s3://svc-artifacts. " +

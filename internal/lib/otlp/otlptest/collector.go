@@ -90,7 +90,7 @@ func fields(b []byte) map[uint64][][]byte {
 		switch tag & 7 {
 		case 0:
 			_, n = binary.Uvarint(b)
-			size = uint64(max(n, 0)) //nolint:gosec // not negative
+			size = uint64(max(n, 0))
 		case 2:
 			size, n = binary.Uvarint(b)
 			b = b[max(n, 0):]
