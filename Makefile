@@ -96,7 +96,7 @@ fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)
 
 .PHONY: torture
-torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random; compare the control plane with a model, the gateway's engines, and the order of calls
+torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random; compare the control plane with a model, the gateway's engines, the order of calls, and the events that clients see
 	go test -run Crash -v -timeout 0 ./internal/data/cowvfs ./internal/data/dataplane -crash.duration $(TORTURE)
 	go test -run Order -v -timeout 0 ./internal/host/binding/all -order.requests 10000 -order.kills 50
 	go test -run Differential -v -timeout 0 ./internal/server/gateway -differential.duration $(TORTURE) -differential.seed 0
@@ -104,6 +104,7 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run 'Model$$' -v -timeout 0 -tags e2e,torture ./internal/test/e2e -model.operations 2000 -model.seed 0
 	go test -run DevSavesUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -dev.saves 200
 	go test -run UpgradeUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -upgrade.count 20 -upgrade.rate 1000 -upgrade.sockets 50
+	go test -run EventsOnceOverRestarts -v -timeout 0 -tags e2e ./internal/test/e2e -feed.clients 100 -feed.rate 1000 -feed.duration 5m
 	go test -run UnderAttack -v -timeout 0 -tags e2e ./internal/test/e2e -attack.bodies 5000 -attack.readers 2000 -attack.duration 60s -attack.p99 250ms
 
 .PHONY: image
