@@ -63,12 +63,3 @@ type SettingValue struct {
 	Secret bool
 	Source string // "default", "environment", "file" or "flag"
 }
-
-// Certificate is a certificate of https.
-type Certificate struct {
-	Names    []string
-	Issuer   string
-	NotAfter time.Time
-	File     string // path
-	Error    string // why a newer one is not in use; "" if the newest is
-}

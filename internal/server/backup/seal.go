@@ -2,15 +2,13 @@ package backup
 
 import (
 	"bytes"
-	"crypto/aes"
 	"crypto/cipher"
-	"crypto/hkdf"
-	"crypto/sha256"
 	"fmt"
 	"strconv"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/svcctl/svcctl/internal/lib/aead"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -31,16 +29,8 @@ func newSealer(key svc.Secret) (sealer, error) {
 	if len(key) < minKey {
 		return sealer{}, fmt.Errorf("the recovery key has %d characters, want at least %d", len(key), minKey)
 	}
-	derived, err := hkdf.Key(sha256.New, []byte(key.Reveal()), nil, magic+"1", 32)
-	if err != nil {
-		return sealer{}, err
-	}
-	block, err := aes.NewCipher(derived)
-	if err != nil {
-		return sealer{}, err
-	}
-	aead, err := cipher.NewGCMWithRandomNonce(block)
-	return sealer{aead}, err
+	a, err := aead.New([]byte(key.Reveal()), magic+"1")
+	return sealer{a}, err
 }
 
 // minKey is the minimum length of a recovery key.

@@ -11,7 +11,8 @@ import (
 // Addresses checks that the settings of a server that other machines reach give URLs that
 // work there. pattern is the form of preview hosts; loopback says that only this machine
 // reaches the ports.
-func Addresses(gatewayURL, baseDomain, pattern string, loopback bool) Check {
+// onDemand says that each host gets a certificate of its own.
+func Addresses(gatewayURL, baseDomain, pattern string, loopback, onDemand bool) Check {
 	return Check{"addresses", func(context.Context) svc.Finding {
 		u, err := url.Parse(gatewayURL)
 		public := err == nil && u.Hostname() != "localhost" && !strings.HasPrefix(u.Hostname(), "127.") && u.Hostname() != "::1"
@@ -24,7 +25,7 @@ func Addresses(gatewayURL, baseDomain, pattern string, loopback bool) Check {
 		case strings.HasSuffix(baseDomain, ".local"):
 			return svc.Found(svc.FindingFailed, "hosts are below %s, which no name server knows", baseDomain).
 				WithAdvice("set SVC_INGRESS_BASE_DOMAIN to a domain of yours, such as apps.example.com")
-		case u.Scheme == "https" && strings.Contains(pattern, "{version}.{project}"):
+		case u.Scheme == "https" && !onDemand && strings.Contains(pattern, "{version}.{project}"):
 			return svc.Found(svc.FindingWarning, "previews at %s need a wildcard certificate for each project", pattern).
 				WithAdvice("set SVC_PREVIEW_URL_TEMPLATE={scheme}://{version}--{project}.{baseDomain}:{port}: one certificate for *.%s covers all hosts", baseDomain)
 		}

@@ -98,9 +98,10 @@ func TestWorkerd(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	const deep, flat = "{version}.{project}.apps.example.com", "{version}--{project}.apps.example.com"
-	expect(t, checkup.Addresses("http://127.0.0.1:8787", "ingress.local", deep, true), svc.FindingOK, "this machine only")
-	expect(t, checkup.Addresses("http://127.0.0.1:8787", "ingress.local", deep, false), svc.FindingWarning, "other machines")
-	expect(t, checkup.Addresses("https://apps.example.com", "ingress.local", deep, true), svc.FindingFailed, "below ingress.local")
-	expect(t, checkup.Addresses("https://apps.example.com", "apps.example.com", deep, true), svc.FindingWarning, "a wildcard certificate for each project")
-	expect(t, checkup.Addresses("https://apps.example.com", "apps.example.com", flat, true), svc.FindingOK, flat)
+	expect(t, checkup.Addresses("http://127.0.0.1:8787", "ingress.local", deep, true, false), svc.FindingOK, "this machine only")
+	expect(t, checkup.Addresses("http://127.0.0.1:8787", "ingress.local", deep, false, false), svc.FindingWarning, "other machines")
+	expect(t, checkup.Addresses("https://apps.example.com", "ingress.local", deep, true, false), svc.FindingFailed, "below ingress.local")
+	expect(t, checkup.Addresses("https://apps.example.com", "apps.example.com", deep, true, false), svc.FindingWarning, "a wildcard certificate for each project")
+	expect(t, checkup.Addresses("https://apps.example.com", "apps.example.com", deep, true, true), svc.FindingOK, deep)
+	expect(t, checkup.Addresses("https://apps.example.com", "apps.example.com", flat, true, false), svc.FindingOK, flat)
 }

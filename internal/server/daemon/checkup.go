@@ -18,7 +18,7 @@ func (d *Daemon) newCheckup() *checkup.Service {
 	}
 	files := fileLimit()
 	return checkup.New(
-		checkup.Addresses(d.info.Gateway, d.cfg.BaseDomain, d.ingress.HostPattern(), d.cfg.OnLoopback()),
+		checkup.Addresses(d.info.Gateway, d.cfg.BaseDomain, d.ingress.HostPattern(), d.cfg.OnLoopback(), d.orders != nil),
 		checkup.Disk(d.cfg.DataDir, machine.DiskOf),
 		checkup.Descriptors(files, d.cfg.Clients.Total, clientLimits(d.cfg.Clients, files).Total),
 		checkup.Clock(d.cfg.S3.Endpoint, &http.Client{Timeout: 10 * time.Second}, time.Now),

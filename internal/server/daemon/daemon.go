@@ -9,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/service"
 	"github.com/svcctl/svcctl/internal/lib/sockets"
 	"github.com/svcctl/svcctl/internal/server/accesslog"
+	"github.com/svcctl/svcctl/internal/server/acme"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/deploy"
@@ -96,7 +97,8 @@ type Daemon struct {
 	requestLog *logs.Recorder
 	accessLog  *accesslog.Log // nil for none
 	front      *https.Front   // nil without https
-	certs      *https.Files   // nil without https
+	certs      *https.Files   // nil without certificates in files
+	orders     *acme.Manager  // nil without an authority
 	logs       *logs.Service
 	supervisor *supervisor.Supervisor
 	api        *httpapi.Server

@@ -1,7 +1,9 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"net"
 	"net/url"
 	"slices"
@@ -11,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/server/acme"
 	"github.com/svcctl/svcctl/internal/server/https"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -39,7 +42,7 @@ func (l *listeners) listenHTTPS(ctx context.Context, cfg *config.Daemon, given *
 
 // startCertificates reads the certificates of https.
 func (d *Daemon) startCertificates(context.Context, Config) error {
-	if !d.cfg.TLS.On() {
+	if len(d.cfg.TLS.Certs) == 0 {
 		return nil
 	}
 	var pairs []https.Pair
@@ -55,18 +58,26 @@ func (d *Daemon) startCertificates(context.Context, Config) error {
 }
 
 // startHTTPS serves https in front of the gateway and the API.
-func (d *Daemon) startHTTPS(ctx context.Context) {
+func (d *Daemon) startHTTPS(ctx context.Context) error {
 	if d.listeners.https == nil {
-		return
+		return nil
+	}
+	names := apiNames(d.cfg)
+	isAPI := func(host string) bool { return slices.Contains(names, host) }
+	if err := d.startOrders(ctx, isAPI); err != nil {
+		return err
 	}
 	limits := clientLimits(d.cfg.Clients, fileLimit())
 	guard := &clientlimit.Guard{
 		Timeout: limits.Timeout, Gate: clientlimit.NewGate(clientlimit.Caps{Total: limits.Total, PerClient: limits.PerClient}),
 	}
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
-	names := apiNames(d.cfg)
+	challenge := ""
+	if d.orders != nil {
+		challenge = acme.Protocol
+	}
 	d.front = https.NewFront(https.Config{
-		Certificate: d.certs.GetCertificate, Gateway: d.gateway.Serve, API: d.api, IsAPI: func(host string) bool { return slices.Contains(names, host) },
+		Certificate: d.certificate, Challenge: challenge, Gateway: d.gateway.Serve, API: d.api, IsAPI: isAPI,
 		Guard: guard, Observe: d.metrics.Handshake, Logger: d.logger,
 	}, d.listeners.https)
 	d.stops.Push("HTTPS", func(ctx context.Context) error { defer end(); return d.front.Wait(ctx) })
@@ -76,6 +87,42 @@ func (d *Daemon) startHTTPS(ctx context.Context) {
 		}
 	}()
 	d.startRedirect()
+	return nil
+}
+
+// startOrders lets an authority issue certificates for the hosts of versions and of the API.
+func (d *Daemon) startOrders(ctx context.Context, isAPI func(host string) bool) (err error) {
+	t := d.cfg.TLS
+	if t.Email == "" {
+		return nil
+	}
+	c := acme.Config{
+		Email: t.Email, Directory: t.Directory, Bucket: d.objects.artifacts, Key: cmp.Or(d.cfg.RecoveryKey, svc.Secret(d.secrets.RecoveryKey)),
+		Allowed: func(host string) bool { return d.gateway.Serves(host) || isAPI(host) },
+		HTTPS:   d.listeners.https.Addr(), Observe: d.metrics.CertificateOrder, Logger: d.logger,
+	}
+	if d.listeners.http != nil {
+		c.HTTP = d.listeners.http.Addr()
+	}
+	if d.orders, err = acme.New(ctx, c); err != nil {
+		return err
+	}
+	d.stops.Push("orders of certificates", d.orders.Stop)
+	return nil
+}
+
+// certificate returns the certificate for a handshake: one in a file that fits, else one from
+// the authority.
+func (d *Daemon) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	if d.orders == nil {
+		return d.certs.GetCertificate(hello)
+	}
+	if d.certs != nil && !slices.Contains(hello.SupportedProtos, acme.Protocol) {
+		if c := d.certs.Find(hello); c != nil {
+			return c, nil
+		}
+	}
+	return d.orders.GetCertificate(hello)
 }
 
 // startRedirect sends visitors of plain HTTP to https.
@@ -87,7 +134,11 @@ func (d *Daemon) startRedirect() {
 	if u, err := url.Parse(d.info.Gateway); err == nil && u.Port() != "" {
 		port, _ = strconv.Atoi(u.Port()) // the settings have checked it
 	}
-	d.serve("redirects to https", d.listeners.http, https.Redirect(port))
+	h := https.Redirect(port)
+	if d.orders != nil {
+		h = d.orders.Handler(h)
+	}
+	d.serve("redirects to https", d.listeners.http, h)
 }
 
 // apiNames are the host names at which the API is reached by https.
@@ -101,10 +152,13 @@ func apiNames(cfg *config.Daemon) []string {
 
 // Certificates returns the certificates of https, those that end first at the top.
 func (d *Daemon) Certificates(context.Context) ([]svc.Certificate, error) {
-	if d.certs == nil {
-		return nil, nil
+	var list []svc.Certificate
+	if d.certs != nil {
+		list = d.certs.List()
 	}
-	list := d.certs.List()
+	if d.orders != nil {
+		list = append(list, d.orders.List()...)
+	}
 	slices.SortStableFunc(list, func(a, b svc.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 	return list, nil
 }

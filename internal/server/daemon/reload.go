@@ -7,10 +7,13 @@ import (
 )
 
 // Reload applies the settings that may change while the daemon runs: the trusted proxies,
-// for new connections. The file of named tokens is read again whenever it changes. Reload
-// logs which other settings differ and need a restart.
+// for new connections. The file of named tokens is read again whenever it changes. Failed
+// orders of certificates need no pause any more. Reload logs which other settings differ and need a restart.
 func (d *Daemon) Reload(ctx context.Context, cfg *config.Daemon) {
 	d.gateway.SetTrustedProxies(cfg.TrustedProxies, cfg.TrustedProxies != nil)
+	if d.orders != nil {
+		d.orders.Retry()
+	}
 	if d.accessLog != nil {
 		if err := d.accessLog.Reopen(); err != nil {
 			d.logger.ErrorContext(ctx, "the access log stays in the file before", "error", err)

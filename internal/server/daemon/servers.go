@@ -28,7 +28,9 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 		return err
 	}
 	d.metrics.Watch(context.WithoutCancel(ctx), d.metricSources())
-	d.startHTTPS(ctx)
+	if err := d.startHTTPS(ctx); err != nil {
+		return err
+	}
 	d.serve("API", d.listeners.api, api)
 	d.stops.Push("followers of events", func(context.Context) error { d.feed.Close(); return nil })
 	d.stops.Push("followers of logs", func(context.Context) error { d.logs.Stop(); return nil }) // the API waits for them

@@ -29,6 +29,12 @@ func (g *Gateway) Routes() []svc.Route {
 	return infos
 }
 
+// Serves reports whether a host name in lower case belongs to a version. It takes no lock.
+func (g *Gateway) Serves(host string) bool {
+	r, ok := g.table.Load().hosts[host]
+	return ok && r.version != nil
+}
+
 // LastRequests returns the time of the last request for each version that had one
 // since the last call. An open websocket counts as a request now [D24].
 func (g *Gateway) LastRequests() map[svc.Ref]time.Time {

@@ -55,13 +55,20 @@ func OpenFiles(log *slog.Logger, pairs ...Pair) (*Files, error) {
 // GetCertificate returns the first certificate that fits a handshake, else the first one.
 // It is for tls.Config.
 func (f *Files) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
-	list := f.certificates()
-	for _, c := range list {
+	if c := f.Find(hello); c != nil {
+		return c, nil
+	}
+	return f.certificates()[0], nil
+}
+
+// Find returns the first certificate that fits a handshake, or nil.
+func (f *Files) Find(hello *tls.ClientHelloInfo) *tls.Certificate {
+	for _, c := range f.certificates() {
 		if hello.SupportsCertificate(c) == nil {
-			return c, nil
+			return c
 		}
 	}
-	return list[0], nil
+	return nil
 }
 
 // certificates returns the certificates in use, after a look at the files.

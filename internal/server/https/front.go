@@ -16,8 +16,11 @@ import (
 )
 
 const (
-	// handshakeTime is the time limit of a handshake, and headTime that of a request's head.
+	// handshakeTime is the time limit of a handshake in which the client does its part, and
+	// orderTime that of one in which a certificate may be ordered. headTime is the limit of a
+	// request's head.
 	handshakeTime = 10 * time.Second
+	orderTime     = 30 * time.Second
 	headTime      = 10 * time.Second
 	// acceptPause is the time after an accept that failed.
 	acceptPause = 100 * time.Millisecond
@@ -30,6 +33,7 @@ const (
 // Config configures a Front.
 type Config struct {
 	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
+	Challenge   string                                    // protocol of an authority's connections, which end with their handshakes; "" for none
 	Gateway     func(context.Context, net.Listener) error // serves connections until their listener is closed
 	API         http.Handler
 	IsAPI       func(host string) bool // of a name in lower case, without a port
@@ -58,6 +62,9 @@ type Front struct {
 func NewFront(cfg Config, ln net.Listener) *Front {
 	f := &Front{cfg: cfg, ln: ln, gateway: newQueue(ln.Addr()), web: newQueue(ln.Addr()), ended: make(chan error, 1)}
 	f.tls = &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: cfg.Certificate, NextProtos: []string{"h2", "http/1.1"}}
+	if cfg.Challenge != "" {
+		f.tls.NextProtos = append(f.tls.NextProtos, cfg.Challenge)
+	}
 	f.bridge = newBridge(f.gateway, cfg.Logger)
 	f.server = &http.Server{
 		Handler: f, ReadHeaderTimeout: headTime, IdleTimeout: idleTime,
@@ -104,7 +111,11 @@ func (f *Front) accept(ctx context.Context) error {
 
 // begin shakes hands and passes the connection on.
 func (f *Front) begin(ctx context.Context, nc net.Conn) {
-	limited, cancel := context.WithTimeout(ctx, handshakeTime)
+	limit := handshakeTime
+	if f.cfg.Challenge != "" {
+		limit = orderTime
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c := tls.Server(nc, f.tls)
 	if err := c.HandshakeContext(limited); err != nil {
@@ -115,6 +126,10 @@ func (f *Front) begin(ctx context.Context, nc net.Conn) {
 	}
 	f.cfg.Observe("ok")
 	state := c.ConnectionState()
+	if state.NegotiatedProtocol == f.cfg.Challenge && f.cfg.Challenge != "" { // the handshake was the answer
+		_ = c.Close()
+		return
+	}
 	if state.NegotiatedProtocol == "h2" || f.cfg.IsAPI(strings.ToLower(state.ServerName)) {
 		f.web.put(c)
 		return

@@ -36,6 +36,7 @@ type Metrics struct {
 	events          *prometheus.CounterVec
 	calls           *prometheus.CounterVec
 	handshakes      *prometheus.CounterVec
+	orders          *prometheus.CounterVec
 	http            *prometheus.CounterVec
 	gatewayRequests *prometheus.CounterVec
 	gatewayTime     *prometheus.HistogramVec
@@ -85,6 +86,7 @@ func NewMetrics(b Build) *Metrics {
 		s3Time:          counters("svc_s3_request_seconds_total", "Time of requests to the object store until their responses began.", "op", "result"),
 		calls:           counters("svc_service_calls_total", "Calls of workers to other workers that ended, by the code of their error; empty without one.", "code"),
 		handshakes:      counters("svc_tls_handshakes_total", "TLS handshakes of visitors and clients, by result.", "result"),
+		orders:          counters("svc_tls_orders_total", "Orders of certificates from an authority that ended, by result (ok, failed).", "result"),
 		events:          counters("svc_worker_events_total", "Events of workers that ended, by handler (scheduled, queue, workflow).", "handler", "outcome"),
 		http:            counters("svc_http_requests_total", "Requests to the API.", "route", "method", "code"),
 		gatewayRequests: counters("svc_gateway_requests_total", "Requests through the gateway.", "role", "code"),
@@ -96,7 +98,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.s3Time, m.calls, m.handshakes, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.s3Time, m.calls, m.handshakes, m.orders, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -191,6 +193,9 @@ func (m *Metrics) CallDone(code string) { m.calls.WithLabelValues(code).Inc() }
 
 // Handshake counts a TLS handshake.
 func (m *Metrics) Handshake(result string) { m.handshakes.WithLabelValues(result).Inc() }
+
+// CertificateOrder counts an order of a certificate.
+func (m *Metrics) CertificateOrder(result string) { m.orders.WithLabelValues(result).Inc() }
 
 // HTTPRequest counts a request to the API. route is a path pattern.
 func (m *Metrics) HTTPRequest(route, method string, code int) {

@@ -52,7 +52,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		asleep:     prometheus.NewDesc("svc_versions_asleep", "Ready versions without processes because nothing asks for them (SVC_SLEEP_IDLE).", nil, nil),
 		spares:     prometheus.NewDesc("svc_spare_hosts", "Worker hosts that wait for the next version to start.", nil, nil),
 		queues:     newQueueDescs(),
-		firstEnd:   prometheus.NewDesc("svc_tls_first_expiry_timestamp_seconds", "Time at which the first certificate of https ends.", nil, nil),
+		firstEnd:   prometheus.NewDesc("svc_tls_first_expiry_timestamp_seconds", "Time at which the first certificate in a file of SVC_TLS_CERT ends.", nil, nil),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
@@ -128,9 +128,8 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		c.queues.collect(out, s.Queues(ctx))
 	}
 	if s.Certificates != nil {
-		if list, err := s.Certificates(ctx); err == nil && len(list) > 0 {
-			first := slices.MinFunc(list, func(a, b svc.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
-			gauge(c.firstEnd, float64(first.NotAfter.Unix()))
+		if list, err := s.Certificates(ctx); err == nil {
+			firstExpiry(list, func(at time.Time) { gauge(c.firstEnd, float64(at.Unix())) })
 		}
 	}
 	if s.Disk != nil {
@@ -156,5 +155,14 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 	if s.GatewayConns != nil {
 		gauge(c.conns, float64(s.GatewayConns()))
+	}
+}
+
+// firstExpiry reports the time at which the first certificate in a file ends. Ordered ones are
+// renewed when their hosts are used.
+func firstExpiry(list []svc.Certificate, report func(time.Time)) {
+	list = slices.DeleteFunc(list, func(c svc.Certificate) bool { return c.Ordered })
+	if len(list) > 0 {
+		report(slices.MinFunc(list, func(a, b svc.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter)
 	}
 }

@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
 	"net/http"
@@ -53,7 +54,7 @@ func TestHTTPS(t *testing.T) {
 			t.Errorf("%s: %s %s %s, %v", url, resp.Proto, resp.Status, text, err)
 		}
 	}
-	one, two := secureClient(t, ca, d.note.HTTPS, false), secureClient(t, ca, d.note.HTTPS, true)
+	one, two := secureClient(t, ca.Pool(), d.note.HTTPS, false), secureClient(t, ca.Pool(), d.note.HTTPS, true)
 	get(one, v.PreviewURL+"/a", "HTTP/1.1", v.PreviewURL+"/a")
 	get(two, v.PreviewURL+"/a", "HTTP/2.0", v.PreviewURL+"/a")
 	get(two, "https://deploy.example:"+u.Port()+"/v1/health", "HTTP/2.0", `"ok"`)
@@ -65,7 +66,7 @@ func TestHTTPS(t *testing.T) {
 		t.Errorf("websocket: %q, %v", text, err)
 	}
 	_ = socket.CloseNow()
-	get(secureClient(t, ca, d.note.HTTP, false), "http://v1--hello.e2e.test/a?b", "HTTP/1.1", v.PreviewURL+"/a?b")
+	get(secureClient(t, ca.Pool(), d.note.HTTP, false), "http://v1--hello.e2e.test/a?b", "HTTP/1.1", v.PreviewURL+"/a?b")
 	if out := d.ok(d.home, "tls", "list"); !strings.Contains(out, "*.e2e.test,deploy.example") {
 		t.Errorf("certificates:\n%s", out)
 	}
@@ -75,13 +76,13 @@ func TestHTTPS(t *testing.T) {
 }
 
 // secureClient connects to addr, whatever host it asks for, and follows no redirect.
-func secureClient(t *testing.T, ca *svctest.Authority, addr string, two bool) *http.Client {
+func secureClient(t *testing.T, roots *x509.CertPool, addr string, two bool) *http.Client {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{
-		ForceAttemptHTTP2: two, TLSClientConfig: &tls.Config{RootCAs: ca.Pool()},
+		ForceAttemptHTTP2: two, TLSClientConfig: &tls.Config{RootCAs: roots},
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, network, "127.0.0.1:"+port)
 		},

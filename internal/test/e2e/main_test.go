@@ -15,6 +15,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/host/provision"
+	"github.com/svcctl/svcctl/internal/test/acmetest"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // What TestMain made, read-only afterwards.
@@ -24,7 +26,10 @@ var (
 	workerd   string
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) {
+	svctest.Play(map[string]svctest.Role{acmetest.RoleName: acmetest.Role})
+	os.Exit(run(m))
+}
 
 func run(m *testing.M) int {
 	dir, err := os.MkdirTemp("", "e2e-")

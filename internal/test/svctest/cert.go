@@ -46,6 +46,14 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
+// File writes the authority's own certificate to a file, which SSL_CERT_FILE can name.
+func (a *Authority) File(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "ca.pem")
+	replace(t, path, &pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+	return path
+}
+
 // Write signs a certificate for names and writes it and its key into dir, over those that
 // are there. It replaces each file, as tools that renew certificates do.
 func (a *Authority) Write(t testing.TB, dir string, names ...string) (cert, key string) {

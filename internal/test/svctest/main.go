@@ -21,10 +21,16 @@ const roleArg = "-svctest.role"
 // and fails if goroutines are left when they have ended, except for those that
 // options leave out.
 func Main(m *testing.M, roles map[string]Role, options ...goleak.Option) {
+	Play(roles)
+	goleak.VerifyTestMain(m, options...)
+}
+
+// Play is for a TestMain that does not call Main. In a child process it runs the role and does
+// not return.
+func Play(roles map[string]Role) {
 	if len(os.Args) > 2 && os.Args[1] == roleArg {
 		os.Exit(play(roles[os.Args[2]], os.Args[3:])) //nolint:forbidigo // this is main
 	}
-	goleak.VerifyTestMain(m, options...)
 }
 
 func play(role Role, args []string) int {

@@ -1,0 +1,2 @@
+// Package aead encrypts what is stored where others may read it.
+package aead

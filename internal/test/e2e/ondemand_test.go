@@ -1,0 +1,87 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/test/acmetest"
+)
+
+// TestCertificatesOnDemand: a server with the address of its operator gets a certificate for a
+// version and for the API at their first requests, none for other hosts, and keeps them over a
+// crash.
+func TestCertificatesOnDemand(t *testing.T) {
+	t.Parallel()
+	a := acmetest.Start(t, 24*time.Hour)
+	d := started(t, "SVC_TLS_EMAIL=ops@example.com", "SVC_TLS_DIRECTORY="+a.Directory(), "SSL_CERT_FILE="+a.CAFile,
+		"SVC_TLS_PORT=0", "SVC_HTTP_PORT=0", "SVC_API_HOSTS=deploy.example")
+	a.Ports(address(t, d.note.HTTP), address(t, d.note.HTTPS))
+	v := d.deploy(worker(t, helloConfig, map[string]string{"index.js": `export default { fetch: (r) => new Response(r.url) }`}), "--version", "v1")
+	u, err := url.Parse(v.PreviewURL)
+	if err != nil || u.Scheme != "https" {
+		t.Fatal(v.PreviewURL, err)
+	}
+	c := secureClient(t, a.Roots(), d.note.HTTPS, true)
+	ask := func(url, want string) {
+		t.Helper()
+		if text, err := visit(t, c, url); err != nil || !strings.Contains(text, want) {
+			t.Errorf("%s: %s, %v", url, text, err)
+		}
+	}
+	ask(v.PreviewURL+"/a", v.PreviewURL+"/a")
+	ask(v.PreviewURL+"/b", v.PreviewURL+"/b")
+	ask("https://deploy.example:"+u.Port()+"/v1/health", `"ok"`)
+	if text, err := visit(t, c, "https://v2.hello.e2e.test:"+u.Port()); err == nil {
+		t.Errorf("a host that nothing serves: %s", text)
+	}
+	if text, err := visit(t, secureClient(t, nil, d.note.HTTP, false), "http://"+u.Hostname()+"/.well-known/acme-challenge/none"); err != nil || !strings.Contains(text, v.PreviewURL) {
+		t.Errorf("a challenge that no authority made: %s, %v", text, err)
+	}
+	if out := d.ok(d.home, "tls", "list"); !strings.Contains(out, u.Hostname()) || !strings.Contains(out, "deploy.example") {
+		t.Errorf("certificates:\n%s", out)
+	}
+	d.kill()
+	if !d.start() {
+		t.Fatalf("the daemon ended:\n%s", d.log.String())
+	}
+	c = secureClient(t, a.Roots(), d.note.HTTPS, true)
+	if text, err := visit(t, c, v.PreviewURL); err != nil || !strings.Contains(text, u.Hostname()) {
+		t.Errorf("after a crash: %s, %v", text, err)
+	}
+	if n := a.Orders(); n != 2 {
+		t.Errorf("%d orders", n)
+	}
+}
+
+// address is a listener's address on this machine.
+func address(t *testing.T, listens string) net.Addr {
+	t.Helper()
+	addr, err := net.ResolveTCPAddr("tcp", listens)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
+// visit returns the Location and the body of an answer.
+func visit(t *testing.T, c *http.Client, url string) (string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := c.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	return resp.Header.Get("Location") + string(text), err
+}
