@@ -73,6 +73,7 @@ type Daemon struct {
 	WorkerSubrequests  int // of one invocation; 0 for no limit
 	VersionDiskMB      int // 0 for no limit
 	WorkerStartTimeout time.Duration
+	WorkerStartCPU     time.Duration
 	WorkerNetwork      svc.NetworkPolicy
 	Backends           svc.Backends // hold secrets
 	CacheSize          int64        // bytes; 0 for no cache

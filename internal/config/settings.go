@@ -379,6 +379,10 @@ func workers() []Setting {
 			Env: "SVC_WORKER_START_TIMEOUT", Default: "10s", Help: "how long a worker may take to listen",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerStartTimeout, err = Duration(v); return err },
 		},
+		{
+			Env: "SVC_WORKER_START_CPU", Default: "5s", Help: "CPU time that a worker may use before it listens",
+			parse: func(d *Daemon, v string) (err error) { d.WorkerStartCPU, err = Duration(v); return err },
+		},
 	}
 }
 

@@ -37,6 +37,7 @@ type HostConfig struct {
 	MemoryMaxMB  int           `json:"memory_max_mb"`    // highest limit that a bundle may set for itself; 0 means any
 	DiskMB       int           `json:"disk_mb"`          // limit of a version's files on the node, in MiB; 0 means none
 	StartTimeout time.Duration `json:"start_timeout"`    // limit until workerd's sockets listen
+	StartCPU     time.Duration `json:"start_cpu"`        // CPU time that workerd may use until then
 	Storage      Storage       `json:"storage"`
 	Network      NetworkPolicy `json:"network"`
 	Confine      Confine       `json:"confine"` // "" means ConfineAuto

@@ -128,7 +128,7 @@ func clockVersion(t *testing.T) svc.RuntimeSpec {
 		t.Fatal(err)
 	}
 	return svc.RuntimeSpec{
-		Ref: svc.Ref{Project: "p", Version: "v"}, Host: svc.HostConfig{HeapMB: 128, StartTimeout: time.Minute},
+		Ref: svc.Ref{Project: "p", Version: "v"}, Host: svc.HostConfig{HeapMB: 128, StartTimeout: time.Minute, StartCPU: time.Minute},
 		Local: svc.LocalSpec{
 			BundleDir: dir, DataDir: filepath.Join(dir, "data"), LogDir: filepath.Join(dir, "logs"), RunDir: svctest.ShortDir(t), Workerd: workerdtest.Binary(t),
 		},

@@ -285,7 +285,7 @@ func (h *Host) start(ctx context.Context, v *version) (*worker, error) {
 
 // await waits until w listens. With an error, w is gone.
 func (h *Host) await(ctx context.Context, v *version, w *worker) error {
-	err := w.awaitListening(ctx, v.spec.Host.StartTimeout)
+	err := w.awaitListening(ctx, v.spec.Host)
 	if err != nil {
 		h.setWorker(nil)
 	}

@@ -21,13 +21,8 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const (
-	// cpuLimit is how much CPU time workerd may use before it listens: a worker
-	// that loops at the top level of a module fails on a busy machine as well,
-	// and no earlier than on an idle one. cpuLook is how often it is looked at.
-	cpuLimit = 5 * time.Second
-	cpuLook  = 50 * time.Millisecond
-)
+// cpuLook is how often the CPU time of a starting workerd is read.
+const cpuLook = 50 * time.Millisecond
 
 // drainLimit is how long the last output of a dead workerd may take to read.
 const drainLimit = time.Second
@@ -190,7 +185,7 @@ func (w *worker) sockets() []string {
 func (w *worker) pid() int { return w.cmd.Process.Pid }
 
 // awaitListening waits until every socket listens. When it fails, workerd is gone.
-func (w *worker) awaitListening(ctx context.Context, limit time.Duration) error {
+func (w *worker) awaitListening(ctx context.Context, limits svc.HostConfig) error {
 	listening := make(chan error, 1)
 	go func() {
 		ports, err := workerd.AwaitListening(w.control, w.sockets()...)
@@ -200,7 +195,7 @@ func (w *worker) awaitListening(ctx context.Context, limit time.Duration) error 
 		_ = w.control.Close()
 	}()
 	defer w.config.remove() // read by now, or of no use
-	err := w.await(ctx, listening, limit)
+	err := w.await(ctx, listening, limits)
 	if err == nil {
 		w.stdout.settle()
 		w.serving.Store(true)
@@ -211,9 +206,11 @@ func (w *worker) awaitListening(ctx context.Context, limit time.Duration) error 
 	return err
 }
 
-// await waits for listening as long as the limits of a start allow.
-func (w *worker) await(ctx context.Context, listening <-chan error, limit time.Duration) error {
-	deadline, look := time.NewTimer(limit), time.NewTicker(cpuLook)
+// await waits for listening as long as the limits of a start allow. The limit of CPU
+// time makes a loop at the top level of a module fail on a busy machine as well, and
+// no earlier than on an idle one.
+func (w *worker) await(ctx context.Context, listening <-chan error, limits svc.HostConfig) error {
+	deadline, look := time.NewTimer(limits.StartTimeout), time.NewTicker(cpuLook)
 	defer deadline.Stop()
 	defer look.Stop()
 	for {
@@ -224,11 +221,11 @@ func (w *worker) await(ctx context.Context, listening <-chan error, limit time.D
 			}
 			return nil
 		case <-look.C:
-			if cputime.Of(w.pid()) >= cpuLimit {
-				return w.tooSlow(svc.CodeStartupCPULimit, fmt.Sprintf("used %s of CPU time and did not start", cpuLimit))
+			if cputime.Of(w.pid()) >= limits.StartCPU {
+				return w.tooSlow(svc.CodeStartupCPULimit, fmt.Sprintf("used %s of CPU time and did not start", limits.StartCPU))
 			}
 		case <-deadline.C:
-			return w.tooSlow(svc.CodeStartupTimeout, fmt.Sprintf("did not start within %s", limit))
+			return w.tooSlow(svc.CodeStartupTimeout, fmt.Sprintf("did not start within %s", limits.StartTimeout))
 		case <-ctx.Done():
 			return fmt.Errorf("starting workerd: %w", context.Cause(ctx))
 		}

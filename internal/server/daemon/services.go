@@ -111,7 +111,7 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 		Workerd: d.workerd, RunDir: d.dirs.runtimes(), Spares: d.cfg.SpareHosts, SparesSoon: c.WatchMode,
 		Host: svc.HostConfig{
 			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, Traces: d.tracer != nil, DiskMB: d.cfg.VersionDiskMB,
-			StartTimeout: d.cfg.WorkerStartTimeout, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
+			StartTimeout: d.cfg.WorkerStartTimeout, StartCPU: d.cfg.WorkerStartCPU, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
 			Backends: d.cfg.Backends, Inspect: c.Inspect,
 		},
 		Logger: d.logger, Wanted: d.gateway.IsWanted, LastUse: d.gateway.LastUse, Calls: d.newCalls(),

@@ -23,6 +23,7 @@ import (
 const (
 	DefaultHeapMB       = 128
 	DefaultStartTimeout = 10 * time.Second
+	DefaultStartCPU     = 5 * time.Second
 	DefaultPingEvery    = 2 * time.Second
 	DefaultPingIdle     = 5 * time.Minute
 	DefaultPingTimeout  = 10 * time.Second
@@ -128,6 +129,7 @@ func New(c Config) (*Supervisor, error) {
 func (c *Config) defaults() {
 	c.Host.HeapMB = cmp.Or(c.Host.HeapMB, DefaultHeapMB)
 	c.Host.StartTimeout = cmp.Or(c.Host.StartTimeout, DefaultStartTimeout)
+	c.Host.StartCPU = cmp.Or(c.Host.StartCPU, DefaultStartCPU)
 	c.PingEvery = cmp.Or(c.PingEvery, DefaultPingEvery)
 	c.PingIdle = max(c.PingEvery, cmp.Or(c.PingIdle, DefaultPingIdle))
 	c.PingTimeout = cmp.Or(c.PingTimeout, DefaultPingTimeout)

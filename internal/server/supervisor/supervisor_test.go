@@ -154,7 +154,7 @@ func TestRefused(t *testing.T) {
 		"no module":     {code: `import "./nowhere.js"; ` + hello, want: "module_missing", detail: "nowhere.js"},
 		"no handler":    {code: `export const x = 1`, want: "startup_exception"},
 		"never listens": {code: `for (;;) {}`, want: "startup_timeout"},
-		"loops":         {code: `for (;;) {}`, want: "startup_cpu_limit", detail: "5s of CPU time"},
+		"loops":         {code: `for (;;) {}`, want: "startup_cpu_limit", detail: "used 1s of CPU time"},
 		"unsettled":     {code: `await new Promise(() => {}); ` + hello, want: "startup_exception", detail: "unsettled"},
 		"future date":   {code: hello, adjust: func(m *bundle.Manifest) { m.CompatibilityDate = "2099-01-01" }, want: "compat_date_future"},
 		"experimental":  {code: hello, adjust: func(m *bundle.Manifest) { m.CompatibilityFlags = []string{"experimental"} }, want: "compat_flag_experimental"},
@@ -163,6 +163,9 @@ func TestRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := start(t, func(c *supervisor.Config) {
+				if tc.want == "startup_cpu_limit" {
+					c.Host.StartCPU = time.Second
+				}
 				if tc.want == "startup_timeout" {
 					c.Host.StartTimeout = time.Second
 				}

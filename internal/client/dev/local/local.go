@@ -104,7 +104,7 @@ func named(r *http.Request) bool {
 // passed are the operator's settings that a developer may want, too.
 //
 //nolint:gochecknoglobals // a constant table
-var passed = []string{"PATH", "HOME", "TMPDIR", "GORACE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "SVC_WORKERD", "SVC_WORKER_HEAP_MB", "SVC_WORKER_ALLOW", "SVC_WORKER_DENY", "SVC_WORKER_START_TIMEOUT", "SVC_SPARE_HOSTS", "SVC_FAILPOINT"}
+var passed = []string{"PATH", "HOME", "TMPDIR", "GORACE", "XDG_CACHE_HOME", "XDG_STATE_HOME", "SVC_WORKERD", "SVC_WORKER_HEAP_MB", "SVC_WORKER_ALLOW", "SVC_WORKER_DENY", "SVC_WORKER_START_TIMEOUT", "SVC_WORKER_START_CPU", "SVC_SPARE_HOSTS", "SVC_FAILPOINT"}
 
 // machine lists the addresses that workers on a server do not reach, and a developer's
 // worker does: this machine and the networks that it is in.
