@@ -63,7 +63,7 @@ func transportError(err error) error {
 	if errors.Is(err, http.ErrSchemeMismatch) {
 		return ErrScheme
 	}
-	return fmt.Errorf("%w: %w", ErrUnreachable, err)
+	return unreachable(err)
 }
 
 // isTimeout reports whether the time limit of the http.Client ended the request.

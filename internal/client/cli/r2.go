@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
@@ -165,16 +166,15 @@ func getObject(ctx context.Context, k *kit.Kit, o r2Get, arg, key string) error 
 
 // saveObject writes a file, and leaves none when the body ends early.
 func saveObject(name string, body io.Reader) error {
-	f, err := os.CreateTemp(filepath.Dir(name), ".svcctl-")
+	f, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)))
 	if err != nil {
 		return fmt.Errorf("writing the object: %w", err)
 	}
-	_, err = io.Copy(f, body)
-	if err = errors.Join(err, f.Close()); err == nil {
-		err = os.Rename(f.Name(), name)
+	if _, err = io.Copy(f, body); err == nil {
+		err = f.CloseAtomicallyReplace()
 	}
 	if err != nil {
-		return fmt.Errorf("writing the object: %w", errors.Join(err, os.Remove(f.Name())))
+		return fmt.Errorf("writing the object: %w", errors.Join(err, f.Cleanup()))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 )
 
 // blobModel does at random what owners, forks and sweeps do, and knows which blobs
@@ -21,7 +22,7 @@ type blobModel struct {
 	*testing.T
 	rng      *rand.Rand
 	s        *branch.Store
-	b        *objstore.Mem
+	b        *objstoretest.Mem
 	versions []*rows
 	forking  []pendingFork
 	stored   []string // everything that was ever stored
@@ -255,7 +256,7 @@ func TestBlobModel(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := new(objstore.Mem)
+				b := new(objstoretest.Mem)
 				m := &blobModel{T: t, rng: rand.New(rand.NewPCG(seed, 1)), s: open(t, b), b: b}
 				for range 400 {
 					m.step()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -119,7 +120,7 @@ func wantThere(t *testing.T, s *branch.Store, b objstore.Bucket, keys map[string
 func TestBlobsOfChildren(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstore.Mem)
+		b := new(objstoretest.Mem)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		kept, before := v1.put(), v1.put()
@@ -170,7 +171,7 @@ func TestBlobsOfChildren(t *testing.T) {
 func TestBlobsOfGrandparents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstore.Mem)
+		b := new(objstoretest.Mem)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		key := v1.put()
@@ -192,7 +193,7 @@ func TestBlobsOfGrandparents(t *testing.T) {
 func TestBlobsOfSlowForks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstore.Mem)
+		b := new(objstoretest.Mem)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		key := v1.put()
@@ -216,7 +217,7 @@ func TestBlobsOfSlowForks(t *testing.T) {
 func TestBlobsOfUnknownOrigin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstore.Mem)
+		b := new(objstoretest.Mem)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		key := v1.put()
@@ -255,7 +256,7 @@ func TestBlobsOfUnknownOrigin(t *testing.T) {
 func TestBlobListsAreMerged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstore.Mem)
+		b := new(objstoretest.Mem)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		var dropped []string

@@ -16,6 +16,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -110,7 +111,7 @@ func TestPlan(t *testing.T) {
 
 func TestForkOnce(t *testing.T) {
 	t.Parallel()
-	b := new(objstore.Mem)
+	b := new(objstoretest.Mem)
 	s := open(t, b)
 	files := []branch.File{write(t, b, "v1", 1, 1, 2), write(t, b, "v1", 0, 2, 2)}
 	m := fork(t, s, "v1", "v2", 2, files...)
@@ -164,7 +165,7 @@ func TestManifestForm(t *testing.T) {
 func TestOwnershipChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, new(objstore.Mem))
+		s := open(t, new(objstoretest.Mem))
 		ctx, a, b := t.Context(), svc.Owner{Node: "a", Session: "1"}, svc.Owner{Node: "b", Session: "2"}
 		la, err := s.Hold(ctx, a)
 		if err != nil {
@@ -222,7 +223,7 @@ func TestTakeoverWaitsForTheLease(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := open(t, new(objstore.Mem))
+				s := open(t, new(objstoretest.Mem))
 				owner := svc.Owner{Node: "a", Session: "1"}
 				life, kill := context.WithCancel(t.Context())
 				defer kill()
@@ -248,7 +249,7 @@ func TestTakeoverWaitsForTheLease(t *testing.T) {
 func TestNewSessionOfANode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, new(objstore.Mem))
+		s := open(t, new(objstoretest.Mem))
 		old, err := s.Hold(t.Context(), svc.Owner{Node: "a", Session: "1"})
 		if err != nil {
 			t.Fatal(err)
@@ -280,7 +281,7 @@ func TestNewSessionOfANode(t *testing.T) {
 
 func TestClaimTriesAgainWhileTheGrantHolds(t *testing.T) {
 	t.Parallel()
-	s := open(t, new(objstore.Mem))
+	s := open(t, new(objstoretest.Mem))
 	g, err := s.Acquire(t.Context(), ref("v"), svc.Owner{Node: "a", Session: "1"}, "")
 	if err != nil {
 		t.Fatal(err)

@@ -40,7 +40,7 @@ func readBlob(t *testing.T, b volume.Blobs, key string, off, n int64) ([]byte, e
 
 func TestBlobs(t *testing.T) {
 	t.Parallel()
-	bucket, dir := new(objstore.Mem), t.TempDir()
+	bucket, dir := new(objstoretest.Mem), t.TempDir()
 	v := openOn(t, bucket, dir)
 	b, db := v.Blobs(), database(t, v, volume.SharedDatabase)
 	exec(t, db, "CREATE TABLE t(x)")
@@ -71,7 +71,7 @@ func TestBlobs(t *testing.T) {
 // TestBlobsRejected: a body of another size than announced, or with an error at its end, is not stored.
 func TestBlobsRejected(t *testing.T) {
 	t.Parallel()
-	bucket := new(objstore.Mem)
+	bucket := new(objstoretest.Mem)
 	b := openOn(t, bucket, t.TempDir()).Blobs()
 	refused := errors.New("rejected at the end")
 	for _, size := range []int64{10, 1 << 20} {
@@ -99,7 +99,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // referenced ones unreferenced.
 func TestReferenceAndUnreference(t *testing.T) {
 	t.Parallel()
-	v := openOn(t, new(objstore.Mem), t.TempDir())
+	v := openOn(t, new(objstoretest.Mem), t.TempDir())
 	b, db := v.Blobs(), database(t, v, volume.SharedDatabase)
 	do := func(fn func(c *raw.Conn) error) error {
 		return db.Write(t.Context(), func(c *raw.Conn) error { return c.InTx("BEGIN IMMEDIATE", func() error { return fn(c) }) })
@@ -124,7 +124,7 @@ func TestReferenceAndUnreference(t *testing.T) {
 
 // breaking breaks connections that read blobs after some bytes.
 type breaking struct {
-	*objstore.Mem
+	*objstoretest.Mem
 	after atomic.Int64 // bytes of one connection; none when 0
 	fail  atomic.Int64 // requests that fail
 	gets  atomic.Int64
@@ -148,7 +148,7 @@ func (b *breaking) Get(ctx context.Context, key string, off, n int64) (io.ReadCl
 // TestBlobsReconnect: reading a blob continues after a broken connection.
 func TestBlobsReconnect(t *testing.T) {
 	t.Parallel()
-	bucket, dir := &breaking{Mem: new(objstore.Mem)}, t.TempDir()
+	bucket, dir := &breaking{Mem: new(objstoretest.Mem)}, t.TempDir()
 	v := openOn(t, bucket, dir)
 	body := []byte(strings.Repeat("0123456789", 100))
 	key := putBlob(t, v.Blobs(), body)
@@ -184,7 +184,7 @@ func TestBlobsReconnect(t *testing.T) {
 func TestBlobsLostAnswer(t *testing.T) {
 	t.Parallel()
 	var lost atomic.Bool
-	b := openOn(t, &objstoretest.Hooked{Bucket: new(objstore.Mem), Around: func(_ context.Context, op objstoretest.Op, key string, do func() error) error {
+	b := openOn(t, &objstoretest.Hooked{Bucket: new(objstoretest.Mem), Around: func(_ context.Context, op objstoretest.Op, key string, do func() error) error {
 		err := do()
 		if op == objstoretest.Put && strings.Contains(key, "/blobs/") && !lost.Swap(true) && err == nil {
 			err = errors.New("the answer is lost")

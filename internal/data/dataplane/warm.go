@@ -11,8 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 
 	"github.com/svcctl/svcctl/internal/data/cowvfs"
 	"github.com/svcctl/svcctl/internal/data/replica"
@@ -105,20 +106,20 @@ func (w *warm) await(ctx context.Context) bool {
 	return removeOffer(w.File) == nil
 }
 
+var errOfferInUse = errors.New("a process holds the lock of the offer")
+
 // removeOffer deletes an offer. It fails while a child reads.
 func removeOffer(path string) error {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
+	lock := flock.New(path, flock.SetFlag(os.O_RDONLY)) // creates no file
+	switch held, err := lock.TryLock(); {
+	case errors.Is(err, fs.ErrNotExist):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
+	case !held:
+		return errOfferInUse
 	}
-	defer f.Close()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return err
-	}
-	return os.Remove(path)
+	return errors.Join(os.Remove(path), lock.Close())
 }
 
 // removeOffers waits for the children that still read the files of an earlier process of this
@@ -145,7 +146,7 @@ func removeOffers(ctx context.Context, dir string) error {
 // warmReader reads the files of a parent's offer.
 type warmReader struct {
 	offer warm
-	lock  *os.File
+	lock  *flock.Flock
 	end   *time.Timer
 
 	mu       sync.Mutex // guards the fields below
@@ -160,10 +161,7 @@ func newWarmReader(text string) (*warmReader, error) {
 	if err := json.Unmarshal([]byte(text), &r.offer); err != nil {
 		return nil, fmt.Errorf("read the parent's offer: %w", err)
 	}
-	var err error
-	if r.lock, err = os.Open(r.offer.File); err != nil {
-		return nil, err
-	}
+	r.lock = flock.New(r.offer.File, flock.SetFlag(os.O_RDONLY))
 	if err := r.enter(); err != nil {
 		return nil, errors.Join(err, r.lock.Close())
 	}
@@ -173,8 +171,11 @@ func newWarmReader(text string) (*warmReader, error) {
 
 // enter locks the offer, and checks that it was not deleted before.
 func (r *warmReader) enter() error {
-	if err := syscall.Flock(int(r.lock.Fd()), syscall.LOCK_SH|syscall.LOCK_NB); err != nil {
+	switch held, err := r.lock.TryRLock(); {
+	case err != nil:
 		return err
+	case !held:
+		return errOfferInUse
 	}
 	mine, err := r.lock.Stat()
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"syscall"
 
 	"github.com/svcctl/svcctl/internal/data/objstore"
@@ -30,18 +31,14 @@ func Open(dir string) (*Bucket, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open directory of objects: %w", err)
 	}
-	l, err := openLock(root)
-	if err == nil {
-		err = sweep(root)
-	}
-	if err != nil {
+	if err := sweep(root); err != nil {
 		return nil, fmt.Errorf("open directory of objects %s: %w", dir, errors.Join(err, root.Close()))
 	}
-	return &Bucket{root, l}, nil
+	return &Bucket{root, newLock(filepath.Join(dir, filepath.FromSlash(lockName)))}, nil
 }
 
 // Close closes the directory. No operation may be in progress.
-func (b *Bucket) Close() error { return errors.Join(b.lock.file.Close(), b.root.Close()) }
+func (b *Bucket) Close() error { return b.root.Close() }
 
 // Put implements objstore.Bucket.
 func (b *Bucket) Put(ctx context.Context, key string, body io.Reader, size int64, cond objstore.Condition) (objstore.Info, error) {

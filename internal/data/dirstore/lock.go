@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
 )
 
 // How often the lock of another process is tried. A process holds it for the time of
@@ -19,16 +20,12 @@ const (
 // lock allows one change at a time: turn among the goroutines of this process, the
 // flock among processes. The kernel releases the flock when its process ends.
 type lock struct {
-	file *os.File
+	file *flock.Flock // holds a descriptor only while locked
 	turn chan struct{}
 }
 
-func openLock(root *os.Root) (*lock, error) {
-	f, err := root.OpenFile(lockName, os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	return &lock{f, make(chan struct{}, 1)}, nil
+func newLock(path string) *lock {
+	return &lock{flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR), flock.SetPermissions(0o600)), make(chan struct{}, 1)}
 }
 
 // with calls do under the lock, or returns an error when ctx ends first.
@@ -42,7 +39,7 @@ func (l *lock) with(ctx context.Context, do func() error) error {
 	if err := l.acquire(ctx); err != nil {
 		return err
 	}
-	return errors.Join(do(), l.flock(syscall.LOCK_UN))
+	return errors.Join(do(), l.file.Unlock())
 }
 
 func (l *lock) acquire(ctx context.Context) error {
@@ -50,9 +47,12 @@ func (l *lock) acquire(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		err := l.flock(syscall.LOCK_EX | syscall.LOCK_NB)
-		if err == nil || !errors.Is(err, syscall.EWOULDBLOCK) && !errors.Is(err, syscall.EINTR) {
-			return err
+		held, err := l.file.TryLock()
+		switch {
+		case err != nil:
+			return fmt.Errorf("lock directory of objects: %w", err)
+		case held:
+			return nil
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -61,11 +61,4 @@ func (l *lock) acquire(ctx context.Context) error {
 			timer.Stop()
 		}
 	}
-}
-
-func (l *lock) flock(how int) error {
-	if err := syscall.Flock(int(l.file.Fd()), how); err != nil {
-		return fmt.Errorf("lock directory of objects: %w", err)
-	}
-	return nil
 }

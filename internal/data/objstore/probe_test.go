@@ -16,7 +16,7 @@ import (
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"", "probe", "deep/probe/"} {
-		mem := new(objstore.Mem)
+		mem := new(objstoretest.Mem)
 		b := objstoretest.NewFaulty(mem, objstoretest.Faults{}, 1) // counts requests
 		if err := objstore.Probe(t.Context(), b, prefix); err != nil {
 			t.Error(err)
@@ -37,7 +37,7 @@ func isEmpty(t *testing.T, b objstore.Bucket) {
 
 // odd is an object store that violates the contract.
 type odd struct {
-	*objstore.Mem
+	*objstoretest.Mem
 	put  func(o *odd, key string, data []byte, cond objstore.Condition) (objstore.Info, error)
 	get  func(off, n int64) (int64, int64)
 	list func(o *odd, prefix string) []objstore.Info
@@ -146,7 +146,7 @@ func TestProbeReportsViolations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := c.store
-			b.Mem = new(objstore.Mem)
+			b.Mem = new(objstoretest.Mem)
 			b.racers.Add(8)
 			err := objstore.Probe(t.Context(), b, "probe")
 			var found *objstore.ProbeError
@@ -162,7 +162,7 @@ func TestProbeReportsViolations(t *testing.T) {
 func TestProbeWithFaults(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
-		mem := new(objstore.Mem)
+		mem := new(objstoretest.Mem)
 		b := objstoretest.NewFaulty(mem, objstoretest.Faults{Before: .2}, seed)
 		err := objstore.Probe(t.Context(), b, "probe")
 		var found *objstore.ProbeError
@@ -172,7 +172,7 @@ func TestProbeWithFaults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := objstoretest.NewFaulty(new(objstore.Mem), objstoretest.Faults{}, 1)
+	b := objstoretest.NewFaulty(new(objstoretest.Mem), objstoretest.Faults{}, 1)
 	if err := objstore.Probe(ctx, b, "probe"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

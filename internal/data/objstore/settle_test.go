@@ -38,7 +38,7 @@ func TestSettle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				mem := new(objstore.Mem)
+				mem := new(objstoretest.Mem)
 				if c.there != "" {
 					if _, err := mem.Put(t.Context(), "k", strings.NewReader(c.there), -1, objstore.Condition{}); err != nil {
 						t.Fatal(err)
@@ -66,7 +66,7 @@ func TestSettle(t *testing.T) {
 func TestSettleSwaps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := objstoretest.NewFaulty(new(objstore.Mem), objstoretest.Faults{Before: .2, After: .2, Conflict: .2, Torn: .2}, 5)
+		b := objstoretest.NewFaulty(new(objstoretest.Mem), objstoretest.Faults{Before: .2, After: .2, Conflict: .2, Torn: .2}, 5)
 		cond := objstore.Condition{IfAbsent: true}
 		for i := range 200 {
 			info, err := objstore.SettleBytes(t.Context(), b, "k", []byte(strings.Repeat("x", i)), cond)
@@ -84,7 +84,7 @@ func TestSettleSwaps(t *testing.T) {
 func TestReadAndListAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(objstore.Mem)
+		mem := new(objstoretest.Mem)
 		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func (s stalled) Read([]byte) (int, error) {
 func TestHungRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(objstore.Mem)
+		mem := new(objstoretest.Mem)
 		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestHungRequests(t *testing.T) {
 func TestReadCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(objstore.Mem)
+		mem := new(objstoretest.Mem)
 		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
 			t.Fatal(err)
 		}

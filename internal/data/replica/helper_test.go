@@ -7,6 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -46,7 +47,7 @@ func sweepAll(t testing.TB, s *branch.Store) (gone int) {
 func bucket(t testing.TB) objstore.Bucket {
 	t.Helper()
 	if !s3test.External() {
-		return new(objstore.Mem)
+		return new(objstoretest.Mem)
 	}
 	b, _ := s3test.Bucket(t, s3test.Target(t))
 	return b

@@ -6,6 +6,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/replica"
 )
 
@@ -15,7 +16,7 @@ import (
 func TestPlanLastsLong(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
-		b, m, rng := new(objstore.Mem), newModel(seed), rand.New(rand.NewPCG(seed, 3))
+		b, m, rng := new(objstoretest.Mem), newModel(seed), rand.New(rand.NewPCG(seed, 3))
 		var base *branch.DatabaseBase
 		for _, version := range []string{"root", "child", "grandchild"} {
 			base = plansLast(t, b, m, rng, version, base)

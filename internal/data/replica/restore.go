@@ -3,8 +3,9 @@ package replica
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
+
+	"github.com/google/renameio/v2"
 
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 )
@@ -30,16 +31,11 @@ func (l *Log) Restore(ctx context.Context, txid TXID, path string) error {
 // Restore writes the whole database to path, see Log.Restore.
 func (s *Source) Restore(ctx context.Context, path string) (err error) {
 	dir := filepath.Dir(path)
-	tmp, err := os.CreateTemp(dir, filepath.Base(path)+".restore-*")
+	tmp, err := renameio.NewPendingFile(path, renameio.WithTempDir(dir))
 	if err != nil {
 		return fmt.Errorf("create restored file: %w", err)
 	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close()
-			_ = os.Remove(tmp.Name()) // err is reported instead
-		}
-	}()
+	defer func() { _ = tmp.Cleanup() }() // after an error, which is reported instead
 	if err := tmp.Truncate(int64(len(s.where)) * int64(s.pageSize)); err != nil {
 		return fmt.Errorf("resize restored file: %w", err)
 	}
@@ -50,14 +46,8 @@ func (s *Source) Restore(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := tmp.Sync(); err != nil {
-		return fmt.Errorf("sync restored file: %w", err)
-	}
-	if err := tmp.Close(); err != nil {
-		return fmt.Errorf("close restored file: %w", err)
-	}
-	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("rename restored file: %w", err)
+	if err := tmp.CloseAtomicallyReplace(); err != nil {
+		return fmt.Errorf("place restored file: %w", err)
 	}
 	if err := atomicfile.SyncDir(dir); err != nil {
 		return fmt.Errorf("sync directory of restored file: %w", err)

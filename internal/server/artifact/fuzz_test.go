@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -18,7 +18,7 @@ func FuzzTicket(f *testing.F) {
 	f.Add("a.b.c", "a-b", "1.2_3", 60, byte(128))
 	f.Add(".", "p", "v", -1, byte(32))
 	var arrived svc.Ref
-	bucket := &objstore.Mem{}
+	bucket := &objstoretest.Mem{}
 	s := artifact.New(artifact.Config{
 		Bucket: bucket, BaseURL: "/v1", Key: []byte("key"), MaxSize: 10, Versions: &versions{},
 		Logger: slog.New(slog.DiscardHandler), Arrived: func(r svc.Ref) { arrived = r },
@@ -47,7 +47,7 @@ func FuzzTicket(f *testing.F) {
 		if _, err := s.Accept(t.Context(), issued, strings.NewReader("x"), 1); err != nil || arrived != ref {
 			t.Errorf("of %v, for %v: %v", ref, arrived, err)
 		}
-		if err := bucket.Delete(t.Context(), ref.String()+"/"+artifact.ObjectName); err != nil {
+		if err := bucket.Delete(t.Context(), artifact.Keys(ref)[0]); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -21,10 +21,6 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// ObjectName is the name of a bundle below {project}/{version}/ [D40]. Readers detect
-// the compression from the first bytes.
-const ObjectName = "bundle.tar.zst"
-
 const (
 	// lifetime of an address: the time for a slow pipeline between creating the
 	// version and uploading.
@@ -75,7 +71,7 @@ func (s *Service) Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error) {
 	up := svc.Upload{Method: "PUT", ExpiresAt: expires, AssetsURL: own + "/assets"}
 	if s.cfg.Presigner != nil {
 		var err error
-		up.URL, up.Headers, err = s.cfg.Presigner.PresignPut(ctx, objectKey(ref), lifetime)
+		up.URL, up.Headers, err = s.cfg.Presigner.PresignPut(ctx, Keys(ref)[0], lifetime)
 		return up, err
 	}
 	up.URL = own
@@ -103,7 +99,7 @@ func (s *Service) Accept(ctx context.Context, ticket string, body io.Reader, siz
 		return svc.Receipt{}, err
 	}
 	sum := &summed{r: body, hash: sha256.New(), left: s.cfg.MaxSize}
-	info, err := s.cfg.Bucket.Put(ctx, objectKey(ref), sum, size, objstore.Condition{IfAbsent: true})
+	info, err := s.cfg.Bucket.Put(ctx, Keys(ref)[0], sum, size, objstore.Condition{IfAbsent: true})
 	if gone := s.stillWanted(ctx, ref); gone != nil {
 		return svc.Receipt{}, gone
 	}
@@ -170,8 +166,8 @@ func (s *Service) stillWanted(ctx context.Context, ref svc.Ref) error {
 		log.ErrorContext(ctx, "checking the version of an upload failed; keeping the bundle", "error", gone)
 		return nil
 	}
-	if err := s.cfg.Bucket.Delete(ctx, objectKey(ref)); err != nil {
-		log.ErrorContext(ctx, "deleting the bundle of an ended version failed; the object stays", "key", objectKey(ref), "error", err)
+	if err := s.cfg.Bucket.Delete(ctx, Keys(ref)[0]); err != nil {
+		log.ErrorContext(ctx, "deleting the bundle of an ended version failed; the object stays", "key", Keys(ref)[0], "error", err)
 	}
 	return gone
 }
@@ -179,8 +175,6 @@ func (s *Service) stillWanted(ctx context.Context, ref svc.Ref) error {
 func (s *Service) tooLarge() error {
 	return svc.Errorf(svc.TooLarge, svc.CodeBundleTooLarge, "the bundle exceeds the limit of %d bytes", s.cfg.MaxSize)
 }
-
-func objectKey(ref svc.Ref) string { return ref.String() + "/" + ObjectName }
 
 // ticket is base64url("project/version/unix-time") "." base64url(HMAC).
 func (s *Service) ticket(ref svc.Ref, expires time.Time) string {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -112,21 +113,18 @@ func (s *Store) get(ctx context.Context, project string, f bundle.File, path str
 		return unreadable(err)
 	}
 	defer body.Close()
-	tmp, err := os.OpenFile(path+".tmp", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fileMode)
+	tmp, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)), renameio.WithPermissions(fileMode))
 	if err != nil {
 		return fmt.Errorf("saving the asset %s: %w", f.Path, err)
 	}
 	from := &checked{r: body, sum: sha256.New(), want: f}
 	if _, err = io.Copy(tmp, from); err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err == nil {
-		err = os.Rename(tmp.Name(), path)
+		err = tmp.CloseAtomicallyReplace()
 	}
 	if err == nil {
 		return nil
 	}
-	_ = os.Remove(tmp.Name()) // the error that follows counts
+	_ = tmp.Cleanup() // the error that follows counts
 	if from.err != nil {
 		return unreadable(from.err)
 	}

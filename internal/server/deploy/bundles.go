@@ -51,9 +51,9 @@ func newBundles(d Deps) *bundles {
 		b.extract = bundle.ExtractNoSync
 	}
 	if d.ArtifactsDir != "" { // before the bucket [D43]
-		b.sources = append(b.sources, dirSource{d.ArtifactsDir})
+		b.sources = append(b.sources, dirSource{d.ArtifactsDir, d.BundleKeys})
 	}
-	b.sources = append(b.sources, bucketSource{d.Artifacts})
+	b.sources = append(b.sources, bucketSource{d.Artifacts, d.BundleKeys})
 	return b
 }
 

@@ -75,14 +75,11 @@ func (s *Service) DropBundle(ctx context.Context, ref svc.Ref) error {
 // its cached bundle, and its bundle in the artifacts bucket. It does not touch
 // ARTIFACTS_DIR, which the operator owns. Idempotent.
 func (s *Service) Purge(ctx context.Context, ref svc.Ref) error {
-	var keys []string
-	for _, name := range names() {
-		keys = append(keys, objectKey(ref, name))
-	}
+	keys := s.deps.BundleKeys(ref)
 	err := errors.Join(
 		s.bundles.remove(ctx, ref), os.RemoveAll(s.bundles.object(ref)),
 		os.RemoveAll(filepath.Join(s.deps.Dirs.Logs, ref.Project, ref.Version)),
-		s.deps.Artifacts.Delete(ctx, keys...),
+		s.deps.Artifacts.Delete(ctx, keys[:]...),
 	)
 	if err != nil {
 		return fmt.Errorf("purging %s: %w", ref, err)

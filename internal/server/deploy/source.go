@@ -16,11 +16,8 @@ import (
 // errAbsent: the source has no bundle for the version.
 var errAbsent = errors.New("no bundle")
 
-// names returns the possible names of a bundle's object, in order of preference
-// [D40].
-func names() [2]string { return [2]string{"bundle.tar.zst", "bundle.tar.gz"} }
-
-func objectKey(ref svc.Ref, name string) string { return ref.Project + "/" + ref.Version + "/" + name }
+// bundleKeys returns the keys of a version's bundle, in order of preference.
+type bundleKeys = func(svc.Ref) [2]string
 
 // source is a place to which bundles are uploaded.
 type source interface {
@@ -32,11 +29,14 @@ type source interface {
 }
 
 // bucketSource is SVC_ARTIFACTS_BUCKET.
-type bucketSource struct{ bucket objstore.Bucket }
+type bucketSource struct {
+	bucket objstore.Bucket
+	keys   bundleKeys
+}
 
 func (s bucketSource) open(ctx context.Context, ref svc.Ref) (io.ReadCloser, error) {
-	for _, name := range names() {
-		body, _, err := s.bucket.Get(ctx, objectKey(ref, name), 0, -1)
+	for _, key := range s.keys(ref) {
+		body, _, err := s.bucket.Get(ctx, key, 0, -1)
 		if errors.Is(err, objstore.ErrNotExist) {
 			continue
 		}
@@ -49,8 +49,8 @@ func (s bucketSource) open(ctx context.Context, ref svc.Ref) (io.ReadCloser, err
 }
 
 func (s bucketSource) has(ctx context.Context, ref svc.Ref) bool {
-	for _, name := range names() {
-		if _, err := s.bucket.Stat(ctx, objectKey(ref, name)); err == nil {
+	for _, key := range s.keys(ref) {
+		if _, err := s.bucket.Stat(ctx, key); err == nil {
 			return true
 		}
 	}
@@ -59,11 +59,14 @@ func (s bucketSource) has(ctx context.Context, ref svc.Ref) bool {
 
 // dirSource is ARTIFACTS_DIR, which the operator owns. Files appear there
 // complete, by rename.
-type dirSource struct{ dir string }
+type dirSource struct {
+	dir  string
+	keys bundleKeys
+}
 
 func (s dirSource) open(_ context.Context, ref svc.Ref) (io.ReadCloser, error) {
-	for _, name := range names() {
-		f, err := os.Open(s.path(ref, name))
+	for _, key := range s.keys(ref) {
+		f, err := os.Open(s.path(key))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -76,17 +79,15 @@ func (s dirSource) open(_ context.Context, ref svc.Ref) (io.ReadCloser, error) {
 }
 
 func (s dirSource) has(_ context.Context, ref svc.Ref) bool {
-	for _, name := range names() {
-		if _, err := os.Stat(s.path(ref, name)); err == nil {
+	for _, key := range s.keys(ref) {
+		if _, err := os.Stat(s.path(key)); err == nil {
 			return true
 		}
 	}
 	return false
 }
 
-func (s dirSource) path(ref svc.Ref, name string) string {
-	return filepath.Join(s.dir, ref.Project, ref.Version, name)
-}
+func (s dirSource) path(key string) string { return filepath.Join(s.dir, filepath.FromSlash(key)) }
 
 // sourceReader keeps the error of the source, to distinguish it from an error of
 // the destination.

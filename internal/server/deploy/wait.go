@@ -23,13 +23,13 @@ func (e *laterError) Error() string { return e.err.Error() }
 func (e *laterError) Unwrap() error { return e.err }
 
 // expired returns the error of a wait for a bundle that reached its limit.
-func (e *laterError) expired(ref svc.Ref, waited time.Duration) error {
+func (e *laterError) expired(keys [2]string, waited time.Duration) error {
 	if !errors.Is(e.err, errAbsent) {
 		return svc.Errorf(svc.Unavailable, svc.CodeArtifactUnreadable, "the artifact store did not return the bundle for %s", waited).
 			WithHint("read the daemon's log and GET /v1/health/deep").Because(e.err)
 	}
 	return svc.Errorf(svc.NotFound, svc.CodeArtifactMissing, "no bundle arrived within %s: neither %s nor %s exists in the artifacts bucket",
-		waited, objectKey(ref, names()[0]), objectKey(ref, names()[1])).
+		waited, keys[0], keys[1]).
 		WithHint("upload it before the create call or right after it, or raise SVC_ARTIFACT_WAIT")
 }
 
@@ -38,12 +38,12 @@ func (e *laterError) expired(ref svc.Ref, waited time.Duration) error {
 // starts do not wait, so that one missing bundle does not delay other versions.
 func (r *run) notYet(ctx context.Context, reason *laterError) error {
 	if !r.queued {
-		return reason.expired(r.v.Ref, 0)
+		return reason.expired(r.deps.BundleKeys(r.v.Ref), 0)
 	}
 	began := r.stepBegan()
 	until := began.Add(r.deps.ArtifactWait)
 	if !time.Now().Before(until) {
-		return reason.expired(r.v.Ref, r.deps.ArtifactWait)
+		return reason.expired(r.deps.BundleKeys(r.v.Ref), r.deps.ArtifactWait)
 	}
 	r.log.InfoContext(ctx, "waiting for the bundle", "until", until, "reason", reason.err.Error())
 	return &deployqueue.SnoozeError{Until: until, Wait: func(ctx context.Context) {

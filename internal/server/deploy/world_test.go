@@ -21,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
@@ -39,7 +40,7 @@ const (
 // world is the state that outlives a daemon: registry, bucket and directories.
 type world struct {
 	*registry.DB
-	bucket   *objstore.Mem
+	bucket   *objstoretest.Mem
 	branches *branches
 	root     string
 	ingress  *svc.Ingress
@@ -52,7 +53,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{DB: registrytest.Open(t, "shop"), bucket: &objstore.Mem{}, branches: newBranches(filepath.Join(root, "data")), root: root, ingress: ingress}
+	return &world{DB: registrytest.Open(t, "shop"), bucket: &objstoretest.Mem{}, branches: newBranches(filepath.Join(root, "data")), root: root, ingress: ingress}
 }
 
 // submissions adapts the registry to deploy.Submissions.
@@ -80,7 +81,7 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	var err error
 	d.promote, err = promote.New(promote.Deps{
 		Projects: w, Versions: w, Promotions: w, Journals: w, Gateway: d.gateway, Websockets: d.gateway, Routes: d, Runtimes: d,
-		Bucket: &objstore.Mem{}, Logger: logger,
+		Bucket: &objstoretest.Mem{}, Logger: logger,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +89,7 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	deps := deploy.Deps{
 		Versions: w, Inventory: w, Submissions: submissions{w.DB}, Runtimes: d.runtimes, Branches: w.branches,
 		Gateway: d.gateway, Production: d.promote,
-		Artifacts: w.bucket, Assets: assetstore.New(assetstore.Config{Bucket: w.bucket, Dir: w.cache()}), Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen, Traces: d.seen,
+		Artifacts: w.bucket, BundleKeys: artifact.Keys, Assets: assetstore.New(assetstore.Config{Bucket: w.bucket, Dir: w.cache()}), Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen, Traces: d.seen,
 		Dirs:         deploy.Dirs{Cache: w.cache(), Data: filepath.Join(w.root, "data"), Logs: filepath.Join(w.root, "logs")},
 		ArtifactWait: time.Minute,
 	}

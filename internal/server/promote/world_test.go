@@ -23,12 +23,12 @@ import (
 // world is the state that outlives a daemon: the registry and the bucket.
 type world struct {
 	*registry.DB
-	bucket *objstore.Mem
+	bucket *objstoretest.Mem
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{DB: registrytest.Open(t, "shop"), bucket: &objstore.Mem{}}
+	return &world{DB: registrytest.Open(t, "shop"), bucket: &objstoretest.Mem{}}
 }
 
 func ref(version string) svc.Ref { return svc.Ref{Project: "shop", Version: version} }

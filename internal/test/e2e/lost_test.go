@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -68,6 +70,8 @@ func TestLostMachine(t *testing.T) {
 	}
 	t.Logf("a change was in the object store %s after its acknowledgement", took.Round(time.Millisecond))
 	d.ok(d.home, "admin", "backup", filepath.Join(d.home, "backup"))
+	keys := artifact.Keys(svc.Ref{Project: "ledger", Version: "v1"})
+	move(t, bucket, keys[0], keys[1]) // as a pipeline that compresses with gzip stores it
 	d.ok(d.home, "admin", "verify")
 	tokens := d.note
 	d.kill()
@@ -102,5 +106,21 @@ func TestLostMachine(t *testing.T) {
 	d.ok(d.home, "admin", "verify")
 	if out, errs, code := d.run(d.home, "admin", "restore", "--from", "s3://artifacts", "--key-file", keyFile); code == 0 || !strings.Contains(errs, "data directory") {
 		t.Errorf("a restore over a running server: exit %d, %s%s", code, out, errs)
+	}
+}
+
+// move gives an object another key.
+func move(t *testing.T, bucket objstore.Bucket, from, to string) {
+	t.Helper()
+	body, info, err := bucket.Get(t.Context(), from, 0, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	if _, err := bucket.Put(t.Context(), to, body, info.Size, objstore.Condition{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := bucket.Delete(t.Context(), from); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -92,6 +92,8 @@ func (d *daemon) all(project string, versions []string, status api.VersionStatus
 	return nil
 }
 
+const tick = 10 * time.Millisecond // the unit of times in /proc
+
 // childCPU is the CPU time of the daemon's processes that ended.
 func (d *daemon) childCPU() time.Duration {
 	d.t.Helper()
@@ -101,13 +103,13 @@ func (d *daemon) childCPU() time.Duration {
 	}
 	_, rest, _ := strings.Cut(string(data), ") ")
 	fields := strings.Fields(rest)
-	var ticks time.Duration
+	var used time.Duration
 	for _, f := range fields[13:15] { // cutime and cstime, fields 16 and 17 of the line
 		n, err := strconv.Atoi(f)
 		if err != nil {
 			d.t.Fatal(err)
 		}
-		ticks += time.Duration(n)
+		used += time.Duration(n) * tick
 	}
-	return ticks * time.Second / 100
+	return used
 }

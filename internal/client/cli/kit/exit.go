@@ -211,10 +211,16 @@ func failureOf(err error, code int) failure {
 	return f
 }
 
+// checkServer is what to do about a server that does not answer.
+const checkServer = "check that the service runs, and its address: --server URL, or svcctl context list"
+
 // text is err for people: several wrong fields get a line each.
 func text(err error) string {
 	if errors.Is(err, client.ErrCertificate) {
 		return err.Error() + "\nname the authority that signed it: --ca-file FILE, or SSL_CERT_FILE"
+	}
+	if errors.Is(err, client.ErrUnreachable) {
+		return err.Error() + "\n" + checkServer
 	}
 	_, said := errors.AsType[*UsageError](err)
 	e, ok := errors.AsType[*svc.Error](err)
@@ -237,6 +243,9 @@ func problem(err error) api.Problem {
 		return refused.Problem
 	}
 	p := api.Problem{Type: "about:blank", Title: "the command failed", Code: code(err), Detail: err.Error()}
+	if errors.Is(err, client.ErrUnreachable) {
+		p.Hint = checkServer
+	}
 	if own, ok := errors.AsType[*svc.Error](err); ok {
 		if own.Err == nil && own.Error() == err.Error() { // nothing was said around it
 			p.Detail, p.Hint = own.Detail, own.Hint

@@ -139,6 +139,16 @@ func (r *report) registry(ctx context.Context, database []byte) (known map[svc.R
 	return known, rows.Err()
 }
 
+// statBundle finds a version's bundle, under whichever key it was stored.
+func statBundle(ctx context.Context, b objstore.Bucket, ref svc.Ref) (info objstore.Info, err error) {
+	for _, key := range artifact.Keys(ref) {
+		if info, err = b.Stat(ctx, key); !errors.Is(err, objstore.ErrNotExist) {
+			break
+		}
+	}
+	return info, err
+}
+
 // bundles checks that the object store has what versions start from.
 func (r *report) bundles(ctx context.Context, cfg *config.Daemon, known map[svc.Ref]version) error {
 	store, err := storeOf(cfg)
@@ -150,7 +160,7 @@ func (r *report) bundles(ctx context.Context, cfg *config.Daemon, known map[svc.
 		if v.status != string(svc.StatusReady) && v.status != string(svc.StatusArchived) || v.size == 0 || cfg.ArtifactsDir != "" {
 			continue
 		}
-		info, err := b.Stat(ctx, ref.String()+"/"+artifact.ObjectName)
+		info, err := statBundle(ctx, b, ref)
 		switch {
 		case errors.Is(err, objstore.ErrNotExist):
 			r.add("bundle", ref.String(), "the object store has no bundle")

@@ -96,6 +96,9 @@ var counts = regexp.MustCompile(`(\d+) arg\(s\), (?:only )?received (\d+)`)
 // of arguments.
 func refusal(cmd *cobra.Command, err error) string {
 	text := strings.TrimSpace(err.Error())
+	if arg, ok := unexpected(cmd, text); ok {
+		return arg
+	}
 	m := counts.FindStringSubmatch(text)
 	if m == nil {
 		return text
@@ -106,6 +109,23 @@ func refusal(cmd *cobra.Command, err error) string {
 		what = "missing argument"
 	}
 	return what + ": " + strings.TrimSuffix(cmd.UseLine(), " [flags]")
+}
+
+// noArgs is cobra's refusal of an argument by a command that takes none.
+var noArgs = regexp.MustCompile(`^unknown command ("[^"]*") for `)
+
+// unexpected is the refusal of an argument by a command that takes none and has no verbs,
+// which cobra calls an unknown command.
+func unexpected(cmd *cobra.Command, text string) (refusal string, ok bool) {
+	m := noArgs.FindStringSubmatch(text)
+	if m == nil || cmd.HasSubCommands() {
+		return "", false
+	}
+	refusal = fmt.Sprintf("unexpected argument %s: %s takes none", m[1], cmd.CommandPath())
+	if cmd.Flags().Lookup("project") != nil {
+		refusal += "; name a project with --project"
+	}
+	return refusal, true
 }
 
 // guardNouns lets commands that have verbs show their help when they stand

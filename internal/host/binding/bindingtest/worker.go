@@ -12,6 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/door"
@@ -71,7 +72,7 @@ func OpenVolumesOn(t testing.TB, dir string, bucket objstore.Bucket) *dataplane.
 
 // machine is what outlives the processes that have a directory open.
 type machine struct {
-	bucket  objstore.Mem
+	bucket  objstoretest.Mem
 	mu      sync.Mutex
 	volumes *dataplane.Volumes // the last that were opened
 }

@@ -1,4 +1,4 @@
-package objstore
+package objstoretest
 
 import (
 	"bytes"
@@ -12,9 +12,11 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/data/objstore"
 )
 
-// Mem is a Bucket in memory, the reference implementation, for unit tests. The zero
+// Mem is an objstore.Bucket in memory, the reference implementation, for unit tests. The zero
 // value is an empty bucket.
 type Mem struct {
 	mu      sync.Mutex
@@ -23,40 +25,40 @@ type Mem struct {
 
 type memObject struct {
 	data []byte
-	info Info
+	info objstore.Info
 }
 
-var _ Bucket = (*Mem)(nil)
+var _ objstore.Bucket = (*Mem)(nil)
 
-// Put implements Bucket.
-func (m *Mem) Put(_ context.Context, key string, body io.Reader, size int64, cond Condition) (Info, error) {
+// Put implements objstore.Bucket.
+func (m *Mem) Put(_ context.Context, key string, body io.Reader, size int64, cond objstore.Condition) (objstore.Info, error) {
 	data, err := io.ReadAll(body)
 	if err != nil {
-		return Info{}, fmt.Errorf("read body of %s: %w", key, err)
+		return objstore.Info{}, fmt.Errorf("read body of %s: %w", key, err)
 	}
 	if size >= 0 && int64(len(data)) != size {
-		return Info{}, fmt.Errorf("put %s: body has %d bytes, want %d", key, len(data), size)
+		return objstore.Info{}, fmt.Errorf("put %s: body has %d bytes, want %d", key, len(data), size)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	old, exists := m.objects[key]
 	if cond.IfAbsent && exists || cond.IfMatch != "" && (!exists || old.info.ETag != cond.IfMatch) {
-		return Info{}, fmt.Errorf("put %s: %w", key, ErrPrecondition)
+		return objstore.Info{}, fmt.Errorf("put %s: %w", key, objstore.ErrPrecondition)
 	}
 	if m.objects == nil {
 		m.objects = map[string]memObject{}
 	}
 	sum := sha256.Sum256(data)
-	info := Info{Key: key, Size: int64(len(data)), ETag: hex.EncodeToString(sum[:16]), Modified: time.Now()}
+	info := objstore.Info{Key: key, Size: int64(len(data)), ETag: hex.EncodeToString(sum[:16]), Modified: time.Now()}
 	m.objects[key] = memObject{data, info}
 	return info, nil
 }
 
-// Get implements Bucket.
-func (m *Mem) Get(_ context.Context, key string, off, n int64) (io.ReadCloser, Info, error) {
+// Get implements objstore.Bucket.
+func (m *Mem) Get(_ context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
 	o, err := m.object(key)
 	if err != nil {
-		return nil, Info{}, err
+		return nil, objstore.Info{}, err
 	}
 	data := o.data[min(off, o.info.Size):]
 	if n >= 0 {
@@ -65,8 +67,8 @@ func (m *Mem) Get(_ context.Context, key string, off, n int64) (io.ReadCloser, I
 	return io.NopCloser(bytes.NewReader(data)), o.info, nil
 }
 
-// Stat implements Bucket.
-func (m *Mem) Stat(_ context.Context, key string) (Info, error) {
+// Stat implements objstore.Bucket.
+func (m *Mem) Stat(_ context.Context, key string) (objstore.Info, error) {
 	o, err := m.object(key)
 	return o.info, err
 }
@@ -76,16 +78,16 @@ func (m *Mem) object(key string) (memObject, error) {
 	defer m.mu.Unlock()
 	o, ok := m.objects[key]
 	if !ok {
-		return memObject{}, fmt.Errorf("%s: %w", key, ErrNotExist)
+		return memObject{}, fmt.Errorf("%s: %w", key, objstore.ErrNotExist)
 	}
 	return o, nil
 }
 
-// List implements Bucket.
-func (m *Mem) List(_ context.Context, prefix, after string, limit int) ([]Info, error) {
+// List implements objstore.Bucket.
+func (m *Mem) List(_ context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var page []Info
+	var page []objstore.Info
 	for _, key := range slices.Sorted(maps.Keys(m.objects)) {
 		if len(page) == limit {
 			break
@@ -97,7 +99,7 @@ func (m *Mem) List(_ context.Context, prefix, after string, limit int) ([]Info, 
 	return page, nil
 }
 
-// Delete implements Bucket.
+// Delete implements objstore.Bucket.
 func (m *Mem) Delete(_ context.Context, keys ...string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
