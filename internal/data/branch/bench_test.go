@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -40,7 +40,7 @@ func (b *listed) List(_ context.Context, prefix, after string, limit int) ([]obj
 // what its one survey holds in memory.
 func BenchmarkSweep(b *testing.B) {
 	const versions, each = 20, 5000
-	store := &listed{Bucket: new(objstoretest.Mem)}
+	store := &listed{Bucket: new(memstore.Bucket)}
 	s, err := branch.New(branch.Config{Data: store, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 )
 
 // blobModel does at random what owners, forks and sweeps do, and knows which blobs
@@ -22,7 +22,7 @@ type blobModel struct {
 	*testing.T
 	rng      *rand.Rand
 	s        *branch.Store
-	b        *objstoretest.Mem
+	b        *memstore.Bucket
 	versions []*rows
 	forking  []pendingFork
 	stored   []string // everything that was ever stored
@@ -256,7 +256,7 @@ func TestBlobModel(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := new(objstoretest.Mem)
+				b := new(memstore.Bucket)
 				m := &blobModel{T: t, rng: rand.New(rand.NewPCG(seed, 1)), s: open(t, b), b: b}
 				for range 400 {
 					m.step()

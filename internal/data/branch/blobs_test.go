@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -120,7 +120,7 @@ func wantThere(t *testing.T, s *branch.Store, b objstore.Bucket, keys map[string
 func TestBlobsOfChildren(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		kept, before := v1.put(), v1.put()
@@ -171,7 +171,7 @@ func TestBlobsOfChildren(t *testing.T) {
 func TestBlobsOfGrandparents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		key := v1.put()
@@ -193,7 +193,7 @@ func TestBlobsOfGrandparents(t *testing.T) {
 func TestBlobsOfSlowForks(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		key := v1.put()
@@ -217,7 +217,7 @@ func TestBlobsOfSlowForks(t *testing.T) {
 func TestBlobsOfUnknownOrigin(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		key := v1.put()
@@ -256,7 +256,7 @@ func TestBlobsOfUnknownOrigin(t *testing.T) {
 func TestBlobListsAreMerged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		var dropped []string

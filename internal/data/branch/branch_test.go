@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -111,7 +111,7 @@ func TestPlan(t *testing.T) {
 
 func TestForkOnce(t *testing.T) {
 	t.Parallel()
-	b := new(objstoretest.Mem)
+	b := new(memstore.Bucket)
 	s := open(t, b)
 	files := []branch.File{write(t, b, "v1", 1, 1, 2), write(t, b, "v1", 0, 2, 2)}
 	m := fork(t, s, "v1", "v2", 2, files...)
@@ -165,7 +165,7 @@ func TestManifestForm(t *testing.T) {
 func TestOwnershipChanges(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, new(objstoretest.Mem))
+		s := open(t, new(memstore.Bucket))
 		ctx, a, b := t.Context(), svc.Owner{Node: "a", Session: "1"}, svc.Owner{Node: "b", Session: "2"}
 		la, err := s.Hold(ctx, a)
 		if err != nil {
@@ -223,7 +223,7 @@ func TestTakeoverWaitsForTheLease(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				s := open(t, new(objstoretest.Mem))
+				s := open(t, new(memstore.Bucket))
 				owner := svc.Owner{Node: "a", Session: "1"}
 				life, kill := context.WithCancel(t.Context())
 				defer kill()
@@ -249,7 +249,7 @@ func TestTakeoverWaitsForTheLease(t *testing.T) {
 func TestNewSessionOfANode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := open(t, new(objstoretest.Mem))
+		s := open(t, new(memstore.Bucket))
 		old, err := s.Hold(t.Context(), svc.Owner{Node: "a", Session: "1"})
 		if err != nil {
 			t.Fatal(err)
@@ -281,7 +281,7 @@ func TestNewSessionOfANode(t *testing.T) {
 
 func TestClaimTriesAgainWhileTheGrantHolds(t *testing.T) {
 	t.Parallel()
-	s := open(t, new(objstoretest.Mem))
+	s := open(t, new(memstore.Bucket))
 	g, err := s.Acquire(t.Context(), ref("v"), svc.Owner{Node: "a", Session: "1"}, "")
 	if err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -49,7 +50,7 @@ func state(t *testing.T, s *branch.Store, version string) branch.State {
 func TestRegistryMarksAndProtects(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		acquire(t, s, "root")
 		f := write(t, b, "root", 0, 1, 1)
@@ -107,7 +108,7 @@ func forkedAt(r *branch.Report, version string) time.Time {
 func TestRegistryOrphanOpenedMeanwhile(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		acquire(t, s, "root")
 		fork(t, s, "root", "late", 1, write(t, b, "root", 0, 1, 1))
@@ -127,7 +128,7 @@ func TestRegistryOrphanOpenedMeanwhile(t *testing.T) {
 func TestRegistryKeepsAProjectWithoutItsRecords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		data, records := new(objstoretest.Mem), new(objstoretest.Mem)
+		data, records := new(memstore.Bucket), new(memstore.Bucket)
 		s, err := branch.New(branch.Config{Data: data, Manifests: records, Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
@@ -141,7 +142,7 @@ func TestRegistryKeepsAProjectWithoutItsRecords(t *testing.T) {
 		known := registry{"root": {}, "child": {Wanted: true, Forked: true}}
 		known.sweep(t, s) // marks g as dead
 
-		elsewhere, err := branch.New(branch.Config{Data: data, Manifests: new(objstoretest.Mem), Logger: slog.New(slog.DiscardHandler)})
+		elsewhere, err := branch.New(branch.Config{Data: data, Manifests: new(memstore.Bucket), Logger: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -167,7 +168,7 @@ func TestRegistryKeepsAProjectWithoutItsRecords(t *testing.T) {
 func TestRegistryOfAnotherNode(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		acquire(t, s, "v1") // by node a
 		f := write(t, b, "v1", 0, 1, 1)
@@ -194,7 +195,7 @@ func TestRegistryOfAnotherNode(t *testing.T) {
 
 func TestRegistryUnknown(t *testing.T) {
 	t.Parallel()
-	b := new(objstoretest.Mem)
+	b := new(memstore.Bucket)
 	s := open(t, b)
 	fail := errors.New("the registry does not answer")
 	_, err := s.Sweep(t.Context(), "p", branch.SweepOptions{Registry: func(context.Context) (map[string]branch.Registered, error) { return nil, fail }})
@@ -209,7 +210,7 @@ func TestSweepRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const versions, each = 20, 200
-		b := objstoretest.NewFaulty(new(objstoretest.Mem), objstoretest.Faults{}, 1)
+		b := objstoretest.NewFaulty(new(memstore.Bucket), objstoretest.Faults{}, 1)
 		s := open(t, b)
 		var files []branch.File
 		for v := range versions {
@@ -258,7 +259,7 @@ func TestDeadListClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				b := new(objstoretest.Mem)
+				b := new(memstore.Bucket)
 				s := open(t, b)
 				acquire(t, s, "v1")
 				f := write(t, b, "v1", 0, 1, 1)
@@ -303,7 +304,7 @@ func (b slowDelete) Delete(ctx context.Context, keys ...string) error {
 func TestSweepPurgesAfterItDeletes(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := slowDelete{new(objstoretest.Mem)}
+		b := slowDelete{new(memstore.Bucket)}
 		s := open(t, b)
 		acquire(t, s, "root")
 		f, g := write(t, b, "root", 0, 1, 1), write(t, b, "root", 0, 2, 2)

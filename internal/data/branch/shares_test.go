@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -14,7 +14,7 @@ import (
 func TestShares(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		v1 := newVersionLog(t, s, b, "v1")
 		inherited := v1.put()

@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -46,7 +46,7 @@ func keys(objects []branch.Object) (keys []string) {
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		acquire(t, s, "v1")
 		f1, f2, f3 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2), write(t, b, "v1", 0, 3, 3)
@@ -123,7 +123,7 @@ func set(refs []svc.Ref) map[svc.Ref]bool {
 func TestSweepKeepsWhatADeadListNamesWrongly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		acquire(t, s, "v1")
 		f1, f2 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2)
@@ -167,7 +167,7 @@ func (l *listing) List(ctx context.Context, prefix, after string, limit int) ([]
 func TestSweepWhileFilesAreMerged(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := &listing{Bucket: new(objstoretest.Mem)}
+		l := &listing{Bucket: new(memstore.Bucket)}
 		s := open(t, l)
 		acquire(t, s, "v1")
 		f1, f2, f3 := write(t, l, "v1", 0, 1, 1), write(t, l, "v1", 0, 2, 2), write(t, l, "v1", 0, 3, 3)
@@ -192,7 +192,7 @@ func TestSweepWhileFilesAreMerged(t *testing.T) {
 func TestSweepDeletesOrphans(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		f := write(t, b, "v9", 0, 1, 1)
 		sweep(t, s, false)
@@ -212,7 +212,7 @@ func TestSweepDeletesOrphans(t *testing.T) {
 func TestSweepGivesForksTheGrace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		acquire(t, s, "v1")
 		f1, f2 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2)
@@ -259,7 +259,7 @@ func TestSweepGivesForksTheGrace(t *testing.T) {
 func TestSweepKeepsTheCutOfAnArchivedVersion(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := new(objstoretest.Mem)
+		b := new(memstore.Bucket)
 		s := open(t, b)
 		f1, f2 := write(t, b, "v1", 0, 1, 1), write(t, b, "v1", 0, 2, 2)
 		owner := svc.Owner{Node: "a", Session: "1"}

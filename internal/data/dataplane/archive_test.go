@@ -9,8 +9,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -60,7 +60,7 @@ const firstTransaction = "p/v1/db/a/ltx/0000/0000000000000001-0000000000000001.l
 // the object store, and sets the record. Verified databases are not verified again.
 func TestArchive(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v := openOn(t, way, dir)
 		exec(t, database(t, v, "a"), fill)
 		pass(time.Minute)
@@ -113,7 +113,7 @@ func TestArchive(t *testing.T) {
 // TestArchiveCompares: the comparison finds a local file that differs from the log.
 func TestArchiveCompares(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v := openOn(t, bucket, dir)
 		exec(t, database(t, v, "a"), fill)
 		closed(t, v)
@@ -137,7 +137,7 @@ func TestArchiveCompares(t *testing.T) {
 // databases.
 func TestArchiveCompacts(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		if err := archive(t, bucket, dir); err != nil {
 			t.Errorf("without databases: %v", err)
 		}

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/data/dataplane"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 )
 
 // cachedFiles are the files of the cache, and their bytes together.
@@ -35,7 +35,7 @@ func cachedFiles(t *testing.T, dir string) (files []string, size int64) {
 // TestBlobCache: recently stored or read blobs are read again without a request.
 func TestBlobCache(t *testing.T) {
 	t.Parallel()
-	bucket, dir := &breaking{Mem: new(objstoretest.Mem)}, t.TempDir()
+	bucket, dir := &breaking{Bucket: new(memstore.Bucket)}, t.TempDir()
 	v := openOn(t, bucket, dir)
 	want := func(key string, off, n int64, body []byte, requests int64) {
 		t.Helper()
@@ -85,7 +85,7 @@ func TestBlobCache(t *testing.T) {
 // TestBlobCacheIsBounded: the cache evicts the least recently used blobs.
 func TestBlobCacheIsBounded(t *testing.T) {
 	t.Parallel()
-	bucket, dir := &breaking{Mem: new(objstoretest.Mem)}, t.TempDir()
+	bucket, dir := &breaking{Bucket: new(memstore.Bucket)}, t.TempDir()
 	c := config(t, bucket, dir)
 	c.DiskLimit = 1 << 30 // a cache of 64 MiB
 	v, err := dataplane.Open(t.Context(), c)
@@ -136,7 +136,7 @@ func TestBlobCacheIsBounded(t *testing.T) {
 // TestBlobCacheConcurrent reads and stores concurrently.
 func TestBlobCacheConcurrent(t *testing.T) {
 	t.Parallel()
-	v := openOn(t, new(objstoretest.Mem), t.TempDir())
+	v := openOn(t, new(memstore.Bucket), t.TempDir())
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {

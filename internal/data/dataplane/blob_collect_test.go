@@ -15,8 +15,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -165,7 +165,7 @@ func TestSharedDatabase(t *testing.T) {
 // the others itself.
 func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v1 := openBodies(t, bucket, "v1", "", filepath.Join(dir, "v1"), unchanged)
 		kept, shared, gone, early := v1.put(), v1.put(), v1.put(), v1.put()
 		v1.drop(early)
@@ -207,7 +207,7 @@ func TestUnreferencedBlobsAreDeleted(t *testing.T) {
 // TestDropsAreDurableFirst: a drop that the log does not have may be lost, so it is not recorded.
 func TestDropsAreDurableFirst(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v1 := openBodies(t, way, "v1", "", dir, unchanged)
 		key := v1.put()
 		pass(time.Minute)
@@ -236,7 +236,7 @@ func TestDropsAreDurableFirst(t *testing.T) {
 // when that archives.
 func TestDropsOfAnotherProcess(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v1 := openBodies(t, bucket, "v1", "", dir, unchanged)
 		first, second := v1.put(), v1.put()
 		v1.drop(first)
@@ -257,7 +257,7 @@ func TestDropsOfAnotherProcess(t *testing.T) {
 // unreferences blobs of ancestors that it does not name.
 func TestAuditFindsUnnamedBlobs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v1 := openBodies(t, bucket, "v1", "", filepath.Join(dir, "v1"), unchanged)
 		kept := v1.put()
 		orphan := v1.upload()
@@ -283,7 +283,7 @@ func TestAuditFindsUnnamedBlobs(t *testing.T) {
 // TestAuditFindsMissingBlobs: a missing blob is logged.
 func TestAuditFindsMissingBlobs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket := new(objstoretest.Mem)
+		bucket := new(memstore.Bucket)
 		var logged bytes.Buffer
 		v1 := openBodies(t, bucket, "v1", "", t.TempDir(), func(c *dataplane.Config) { c.Logger = slog.New(slog.NewTextHandler(&logged, nil)) })
 		v1.put()
@@ -301,7 +301,7 @@ func TestAuditFindsMissingBlobs(t *testing.T) {
 // TestAuditOfAnOldOwner: an owner that was fenced unnoticed does not drop the blobs of its successor.
 func TestAuditOfAnOldOwner(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket := new(objstoretest.Mem)
+		bucket := new(memstore.Bucket)
 		first := openBodies(t, bucket, "v1", "", t.TempDir(), as("first"))
 		first.put()
 		pass(time.Minute)
@@ -320,7 +320,7 @@ func TestAuditOfAnOldOwner(t *testing.T) {
 // daily audit.
 func TestIdleBlobs(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		v1 := openBodies(t, way, "v1", "", t.TempDir(), unchanged)
 		pass(time.Minute)
 		before := way.requests.Load()
@@ -350,7 +350,7 @@ func TestBlobsAtRandom(t *testing.T) {
 func blobsAtRandom(t *testing.T, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 7))
-	way, root := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+	way, root := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 	dirOf := func(version string) string { return filepath.Join(root, version) }
 	alive := []*bodies{openBodies(t, way, "v0", "", dirOf("v0"), unchanged)}
 	for made, step := 1, 0; step < 120; step++ {

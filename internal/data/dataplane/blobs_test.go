@@ -12,6 +12,7 @@ import (
 	"testing/iotest"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -40,7 +41,7 @@ func readBlob(t *testing.T, b volume.Blobs, key string, off, n int64) ([]byte, e
 
 func TestBlobs(t *testing.T) {
 	t.Parallel()
-	bucket, dir := new(objstoretest.Mem), t.TempDir()
+	bucket, dir := new(memstore.Bucket), t.TempDir()
 	v := openOn(t, bucket, dir)
 	b, db := v.Blobs(), database(t, v, volume.SharedDatabase)
 	exec(t, db, "CREATE TABLE t(x)")
@@ -71,7 +72,7 @@ func TestBlobs(t *testing.T) {
 // TestBlobsRejected: a body of another size than announced, or with an error at its end, is not stored.
 func TestBlobsRejected(t *testing.T) {
 	t.Parallel()
-	bucket := new(objstoretest.Mem)
+	bucket := new(memstore.Bucket)
 	b := openOn(t, bucket, t.TempDir()).Blobs()
 	refused := errors.New("rejected at the end")
 	for _, size := range []int64{10, 1 << 20} {
@@ -99,7 +100,7 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // referenced ones unreferenced.
 func TestReferenceAndUnreference(t *testing.T) {
 	t.Parallel()
-	v := openOn(t, new(objstoretest.Mem), t.TempDir())
+	v := openOn(t, new(memstore.Bucket), t.TempDir())
 	b, db := v.Blobs(), database(t, v, volume.SharedDatabase)
 	do := func(fn func(c *raw.Conn) error) error {
 		return db.Write(t.Context(), func(c *raw.Conn) error { return c.InTx("BEGIN IMMEDIATE", func() error { return fn(c) }) })
@@ -124,7 +125,7 @@ func TestReferenceAndUnreference(t *testing.T) {
 
 // breaking breaks connections that read blobs after some bytes.
 type breaking struct {
-	*objstoretest.Mem
+	*memstore.Bucket
 	after atomic.Int64 // bytes of one connection; none when 0
 	fail  atomic.Int64 // requests that fail
 	gets  atomic.Int64
@@ -132,13 +133,13 @@ type breaking struct {
 
 func (b *breaking) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
 	if !strings.Contains(key, "/blobs/") {
-		return b.Mem.Get(ctx, key, off, n)
+		return b.Bucket.Get(ctx, key, off, n)
 	}
 	b.gets.Add(1)
 	if b.fail.Add(-1) >= 0 {
 		return nil, objstore.Info{}, errors.New("no connection")
 	}
-	r, info, err := b.Mem.Get(ctx, key, off, n)
+	r, info, err := b.Bucket.Get(ctx, key, off, n)
 	if after := b.after.Load(); after > 0 && err == nil {
 		r = io.NopCloser(io.LimitReader(r, after))
 	}
@@ -148,7 +149,7 @@ func (b *breaking) Get(ctx context.Context, key string, off, n int64) (io.ReadCl
 // TestBlobsReconnect: reading a blob continues after a broken connection.
 func TestBlobsReconnect(t *testing.T) {
 	t.Parallel()
-	bucket, dir := &breaking{Mem: new(objstoretest.Mem)}, t.TempDir()
+	bucket, dir := &breaking{Bucket: new(memstore.Bucket)}, t.TempDir()
 	v := openOn(t, bucket, dir)
 	body := []byte(strings.Repeat("0123456789", 100))
 	key := putBlob(t, v.Blobs(), body)
@@ -184,7 +185,7 @@ func TestBlobsReconnect(t *testing.T) {
 func TestBlobsLostAnswer(t *testing.T) {
 	t.Parallel()
 	var lost atomic.Bool
-	b := openOn(t, &objstoretest.Hooked{Bucket: new(objstoretest.Mem), Around: func(_ context.Context, op objstoretest.Op, key string, do func() error) error {
+	b := openOn(t, &objstoretest.Hooked{Bucket: new(memstore.Bucket), Around: func(_ context.Context, op objstoretest.Op, key string, do func() error) error {
 		err := do()
 		if op == objstoretest.Put && strings.Contains(key, "/blobs/") && !lost.Swap(true) && err == nil {
 			err = errors.New("the answer is lost")

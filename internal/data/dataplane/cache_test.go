@@ -8,8 +8,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/cowvfs"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -31,7 +31,7 @@ func as(node string) func(*dataplane.Config) {
 // and ships only new transactions.
 func TestReopenIsSmall(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v := openOn(t, way, dir)
 		exec(t, database(t, v, "a"), fill)
 		closed(t, v)
@@ -62,7 +62,7 @@ func TestReopenIsSmall(t *testing.T) {
 // spec: [C2.5]
 func TestDirectoryGone(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v := openOn(t, way, dir)
 		exec(t, database(t, v, "a"), fill)
 		closed(t, v)
@@ -103,7 +103,7 @@ func reboot(t *testing.T, dir string) {
 // TestAnotherBoot: files from before a power failure are not trusted where the log has the data.
 func TestAnotherBoot(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v := openOn(t, bucket, dir)
 		exec(t, database(t, v, "a"), fill)
 		closed(t, v)
@@ -142,7 +142,7 @@ func TestAnotherBootOnlyCopy(t *testing.T) {
 // TestBehind: files that lack transactions of the log are deleted.
 func TestBehind(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir, old := new(objstoretest.Mem), t.TempDir(), t.TempDir()
+		bucket, dir, old := new(memstore.Bucket), t.TempDir(), t.TempDir()
 		v := openOn(t, bucket, dir)
 		exec(t, database(t, v, "a"), fill)
 		closed(t, v)
@@ -167,7 +167,7 @@ func TestBehind(t *testing.T) {
 // TestOtherHistory: unshipped commits of a machine are deleted after another one took its data over.
 func TestOtherHistory(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, here, there := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir(), t.TempDir()
+		way, here, there := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir(), t.TempDir()
 		v := openOn(t, way, here)
 		exec(t, database(t, v, "a"), fill)
 		pass(time.Minute)
@@ -191,7 +191,7 @@ func TestOtherHistory(t *testing.T) {
 // TestShippedUnrecorded: a transaction that reached the log without an answer is not shipped again.
 func TestShippedUnrecorded(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v := openOn(t, way, dir)
 		exec(t, database(t, v, "a"), fill)
 		pass(time.Minute)

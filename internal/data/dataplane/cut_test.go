@@ -10,8 +10,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/replica"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -49,7 +49,7 @@ func askCut(t *testing.T, bucket objstore.Bucket, c branch.Cut, text string) int
 // ahead of the next one, and never behind.
 func TestCutIsOnePosition(t *testing.T) {
 	t.Parallel()
-	bucket := new(objstoretest.Mem)
+	bucket := new(memstore.Bucket)
 	v := openOn(t, bucket, t.TempDir())
 	const writers, stores, late = 3, 3, "s2" // late is opened under load
 	name := func(i int) string { return fmt.Sprint("s", i) }
@@ -97,7 +97,7 @@ const counters = "CREATE TABLE t(w INTEGER PRIMARY KEY, n)"
 // database is in the cut as it was inherited.
 func TestCutStays(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v := openOn(t, bucket, dir)
 		db := database(t, v, "a")
 		exec(t, db, "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
@@ -136,7 +136,7 @@ func TestCutStays(t *testing.T) {
 // marked for deletion.
 func TestCompaction(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v := openWith(t, way, dir, inSync)
 		db := database(t, v, "a")
 		exec(t, db, "CREATE TABLE t(x)")

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -77,7 +77,7 @@ func TestFenced(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				bucket := new(objstoretest.Mem)
+				bucket := new(memstore.Bucket)
 				first := own(t, bucket, "first", t.TempDir(), mode)
 				for _, name := range []string{"a", "b"} {
 					exec(t, database(t, first.Volumes, name), "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
@@ -113,7 +113,7 @@ func TestFenced(t *testing.T) {
 // TestTakeoverOfEmptyDatabase: a database without a shipped transaction is taken over too.
 func TestTakeoverOfEmptyDatabase(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket := new(objstoretest.Mem)
+		bucket := new(memstore.Bucket)
 		way := &gatedBucket{Bucket: bucket}
 		first := own(t, way, "first", t.TempDir(), func(*dataplane.Config) {})
 		database(t, first.Volumes, "empty")
@@ -137,7 +137,7 @@ func TestTakeoverOfEmptyDatabase(t *testing.T) {
 // the write wins its slot and the second node has it, or it is not acknowledged.
 func TestFencedInTheMiddle(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket := new(objstoretest.Mem)
+		bucket := new(memstore.Bucket)
 		way := &gatedBucket{Bucket: bucket}
 		first := own(t, way, "first", t.TempDir(), inSync)
 		db := database(t, first.Volumes, "a")
@@ -163,7 +163,7 @@ func TestFencedInTheMiddle(t *testing.T) {
 // process of that node still claims the others.
 func TestTakeoverInterrupted(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		first := own(t, bucket, "first", t.TempDir(), inSync)
 		for _, name := range []string{"a", "b"} {
 			exec(t, database(t, first.Volumes, name), "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
@@ -189,7 +189,7 @@ func TestTakeoverInterrupted(t *testing.T) {
 // TestFencedReader: a node that only reads is fenced soon too; an unused one sends no request.
 func TestFencedReader(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		first := own(t, way, "first", t.TempDir(), leased)
 		db := database(t, first.Volumes, "a")
 		exec(t, db, "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
@@ -212,7 +212,7 @@ func TestFencedReader(t *testing.T) {
 // TestReaderWhileAway: while the object store does not answer, reads continue.
 func TestReaderWhileAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		first := own(t, way, "first", t.TempDir(), leased)
 		db := database(t, first.Volumes, "a")
 		exec(t, db, "CREATE TABLE t(x); INSERT INTO t VALUES (1)")

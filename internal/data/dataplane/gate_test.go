@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -38,7 +39,7 @@ func (l *ledger) now() map[int]int64 {
 func TestOutputGate(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		faults := objstoretest.Faults{Before: .1, After: .1, Conflict: .1, Torn: .1, Hang: .004, Stale: .5}
-		honest := new(objstoretest.Mem)
+		honest := new(memstore.Bucket)
 		bucket := objstoretest.NewFaulty(honest, faults, 1)
 		bucket.Latency = 10 * time.Millisecond
 		db := database(t, openWith(t, bucket, t.TempDir(), inSync), "a")
@@ -95,13 +96,13 @@ func lookAt(t *testing.T, db volume.Database, known *ledger, w int, stop *atomic
 }
 
 // contents copies the current content of a bucket.
-func contents(t *testing.T, from objstore.Bucket) *objstoretest.Mem {
+func contents(t *testing.T, from objstore.Bucket) *memstore.Bucket {
 	t.Helper()
 	infos, err := objstore.ListAll(t.Context(), from, "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	to := new(objstoretest.Mem)
+	to := new(memstore.Bucket)
 	for _, info := range infos {
 		r, _, err := from.Get(t.Context(), info.Key, 0, -1)
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -20,7 +20,7 @@ func TestCutBesideALongWrite(t *testing.T) {
 	}{"for ever": {time.Hour, "parent_busy"}, "for a while": {10 * time.Second, ""}} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T) {
-				v := openOn(t, new(objstoretest.Mem), t.TempDir())
+				v := openOn(t, new(memstore.Bucket), t.TempDir())
 				long, other := database(t, v, "a"), database(t, v, "b")
 				exec(t, long, "CREATE TABLE t(x)")
 				exec(t, other, "CREATE TABLE t(x)")

@@ -8,14 +8,14 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/cowvfs"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 )
 
 // TestHydrationContinues: missing pages are read by the next process, and do not overwrite pages written
 // in between.
 func TestHydrationContinues(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v := openOn(t, bucket, dir)
 		exec(t, database(t, v, "a"), `CREATE TABLE t(x INTEGER PRIMARY KEY, v);
 			WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < 2000) INSERT INTO t SELECT i, randomblob(3000) FROM n`)
@@ -47,7 +47,7 @@ func TestHydrationContinues(t *testing.T) {
 // deletion. They are once the database is complete, or archived.
 func TestHydrationKeepsItsSource(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v := openWith(t, way, dir, inSync)
 		exec(t, database(t, v, "a"), fill)
 		closed(t, v)

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 )
 
@@ -12,7 +12,7 @@ import (
 // and it is absent while a write runs and after the end.
 func TestMark(t *testing.T) {
 	t.Parallel()
-	v := openOn(t, new(objstore.Mem), t.TempDir())
+	v := openOn(t, new(memstore.Bucket), t.TempDir())
 	db := database(t, v, "a")
 	seen := map[uint64]bool{}
 	expectNew := func(when string) {

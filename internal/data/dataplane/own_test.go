@@ -7,7 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/volume"
 )
 
@@ -16,7 +16,7 @@ import (
 // spec: [C3.3].
 func TestOwnDatabases(t *testing.T) {
 	t.Parallel()
-	bucket, dir := new(objstoretest.Mem), t.TempDir()
+	bucket, dir := new(memstore.Bucket), t.TempDir()
 	const own = volume.OwnPrefix + "x"
 	check := func(when string, cuts map[string]branch.Cut, err error) {
 		t.Helper()

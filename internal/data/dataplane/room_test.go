@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/data/dataplane"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -19,7 +19,7 @@ const diskLimit = 8 << 20
 func openLimited(t *testing.T) (v *dataplane.Volumes, dir, logs string) {
 	t.Helper()
 	dir, logs = t.TempDir(), t.TempDir()
-	cfg := config(t, new(objstoretest.Mem), dir)
+	cfg := config(t, new(memstore.Bucket), dir)
 	cfg.DiskLimit, cfg.LogDir = diskLimit, logs
 	v, err := dataplane.Open(t.Context(), cfg)
 	if err != nil {
@@ -125,7 +125,7 @@ func TestDiskLimitCountsAll(t *testing.T) {
 // those of an earlier process, until they are collected.
 func TestDiskLimitOfBlobs(t *testing.T) {
 	t.Parallel()
-	bucket, dir := new(objstoretest.Mem), t.TempDir()
+	bucket, dir := new(memstore.Bucket), t.TempDir()
 	open := func(count bool) *dataplane.Volumes {
 		cfg := config(t, bucket, dir)
 		cfg.DiskLimit, cfg.CountBlobs = diskLimit, count

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/dataplane"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -32,7 +32,7 @@ func pass(d time.Duration) {
 // no request is sent.
 func TestWindow(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Second })
 		db := database(t, v, "a")
 		exec(t, db, "CREATE TABLE t(x)")
@@ -69,7 +69,7 @@ func TestWindow(t *testing.T) {
 // held.
 func TestNeverQuiet(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem), latency: 25 * time.Millisecond}
+		way := &gatedBucket{Bucket: new(memstore.Bucket), latency: 25 * time.Millisecond}
 		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Second })
 		db := database(t, v, "a")
 		exec(t, db, "CREATE TABLE t(x)")
@@ -94,7 +94,7 @@ func TestNeverQuiet(t *testing.T) {
 // TestCloseShips: Close does not wait for the window.
 func TestCloseShips(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Hour })
 		exec(t, database(t, v, "a"), "CREATE TABLE t(x); INSERT INTO t VALUES (7)")
 		exec(t, database(t, v, "b"), "CREATE TABLE t(x); INSERT INTO t VALUES (8)")
@@ -112,7 +112,7 @@ func TestCloseShips(t *testing.T) {
 // TestWriteWhileClosing: after Close has begun no write is accepted that it would not ship.
 func TestWriteWhileClosing(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Hour })
 		db := database(t, v, "a")
 		exec(t, db, "CREATE TABLE t(x)")
@@ -135,7 +135,7 @@ func TestWriteWhileClosing(t *testing.T) {
 // rest.
 func TestCloseWhileAway(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way, dir := &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+		way, dir := &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 		v := openWith(t, way, dir, func(*dataplane.Config) {})
 		exec(t, database(t, v, "a"), "CREATE TABLE t(x)")
 		pass(time.Minute)
@@ -160,7 +160,7 @@ func TestCloseWhileAway(t *testing.T) {
 // after it, and finally rejected; reads continue. Everything recovers without help.
 func TestBackPressure(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Second })
 		db := database(t, v, "a")
 		exec(t, db, "CREATE TABLE t(x)")
@@ -219,7 +219,7 @@ func refused(t *testing.T, err error) {
 // ones are shipped, although they are old by the clock; if they are not shipped, it is rejected.
 func TestWriteAfterSuspension(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		db := database(t, openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = 100 * time.Millisecond }), "a")
 		exec(t, db, "CREATE TABLE t(x)")
 		pass(time.Minute)
@@ -241,7 +241,7 @@ func TestWriteAfterSuspension(t *testing.T) {
 // TestHeldWriteContinues: a held write continues as soon as the object store accepts the earlier ones.
 func TestHeldWriteContinues(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		db := database(t, openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Second }), "a")
 		exec(t, db, "CREATE TABLE t(x)")
 		release := way.hold()
@@ -266,7 +266,7 @@ func TestHeldWriteContinues(t *testing.T) {
 // or without an error.
 func TestSyncWaits(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		db := database(t, openWith(t, way, t.TempDir(), inSync), "a")
 		exec(t, db, "CREATE TABLE t(x)")
 		release := way.hold()
@@ -308,7 +308,7 @@ func TestSyncWaits(t *testing.T) {
 // TestSyncCanceled: a write whose caller cancels is not_durable.
 func TestSyncCanceled(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		db := database(t, openWith(t, way, t.TempDir(), inSync), "a")
 		exec(t, db, "CREATE TABLE t(x)")
 		defer way.hold()()
@@ -324,7 +324,7 @@ func TestSyncCanceled(t *testing.T) {
 // TestGroupCommit: concurrent writers share appends.
 func TestGroupCommit(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem), latency: 20 * time.Millisecond}
+		way := &gatedBucket{Bucket: new(memstore.Bucket), latency: 20 * time.Millisecond}
 		db := database(t, openWith(t, way, t.TempDir(), inSync), "a")
 		exec(t, db, "CREATE TABLE t(x)")
 		const writers, writes = 16, 10

@@ -9,6 +9,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 )
 
@@ -16,7 +17,7 @@ import (
 // released also reads manifest and files, concurrently, and the slots that the listing may lack.
 func TestCutStored(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem)}
+		way := &gatedBucket{Bucket: new(memstore.Bucket)}
 		bucket := objstoretest.NewFaulty(way, objstoretest.Faults{}, 1)
 		bucket.Latency = time.Second
 		parent, child := config(t, way, filepath.Join(t.TempDir(), "v1")), config(t, bucket, filepath.Join(t.TempDir(), "v2"))
@@ -69,7 +70,7 @@ func TestCutStored(t *testing.T) {
 // TestCutShipsConcurrently: a cut ships all databases concurrently.
 func TestCutShipsConcurrently(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		way := &gatedBucket{Bucket: new(objstoretest.Mem), latency: time.Second}
+		way := &gatedBucket{Bucket: new(memstore.Bucket), latency: time.Second}
 		v := openWith(t, way, t.TempDir(), func(c *dataplane.Config) { c.Window = time.Hour })
 		names := []string{"a", "b", "c"}
 		for _, name := range names {

@@ -7,13 +7,13 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 )
 
 // TestTemp: files left by a crashed process are deleted when the next one opens the version.
 func TestTemp(t *testing.T) {
 	t.Parallel()
-	dir, bucket := t.TempDir(), new(objstoretest.Mem)
+	dir, bucket := t.TempDir(), new(memstore.Bucket)
 	v := openOn(t, bucket, dir)
 	database(t, v, "a")
 	var names []string

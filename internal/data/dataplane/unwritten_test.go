@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 )
 
 // TestArchiveOfUnwritten: a version with a database that was never written to, and so has no log, is
 // archived and woken.
 func TestArchiveOfUnwritten(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		bucket, dir := new(objstoretest.Mem), t.TempDir()
+		bucket, dir := new(memstore.Bucket), t.TempDir()
 		v := openOn(t, bucket, dir)
 		database(t, v, "empty")
 		exec(t, database(t, v, "a"), fill)
@@ -116,7 +116,7 @@ func TestOnlyCopySurvivesAnotherBoot(t *testing.T) {
 // onlyCopy makes a database whose log is empty.
 func onlyCopy(t *testing.T) (way *gatedBucket, dir string) {
 	t.Helper()
-	way, dir = &gatedBucket{Bucket: new(objstoretest.Mem)}, t.TempDir()
+	way, dir = &gatedBucket{Bucket: new(memstore.Bucket)}, t.TempDir()
 	v := openOn(t, way, dir)
 	db := database(t, v, "a")
 	way.setAway(true)

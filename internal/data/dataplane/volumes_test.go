@@ -13,8 +13,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -22,7 +22,7 @@ import (
 
 func open(t *testing.T, dir string) *dataplane.Volumes {
 	t.Helper()
-	return openOn(t, new(objstoretest.Mem), dir)
+	return openOn(t, new(memstore.Bucket), dir)
 }
 
 func openOn(t *testing.T, bucket objstore.Bucket, dir string) *dataplane.Volumes {
@@ -117,7 +117,7 @@ func TestStores(t *testing.T) {
 // TestClose: closing merges the WALs: each database is one plain file, beside its position in the log.
 func TestClose(t *testing.T) {
 	t.Parallel()
-	dir, bucket := t.TempDir(), new(objstoretest.Mem)
+	dir, bucket := t.TempDir(), new(memstore.Bucket)
 	v := openOn(t, bucket, dir)
 	db := database(t, v, "a")
 	exec(t, db, "CREATE TABLE t(x); INSERT INTO t VALUES (7)")

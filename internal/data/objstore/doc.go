@@ -1,6 +1,6 @@
 // Package objstore defines object storage as this program uses it: whole objects
 // put under conditions, read by range, listed by prefix. It has the helpers that
-// callers of a Bucket share (Settle, Read, Each, Probe). Packages s3 and dirstore
+// callers of a Bucket share (Settle, Read, Each, Probe). Packages s3, dirstore and memstore
 // implement Bucket, a plug-in point; every implementation passes the suite in
 // objstoretest.
 //

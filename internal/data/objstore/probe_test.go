@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 )
@@ -16,7 +17,7 @@ import (
 func TestProbe(t *testing.T) {
 	t.Parallel()
 	for _, prefix := range []string{"", "probe", "deep/probe/"} {
-		mem := new(objstoretest.Mem)
+		mem := new(memstore.Bucket)
 		b := objstoretest.NewFaulty(mem, objstoretest.Faults{}, 1) // counts requests
 		if err := objstore.Probe(t.Context(), b, prefix); err != nil {
 			t.Error(err)
@@ -37,7 +38,7 @@ func isEmpty(t *testing.T, b objstore.Bucket) {
 
 // odd is an object store that violates the contract.
 type odd struct {
-	*objstoretest.Mem
+	*memstore.Bucket
 	put  func(o *odd, key string, data []byte, cond objstore.Condition) (objstore.Info, error)
 	get  func(off, n int64) (int64, int64)
 	list func(o *odd, prefix string) []objstore.Info
@@ -50,7 +51,7 @@ type odd struct {
 
 func (o *odd) Put(ctx context.Context, key string, body io.Reader, size int64, cond objstore.Condition) (objstore.Info, error) {
 	if o.put == nil {
-		return o.Mem.Put(ctx, key, body, size, cond)
+		return o.Bucket.Put(ctx, key, body, size, cond)
 	}
 	data, err := io.ReadAll(body)
 	if err != nil {
@@ -60,14 +61,14 @@ func (o *odd) Put(ctx context.Context, key string, body io.Reader, size int64, c
 }
 
 func (o *odd) mem(key string, data []byte, cond objstore.Condition) (objstore.Info, error) {
-	return o.Mem.Put(context.Background(), key, bytes.NewReader(data), int64(len(data)), cond)
+	return o.Bucket.Put(context.Background(), key, bytes.NewReader(data), int64(len(data)), cond)
 }
 
 func (o *odd) Get(ctx context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
 	if o.get != nil {
 		off, n = o.get(off, n)
 	}
-	r, info, err := o.Mem.Get(ctx, key, off, n)
+	r, info, err := o.Bucket.Get(ctx, key, off, n)
 	if o.etag != "" {
 		info.ETag = o.etag
 	}
@@ -78,7 +79,7 @@ func (o *odd) List(ctx context.Context, prefix, after string, limit int) ([]objs
 	if o.list != nil {
 		return o.list(o, prefix), nil
 	}
-	return o.Mem.List(ctx, prefix, after, limit)
+	return o.Bucket.List(ctx, prefix, after, limit)
 }
 
 // severalWinners shows an empty bucket to the eight racers, and honors the condition later.
@@ -97,7 +98,7 @@ func severalWinners(o *odd, key string, data []byte, cond objstore.Condition) (o
 
 func sameBytesAgain(o *odd, key string, data []byte, cond objstore.Condition) (objstore.Info, error) {
 	info, err := o.mem(key, data, cond)
-	if there, old, _ := objstore.Read(context.Background(), o.Mem, key, 0, -1); cond.IfAbsent && bytes.Equal(there, data) {
+	if there, old, _ := objstore.Read(context.Background(), o.Bucket, key, 0, -1); cond.IfAbsent && bytes.Equal(there, data) {
 		return old, nil
 	}
 	return info, err
@@ -146,14 +147,14 @@ func TestProbeReportsViolations(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := c.store
-			b.Mem = new(objstoretest.Mem)
+			b.Bucket = new(memstore.Bucket)
 			b.racers.Add(8)
 			err := objstore.Probe(t.Context(), b, "probe")
 			var found *objstore.ProbeError
 			if !errors.As(err, &found) || !strings.HasPrefix(err.Error(), "the object store ") || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%v, want %q", err, c.want)
 			}
-			isEmpty(t, b.Mem)
+			isEmpty(t, b.Bucket)
 		})
 	}
 }
@@ -162,7 +163,7 @@ func TestProbeReportsViolations(t *testing.T) {
 func TestProbeWithFaults(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
-		mem := new(objstoretest.Mem)
+		mem := new(memstore.Bucket)
 		b := objstoretest.NewFaulty(mem, objstoretest.Faults{Before: .2}, seed)
 		err := objstore.Probe(t.Context(), b, "probe")
 		var found *objstore.ProbeError
@@ -172,7 +173,7 @@ func TestProbeWithFaults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := objstoretest.NewFaulty(new(objstoretest.Mem), objstoretest.Faults{}, 1)
+	b := objstoretest.NewFaulty(new(memstore.Bucket), objstoretest.Faults{}, 1)
 	if err := objstore.Probe(ctx, b, "probe"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

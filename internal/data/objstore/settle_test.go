@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 )
@@ -38,7 +39,7 @@ func TestSettle(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				mem := new(objstoretest.Mem)
+				mem := new(memstore.Bucket)
 				if c.there != "" {
 					if _, err := mem.Put(t.Context(), "k", strings.NewReader(c.there), -1, objstore.Condition{}); err != nil {
 						t.Fatal(err)
@@ -66,7 +67,7 @@ func TestSettle(t *testing.T) {
 func TestSettleSwaps(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := objstoretest.NewFaulty(new(objstoretest.Mem), objstoretest.Faults{Before: .2, After: .2, Conflict: .2, Torn: .2}, 5)
+		b := objstoretest.NewFaulty(new(memstore.Bucket), objstoretest.Faults{Before: .2, After: .2, Conflict: .2, Torn: .2}, 5)
 		cond := objstore.Condition{IfAbsent: true}
 		for i := range 200 {
 			info, err := objstore.SettleBytes(t.Context(), b, "k", []byte(strings.Repeat("x", i)), cond)
@@ -84,7 +85,7 @@ func TestSettleSwaps(t *testing.T) {
 func TestReadAndListAll(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(objstoretest.Mem)
+		mem := new(memstore.Bucket)
 		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +134,7 @@ func (s stalled) Read([]byte) (int, error) {
 func TestHungRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(objstoretest.Mem)
+		mem := new(memstore.Bucket)
 		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +161,7 @@ func TestHungRequests(t *testing.T) {
 func TestReadCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		mem := new(objstoretest.Mem)
+		mem := new(memstore.Bucket)
 		if _, err := mem.Put(t.Context(), "k", strings.NewReader("0123456789"), 10, objstore.Condition{}); err != nil {
 			t.Fatal(err)
 		}

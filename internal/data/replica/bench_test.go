@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/replica"
 )
 
 // grown is the log of a root with about mb MB: one import and 40 transactions after it.
-func grown(b testing.TB, mb int) (*objstoretest.Mem, replica.TXID) {
+func grown(b testing.TB, mb int) (*memstore.Bucket, replica.TXID) {
 	b.Helper()
 	const page = 4096
-	mem, m := new(objstoretest.Mem), newModel(uint64(mb))
+	mem, m := new(memstore.Bucket), newModel(uint64(mb))
 	all := map[int]bool{}
 	for i := range mb << 20 / page {
 		p := make([]byte, page)

@@ -18,6 +18,7 @@ import (
 	"github.com/superfly/ltx"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/replica"
@@ -37,7 +38,7 @@ func TestFaults(t *testing.T) {
 
 func faults(t *testing.T, seed uint64) {
 	t.Helper()
-	mem := new(objstoretest.Mem)
+	mem := new(memstore.Bucket)
 	b := objstoretest.NewFaulty(mem, objstoretest.Faults{Before: .05, After: .05, Conflict: .05, Torn: .05, Stale: .3}, seed)
 	m := newModel(seed)
 	l := reopen(t, b)
@@ -115,7 +116,7 @@ func sameDespite(t *testing.T, l *replica.Log, m *model, txid replica.TXID) {
 // TestUnsettledAppend: an append with an unknown outcome blocks every other one.
 func TestUnsettledAppend(t *testing.T) {
 	t.Parallel()
-	mem := new(objstoretest.Mem)
+	mem := new(memstore.Bucket)
 	b := objstoretest.NewFaulty(mem, objstoretest.Faults{After: 1}, 1)
 	l, m := open(t, b, "v", nil), newModel(1)
 	first := m.tx(t)
@@ -147,7 +148,7 @@ func TestTwoOwners(t *testing.T) {
 
 func twoOwners(t *testing.T, seed uint64) {
 	t.Helper()
-	b := objstoretest.NewFaulty(new(objstoretest.Mem), objstoretest.Faults{Before: .05, After: .05, Conflict: .1}, seed)
+	b := objstoretest.NewFaulty(new(memstore.Bucket), objstoretest.Faults{Before: .05, After: .05, Conflict: .1}, seed)
 	var mu sync.Mutex
 	acked := map[replica.TXID]byte{}
 	fenced := 0
@@ -221,7 +222,7 @@ func TestDamage(t *testing.T) {
 		pristine, key, intact := noisy(t, size)
 		for i := range 60 {
 			data := damage(pristine, i)
-			mem := new(objstoretest.Mem)
+			mem := new(memstore.Bucket)
 			put(t, mem, key, pristine)
 			l := open(t, mem, "v", nil)
 			must(t, mem.Delete(t.Context(), key))
@@ -292,7 +293,7 @@ func put(t testing.TB, b objstore.Bucket, key string, data []byte) {
 // by its name; a missing object is an error that names it.
 func TestStaleListing(t *testing.T) {
 	t.Parallel()
-	mem, m := new(objstoretest.Mem), newModel(2)
+	mem, m := new(memstore.Bucket), newModel(2)
 	appendN(t, open(t, mem, "v", nil), m, 6)
 	for _, hidden := range [][]uint64{{6}, {5, 6}, {2}, {1, 3, 6}} {
 		l := open(t, hiding{mem, hidden}, "v", nil)

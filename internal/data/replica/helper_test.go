@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -47,7 +47,7 @@ func sweepAll(t testing.TB, s *branch.Store) (gone int) {
 func bucket(t testing.TB) objstore.Bucket {
 	t.Helper()
 	if !s3test.External() {
-		return new(objstoretest.Mem)
+		return new(memstore.Bucket)
 	}
 	b, _ := s3test.Bucket(t, s3test.Target(t))
 	return b

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/replica"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestPlanLastsLong(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(6) {
-		b, m, rng := new(objstoretest.Mem), newModel(seed), rand.New(rand.NewPCG(seed, 3))
+		b, m, rng := new(memstore.Bucket), newModel(seed), rand.New(rand.NewPCG(seed, 3))
 		var base *branch.DatabaseBase
 		for _, version := range []string{"root", "child", "grandchild"} {
 			base = plansLast(t, b, m, rng, version, base)

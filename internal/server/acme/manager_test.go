@@ -15,6 +15,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/server/acme"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -115,7 +116,7 @@ func TestOnDemand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := name + ".apps.test" // certmagic has one table of challenges in a process
-			w := &world{t, &objstore.Mem{}, acmetest.Start(t, 24*time.Hour)}
+			w := &world{t, &memstore.Bucket{}, acmetest.Start(t, 24*time.Hour)}
 			one := w.start(plain)
 			roots := w.authority.Roots()
 			var all sync.WaitGroup
@@ -150,7 +151,7 @@ func TestOnDemand(t *testing.T) {
 // list. An operator can end the pause.
 func TestRefused(t *testing.T) {
 	t.Parallel()
-	w := &world{t, &objstore.Mem{}, acmetest.Start(t, 24*time.Hour)}
+	w := &world{t, &memstore.Bucket{}, acmetest.Start(t, 24*time.Hour)}
 	s := w.start(false)
 	w.authority.Refuse(true)
 	for range 3 {
@@ -179,7 +180,7 @@ func TestRefused(t *testing.T) {
 // handshake that finds it, and one that has ended in front of it.
 func TestRenewal(t *testing.T) {
 	t.Parallel()
-	w := &world{t, &objstore.Mem{}, acmetest.Start(t, 6*time.Second)}
+	w := &world{t, &memstore.Bucket{}, acmetest.Start(t, 6*time.Second)}
 	s := w.start(false)
 	serials := map[string]bool{}
 	svctest.Eventually(t, "another certificate", func() bool {

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -34,7 +35,7 @@ func must(t *testing.T, err error) {
 // TestStore: what certmagic asks of a storage, and no object shows what it holds.
 func TestStore(t *testing.T) {
 	t.Parallel()
-	ctx, b := t.Context(), &objstore.Mem{}
+	ctx, b := t.Context(), &memstore.Bucket{}
 	s := testStore(t, b, "recovery-key-of-a-server-in-a-test")
 	for _, key := range []string{"a/b/one.key", "a/b/two.key", "a/c.json", "ab/d"} {
 		must(t, s.Store(ctx, key, []byte("hunter2 "+key)))
@@ -87,7 +88,7 @@ func TestStore(t *testing.T) {
 // is refused with both versions.
 func TestStoreOfOthers(t *testing.T) {
 	t.Parallel()
-	ctx, b := t.Context(), &objstore.Mem{}
+	ctx, b := t.Context(), &memstore.Bucket{}
 	one, two := testStore(t, b, "recovery-key-of-one"), testStore(t, b, "recovery-key-of-two")
 	must(t, one.Store(ctx, "x", []byte("1")))
 	if two.Exists(ctx, "x") {
@@ -109,7 +110,7 @@ func TestStoreOfOthers(t *testing.T) {
 func TestLock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, b := t.Context(), &objstore.Mem{}
+		ctx, b := t.Context(), &memstore.Bucket{}
 		one, two := testStore(t, b, "the-same-key"), testStore(t, b, "the-same-key")
 		must(t, one.Lock(ctx, "x"))
 		must(t, two.Lock(ctx, "y"))
@@ -148,7 +149,7 @@ func TestLock(t *testing.T) {
 func TestLockLost(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ctx, b := t.Context(), &objstore.Mem{}
+		ctx, b := t.Context(), &memstore.Bucket{}
 		one, two := testStore(t, b, "the-same-key"), testStore(t, b, "the-same-key")
 		must(t, one.Lock(ctx, "x"))
 		must(t, b.Delete(ctx, one.lockKey("x")))

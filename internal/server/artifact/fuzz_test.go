@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -18,7 +18,7 @@ func FuzzTicket(f *testing.F) {
 	f.Add("a.b.c", "a-b", "1.2_3", 60, byte(128))
 	f.Add(".", "p", "v", -1, byte(32))
 	var arrived svc.Ref
-	bucket := &objstoretest.Mem{}
+	bucket := &memstore.Bucket{}
 	s := artifact.New(artifact.Config{
 		Bucket: bucket, BaseURL: "/v1", Key: []byte("key"), MaxSize: 10, Versions: &versions{},
 		Logger: slog.New(slog.DiscardHandler), Arrived: func(r svc.Ref) { arrived = r },

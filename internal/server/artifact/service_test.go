@@ -11,15 +11,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-func service(t *testing.T, key string, change ...func(*artifact.Config)) (*artifact.Service, *objstoretest.Mem, chan svc.Ref) {
+func service(t *testing.T, key string, change ...func(*artifact.Config)) (*artifact.Service, *memstore.Bucket, chan svc.Ref) {
 	t.Helper()
-	bucket, arrived := &objstoretest.Mem{}, make(chan svc.Ref, 8)
+	bucket, arrived := &memstore.Bucket{}, make(chan svc.Ref, 8)
 	c := artifact.Config{
 		Bucket: bucket, BaseURL: "http://127.0.0.1:1/v1", Key: []byte(key), MaxSize: 10,
 		Versions: &versions{}, Logger: slog.New(slog.DiscardHandler), Arrived: func(r svc.Ref) { arrived <- r },

@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -19,7 +19,7 @@ import (
 func TestCollect(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, &objstoretest.Mem{})
+		w := newWorld(t, &memstore.Bucket{})
 		w.upload("v1", "shared", "own")
 		w.upload("v2", "shared")
 		w.upload("v3", "abandoned")
@@ -65,7 +65,7 @@ func TestCollect(t *testing.T) {
 func TestAnnouncedIsKept(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, &objstoretest.Mem{})
+		w := newWorld(t, &memstore.Bucket{})
 		w.upload("v1", "a")
 		w.ended["v1"] = time.Now()
 		time.Sleep(24 * time.Hour)
@@ -83,7 +83,7 @@ func TestAnnouncedIsKept(t *testing.T) {
 // has it.
 func TestSharedOnDisk(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, &objstoretest.Mem{})
+	w := newWorld(t, &memstore.Bucket{})
 	w.upload("v1", "a")
 	var infos []os.FileInfo
 	for _, version := range []string{"v1", "v2"} {
@@ -119,7 +119,7 @@ func TestSharedOnDisk(t *testing.T) {
 // TestDamagedObject: content that does not have its hash is not unpacked.
 func TestDamagedObject(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, &objstoretest.Mem{})
+	w := newWorld(t, &memstore.Bucket{})
 	w.upload("v1", "a")
 	key := "_assets/shop/files/" + file("", "a").SHA256
 	if _, err := w.bucket.Put(t.Context(), key, bytes.NewReader([]byte("b")), 1, objstore.Condition{}); err != nil {

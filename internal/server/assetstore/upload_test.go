@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -18,7 +19,7 @@ import (
 // under two names is sent once.
 func TestOnlyMissing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, &objstoretest.Mem{})
+	w := newWorld(t, &memstore.Bucket{})
 	large := strings.Repeat("x", 300<<10)
 	for _, step := range []struct {
 		version string
@@ -47,7 +48,7 @@ func TestOnlyMissing(t *testing.T) {
 // question names the rest.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, &objstoretest.Mem{})
+	w := newWorld(t, &memstore.Bucket{})
 	contents := []string{strings.Repeat("a", 300<<10), strings.Repeat("b", 300<<10)}
 	all := files(contents)
 	if _, err := w.Announce(t.Context(), ref("v1"), all); err != nil {
@@ -82,7 +83,7 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, &objstoretest.Mem{})
+			w := newWorld(t, &memstore.Bucket{})
 			if _, err := w.Announce(t.Context(), ref("v1"), []bundle.File{good}); err != nil {
 				t.Fatal(err)
 			}
@@ -101,7 +102,7 @@ func TestHostile(t *testing.T) {
 // sent, and it cannot be changed.
 func TestAnnouncedOnce(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, &objstoretest.Mem{})
+	w := newWorld(t, &memstore.Bucket{})
 	w.upload("v1", "a")
 	a := file("a", "a")
 	longer := a
@@ -132,7 +133,7 @@ func TestFillNamesMissing(t *testing.T) {
 	t.Parallel()
 	fail := errors.New("down")
 	down := false
-	mem := &objstoretest.Mem{}
+	mem := &memstore.Bucket{}
 	w := newWorld(t, objstoretest.Fail(mem, func(op objstoretest.Op, _ string) error {
 		if down && op == objstoretest.Get {
 			return fail

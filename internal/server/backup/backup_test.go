@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/registry"
@@ -54,7 +54,7 @@ func exec(t testing.TB, db *sqlite.DB, query string, args ...any) {
 // last Append, as a database that SQLite accepts. Changes cost little.
 func TestCopies(t *testing.T) {
 	t.Parallel()
-	b := &objstoretest.Mem{}
+	b := &memstore.Bucket{}
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), sqlite.Options{})
 	must(t, err)
 	defer db.Close()
@@ -124,7 +124,7 @@ func accepted(t *testing.T, database []byte, query string) {
 // newer format names both versions.
 func TestNothingInTheOpen(t *testing.T) {
 	t.Parallel()
-	b := &objstoretest.Mem{}
+	b := &memstore.Bucket{}
 	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "a.db"), sqlite.Options{})
 	must(t, err)
 	defer db.Close()
@@ -163,7 +163,7 @@ func TestNothingInTheOpen(t *testing.T) {
 // store failed.
 func TestService(t *testing.T) {
 	t.Parallel()
-	b := &objstoretest.Mem{}
+	b := &memstore.Bucket{}
 	db := registrytest.Open(t, "first")
 	c := backup.Config{Registry: db, Bucket: b, Node: "n1", Key: key, Window: time.Millisecond, Logger: slog.New(slog.DiscardHandler)}
 	s := backup.Start(t.Context(), c)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -53,7 +54,7 @@ func ReadFile(ctx context.Context, path string) (objstore.Bucket, error) {
 		return nil, err
 	}
 	defer file.Close()
-	b, r := &objstore.Mem{}, tar.NewReader(file)
+	b, r := &memstore.Bucket{}, tar.NewReader(file)
 	for n := 0; ; n++ {
 		head, err := r.Next()
 		if errors.Is(err, io.EOF) && n > 0 {

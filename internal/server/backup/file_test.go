@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/sqlite"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -17,7 +17,7 @@ import (
 // never replaced.
 func TestFile(t *testing.T) {
 	t.Parallel()
-	dir, b := t.TempDir(), &objstore.Mem{}
+	dir, b := t.TempDir(), &memstore.Bucket{}
 	l, err := backup.Open(t.Context(), b, "n1", key, false)
 	must(t, err)
 	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "a.db"), sqlite.Options{})

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/server/checkup"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -61,9 +61,9 @@ func (l lax) Put(ctx context.Context, key string, body io.Reader, size int64, _ 
 
 func TestStore(t *testing.T) {
 	t.Parallel()
-	expect(t, checkup.Store(&objstoretest.Mem{}, "probe", "embedded"), svc.FindingOK, "embedded keeps its preconditions")
-	expect(t, checkup.Store(lax{&objstoretest.Mem{}}, "probe", "http://s3"), svc.FindingFailed, "http://s3: the object store ")
-	expect(t, checkup.Store(down{&objstoretest.Mem{}}, "probe", "http://s3"), svc.FindingFailed, "http://s3 does not answer")
+	expect(t, checkup.Store(&memstore.Bucket{}, "probe", "embedded"), svc.FindingOK, "embedded keeps its preconditions")
+	expect(t, checkup.Store(lax{&memstore.Bucket{}}, "probe", "http://s3"), svc.FindingFailed, "http://s3: the object store ")
+	expect(t, checkup.Store(down{&memstore.Bucket{}}, "probe", "http://s3"), svc.FindingFailed, "http://s3 does not answer")
 }
 
 // down is a store that does not answer.

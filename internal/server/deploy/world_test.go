@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/server/artifact"
@@ -40,7 +41,7 @@ const (
 // world is the state that outlives a daemon: registry, bucket and directories.
 type world struct {
 	*registry.DB
-	bucket   *objstoretest.Mem
+	bucket   *memstore.Bucket
 	branches *branches
 	root     string
 	ingress  *svc.Ingress
@@ -53,7 +54,7 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &world{DB: registrytest.Open(t, "shop"), bucket: &objstoretest.Mem{}, branches: newBranches(filepath.Join(root, "data")), root: root, ingress: ingress}
+	return &world{DB: registrytest.Open(t, "shop"), bucket: &memstore.Bucket{}, branches: newBranches(filepath.Join(root, "data")), root: root, ingress: ingress}
 }
 
 // submissions adapts the registry to deploy.Submissions.
@@ -81,7 +82,7 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	var err error
 	d.promote, err = promote.New(promote.Deps{
 		Projects: w, Versions: w, Promotions: w, Journals: w, Gateway: d.gateway, Websockets: d.gateway, Routes: d, Runtimes: d,
-		Bucket: &objstoretest.Mem{}, Logger: logger,
+		Bucket: &memstore.Bucket{}, Logger: logger,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -35,7 +35,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, bucket: new(objstoretest.Mem), dir: t.TempDir(), versions: map[string]svc.Version{}, open: map[string]*dataplane.Volumes{}}
+	w := &world{t: t, bucket: new(memstore.Bucket), dir: t.TempDir(), versions: map[string]svc.Version{}, open: map[string]*dataplane.Volumes{}}
 	var err error
 	if w.branches, err = branch.New(branch.Config{Data: w.bucket, Logger: w.logger()}); err != nil {
 		t.Fatal(err)

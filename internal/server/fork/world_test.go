@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -49,7 +49,7 @@ func newWorld(t *testing.T, grace time.Duration) *world {
 		stored: func() map[string]branch.Cut { return at(7) },
 	}
 	var err error
-	if w.records, err = branch.New(branch.Config{Data: new(objstoretest.Mem), Grace: grace, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if w.records, err = branch.New(branch.Config{Data: new(memstore.Bucket), Grace: grace, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	w.Service, err = fork.New(fork.Deps{

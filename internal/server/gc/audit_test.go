@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -244,7 +245,7 @@ func TestAuditChecksTwice(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			once := make(chan func(), 1) // at the first read of a record
-			w := newWorldOn(t, &objstoretest.Hooked{Bucket: new(objstoretest.Mem), Around: func(_ context.Context, op objstoretest.Op, key string, do func() error) error {
+			w := newWorldOn(t, &objstoretest.Hooked{Bucket: new(memstore.Bucket), Around: func(_ context.Context, op objstoretest.Op, key string, do func() error) error {
 				err := do()
 				if op == objstoretest.List && key == "shop/" {
 					select {
@@ -288,7 +289,7 @@ func TestAuditContinues(t *testing.T) {
 func TestObjectStoreDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := objstoretest.NewFaulty(new(objstoretest.Mem), objstoretest.Faults{Before: 1}, 1)
+		b := objstoretest.NewFaulty(new(memstore.Bucket), objstoretest.Faults{Before: 1}, 1)
 		w := newWorldOn(t, b)
 		if a, err := w.gc.Audit(t.Context(), ""); svc.CodeOf(err) != "store_unavailable" || len(a.Problems) > 0 {
 			t.Errorf("%+v, %v", a, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/server/gc"
@@ -153,7 +154,7 @@ func (w *world) put(key, body string) {
 
 // hangingLists returns a bucket whose listings of one prefix hang.
 func hangingLists(prefix string) objstore.Bucket {
-	return &objstoretest.Hooked{Bucket: new(objstoretest.Mem), Around: func(ctx context.Context, op objstoretest.Op, key string, do func() error) error {
+	return &objstoretest.Hooked{Bucket: new(memstore.Bucket), Around: func(ctx context.Context, op objstoretest.Op, key string, do func() error) error {
 		if op == objstoretest.List && key == prefix {
 			<-ctx.Done()
 			return ctx.Err()
@@ -260,7 +261,7 @@ func TestCollectInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for n := 1; ; n++ {
 			left, cut := 0, context.CancelFunc(nil)
-			w := newWorldOn(t, objstoretest.Fail(new(objstoretest.Mem), func(op objstoretest.Op, _ string) error {
+			w := newWorldOn(t, objstoretest.Fail(new(memstore.Bucket), func(op objstoretest.Op, _ string) error {
 				if op == objstoretest.Get || op == objstoretest.Stat { // concurrent, and without effect
 					return nil
 				}

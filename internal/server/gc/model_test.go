@@ -19,6 +19,7 @@ import (
 	"github.com/superfly/ltx"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/replica"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
@@ -97,7 +98,7 @@ func newModel(t *testing.T, seed uint64) *model {
 	if seed%2 == 1 {
 		faults = objstoretest.Faults{Before: .02, After: .02, Torn: .02}
 	}
-	faulty := objstoretest.NewFaulty(new(objstoretest.Mem), faults, seed)
+	faulty := objstoretest.NewFaulty(new(memstore.Bucket), faults, seed)
 	m := &model{t: t, dir: t.TempDir(), rng: rand.New(rand.NewPCG(seed, 7))}
 	slow := func(_ context.Context, op objstoretest.Op, _ string, do func() error) error {
 		if op != objstoretest.Stat { // audits call it concurrently, which would make the random numbers unreproducible
@@ -179,7 +180,7 @@ func (m *model) live(d time.Duration) {
 	m.registry.set("shop", root.id, svc.StatusReady, "")
 	m.start(ctx, root)
 	other, err := gc.New(gc.Deps{
-		Branches: m.branches, Records: m.branches, Data: m.store, Assets: assetstore.New(assetstore.Config{Bucket: &objstoretest.Mem{}}), Registry: m.registry, Observer: m.counted,
+		Branches: m.branches, Records: m.branches, Data: m.store, Assets: assetstore.New(assetstore.Config{Bucket: &memstore.Bucket{}}), Registry: m.registry, Observer: m.counted,
 		Logger: slog.New(slog.DiscardHandler), Every: 7 * time.Minute,
 	})
 	must(m.t, err)

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/gc"
 	"github.com/svcctl/svcctl/internal/server/janitor"
@@ -157,7 +157,7 @@ type world struct {
 
 func newWorld(t *testing.T, change ...func(*gc.Deps)) *world {
 	t.Helper()
-	return newWorldOn(t, new(objstoretest.Mem), change...)
+	return newWorldOn(t, new(memstore.Bucket), change...)
 }
 
 func newWorldOn(t *testing.T, b objstore.Bucket, change ...func(*gc.Deps)) *world {
@@ -168,7 +168,7 @@ func newWorldOn(t *testing.T, b objstore.Bucket, change ...func(*gc.Deps)) *worl
 	if w.branches, err = branch.New(branch.Config{Data: b, Logger: logger}); err != nil {
 		t.Fatal(err)
 	}
-	deps := gc.Deps{Node: "h", Branches: w.branches, Records: w.branches, Data: b, Assets: assetstore.New(assetstore.Config{Bucket: &objstoretest.Mem{}}), Registry: w.registry, Logger: logger, Observer: w.counted}
+	deps := gc.Deps{Node: "h", Branches: w.branches, Records: w.branches, Data: b, Assets: assetstore.New(assetstore.Config{Bucket: &memstore.Bucket{}}), Registry: w.registry, Logger: logger, Observer: w.counted}
 	for _, c := range change {
 		c(&deps)
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -75,7 +75,7 @@ func TestChunkedUploadIsLimited(t *testing.T) {
 // accepts none.
 func TestUploadAfterDestroy(t *testing.T) {
 	t.Parallel()
-	bucket := &objstoretest.Mem{}
+	bucket := &memstore.Bucket{}
 	h := start(t, func(d *httpapi.Deps) {
 		d.Uploads = artifact.New(artifact.Config{
 			Bucket: bucket, BaseURL: "/v1", Key: []byte("k"), MaxSize: 10, Versions: d.Versions,

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -83,7 +83,7 @@ type template struct{ file, pointer []byte }
 func worldWithProduction(t *testing.T) template {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "registry.db")
-	w := &world{DB: registrytest.OpenAt(t, path), bucket: &objstoretest.Mem{}}
+	w := &world{DB: registrytest.OpenAt(t, path), bucket: &memstore.Bucket{}}
 	if _, _, err := w.CreateProject(t.Context(), svc.Project{ID: "shop"}); err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func (tmpl template) copy(t *testing.T) *world {
 	if err := os.WriteFile(path, tmpl.file, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w := &world{DB: registrytest.OpenAt(t, path), bucket: &objstoretest.Mem{}}
+	w := &world{DB: registrytest.OpenAt(t, path), bucket: &memstore.Bucket{}}
 	if _, err := w.bucket.Put(t.Context(), "shop/production.json", bytes.NewReader(tmpl.pointer), -1, objstore.Condition{}); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/lib/saga"
@@ -23,12 +24,12 @@ import (
 // world is the state that outlives a daemon: the registry and the bucket.
 type world struct {
 	*registry.DB
-	bucket *objstoretest.Mem
+	bucket *memstore.Bucket
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	return &world{DB: registrytest.Open(t, "shop"), bucket: &objstoretest.Mem{}}
+	return &world{DB: registrytest.Open(t, "shop"), bucket: &memstore.Bucket{}}
 }
 
 func ref(version string) svc.Ref { return svc.Ref{Project: "shop", Version: version} }

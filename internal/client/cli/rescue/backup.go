@@ -12,6 +12,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
@@ -96,7 +97,7 @@ func toChain(ctx context.Context, cfg *config.Daemon, where string, s source) (o
 
 // toFile writes a copy to one file, and returns what is in it.
 func toFile(ctx context.Context, _ *config.Daemon, where string, s source) (objstore.Bucket, int64, error) {
-	memory := &objstore.Mem{}
+	memory := &memstore.Bucket{}
 	if _, err := s.appendTo(ctx, memory); err != nil {
 		return nil, 0, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/door"
@@ -72,7 +72,7 @@ func OpenVolumesOn(t testing.TB, dir string, bucket objstore.Bucket) *dataplane.
 
 // machine is what outlives the processes that have a directory open.
 type machine struct {
-	bucket  objstoretest.Mem
+	bucket  memstore.Bucket
 	mu      sync.Mutex
 	volumes *dataplane.Volumes // the last that were opened
 }

@@ -18,8 +18,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
@@ -137,7 +137,7 @@ func large(n int, seed byte) []byte { return bytes.Repeat([]byte{seed, seed + 1,
 // drops its blobs in the same transaction.
 func TestWhereBodiesAre(t *testing.T) {
 	t.Parallel()
-	bucket := new(objstoretest.Mem)
+	bucket := new(memstore.Bucket)
 	b := openBucket(t, bindingtest.OpenVolumesOn(t, t.TempDir(), bucket))
 	b.put("small", large(64<<10, 1))
 	b.put("empty", nil)
@@ -182,7 +182,7 @@ func stored(t testing.TB, bucket objstore.Bucket) []objstore.Info {
 // What is refused stores nothing: neither a row nor a blob.
 func TestRefusedStoresNothing(t *testing.T) {
 	t.Parallel()
-	bucket := new(objstoretest.Mem)
+	bucket := new(memstore.Bucket)
 	b := openBucket(t, bindingtest.OpenVolumesOn(t, t.TempDir(), bucket))
 	body := large(100<<10, 1)
 	for request, want := range map[string]int{
@@ -288,7 +288,7 @@ func TestUploadEndsWhileStoring(t *testing.T) {
 // A crash between blob and row leaves the blob, and no row.
 func TestCrashBeforeTheRow(t *testing.T) {
 	t.Parallel()
-	bucket := new(objstoretest.Mem)
+	bucket := new(memstore.Bucket)
 	v := bindingtest.OpenVolumesOn(t, t.TempDir(), bucket)
 	b := openBucket(t, between{v, func() error { return errors.New("killed") }})
 	if code, _ := b.write(`{"version":1,"method":"put","object":"k"}`, large(100<<10, 1)); code != 10001 {
@@ -349,7 +349,7 @@ func (g gone) Get(context.Context, string, int64, int64) (io.ReadCloser, objstor
 // A body that cannot be read is an error before anything is answered.
 func TestBodyIsGone(t *testing.T) {
 	t.Parallel()
-	bucket, dir := new(objstoretest.Mem), t.TempDir()
+	bucket, dir := new(memstore.Bucket), t.TempDir()
 	v := bindingtest.OpenVolumesOn(t, dir, bucket)
 	openBucket(t, v).put("k", large(100<<10, 1))
 	b := openBucket(t, swapped{v, gone{bucket}})

@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -35,7 +35,7 @@ func (b r2) seed(files fstest.MapFS, paths ...string) ([]string, error) {
 // Each file becomes an object once, whatever becomes of the object.
 func TestSeed(t *testing.T) {
 	t.Parallel()
-	bucket := new(objstoretest.Mem)
+	bucket := new(memstore.Bucket)
 	b := openBucket(t, bindingtest.OpenVolumesOn(t, t.TempDir(), bucket))
 	files := fstest.MapFS{
 		"seed/FILES/logo.svg":        {Data: []byte("<svg/>")},

@@ -1,4 +1,4 @@
-package objstoretest
+package memstore
 
 import (
 	"bytes"
@@ -16,22 +16,21 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 )
 
-// Mem is an objstore.Bucket in memory, the reference implementation, for unit tests. The zero
-// value is an empty bucket.
-type Mem struct {
+// Bucket is an objstore.Bucket in memory. The zero value is empty.
+type Bucket struct {
 	mu      sync.Mutex
-	objects map[string]memObject
+	objects map[string]object
 }
 
-type memObject struct {
+type object struct {
 	data []byte
 	info objstore.Info
 }
 
-var _ objstore.Bucket = (*Mem)(nil)
+var _ objstore.Bucket = (*Bucket)(nil)
 
 // Put implements objstore.Bucket.
-func (m *Mem) Put(_ context.Context, key string, body io.Reader, size int64, cond objstore.Condition) (objstore.Info, error) {
+func (m *Bucket) Put(_ context.Context, key string, body io.Reader, size int64, cond objstore.Condition) (objstore.Info, error) {
 	data, err := io.ReadAll(body)
 	if err != nil {
 		return objstore.Info{}, fmt.Errorf("read body of %s: %w", key, err)
@@ -46,17 +45,17 @@ func (m *Mem) Put(_ context.Context, key string, body io.Reader, size int64, con
 		return objstore.Info{}, fmt.Errorf("put %s: %w", key, objstore.ErrPrecondition)
 	}
 	if m.objects == nil {
-		m.objects = map[string]memObject{}
+		m.objects = map[string]object{}
 	}
 	sum := sha256.Sum256(data)
 	info := objstore.Info{Key: key, Size: int64(len(data)), ETag: hex.EncodeToString(sum[:16]), Modified: time.Now()}
-	m.objects[key] = memObject{data, info}
+	m.objects[key] = object{data, info}
 	return info, nil
 }
 
 // Get implements objstore.Bucket.
-func (m *Mem) Get(_ context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
-	o, err := m.object(key)
+func (m *Bucket) Get(_ context.Context, key string, off, n int64) (io.ReadCloser, objstore.Info, error) {
+	o, err := m.find(key)
 	if err != nil {
 		return nil, objstore.Info{}, err
 	}
@@ -68,23 +67,23 @@ func (m *Mem) Get(_ context.Context, key string, off, n int64) (io.ReadCloser, o
 }
 
 // Stat implements objstore.Bucket.
-func (m *Mem) Stat(_ context.Context, key string) (objstore.Info, error) {
-	o, err := m.object(key)
+func (m *Bucket) Stat(_ context.Context, key string) (objstore.Info, error) {
+	o, err := m.find(key)
 	return o.info, err
 }
 
-func (m *Mem) object(key string) (memObject, error) {
+func (m *Bucket) find(key string) (object, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o, ok := m.objects[key]
 	if !ok {
-		return memObject{}, fmt.Errorf("%s: %w", key, objstore.ErrNotExist)
+		return object{}, fmt.Errorf("%s: %w", key, objstore.ErrNotExist)
 	}
 	return o, nil
 }
 
 // List implements objstore.Bucket.
-func (m *Mem) List(_ context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
+func (m *Bucket) List(_ context.Context, prefix, after string, limit int) ([]objstore.Info, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var page []objstore.Info
@@ -100,7 +99,7 @@ func (m *Mem) List(_ context.Context, prefix, after string, limit int) ([]objsto
 }
 
 // Delete implements objstore.Bucket.
-func (m *Mem) Delete(_ context.Context, keys ...string) error {
+func (m *Bucket) Delete(_ context.Context, keys ...string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, key := range keys {

@@ -1,4 +1,4 @@
-package objstoretest_test
+package memstore_test
 
 import (
 	"testing"
