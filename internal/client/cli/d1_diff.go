@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -64,7 +65,7 @@ func otherThan(ctx context.Context, c *client.Client, project, id string) (strin
 func printDiff(k *kit.Kit, d api.DataComparison) {
 	from, to := d.From.VersionID, d.To.VersionID
 	if d.From.Written.Reason != api.UnmergedReasonEmpty {
-		k.Printf("%s", cutOf(d.From.Written, from, to))
+		k.Printf("%s", unmerged.Cut(d.From.Written, from, to))
 		return
 	}
 	rows := slices.Concat(diffed(from, d.From.Written), diffed(to, d.To.Written))
@@ -91,7 +92,7 @@ func diffed(version string, u api.Unmerged) (rows [][]string) {
 		if name == "" {
 			name = "not compared in time"
 		}
-		rows = append(rows, []string{version, kit.Clean(t.Database), name, atLeast(t.Inserted, w), atLeast(t.Updated, w), atLeast(t.Deleted, w)})
+		rows = append(rows, []string{version, kit.Clean(t.Database), name, unmerged.Count(t.Inserted, w), unmerged.Count(t.Updated, w), unmerged.Count(t.Deleted, w)})
 	}
 	return rows
 }

@@ -2,12 +2,10 @@ package cli
 
 import (
 	"context"
-	"fmt"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -40,7 +38,7 @@ func printPlan(ctx context.Context, k *kit.Kit, project, id string) error {
 // printLeft shows what old has that the version lacks, and its work; nil is not counted.
 func printLeft(k *kit.Kit, u *api.Unmerged, w *api.WaitingWork, old, version string) {
 	if u != nil {
-		k.Printf("%s", cutOf(*u, old, version))
+		k.Printf("%s", unmerged.Cut(*u, old, version))
 		if rows := unmergedRows(*u); len(rows) > 0 {
 			k.Table([]string{"UNMERGED", "NEW", "CHANGED", "DELETED"}, rows)
 		}
@@ -50,55 +48,12 @@ func printLeft(k *kit.Kit, u *api.Unmerged, w *api.WaitingWork, old, version str
 	}
 }
 
-// cutOf says since when two versions differ, or why that is not known.
-func cutOf(u api.Unmerged, old, version string) string {
-	switch u.Reason {
-	case api.UnmergedReasonEmpty:
-	case api.UnmergedReasonUnrelated:
-		return fmt.Sprintf("no common cut: %s and %s inherited nothing from each other; nothing of the data of %s is in %s", old, version, old, version)
-	case api.UnmergedReasonLost:
-		return "no common cut: the record of the fork is deleted; what is not merged was not counted"
-	case api.UnmergedReasonUnavailable:
-		return "the data could not be read in time; what is not merged was not counted"
-	}
-	since := "the fork"
-	if u.ForkedAt != nil {
-		since = u.ForkedAt.UTC().Format(time.RFC3339)
-	}
-	rows := unmergedRows(u)
-	if len(rows) == 0 {
-		return fmt.Sprintf("%s wrote nothing since %s that %s lacks", old, since, version)
-	}
-	return fmt.Sprintf("%s wrote since %s, and %s lacks:", old, since, version)
-}
-
-// unmergedRows are the lines of the table; records that did not change have none.
+// unmergedRows are the lines of the table.
 func unmergedRows(u api.Unmerged) (rows [][]string) {
-	add := func(what string, w api.WrittenRecords) {
-		if w.AtLeast || w.Inserted+w.Updated+w.Deleted > 0 {
-			rows = append(rows, []string{kit.Clean(what), atLeast(w.Inserted, w), atLeast(w.Updated, w), atLeast(w.Deleted, w)})
-		}
+	for _, r := range unmerged.Rows(u) {
+		rows = append(rows, []string{kit.Clean(r.What), unmerged.Count(r.Inserted, r.WrittenRecords), unmerged.Count(r.Updated, r.WrittenRecords), unmerged.Count(r.Deleted, r.WrittenRecords)})
 	}
-	for _, t := range u.Tables {
-		what := "D1 " + t.Database + ": rows of " + t.Table
-		if t.Table == "" {
-			what = "D1 " + t.Database + ": not compared in time"
-		}
-		add(what, api.WrittenRecords{Inserted: t.Inserted, Updated: t.Updated, Deleted: t.Deleted, AtLeast: t.AtLeast})
-	}
-	add("KV keys", u.Keys)
-	add("R2 objects", u.Objects)
-	add("queue messages", u.Messages)
-	add("workflow instances", u.Instances)
 	return rows
-}
-
-// atLeast writes a count, which may be a lower bound.
-func atLeast(n int64, w api.WrittenRecords) string {
-	if w.AtLeast {
-		return "at least " + strconv.FormatInt(n, 10)
-	}
-	return strconv.FormatInt(n, 10)
 }
 
 // noteLeft says in one line what a promote left behind.

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -17,7 +18,9 @@ type dialog struct {
 	label   string // of the text
 	line    ui.Line
 	actions []state.Action
-	then    func(string) ui.Intent // of a question for a text
+	needs   []state.Need
+	live    func(*state.State) []string // nil for none
+	then    func(string) ui.Intent      // of a question for a text
 	wrong   bool
 }
 
@@ -25,7 +28,10 @@ func (m *Model) ask(a ui.Ask) tea.Cmd {
 	if m.state.ReadOnly {
 		return m.do(nil)
 	}
-	m.dialog = &dialog{title: a.Title, lines: a.Lines, typed: a.Type, actions: a.Actions}
+	m.dialog = &dialog{title: a.Title, lines: a.Lines, typed: a.Type, actions: a.Actions, needs: a.Needs, live: a.Live}
+	for _, n := range a.Needs {
+		m.state.Expire(n)
+	}
 	return nil
 }
 
@@ -66,9 +72,12 @@ func (m *Model) answer(d *dialog) tea.Cmd {
 }
 
 // view draws the dialog.
-func (d *dialog) view(p ui.Page) string {
-	lines := []string{"", "  " + p.Bold.Render(d.title), ""}
-	for _, l := range d.lines {
+func (d *dialog) view(s *state.State, p ui.Page) string {
+	lines, texts := []string{"", "  " + p.Bold.Render(d.title), ""}, d.lines
+	if d.live != nil {
+		texts = slices.Concat(texts, []string{""}, d.live(s))
+	}
+	for _, l := range texts {
 		for _, part := range ui.Wrap(ui.Clean(l), p.W-4) {
 			lines = append(lines, "  "+part)
 		}

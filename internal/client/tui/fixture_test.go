@@ -64,6 +64,13 @@ func fixture() map[state.Need]any {
 		{Key: "SVC_VERSION_ID", Value: "pr-8", Source: api.EnvSourcePlatform},
 	}
 	bundleOf(answers)
+	answers[state.Need{Kind: state.Plan, Project: "shop", Version: "pr-8"}] = api.PromotionPlan{
+		ProjectID: "shop", VersionID: "pr-8", ProductionVersionID: "v7", Status: api.VersionStatusReady, Waiting: &api.WaitingWork{Messages: 3},
+		Unmerged: &api.Unmerged{
+			CommonVersionID: "v7", ForkedAt: maybeAgo(time.Hour), Keys: api.WrittenRecords{Inserted: 2, AtLeast: true},
+			Tables: []api.UnmergedTable{{Database: "main", Table: "orders\x1b[2J", Inserted: 41, Updated: 7}},
+		},
+	}
 	pr8.Kind = state.Bindings
 	answers[pr8] = []api.Binding{{Name: "DB", Kind: "database", Branched: true, ParentVersionID: &staging, ForkTXID: "128"}, {Name: "CACHE", Kind: "kv"}}
 	return answers

@@ -38,7 +38,7 @@ func TestActions(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t)
 	p.press("<down>p")
-	p.sees("Promote pr-8 of shop?", "v7 -> pr-8", "-OLD +NEW", "v7 stays ready")
+	p.sees("Promote pr-8 of shop?", "v7 -> pr-8", "-OLD +NEW", "v7 stays ready", ": 41 new, 7 changed, 0 deleted", "KV keys: at least 2 new", "3 messages")
 	p.press("n")
 	p.sees("nothing was changed")
 	p.wantDone()

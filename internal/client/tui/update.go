@@ -130,6 +130,9 @@ func (m *Model) load() tea.Cmd {
 	}
 	needs := m.top().screen.Needs()
 	m.follow(needs)
+	if m.dialog != nil {
+		needs = slices.Concat(needs, m.dialog.needs)
+	}
 	for _, n := range needs {
 		if n.Kind != state.Logs {
 			begin(n)

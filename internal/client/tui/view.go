@@ -19,7 +19,7 @@ func (m *Model) View() string {
 	var body string
 	switch {
 	case m.dialog != nil:
-		body = m.dialog.view(p)
+		body = m.dialog.view(m.state, p)
 	case m.help:
 		body = m.helpView(p)
 	default:

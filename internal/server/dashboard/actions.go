@@ -48,8 +48,12 @@ type promoteBody struct {
 	Version  api.Version
 	Old      *api.Version // production now
 	Rollback bool
-	Changes  []api.Difference // of the bundles and variables; empty when a bundle is gone
+	Changes  []api.Difference  // of the bundles and variables; empty when a bundle is gone
+	Left     api.PromotionPlan // what the promote leaves behind; empty when it is not counted in time
 }
+
+// countTime is the time limit for the count of what a promote leaves behind.
+const countTime = 5 * time.Second
 
 // askPromote shows what a promote changes.
 func (d *Dashboard) askPromote(c *call) error {
@@ -88,6 +92,11 @@ func (d *Dashboard) plan(c *call, project, version string, rollback bool) error 
 	if body.Old != nil && body.Old.ID != version {
 		if both, err := c.api.Compare(c.r.Context(), project, body.Old.ID, version); err == nil {
 			body.Changes = both.Differences
+		}
+		counting, cancel := context.WithTimeout(c.r.Context(), countTime)
+		defer cancel()
+		if left, err := c.api.PromotionPlan(counting, project, version); err == nil {
+			body.Left = left
 		}
 	}
 	d.render(c, "promote", page{Title: "Promote " + version, Place: place{project, version}, Body: body})

@@ -40,7 +40,7 @@ func answers() map[string]any {
 		`/projects/[^/]*/versions/[^/]*/queues/[^/]*/messages`: api.MessageList{}, `/projects/[^/]*/versions/[^/]*/workflows`: api.WorkflowList{},
 		`/projects/[^/]*/versions/[^/]*/workflows/[^/]*/instances`:       api.WorkflowInstancePage{},
 		`/projects/[^/]*/versions/[^/]*/workflows/[^/]*/instances/[^/]*`: api.WorkflowInstanceDetail{},
-		`/projects/[^/]*/versions/[^/]*/bundle`:                          api.Bundle{}, `/projects/[^/]*/compare`: api.Comparison{}, `/audit`: api.AuditPage{},
+		`/projects/[^/]*/versions/[^/]*/bundle`:                          api.Bundle{}, `/projects/[^/]*/compare`: api.Comparison{}, `/projects/[^/]*/versions/[^/]*/promotion-plan`: api.PromotionPlan{}, `/audit`: api.AuditPage{},
 		`/projects/[^/]*/versions/[^/]*/crons`: api.CronList{}, `/projects/[^/]*/versions/[^/]*/crons/runs`: api.CronRunPage{},
 	}
 }

@@ -45,6 +45,8 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 		return r.c.Bundle(ctx, n.Project, n.Version)
 	case state.Compare:
 		return r.compare(ctx, n)
+	case state.Plan:
+		return r.c.PromotionPlan(ctx, n.Project, n.Version)
 	case state.Health:
 		return r.c.DeepHealth(ctx)
 	case state.Routes:

@@ -28,6 +28,7 @@ const (
 	Env        Kind = "env"        // []api.EnvEntry, with the values
 	Bundle     Kind = "bundle"     // api.Bundle
 	Compare    Kind = "compare"    // api.Comparison of Arg, or else of the production, with Version
+	Plan       Kind = "plan"       // api.PromotionPlan of Version
 	Health     Kind = "health"     // api.DeepHealth
 	Routes     Kind = "routes"     // []api.Route
 	Logs       Kind = "logs"       // a stream of Lines while it is needed; Arg is a level
@@ -63,7 +64,7 @@ func (k Kind) Every() time.Duration {
 // date: it is read when a screen is opened.
 func (k Kind) Data() bool {
 	switch k { //nolint:exhaustive // the others are records
-	case Stores, Tables, Rows, Query, Keys, Value, Objects, Messages, Instances, Instance, Sizes:
+	case Stores, Tables, Rows, Query, Keys, Value, Objects, Messages, Instances, Instance, Sizes, Plan:
 		return true
 	}
 	return false

@@ -51,6 +51,9 @@ type Ask struct {
 	Lines   []string // what will happen
 	Type    string   // what has to be typed; "" for a y
 	Actions []state.Action
+
+	Needs []state.Need                  // of Live
+	Live  func(s *state.State) []string // lines that may change while the question is asked; nil for none
 }
 
 // Input asks for a text.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -24,10 +25,37 @@ func Promote(s *state.State, project, version string) ui.Intent {
 	if p.ProdVersionID == version {
 		return ui.Note{Text: version + " is production already"}
 	}
-	return ui.Ask{
+	ask := ui.Ask{
 		Title: fmt.Sprintf("Promote %s of %s?", version, project), Lines: plan(s, p, v),
 		Actions: []state.Action{{Verb: state.Promote, Project: project, Version: version}},
 	}
+	if p.ProdVersionID != "" {
+		need := state.Need{Kind: state.Plan, Project: project, Version: version}
+		ask.Needs, ask.Live = []state.Need{need}, func(s *state.State) []string { return left(s, need) }
+	}
+	return ask
+}
+
+// left says what a promote leaves behind, once the server has counted it.
+func left(s *state.State, need state.Need) []string {
+	p, ok, err := state.Get[api.PromotionPlan](s, need)
+	switch {
+	case err != nil:
+		return []string{"What is not merged was not counted: " + err.Error()}
+	case !ok:
+		return []string{"Counting what is not merged …"}
+	case p.Unmerged == nil:
+		return nil
+	}
+	lines := []string{unmerged.Cut(*p.Unmerged, p.ProductionVersionID, p.VersionID)}
+	for _, r := range unmerged.Rows(*p.Unmerged) {
+		w := r.WrittenRecords
+		lines = append(lines, fmt.Sprintf("  %s: %s new, %s changed, %s deleted", r.What, unmerged.Count(w.Inserted, w), unmerged.Count(w.Updated, w), unmerged.Count(w.Deleted, w)))
+	}
+	if w := p.Waiting; w != nil && w.Messages+w.Instances > 0 {
+		lines = append(lines, fmt.Sprintf("%d messages and %d instances of workflows wait: they stay with %s, which continues with them.", w.Messages, w.Instances, p.ProductionVersionID))
+	}
+	return lines
 }
 
 // plan says what a promote changes.
