@@ -21,6 +21,8 @@ import (
 // Audit keeps who changed what.
 type Audit interface {
 	AddAudit(ctx context.Context, a svc.AuditRecord) error
+	// DraftAudit stores the draft of ctx before a change that is not one of the registry.
+	DraftAudit(ctx context.Context) error
 	ListAudit(ctx context.Context, f svc.AuditFilter, p svc.PageRequest) (svc.Page[svc.AuditRecord], error)
 }
 
@@ -42,7 +44,7 @@ func (s *Server) audited(pattern string, next http.HandlerFunc) http.HandlerFunc
 	if method == http.MethodGet || method == http.MethodHead {
 		return next
 	}
-	action := cmp.Or(operationIDs()[pattern], pattern)
+	action, elsewhere := cmp.Or(operationIDs()[pattern], pattern), s.changesElsewhere(pattern)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if onlyReads(pattern, r) {
 			next(w, r)
@@ -51,9 +53,25 @@ func (s *Server) audited(pattern string, next http.HandlerFunc) http.HandlerFunc
 		ref := svc.Ref{Project: r.PathValue("project"), Version: r.PathValue("version")}
 		a := s.draft(r, svc.AuditRecord{Action: action, Project: ref.Project, Version: ref.Version, Before: s.snapshot(r.Context(), ref)})
 		r = r.WithContext(svc.WithAuditDraft(r.Context(), svc.NewAuditDraft(a, s.fields)))
+		if elsewhere {
+			if err := s.Audit.DraftAudit(r.Context()); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+		}
 		next(w, r)
 		s.record(w, r, a)
 	}
+}
+
+// changesElsewhere reports whether an operation changes what is not in the registry, whose
+// changes store the draft with them: data of versions, the object store.
+func (s *Server) changesElsewhere(pattern string) bool {
+	switch pattern {
+	case "POST " + versionRoute + "/scheduled", "POST /v1/admin/gc", "PUT /v1/uploads/{ticket}", "PUT /v1/uploads/{ticket}/assets":
+		return true
+	}
+	return s.isData(pattern)
 }
 
 // draft returns what is known of a record before the change. The registry stores it with

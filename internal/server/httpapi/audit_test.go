@@ -1,12 +1,15 @@
 package httpapi_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -104,10 +107,23 @@ func TestAuditFilters(t *testing.T) {
 	}
 }
 
-// TestAuditOfData: a query that only reads is no change.
+// drafts counts the drafts that are stored before a change.
+type drafts struct {
+	httpapi.Audit
+	n atomic.Int64
+}
+
+func (d *drafts) DraftAudit(ctx context.Context) error {
+	d.n.Add(1)
+	return d.Audit.DraftAudit(ctx)
+}
+
+// TestAuditOfData: a query that only reads is no change. A change of data is recorded before
+// it is made, too: a kill in between leaves its draft.
 func TestAuditOfData(t *testing.T) {
 	t.Parallel()
-	h := start(t)
+	var before drafts
+	h := start(t, func(d *httpapi.Deps) { before.Audit, d.Audit = d.Audit, &before })
 	h.project("shop")
 	h.version("shop", "v1")
 	const path = "/v1/projects/shop/versions/v1/database/query"
@@ -115,6 +131,9 @@ func TestAuditOfData(t *testing.T) {
 	h.do(request{method: "POST", path: path, body: api.DatabaseQuery{SQL: "SELECT 1"}})
 	h.do(request{method: "POST", path: path, body: api.DatabaseQuery{SQL: "DELETE FROM t", ReadOnly: &no}})
 	text, _ := h.records("?version=v1")
+	if n := before.n.Load(); n != 1 {
+		t.Errorf("%d drafts before the changes, want 1", n)
+	}
 	if len(text) != 2 || !strings.HasPrefix(text[1], "queryDatabase v1 ") {
 		t.Errorf("%q", text)
 	}

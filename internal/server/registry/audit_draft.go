@@ -32,6 +32,15 @@ func drafted(ctx context.Context, fn func(*sql.Tx) error) func(*sql.Tx) error {
 	}
 }
 
+// DraftAudit stores the audit draft of ctx, for a change that is not one of the registry.
+func (db *DB) DraftAudit(ctx context.Context) error {
+	d := svc.AuditDraftOf(ctx)
+	if err := db.file.InTx(ctx, func(tx *sql.Tx) error { return putDraft(ctx, tx, d) }); err != nil {
+		return fmt.Errorf("storing the draft of an audit record: %w", err)
+	}
+	return nil
+}
+
 // totalChanges is how many rows the connection has changed since it was opened.
 func totalChanges(ctx context.Context, tx *sql.Tx) (n int64, err error) {
 	err = tx.QueryRowContext(ctx, `SELECT total_changes()`).Scan(&n)
