@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -121,8 +122,16 @@ func (db *database) reader(ctx context.Context) (*raw.Conn, error) {
 	}
 }
 
+// options are those of a connection. Only statements of users may need plans by parameters.
+func (db *database) options(readOnly bool) raw.Options {
+	return raw.Options{
+		ReadOnly: readOnly, VFS: cowvfs.Name, BusyTimeout: busyTimeout,
+		StablePlans: !strings.HasPrefix(db.name, volume.UserPrefix),
+	}
+}
+
 func (db *database) openReader() (*raw.Conn, error) {
-	c, err := raw.Open(db.path, raw.Options{ReadOnly: true, VFS: cowvfs.Name, BusyTimeout: busyTimeout})
+	c, err := raw.Open(db.path, db.options(true))
 	if err != nil {
 		return nil, err
 	}

@@ -115,7 +115,7 @@ func (db *database) open(ctx context.Context) (err error) {
 	if err := db.attach(ctx); err != nil {
 		return err
 	}
-	w, err := raw.Open(db.path, raw.Options{VFS: cowvfs.Name, BusyTimeout: busyTimeout})
+	w, err := raw.Open(db.path, db.options(false))
 	if err != nil {
 		return errors.Join(err, db.file.Detach())
 	}

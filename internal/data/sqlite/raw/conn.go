@@ -24,6 +24,10 @@ type Options struct {
 	VFS         string        // "" for the operating system's
 	BusyTimeout time.Duration // how long to wait for another connection's lock
 	Statements  int           // how many prepared statements to keep; 0 means 64
+	// StablePlans keeps the plan of a statement whatever its parameters are. The engine
+	// compiles some statements again for each run otherwise: all with a condition on a column
+	// of a partial index. LIKE with a parameter then uses no index.
+	StablePlans bool
 }
 
 // Conn is one connection.
@@ -75,6 +79,9 @@ func (c *Conn) open(path string, o Options) error {
 	lib.Xsqlite3_busy_timeout(c.tls, c.db, int32(min(o.BusyTimeout.Milliseconds(), 1<<30)))
 	lib.Xsqlite3_progress_handler(c.tls, c.db, progressOps, funcPointer(onProgress), c.self())
 	lib.Xsqlite3_set_authorizer(c.tls, c.db, funcPointer(onAuthorize), c.self())
+	if o.StablePlans {
+		lib.Xsqlite3_db_config(c.tls, c.db, lib.SQLITE_DBCONFIG_ENABLE_QPSG, libc.VaList(c.out, int32(1), uintptr(0)))
+	}
 	return nil
 }
 
