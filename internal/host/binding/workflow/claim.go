@@ -45,24 +45,33 @@ type begun struct {
 
 // claim begins runs of instances that are due, in one transaction.
 func (e *engine) claim(ctx context.Context) error {
-	var list []begun
-	err := e.db.Write(ctx, func(c *raw.Conn) error {
-		return c.InTx("BEGIN IMMEDIATE", func() error {
-			ids, err := e.due(c)
-			for _, id := range ids {
-				if err != nil {
-					break
-				}
-				var b begun
-				if b, err = e.beginRun(c, id); b.drive == nil {
-					break
-				}
-				list = append(list, b)
+	return e.beginIn(ctx, func(c *raw.Conn) (list []begun, err error) {
+		ids, err := e.due(c)
+		for _, id := range ids {
+			if err != nil {
+				break
 			}
+			var b begun
+			if b, err = e.beginRun(c, id); b.drive == nil {
+				break
+			}
+			list = append(list, b)
+		}
+		return list, err
+	})
+}
+
+// beginIn lets the runs go that a transaction has begun, while it is written to disk: what
+// a run stores comes later in the same log. With an error none goes.
+func (e *engine) beginIn(ctx context.Context, begin func(*raw.Conn) ([]begun, error)) error {
+	return e.db.Write(ctx, func(c *raw.Conn) error { //nolint:contextcheck // runs outlive the call
+		var list []begun
+		err := c.InTx("BEGIN IMMEDIATE", func() (err error) {
+			list, err = begin(c)
 			return err
 		})
+		return e.launch(list, err)
 	})
-	return e.launch(list, err) //nolint:contextcheck // runs outlive the call
 }
 
 // launch lets runs go whose transaction ended with err.

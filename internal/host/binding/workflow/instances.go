@@ -27,35 +27,35 @@ type refused struct {
 
 // create creates instances, and begins those that have a place.
 func (e *engine) create(ctx context.Context, list []newInstance) (created []string, bad []refused, err error) {
-	var runs []begun
-	err = e.db.Write(ctx, func(c *raw.Conn) error {
-		return c.InTx("BEGIN IMMEDIATE", func() error {
-			if err := c.Exec(sqlSweep, now(), sweepAtCreate); err != nil {
-				return err
+	var begins []begun
+	err = e.beginIn(ctx, func(c *raw.Conn) ([]begun, error) {
+		if err := c.Exec(sqlSweep, now(), sweepAtCreate); err != nil {
+			return nil, err
+		}
+		seen := map[string]bool{}
+		for i, n := range list {
+			b, exists, err := e.insert(c, n)
+			switch {
+			case err != nil:
+				return begins, err
+			case exists:
+				bad = append(bad, refused{i, n.ID, seen[n.ID]})
+			default:
+				created = append(created, n.ID)
 			}
-			seen := map[string]bool{}
-			for i, n := range list {
-				b, exists, err := e.insert(c, n)
-				switch {
-				case err != nil:
-					return err
-				case exists:
-					bad = append(bad, refused{i, n.ID, seen[n.ID]})
-				default:
-					created = append(created, n.ID)
-				}
-				if b.drive != nil {
-					runs = append(runs, b)
-				}
-				seen[n.ID] = true
+			if b.drive != nil {
+				begins = append(begins, b)
 			}
-			return nil
-		})
+			seen[n.ID] = true
+		}
+		return begins, nil
 	})
-	if err := e.launch(runs, err); err != nil { //nolint:contextcheck // runs outlive the call
+	if err != nil {
 		return nil, nil, err
 	}
-	e.wakeUp()
+	if len(begins) < len(created) {
+		e.wakeUp()
+	}
 	return created, bad, nil
 }
 
