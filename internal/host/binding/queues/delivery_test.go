@@ -10,6 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -41,6 +43,34 @@ func TestContentTypes(t *testing.T) {
 		object{"a": args{1.0, nil, "é"}}, "text é", object{"bytes": args{0.0, 255.0}}, object{"map": args{args{"k", 1.0}}}, "", 1.0, "two", object{"bytes": args{}},
 	}
 	if diff := cmp.Diff(want, bodies); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestStoredWithoutJSON: a message of type json without JSON, which earlier releases stored, is
+// delivered as text and does not block those behind it.
+func TestStoredWithoutJSON(t *testing.T) {
+	t.Parallel()
+	v := bindingtest.OpenVolumes(t, t.TempDir())
+	w := &world{t: t, set: openSet(t, v, quick("q"))}
+	w.worker = bindingtest.Start(t, w.set, script)
+	w.send("q", "send", "no JSON", object{"contentType": "text"})
+	db, err := v.Database(t.Context(), volume.SharedDatabase)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Write(t.Context(), func(c *raw.Conn) error { return c.Exec(`UPDATE queue_message SET type = 'json'`) }); err != nil {
+		t.Fatal(err)
+	}
+	w.send("q", "send", 2)
+	w.start()
+	var bodies []any
+	for _, b := range w.seen(2) {
+		for _, m := range b.Messages {
+			bodies = append(bodies, m.Body)
+		}
+	}
+	if diff := cmp.Diff([]any{"no JSON", 2.0}, bodies); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -41,8 +41,12 @@ func newKey() string {
 
 // event is how the worker gets m.
 func (m *message) event() svc.QueueMessage {
+	kind := m.contentType
+	if kind == typeJSON && !json.Valid(m.body) { // stored by a release that did not check: it would block the queue
+		kind = typeText
+	}
 	return svc.QueueMessage{
-		ID: m.key, Timestamp: time.UnixMilli(m.sent).UTC(), Attempts: m.attempts + 1, ContentType: m.contentType, Body: m.body,
+		ID: m.key, Timestamp: time.UnixMilli(m.sent).UTC(), Attempts: m.attempts + 1, ContentType: kind, Body: m.body,
 	}
 }
 
@@ -59,7 +63,12 @@ func refuse(status int, format string, args ...any) error {
 }
 
 // contentTypes are the forms of a body.
-func contentTypes() []string { return []string{"json", "text", "bytes", "v8"} }
+func contentTypes() []string { return []string{typeJSON, typeText, "bytes", "v8"} }
+
+const (
+	typeJSON = "json"
+	typeText = "text"
+)
 
 // check checks what one call stores.
 func check(list []message) error {
@@ -76,7 +85,7 @@ func check(list []message) error {
 		switch {
 		case !slices.Contains(contentTypes(), m.contentType):
 			return refuse(http.StatusBadRequest, "unknown content type %q", m.contentType)
-		case m.contentType == "json" && !json.Valid(m.body): // no batch that has it could be delivered
+		case m.contentType == typeJSON && !json.Valid(m.body): // no batch that has it could be delivered
 			return refuse(http.StatusBadRequest, "the body of a message of type json is not JSON")
 		case len(m.body) > maxMessage:
 			return refuse(http.StatusRequestEntityTooLarge, "message length of %d bytes exceeds limit of %d", len(m.body), maxMessage)
