@@ -52,9 +52,10 @@ func (s *Server) audited(pattern string, next http.HandlerFunc) http.HandlerFunc
 		}
 		ref := svc.Ref{Project: r.PathValue("project"), Version: r.PathValue("version")}
 		a := s.draft(r, svc.AuditRecord{Action: action, Project: ref.Project, Version: ref.Version, Before: s.snapshot(r.Context(), ref)})
-		r = r.WithContext(svc.WithAuditDraft(r.Context(), svc.NewAuditDraft(a, s.fields)))
+		ctx := svc.WithAuditDraft(r.Context(), svc.NewAuditDraft(a, s.fields))
+		r = r.WithContext(ctx)
 		if elsewhere {
-			if err := s.Audit.DraftAudit(r.Context()); err != nil {
+			if err := s.Audit.DraftAudit(ctx); err != nil {
 				s.fail(w, r, err)
 				return
 			}
