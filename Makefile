@@ -126,6 +126,11 @@ test-install: ## live with the packages in a Debian with systemd (needs root; do
 test-proxies: ## run Caddy, nginx and HAProxy in front of a real server (docs/guide/proxies.md)
 	./packaging/test/proxies
 
+.PHONY: test-tls
+test-tls: ## order certificates from pebble, Let's Encrypt's test authority (docs/guide/tls.md)
+	go test $(RACE) -count=1 -v ./internal/server/acme
+	go test $(RACE) -count=1 -v -tags e2e -run 'CertificatesOnDemand|HTTPS' ./internal/test/e2e
+
 .PHONY: test-power
 test-power: ## cut the power of the embedded store's filesystem, ext4 and XFS (needs root)
 	go test -run PowerFailure -v -count=1 -timeout 0 -tags power ./internal/data/s3server -power.cuts $(CUTS)

@@ -7,6 +7,27 @@ import (
 	"time"
 )
 
+// Defines values for CertificateOrderState.
+const (
+	CertificateOrderStateFailed  CertificateOrderState = "failed"
+	CertificateOrderStateRunning CertificateOrderState = "running"
+	CertificateOrderStateWaiting CertificateOrderState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the CertificateOrderState enum.
+func (e CertificateOrderState) Valid() bool {
+	switch e {
+	case CertificateOrderStateFailed:
+		return true
+	case CertificateOrderStateRunning:
+		return true
+	case CertificateOrderStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CheckStatus.
 const (
 	CheckStatusDegraded    CheckStatus = "degraded"
@@ -809,7 +830,7 @@ type Certificate struct {
 	// Error Why a newer certificate is not in use.
 	Error string `json:"error,omitempty,omitzero"`
 
-	// File File of SVC_TLS_CERT that it comes from.
+	// File File of SVC_TLS_CERT that it comes from; absent for a certificate from an authority.
 	File string `json:"file,omitempty,omitzero"`
 
 	// Issuer Name of the authority.
@@ -822,10 +843,34 @@ type Certificate struct {
 	NotAfter Time `json:"not_after"`
 }
 
-// CertificateList Certificates of https.
+// CertificateList Certificates of https, and the orders of more.
 type CertificateList struct {
 	Items []Certificate `json:"items"`
+
+	// Orders Orders from an authority that wait, run, or failed.
+	Orders []CertificateOrder `json:"orders"`
 }
+
+// CertificateOrder The order of a certificate for a host, until it succeeds.
+type CertificateOrder struct {
+	// Error Why the last order failed.
+	Error string `json:"error,omitempty,omitzero"`
+
+	// Failures Orders that failed since the last one that succeeded.
+	Failures int `json:"failures"`
+
+	// Host Name of the host.
+	Host string `json:"host"`
+
+	// RetryAt Earliest time of the next order.
+	RetryAt Time `json:"retry_at,omitempty,omitzero"`
+
+	// State A failed order is repeated at a handshake.
+	State CertificateOrderState `json:"state"`
+}
+
+// CertificateOrderState A failed order is repeated at a handshake.
+type CertificateOrderState string
 
 // ChangeProject Body of PATCH /projects/{project}; absent fields do not change.
 type ChangeProject struct {

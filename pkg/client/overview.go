@@ -15,11 +15,11 @@ func (c *Client) ServerInfo(ctx context.Context) (api.Server, error) {
 	return as[api.Server](read(resp, err))
 }
 
-// Certificates lists the certificates of https; none of a server without it.
-func (c *Client) Certificates(ctx context.Context) ([]api.Certificate, error) {
+// Certificates lists the certificates of https, and orders of more; both lists are empty for
+// a server without it.
+func (c *Client) Certificates(ctx context.Context) (api.CertificateList, error) {
 	resp, err := c.raw.ListCertificates(ctx)
-	list, err := as[api.CertificateList](read(resp, err))
-	return list.Items, err
+	return as[api.CertificateList](read(resp, err))
 }
 
 // Checkup checks the installation from inside, for at most 30 seconds.

@@ -27,6 +27,10 @@ func (m *Manager) List() []svc.Certificate {
 	return list
 }
 
+// forgetAfter is the time after the end of a pause from which a failed order is not shown: no
+// visitor has asked for the host since.
+const forgetAfter = time.Hour
+
 // Orders describes the orders that wait, run, or have failed and not been repeated, by host.
 func (m *Manager) Orders() []svc.CertificateOrder {
 	m.mu.Lock()
@@ -39,7 +43,7 @@ func (m *Manager) Orders() []svc.CertificateOrder {
 			o.State = svc.OrderRunning
 		case h.order != nil:
 			o.State = svc.OrderWaiting
-		case h.err != nil:
+		case h.err != nil && time.Since(h.retryAt) < forgetAfter:
 			o.State = svc.OrderFailed
 		default:
 			continue
@@ -58,6 +62,6 @@ func (m *Manager) Retry() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, h := range m.hosts {
-		h.retryAt = time.Time{}
+		h.retryAt = time.Time{} // and Orders does not show it
 	}
 }

@@ -150,6 +150,14 @@ func apiNames(cfg *config.Daemon) []string {
 	return names
 }
 
+// CertificateOrders returns the orders of certificates that wait, run or failed.
+func (d *Daemon) CertificateOrders() []svc.CertificateOrder {
+	if d.orders == nil {
+		return nil
+	}
+	return d.orders.Orders()
+}
+
 // Certificates returns the certificates of https, those that end first at the top.
 func (d *Daemon) Certificates(context.Context) ([]svc.Certificate, error) {
 	var list []svc.Certificate

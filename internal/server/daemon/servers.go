@@ -97,6 +97,7 @@ func (d *Daemon) metricSources() obs.Sources {
 		Asleep:            func() int { return len(d.deploy.AllAsleep()) },
 		Spares:            d.supervisor.Spares,
 		Certificates:      d.Certificates,
+		Orders:            d.CertificateOrders,
 		Disk:              func() (machine.Disk, error) { return machine.DiskOf(d.cfg.DataDir) },
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },

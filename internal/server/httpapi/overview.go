@@ -49,7 +49,14 @@ func (h handlers) ListCertificates(ctx context.Context, _ oas.ListCertificatesRe
 	if err != nil {
 		return nil, err
 	}
-	return oas.ListCertificates200JSONResponse{Items: each(list, func(c svc.Certificate) api.Certificate {
+	orders := each(h.Certificates.CertificateOrders(), func(o svc.CertificateOrder) api.CertificateOrder {
+		out := api.CertificateOrder{Host: o.Host, State: api.CertificateOrderState(o.State), Failures: o.Failures, Error: o.Error}
+		if !o.RetryAt.IsZero() {
+			out.RetryAt = api.At(o.RetryAt)
+		}
+		return out
+	})
+	return oas.ListCertificates200JSONResponse{Orders: orders, Items: each(list, func(c svc.Certificate) api.Certificate {
 		return api.Certificate{Names: append([]string{}, c.Names...), Issuer: c.Issuer, NotAfter: api.At(c.NotAfter), File: c.File, Error: c.Error}
 	})}, nil
 }

@@ -34,6 +34,14 @@ func (*fakes) Certificates(context.Context) ([]svc.Certificate, error) {
 	return []svc.Certificate{{Names: []string{"*.apps.example.com"}, Issuer: "CA", NotAfter: time.Unix(1_790_000_000, 0), File: "/etc/cert.pem", Error: "no PEM"}}, nil
 }
 
+// CertificateOrders implements httpapi.Certificates.
+func (*fakes) CertificateOrders() []svc.CertificateOrder {
+	return []svc.CertificateOrder{
+		{Host: "v1.apps.example.com", State: svc.OrderFailed, Failures: 2, Error: "no address", RetryAt: time.Unix(1_790_000_000, 0)},
+		{Host: "v2.apps.example.com", State: svc.OrderRunning},
+	}
+}
+
 // TestOverview: the server, its queue, its traffic, and the versions of all projects.
 func TestOverview(t *testing.T) {
 	t.Parallel()
@@ -58,8 +66,11 @@ func TestOverview(t *testing.T) {
 		t.Errorf("state: %+v", s)
 	}
 	certificates, err := c.Certificates(t.Context())
-	if err != nil || len(certificates) != 1 || certificates[0].Names[0] != "*.apps.example.com" || certificates[0].NotAfter.Unix() != 1_790_000_000 || certificates[0].Error != "no PEM" {
+	if err != nil || len(certificates.Items) != 1 || certificates.Items[0].Names[0] != "*.apps.example.com" || certificates.Items[0].NotAfter.Unix() != 1_790_000_000 || certificates.Items[0].Error != "no PEM" {
 		t.Errorf("certificates: %+v, %v", certificates, err)
+	}
+	if o := certificates.Orders; len(o) != 2 || o[0].Host != "v1.apps.example.com" || o[0].Failures != 2 || o[0].RetryAt.Unix() != 1_790_000_000 || o[1].State != api.CertificateOrderStateRunning || !o[1].RetryAt.IsZero() {
+		t.Errorf("orders: %+v", o)
 	}
 	found, err := c.Checkup(t.Context())
 	if err != nil || len(found.Items) != 1 || found.Items[0].Check != "file descriptors" || found.Items[0].Status != api.FindingStatusWarning || found.Items[0].Advice == "" {

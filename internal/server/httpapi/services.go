@@ -39,6 +39,7 @@ type Overview interface {
 // Certificates lists the certificates of https.
 type Certificates interface {
 	Certificates(context.Context) ([]svc.Certificate, error)
+	CertificateOrders() []svc.CertificateOrder
 }
 
 // Checkup checks the installation.

@@ -52,6 +52,7 @@ func TestMetrics(t *testing.T) {
 		Certificates: func(context.Context) ([]svc.Certificate, error) {
 			return []svc.Certificate{{NotAfter: time.Unix(2e9, 0)}, {NotAfter: time.Unix(1.9e9, 0)}, {NotAfter: time.Unix(1.8e9, 0), Ordered: true}}, nil
 		},
+		Orders:            func() []svc.CertificateOrder { return []svc.CertificateOrder{{State: svc.OrderFailed}} },
 		Spares:            func() int { return 1 },
 		GatewayInflight:   func() int64 { return 5 },
 		GatewayWebsockets: func() int64 { return 6 },
@@ -104,7 +105,7 @@ func TestMetrics(t *testing.T) {
 		`svc_gateway_project_requests_total{class="2xx",project="shop"} 1`, `svc_gateway_project_requests_total{class="5xx",project="shop"} 1`,
 		`svc_gateway_project_requests_total{class="0xx",project="shop"} 1`, `svc_worker_exceptions_total{project="shop"} 1`,
 		`svc_data_behind_seconds{project="shop",version="v-1"} 2`, `svc_disk_size_bytes 20`, `svc_disk_free_bytes 10`,
-		`svc_service_calls_total{code="version_archived"} 1`, `svc_tls_handshakes_total{result="failed"} 1`, `svc_tls_orders_total{result="ok"} 1`, `svc_tls_first_expiry_timestamp_seconds 1.9e+09`,
+		`svc_service_calls_total{code="version_archived"} 1`, `svc_tls_handshakes_total{result="failed"} 1`, `svc_tls_orders_total{result="ok"} 1`, `svc_tls_orders{state="failed"} 1`, `svc_tls_orders{state="waiting"} 0`, `svc_tls_first_expiry_timestamp_seconds 1.9e+09`,
 		`svc_worker_events_total{handler="scheduled",outcome="exception"} 2`,
 		`svc_http_requests_total{code="200",method="GET",route="/v1/health"} 1`,
 		`svc_gateway_requests_total{code="200",role="production"} 50`, `svc_gateway_requests_total{code="404",role=""} 1`,

@@ -26,6 +26,7 @@ type Sources struct {
 	Queues            func(context.Context) map[svc.Ref][]svc.QueueStatus // of versions that serve
 	Spares            func() int                                          // worker hosts that wait for a version
 	Certificates      func(context.Context) ([]svc.Certificate, error)    // of https
+	Orders            func() []svc.CertificateOrder                       // of certificates
 	Disk              func() (machine.Disk, error)                        // of the data directory
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
@@ -53,6 +54,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		spares:     prometheus.NewDesc("svc_spare_hosts", "Worker hosts that wait for the next version to start.", nil, nil),
 		queues:     newQueueDescs(),
 		firstEnd:   prometheus.NewDesc("svc_tls_first_expiry_timestamp_seconds", "Time at which the first certificate in a file of SVC_TLS_CERT ends.", nil, nil),
+		orders:     prometheus.NewDesc("svc_tls_orders", "Orders of certificates by state: waiting, running, or failed and not repeated.", []string{"state"}, nil),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
@@ -71,14 +73,14 @@ type collector struct {
 	asleep                 *prometheus.Desc
 	spares                 *prometheus.Desc
 	queues                 queueDescs
-	firstEnd               *prometheus.Desc
+	firstEnd, orders       *prometheus.Desc
 	inflight, websockets   *prometheus.Desc
 	conns                  *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.orders, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -127,11 +129,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	if s.Queues != nil {
 		c.queues.collect(out, s.Queues(ctx))
 	}
-	if s.Certificates != nil {
-		if list, err := s.Certificates(ctx); err == nil {
-			firstExpiry(list, func(at time.Time) { gauge(c.firstEnd, float64(at.Unix())) })
-		}
-	}
+	c.collectTLS(ctx, gauge)
 	if s.Disk != nil {
 		if disk, err := s.Disk(); err == nil {
 			gauge(c.diskSize, float64(disk.Total))
@@ -158,6 +156,21 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
+// collectTLS reports the certificates of https and the orders of more.
+func (c *collector) collectTLS(ctx context.Context, gauge func(*prometheus.Desc, float64, ...string)) {
+	s := c.sources
+	if s.Certificates != nil {
+		if list, err := s.Certificates(ctx); err == nil {
+			firstExpiry(list, func(at time.Time) { gauge(c.firstEnd, float64(at.Unix())) })
+		}
+	}
+	if s.Orders != nil {
+		for state, n := range orderCounts(s.Orders()) {
+			gauge(c.orders, float64(n), string(state))
+		}
+	}
+}
+
 // firstExpiry reports the time at which the first certificate in a file ends. Ordered ones are
 // renewed when their hosts are used.
 func firstExpiry(list []svc.Certificate, report func(time.Time)) {
@@ -165,4 +178,13 @@ func firstExpiry(list []svc.Certificate, report func(time.Time)) {
 	if len(list) > 0 {
 		report(slices.MinFunc(list, func(a, b svc.Certificate) int { return a.NotAfter.Compare(b.NotAfter) }).NotAfter)
 	}
+}
+
+// orderCounts counts orders by state, those without any included.
+func orderCounts(orders []svc.CertificateOrder) map[svc.OrderState]int {
+	counts := map[svc.OrderState]int{svc.OrderWaiting: 0, svc.OrderRunning: 0, svc.OrderFailed: 0}
+	for _, o := range orders {
+		counts[o.State]++
+	}
+	return counts
 }

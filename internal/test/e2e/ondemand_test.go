@@ -21,7 +21,7 @@ func TestCertificatesOnDemand(t *testing.T) {
 	t.Parallel()
 	a := acmetest.Start(t, 24*time.Hour)
 	d := started(t, "SVC_TLS_EMAIL=ops@example.com", "SVC_TLS_DIRECTORY="+a.Directory(), "SSL_CERT_FILE="+a.CAFile,
-		"SVC_TLS_PORT=0", "SVC_HTTP_PORT=0", "SVC_API_HOSTS=deploy.example")
+		"SVC_TLS_PORT=0", "SVC_HTTP_PORT=0", "SVC_API_HOSTS=deploy.example,other.example")
 	a.Ports(address(t, d.note.HTTP), address(t, d.note.HTTPS))
 	v := d.deploy(worker(t, helloConfig, map[string]string{"index.js": `export default { fetch: (r) => new Response(r.url) }`}), "--version", "v1")
 	u, err := url.Parse(v.PreviewURL)
@@ -44,7 +44,11 @@ func TestCertificatesOnDemand(t *testing.T) {
 	if text, err := visit(t, secureClient(t, nil, d.note.HTTP, false), "http://"+u.Hostname()+"/.well-known/acme-challenge/none"); err != nil || !strings.Contains(text, v.PreviewURL) {
 		t.Errorf("a challenge that no authority made: %s, %v", text, err)
 	}
-	if out := d.ok(d.home, "tls", "list"); !strings.Contains(out, u.Hostname()) || !strings.Contains(out, "deploy.example") {
+	a.Refuse(true)
+	if text, err := visit(t, c, "https://other.example:"+u.Port()); err == nil {
+		t.Errorf("a host without a certificate: %s", text)
+	}
+	if out := d.ok(d.home, "tls", "list"); !strings.Contains(out, u.Hostname()) || !strings.Contains(out, "deploy.example") || !strings.Contains(out, "ordered again from") {
 		t.Errorf("certificates:\n%s", out)
 	}
 	d.kill()
@@ -55,7 +59,7 @@ func TestCertificatesOnDemand(t *testing.T) {
 	if text, err := visit(t, c, v.PreviewURL); err != nil || !strings.Contains(text, u.Hostname()) {
 		t.Errorf("after a crash: %s, %v", text, err)
 	}
-	if n := a.Orders(); n != 2 {
+	if n := a.Orders(); n != 3 {
 		t.Errorf("%d orders", n)
 	}
 }

@@ -153,7 +153,7 @@ type ClientInterface interface {
 
 	// ListCertificates Certificates of https
 	//
-	// Empty for a server that serves no https itself.
+	// Both lists are empty for a server that serves no https itself. Certificates on demand are listed from their first use after a start.
 	//
 	// Corresponds with GET /certificates (the `ListCertificates` operationId).
 	ListCertificates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1056,7 +1056,7 @@ func (c *Client) ListAudit(ctx context.Context, params *ListAuditParams, reqEdit
 
 // ListCertificates Certificates of https
 //
-// Empty for a server that serves no https itself.
+// Both lists are empty for a server that serves no https itself. Certificates on demand are listed from their first use after a start.
 //
 // Corresponds with GET /certificates (the `ListCertificates` operationId).
 func (c *Client) ListCertificates(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
