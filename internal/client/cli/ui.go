@@ -19,6 +19,7 @@ import (
 type uiOptions struct {
 	readOnly bool
 	noMouse  bool
+	plain    bool
 	theme    string
 }
 
@@ -27,7 +28,7 @@ func newUI(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "ui [PROJECT[/VERSION]]", Short: "Browse and change what the server has, live in the terminal", Args: cobra.MaximumNArgs(1),
 		Long: "Shows projects, versions, logs and more, kept up to date by the events of the server. ? lists the keys of a screen, : runs a\n" +
-			"command, / filters. An argument opens a project or a version.",
+			"command, / filters. An argument opens a project or a version. --plain reads commands as lines and answers in lines.",
 		Example: "  svcctl ui\n  svcctl ui shop/pr-7 --read-only\n  svcctl ui -C production",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return runUI(cmd.Context(), k, o, strings.Join(args, ""))
@@ -36,14 +37,15 @@ func newUI(k *kit.Kit) *cobra.Command {
 	f := cmd.Flags()
 	f.BoolVar(&o.readOnly, "read-only", false, "refuse every change")
 	f.BoolVar(&o.noMouse, "no-mouse", false, "leave the mouse to the terminal, for selecting text")
+	f.BoolVar(&o.plain, "plain", false, "plain lines in place of a screen, for a screen reader")
 	f.StringVar(&o.theme, "theme", "", "background of the terminal: light or dark (default: what the terminal says)")
 	_ = cmd.RegisterFlagCompletionFunc("theme", cobra.FixedCompletions([]string{"light", "dark"}, cobra.ShellCompDirectiveNoFileComp)) // it exists
 	return cmd
 }
 
 func runUI(ctx context.Context, k *kit.Kit, o uiOptions, arg string) error {
-	if !k.InTTY || !k.OutTTY {
-		return kit.Usagef("svcctl ui needs a terminal: use svcctl projects, svcctl versions or svcctl logs")
+	if !o.plain && (!k.InTTY || !k.OutTTY) {
+		return kit.Usagef("svcctl ui needs a terminal: use svcctl ui --plain, svcctl projects, svcctl versions or svcctl logs")
 	}
 	if o.theme != "" && o.theme != "light" && o.theme != "dark" {
 		return kit.Usagef("--theme %q: use light or dark", o.theme)
@@ -67,7 +69,7 @@ func runUI(ctx context.Context, k *kit.Kit, o uiOptions, arg string) error {
 			return other.Client()
 		},
 		Browse:   func(ctx context.Context, url string) error { return browser.Open(ctx, k.Environ, url) },
-		ReadOnly: o.readOnly, Color: colored(k), Theme: o.theme, Mouse: !o.noMouse, At: placeOf(arg), In: k.In, Out: k.Out,
+		ReadOnly: o.readOnly, Color: colored(k) && !o.plain, Plain: o.plain, Theme: o.theme, Mouse: !o.noMouse, At: placeOf(arg), In: k.In, Out: k.Out,
 	})
 }
 

@@ -30,6 +30,7 @@ type Config struct {
 	Color    bool   // false draws without colors
 	Theme    string // "light" or "dark"; "" asks the terminal
 	Mouse    bool
+	Plain    bool     // reads and prints lines, for a screen reader
 	At       ui.Place // Screen "" begins with the first one
 	In       io.Reader
 	Out      io.Writer
@@ -47,6 +48,11 @@ func Run(ctx context.Context, c Config) error {
 		c.At.Screen = kinds()[0].name
 	}
 	m := New(s, c.theme(), remote.Open(ctx, c.Client), c.desk(ctx, out), c.At)
+	if c.Plain {
+		(&reader{m: m, out: out, msgs: make(chan tea.Msg)}).run(ctx, c.In)
+		m.remote.Close()
+		return nil
+	}
 	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(out), tea.WithAltScreen()}
 	if c.Mouse {
 		options = append(options, tea.WithMouseCellMotion())

@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	headLines = 2 // above the screen
-	footLines = 2 // below it
+	headLines = 2   // above the screen
+	footLines = 2   // below it
+	helpWidth = 110 // columns from which on the keys stand in two columns
 )
 
 // View implements tea.Model.
@@ -127,7 +128,7 @@ func (m *Model) helpView(p ui.Page) string {
 		left = append(left, "  :"+ui.Fit(k.name+arg, 26)+k.help)
 	}
 	left = append(left, "  :"+ui.Fit("ctx NAME", 26)+"another server of svcctl context list")
-	if p.W < 110 {
+	if p.W < helpWidth {
 		return m.helpPage(append(append(left, ""), right...), p)
 	}
 	lines := make([]string, max(len(left), len(right)))

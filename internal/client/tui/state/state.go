@@ -105,6 +105,12 @@ func (s *State) Expire(n Need) {
 // Has reports whether there is an answer.
 func (s *State) Has(n Need) bool { return s.entries[n] != nil && s.entries[n].value != nil }
 
+// Answered reports whether a need was answered, well or not, and is not being read.
+func (s *State) Answered(n Need) bool {
+	e := s.entries[n]
+	return e != nil && !e.loading && !e.stale && (e.value != nil || e.err != nil)
+}
+
 // Put takes an answer.
 func (s *State) Put(l Loaded) {
 	e := s.entries[l.Need]

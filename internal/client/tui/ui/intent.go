@@ -38,6 +38,14 @@ type Clicked interface {
 	Wheel(delta int, s *state.State)
 }
 
+// Numbered is a screen with rows that a number chooses, from 1.
+type Numbered interface {
+	Choose(n int, s *state.State) bool
+}
+
+// Tailing is a screen that may show a followed log.
+type Tailing interface{ Tails() bool }
+
 // Intent is something that a screen wants: a Go, an Ask, a Do, a Copy, a Browse or a
 // Note.
 type Intent any

@@ -9,6 +9,9 @@ import (
 // of rows.
 func (t *Table) View(rows []Row, p Page, empty string) string {
 	shown := t.Shown(rows)
+	if p.Plain && len(shown) > 0 {
+		return t.plain(shown, p)
+	}
 	t.height = max(p.H-1, 1)
 	widths := t.widths(p.W)
 	lines := []string{p.Head.Render(t.head(widths, p.W))}

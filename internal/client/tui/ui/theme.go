@@ -28,5 +28,6 @@ func NewTheme(r *lipgloss.Renderer) *Theme {
 type Page struct {
 	*Theme
 
-	W, H int // columns and lines
+	W, H  int  // columns and lines
+	Plain bool // lines for a screen reader: tables name their columns
 }

@@ -215,3 +215,6 @@ func (*Screen) Click(int, *state.State) {}
 
 // Wheel implements ui.Clicked.
 func (c *Screen) Wheel(by int, s *state.State) { c.scroll(-by, len(c.shown(s))) }
+
+// Tails implements ui.Tailing.
+func (*Screen) Tails() bool { return true }

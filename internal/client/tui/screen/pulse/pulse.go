@@ -14,11 +14,15 @@ import (
 )
 
 // Screen is the screen.
-type Screen struct{ ui.Table }
+type Screen struct {
+	ui.Table
+
+	above int // lines above the table in the last view
+}
 
 // New makes the screen.
 func New(ui.Place) *Screen {
-	return &Screen{ui.Table{Columns: []ui.Column{
+	return &Screen{Table: ui.Table{Columns: []ui.Column{
 		{Name: "PROJECT", Width: 16},
 		{Name: "PRODUCTION", Width: 18, Drop: 1},
 		{Name: "REQ/S", Width: 7, Right: true},
@@ -99,6 +103,7 @@ func orNone(s string) string {
 // View implements ui.Screen.
 func (c *Screen) View(s *state.State, p ui.Page) string {
 	head := append(append(c.health(s, p), c.traffic(s, p)...), c.alerts(s, p)...)
+	c.above = len(head) + 1
 	return ui.Above(append(head, ""), p, func(rest ui.Page) string {
 		_, ok, err := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
 		return c.Table.View(c.rows(s, p.Theme), rest, ui.Empty(ok, err, "no project yet"))
@@ -186,3 +191,12 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 func (*Screen) Keys() []key.Binding {
 	return []key.Binding{ui.Key("versions", "enter"), ui.Key("logs", "l"), ui.Key("alert; opens the newest failed version", "a")}
 }
+
+// Click implements ui.Clicked.
+func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y-c.above, c.rows(s, &ui.Theme{})) }
+
+// Wheel implements ui.Clicked.
+func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }
+
+// Choose implements ui.Numbered.
+func (c *Screen) Choose(n int, s *state.State) bool { return c.Select(n, c.rows(s, &ui.Theme{})) }

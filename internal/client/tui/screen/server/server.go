@@ -12,11 +12,15 @@ import (
 )
 
 // Screen is the screen.
-type Screen struct{ ui.Table }
+type Screen struct {
+	ui.Table
+
+	above int // lines above the table in the last view
+}
 
 // New makes the screen.
 func New(ui.Place) *Screen {
-	return &Screen{ui.Table{Columns: []ui.Column{
+	return &Screen{Table: ui.Table{Columns: []ui.Column{
 		{Name: "SETTING", Width: 30}, {Name: "FROM", Width: 11}, {Name: "VALUE", Width: 30, Flex: true},
 	}}}
 }
@@ -50,6 +54,7 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 			p.Dim.Render(fmt.Sprintf(" deploy queue at most %d  bundle at most %s", info.QueueMax, ui.Bytes(info.MaxUploadBytes))), "",
 		}
 	}
+	c.above = len(head)
 	return ui.Above(head, p, func(rest ui.Page) string {
 		return c.Table.View(c.rows(s, p.Theme), rest, ui.Empty(ok, err, "no settings"))
 	})
@@ -67,3 +72,12 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 
 // Keys implements ui.Screen.
 func (*Screen) Keys() []key.Binding { return []key.Binding{ui.Key("copy; the setting", "y")} }
+
+// Click implements ui.Clicked.
+func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y-c.above, c.rows(s, &ui.Theme{})) }
+
+// Wheel implements ui.Clicked.
+func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }
+
+// Choose implements ui.Numbered.
+func (c *Screen) Choose(n int, s *state.State) bool { return c.Select(n, c.rows(s, &ui.Theme{})) }

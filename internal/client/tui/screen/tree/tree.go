@@ -166,3 +166,6 @@ func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y, c.rows(s, &ui.T
 
 // Wheel implements ui.Clicked.
 func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }
+
+// Choose implements ui.Numbered.
+func (c *Screen) Choose(n int, s *state.State) bool { return c.Select(n, c.rows(s, &ui.Theme{})) }

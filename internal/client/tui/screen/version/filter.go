@@ -1,6 +1,9 @@
 package version
 
-import "github.com/svcctl/svcctl/internal/client/tui/ui"
+import (
+	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
+)
 
 // filtered is the tab with a filter that is shown; nil for another tab.
 func (c *Screen) filtered() ui.Filtered {
@@ -26,4 +29,12 @@ func (c *Screen) SetFilter(text string) {
 	if f := c.filtered(); f != nil {
 		f.SetFilter(text)
 	}
+}
+
+// Tails implements ui.Tailing.
+func (c *Screen) Tails() bool { return c.at("logs") }
+
+// Choose implements ui.Numbered.
+func (c *Screen) Choose(n int, s *state.State) bool {
+	return c.at("env") && c.env.Select(n, c.env.rows(s, &ui.Theme{}))
 }

@@ -19,6 +19,7 @@ type Screen struct {
 	project, id string
 	tab         int
 	top         int // first line that is shown
+	above       int // lines above the tab in the last view
 	logs        *logs.Screen
 	env         envTab
 	other       string // what the version is compared with; "" for the production
@@ -87,6 +88,7 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 		return ui.Lines([]string{p.Dim.Render("  " + ui.Empty(false, err, ""))}, p.W, p.H)
 	}
 	head := append(c.summary(s, v, p), c.tabLine(p))
+	c.above = len(head)
 	switch {
 	case c.at("logs"):
 		return ui.Above(head, p, func(rest ui.Page) string { return c.logs.View(s, rest) })
