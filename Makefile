@@ -107,6 +107,7 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run Sleepers -v -timeout 0 -tags e2e ./internal/test/e2e -sleepers 1000 -sleepers.duration 30s
 	go test -run UpgradeUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -upgrade.count 20 -upgrade.rate 1000 -upgrade.sockets 50
 	go test -run EventsOnceOverRestarts -v -timeout 0 -tags e2e ./internal/test/e2e -feed.clients 100 -feed.rate 1000 -feed.duration 5m
+	go test -run UIUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -ui.projects 50 -ui.versions 1000 -ui.rate 200 -ui.keys 300 -ui.key 50ms -ui.memory 100
 	go test -run UnderAttack -v -timeout 0 -tags e2e ./internal/test/e2e -attack.bodies 5000 -attack.readers 2000 -attack.duration 60s -attack.p99 250ms
 
 .PHONY: image

@@ -117,7 +117,7 @@ func (d *daemon) change(ids []string, during time.Duration) (memory []int64) {
 	defer cancel()
 	var all sync.WaitGroup
 	all.Go(func() { d.pins(ctx, ids) })
-	all.Go(func() { d.inserts(ctx) })
+	all.Go(func() { d.inserts(ctx, 0.95*float64(*feedRate), []svc.Ref{{Project: "shop", Version: ids[0]}}) })
 	pause := time.NewTicker(during / 20)
 	defer pause.Stop()
 	for ctx.Err() == nil {
@@ -145,9 +145,9 @@ func (d *daemon) pins(ctx context.Context, ids []string) {
 	}
 }
 
-// inserts writes the other events into the registry, those of 50 ms in one transaction, as
-// the daemon does with those of its processes.
-func (d *daemon) inserts(ctx context.Context) {
+// inserts writes a number of events per second into the registry, those of 50 ms in one
+// transaction, as the daemon does with those of its processes.
+func (d *daemon) inserts(ctx context.Context, rate float64, of []svc.Ref) {
 	db, err := sqlite.Open(d.t.Context(), filepath.Join(d.dataDir(), "registry.db"), sqlite.Options{})
 	if err != nil {
 		d.t.Error(err)
@@ -156,12 +156,14 @@ func (d *daemon) inserts(ctx context.Context) {
 	defer db.Close()
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for due := 0.0; ctx.Err() == nil; <-tick.C {
-		due += float64(*feedRate) * 0.95 / 20
+	due, n := 0.0, 0
+	for ; ctx.Err() == nil; <-tick.C {
+		due += rate / 20
 		err := db.InTx(d.t.Context(), func(tx *sql.Tx) error {
-			for ; due >= 1; due-- {
-				if _, err := tx.ExecContext(d.t.Context(), `INSERT INTO events (type, project_id, version_id, data, created_at) VALUES (?, 'shop', 'v1', '{"status":"serving"}', ?)`,
-					svc.FeedRuntimeRestarted, time.Now().UnixMilli()); err != nil {
+			for ; due >= 1; due, n = due-1, n+1 {
+				ref := of[n%len(of)]
+				if _, err := tx.ExecContext(d.t.Context(), `INSERT INTO events (type, project_id, version_id, data, created_at) VALUES (?, ?, ?, '{"status":"serving"}', ?)`,
+					svc.FeedRuntimeRestarted, ref.Project, ref.Version, time.Now().UnixMilli()); err != nil {
 					return err
 				}
 			}
