@@ -91,6 +91,10 @@ differential: build ## compare answers with those of wrangler dev: docs/referenc
 test-dashboard: build ## drive the dashboard in Chromium (CHROMIUM=/usr/bin/chromium), and write docs/images/dashboard
 	cd scripts/dashboard && npm ci --no-audit --no-fund --loglevel=error && node test.mjs
 
+.PHONY: test-client
+test-client: build ## generate a client in TypeScript from the OpenAPI document, compile it, and use it against a real server
+	cd scripts/client && npm ci --no-audit --no-fund --loglevel=error && npx openapi-typescript ../../pkg/api/openapi.yaml -o api.d.ts && npx tsc && node test.mjs
+
 .PHONY: fuzz
 fuzz: ## run every fuzz test for FUZZTIME
 	./scripts/fuzz $(FUZZTIME)

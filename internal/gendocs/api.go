@@ -15,6 +15,7 @@ const apiHead = `# The REST API
 ` + notice + `
 The whole contract is [` + "`pkg/api/openapi.yaml`" + `](../../pkg/api/openapi.yaml); a running daemon serves it at
 ` + "`/v1/openapi.json`" + `. [` + "`pkg/client`" + `](../../pkg/client) is its client for Go.
+Generators make clients for other languages: ` + "`make test-client`" + ` does so for TypeScript and runs [one](../../scripts/client/smoke.ts) against a real server.
 
 | call | path under ` + "`/v1`" + ` | token | what it does |
 |---|---|---|---|
