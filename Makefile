@@ -107,7 +107,7 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)
 	go test -run 'Model$$' -v -timeout 0 -tags e2e,torture ./internal/test/e2e -model.operations 2000 -model.seed 0
 	go test -run DevSavesUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -dev.saves 200
-	go test -run 'PromoteUnderLoad|RestartAwake|PendingDeploys' -v -timeout 0 -tags e2e,torture ./internal/test/e2e
+	go test -run 'PromoteUnderLoad|RestartAwake|PendingDeploys|SleepingInstances' -v -timeout 0 -tags e2e,torture ./internal/test/e2e
 	go test -run Sleepers -v -timeout 0 -tags e2e ./internal/test/e2e -sleepers 1000 -sleepers.duration 30s
 	go test -run UpgradeUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -upgrade.count 20 -upgrade.rate 1000 -upgrade.sockets 50
 	go test -run EventsOnceOverRestarts -v -timeout 0 -tags e2e ./internal/test/e2e -feed.clients 100 -feed.rate 1000 -feed.duration 5m

@@ -21,6 +21,7 @@ var (
 	promoteCount = flag.Int("promote.count", 50, "promotes of TestPromoteUnderLoad")
 	promoteRate  = flag.Int("promote.rate", 2000, "requests per second in TestPromoteUnderLoad")
 	awakeCount   = flag.Int("awake.count", 200, "versions of TestRestartAwake")
+	instances    = flag.Int("instances.count", 10_000, "instances of TestSleepingInstances, in hundreds")
 	pendingCount = flag.Int("pending.count", 10_000, "pending deploys of TestPendingDeploys, at most SVC_QUEUE_MAX")
 )
 
@@ -124,6 +125,50 @@ func TestPendingDeploys(t *testing.T) {
 	}
 	tail := slices.Clone(took[len(took)*9/10:])
 	t.Logf("creates: %s; the last tenth: %s; %s", quantiles(took), quantiles(tail), loadAverage())
+}
+
+// sleepingScript creates a hundred instances for a request, each of which sleeps after a step.
+const sleepingScript = `import { WorkflowEntrypoint } from "cloudflare:workers";
+export class Sleeper extends WorkflowEntrypoint {
+  async run(event, step) {
+    await step.do("first", async () => "done");
+    await step.sleep("long", "1 day");
+  }
+}
+export default { async fetch(request, env) {
+  if (request.method === "POST") await env.SLEEPERS.createBatch(Array.from({ length: 100 }, () => ({ params: { note: "x" } })));
+  return new Response("here");
+} }`
+
+// TestSleepingInstances logs what instances of a workflow cost while they sleep: with the
+// process that started them, and after a restart.
+func TestSleepingInstances(t *testing.T) {
+	d := unraced(t)
+	v := d.deploy(worker(t, `{ "name": "sleepy", "main": "index.js", "compatibility_date": "2026-11-01",
+		"workflows": [{ "binding": "SLEEPERS", "name": "sleepers", "class_name": "Sleeper" }] }`, map[string]string{"index.js": sleepingScript}), "--version", "v1")
+	d.woken(v.PreviewURL)
+	t.Logf("before: %s", d.memory())
+	began := time.Now()
+	for range *instances / 100 {
+		if a := d.do(http.MethodPost, v.PreviewURL, "text/plain", ""); a.Status != http.StatusOK {
+			t.Fatalf("%d %s", a.Status, a.Body)
+		}
+	}
+	var counts map[string]int64
+	for ; counts["waiting"] < int64(*instances); <-time.After(time.Second) { // minutes, for many
+		list, err := d.client().Workflows(t.Context(), "sleepy", "v1")
+		if err != nil || time.Since(began) > 10*time.Minute {
+			t.Fatalf("after %s: %v, %v", time.Since(began), counts, err)
+		}
+		counts = list[0].Counts
+	}
+	t.Logf("%d instances sleep after %s: %s", *instances, time.Since(began).Round(time.Second), d.memory())
+	d.kill()
+	if !d.start() {
+		t.Fatal(d.log.String())
+	}
+	d.woken(v.PreviewURL)
+	t.Logf("after a restart: %s", d.memory())
 }
 
 // unraced starts a daemon without the race detector, as a user does.
