@@ -33,7 +33,7 @@ func backends() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.Backends.Mail, err = smtpURL(v); return err },
 		},
 		{
-			Env: "SVC_HYPERDRIVE", Secret: true, Help: "databases that workers may connect to by Hyperdrive, by the ids of project files: id=postgres://user:password@host:5432/name, with commas between",
+			Env: "SVC_HYPERDRIVE", Secret: true, Help: "databases that workers may connect to by Hyperdrive, by the ids of project files: id=postgres://user:password@host:5432/name?sslmode=verify-full, with commas between",
 			parse: func(d *Daemon, v string) (err error) { d.Backends.Databases, err = databases(v); return err },
 		},
 	}
@@ -71,7 +71,7 @@ func models(v string) (list []svc.AIModel, err error) {
 // smtpURL reads the address of a mail server. Errors do not repeat it.
 func smtpURL(v string) (m svc.MailRelay, err error) {
 	u, err := url.Parse(v)
-	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" {
+	if err != nil || u.Scheme != "smtp" && u.Scheme != "smtps" || u.Hostname() == "" || strings.Trim(u.Path, "/") != "" || !only(u.Query(), "sslrootcert") {
 		return m, errors.New("want smtp://user:password@host:587 or smtps://user:password@host:465")
 	}
 	m.TLS = u.Scheme == "smtps"
@@ -82,7 +82,18 @@ func smtpURL(v string) (m svc.MailRelay, err error) {
 	m.Address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), fallback))
 	m.User = u.User.Username()
 	m.Password, _ = u.User.Password()
+	m.RootCert = u.Query().Get("sslrootcert")
 	return m, nil
+}
+
+// only reports whether a query has no other names.
+func only(query url.Values, name string) bool {
+	for other := range query {
+		if other != name {
+			return false
+		}
+	}
+	return true
 }
 
 // databases reads id=URL pairs. Errors repeat no URL: it has a password.
@@ -98,7 +109,26 @@ func databases(v string) (list []svc.ForeignDatabase, err error) {
 		d.Password, _ = u.User.Password()
 		ports := map[string]string{"postgresql": "5432", "mysql": "3306"}
 		d.Address = net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), ports[d.Scheme]))
+		if err := databaseTLS(&d, u.Query()); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
 		list = append(list, d)
 	}
 	return list, nil
+}
+
+// databaseTLS reads sslmode and sslrootcert, as drivers know them.
+func databaseTLS(d *svc.ForeignDatabase, query url.Values) error {
+	mode := cmp.Or(query.Get("sslmode"), query.Get("ssl-mode"))
+	d.RootCert = query.Get("sslrootcert")
+	switch {
+	case mode == "" || strings.EqualFold(mode, "disable") || strings.EqualFold(mode, "disabled"):
+		return nil
+	case d.Scheme != "postgresql":
+		return errors.New("TLS is for PostgreSQL only: remove sslmode, and reach the database by a private network")
+	case mode != svc.TLSRequire && mode != svc.TLSVerify:
+		return fmt.Errorf("sslmode is %q: want disable, require or verify-full", mode)
+	}
+	d.TLS = mode
+	return nil
 }

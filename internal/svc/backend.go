@@ -52,6 +52,7 @@ type MailRelay struct {
 	TLS      bool   `json:"tls"`     // from the first byte; otherwise with STARTTLS, if the server has it
 	User     string `json:"user"`    // "" sends no credentials
 	Password string `json:"password"`
+	RootCert string `json:"root_cert"` // file of the authorities for TLS; "" for the system's
 }
 
 // ForeignDatabase is a database that workers may connect to by Hyperdrive.
@@ -62,4 +63,12 @@ type ForeignDatabase struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
 	Database string `json:"database"`
+	TLS      string `json:"tls"`       // TLSRequire, TLSVerify, or "" for a connection without TLS
+	RootCert string `json:"root_cert"` // file of the authorities for TLSVerify; "" for the system's
 }
+
+// How a ForeignDatabase is reached by TLS.
+const (
+	TLSRequire = "require"     // any certificate
+	TLSVerify  = "verify-full" // one for the host, from an authority
+)

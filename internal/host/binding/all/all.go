@@ -24,17 +24,17 @@ import (
 )
 
 // Kinds gives every kind, in the order they are documented, without backends.
-func Kinds() []binding.Kind { return KindsWith(svc.Backends{}) }
+func Kinds() []binding.Kind { return KindsWith(svc.Backends{}, "") }
 
 // KindsWith gives every kind. Those that lead to services outside of the server have
-// these.
-func KindsWith(b svc.Backends) []binding.Kind {
+// these, with sockets in runDir.
+func KindsWith(b svc.Backends, runDir string) []binding.Kind {
 	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, services.Kind{}, cron.Kind{}}, queues.Kinds(), []binding.Kind{
 		ai.Kind{Backend: b.AI},
 		analytics.Kind{Keep: b.AnalyticsKeep},
 		ratelimit.Kind{},
 		email.Kind{Relay: b.Mail},
-		hyperdrive.Kind{Databases: b.Databases},
+		hyperdrive.Kind{Databases: b.Databases, RunDir: runDir},
 		storesecret.Kind{},
 		missing.Kind{},
 	})

@@ -146,10 +146,15 @@ func server(t *testing.T) (address string, told <-chan string) {
 }
 
 func converse(conn net.Conn) string {
+	_, _ = fmt.Fprintf(conn, "220 ready\r\n")
+	return answer(conn)
+}
+
+// answer answers lines until the connection ends.
+func answer(conn net.Conn) string {
 	defer conn.Close()
 	var all strings.Builder
 	say := func(text string) { _, _ = fmt.Fprintf(conn, "%s\r\n", text) }
-	say("220 ready")
 	lines, data := bufio.NewScanner(conn), false
 	for lines.Scan() {
 		line := lines.Text()

@@ -3,10 +3,12 @@ package email
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/smtp"
+	"os"
 	"strings"
 	"time"
 
@@ -21,7 +23,11 @@ func relay(ctx context.Context, to svc.MailRelay, m *mailing) error {
 	ctx, cancel := context.WithTimeout(ctx, relayTime)
 	defer cancel()
 	host, _, _ := net.SplitHostPort(to.Address) // the setting was read
-	conn, err := dial(ctx, to, host)
+	config, err := tlsConfig(to, host)
+	if err != nil {
+		return err
+	}
+	conn, err := dial(ctx, to, config)
 	if err != nil {
 		return fmt.Errorf("the mail server is not reachable: %w", err)
 	}
@@ -32,28 +38,44 @@ func relay(ctx context.Context, to svc.MailRelay, m *mailing) error {
 		return fmt.Errorf("the mail server: %w", err)
 	}
 	defer c.Close()
-	if err := converse(c, to, host, m); err != nil {
+	if err := converse(c, to, config, m); err != nil {
 		return hide(err.Error(), to.Password)
 	}
 	_ = c.Quit() // the message was taken
 	return nil
 }
 
-func dial(ctx context.Context, to svc.MailRelay, host string) (net.Conn, error) {
+func tlsConfig(to svc.MailRelay, host string) (*tls.Config, error) {
+	c := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
+	if to.RootCert == "" {
+		return c, nil
+	}
+	text, err := os.ReadFile(to.RootCert)
+	if err != nil {
+		return nil, fmt.Errorf("the authorities of the mail server: %w", err)
+	}
+	c.RootCAs = x509.NewCertPool()
+	if !c.RootCAs.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("the authorities of the mail server: %s has no certificate", to.RootCert)
+	}
+	return c, nil
+}
+
+func dial(ctx context.Context, to svc.MailRelay, config *tls.Config) (net.Conn, error) {
 	if to.TLS {
-		return (&tls.Dialer{Config: &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}}).DialContext(ctx, "tcp", to.Address)
+		return (&tls.Dialer{Config: config}).DialContext(ctx, "tcp", to.Address)
 	}
 	return new(net.Dialer).DialContext(ctx, "tcp", to.Address)
 }
 
-func converse(c *smtp.Client, to svc.MailRelay, host string, m *mailing) error {
+func converse(c *smtp.Client, to svc.MailRelay, config *tls.Config, m *mailing) error {
 	if ok, _ := c.Extension("STARTTLS"); ok && !to.TLS {
-		if err := c.StartTLS(&tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}); err != nil {
+		if err := c.StartTLS(config); err != nil {
 			return err
 		}
 	}
 	if to.User != "" {
-		if err := c.Auth(smtp.PlainAuth("", to.User, to.Password, host)); err != nil { // it refuses an open connection, unless to this machine
+		if err := c.Auth(smtp.PlainAuth("", to.User, to.Password, config.ServerName)); err != nil { // it refuses an open connection, unless to this machine
 			return err
 		}
 	}

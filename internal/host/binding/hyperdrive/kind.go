@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -17,7 +18,10 @@ import (
 
 // Kind is the kind "hyperdrive". The resource of a declaration is the id of one of
 // Databases; a binding of another id throws when it is used.
-type Kind struct{ Databases []svc.ForeignDatabase }
+type Kind struct {
+	Databases []svc.ForeignDatabase
+	RunDir    string // for the sockets of databases that are reached by TLS
+}
 
 var (
 	_ binding.Kind   = Kind{}
@@ -38,9 +42,20 @@ func (Kind) Check(d bundle.Binding) error {
 	return nil
 }
 
-// Open has nothing to open.
-func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
-	return nil, nil //nolint:nilnil // the contract of a kind without data
+// Open opens the tunnel to a database that is reached by TLS.
+func (k Kind) Open(ctx context.Context, d bundle.Binding, _ volume.Volumes) (binding.Instance, error) {
+	db, ok := k.find(d.Resource)
+	if !ok || db.TLS == "" {
+		return nil, nil //nolint:nilnil // the contract of a kind without data
+	}
+	return openTunnel(ctx, db, k.socket(db))
+}
+
+// socket is where the tunnel to a database listens. Its name is short, as paths of sockets
+// have to be.
+func (k Kind) socket(db svc.ForeignDatabase) string {
+	i := slices.IndexFunc(k.Databases, func(other svc.ForeignDatabase) bool { return other.ID == db.ID })
+	return filepath.Join(k.RunDir, fmt.Sprintf("hyperdrive-%d.sock", i))
 }
 
 func (k Kind) find(id string) (svc.ForeignDatabase, bool) {
@@ -69,11 +84,14 @@ func (k Kind) Wire(d bundle.Binding, _ binding.Site) binding.Wiring {
 	if !ok {
 		return missing.Object(d.Name, lacking(d))
 	}
-	service := "hyperdrive:" + d.Resource
+	service, address := "hyperdrive:"+d.Resource, db.Address
+	if db.TLS != "" {
+		address = "unix:" + k.socket(db)
+	}
 	return binding.Wiring{
 		Binding: workerd.Binding{Name: d.Name, Hyperdrive: &workerd.Hyperdrive{
 			Service: service, Database: db.Database, User: db.User, Password: db.Password, Scheme: db.Scheme,
 		}},
-		Services: []workerd.Service{{Name: service, External: &workerd.External{Address: db.Address, TCP: true}}},
+		Services: []workerd.Service{{Name: service, External: &workerd.External{Address: address, TCP: true}}},
 	}
 }
