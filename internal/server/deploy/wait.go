@@ -14,6 +14,9 @@ import (
 const (
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = time.Second
+	// pollShare is added for each deploy that waits: all of them together check for bundles at
+	// most 500 times per second. A bundle that is uploaded to this server is not checked for.
+	pollShare = 2 * time.Millisecond
 )
 
 // laterError says why a bundle cannot be read yet.
@@ -48,7 +51,7 @@ func (r *run) notYet(ctx context.Context, reason *laterError) error {
 	r.log.InfoContext(ctx, "waiting for the bundle", "until", until, "reason", reason.err.Error())
 	return &deployqueue.SnoozeError{Until: until, Wait: func(ctx context.Context) {
 		if !errors.Is(reason, errAbsent) { // the store fails: wait, even if it lists the bundle
-			_ = backoff.Sleep(ctx, pollDelay(time.Since(began))) // await sees the end of ctx
+			_ = backoff.Sleep(ctx, pollDelay(time.Since(began), r.bundles.waiters())) // await sees the end of ctx
 		}
 		r.await(ctx, began)
 	}}
@@ -61,7 +64,7 @@ func (r *run) await(ctx context.Context, began time.Time) {
 	defer done()
 	for ctx.Err() == nil && r.inStep(ctx) && !r.bundles.present(ctx, r.v.Ref) {
 		select {
-		case <-time.After(pollDelay(time.Since(began))):
+		case <-time.After(pollDelay(time.Since(began), r.bundles.waiters())):
 		case <-arrived:
 			return
 		case <-ctx.Done():
@@ -70,9 +73,16 @@ func (r *run) await(ctx context.Context, began time.Time) {
 }
 
 // pollDelay returns the interval until the next check for a bundle, by the time
-// already waited.
-func pollDelay(waited time.Duration) time.Duration {
-	return min(max(waited/4, firstPoll), lastPoll)
+// already waited and the number of deploys that wait.
+func pollDelay(waited time.Duration, waiters int) time.Duration {
+	return min(max(waited/4, firstPoll), lastPoll) + time.Duration(waiters)*pollShare
+}
+
+// waiters returns how many deploys wait for a bundle.
+func (b *bundles) waiters() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waiting)
 }
 
 // stepBegan returns when the version entered its step, or when the service was

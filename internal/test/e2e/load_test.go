@@ -106,7 +106,7 @@ func (d *daemon) serving() (n int) {
 // TestPendingDeploys: the queue of deploys takes as many as SVC_QUEUE_MAX says and refuses the
 // next. It logs how long a create took.
 func TestPendingDeploys(t *testing.T) {
-	d := unraced(t, "SVC_QUEUE_MAX="+strconv.Itoa(*pendingCount))
+	d := unraced(t, "SVC_QUEUE_MAX="+strconv.Itoa(*pendingCount), "SVC_ARTIFACT_WAIT=1h")
 	d.project("many")
 	create := func(i int) error {
 		_, err := d.client().CreateVersion(t.Context(), "many", api.CreateVersion{ID: "v" + strconv.Itoa(i), Upload: true}, "")
