@@ -18,6 +18,8 @@ const (
 	// evictAge is the minimum time without a request before an idle connection is
 	// closed in favor of a new one.
 	evictAge = time.Second
+	// acceptRetry is the time after an accept that failed.
+	acceptRetry = 100 * time.Millisecond
 	// evictSample is the number of connections among which an idle one is searched.
 	evictSample = 64
 	// warnEvery is the time between two warnings about refused connections.

@@ -32,6 +32,9 @@ const (
 	// DefaultFreshTime is how long Shutdown waits for the first request of a connection
 	// that was accepted before: its client may have sent it.
 	DefaultFreshTime = 250 * time.Millisecond
+	// DefaultSweepEvery is the time between two searches for idle and slow connections, by
+	// which a time limit is exceeded at most.
+	DefaultSweepEvery = time.Second
 	// DefaultMaxConns is the maximum number of connections of all clients.
 	DefaultMaxConns = 16384
 	// DefaultMaxConnsPerClient is the maximum number of connections of one address.
@@ -106,6 +109,7 @@ type Config struct {
 	ProbeTime     time.Duration
 	ClientTimeout time.Duration
 	FreshTime     time.Duration
+	SweepEvery    time.Duration
 	MaxHeld       int
 	MaxHeader     int // bytes
 
@@ -126,6 +130,7 @@ func (c Config) withDefaults() Config {
 	c.ProbeTime = cmp.Or(c.ProbeTime, DefaultProbeTime)
 	c.ClientTimeout = cmp.Or(c.ClientTimeout, DefaultClientTimeout)
 	c.FreshTime = cmp.Or(c.FreshTime, DefaultFreshTime)
+	c.SweepEvery = cmp.Or(c.SweepEvery, DefaultSweepEvery)
 	c.MaxConns = cmp.Or(c.MaxConns, DefaultMaxConns)
 	c.MaxConnsPerClient = cmp.Or(c.MaxConnsPerClient, DefaultMaxConnsPerClient)
 	c.MaxConnsPerVersion = cmp.Or(c.MaxConnsPerVersion, DefaultMaxConnsPerVersion)

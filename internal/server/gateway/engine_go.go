@@ -41,7 +41,7 @@ func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
 		default: // most often no free file descriptor: open connections continue
 			e.cfg.Logger.WarnContext(ctx, "accepting a connection failed; retrying", "error", err)
 			select {
-			case <-time.After(sweepEvery / 10):
+			case <-time.After(acceptRetry):
 			case <-e.closed:
 			}
 		}

@@ -71,9 +71,13 @@ func FuzzConnection(f *testing.F) {
 	}
 	w := &witness{}
 	socket := fakeRuntime(f, w.serve)
+	const limit = 10 * time.Millisecond
 	var benches [3]*bench
 	for i, engine := range []gateway.Engine{gateway.EngineGo, gateway.EngineLoop, gateway.EngineStd} {
-		benches[i] = start(f, gateway.Config{Engine: engine, HeaderTimeout: time.Second, ProbeTime: time.Millisecond})
+		benches[i] = start(f, gateway.Config{
+			Engine: engine, ProbeTime: time.Millisecond,
+			HeaderTimeout: limit, ClientTimeout: limit, IdleTimeout: limit, SweepEvery: limit, // or most inputs would wait for them
+		})
 		benches[i].ready(shop, socket)
 	}
 	f.Fuzz(func(t *testing.T, text []byte, cut uint16, engine uint8) {

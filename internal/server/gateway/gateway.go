@@ -11,9 +11,6 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// sweepEvery is the time between two searches for idle and slow connections.
-const sweepEvery = time.Second
-
 // Gateway routes user traffic. New creates one, Serve serves a listener.
 type Gateway struct {
 	cfg    Config
@@ -34,7 +31,7 @@ type Gateway struct {
 	warned      atomic.Int64 // unix nanoseconds of the last warning about refused connections
 
 	sweeping atomic.Bool  // a sweep is due
-	busy     atomic.Int64 // unix nanoseconds of the last time with a connection, at most sweepEvery ago
+	busy     atomic.Int64 // unix nanoseconds of the last time with a connection, at most SweepEvery ago
 	sweeper  *time.Timer
 
 	mu        sync.Mutex // for changes of the table, and the fields below
@@ -178,7 +175,7 @@ func (g *Gateway) connected() {
 
 func (g *Gateway) armSweep() {
 	if !g.sweeping.Swap(true) {
-		g.sweeper.Reset(sweepEvery)
+		g.sweeper.Reset(g.cfg.SweepEvery)
 	}
 }
 
@@ -195,7 +192,7 @@ func (g *Gateway) sweep() {
 			v.upstream.prune(now)
 		}
 	}
-	if now.Sub(time.Unix(0, g.busy.Load())) <= idleLimit+2*sweepEvery {
+	if now.Sub(time.Unix(0, g.busy.Load())) <= idleLimit+2*g.cfg.SweepEvery {
 		g.armSweep()
 	}
 }

@@ -31,7 +31,7 @@ func (b *bench) slowBody(t *testing.T, framing string) {
 func TestSlowBody(t *testing.T) { engines(t, testSlowBody) }
 
 func testSlowBody(t *testing.T, engine gateway.Engine) {
-	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 10 * time.Millisecond})
+	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 10 * time.Millisecond, SweepEvery: sweep})
 	cancelled := make(chan struct{}, 2)
 	b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
 		_, _ = io.Copy(io.Discard, c.Conn)
@@ -48,7 +48,7 @@ func testSlowBody(t *testing.T, engine gateway.Engine) {
 func TestSlowBodyAfterContinue(t *testing.T) { engines(t, testSlowBodyAfterContinue) }
 
 func testSlowBodyAfterContinue(t *testing.T, engine gateway.Engine) {
-	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 10 * time.Millisecond})
+	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 10 * time.Millisecond, SweepEvery: sweep})
 	arrived, proceed := make(chan struct{}, 2), make(chan struct{})
 	b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
 		if _, fields, err := readHead(c.Reader); err == nil && fields.Get("Expect") != "" {
@@ -76,7 +76,7 @@ func testSlowBodyAfterContinue(t *testing.T, engine gateway.Engine) {
 func TestStalledReader(t *testing.T) { engines(t, testStalledReader) }
 
 func testStalledReader(t *testing.T, engine gateway.Engine) {
-	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 100 * time.Millisecond})
+	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 100 * time.Millisecond, SweepEvery: sweep})
 	for _, framing := range []string{"Content-Length: 1000000000", "X: until the end"} {
 		cancelled := make(chan error, 1)
 		b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
@@ -123,7 +123,7 @@ func testStalledWebsocketReader(t *testing.T, engine gateway.Engine) {
 func TestHandshakeTimeout(t *testing.T) { engines(t, testHandshakeTimeout) }
 
 func testHandshakeTimeout(t *testing.T, engine gateway.Engine) {
-	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 10 * time.Millisecond})
+	b := start(t, gateway.Config{Engine: engine, ClientTimeout: 10 * time.Millisecond, SweepEvery: sweep})
 	b.ready(shop, fakeRuntime(t, func(_ int, c *raw) { _, _ = io.Copy(io.Discard, c.Conn) }))
 	c := b.raw(t)
 	c.send("GET / HTTP/1.1\r\nHost: v1.shop.apps.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" +

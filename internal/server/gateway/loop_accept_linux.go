@@ -16,8 +16,6 @@ const (
 	// acceptSlack is the number of connections that a loop may have more than twice those
 	// of another one. Above it, the other one gets a new connection, which wakes it.
 	acceptSlack = 8
-	// acceptRetry is the time after an accept that failed.
-	acceptRetry = sweepEvery / 10
 )
 
 // The parameters of keep-alive probes, as package net sets them, in seconds.

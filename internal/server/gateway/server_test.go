@@ -153,7 +153,7 @@ func testShutdownCutsOff(t *testing.T, engine gateway.Engine) {
 func TestSlowHeadsAndIdleConnectionsEnd(t *testing.T) { engines(t, testSlowHeadsAndIdleConnectionsEnd) }
 
 func testSlowHeadsAndIdleConnectionsEnd(t *testing.T, engine gateway.Engine) {
-	b := start(t, gateway.Config{Engine: engine, IdleTimeout: 10 * time.Millisecond, HeaderTimeout: 10 * time.Millisecond})
+	b := start(t, gateway.Config{Engine: engine, IdleTimeout: 10 * time.Millisecond, HeaderTimeout: 10 * time.Millisecond, SweepEvery: sweep})
 	slow, idle := b.raw(t), b.raw(t)
 	slow.send("GET / HTTP/1.1\r\nHost:")
 	for _, c := range []*raw{slow, idle} {
