@@ -69,7 +69,8 @@ func gateway(ctx context.Context, b *bench) ([]row, error) {
 		}
 		rows = append(rows, more...)
 	}
-	return rows, nil
+	more, err := compareSteady(ctx, ways)
+	return append(rows, more...), err
 }
 
 const gatewayTitle = "gateway, hello world"

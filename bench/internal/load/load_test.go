@@ -31,7 +31,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Requests <= 0 || r.PerSecond <= 0 || r.Median <= 0 {
+	if r.Requests <= 0 || r.PerSecond <= 0 || r.Median <= 0 || r.P99 < r.Median {
 		t.Errorf("measured %+v", r)
 	}
 }

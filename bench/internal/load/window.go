@@ -19,13 +19,15 @@ type Window struct {
 	Expect string // what every body begins with
 	Conns  int
 	For    time.Duration
+	Rate   int // requests per second of all connections together; 0: as many as are answered
 }
 
 // Result is what a window measured.
 type Result struct {
 	Requests  int
 	PerSecond float64
-	Median    time.Duration // of one request
+	Median    time.Duration // of one request; with a Rate from the time when it was due
+	P99       time.Duration // likewise
 }
 
 // slack is how much longer than its time a window may take.
@@ -38,7 +40,7 @@ func Run(ctx context.Context, w Window) (Result, error) {
 	began := time.Now()
 	for i := range times {
 		group.Go(func() (err error) {
-			times[i], err = w.one(ctx, began.Add(w.For))
+			times[i], err = w.one(ctx, w.paceOf(i, began), began.Add(w.For))
 			return err
 		})
 	}
@@ -48,11 +50,11 @@ func Run(ctx context.Context, w Window) (Result, error) {
 	took := time.Since(began)
 	all := slices.Concat(times...)
 	slices.Sort(all)
-	return Result{Requests: len(all), PerSecond: float64(len(all)) / took.Seconds(), Median: all[len(all)/2]}, nil
+	return Result{Requests: len(all), PerSecond: float64(len(all)) / took.Seconds(), Median: all[len(all)/2], P99: all[len(all)*99/100]}, nil
 }
 
 // one is the loop of one connection, to at least one answer.
-func (w Window) one(ctx context.Context, end time.Time) ([]time.Duration, error) {
+func (w Window) one(ctx context.Context, p pace, end time.Time) ([]time.Duration, error) {
 	conn, err := Dial(ctx, w.Target, w.For+slack)
 	if err != nil {
 		return nil, err
@@ -63,7 +65,8 @@ func (w Window) one(ctx context.Context, end time.Time) ([]time.Duration, error)
 		request = w.Target.Post(w.Path, w.Body)
 	}
 	var times []time.Duration
-	for began := time.Now(); ; {
+	for {
+		began := p.next()
 		status, body, err := conn.Do(request)
 		now := time.Now()
 		switch {
@@ -76,7 +79,6 @@ func (w Window) one(ctx context.Context, end time.Time) ([]time.Duration, error)
 		if now.After(end) || ctx.Err() != nil {
 			return times, ctx.Err()
 		}
-		began = now
 	}
 }
 

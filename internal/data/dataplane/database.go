@@ -197,7 +197,9 @@ func (db *database) write(ctx context.Context, fn func(*raw.Conn) error) error {
 			return err
 		}
 		defer db.trimLater()
-		return fn(c)
+		err := fn(c)
+		db.volumes.room.failed(ctx, db.path, err)
+		return err
 	}
 }
 

@@ -1,6 +1,8 @@
 package dataplane
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"log/slog"
 	"math"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -41,6 +44,7 @@ type room struct {
 	files    int64      // space of the files as of measured
 	measured time.Time
 	warned   time.Time
+	failedAt time.Time // of the last line about a write that failed
 }
 
 func newRoom(c Config) *room {
@@ -81,6 +85,29 @@ func (r *room) warn(free int64) {
 		r.warned = now
 		r.logger.Warn("disk space of the version used up; writes that need more fail", "limit", r.limit, "excess", -free)
 	}
+}
+
+// failed logs a write that failed because the disk is full or does not work, not too often:
+// the worker gets the error, and may hide it. A disk that is not full leaves the version's
+// own limit as the cause.
+func (r *room) failed(ctx context.Context, path string, err error) {
+	var e *raw.Error
+	if !errors.As(err, &e) || e.Code.Primary() != raw.Full && e.Code.Primary() != raw.IOErr {
+		return
+	}
+	r.mu.Lock()
+	now := time.Now()
+	recent := now.Sub(r.failedAt) < warnEvery
+	if !recent {
+		r.failedAt = now
+	}
+	r.mu.Unlock()
+	if recent {
+		return
+	}
+	disk, _ := machine.DiskOf(filepath.Dir(path)) // zero if it does not work
+	r.logger.ErrorContext(ctx, "a write to a database failed; others continue to be tried", "database", filepath.Base(path), "error", err,
+		"disk_free", disk.Free, "limit", r.limit)
 }
 
 // wal is how many bytes a WAL may have.

@@ -3,8 +3,10 @@ package dataplane_test
 import (
 	"bytes"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/data/dataplane"
@@ -12,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 const diskLimit = 8 << 20
@@ -186,5 +189,50 @@ func TestDiskLimitOfBlobs(t *testing.T) {
 		if _, err := put(v); err != nil {
 			t.Fatalf("with an object store elsewhere: %v", err)
 		}
+	}
+}
+
+// TestFailedWritesAreLogged: of the writes that fail because of the disk, the log has one
+// line a minute; of those that the worker causes, none.
+func TestFailedWritesAreLogged(t *testing.T) {
+	t.Parallel()
+	var log svctest.Buffer
+	cfg := config(t, new(memstore.Bucket), t.TempDir())
+	cfg.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	v, err := dataplane.Open(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := v.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	db := database(t, v, "a")
+	exec(t, db, "CREATE TABLE t(x UNIQUE)")
+	exec(t, db, "INSERT INTO t VALUES (1)")
+	for _, tc := range []struct {
+		sql   string
+		lines int // in all
+	}{
+		{"INSERT INTO t VALUES (1)", 0},
+		{"INSERT INTO t VALUES (zeroblob(1000000))", 1},
+		{"INSERT INTO t VALUES (zeroblob(1000000))", 1},
+	} {
+		err := db.Write(t.Context(), func(c *raw.Conn) error {
+			if err := c.Query("PRAGMA max_page_count = 8", nil, func(*raw.Stmt) error { return nil }); err != nil {
+				return err
+			}
+			return c.Exec(tc.sql)
+		})
+		if err == nil {
+			t.Fatalf("%s succeeded", tc.sql)
+		}
+		if n := strings.Count(log.String(), "a write to a database failed"); n != tc.lines {
+			t.Errorf("%s: %d lines, want %d\n%s", tc.sql, n, tc.lines, log.String())
+		}
+	}
+	if text := log.String(); !strings.Contains(text, "database=a.sqlite") || !strings.Contains(text, "SQLITE_FULL") || !strings.Contains(text, "disk_free=") {
+		t.Errorf("%s", text)
 	}
 }
