@@ -23,8 +23,14 @@ type witness struct {
 
 func (w *witness) serve(_ int, c *raw) {
 	for {
-		r, _, ok := c.next()
-		if !ok {
+		r, err := http.ReadRequest(c.Reader)
+		if err != nil {
+			return
+		}
+		if r.Header.Get("Expect") != "" {
+			_, _ = io.WriteString(c.Conn, "HTTP/1.1 100 Continue\r\n\r\n") // as workerd: engine std waits for it
+		}
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
 			return
 		}
 		for _, name := range []string{"Traceparent", "X-Request-Id", "X-Svc-Cf", "X-Svc-Proto", "Cf-Connecting-Ip"} {
