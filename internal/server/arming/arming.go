@@ -3,6 +3,7 @@ package arming
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -85,7 +86,7 @@ func (s *Service) settle(ctx context.Context, project string, choose func(svc.Pr
 		if err == nil {
 			err = s.apply(ctx, p, choose(p))
 		}
-		if err != nil && ctx.Err() == nil {
+		if err != nil && ctx.Err() == nil && !errors.Is(err, svc.NotFound) { // its deletion is the last change of a project
 			s.log.WarnContext(ctx, "arming the versions of a project failed", "project", project, "error", err)
 		}
 	})

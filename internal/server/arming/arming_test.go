@@ -145,6 +145,11 @@ func TestReports(t *testing.T) {
 			t.Errorf("the calls of Arm are %v", w.calls)
 		}
 		s = arming.New(w, w, slog.New(slog.NewTextHandler(log, nil)))
+		w.fail = svc.Errorf(svc.NotFound, svc.CodeProjectNotFound, "there is no project shop")
+		s.ProductionChanged(t.Context(), "shop")
+		if synctest.Wait(); log.String() != "" {
+			t.Errorf("after the deletion of the project: %s", log)
+		}
 		w.fail = errors.New("the registry is closed")
 		s.ProductionChanged(t.Context(), "shop")
 		if err := s.Stop(t.Context()); err != nil || len(w.calls) != 7 || !strings.Contains(log.String(), "the registry is closed") {
