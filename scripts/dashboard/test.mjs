@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { chromium } from "playwright-core";
+import { corpus } from "./corpus.mjs";
 import { fill, start } from "./server.mjs";
 
 const images = resolve(import.meta.dirname, "../../docs/images/dashboard");
@@ -82,8 +83,8 @@ try {
 
   step("every page, also those with hostile texts");
   const version = (project, id) => ["", "/logs", "/env", "/env?reveal", "/bindings", "/process", "/bundle", "/promote", "/destroy"].map((p) => `/p/${project}/v/${id}${p}`);
-  const data = ["/data", "/data/d1/DB?table=notes", "/data/d1/DB?sql=SELECT+*+FROM+notes", "/data/d1/DB?sql=DELETE+FROM+notes", "/data/kv/KV", "/data/r2/FILES", "/data/queue/jobs"];
-  const paths = ["/", "/projects", "/activity", "/audit", "/server", "/p/shop", "/p/hostile", "/p/hostile/tree", "/p/shop/tree", "/p/hostile/logs",
+  const data = ["/data", "/data/d1/DB?table=notes", "/data/d1/DB?sql=SELECT+*+FROM+notes", "/data/d1/DB?sql=DELETE+FROM+notes", "/data/kv/KV", "/data/r2/FILES", "/data/queue/jobs", "/data/workflow/order", "/data/workflow/order?key=order-1"];
+  const paths = ["/", "/projects", "/activity", "/audit", "/server", "/p/shop", "/p/hostile", "/p/hostile/tree", "/p/shop/tree", "/p/hostile/promotions", "/p/shop/promotions", "/p/shop/v/pr-7/env?edit=X", "/p/hostile/logs",
     ...version("shop", "pr-7"), ...version("hostile", "v2"), "/p/hostile/v/broken", ...data.map((p) => `/p/hostile/v/v2${p}`)];
   for (const path of paths) await open(page, path);
   await page.goto(server.url + "/p/hostile/v/v2/data/kv/KV");
@@ -146,6 +147,74 @@ try {
   await page.getByRole("link", { name: "Roll back" }).click();
   await page.locator("dialog[open]").getByRole("button", { name: "Roll back" }).click();
   await page.getByText("v7 is production.").waitFor();
+
+  step("promotions, and the steps of one");
+  await open(page, "/p/shop/promotions");
+  await page.locator("a.row").first().click();
+  await page.getByRole("heading", { name: "Promotion of v7" }).waitFor();
+  await page.locator(".gantt li").first().waitFor();
+  await look(page);
+
+  step("variables: set, change, delete; not when they changed meanwhile");
+  await open(page, "/p/shop/v/pr-7/env");
+  await page.getByRole("textbox", { name: "Name" }).fill("TEXT_OF_TEST");
+  await page.getByRole("textbox", { name: "Value" }).fill(corpus[0]);
+  await page.getByRole("button", { name: "Set", exact: true }).click();
+  await page.getByText("TEXT_OF_TEST set.").waitFor();
+  await page.getByRole("link", { name: "Show values" }).click();
+  await page.getByRole("code").filter({ hasText: corpus[0] }).waitFor();
+  await look(page);
+  await page.getByRole("row", { name: "TEXT_OF_TEST" }).getByRole("link", { name: "Change" }).click();
+  assert.equal(await page.getByRole("textbox", { name: "Value" }).inputValue(), corpus[0]);
+  server.run("env", "set", "shop/pr-7", "OTHER=1");
+  page.expected.push("412");
+  await page.getByRole("button", { name: "Set", exact: true }).click();
+  await page.getByText("etag_mismatch").waitFor();
+  await open(page, "/p/shop/v/pr-7/env");
+  await page.getByRole("button", { name: "Delete TEXT_OF_TEST" }).click();
+  await page.getByText("TEXT_OF_TEST deleted.").waitFor();
+  assert.equal(await page.getByRole("row", { name: "TEXT_OF_TEST" }).count(), 0);
+
+  step("a queue is paused, resumed and emptied; an instance of a workflow is paused and ended");
+  await open(page, "/p/hostile/v/v2/data/queue/jobs");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText("jobs paused.").waitFor();
+  await look(page);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText("jobs resumed.").waitFor();
+  await page.getByText("Delete all messages").click();
+  assert.equal(await page.getByRole("button", { name: "Delete", exact: true }).isDisabled(), true);
+  await page.getByLabel("Type jobs").fill("jobs");
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("messages deleted.").waitFor();
+  await open(page, "/p/hostile/v/v2/data/workflow/order?key=order-1");
+  await page.getByRole("button", { name: "Pause" }).click();
+  await page.getByText(/order-1 is (paused|waitingForPause)/).waitFor();
+  await look(page);
+  await page.getByRole("button", { name: "Terminate" }).click();
+  await page.getByText("order-1 is terminated.").waitFor();
+  assert.equal(await page.getByRole("button", { name: "Terminate" }).count(), 0);
+
+  step("marked versions: pin, and destroy with their number");
+  await open(page, "/p/shop");
+  await page.getByRole("checkbox", { name: "Mark pr-7" }).check();
+  await page.getByRole("checkbox", { name: "Mark pr-8" }).check();
+  await page.getByRole("button", { name: "Pin", exact: true }).click();
+  await page.getByText("2 versions pinned.").waitFor();
+  await page.getByRole("checkbox", { name: "Mark pr-7" }).check();
+  await page.getByRole("button", { name: "Unpin" }).click();
+  await page.getByText("1 version unpinned.").waitFor();
+  await page.getByRole("checkbox", { name: "Mark v7" }).check();
+  await page.getByRole("button", { name: "Archive" }).click();
+  await page.getByText("Not archived: v7").waitFor();
+  await open(page, "/p/hostile");
+  await page.getByRole("checkbox", { name: "Mark broken" }).check();
+  await page.getByRole("button", { name: "Destroy…" }).click();
+  await page.getByRole("heading", { name: "Destroy 1 version of hostile" }).waitFor();
+  await look(page);
+  await page.getByRole("textbox").fill("1");
+  await page.getByRole("button", { name: "Destroy" }).click();
+  await page.getByText("1 version destroyed.").waitFor();
 
   step("SQL that reads; SQL that writes is refused");
   await open(page, "/p/hostile/v/v2/data/d1/DB");

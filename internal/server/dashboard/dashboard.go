@@ -105,6 +105,8 @@ func (d *Dashboard) routes() {
 	d.page("GET "+version+"/data", d.inside("data", data))
 	d.page("GET "+version+"/data/{kind}/{name}", d.inside("data", data))
 	d.page("GET /p/{project}/tree", d.tree)
+	d.page("GET /p/{project}/promotions", d.promotions)
+	d.page("GET /p/{project}/promotions/{operation}", d.promotion)
 	d.page("GET /activity", d.activity)
 	d.page("GET /audit", d.audit)
 	d.page("GET /server", d.server)
@@ -115,6 +117,9 @@ func (d *Dashboard) routes() {
 	d.page("GET "+version+"/destroy", d.askDestroy)
 	d.change("POST "+version+"/destroy", d.destroy)
 	d.change("POST "+version+"/do/{action}", d.act)
+	d.change("POST "+version+"/env", d.setEnv)
+	d.change("POST "+version+"/data/{kind}/{name}/do/{action}", d.changeData)
+	d.change("POST /p/{project}/bulk", d.bulk)
 }
 
 // maxForm is the maximum size of a form in bytes.

@@ -31,6 +31,9 @@ type dataBody struct {
 	Key    string
 	Value  *shownValue
 	Next   string // address of the next page
+
+	Queue    *api.Queue                  // of a queue
+	Instance *api.WorkflowInstanceDetail // of an instance of a workflow
 }
 
 // grid is a table of texts.

@@ -9,7 +9,13 @@ import (
 
 // showQueue shows the next messages of a queue, which stay in it.
 func (b *dataBody) showQueue(c *call, v api.Version) error {
-	list, err := c.api.PeekMessages(c.r.Context(), client.Queue{Project: v.ProjectID, Version: v.ID, Name: b.Name}, "", pageSize)
+	q := client.Queue{Project: v.ProjectID, Version: v.ID, Name: b.Name}
+	state, err := c.api.Queue(c.r.Context(), q)
+	if err != nil {
+		return err
+	}
+	b.Queue = &state
+	list, err := c.api.PeekMessages(c.r.Context(), q, "", pageSize)
 	g := grid{Columns: []string{"Sent", "State", "Attempts", "Body"}}
 	for _, m := range list {
 		g.Rows = append(g.Rows, []cell{{Text: clock(m.SentAt)}, {Text: string(m.State)}, {Text: fmt.Sprint(m.Attempts)}, {Text: clip(string(m.Body))}})
@@ -42,6 +48,7 @@ func (b *dataBody) showInstance(c *call, w client.Workflow) error {
 	if err != nil {
 		return err
 	}
+	b.Instance = &i
 	g := grid{Columns: []string{"Step", "Type", "State", "Attempts", "Output"}, Note: i.Status}
 	for _, s := range i.Steps {
 		output := string(s.Output)

@@ -37,6 +37,7 @@ func answers() map[string]any {
 		`/projects/[^/]*/versions/[^/]*/kv`: api.NamespaceList{}, `/projects/[^/]*/versions/[^/]*/kv/[^/]*/keys`: api.KeyPage{},
 		`/projects/[^/]*/versions/[^/]*/kv/[^/]*/values/[^/]*`: "a value", `/projects/[^/]*/versions/[^/]*/objects`: api.BucketList{},
 		`/projects/[^/]*/versions/[^/]*/objects/[^/]*`: api.ObjectPage{}, `/projects/[^/]*/versions/[^/]*/queues`: api.QueueList{},
+		`/projects/[^/]*/promotions`: api.PromotionPage{}, `/projects/[^/]*/promotions/[^/]*`: api.Promotion{}, `/projects/[^/]*/versions/[^/]*/queues/[^/]*`: api.Queue{},
 		`/projects/[^/]*/versions/[^/]*/queues/[^/]*/messages`: api.MessageList{}, `/projects/[^/]*/versions/[^/]*/workflows`: api.WorkflowList{},
 		`/projects/[^/]*/versions/[^/]*/workflows/[^/]*/instances`:       api.WorkflowInstancePage{},
 		`/projects/[^/]*/versions/[^/]*/workflows/[^/]*/instances/[^/]*`: api.WorkflowInstanceDetail{},
@@ -51,7 +52,7 @@ func pages() []string {
 	return []string{
 		"/", "/projects", "/p/a", "/p/a?q=" + url.QueryEscape(hostile), "/p/" + url.PathEscape(hostile), v, "/p/a/row/b",
 		v + "/logs", "/p/a/logs?request=" + url.QueryEscape(hostile), v + "/env?reveal", v + "/bindings", v + "/process", v + "/promote", v + "/destroy",
-		"/p/a/tree", "/activity", "/audit?project=" + url.QueryEscape(hostile), "/server", v + "/bundle", v + "/data", v + "/data/d1/DB?sql=" + url.QueryEscape(hostile),
+		"/p/a/tree", "/p/a/promotions", "/p/a/promotions/op", v + "/env?edit=" + url.QueryEscape(hostile), "/activity", "/audit?project=" + url.QueryEscape(hostile), "/server", v + "/bundle", v + "/data", v + "/data/d1/DB?sql=" + url.QueryEscape(hostile),
 		v + "/data/d1/DB?table=a", v + "/data/kv/KV?prefix=" + url.QueryEscape(hostile), v + "/data/kv/KV?key=" + url.QueryEscape(hostile), v + "/data/r2/R2", v + "/data/queue/q",
 		v + "/data/workflow/w", v + "/data/workflow/w?key=" + url.QueryEscape(hostile),
 	}

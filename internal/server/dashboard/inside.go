@@ -22,18 +22,6 @@ func (d *Dashboard) inside(tab string, part func(c *call, v api.Version) (any, e
 	}
 }
 
-// envBody lists the variables of a version.
-type envBody struct {
-	Items  []api.EnvEntry
-	Reveal bool
-}
-
-// env lists the variables. A token that reads gets no values.
-func env(c *call, v api.Version) (any, error) {
-	list, err := c.api.Env(c.r.Context(), v.ProjectID, v.ID)
-	return envBody{list.Items, c.session.mayWrite() && c.r.URL.Query().Has("reveal")}, err
-}
-
 // bindings lists what the worker is bound to.
 func bindings(c *call, v api.Version) (any, error) {
 	return c.api.Bindings(c.r.Context(), v.ProjectID, v.ID)

@@ -76,6 +76,8 @@ async function row(version: string): Promise<void> {
   const fresh = (await load(rows.dataset.rows + encodeURIComponent(version)))?.querySelector("tr");
   if (!fresh) return;
   fresh.classList.add("fresh");
+  const [was, is] = [old, fresh].map((r) => r?.querySelector<HTMLInputElement>("input[type=checkbox]")); // a mark stays
+  if (was && is) is.checked = was.checked;
   if (old) old.replaceWith(fresh); else rows.prepend(fresh);
 }
 
