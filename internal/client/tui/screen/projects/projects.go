@@ -20,6 +20,9 @@ func New(ui.Place) *Screen {
 	return &Screen{ui.Table{Columns: []ui.Column{
 		{Name: "PROJECT", Width: 20},
 		{Name: "PRODUCTION", Width: 20},
+		{Name: "REQ/S", Width: 7, Right: true},
+		{Name: "5XX", Width: 6, Right: true},
+		{Name: "P95", Width: 7, Right: true, Drop: 1},
 		{Name: "CHANGED", Width: 8, Right: true},
 		{Name: "MADE", Width: 8, Right: true, Drop: 2},
 		{Name: "URL", Width: 30, Drop: 3, Flex: true},
@@ -28,18 +31,26 @@ func New(ui.Place) *Screen {
 }
 
 // Needs implements ui.Screen.
-func (*Screen) Needs() []state.Need { return []state.Need{{Kind: state.Projects}} }
+func (*Screen) Needs() []state.Need {
+	return []state.Need{{Kind: state.Projects}, {Kind: state.Traffic}}
+}
 
 func (*Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	list, _, _ := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
+	traffic, _, _ := state.Get[api.MetricsSummary](s, state.Need{Kind: state.Traffic})
 	rows := make([]ui.Row, len(list))
 	for i, p := range list {
+		of, failed := ui.TrafficOf(traffic, p.ID), &t.Dim
+		if of.Errors > 0 {
+			failed = &t.Bad
+		}
 		production := ui.Text("none", &t.Dim)
 		if p.ProdVersionID != "" {
 			production = ui.Text("★ "+p.ProdVersionID, &t.Good)
 		}
 		rows[i] = ui.Row{ID: p.ID, Cells: []ui.Cell{
 			ui.Text(p.ID, &t.Bold), production,
+			ui.Num(ui.Rate(of, traffic.WindowSeconds), float64(of.Requests)), ui.Num(ui.Share(of), float64(of.Errors), failed), ui.Num(ui.P95(of), of.P95Ms),
 			ui.Num(ui.Age(s.Now, p.UpdatedAt.Time), -float64(p.UpdatedAt.UnixMilli())),
 			ui.Num(ui.Age(s.Now, p.CreatedAt.Time), -float64(p.CreatedAt.UnixMilli())),
 			ui.Text(p.ProdURL, &t.Dim), ui.Text(p.GitRemote, &t.Dim),

@@ -44,45 +44,20 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	traffic, _, _ := state.Get[api.MetricsSummary](s, state.Need{Kind: state.Traffic})
 	rows := make([]ui.Row, len(list))
 	for i, p := range list {
-		at := slices.IndexFunc(traffic.Projects, func(o api.Traffic) bool { return o.ProjectID == p.ID })
-		var of api.Traffic
-		if at >= 0 {
-			of = traffic.Projects[at]
-		}
+		of := ui.TrafficOf(traffic, p.ID)
 		errors := &t.Dim
 		if of.Errors > 0 {
 			errors = &t.Bad
 		}
 		rows[i] = ui.Row{ID: p.ID, Cells: []ui.Cell{
 			ui.Text(p.ID, &t.Bold), ui.Text(orNone(p.ProdVersionID), &t.Dim),
-			ui.Num(rate(of, traffic.WindowSeconds), float64(of.Requests)), ui.Num(share(of), float64(of.Errors), errors),
-			ui.Num(ms(of), of.P95Ms),
+			ui.Num(ui.Rate(of, traffic.WindowSeconds), float64(of.Requests)), ui.Num(ui.Share(of), float64(of.Errors), errors),
+			ui.Num(ui.P95(of), of.P95Ms),
 			{Text: spark(of.Samples, 60), Style: &t.Good},
 		}}
 	}
 	slices.SortStableFunc(rows, func(a, b ui.Row) int { return int(b.Cells[2].Sort - a.Cells[2].Sort) })
 	return rows
-}
-
-func rate(t api.Traffic, seconds float64) string {
-	if seconds == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", float64(t.Requests)/seconds)
-}
-
-func share(t api.Traffic) string {
-	if t.Errors == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f%%", 100*float64(t.Errors)/float64(t.Requests))
-}
-
-func ms(t api.Traffic) string {
-	if t.Requests == 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.0fms", t.P95Ms)
 }
 
 func spark(samples []int64, w int) string {
@@ -144,9 +119,9 @@ func (*Screen) traffic(s *state.State, p ui.Page) []string {
 	}
 	w := min(p.W-30, 60)
 	return []string{
-		fmt.Sprintf(" %-9s%8s/s  %s", "requests", rate(t.Total, t.WindowSeconds), p.Good.Render(spark(t.Total.Samples, w))),
-		fmt.Sprintf(" %-9s%8s    %s", "errors", share(t.Total), p.Bad.Render(spark(t.Total.ErrorSamples, w))),
-		fmt.Sprintf(" %-9s%8s", "p95", ms(t.Total)),
+		fmt.Sprintf(" %-9s%8s/s  %s", "requests", ui.Rate(t.Total, t.WindowSeconds), p.Good.Render(spark(t.Total.Samples, w))),
+		fmt.Sprintf(" %-9s%8s    %s", "errors", ui.Share(t.Total), p.Bad.Render(spark(t.Total.ErrorSamples, w))),
+		fmt.Sprintf(" %-9s%8s", "p95", ui.P95(t.Total)),
 	}
 }
 
