@@ -53,14 +53,21 @@ func (req Request) buildCommand(ctx context.Context, f *project.File) error {
 	return nil
 }
 
+// notFound is the exit code of a shell that does not find a command.
+const notFound = 127
+
 func commandError(b project.Build, err error) error {
 	why := "could not be run"
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		why = "ended with " + exit.String()
 	}
+	hint := "its output tells more"
+	if exit != nil && exit.ExitCode() == notFound {
+		hint = "the shell did not find a command; run the package manager of the project first (npm install)"
+	}
 	e := svc.Errorf(svc.Unprocessable, svc.CodeBuildCommandFailed, "the build command %q %s", b.Command, why).
-		WithHint("it was run in %s; its output tells more", b.Dir)
+		WithHint("it was run in %s; %s", b.Dir, hint)
 	if exit == nil {
 		return e.Because(err)
 	}

@@ -48,6 +48,7 @@ func (w *worker) save(ctx context.Context, changed []string) error {
 	if current := w.state.current(); current != nil {
 		a.parent = current.data()
 	}
+	w.watcher.Settle(ctx) // git may have begun after these changes
 	a.built, a.env, a.problem = w.build(ctx)
 	a.took = time.Since(a.began)
 	return w.apply(ctx, a)

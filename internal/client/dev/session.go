@@ -25,7 +25,7 @@ type Session struct {
 	folder  *folder   // of the first worker
 	address *address
 	server  *Server
-	changes chan change
+	changes chan watch.Batch
 
 	inspector   *inspect.Proxy // nil if debuggers cannot attach
 	inspectorAt *address
@@ -34,15 +34,9 @@ type Session struct {
 	prompt   *prompt   // nil unless an answer is being typed
 }
 
-// change is a batch of changed files of a worker.
-type change struct {
-	worker *worker
-	paths  []string
-}
-
 // Run runs watch mode until ctx ends or the server fails.
 func Run(ctx context.Context, cfg Config) error {
-	s := &Session{cfg: cfg, out: newPrinter(cfg.Out, cfg.Color), changes: make(chan change)}
+	s := &Session{cfg: cfg, out: newPrinter(cfg.Out, cfg.Color), changes: make(chan watch.Batch)}
 	if err := s.addWorkers(); err != nil {
 		return err
 	}
@@ -74,29 +68,12 @@ func (s *Session) open(ctx context.Context) (err error) {
 		return err
 	}
 	for _, w := range s.workers {
-		w.watcher, err = watch.New(watch.Config{Root: w.root, Warn: func(text string) { w.out.note("%s", text) }})
+		w.watcher, err = watch.New(watch.Config{Root: w.root, Out: s.changes, Warn: func(text string) { w.out.note("%s", text) }})
 		if err != nil {
 			return err
 		}
-		go s.forward(ctx, w)
 	}
 	return nil
-}
-
-// forward hands the changes of a worker to the loop of the session, until ctx ends.
-func (s *Session) forward(ctx context.Context, w *worker) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case paths := <-w.watcher.Changes():
-			select {
-			case <-ctx.Done():
-				return
-			case s.changes <- change{w, paths}:
-			}
-		}
-	}
 }
 
 // close ends what open and run have begun, in the reverse order.
@@ -141,7 +118,7 @@ func (s *Session) run(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case c := <-s.changes:
-			if err := c.worker.save(ctx, c.paths); err != nil {
+			if err := s.watchedBy(c.Of).save(ctx, c.Paths); err != nil {
 				return s.end(ctx, err)
 			}
 		case err := <-s.server.Failed:
@@ -153,6 +130,11 @@ func (s *Session) run(ctx context.Context) error {
 			}
 		}
 	}
+}
+
+// watchedBy is the worker of a watcher.
+func (s *Session) watchedBy(of *watch.Watcher) *worker {
+	return s.workers[slices.IndexFunc(s.workers, func(w *worker) bool { return w.watcher == of })]
 }
 
 // end returns err, unless the user has ended the session.

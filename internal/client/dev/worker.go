@@ -70,7 +70,7 @@ func (s *Session) newWorker(req build.Request) (*worker, error) {
 	}
 	w.logs.worker = w
 	for _, n := range notices {
-		w.out.note("%s", n)
+		w.out.once(n.String())
 	}
 	return w, nil
 }

@@ -93,6 +93,8 @@ func resolveAdvice(path string) string {
 		return needsNode + `; or install an npm package of that name`
 	case strings.HasPrefix(path, "."), strings.HasPrefix(path, "/"):
 		return ""
+	case strings.HasPrefix(path, "virtual:"):
+		return "the framework's own build makes it: build the project first (npm run build), and again after changes"
 	}
 	return "is it installed? run the package manager of the project (npm install), or set an alias in the project file"
 }

@@ -26,6 +26,7 @@ func TestFailures(t *testing.T) {
 		{"package", files{"src/index.ts": "\timport { Hono } from \"hono\";\nexport default new Hono()"}, "", "", []string{
 			"src/index.ts:1:23: Could not resolve \"hono\"\n    1 | \timport { Hono } from \"hono\";\n      | \t                     ~~~~~~", "npm install",
 		}},
+		{"module of a framework", files{"src/index.ts": "import x from 'virtual:app/server'; export default x"}, "", "", []string{"virtual:app/server", "npm run build"}},
 		{"file", files{"src/index.ts": "import './nowhere'; export default {}"}, "", "", []string{`src/index.ts:1:8: Could not resolve "./nowhere"`}},
 		{"two", files{"src/index.ts": "import './a'; import './b'; export default {}"}, "", "", []string{`"./a"`, `"./b"`}},
 		{"bare builtin", files{"src/index.ts": "import fs from 'fs'; export default fs"}, "", "2026-01-01", []string{`Could not resolve "fs"`, "nodejs_compat"}},

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -17,12 +18,12 @@ func (f fed) events() <-chan string { return f.out }
 func (f fed) also([]string)         {}
 func (f fed) close()                {}
 
-func feed(t *testing.T) (*Watcher, fed) { return feedBusy(t, func() bool { return false }) }
+func feed(t *testing.T) (*watcher, fed) { return feedBusy(t, func() bool { return false }) }
 
-func feedBusy(t *testing.T, busy func() bool) (*Watcher, fed) {
+func feedBusy(t *testing.T, busy func() bool) (*watcher, fed) {
 	t.Helper()
 	f := fed{make(chan string)}
-	w := start("/w", f, busy)
+	w := begin("/w", f, busy)
 	t.Cleanup(w.Close)
 	return w, f
 }
@@ -33,11 +34,11 @@ func TestBatchOfASave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, f := feed(t)
 		began := time.Now()
-		for _, p := range []string{"/w/b", "/w/b~", "/w/a", "/w/b"} {
+		for _, p := range []string{"/w/b", "/w/c", "/w/a", "/w/b~", "/w/b"} {
 			f.out <- p
 			time.Sleep(time.Millisecond)
 		}
-		if diff := cmp.Diff([]string{"/w/a", "/w/b", "/w/b~"}, <-w.Changes()); diff != "" {
+		if diff := cmp.Diff([]string{"/w/a", "/w/b", "/w/c"}, (<-w.out).Paths); diff != "" {
 			t.Error(diff)
 		}
 		if took := time.Since(began); took > 20*time.Millisecond {
@@ -59,7 +60,7 @@ func TestBatchOfACheckout(t *testing.T) {
 				time.Sleep(7 * time.Millisecond)
 			}
 		})
-		if n := len(<-w.Changes()); n != 40 {
+		if n := len((<-w.out).Paths); n != 40 {
 			t.Errorf("%d files", n)
 		}
 	})
@@ -79,11 +80,28 @@ func TestBatchOfABusyProgram(t *testing.T) {
 				time.Sleep(500 * time.Millisecond)
 			}
 		})
-		if n := len(<-w.Changes()); n != 5 {
+		if n := len((<-w.out).Paths); n != 5 {
 			t.Errorf("%d files", n)
 		}
 		if took := time.Since(began); took < 3*time.Second || took > 3*time.Second+busyPause+quiet {
 			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// Settle waits for the end of a busy program, or of its context.
+func TestSettle(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		w, _ := feedBusy(t, func() bool { return time.Since(began) < 3*time.Second })
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if w.Settle(ctx); time.Since(began) != time.Second {
+			t.Errorf("it waited %v after its context", time.Since(began)-time.Second)
+		}
+		if w.Settle(t.Context()); time.Since(began) != 3*time.Second {
+			t.Errorf("it took %v", time.Since(began))
 		}
 	})
 }
@@ -108,7 +126,7 @@ func TestBatchEnds(t *testing.T) {
 			}
 		})
 		began := time.Now()
-		<-w.Changes()
+		<-w.out
 		if took := time.Since(began); took > mostOfMany+10*time.Millisecond {
 			t.Errorf("it took %v", took)
 		}
@@ -124,7 +142,7 @@ func TestBatchWhileBusy(t *testing.T) {
 		time.Sleep(time.Minute)
 		f.out <- "/w/b"
 		time.Sleep(time.Minute)
-		if diff := cmp.Diff([]string{"/w/a", "/w/b"}, <-w.Changes()); diff != "" {
+		if diff := cmp.Diff([]string{"/w/a", "/w/b"}, (<-w.out).Paths); diff != "" {
 			t.Error(diff)
 		}
 	})

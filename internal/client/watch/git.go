@@ -11,7 +11,7 @@ import (
 const busyPause = 10 * time.Millisecond
 
 // lockAge is the age of a lock that a git which was killed has left.
-const lockAge = 10 * time.Second
+const lockAge = 30 * time.Second
 
 // gitWorks reports whether git changes the files of the repository of dir: a checkout holds
 // the lock of the index until its last file is written. What it has written before is no

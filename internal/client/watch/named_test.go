@@ -17,7 +17,7 @@ func TestNamedDirectory(t *testing.T) {
 	for _, dir := range []string{".output/public", ".svelte-kit/cloudflare", "../shared"} {
 		t.Run(dir, func(t *testing.T) {
 			t.Parallel()
-			watched(t, func(t *testing.T, root string, w *Watcher) {
+			watched(t, func(t *testing.T, root string, w *watcher) {
 				at := func(name string) string { return filepath.Join(root, dir, name) }
 				write(t, at("old/deep/a.css"), "1")
 				w.Also([]string{at(".")})
@@ -43,7 +43,7 @@ func TestNamedDirectory(t *testing.T) {
 // What is named may not exist yet, nor the directories above it. Its neighbors are not reported.
 func TestNamedBeforeItExists(t *testing.T) {
 	t.Parallel()
-	watched(t, func(t *testing.T, root string, w *Watcher) {
+	watched(t, func(t *testing.T, root string, w *watcher) {
 		at := func(name string) string { return filepath.Join(root, name) }
 		w.Also([]string{at(".output/server/index.mjs"), at(".output/public")})
 		for i := range 3 {
@@ -52,7 +52,7 @@ func TestNamedBeforeItExists(t *testing.T) {
 			write(t, at(".output/public/a/.cache/x"), fmt.Sprint(i))
 			write(t, at(".output/public/a/b"), fmt.Sprint(i))
 			for left := []string{at(".output/server/index.mjs"), at(".output/public/a/b")}; len(left) > 0; {
-				batch := svctest.Wait(t, "changes", w.Changes())
+				batch := svctest.Wait(t, "changes", w.out).Paths
 				if slices.Contains(batch, at(".output/server/other.mjs")) || slices.Contains(batch, at(".output/public/a/.cache/x")) {
 					t.Errorf("reported %v", batch)
 				}
@@ -69,7 +69,7 @@ func TestNamedBeforeItExists(t *testing.T) {
 // A directory that is renamed is reported by its new name, with those below it.
 func TestRenamedDirectory(t *testing.T) {
 	t.Parallel()
-	watched(t, func(t *testing.T, root string, w *Watcher) {
+	watched(t, func(t *testing.T, root string, w *watcher) {
 		at := func(name string) string { return filepath.Join(root, name) }
 		write(t, at("src/deep/a.js"), "1")
 		expect(t, w, at("src/deep/a.js"))
@@ -106,13 +106,13 @@ func TestManyFiles(t *testing.T) {
 			}
 		}
 	}
-	watchedIn(t, fill, func(t *testing.T, root string, w *Watcher) {
+	watchedIn(t, fill, func(t *testing.T, root string, w *watcher) {
 		other, changed := filepath.Join(realDir(t), "new.js"), at(root, files/2)
 		write(t, other, "another")
 		if err := os.Rename(other, changed); err != nil {
 			t.Fatal(err)
 		}
-		if batch := svctest.Wait(t, "the change", w.Changes()); !slices.Equal(batch, []string{changed}) {
+		if batch := svctest.Wait(t, "the change", w.out).Paths; !slices.Equal(batch, []string{changed}) {
 			t.Errorf("reported %d files, such as %s", len(batch), batch[0])
 		}
 	})

@@ -30,7 +30,13 @@ func (w *Watcher) Read(files []string) {
 
 // matters reports whether an event of a file can change a build.
 func (r *reading) matters(path string) bool {
-	if r.files == nil || r.has(path) || configures(filepath.Base(path)) {
+	if r.has(path) || configures(filepath.Base(path)) {
+		return true
+	}
+	if ofEditor(filepath.Base(path)) {
+		return false
+	}
+	if r.files == nil {
 		return true
 	}
 	info, err := os.Lstat(path)
@@ -57,4 +63,16 @@ func (r *reading) has(path string) bool {
 // configures reports whether builds read files of this name without telling.
 func configures(name string) bool {
 	return name == "package.json" || strings.HasSuffix(name, ".json") && (strings.HasPrefix(name, "tsconfig") || strings.HasPrefix(name, "jsconfig"))
+}
+
+// ofEditor reports whether editors write files of this name beside those that they edit:
+// swap files, probes and backups of vim, locks, backups and drafts of Emacs, the two files
+// of a safe write of JetBrains, and what the Finder keeps.
+func ofEditor(name string) bool {
+	switch {
+	case name == "4913", name == ".DS_Store", strings.HasPrefix(name, ".#"),
+		strings.HasPrefix(name, "#") && strings.HasSuffix(name, "#"), strings.HasPrefix(name, ".") && strings.Contains(filepath.Ext(name), ".sw"):
+		return true
+	}
+	return strings.HasSuffix(name, "~") || strings.HasSuffix(name, "___jb_tmp___") || strings.HasSuffix(name, "___jb_old___")
 }

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"context"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -19,9 +20,16 @@ const (
 	mostOfMany = time.Second
 )
 
+// Batch is what has changed: absolute paths, sorted.
+type Batch struct {
+	Of    *Watcher
+	Paths []string
+}
+
 // Config configures a Watcher.
 type Config struct {
 	Root string            // directory, absolute
+	Out  chan<- Batch      // unbuffered: what changes while nothing receives is in the next batch
 	Warn func(text string) // called at most once, if watching is not possible; may be nil
 
 	add func(system func(dir string) error) func(dir string) error // for tests; nil for the system's
@@ -29,11 +37,11 @@ type Config struct {
 
 // Watcher reports changes. Its methods are safe for concurrent use.
 type Watcher struct {
-	root    string
-	source  source
-	changes chan []string
-	stop    chan struct{}
-	done    sync.WaitGroup
+	root   string
+	source source
+	out    chan<- Batch
+	stop   chan struct{}
+	done   sync.WaitGroup
 
 	busy func() bool // another program changes many files
 
@@ -57,18 +65,14 @@ func New(c Config) (*Watcher, error) {
 	if err != nil {
 		return nil, err
 	}
-	return start(c.Root, s, func() bool { return gitWorks(c.Root) }), nil
+	return start(c.Root, s, c.Out, func() bool { return gitWorks(c.Root) }), nil
 }
 
-func start(root string, s source, busy func() bool) *Watcher {
-	w := &Watcher{root: root, source: s, busy: busy, changes: make(chan []string), stop: make(chan struct{}), also: map[string]bool{}}
+func start(root string, s source, out chan<- Batch, busy func() bool) *Watcher {
+	w := &Watcher{root: root, source: s, busy: busy, out: out, stop: make(chan struct{}), also: map[string]bool{}}
 	w.done.Go(w.run)
 	return w
 }
-
-// Changes returns the channel of batches: absolute paths, sorted. What changes while
-// nothing receives is in the next batch. The channel is never closed.
-func (w *Watcher) Changes() <-chan []string { return w.changes }
 
 // Also replaces the list of files and directories to report beside those of the tree. They
 // need not exist yet.
@@ -85,6 +89,19 @@ func (w *Watcher) Also(files []string) {
 	w.source.also(slices.Sorted(maps.Keys(set)))
 }
 
+// Settle waits until no other program changes many files, or ctx ends.
+func (w *Watcher) Settle(ctx context.Context) {
+	tick := time.NewTicker(busyPause)
+	defer tick.Stop()
+	for w.busy() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 // Close stops watching.
 func (w *Watcher) Close() {
 	close(w.stop)
@@ -98,7 +115,7 @@ func (w *Watcher) run() {
 	b.due.Stop() // until there is a path
 	defer b.due.Stop()
 	for {
-		out := w.changes
+		out := w.out
 		if !b.ripe {
 			out = nil
 		}
@@ -113,7 +130,7 @@ func (w *Watcher) run() {
 			if b.ripe = !w.busy(); !b.ripe {
 				b.due.Reset(busyPause)
 			}
-		case out <- slices.Sorted(maps.Keys(b.paths)):
+		case out <- Batch{w, slices.Sorted(maps.Keys(b.paths))}:
 			b.paths, b.ripe = map[string]bool{}, false
 		}
 	}

@@ -13,20 +13,40 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
+// watcher is a Watcher and what it reports.
+type watcher struct {
+	*Watcher
+
+	out chan Batch
+}
+
+func begin(root string, s source, busy func() bool) *watcher {
+	out := make(chan Batch)
+	return &watcher{start(root, s, out, busy), out}
+}
+
+// open begins to watch with the system's source.
+func open(c Config) (*watcher, error) {
+	out := make(chan Batch)
+	c.Out = out
+	w, err := New(c)
+	return &watcher{w, out}, err
+}
+
 // watched runs a test with both sources.
-func watched(t *testing.T, test func(t *testing.T, root string, w *Watcher)) {
+func watched(t *testing.T, test func(t *testing.T, root string, w *watcher)) {
 	t.Helper()
 	watchedIn(t, func(*testing.T, string) {}, test)
 }
 
 // watchedIn is watched in a directory that prepare has filled.
-func watchedIn(t *testing.T, prepare func(t *testing.T, root string), test func(t *testing.T, root string, w *Watcher)) {
+func watchedIn(t *testing.T, prepare func(t *testing.T, root string), test func(t *testing.T, root string, w *watcher)) {
 	t.Helper()
 	t.Run("notify", func(t *testing.T) {
 		t.Parallel()
 		root := realDir(t)
 		prepare(t, root)
-		w, err := New(Config{Root: root, Warn: func(text string) { t.Error(text) }})
+		w, err := open(Config{Root: root, Warn: func(text string) { t.Error(text) }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -41,7 +61,7 @@ func watchedIn(t *testing.T, prepare func(t *testing.T, root string), test func(
 		if err := n.fallBack(os.ErrPermission); err != nil {
 			t.Fatal(err)
 		}
-		w := start(root, n, func() bool { return gitWorks(root) })
+		w := begin(root, n, func() bool { return gitWorks(root) })
 		t.Cleanup(w.Close)
 		test(t, root, w)
 	})
@@ -67,24 +87,24 @@ func write(t *testing.T, path, text string) {
 }
 
 // expect waits until every path was reported.
-func expect(t *testing.T, w *Watcher, paths ...string) {
+func expect(t *testing.T, w *watcher, paths ...string) {
 	t.Helper()
 	left := map[string]bool{}
 	for _, path := range paths {
 		left[path] = true
 	}
 	for len(left) > 0 {
-		for _, path := range svctest.Wait(t, fmt.Sprintf("changes of %d files, such as %s", len(left), paths[0]), w.Changes()) {
+		for _, path := range svctest.Wait(t, fmt.Sprintf("changes of %d files, such as %s", len(left), paths[0]), w.out).Paths {
 			delete(left, path)
 		}
 	}
 }
 
 // expectOr waits until the path was reported, or the root in its place.
-func expectOr(t *testing.T, w *Watcher, root, path string) {
+func expectOr(t *testing.T, w *watcher, root, path string) {
 	t.Helper()
 	for {
-		batch := svctest.Wait(t, "changes of "+path, w.Changes())
+		batch := svctest.Wait(t, "changes of "+path, w.out).Paths
 		if slices.Contains(batch, path) || slices.Contains(batch, root) {
 			return
 		}
@@ -93,7 +113,7 @@ func expectOr(t *testing.T, w *Watcher, root, path string) {
 
 func TestWatch(t *testing.T) {
 	t.Parallel()
-	watched(t, func(t *testing.T, root string, w *Watcher) {
+	watched(t, func(t *testing.T, root string, w *watcher) {
 		at := func(name string) string { return filepath.Join(root, name) }
 		write(t, at("index.js"), "1")
 		expect(t, w, at("index.js"))
@@ -118,7 +138,7 @@ func TestWatch(t *testing.T) {
 // Files of other places are reported when they are named, and only they.
 func TestAlso(t *testing.T) {
 	t.Parallel()
-	watched(t, func(t *testing.T, root string, w *Watcher) {
+	watched(t, func(t *testing.T, root string, w *watcher) {
 		other := realDir(t)
 		shared, unknown := filepath.Join(other, "shared.js"), filepath.Join(other, "unknown.js")
 		module := filepath.Join(root, "node_modules/x/index.js")
@@ -129,7 +149,7 @@ func TestAlso(t *testing.T) {
 		write(t, shared, "12")
 		write(t, module, "12")
 		for left := []string{shared, module}; len(left) > 0; {
-			batch := svctest.Wait(t, "changes", w.Changes())
+			batch := svctest.Wait(t, "changes", w.out).Paths
 			if slices.Contains(batch, unknown) {
 				t.Errorf("reported %v", batch)
 			}
@@ -164,7 +184,7 @@ func TestWatchLimit(t *testing.T) {
 			var said svctest.Buffer
 			var left atomic.Int64
 			left.Store(watches)
-			w, err := New(Config{Root: root, Warn: func(text string) { fmt.Fprintln(&said, text) }, add: limited(&left)})
+			w, err := open(Config{Root: root, Warn: func(text string) { fmt.Fprintln(&said, text) }, add: limited(&left)})
 			if err != nil {
 				t.Fatal(err)
 			}

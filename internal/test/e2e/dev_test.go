@@ -114,7 +114,8 @@ func TestDevLogs(t *testing.T) {
 		return `console.log("loaded"); export default { fetch() { console.warn("` + word + `"); return new Response("hi"); } }`
 	}
 	d := newDeveloper(t, map[string]string{
-		"wrangler.jsonc": `{ "name": "logs", "main": "index.js", "compatibility_date": "2026-11-01" }`, "index.js": worker("first"),
+		"wrangler.jsonc": `{ "name": "logs", "main": "index.js", "compatibility_date": "2026-11-01", "observability": { "enabled": true } }`,
+		"index.js":       worker("first"),
 	})
 	d.start()
 	d.await(`save 1 `)
@@ -124,6 +125,9 @@ func TestDevLogs(t *testing.T) {
 	d.await(`save 2 `)
 	d.expect("/", "hi")
 	d.await(`warn second`)
+	if n := strings.Count(d.out.String(), "no effect here: observability"); n != 1 {
+		t.Errorf("a notice of the project file stands %d times", n)
+	}
 }
 
 // Until the first version serves, the address shows why it does not.
