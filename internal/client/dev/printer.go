@@ -3,6 +3,7 @@ package dev
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -233,8 +234,12 @@ func ms(d time.Duration) string {
 	}
 }
 
-// clean removes control characters from what a client sent.
+// colors are the sequences that color text.
+var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// clean removes colors and control characters from what a client or a worker sent.
 func clean(s string) string {
+	s = colors.ReplaceAllString(s, "")
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
 			return -1

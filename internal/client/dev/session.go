@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"slices"
-	"syscall"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/inspect"
@@ -78,7 +76,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 
 // close ends what open and run have begun, in the reverse order.
 func (s *Session) close(ctx context.Context) error {
-	ctx, release := signal.NotifyContext(context.WithoutCancel(ctx), syscall.SIGINT, syscall.SIGTERM)
+	ctx, release := untilForced(context.WithoutCancel(ctx))
 	defer release()
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()

@@ -8,6 +8,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/esbuild"
 	"github.com/svcctl/svcctl/internal/client/front"
+	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/client/watch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -71,6 +72,9 @@ func (s *Session) newWorker(req build.Request) (*worker, error) {
 	w.logs.worker = w
 	for _, n := range notices {
 		w.out.once(n.String())
+	}
+	if command := project.BuildCommand(file.Root); file.Dir != file.Root && command != "" {
+		w.out.note("the build of the project makes what is served: run %s after a change, or let it watch", command)
 	}
 	return w, nil
 }
