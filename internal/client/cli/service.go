@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 func newService(k *kit.Kit) *cobra.Command {
@@ -18,7 +20,7 @@ func newService(k *kit.Kit) *cobra.Command {
 	cmd.AddCommand(&cobra.Command{
 		Use: "status", Short: "Show version, addresses, disk, backlog and last backup of the server", Args: cobra.NoArgs,
 		Long: "Shows on one screen what an operator asks of a server, over the API, so also from another machine. Exits with 1 if a health check fails. " +
-			"Versions that do not serve are shown and do not change the exit code.",
+			"Versions that do not serve are shown and do not change the exit code. Behind a proxy that hides the health checks, the rest is shown.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return serviceStatus(cmd.Context(), k) },
 	})
 	return cmd
@@ -26,9 +28,11 @@ func newService(k *kit.Kit) *cobra.Command {
 
 // serverStatus is what service status prints with -o json.
 type serverStatus struct {
-	Server  api.Server     `json:"server"`
-	Health  api.DeepHealth `json:"health"`
-	Traffic api.Traffic    `json:"traffic"` // of the last five minutes
+	Server  api.Server      `json:"server"`
+	Health  *api.DeepHealth `json:"health"`  // null if a proxy hides it
+	Traffic api.Traffic     `json:"traffic"` // of the last five minutes
+
+	queue api.QueueHealth
 }
 
 func serviceStatus(ctx context.Context, k *kit.Kit) error {
@@ -39,7 +43,7 @@ func serviceStatus(ctx context.Context, k *kit.Kit) error {
 	var s serverStatus
 	var parts errgroup.Group
 	parts.Go(func() (err error) { s.Server, err = c.ServerInfo(ctx); return err })
-	parts.Go(func() (err error) { s.Health, err = c.DeepHealth(ctx); return err })
+	parts.Go(func() error { return s.readHealth(ctx, c) })
 	parts.Go(func() error {
 		sum, err := c.MetricsSummary(ctx, 0)
 		s.Traffic = sum.Total
@@ -58,20 +62,37 @@ func serviceStatus(ctx context.Context, k *kit.Kit) error {
 	return nil
 }
 
+// readHealth reads the health checks. A proxy that hides them, as the documentation says,
+// leaves the deploy queue to look at.
+func (s *serverStatus) readHealth(ctx context.Context, c *client.Client) error {
+	health, err := c.DeepHealth(ctx)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Problem.Code == "" {
+		queue, err := c.DeployQueue(ctx)
+		s.queue = api.QueueHealth{PendingJobs: len(queue.Items), QueueMax: queue.Max}
+		return err
+	}
+	s.Health, s.queue = &health, health.Checks.Queue
+	return err
+}
+
 func (s *serverStatus) print(k *kit.Kit) {
-	info, state, checks := s.Server, s.Server.State, s.Health.Checks
+	info, state := s.Server, s.Server.State
+	health, versions := "health unknown, a proxy hides /v1/health/deep", "-"
+	if s.Health != nil {
+		health, versions = string(s.Health.Status), versionsLine(s.Health.Checks.Versions)
+	}
 	line := func(name, format string, args ...any) {
 		k.Printf("  %-9s %s", name, kit.Clean(fmt.Sprintf(format, args...)))
 	}
-	k.Printf("svcd %s: %s", kit.Clean(info.Version), s.Health.Status)
+	k.Printf("svcd %s: %s", kit.Clean(info.Version), health)
 	line("since", "%s (%s ago)", info.StartedAt.UTC().Format(time.RFC3339), kit.Age(info.StartedAt.Time))
 	line("API", "%s", info.APIURL)
 	line("gateway", "%s   hosts %s", info.GatewayURL, info.PreviewURLTemplate)
 	line("data", "%s", dash(state.DataDir))
 	line("disk", "%s", diskLine(state))
 	line("store", "%s", storeLine(state))
-	line("deploys", "%d of at most %d wait or run", checks.Queue.PendingJobs, checks.Queue.QueueMax)
-	line("versions", "%s", versionsLine(checks.Versions))
+	line("deploys", "%d of at most %d wait or run", s.queue.PendingJobs, s.queue.QueueMax)
+	line("versions", "%s", versions)
 	line("requests", "%d in the last 5 minutes, %d of them failed", s.Traffic.Requests, s.Traffic.Errors)
 	line("backup", "%s", backupLine(state))
 }
@@ -111,6 +132,9 @@ func backupLine(s api.ServerState) string {
 
 // failed names the checks that make the server unavailable.
 func (s *serverStatus) failed() string {
+	if s.Health == nil {
+		return ""
+	}
 	var names []string
 	c := s.Health.Checks
 	for _, part := range []struct {

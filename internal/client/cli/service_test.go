@@ -11,6 +11,30 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
+// TestServiceStatusBehindProxy: a proxy that hides the health checks does not hide the rest.
+func TestServiceStatusBehindProxy(t *testing.T) {
+	t.Parallel()
+	serve := func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/health/deep":
+			http.NotFound(w, r)
+		case "/v1/server":
+			_ = json.NewEncoder(w).Encode(api.Server{Version: "1.2.3", Settings: []api.Setting{}})
+		case "/v1/metrics/summary":
+			_ = json.NewEncoder(w).Encode(api.MetricsSummary{Projects: []api.Traffic{}, Versions: []api.Traffic{}})
+		default:
+			_ = json.NewEncoder(w).Encode(api.DeployQueue{Max: 10, Items: []api.QueuedDeploy{{}}})
+		}
+	}
+	code, out, errOut := against(t, serve, "service", "status")
+	if code != 0 || !strings.Contains(out, "svcd 1.2.3: health unknown, a proxy hides /v1/health/deep\n") || !strings.Contains(out, "1 of at most 10 wait or run") {
+		t.Errorf("exit code %d, stderr %q:\n%s", code, errOut, out)
+	}
+	if code, out, _ = against(t, serve, "service", "status", "-o", "json"); code != 0 || !strings.Contains(out, `"health": null`) {
+		t.Errorf("exit code %d:\n%s", code, out)
+	}
+}
+
 // TestServiceStatus: one screen, the exit code of a failed check, and the document.
 func TestServiceStatus(t *testing.T) {
 	t.Parallel()
