@@ -108,9 +108,11 @@ func (d *Dashboard) chromeOf(c *call, part string, p page) chrome {
 	return data
 }
 
-// done continues at an address, where the next page of the session shows the note.
+// done continues at an address of this site, as projectURL and versionURL make them, where
+// the next page of the session shows the note.
 func (d *Dashboard) done(c *call, to, note string) error {
 	d.sessions.setNote(c.session, note)
-	http.Redirect(c.w, c.r, to, http.StatusSeeOther)
+	c.w.Header().Set("Location", to)
+	c.w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
