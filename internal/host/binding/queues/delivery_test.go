@@ -100,7 +100,7 @@ func TestOutcomes(t *testing.T) {
 		{"throw", "q", args{do("throw"), do("ack"), do("none")}, []string{"0 1", "1 1", "2 1", "0 2", "2 2"}, 0},
 		{"retryAll", "q", args{do("retryAll"), do("ack"), do("none")}, []string{"0 1", "1 1", "2 1", "0 2", "2 2"}, 0},
 		{"ackAll and throw", "q", args{do("ackAll"), do("retry"), do("none")}, []string{"0 1", "1 1", "2 1", "1 2"}, 0},
-		{"die", "q", args{do("retry", "times", 9), do("none")}, []string{"0 1", "1 1", "0 2"}, 1},
+		{"die", "q", args{do("retry", "times", 9, "in", "q"), do("none")}, []string{"0 1", "1 1", "0 2"}, 1},
 		{"drop", "dropping", args{do("throw"), do("none")}, []string{"0 1", "1 1"}, 0},
 	} {
 		before := len(flat(w.seen(0)))

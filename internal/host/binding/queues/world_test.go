@@ -51,7 +51,7 @@ export default {
     let all = [];
     for (const m of batch.messages) {
       switch (m.body?.do) {
-        case "retry": if (m.attempts <= (m.body.times ?? 1)) m.retry(m.body.options); break;
+        case "retry": if ((m.body.in ?? queue) === queue && m.attempts <= (m.body.times ?? 1)) m.retry(m.body.options); break;
         case "ack": m.ack(); break;
         case "wait": await scheduler.wait(m.body.ms); break;
         case "pair": while (most[queue] < 2) await scheduler.wait(2); break;
