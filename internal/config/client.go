@@ -94,7 +94,7 @@ func (c *Client) useContext(list []string, name string) error {
 	own, known := all.Contexts[name]
 	switch {
 	case name != "" && !known:
-		return fmt.Errorf("no context is called %q: log in with svcctl login URL --name %s, or see svcctl context list", name, name)
+		return fmt.Errorf("there is no context %q: log in with svcctl login URL --name %s, or see svcctl context list", name, name)
 	case c.Server != "":
 		name, own, known = all.forServer(c.Server)
 	case name == "":
@@ -145,12 +145,8 @@ func (c *Client) note(key, source string, token svc.Secret) {
 
 // fallbackTokens takes the operator's names, which CI jobs often have already.
 func (c *Client) fallbackTokens(env map[string]string) {
-	if c.DeployToken == "" {
-		c.DeployToken = svc.Secret(env["SVC_DEPLOY_TOKEN"])
-	}
-	if c.AdminToken == "" {
-		c.AdminToken = svc.Secret(env["SVC_ADMIN_TOKEN"])
-	}
+	c.DeployToken = cmp.Or(c.DeployToken, svc.Secret(env["SVC_DEPLOY_TOKEN"]))
+	c.AdminToken = cmp.Or(c.AdminToken, svc.Secret(env["SVC_ADMIN_TOKEN"]))
 	c.note("deploy_token", "SVC_DEPLOY_TOKEN", c.DeployToken)
 	c.note("admin_token", "SVC_ADMIN_TOKEN", c.AdminToken)
 }
@@ -170,12 +166,8 @@ func (c *Client) discover(env map[string]string) {
 	if c.Server == "" {
 		c.Server, c.Sources["server"] = note.API, source
 	}
-	if c.DeployToken == "" {
-		c.DeployToken = svc.Secret(note.DeployToken)
-	}
-	if c.AdminToken == "" {
-		c.AdminToken = svc.Secret(note.AdminToken)
-	}
+	c.DeployToken = cmp.Or(c.DeployToken, svc.Secret(note.DeployToken))
+	c.AdminToken = cmp.Or(c.AdminToken, svc.Secret(note.AdminToken))
 	c.note("deploy_token", source, c.DeployToken)
 	c.note("admin_token", source, c.AdminToken)
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 )
@@ -29,8 +30,6 @@ func xdg(env map[string]string, name, fallback string) string {
 		return dir
 	}
 	home := env["HOME"]
-	if home == "" {
-		home = os.TempDir()
-	}
+	home = cmp.Or(home, os.TempDir())
 	return filepath.Join(home, fallback)
 }

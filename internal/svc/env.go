@@ -3,7 +3,6 @@ package svc
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,7 +19,7 @@ const (
 	EnvVersionID = "VERSION_ID"
 )
 
-var envKeyPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var envKeyPattern = pattern(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`) //nolint:gochecknoglobals // a constant
 
 // CheckEnv returns one error for each invalid variable of env [D26], nil if all
 // are valid. Pointers start with prefix. The result holds no values.
@@ -44,7 +43,7 @@ func checkEnvEntry(key, value string) (code, detail string) {
 		return CodeEnvPlatformKey, key + " is set by the platform"
 	case strings.HasPrefix(upper, "SVC_"), strings.HasPrefix(upper, "RUNTIME_"):
 		return CodeEnvReservedKey, key + ": keys that begin with SVC_ or RUNTIME_ are reserved"
-	case !envKeyPattern.MatchString(key):
+	case !envKeyPattern().MatchString(key):
 		return CodeEnvInvalidKey, fmt.Sprintf("%q: ", key) + "a key is a letter or '_', then at most 127 letters, digits and '_'"
 	case len(value) > MaxEnvValueSize:
 		return CodeEnvValueTooLarge, fmt.Sprintf("the value of %s has %d bytes; at most %d are allowed", key, len(value), MaxEnvValueSize)

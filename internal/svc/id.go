@@ -1,22 +1,21 @@
 package svc
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
 
 var (
-	idPattern     = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`)
-	digestPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	idPattern     = pattern(`^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$`) //nolint:gochecknoglobals // a constant
+	digestPattern = pattern(`^sha256:[0-9a-f]{64}$`)                  //nolint:gochecknoglobals // a constant
 )
 
 // CheckID returns nil if id can name a project or a version, else Unprocessable
 // invalid_id. Ids are DNS labels without "--" [D1].
 func CheckID(id string) error {
 	switch {
-	case !idPattern.MatchString(id):
+	case !idPattern().MatchString(id):
 		return Errorf(Unprocessable, CodeInvalidID,
 			"an id has 1 to 63 of a-z, 0-9 and '-', and starts and ends with a letter or digit")
 	case strings.Contains(id, "--"):
@@ -37,7 +36,7 @@ func CheckProjectID(id string) error {
 }
 
 // ValidDigest reports whether d is "sha256:" and 64 lower-case hex digits.
-func ValidDigest(d string) bool { return digestPattern.MatchString(d) }
+func ValidDigest(d string) bool { return digestPattern().MatchString(d) }
 
 // GeneratedID returns the id of a version created at t without an id; if the id
 // is taken, the caller tries the next second [D2].

@@ -59,10 +59,7 @@ func NewIngress(c IngressConfig) (*Ingress, error) {
 }
 
 func orHTTP(scheme string) string {
-	if scheme == "" {
-		return "http"
-	}
-	return scheme
+	return cmp.Or(scheme, "http")
 }
 
 // compile turns the template's host name into a pattern and checks that the host

@@ -3,7 +3,6 @@ package svc
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,7 +14,7 @@ const (
 	maxLabelValue = 255 // bytes
 )
 
-var labelKey = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$`)
+var labelKey = pattern(`^[A-Za-z0-9](?:[A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?$`) //nolint:gochecknoglobals // a constant
 
 // checkLabels returns one error for each invalid label.
 func checkLabels(labels map[string]string) (fields []FieldError) {
@@ -24,7 +23,7 @@ func checkLabels(labels map[string]string) (fields []FieldError) {
 	}
 	for _, key := range slices.Sorted(maps.Keys(labels)) {
 		pointer := "/labels/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(key)
-		if !labelKey.MatchString(key) {
+		if !labelKey().MatchString(key) {
 			fields = append(fields, FieldError{pointer, CodeInvalidLabel, "want a name of at most 63 letters, digits, '.', '_', '/' and '-'"})
 		}
 		if value := labels[key]; len(value) > maxLabelValue || strings.ContainsFunc(value, unicode.IsControl) {
@@ -47,7 +46,7 @@ func ParseLabels(text string) (list []LabelFilter, err error) {
 			continue
 		}
 		key, value, given := strings.Cut(part, "=")
-		if !labelKey.MatchString(key) {
+		if !labelKey().MatchString(key) {
 			return nil, Errorf(BadRequest, CodeInvalidParameter, "the parameter label must be names or NAME=VALUE, separated by commas")
 		}
 		f := LabelFilter{Key: key}

@@ -2,7 +2,6 @@ package svc
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -121,18 +120,18 @@ func printed(text string) []string {
 }
 
 var (
-	bearer   = regexp.MustCompile(`(?i)\b(bearer|basic) +[A-Za-z0-9._~+/-]{8,}=*`)
-	userinfo = regexp.MustCompile(`://[^\s/?#@:'"]*:[^\s/?#@'"]+@`)
+	bearer   = pattern(`(?i)\b(bearer|basic) +[A-Za-z0-9._~+/-]{8,}=*`) //nolint:gochecknoglobals // a constant
+	userinfo = pattern(`://[^\s/?#@:'"]*:[^\s/?#@'"]+@`)                //nolint:gochecknoglobals // a constant
 )
 
 // HideCredentials replaces what looks like a credential in a text: the value of an
 // Authorization header, and name and password in a URL.
 func HideCredentials(text string) string {
 	if strings.Contains(text, "earer ") || strings.Contains(text, "asic ") {
-		text = bearer.ReplaceAllStringFunc(text, hideToken)
+		text = bearer().ReplaceAllStringFunc(text, hideToken)
 	}
 	if strings.Contains(text, "://") && strings.Contains(text, "@") {
-		text = userinfo.ReplaceAllString(text, "://***@")
+		text = userinfo().ReplaceAllString(text, "://***@")
 	}
 	return text
 }

@@ -73,6 +73,7 @@ type LocalSpec struct {
 	Warm      string `json:"warm"`       // Forked.Warm, for the first start after a fork; else ""
 	Workerd   string `json:"workerd"`    // the binary; set by the supervisor
 	RunDir    string `json:"run_dir"`    // private, with a short path, for sockets; set by the supervisor
+	Group     string `json:"group"`      // control group of the worker host; "" for none; set by the supervisor
 }
 
 // Same reports whether s and o describe the same runtime. Warm does not count:

@@ -1,6 +1,7 @@
 package svc
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -15,6 +16,11 @@ type Ref struct {
 
 // String returns "project/version".
 func (r Ref) String() string { return r.Project + "/" + r.Version }
+
+// Compare orders references by project, then by version.
+func (r Ref) Compare(o Ref) int {
+	return cmp.Or(cmp.Compare(r.Project, o.Project), cmp.Compare(r.Version, o.Version))
+}
 
 // Project owns versions; at most one of them is production.
 // spec: [C3.1] to [C3.4].

@@ -58,7 +58,7 @@ func openBitmap(path string) (b *bitmap, ok bool, err error) {
 // newBitmap creates a bitmap at path without a present page.
 func newBitmap(path string, pageSize, pages uint32) (*bitmap, error) {
 	b := &bitmap{path: path, pageSize: pageSize, pages: pages, words: make([]atomic.Uint64, (pages+63)/64)}
-	err := replaceFile(path, b.marshal())
+	err := atomicfile.Replace(path, b.marshal(), 0o600)
 	if err == nil {
 		b.file, err = os.OpenFile(path, os.O_RDWR, 0)
 	}
@@ -138,11 +138,3 @@ func (b *bitmap) remove() error {
 }
 
 func (b *bitmap) close() error { return b.file.Close() }
-
-// replaceFile replaces the file at path by data, atomically.
-func replaceFile(path string, data []byte) error {
-	if err := os.WriteFile(path+".tmp", data, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(path+".tmp", path)
-}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/superfly/ltx"
+
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 )
 
 // Segment is a sequence of committed transactions as one LTX file of level 0, whose TXID follows
@@ -89,7 +91,7 @@ func (s stage) keep(h ltx.Header) error {
 	if err != nil {
 		return err
 	}
-	return replaceFile(filepath.Join(s.dir, positionName), b)
+	return atomicfile.Replace(filepath.Join(s.dir, positionName), b, 0o600)
 }
 
 // stageLocked makes one segment of the committed frames that are not staged. The caller holds

@@ -18,6 +18,15 @@ func WriteFile(path string, data []byte, perm os.FileMode) error {
 	return SyncDir(filepath.Dir(path))
 }
 
+// Replace is WriteFile without a wait for the disk: after a power failure the file may have
+// the old content, the new one, or none. Calls for one path must not be concurrent.
+func Replace(path string, data []byte, perm os.FileMode) error {
+	if err := os.WriteFile(path+".tmp", data, perm); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
 // SyncDir writes the entries of a directory to disk: the names of files that were
 // created, renamed or removed in it.
 func SyncDir(dir string) error {

@@ -30,6 +30,26 @@ func TestWriteFile(t *testing.T) {
 	}
 }
 
+func TestReplace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "note")
+	for _, content := range []string{"a long first content", "short"} {
+		if err := atomicfile.Replace(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != content {
+			t.Errorf("content %q, %v; want %q", got, err, content)
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("entries: %v, %v; want the file alone", entries, err)
+	}
+	if err := atomicfile.Replace(filepath.Join(dir, "missing", "note"), nil, 0o600); !os.IsNotExist(err) {
+		t.Errorf("Replace in a missing directory: %v", err)
+	}
+}
+
 // A reader sees one of the contents, never a part of one.
 func TestWriteFileConcurrently(t *testing.T) {
 	t.Parallel()

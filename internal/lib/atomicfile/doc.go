@@ -1,3 +1,3 @@
-// Package atomicfile replaces small files so that a reader, and a start after a power
-// failure, sees either the old content or the new one.
+// Package atomicfile replaces small files so that a reader, and after [WriteFile] also a
+// start after a power failure, sees either the old content or the new one.
 package atomicfile

@@ -29,6 +29,21 @@ func New(environ []string, pid int) Manager {
 	return m
 }
 
+// Ready reports that this process serves, and that the watchdog has its own interval.
+func (m Manager) Ready() { m.Tell("READY=1" + m.interval(m.watchdog)) }
+
+// Extend has the watchdog wait for limit, until the next Ready: while this process cannot
+// answer it.
+func (m Manager) Extend(limit time.Duration) { m.Tell("WATCHDOG=1" + m.interval(limit)) }
+
+// interval is the line of a state that sets the interval of the watchdog, if there is one.
+func (m Manager) interval(d time.Duration) string {
+	if m.watchdog <= 0 {
+		return ""
+	}
+	return "\nWATCHDOG_USEC=" + strconv.FormatInt(d.Microseconds(), 10)
+}
+
 // tellTime is how long a manager may take to receive a state.
 const tellTime = 10 * time.Second
 

@@ -62,6 +62,21 @@ func TestWatch(t *testing.T) {
 	notify.New([]string{"WATCHDOG_USEC=3000", "WATCHDOG_PID=8"}, 7).Watch(t.Context(), nil) // of another process
 }
 
+// TestExtend: the interval of a watchdog is longer until Ready. Without a watchdog nothing changes.
+func TestExtend(t *testing.T) {
+	t.Parallel()
+	path, next := listen(t)
+	m := notify.New([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000"}, 7)
+	m.Extend(time.Minute)
+	m.Ready()
+	notify.New([]string{"NOTIFY_SOCKET=" + path}, 7).Ready()
+	for _, want := range []string{"WATCHDOG=1\nWATCHDOG_USEC=60000000", "READY=1\nWATCHDOG_USEC=3000", "READY=1"} {
+		if got := next(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 // TestWatchEnds: a manager that reads nothing does not keep the process from stopping.
 func TestWatchEnds(t *testing.T) {
 	t.Parallel()
