@@ -90,7 +90,7 @@ func connect(dsn string, conns int) (*sql.DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	pool := sql.OpenDB(c)
+	pool := sql.OpenDB(caching{c})
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	return pool, nil

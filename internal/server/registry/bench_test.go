@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
@@ -51,11 +52,38 @@ func BenchmarkDeploy(b *testing.B) {
 	}
 }
 
-// BenchmarkCreateAmongMany measures a create with a long queue.
+// BenchmarkCreateAmongMany measures a create with a long queue, and the claim of its job
+// behind jobs that wait for their bundles.
 func BenchmarkCreateAmongMany(b *testing.B) {
-	db := stocked(b, 2000)
-	for i := 0; b.Loop(); i++ {
-		create(b, db, fmt.Sprint("new", i))
+	for _, n := range []int{100, 10_000} {
+		db := stocked(b, n)
+		for range n {
+			claimAndSnooze(b, db)
+		}
+		b.Run(fmt.Sprint("create/", n), func(b *testing.B) {
+			for i := 0; b.Loop(); i++ {
+				create(b, db, fmt.Sprint("new", n, "-", i, "-", b.N))
+			}
+		})
+		b.Run(fmt.Sprint("claim/", n), func(b *testing.B) {
+			for b.Loop() {
+				claimAndSnooze(b, db)
+			}
+		})
+	}
+}
+
+func claimAndSnooze(b *testing.B, db *registry.DB) {
+	b.Helper()
+	job, ok, err := db.ClaimJob(b.Context(), "loop", time.Minute)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if ok {
+		err = db.SnoozeJob(b.Context(), job.ID, "loop", time.Now().Add(time.Hour))
+	}
+	if err != nil {
+		b.Fatal(err)
 	}
 }
 

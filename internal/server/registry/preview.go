@@ -24,7 +24,8 @@ func (c create) checkNames(ctx context.Context) error {
 	if c.n.ID == "" {
 		return nil
 	}
-	err := c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM versions WHERE project_id = ?1 AND preview_name = ?2 AND ?2 <> '')`, c.n.Project, c.n.ID).Scan(&taken)
+	// "preview_name <> ''" lets SQLite use the index versions_preview.
+	err := c.tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM versions WHERE project_id = ?1 AND preview_name = ?2 AND preview_name <> '')`, c.n.Project, c.n.ID).Scan(&taken)
 	if err == nil && taken {
 		err = nameTaken("the id %q is or was a preview name", c.n.ID)
 	}
@@ -76,10 +77,7 @@ func (db *DB) PreviewVersion(ctx context.Context, projectID, name string) (strin
 // has replaced and that are beyond its PreviewKeep. It leaves out pinned versions and
 // production.
 func (db *DB) Replaced(ctx context.Context) ([]svc.Ref, error) {
-	refs, err := collect(ctx, db.file.Read(), func(s scanner) (ref svc.Ref, err error) {
-		err = s.Scan(&ref.Project, &ref.Version)
-		return ref, err
-	}, `WITH kept AS (
+	refs, err := collect(ctx, db.file.Read(), scanRef, `WITH kept AS (
 			SELECT project_id, id, status, pinned,
 				row_number() OVER name - 1 AS before,
 				first_value(preview_keep) OVER name AS keep
@@ -160,14 +158,8 @@ func (db *DB) previews(ctx context.Context, projectID, name string, req svc.Page
 // VersionsOfPreview returns the versions of a preview that are not destroyed, newest
 // first.
 func (db *DB) VersionsOfPreview(ctx context.Context, projectID, name string) (all []svc.Version, err error) {
-	err = db.file.InReadTx(ctx, func(tx *sql.Tx) error {
-		rows, err := versions(ctx, tx, `WHERE v.project_id = ? AND v.preview_name = ? AND v.preview_name <> '' AND v.status <> 'destroyed'
-			ORDER BY v.seq DESC`, projectID, name)
-		for _, r := range rows {
-			all = append(all, r.row)
-		}
-		return err
-	})
+	all, err = db.versionsWhere(ctx, `WHERE v.project_id = ? AND v.preview_name = ? AND v.preview_name <> '' AND v.status <> 'destroyed'
+		ORDER BY v.seq DESC`, projectID, name)
 	if err != nil {
 		return nil, fmt.Errorf("listing the versions of preview %s of %s: %w", name, projectID, err)
 	}

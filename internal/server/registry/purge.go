@@ -11,14 +11,16 @@ import (
 
 // Unpurged lists destroyed versions that are not purged, oldest first [D22].
 func (db *DB) Unpurged(ctx context.Context) ([]svc.Ref, error) {
-	refs, err := collect(ctx, db.file.Read(), func(s scanner) (r svc.Ref, err error) {
-		err = s.Scan(&r.Project, &r.Version)
-		return r, err
-	}, `SELECT project_id, id FROM versions WHERE status = 'destroyed' AND purged_at IS NULL ORDER BY seq`)
+	refs, err := collect(ctx, db.file.Read(), scanRef, `SELECT project_id, id FROM versions WHERE status = 'destroyed' AND purged_at IS NULL ORDER BY seq`)
 	if err != nil {
 		return nil, fmt.Errorf("listing versions to purge: %w", err)
 	}
 	return refs, nil
+}
+
+func scanRef(s scanner) (r svc.Ref, err error) {
+	err = s.Scan(&r.Project, &r.Version)
+	return r, err
 }
 
 // MarkPurged records that all files of a destroyed version are deleted, and deletes

@@ -83,18 +83,23 @@ func (db *DB) VersionsByStatus(ctx context.Context, statuses ...svc.Status) (all
 	if err != nil {
 		return nil, fmt.Errorf("listing versions by status: %w", err)
 	}
+	all, err = db.versionsWhere(ctx, `WHERE v.status IN (SELECT value FROM json_each(?))
+		ORDER BY p.prod_version_id IS v.id DESC, v.seq`, string(list))
+	if err != nil {
+		return nil, fmt.Errorf("listing versions by status: %w", err)
+	}
+	return all, nil
+}
+
+func (db *DB) versionsWhere(ctx context.Context, where string, args ...any) (all []svc.Version, err error) {
 	err = db.file.InReadTx(ctx, func(tx *sql.Tx) error {
-		rows, err := versions(ctx, tx, `WHERE v.status IN (SELECT value FROM json_each(?))
-			ORDER BY p.prod_version_id IS v.id DESC, v.seq`, string(list))
+		rows, err := versions(ctx, tx, where, args...)
 		for _, r := range rows {
 			all = append(all, r.row)
 		}
 		return err
 	})
-	if err != nil {
-		return nil, fmt.Errorf("listing versions by status: %w", err)
-	}
-	return all, nil
+	return all, err
 }
 
 // Counts returns the number of versions per status, without statuses that no version

@@ -13,9 +13,6 @@ type Verb int32
 const (
 	VerbRead         Verb = lib.SQLITE_READ   // table, column
 	VerbSelect       Verb = lib.SQLITE_SELECT // -
-	VerbInsert       Verb = lib.SQLITE_INSERT // table
-	VerbUpdate       Verb = lib.SQLITE_UPDATE // table, column
-	VerbDelete       Verb = lib.SQLITE_DELETE // table
 	VerbPragma       Verb = lib.SQLITE_PRAGMA // name, argument
 	VerbTransaction  Verb = lib.SQLITE_TRANSACTION
 	VerbSavepoint    Verb = lib.SQLITE_SAVEPOINT
@@ -23,19 +20,8 @@ const (
 	VerbDetach       Verb = lib.SQLITE_DETACH
 	VerbFunction     Verb = lib.SQLITE_FUNCTION      // -, name
 	VerbCreateVTable Verb = lib.SQLITE_CREATE_VTABLE // table, module
-	VerbDropVTable   Verb = lib.SQLITE_DROP_VTABLE   // table, module
 	VerbAlterTable   Verb = lib.SQLITE_ALTER_TABLE   // database, table
-	VerbReindex      Verb = lib.SQLITE_REINDEX
-	VerbAnalyze      Verb = lib.SQLITE_ANALYZE
 	VerbRecursive    Verb = lib.SQLITE_RECURSIVE
-	VerbCreateIndex  Verb = lib.SQLITE_CREATE_INDEX   // index, table
-	VerbCreateTable  Verb = lib.SQLITE_CREATE_TABLE   // table
-	VerbCreateView   Verb = lib.SQLITE_CREATE_VIEW    // view
-	VerbCreateTrig   Verb = lib.SQLITE_CREATE_TRIGGER // trigger, table
-	VerbDropIndex    Verb = lib.SQLITE_DROP_INDEX     // index, table
-	VerbDropTable    Verb = lib.SQLITE_DROP_TABLE     // table
-	VerbDropTrigger  Verb = lib.SQLITE_DROP_TRIGGER   // trigger, table
-	VerbDropView     Verb = lib.SQLITE_DROP_VIEW      // view
 	VerbTempIndex    Verb = lib.SQLITE_CREATE_TEMP_INDEX
 	VerbTempTable    Verb = lib.SQLITE_CREATE_TEMP_TABLE
 	VerbTempTrigger  Verb = lib.SQLITE_CREATE_TEMP_TRIGGER
