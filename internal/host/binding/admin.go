@@ -180,7 +180,7 @@ func (s *Set) list(w http.ResponseWriter, r *http.Request) error {
 	for _, name := range s.vars {
 		items = append(items, listedBinding{Name: name, Kind: "var", Stats: map[string]int64{}})
 	}
-	return WriteJSON(w, map[string]any{"items": items})
+	return WriteItems(w, items)
 }
 
 // WriteJSON answers 200 with v.

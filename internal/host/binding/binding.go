@@ -2,6 +2,7 @@ package binding
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"time"
@@ -23,6 +24,27 @@ type Kind interface {
 	Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (Instance, error)
 	// Wire is the part of workerd's config for d.
 	Wire(d bundle.Binding, s Site) Wiring
+}
+
+// NoData is embedded by a Kind without data.
+type NoData struct{}
+
+// Open has nothing to open.
+func (NoData) Open(context.Context, bundle.Binding, volume.Volumes) (Instance, error) {
+	return nil, nil //nolint:nilnil // the contract of a kind without data
+}
+
+// CheckResource refuses a declaration without a resource, which says what it does for the
+// binding ("which names the namespace"), and one with a config, which whose kind of binding
+// does not have ("a key-value namespace").
+func CheckResource(d bundle.Binding, says, whose string) error {
+	switch {
+	case d.Resource == "":
+		return fmt.Errorf("the resource, which %s, is missing", says)
+	case len(d.Config) > 0:
+		return fmt.Errorf("%s has no config", whose)
+	}
+	return nil
 }
 
 // Declarer is a Kind whose resources a manifest declares outside of its bindings too,

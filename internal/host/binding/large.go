@@ -30,11 +30,13 @@ var slots = make(chan struct{}, largeSlots)
 type Large struct{ held bool }
 
 // Acquire waits for the right, for 30 seconds at most. Calling it again does nothing.
-func (l *Large) Acquire(ctx context.Context) error {
+func (l *Large) Acquire(ctx context.Context) error { return l.acquire(ctx, largeWait) }
+
+func (l *Large) acquire(ctx context.Context, limit time.Duration) error {
 	if l.held {
 		return nil
 	}
-	t := time.NewTimer(largeWait)
+	t := time.NewTimer(limit)
 	defer t.Stop()
 	select {
 	case slots <- struct{}{}:

@@ -7,8 +7,10 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // TestLarge is not parallel: the right belongs to the process.
@@ -29,6 +31,9 @@ func TestLarge(t *testing.T) { //nolint:paralleltest // see above
 	cancel()
 	if err := <-got; !errors.Is(err, context.Canceled) {
 		t.Errorf("the third has the right, %v", err)
+	}
+	if err := l.AcquireWithin(t.Context(), time.Millisecond); svc.CodeOf(err) != svc.CodeTooManyLarge {
+		t.Errorf("the third, after the time limit: %v", err)
 	}
 	body := func(n int) io.Reader { return strings.NewReader(strings.Repeat("x", n)) }
 	for _, n := range []int{0, 1, binding.LargeSize} {

@@ -3,7 +3,6 @@ package binding
 import (
 	"context"
 	"io/fs"
-	"slices"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -25,7 +24,7 @@ type Seeder interface {
 func (s *Set) Seed(ctx context.Context, m *bundle.Manifest, files fs.FS) (done []svc.SeedFile, err error) {
 	seeders := make([]Seeder, len(m.Seeds))
 	for i, list := range m.Seeds {
-		if seeders[i], err = s.seeder(list.Binding); err != nil {
+		if seeders[i], err = instanceFor[Seeder](s, list.Binding, "seeds", svc.CodeSeedsInvalid); err != nil {
 			return nil, err
 		}
 	}
@@ -40,17 +39,4 @@ func (s *Set) Seed(ctx context.Context, m *bundle.Manifest, files fs.FS) (done [
 		}
 	}
 	return done, nil
-}
-
-func (s *Set) seeder(name string) (Seeder, error) {
-	i := slices.IndexFunc(s.bindings, func(b declared) bool { return b.Name == name && !b.outside })
-	if i < 0 {
-		return nil, svc.Errorf(svc.Unprocessable, svc.CodeSeedsInvalid, "seeds are given for binding %q, which the bundle does not declare", name)
-	}
-	b := s.bindings[i]
-	seeder, ok := s.instances[Route(b.Binding)].(Seeder)
-	if !ok {
-		return nil, svc.Errorf(svc.Unprocessable, svc.CodeSeedsInvalid, "seeds are given for binding %q, whose kind %q takes none", name, b.Kind)
-	}
-	return seeder, nil
 }

@@ -137,7 +137,7 @@ func (s *Set) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // "<binding>/<name>". It is idempotent.
 func (s *Set) Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (applied []string, err error) {
 	for _, mg := range m.Migrations {
-		mig, err := s.migrator(mg.Binding)
+		mig, err := instanceFor[Migrator](s, mg.Binding, "migrations", svc.CodeMigrationsInvalid)
 		if err != nil {
 			return applied, err
 		}
@@ -152,17 +152,19 @@ func (s *Set) Migrate(ctx context.Context, m *bundle.Manifest, files fs.FS) (app
 	return applied, nil
 }
 
-func (s *Set) migrator(name string) (Migrator, error) {
+// instanceFor is the Instance of the binding that a manifest gives files for, which must
+// take them; else the error has the code.
+func instanceFor[T any](s *Set, name, files, code string) (in T, err error) {
 	i := slices.IndexFunc(s.bindings, func(b declared) bool { return b.Name == name && !b.outside })
 	if i < 0 {
-		return nil, svc.Errorf(svc.Unprocessable, svc.CodeMigrationsInvalid, "migrations are given for binding %q, which the bundle does not declare", name)
+		return in, svc.Errorf(svc.Unprocessable, code, "%s are given for binding %q, which the bundle does not declare", files, name)
 	}
 	b := s.bindings[i]
-	mig, ok := s.instances[Route(b.Binding)].(Migrator)
+	in, ok := s.instances[Route(b.Binding)].(T)
 	if !ok {
-		return nil, svc.Errorf(svc.Unprocessable, svc.CodeMigrationsInvalid, "migrations are given for binding %q, whose kind %q takes none", name, b.Kind)
+		return in, svc.Errorf(svc.Unprocessable, code, "%s are given for binding %q, whose kind %q takes none", files, name, b.Kind)
 	}
-	return mig, nil
+	return in, nil
 }
 
 // Warnings lists what a version warns about.

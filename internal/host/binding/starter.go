@@ -146,7 +146,7 @@ type gate struct {
 // Dispatch refuses events when the gate is closed.
 func (g *gate) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error) {
 	if g.closed.Load() {
-		return svc.EventResult{}, svc.Errorf(svc.Unavailable, svc.CodeRuntimeStopping, "the version takes no more events of this kind")
+		return svc.EventResult{}, svc.Errorf(svc.Unavailable, svc.CodeRuntimeStopping, "the version accepts no more events of this kind")
 	}
 	return g.Worker.Dispatch(ctx, e)
 }

@@ -53,6 +53,14 @@ func (c toolCall) called() calledTool {
 	return calledTool{c.Function.Name, arguments}
 }
 
+func calledTools(calls []toolCall) []calledTool {
+	list := make([]calledTool, len(calls))
+	for i, c := range calls {
+		list[i] = c.called()
+	}
+	return list
+}
+
 // generate answers a prompt or a conversation.
 func (a *api) generate(w http.ResponseWriter, r *http.Request, model string, inputs map[string]json.RawMessage) error {
 	body := chat(model, inputs)
@@ -72,11 +80,7 @@ func (a *api) generate(w http.ResponseWriter, r *http.Request, model string, inp
 		out["response"] = json.RawMessage(*m.Content)
 	}
 	if len(m.ToolCalls) > 0 {
-		called := make([]calledTool, len(m.ToolCalls))
-		for i, t := range m.ToolCalls {
-			called[i] = t.called()
-		}
-		out["tool_calls"] = called
+		out["tool_calls"] = calledTools(m.ToolCalls)
 	}
 	if len(c.Usage) > 0 {
 		out["usage"] = c.Usage

@@ -121,11 +121,7 @@ func (e *events) tool(t toolCall) {
 func (e *events) end() {
 	last := map[string]any{"response": ""}
 	if len(e.tools) > 0 {
-		called := make([]calledTool, len(e.tools))
-		for i, t := range e.tools {
-			called[i] = t.called()
-		}
-		last["tool_calls"] = called
+		last["tool_calls"] = calledTools(e.tools)
 	}
 	if len(e.usage) > 0 {
 		last["usage"] = e.usage

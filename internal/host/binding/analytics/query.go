@@ -3,7 +3,6 @@ package analytics
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math"
 	"net/http"
 	"strings"
@@ -43,14 +42,14 @@ func query(open []binding.Opened, w http.ResponseWriter, r *http.Request) error 
 		SQL string `json:"sql"`
 	}
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxSQL)).Decode(&q); err != nil {
-		return svc.Errorf(svc.BadRequest, svc.CodeInvalidJSON, "the body does not fit this operation").Because(err)
+		return svc.Errorf(svc.BadRequest, svc.CodeInvalidJSON, "the request body is not valid for this operation").Because(err)
 	}
 	if len(open) == 0 {
 		return svc.Errorf(svc.NotFound, svc.CodeBindingNotFound, "this version has no dataset")
 	}
-	d, ok := open[0].Instance.(*dataset)
-	if !ok {
-		return fmt.Errorf("binding %q is no dataset but %T", open[0].Name, open[0].Instance)
+	d, err := binding.InstanceOf[*dataset](open[0], "dataset")
+	if err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), queryTime)
 	defer cancel()

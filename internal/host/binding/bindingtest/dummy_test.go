@@ -57,21 +57,13 @@ func (dummy) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 }
 
 func (dummy) Admin(open []binding.Opened) map[string]binding.Operation {
-	return map[string]binding.Operation{"GET /dummy/{binding}": func(w http.ResponseWriter, r *http.Request) error {
-		o, err := binding.Pick(open, r.PathValue("binding"), "dummy")
-		if err != nil {
-			return err
-		}
-		s, ok := o.Instance.(*store)
-		if !ok {
-			return fmt.Errorf("an instance of type %T", o.Instance)
-		}
+	return map[string]binding.Operation{"GET /dummy/{binding}": binding.One(open, "binding", "dummy", func(s *store, w http.ResponseWriter, r *http.Request) error {
 		all, err := s.all(r.Context())
 		if err != nil {
 			return err
 		}
 		return binding.WriteJSON(w, all)
-	}}
+	})}
 }
 
 // store is an Instance with all that one may have.

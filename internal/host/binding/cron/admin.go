@@ -4,15 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/host/binding"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 const (
-	adminTime   = 30 * time.Second
 	defaultRuns = 50
 	maxRuns     = 1000 // of a page
 	nextRuns    = 5
@@ -34,7 +30,7 @@ func (Kind) Admin(open []binding.Opened) map[string]binding.Operation {
 	for _, o := range open {
 		s, _ = o.Instance.(*schedules)
 	}
-	return map[string]binding.Operation{"GET /crons": s.listCrons, "GET /crons/runs": s.listRuns}
+	return map[string]binding.Operation{"GET /crons": binding.Timed(s.listCrons), "GET /crons/runs": binding.Timed(s.listRuns)}
 }
 
 // listedCron is one row of GET /crons.
@@ -56,8 +52,6 @@ type listedRun struct {
 }
 
 func (s *schedules) listCrons(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-	defer cancel()
 	answer := struct {
 		Armed bool         `json:"armed"`
 		Items []listedCron `json:"items"`
@@ -65,7 +59,7 @@ func (s *schedules) listCrons(w http.ResponseWriter, r *http.Request) error {
 	if s == nil {
 		return binding.WriteJSON(w, answer)
 	}
-	runs, err := s.journal.latest(ctx)
+	runs, err := s.journal.latest(r.Context())
 	if err != nil {
 		return err
 	}
@@ -78,7 +72,7 @@ func (s *schedules) listCrons(w http.ResponseWriter, r *http.Request) error {
 		item := listedCron{Cron: e.String(), Next: []string{}, Last: last[e.String()]}
 		for at := s.clock.now(); answer.Armed && len(item.Next) < nextRuns; {
 			at = e.Next(at)
-			item.Next = append(item.Next, formatted(at))
+			item.Next = append(item.Next, binding.Stamp(at))
 		}
 		answer.Items = append(answer.Items, item)
 	}
@@ -86,45 +80,34 @@ func (s *schedules) listCrons(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (s *schedules) listRuns(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-	defer cancel()
-	limit, before, scope := defaultRuns, int64(0), binding.Scope("crons")
-	if text := r.URL.Query().Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return svc.Errorf(svc.BadRequest, svc.CodeInvalidLimit, "limit must be a number from 1 to %d", maxRuns)
-		}
-		limit = min(n, maxRuns)
+	limit, err := binding.ListLimit(r, defaultRuns, maxRuns)
+	if err != nil {
+		return err
 	}
+	before, scope := int64(0), binding.Scope("crons")
 	if err := binding.ReadCursor(scope, r.URL.Query().Get("cursor"), &before); err != nil {
 		return err
 	}
 	var runs []run
 	if s != nil {
-		var err error
-		if runs, err = s.journal.runs(ctx, before, limit+1); err != nil {
+		if runs, err = s.journal.runs(r.Context(), before, limit+1); err != nil {
 			return err
 		}
 	}
-	var next *string
-	if len(runs) > limit {
-		runs = runs[:limit]
-		cursor, err := binding.Cursor(scope, runs[limit-1].id)
-		if err != nil {
-			return fmt.Errorf("list cron runs: %w", err)
-		}
-		next = &cursor
+	runs, next, err := binding.Page(runs, limit, scope, func(i int) any { return runs[i].id })
+	if err != nil {
+		return fmt.Errorf("list cron runs: %w", err)
 	}
 	items := make([]*listedRun, len(runs))
 	for i := range runs {
 		items[i] = s.listed(&runs[i])
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items, "next_cursor": next})
+	return binding.WritePage(w, items, next)
 }
 
 func (s *schedules) listed(r *run) *listedRun {
 	l := &listedRun{
-		Cron: r.cron, Due: formatted(r.due), Started: formatted(r.started),
+		Cron: r.cron, Due: binding.Stamp(r.due), Started: binding.Stamp(r.started),
 		Outcome: string(r.outcome), Retry: r.retry, Failure: r.failure,
 	}
 	if !r.ended.IsZero() {
@@ -141,5 +124,3 @@ func (s *schedules) listed(r *run) *listedRun {
 	}
 	return l
 }
-
-func formatted(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

@@ -3,7 +3,6 @@ package database
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -89,11 +88,7 @@ func (a admin) named(name string) (*database, error) {
 }
 
 func databaseOf(o binding.Opened) (*database, error) {
-	d, ok := o.Instance.(*database)
-	if !ok {
-		return nil, fmt.Errorf("binding %q is no database but %T", o.Name, o.Instance)
-	}
-	return d, nil
+	return binding.InstanceOf[*database](o, "database")
 }
 
 // sqlError gives what the engine and D1's rules refuse its code in the API.
@@ -138,7 +133,7 @@ func (a admin) databases(w http.ResponseWriter, r *http.Request) error {
 			ForkTXID: at.ForkTXID(), HeadTXID: at.HeadTXID(),
 		})
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
+	return binding.WriteItems(w, items)
 }
 
 // History is that of its file.

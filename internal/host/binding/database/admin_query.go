@@ -37,7 +37,7 @@ func (a admin) query(w http.ResponseWriter, r *http.Request) error {
 		err = json.Unmarshal(body, &q)
 	}
 	if err != nil {
-		return svc.Errorf(svc.BadRequest, svc.CodeInvalidJSON, "the body does not fit this operation").Because(err)
+		return svc.Errorf(svc.BadRequest, svc.CodeInvalidJSON, "the request body is not valid for this operation").Because(err)
 	}
 	params := make([]any, len(q.Params))
 	for i, p := range q.Params {

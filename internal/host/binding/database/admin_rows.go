@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,7 +40,7 @@ type position struct {
 func (a admin) rows(d *database, w http.ResponseWriter, r *http.Request) error {
 	var out bytes.Buffer
 	err := d.db.Read(r.Context(), func(c *raw.Conn) error {
-		b, err := readBrowse(c, r.PathValue("table"), r.URL.Query())
+		b, err := readBrowse(c, r)
 		if err != nil {
 			return err
 		}
@@ -58,9 +57,10 @@ func (a admin) rows(d *database, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// readBrowse reads a request for the rows of table.
-func readBrowse(c *raw.Conn, table string, query url.Values) (*browse, error) {
-	b := &browse{limit: defaultRows, orderBy: query.Get("order_by")}
+// readBrowse reads a request for the rows of a table.
+func readBrowse(c *raw.Conn, r *http.Request) (*browse, error) {
+	table, query := r.PathValue("table"), r.URL.Query()
+	b := &browse{orderBy: query.Get("order_by")}
 	shape, err := shapeOf(c, table)
 	if err != nil {
 		return nil, err
@@ -69,12 +69,8 @@ func readBrowse(c *raw.Conn, table string, query url.Values) (*browse, error) {
 		return nil, svc.Errorf(svc.NotFound, svc.CodeTableNotFound, "the database has no such table")
 	}
 	b.table, b.columns, b.key = shape.name, shape.columns, shape.key
-	if text := query.Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return nil, svc.Errorf(svc.BadRequest, svc.CodeInvalidLimit, "limit must be a number from 1 to %d", maxRows)
-		}
-		b.limit = min(n, maxRows)
+	if b.limit, err = binding.ListLimit(r, defaultRows, maxRows); err != nil {
+		return nil, err
 	}
 	switch dir := query.Get("dir"); dir {
 	case "", "asc":
@@ -160,7 +156,7 @@ func (b *browse) condition(beyond string) (where string, args []any, err error) 
 
 // errStale refuses a cursor that does not fit the table, or not any more.
 func errStale(cause error) error {
-	return svc.Errorf(svc.BadRequest, svc.CodeInvalidCursor, "this cursor does not fit the table").
+	return svc.Errorf(svc.BadRequest, svc.CodeInvalidCursor, "the cursor does not match the table").
 		WithHint("start again without a cursor").Because(cause)
 }
 

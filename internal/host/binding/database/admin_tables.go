@@ -44,7 +44,7 @@ func (a admin) tables(d *database, w http.ResponseWriter, r *http.Request) error
 	if err := d.count(r.Context(), items); err != nil {
 		return err
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
+	return binding.WriteItems(w, items)
 }
 
 // tables adds the tables and views but the engine's own.

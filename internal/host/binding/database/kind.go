@@ -24,15 +24,10 @@ func (Kind) Name() string { return kinds.Database }
 
 // Check rejects a database without a name, and one with a config.
 func (Kind) Check(d bundle.Binding) error {
-	switch {
-	case d.Resource == "":
-		return errors.New("the resource, which names the database, is missing")
-	case len(fileName(d.Resource)) > 150:
+	if len(fileName(d.Resource)) > 150 {
 		return errors.New("the database's name is too long")
-	case len(d.Config) > 0:
-		return errors.New("a database has no config")
 	}
-	return nil
+	return binding.CheckResource(d, "names the database", "a database")
 }
 
 // fileName is the name of a resource's database: its own, since its SQL is the

@@ -62,3 +62,22 @@ func TestLargeAnswers(t *testing.T) {
 		t.Errorf("%d large answers were in memory at the same time", n)
 	}
 }
+
+// TestTooLarge: a request and the rows of an answer have a limit, so that they fit the memory
+// of the host.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	in := open(t, t.TempDir())
+	const rows = `WITH n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < ?) SELECT printf('%.*c', 1000000, 'x') AS x FROM n`
+	if r := ask(t, in, rows, 2); !r.Success || r.Error != "" {
+		t.Errorf("two rows: %s", r.Error)
+	}
+	if r := ask(t, in, rows, 34); !strings.HasPrefix(r.Error, "D1 query gives more than 33554432 bytes of rows") {
+		t.Errorf("34 MB of rows: %t %s", r.Success, r.Error)
+	}
+	w := httptest.NewRecorder()
+	in.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/calls", strings.NewReader(strings.Repeat(" ", 64<<20+1))))
+	if !strings.Contains(w.Body.String(), "the request is longer than 67108864 bytes") {
+		t.Errorf("a request of more than 64 MiB: %d %s", w.Code, w.Body)
+	}
+}

@@ -2,11 +2,9 @@ package email
 
 import (
 	"encoding/json"
-	"fmt"
 	"mime"
 	"net/http"
 	"net/mail"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -49,7 +47,7 @@ const columns = `key, at, binding, sender, recipients, subject, state, error, le
 
 func scan(s *raw.Stmt) listed {
 	return listed{
-		ID: s.Text(0), At: time.UnixMilli(s.Int64(1)).UTC().Format("2006-01-02T15:04:05.000Z"), Binding: s.Text(2), From: s.Text(3),
+		ID: s.Text(0), At: binding.Stamp(time.UnixMilli(s.Int64(1))), Binding: s.Text(2), From: s.Text(3),
 		Recipients: json.RawMessage(s.Text(4)), Subject: s.Text(5), State: s.Text(6), Error: s.Text(7), Size: s.Int64(8),
 	}
 }
@@ -59,21 +57,13 @@ func of(open []binding.Opened) (*outbox, error) {
 	if len(open) == 0 {
 		return nil, svc.Errorf(svc.NotFound, svc.CodeBindingNotFound, "this version has no send_email binding")
 	}
-	o, ok := open[0].Instance.(*outbox)
-	if !ok {
-		return nil, fmt.Errorf("binding %q is no outbox but %T", open[0].Name, open[0].Instance)
-	}
-	return o, nil
+	return binding.InstanceOf[*outbox](open[0], "outbox")
 }
 
 func list(open []binding.Opened, w http.ResponseWriter, r *http.Request) error {
-	limit := defaultList
-	if text := r.URL.Query().Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return svc.Errorf(svc.BadRequest, svc.CodeInvalidLimit, "limit must be a number from 1 to %d", kept)
-		}
-		limit = min(n, kept)
+	limit, err := binding.ListLimit(r, defaultList, kept)
+	if err != nil {
+		return err
 	}
 	items := []listed{}
 	o, err := of(open)
@@ -88,7 +78,7 @@ func list(open []binding.Opened, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
+	return binding.WriteItems(w, items)
 }
 
 func show(open []binding.Opened, w http.ResponseWriter, r *http.Request) error {

@@ -2,7 +2,6 @@ package hyperdrive
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -33,13 +32,7 @@ func (Kind) Name() string { return kinds.Hyperdrive }
 
 // Check rejects a declaration without an id.
 func (Kind) Check(d bundle.Binding) error {
-	switch {
-	case d.Resource == "":
-		return errors.New("the resource, which is the id of the configuration, is missing")
-	case len(d.Config) > 0:
-		return errors.New("a Hyperdrive binding has no config")
-	}
-	return nil
+	return binding.CheckResource(d, "is the id of the configuration", "a Hyperdrive binding")
 }
 
 // Open opens the tunnel to a database that is reached by TLS.

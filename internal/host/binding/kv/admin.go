@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -22,10 +21,7 @@ const (
 	adminExpiration = "Svc-Kv-Expiration" // seconds since 1970
 )
 
-const (
-	defaultListed = 100
-	adminTime     = 30 * time.Second
-)
+const defaultListed = 100
 
 var (
 	_ binding.Admin    = Kind{}
@@ -35,75 +31,27 @@ var (
 
 // Admin gives the operations on namespaces [D35].
 func (Kind) Admin(open []binding.Opened) map[string]binding.Operation {
-	a := admin{open}
+	one := func(do func(*namespace, http.ResponseWriter, *http.Request) error) binding.Operation {
+		return binding.Timed(binding.One(open, "namespace", "key-value namespace", func(n *namespace, w http.ResponseWriter, r *http.Request) error {
+			return adminError(do(n, w, r))
+		}))
+	}
 	return map[string]binding.Operation{
-		"GET /kv":                                a.namespaces,
-		"GET /kv/{namespace}":                    a.one(a.describe),
-		"GET /kv/{namespace}/keys":               a.one(a.keys),
-		"GET /kv/{namespace}/values/{key...}":    a.one(a.get),
-		"PUT /kv/{namespace}/values/{key...}":    a.one(a.put),
-		"DELETE /kv/{namespace}/values/{key...}": a.one(a.remove),
+		"GET /kv":                                binding.Overview(open),
+		"GET /kv/{namespace}":                    one(describe),
+		"GET /kv/{namespace}/keys":               one(keys),
+		"GET /kv/{namespace}/values/{key...}":    one(get),
+		"PUT /kv/{namespace}/values/{key...}":    one(put),
+		"DELETE /kv/{namespace}/values/{key...}": one(remove),
 	}
 }
 
-type admin struct{ open []binding.Opened }
-
-// one finds the namespace that a path names by its binding.
-func (a admin) one(do func(*namespace, http.ResponseWriter, *http.Request) error) binding.Operation {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-		defer cancel()
-		o, err := binding.Pick(a.open, r.PathValue("namespace"), "key-value namespace")
-		if err != nil {
-			return err
-		}
-		n, err := namespaceOf(o)
-		if err != nil {
-			return err
-		}
-		return adminError(do(n, w, r.WithContext(ctx)))
-	}
-}
-
-func namespaceOf(o binding.Opened) (*namespace, error) {
-	n, ok := o.Instance.(*namespace)
-	if !ok {
-		return nil, fmt.Errorf("binding %q is no key-value namespace but %T", o.Name, o.Instance)
-	}
-	return n, nil
-}
-
-// listedNamespace is one row of GET /kv.
-type listedNamespace struct {
-	Binding string `json:"binding"`
-	Keys    int64  `json:"keys"`
-	Size    int64  `json:"size_bytes"`
-}
-
-func (a admin) namespaces(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-	defer cancel()
-	items := make([]listedNamespace, 0, len(a.open))
-	for _, o := range a.open {
-		n, err := namespaceOf(o)
-		if err != nil {
-			return err
-		}
-		keys, size, err := n.measure(ctx)
-		if err != nil {
-			return err
-		}
-		items = append(items, listedNamespace{o.Name, keys, size})
-	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
-}
-
-func (a admin) describe(n *namespace, w http.ResponseWriter, r *http.Request) error {
+func describe(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	keys, size, err := n.measure(r.Context())
 	if err != nil {
 		return err
 	}
-	return binding.WriteJSON(w, listedNamespace{r.PathValue("namespace"), keys, size})
+	return binding.WriteJSON(w, map[string]any{"binding": r.PathValue("namespace"), "keys": keys, "size_bytes": size})
 }
 
 // History is that of the database.
@@ -132,15 +80,11 @@ type listedKey struct {
 	Metadata   json.RawMessage `json:"metadata,omitempty"`
 }
 
-func (a admin) keys(n *namespace, w http.ResponseWriter, r *http.Request) error {
+func keys(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	limit := defaultListed
-	if text := query.Get("limit"); text != "" {
-		l, err := strconv.Atoi(text)
-		if err != nil || l < 1 {
-			return svc.Errorf(svc.BadRequest, svc.CodeInvalidLimit, "limit must be a number from 1 to %d", maxListed)
-		}
-		limit = min(l, maxListed)
+	limit, err := binding.ListLimit(r, defaultListed, maxListed)
+	if err != nil {
+		return err
 	}
 	prefix, after := query.Get("prefix"), ""
 	if err := checkLength(prefix); err != nil {
@@ -154,14 +98,9 @@ func (a admin) keys(n *namespace, w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	var next *string
-	if len(found) > limit {
-		found = found[:limit]
-		cursor, err := binding.Cursor(scope, found[limit-1].Name)
-		if err != nil {
-			return err
-		}
-		next = &cursor
+	found, next, err := binding.Page(found, limit, scope, func(i int) any { return found[i].Name })
+	if err != nil {
+		return err
 	}
 	items := make([]listedKey, len(found))
 	for i, k := range found {
@@ -170,10 +109,10 @@ func (a admin) keys(n *namespace, w http.ResponseWriter, r *http.Request) error 
 			items[i].Metadata = json.RawMessage(k.Metadata)
 		}
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items, "next_cursor": next})
+	return binding.WritePage(w, items, next)
 }
 
-func (a admin) get(n *namespace, w http.ResponseWriter, r *http.Request) error {
+func get(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	key := r.PathValue("key")
 	if err := checkKey(key); err != nil {
 		return err
@@ -197,7 +136,7 @@ func (a admin) get(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a admin) put(n *namespace, w http.ResponseWriter, r *http.Request) error {
+func put(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	var large binding.Large
 	defer large.Release()
 	value, size, err := readValue(r, &large)
@@ -223,7 +162,7 @@ func (a admin) put(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a admin) remove(n *namespace, w http.ResponseWriter, r *http.Request) error {
+func remove(n *namespace, w http.ResponseWriter, r *http.Request) error {
 	key := r.PathValue("key")
 	if err := checkKey(key); err != nil {
 		return err

@@ -3,7 +3,6 @@ package kv
 import (
 	"context"
 	_ "embed"
-	"errors"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/volume"
@@ -22,13 +21,7 @@ func (Kind) Name() string { return kinds.KV }
 
 // Check rejects a namespace without a name, and one with a config.
 func (Kind) Check(d bundle.Binding) error {
-	switch {
-	case d.Resource == "":
-		return errors.New("the resource, which names the namespace, is missing")
-	case len(d.Config) > 0:
-		return errors.New("a key-value namespace has no config")
-	}
-	return nil
+	return binding.CheckResource(d, "names the namespace", "a key-value namespace")
 }
 
 // Open opens the namespace in the version's shared database.

@@ -1,13 +1,10 @@
 package missing
 
 import (
-	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
@@ -15,7 +12,7 @@ import (
 
 // Kind is the kind "missing". Its zero value is ready. The resource of a declaration is the
 // key of the project file.
-type Kind struct{}
+type Kind struct{ binding.NoData }
 
 var (
 	_ binding.Kind   = Kind{}
@@ -27,18 +24,7 @@ func (Kind) Name() string { return kinds.Missing }
 
 // Check rejects a declaration without a key.
 func (Kind) Check(d bundle.Binding) error {
-	switch {
-	case d.Resource == "":
-		return errors.New("the resource, which is the key of the project file, is missing")
-	case len(d.Config) > 0:
-		return errors.New("a missing binding has no config")
-	}
-	return nil
-}
-
-// Open has nothing to open.
-func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
-	return nil, nil //nolint:nilnil // the contract of a kind without data
+	return binding.CheckResource(d, "is the key of the project file", "a missing binding")
 }
 
 // Warning is for the warnings of the version.

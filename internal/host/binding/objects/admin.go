@@ -2,10 +2,7 @@ package objects
 
 import (
 	"context"
-	"fmt"
 	"net/http"
-	"strconv"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
@@ -13,10 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const (
-	defaultListed = 100
-	adminTime     = 30 * time.Second // for what passes no bodies
-)
+const defaultListed = 100
 
 var (
 	_ binding.Admin    = Kind{}
@@ -26,64 +20,18 @@ var (
 
 // Admin gives the operations on buckets [D38].
 func (Kind) Admin(open []binding.Opened) map[string]binding.Operation {
-	a := admin{open}
+	one := func(do func(*bucket, http.ResponseWriter, *http.Request) error) binding.Operation {
+		return binding.One(open, "bucket", "object store", func(b *bucket, w http.ResponseWriter, r *http.Request) error {
+			return adminError(do(b, w, r))
+		})
+	}
 	return map[string]binding.Operation{
-		"GET /objects":                      a.buckets,
-		"GET /objects/{bucket}":             a.one(a.list),
-		"GET /objects/{bucket}/{key...}":    a.one(a.get),
-		"PUT /objects/{bucket}/{key...}":    a.one(a.put),
-		"DELETE /objects/{bucket}/{key...}": a.one(a.remove),
+		"GET /objects":                      binding.Overview(open),
+		"GET /objects/{bucket}":             binding.Timed(one(list)),
+		"GET /objects/{bucket}/{key...}":    one(get),
+		"PUT /objects/{bucket}/{key...}":    one(put),
+		"DELETE /objects/{bucket}/{key...}": one(remove),
 	}
-}
-
-type admin struct{ open []binding.Opened }
-
-// one finds the bucket that a path names by its binding.
-func (a admin) one(do func(*bucket, http.ResponseWriter, *http.Request) error) binding.Operation {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		o, err := binding.Pick(a.open, r.PathValue("bucket"), "object store")
-		if err != nil {
-			return err
-		}
-		b, err := bucketOf(o)
-		if err != nil {
-			return err
-		}
-		return adminError(do(b, w, r))
-	}
-}
-
-func bucketOf(o binding.Opened) (*bucket, error) {
-	b, ok := o.Instance.(*bucket)
-	if !ok {
-		return nil, fmt.Errorf("binding %q is no object store but %T", o.Name, o.Instance)
-	}
-	return b, nil
-}
-
-// listedBucket is one row of GET /objects.
-type listedBucket struct {
-	Binding string `json:"binding"`
-	Objects int64  `json:"objects"`
-	Size    int64  `json:"size_bytes"`
-}
-
-func (a admin) buckets(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-	defer cancel()
-	items := make([]listedBucket, 0, len(a.open))
-	for _, o := range a.open {
-		b, err := bucketOf(o)
-		if err != nil {
-			return err
-		}
-		count, size, err := b.measure(ctx)
-		if err != nil {
-			return err
-		}
-		items = append(items, listedBucket{o.Name, count, size})
-	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
 }
 
 // History is that of the database.
@@ -105,18 +53,13 @@ func (b *bucket) measure(ctx context.Context) (count, size int64, err error) {
 	return count, size, err
 }
 
-func (a admin) list(b *bucket, w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-	defer cancel()
-	query := r.URL.Query()
-	f := filter{prefix: query.Get("prefix"), delimiter: query.Get("delimiter"), limit: defaultListed}
-	if text := query.Get("limit"); text != "" {
-		l, err := strconv.Atoi(text)
-		if err != nil || l < 1 {
-			return svc.Errorf(svc.BadRequest, svc.CodeInvalidLimit, "limit must be a number from 1 to %d", maxListed)
-		}
-		f.limit = min(l, maxListed)
+func list(b *bucket, w http.ResponseWriter, r *http.Request) error {
+	limit, err := binding.ListLimit(r, defaultListed, maxListed)
+	if err != nil {
+		return err
 	}
+	query := r.URL.Query()
+	f := filter{prefix: query.Get("prefix"), delimiter: query.Get("delimiter"), limit: limit}
 	if err := checkLength(f.prefix); err != nil {
 		return err
 	}
@@ -124,7 +67,7 @@ func (a admin) list(b *bucket, w http.ResponseWriter, r *http.Request) error {
 	if err := binding.ReadCursor(scope, query.Get("cursor"), &f.after); err != nil {
 		return err
 	}
-	page, err := b.list(ctx, f)
+	page, err := b.list(r.Context(), f)
 	if err != nil {
 		return err
 	}
@@ -157,11 +100,11 @@ func adminError(err error) error {
 	case codeNoKey:
 		return svc.Errorf(svc.NotFound, svc.CodeObjectNotFound, "there is no such object")
 	case errName.code:
-		return svc.Errorf(svc.BadRequest, svc.CodeInvalidKey, "a key may have %d bytes", maxKey)
+		return svc.Errorf(svc.BadRequest, svc.CodeInvalidKey, "a key may have at most %d bytes", maxKey)
 	case errTooLarge.code:
-		return svc.Errorf(svc.TooLarge, svc.CodeObjectTooLarge, "an object may have %d bytes", int64(maxBody))
+		return svc.Errorf(svc.TooLarge, svc.CodeObjectTooLarge, "an object may have at most %d bytes", int64(maxBody))
 	case errMetadata.code:
-		return svc.Errorf(svc.BadRequest, svc.CodeInvalidMetadata, "custom metadata may have %d bytes", maxMetadata)
+		return svc.Errorf(svc.BadRequest, svc.CodeInvalidMetadata, "custom metadata may have at most %d bytes", maxMetadata)
 	case codeInternal:
 		return err
 	}

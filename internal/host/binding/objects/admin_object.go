@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -104,7 +105,7 @@ func (h *shownHTTP) pairs(f *httpFields) []pair {
 	}
 }
 
-func (a admin) get(b *bucket, w http.ResponseWriter, r *http.Request) error {
+func get(b *bucket, w http.ResponseWriter, r *http.Request) error {
 	key := r.PathValue("key")
 	q := &request{Object: &key}
 	o, body, err := (*object)(nil), io.ReadCloser(http.NoBody), checkKey(key)
@@ -139,7 +140,7 @@ func (a admin) get(b *bucket, w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-func (a admin) put(b *bucket, w http.ResponseWriter, r *http.Request) error {
+func put(b *bucket, w http.ResponseWriter, r *http.Request) error {
 	key := r.PathValue("key")
 	switch {
 	case key == "":
@@ -170,9 +171,7 @@ func (q *request) metadata(h http.Header) error {
 			return svc.Errorf(svc.BadRequest, svc.CodeInvalidMetadata, "the header %s is not the JSON of an object's metadata", adminMetadata)
 		}
 	}
-	if given.HTTP.ContentType == "" {
-		given.HTTP.ContentType = h.Get("Content-Type")
-	}
+	given.HTTP.ContentType = cmp.Or(given.HTTP.ContentType, h.Get("Content-Type"))
 	q.StorageClass, q.HTTPFields = given.Class, new(httpFields)
 	for _, p := range given.HTTP.pairs(q.HTTPFields) {
 		if *p.shown != "" {
@@ -189,7 +188,7 @@ func (q *request) metadata(h http.Header) error {
 	return nil
 }
 
-func (a admin) remove(b *bucket, w http.ResponseWriter, r *http.Request) error {
+func remove(b *bucket, w http.ResponseWriter, r *http.Request) error {
 	key := r.PathValue("key")
 	if err := checkKey(key); err != nil {
 		return err

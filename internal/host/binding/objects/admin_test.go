@@ -75,11 +75,11 @@ func TestAdminRefuses(t *testing.T) {
 	a := bindingtest.OpenAdmin(t, objects.Kind{}, "FILES")
 	long := "/objects/FILES/" + strings.Repeat("k", 1025)
 	for _, method := range []string{"GET", "HEAD", "PUT", "DELETE"} {
-		a.Want(method, long, "bad request: invalid_key: a key may have 1024 bytes")
+		a.Want(method, long, "bad request: invalid_key: a key may have at most 1024 bytes")
 	}
 	a.Want("PUT", "/objects/FILES/", "bad request: invalid_key: the path names no object")
 	a.Want("PUT", "/objects/FILES/x", "bad request: invalid_metadata", "Svc-Object-Metadata", "{")
-	a.Want("PUT", "/objects/FILES/x", "bad request: invalid_metadata: custom metadata may have 8192 bytes", "Svc-Object-Metadata", `{"custom_metadata":{"k":"`+strings.Repeat("x", 8192)+`"}}`)
+	a.Want("PUT", "/objects/FILES/x", "bad request: invalid_metadata: custom metadata may have at most 8192 bytes", "Svc-Object-Metadata", `{"custom_metadata":{"k":"`+strings.Repeat("x", 8192)+`"}}`)
 	a.Want("PUT", "/objects/FILES/x", "bad request: invalid_parameter: The storage class", "Svc-Object-Metadata", `{"storage_class":"Cold"}`)
 	a.Want("GET", "/objects/FILES?limit=0", "bad request: invalid_limit")
 	a.Want("GET", "/objects/FILES?limit=x", "bad request: invalid_limit")

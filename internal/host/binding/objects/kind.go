@@ -3,7 +3,6 @@ package objects
 import (
 	"context"
 	_ "embed"
-	"errors"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/volume"
@@ -22,13 +21,7 @@ func (Kind) Name() string { return kinds.ObjectStore }
 
 // Check rejects a bucket without a name, and one with a config.
 func (Kind) Check(d bundle.Binding) error {
-	switch {
-	case d.Resource == "":
-		return errors.New("the resource, which names the bucket, is missing")
-	case len(d.Config) > 0:
-		return errors.New("an object store has no config")
-	}
-	return nil
+	return binding.CheckResource(d, "names the bucket", "an object store")
 }
 
 // Open opens the bucket in the version's shared database.

@@ -2,19 +2,15 @@ package queues
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/svc"
 )
-
-const adminTime = 30 * time.Second
 
 var (
 	_ binding.Admin    = producers{}
@@ -28,7 +24,7 @@ var (
 func (producers) Admin(open []binding.Opened) map[string]binding.Operation {
 	a := admin{open}
 	return map[string]binding.Operation{
-		"GET /queues":                   a.list,
+		"GET /queues":                   binding.Timed(a.list),
 		"GET /queues/{queue}":           a.one(a.describe),
 		"GET /queues/{queue}/messages":  a.one(a.peek),
 		"POST /queues/{queue}/messages": a.one(a.send),
@@ -53,9 +49,9 @@ type opened struct {
 // queues are the open queues, in the order of the manifest.
 func (a admin) queues() (list []opened, err error) {
 	for _, o := range a.open {
-		p, ok := o.Instance.(*producer)
-		if !ok {
-			return nil, fmt.Errorf("binding %q is no queue but %T", o.Name, o.Instance)
+		p, err := binding.InstanceOf[*producer](o, "queue")
+		if err != nil {
+			return nil, err
 		}
 		i := slices.IndexFunc(list, func(q opened) bool { return q.queue == p.queue })
 		if i < 0 {
@@ -91,31 +87,27 @@ func (a admin) find(name string) (opened, error) {
 
 // one finds the queue that a path names.
 func (a admin) one(do func(opened, http.ResponseWriter, *http.Request) error) binding.Operation {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-		defer cancel()
+	return binding.Timed(func(w http.ResponseWriter, r *http.Request) error {
 		q, err := a.find(r.PathValue("queue"))
 		if err != nil {
 			return err
 		}
-		return do(q, w, r.WithContext(ctx))
-	}
+		return do(q, w, r)
+	})
 }
 
 func (a admin) list(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-	defer cancel()
 	list, err := a.queues()
 	if err != nil {
 		return err
 	}
 	items := make([]listedQueue, len(list))
 	for i, q := range list {
-		if items[i], err = q.listed(ctx); err != nil {
+		if items[i], err = q.listed(r.Context()); err != nil {
 			return err
 		}
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
+	return binding.WriteItems(w, items)
 }
 
 func (a admin) describe(q opened, w http.ResponseWriter, r *http.Request) error {

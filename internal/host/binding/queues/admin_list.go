@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/host/binding"
 )
 
 // listedQueue is one row of GET /queues [D36].
@@ -86,6 +87,6 @@ func (c *consumer) listed() *listedConsumer {
 
 // stamp is a time as the API has it [D10].
 func stamp(ms int64) *string {
-	text := time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z")
+	text := binding.Stamp(time.UnixMilli(ms))
 	return &text
 }

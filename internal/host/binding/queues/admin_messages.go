@@ -7,7 +7,6 @@ import (
 	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"time"
 	"unicode/utf8"
 
@@ -48,13 +47,9 @@ const sqlPeek = `SELECT m.id, m.key, m.sent, m.due, m.attempts, m.type, m.body, 
 
 // peek shows messages. It leases none and counts no attempt.
 func (a admin) peek(q opened, w http.ResponseWriter, r *http.Request) error {
-	limit := defaultPeek
-	if text := r.URL.Query().Get("limit"); text != "" {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			return svc.Errorf(svc.BadRequest, svc.CodeInvalidLimit, "limit must be a number from 1 to %d", maxPeek)
-		}
-		limit = min(n, maxPeek)
+	limit, err := binding.ListLimit(r, defaultPeek, maxPeek)
+	if err != nil {
+		return err
 	}
 	state := r.URL.Query().Get("state")
 	if states := []string{"", stateReady, stateDelayed, stateInFlight}; !slices.Contains(states, state) {
@@ -70,7 +65,7 @@ func (a admin) peek(q opened, w http.ResponseWriter, r *http.Request) error {
 	}
 	leased := q.leases()
 	items := []listedMessage{}
-	err := q.db.Read(r.Context(), func(c *raw.Conn) error {
+	err = q.db.Read(r.Context(), func(c *raw.Conn) error {
 		return c.Query(sqlPeek, []any{q.id, after, until, limit + len(leased)}, func(s *raw.Stmt) error {
 			m := listMessage(s, now, leased[s.Int64(0)])
 			if len(items) < limit && (state == "" || m.State == state) {
@@ -82,7 +77,7 @@ func (a admin) peek(q opened, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
+	return binding.WriteItems(w, items)
 }
 
 func listMessage(s *raw.Stmt, now int64, leased bool) listedMessage {

@@ -67,7 +67,7 @@ func (c *consumer) Stop() {
 	case <-c.changed:
 	default:
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // Stop gets none
+	ctx, cancel := context.WithTimeout(context.Background(), binding.AdminTime) //nolint:forbidigo // Stop gets none
 	defer cancel()
 	b, at, err := c.pick(ctx, millis(time.Now()))
 	switch {

@@ -2,11 +2,9 @@ package services
 
 import (
 	"bytes"
-	"context"
 	"errors"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
@@ -17,7 +15,7 @@ const Worker = "worker"
 
 // Kind is the kind "service". Its zero value is ready. The resource of a declaration is the
 // worker itself, or another project.
-type Kind struct{}
+type Kind struct{ binding.NoData }
 
 var _ binding.Kind = Kind{}
 
@@ -40,11 +38,6 @@ func (Kind) Check(d bundle.Binding) error {
 		return errors.New("a binding to the worker itself has no version")
 	}
 	return nil
-}
-
-// Open has nothing to open.
-func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
-	return nil, nil //nolint:nilnil // the contract of a kind without data
 }
 
 // Wire names the entrypoint or the class of the worker itself, or makes a relay.

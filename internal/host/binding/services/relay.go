@@ -1,6 +1,7 @@
 package services
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"path/filepath"
@@ -57,9 +58,7 @@ func relayed(name string, c kinds.ServiceConfig, t Target, s binding.Site) bindi
 // here: from names by the key of the class, as there.
 func relayedObjects(name string, c kinds.ServiceConfig, t Target, s binding.Site) binding.Wiring {
 	key := s.ObjectKeys[ObjectKey(t, c.ObjectClass)]
-	if key == "" {
-		key = c.ObjectClass // of a class that was never renamed
-	}
+	key = cmp.Or(key, c.ObjectClass) // of a class that was never renamed
 	ids := idsService + key
 	w := relayed(name, c, t, s)
 	w.Binding.Wrapped = &workerd.Wrapped{Module: objectsModule, Inner: []workerd.Binding{

@@ -1,12 +1,9 @@
 package storesecret
 
 import (
-	"context"
 	_ "embed"
-	"errors"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
@@ -14,7 +11,7 @@ import (
 
 // Kind is the kind "store_secret". Its zero value is ready. The resource of a declaration
 // is the name of the secret.
-type Kind struct{}
+type Kind struct{ binding.NoData }
 
 var _ binding.Kind = Kind{}
 
@@ -23,18 +20,7 @@ func (Kind) Name() string { return kinds.StoreSecret }
 
 // Check rejects a declaration without the name of a secret.
 func (Kind) Check(d bundle.Binding) error {
-	switch {
-	case d.Resource == "":
-		return errors.New("the resource, which is the name of the secret, is missing")
-	case len(d.Config) > 0:
-		return errors.New("a secret has no config")
-	}
-	return nil
-}
-
-// Open has nothing to open.
-func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
-	return nil, nil //nolint:nilnil // the contract of a kind without data
+	return binding.CheckResource(d, "is the name of the secret", "a secret")
 }
 
 //go:embed client.js

@@ -1,19 +1,17 @@
 package versionmeta
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 )
 
 // Kind is the kind "version_metadata". Its zero value is ready.
-type Kind struct{}
+type Kind struct{ binding.NoData }
 
 var _ binding.Kind = Kind{}
 
@@ -28,11 +26,6 @@ func (Kind) Check(d bundle.Binding) error {
 	return nil
 }
 
-// Open has nothing to open.
-func (Kind) Open(context.Context, bundle.Binding, volume.Volumes) (binding.Instance, error) {
-	return nil, nil //nolint:nilnil // the contract of a kind without data
-}
-
 // Wire gives the worker one JSON value.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	text := metadata(s)
@@ -44,7 +37,7 @@ func metadata(s binding.Site) string {
 		ID        string `json:"id"`
 		Tag       string `json:"tag"`
 		Timestamp string `json:"timestamp"`
-	}{s.Ref.Version, s.Tag, s.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z07:00")})
+	}{s.Ref.Version, s.Tag, binding.Stamp(s.CreatedAt)})
 	if err != nil { // three strings always encode
 		return "{}"
 	}

@@ -1,6 +1,7 @@
 package workflow
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -17,7 +18,6 @@ import (
 )
 
 const (
-	adminTime     = 30 * time.Second
 	defaultListed = 100
 	maxListed     = 1000
 	maxParams     = 1 << 20 // bytes
@@ -30,7 +30,7 @@ func (Kind) Admin(open []binding.Opened) map[string]binding.Operation {
 	a := admin{open}
 	const instances = "/workflows/{workflow}/instances"
 	return map[string]binding.Operation{
-		"GET /workflows":                              a.workflows,
+		"GET /workflows":                              binding.Timed(a.workflows),
 		"GET " + instances:                            a.one(list),
 		"POST " + instances:                           a.one(trigger),
 		"GET " + instances + "/{instance}":            a.one(describe),
@@ -54,14 +54,12 @@ func (a admin) engines() (list []*engine, bindings []string) {
 
 // one finds the workflow that a path names.
 func (a admin) one(do func(*engine, http.ResponseWriter, *http.Request) error) binding.Operation {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-		defer cancel()
+	return binding.Timed(func(w http.ResponseWriter, r *http.Request) error {
 		all, _ := a.engines()
 		names := make([]string, len(all))
 		for i, e := range all {
 			if names[i] = e.name; e.name == r.PathValue("workflow") {
-				return adminError(do(e, w, r.WithContext(ctx)))
+				return adminError(do(e, w, r))
 			}
 		}
 		err := svc.Errorf(svc.NotFound, svc.CodeWorkflowNotFound, "this version has no workflow %q", r.PathValue("workflow"))
@@ -69,7 +67,7 @@ func (a admin) one(do func(*engine, http.ResponseWriter, *http.Request) error) b
 			err = err.WithHint("it has %s", strings.Join(names, ", "))
 		}
 		return err
-	}
+	})
 }
 
 // listedWorkflow is one row of GET /workflows.
@@ -81,30 +79,24 @@ type listedWorkflow struct {
 }
 
 func (a admin) workflows(w http.ResponseWriter, r *http.Request) error {
-	ctx, cancel := context.WithTimeout(r.Context(), adminTime)
-	defer cancel()
 	all, bindings := a.engines()
 	items := make([]listedWorkflow, len(all))
 	for i, e := range all {
-		counts, err := e.counts(ctx)
+		counts, err := e.counts(r.Context())
 		if err != nil {
 			return err
 		}
 		items[i] = listedWorkflow{e.name, e.class, bindings[i], counts}
 	}
-	return binding.WriteJSON(w, map[string]any{"items": items})
+	return binding.WriteItems(w, items)
 }
 
 // list answers with a page of instances, newest first.
 func list(e *engine, w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	limit := defaultListed
-	if text := query.Get("limit"); text != "" {
-		l, err := strconv.Atoi(text)
-		if err != nil || l < 1 {
-			return svc.Errorf(svc.BadRequest, svc.CodeInvalidLimit, "limit must be a number from 1 to %d", maxListed)
-		}
-		limit = min(l, maxListed)
+	limit, err := binding.ListLimit(r, defaultListed, maxListed)
+	if err != nil {
+		return err
 	}
 	status := query.Get("status")
 	if status != "" && !slices.Contains(states(), status) {
@@ -118,16 +110,11 @@ func list(e *engine, w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	var next *string
-	if len(found) > limit {
-		found = found[:limit]
-		cursor, err := binding.Cursor(scope, strconv.FormatInt(last[limit-1], 10))
-		if err != nil {
-			return err
-		}
-		next = &cursor
+	found, next, err := binding.Page(found, limit, scope, func(i int) any { return strconv.FormatInt(last[i], 10) })
+	if err != nil {
+		return err
 	}
-	return binding.WriteJSON(w, map[string]any{"items": orEmpty(found), "next_cursor": next})
+	return binding.WritePage(w, orEmpty(found), next)
 }
 
 // instancePattern is an id that a worker may give an instance.
@@ -206,20 +193,12 @@ func adminError(err error) error {
 	case refused.kind == notFound:
 		return svc.Errorf(svc.NotFound, svc.CodeInstanceNotFound, "the workflow has no such instance")
 	case refused.kind == conflict:
-		return svc.Errorf(svc.Conflict, svc.CodeInstanceState, "%s", plainText(refused.Message))
+		return svc.Errorf(svc.Conflict, svc.CodeInstanceState, "%s", cmp.Or(refused.text, refused.Message))
 	}
-	return svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "%s", plainText(refused.Message))
-}
-
-// plainText is a message without the code that it begins with for workers.
-func plainText(message string) string {
-	if _, text, ok := strings.Cut(message, ") "); ok && strings.HasPrefix(message, "(") {
-		return text
-	}
-	return message
+	return svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "%s", cmp.Or(refused.text, refused.Message))
 }
 
 // isoTime is a time as the API has it.
 func isoTime(ms int64) string {
-	return time.UnixMilli(ms).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	return binding.Stamp(time.UnixMilli(ms))
 }

@@ -110,7 +110,7 @@ func (e *engine) serving() binding.Worker {
 // NextWake says when the next instance is due. Only the loop keeps that in memory.
 func (e *engine) NextWake() (time.Time, bool) {
 	if e.serving() == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // NextWake gets none
+		ctx, cancel := context.WithTimeout(context.Background(), binding.AdminTime) //nolint:forbidigo // NextWake gets none
 		defer cancel()
 		_ = e.look(ctx) // a database that is closed has no work
 	}
@@ -124,7 +124,7 @@ func (e *engine) Pending() (n int) {
 	e.mu.Lock()
 	n = len(e.current)
 	e.mu.Unlock()
-	ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // Pending gets none
+	ctx, cancel := context.WithTimeout(context.Background(), binding.AdminTime) //nolint:forbidigo // Pending gets none
 	defer cancel()
 	_ = e.db.Read(ctx, func(c *raw.Conn) error { // a database that is closed has no work for anybody
 		return c.Query(`SELECT count(*) FROM instance WHERE workflow = ?1 AND wake <= ?2`, []any{e.name, now()}, func(s *raw.Stmt) error {
@@ -137,7 +137,7 @@ func (e *engine) Pending() (n int) {
 
 // Waiting counts the instances that have not ended.
 func (e *engine) Waiting() (w svc.Waiting) {
-	ctx, cancel := context.WithTimeout(context.Background(), adminTime) //nolint:forbidigo // Waiting gets none
+	ctx, cancel := context.WithTimeout(context.Background(), binding.AdminTime) //nolint:forbidigo // Waiting gets none
 	defer cancel()
 	counts, _ := e.counts(ctx) // a database that is closed has no work
 	for state, n := range counts {

@@ -12,6 +12,7 @@ type refusal struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
 	kind    reason
+	text    string // Message without the code for workers; "" for a Message without one
 }
 
 // reason is what the API makes of a refusal.
@@ -26,11 +27,14 @@ const (
 func (r *refusal) Error() string { return r.Message }
 
 func refuse(k reason, code, format string, args ...any) error {
-	return &refusal{"WorkflowError", fmt.Sprintf("(%s) ", code) + fmt.Sprintf(format, args...), k}
+	text := fmt.Sprintf(format, args...)
+	return &refusal{Name: "WorkflowError", Message: "(" + code + ") " + text, kind: k, text: text}
 }
 
 // errOver tells a run that it is over.
-var errOver = &refusal{"over", "this run of the instance is over", conflict}
+var errOver = &refusal{Name: "over", Message: "this run of the instance is over", kind: conflict}
 
 // errNotFound is what workerd's simulator says.
-func errNotFound() error { return &refusal{"Error", "instance.not_found", notFound} }
+func errNotFound() error {
+	return &refusal{Name: "Error", Message: "instance.not_found", kind: notFound}
+}

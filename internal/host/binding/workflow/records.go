@@ -111,7 +111,7 @@ func (d *drive) applyOne(c *raw.Conn, r record, s *stored) error {
 		d.over = true
 		return d.rest(c, now())
 	}
-	return &refusal{"Error", fmt.Sprintf("unknown record %q", r.Op), invalid}
+	return &refusal{Name: "Error", Message: fmt.Sprintf("unknown record %q", r.Op)}
 }
 
 // text is JSON as a column takes it.

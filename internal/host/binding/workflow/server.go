@@ -66,7 +66,7 @@ func (e *engine) serve(r *http.Request) (any, error) {
 	}
 	var q request
 	if err := json.Unmarshal(body, &q); err != nil {
-		return nil, &refusal{"Error", "read a request: " + err.Error(), invalid}
+		return nil, &refusal{Name: "Error", Message: "read a request: " + err.Error()}
 	}
 	ctx, none := r.Context(), struct{}{}
 	switch r.URL.Path {
@@ -124,7 +124,7 @@ func (e *engine) serveDrive(ctx context.Context, path string, q request) (any, e
 	case "/value":
 		return first(d.read(ctx, q.Key))
 	}
-	return nil, &refusal{"Error", "unknown path " + path, invalid}
+	return nil, &refusal{Name: "Error", Message: "unknown path " + path}
 }
 
 // awaitStep answers when a step does not wait any more, or the run is to stop.
