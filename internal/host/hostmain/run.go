@@ -25,6 +25,7 @@ import (
 
 const (
 	gcPercent  = 50              // a host is idle nearly always: memory matters more
+	gcStarting = 400             // until a worker serves: collections cost more than the memory is worth
 	settleTime = time.Second     // after which a host gives back what starting took
 	closeLimit = 2 * time.Second // for the data of a version whose workerd died
 )
@@ -37,7 +38,7 @@ var ErrUseless = errors.New("the runtime cannot continue")
 // daemon stops it, its workerd dies or its data is lost (ErrUseless), or the
 // daemon is gone.
 func Run(ctx context.Context) error {
-	debug.SetGCPercent(gcPercent)
+	debug.SetGCPercent(gcStarting)
 	ignoreSignals()
 	conn, err := control.Inherited()
 	if err != nil {
@@ -130,9 +131,15 @@ func logTo(dir string) error {
 func (s *settling) Serve(ctx context.Context) (svc.Endpoint, error) {
 	ready, err := s.Host.Serve(ctx)
 	if err == nil {
-		time.AfterFunc(settleTime, debug.FreeOSMemory)
+		time.AfterFunc(settleTime, settle)
 	}
 	return ready, err
+}
+
+// settle gives back what a start took.
+func settle() {
+	debug.SetGCPercent(gcPercent)
+	debug.FreeOSMemory()
 }
 
 // resources are a version's bindings and its data.

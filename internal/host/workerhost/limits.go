@@ -1,6 +1,16 @@
 package workerhost
 
-import "github.com/svcctl/svcctl/internal/svc"
+import (
+	"log/slog"
+
+	"github.com/svcctl/svcctl/internal/lib/cgroup"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// besideMB is what the control group of the pair may use beyond the limit of the pair: pages of
+// programs and files, buffers of sockets and tables of pages count in a group. The memoryWatch
+// ends a worker at its limit, and knows how much it used; the group ends one that is faster.
+const besideMB = 64
 
 // memoryMB is the limit of the pair of host and workerd, in MiB: the project's own, or that
 // of all versions; 0 for none.
@@ -9,6 +19,17 @@ func (v *version) memoryMB() int {
 		return l.MemoryMB
 	}
 	return v.spec.Host.MemoryMB
+}
+
+// limitGroup sets the limit of the pair's control group, if there is one.
+func (v *version) limitGroup(log *slog.Logger) {
+	limit := int64(v.memoryMB())
+	if limit > 0 {
+		limit += besideMB
+	}
+	if err := cgroup.At(v.spec.Local.Group).Limit(limit << 20); err != nil {
+		log.Warn("the control group has no limit of memory; continuing with measuring", "error", err)
+	}
 }
 
 // subrequests is the number of calls of fetch in one invocation: the server's limit, or the

@@ -133,6 +133,17 @@ func (w *worker) watchMemory() {
 	}()
 }
 
+// tooMuchMemory returns why a workerd that has exited was ended, if that was for its memory.
+func (w *worker) tooMuchMemory() *control.Exit {
+	if e := w.memory.over.Load(); e != nil {
+		return e
+	}
+	if text := w.group.OutOfMemory(); text != "" {
+		return &control.Exit{Code: svc.CodeOutOfMemory, Detail: text}
+	}
+	return nil
+}
+
 // logExit writes the end of workerd to the worker's log, beside what the worker wrote.
 func (w *worker) logExit(e control.Exit) {
 	w.stdout.log.Write(workerd.LogLine{Level: "fatal", Source: workerd.SourceRuntime, Message: e.Code + ": " + e.Detail})

@@ -117,7 +117,7 @@ func (w *worker) finalOutput() string {
 
 // explainExit says why a worker that served is gone.
 func (w *worker) explainExit() control.Exit {
-	if e := w.memory.over.Load(); e != nil {
+	if e := w.tooMuchMemory(); e != nil {
 		return *e
 	}
 	// Of what was printed while it served, this alone is surely why it ended.

@@ -66,6 +66,7 @@ func (v *version) open(ctx context.Context, o Options, lost func(error), begin f
 	if err = v.checkLimits(); err != nil {
 		return err
 	}
+	v.limitGroup(o.Logger)
 	if v.env, err = variables(&v.manifest, v.spec.Env, v.spec.Ref); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package workerhost
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/confine"
 	"github.com/svcctl/svcctl/internal/host/door"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/lib/cgroup"
 	"github.com/svcctl/svcctl/internal/lib/cputime"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -43,6 +45,7 @@ type worker struct {
 	inspect bool
 	port    int // of the inspector, once it listens; 0 for none
 	memory  memoryWatch
+	group   *cgroup.Group
 	confine func() error // of the thread that starts it
 
 	serving atomic.Bool // it was seen to listen: requests may be under way
@@ -82,6 +85,7 @@ func (w *worker) attach(o Options, v *version) {
 	if v.spec.Host.Traces {
 		w.stdout.spans = func(text string) { o.spans.add(v.spec.Ref, text) }
 	}
+	w.group = cgroup.At(v.spec.Local.Group)
 	w.memory.init(int64(v.memoryMB())<<20, o.Rests)
 	if v.door {
 		w.door = door.New(filepath.Join(w.dir, doorSocket), w.exited)
@@ -242,15 +246,13 @@ func (w *worker) tooSlow(code, what string) error {
 func (w *worker) gone(cause error) error {
 	stopped := w.stopped.Load()
 	<-w.exitedOrKilled()
-	if e := w.memory.over.Load(); e != nil {
+	if e := w.tooMuchMemory(); e != nil {
 		w.logExit(*e)
 		return svc.Errorf(svc.Unprocessable, e.Code, "%s", e.Detail).Printed(w.finalOutput())
 	}
 	code, text := workerd.Explain(w.stderr.last()+w.stdout.last(), w.env)
 	w.lost = code == svc.CodeStartupFailed && !stopped
-	if text == "" {
-		text = "workerd ended before the worker listened: " + w.cmd.ProcessState.String()
-	}
+	text = cmp.Or(text, "workerd ended before the worker listened: "+w.cmd.ProcessState.String())
 	err := svc.Errorf(svc.Unprocessable, code, "%s", text).Printed(w.finalOutput())
 	if !errors.Is(cause, workerd.ErrNotListening) {
 		return err.Because(cause)
