@@ -52,6 +52,12 @@ func TestDescriptors(t *testing.T) {
 	expect(t, checkup.Descriptors(1<<20, 16384, 16384), svc.FindingOK, "")
 }
 
+func TestGroups(t *testing.T) {
+	t.Parallel()
+	expect(t, checkup.Groups("cpu and memory", nil), svc.FindingOK, "a control group with cpu and memory")
+	expect(t, checkup.Groups("", errors.New("not delegated")), svc.FindingOK, "memory is measured, and processor time is shared as between any processes: not delegated")
+}
+
 // lax is a store that ignores preconditions.
 type lax struct{ objstore.Bucket }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net"
-	"net/http"
 
 	"github.com/svcctl/svcctl/internal/server/arming"
 	"github.com/svcctl/svcctl/internal/server/calls"
@@ -13,7 +12,6 @@ import (
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/sleep"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -57,42 +55,14 @@ func (v verbs) Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error) {
 	return v.d.lifecycle.Destroy(ctx, ref)
 }
 
-// runtimes implements httpapi.Runtimes with the supervisor and deploy, which knows those
-// that sleep.
+// runtimes implements httpapi.Runtimes with sleep, which knows the runtimes of all versions,
+// and deploy.
 type runtimes struct {
-	*supervisor.Supervisor
+	*sleep.Service
 	deploy *deploy.Service
 }
 
 func (r runtimes) NotServing() []svc.Ref { return r.deploy.NotServing() }
-
-func (r runtimes) Runtime(ref svc.Ref) (svc.Runtime, bool) {
-	if now, asleep := r.deploy.Asleep(ref); asleep && now.State == svc.RuntimeAsleep {
-		return now, true
-	}
-	return r.Supervisor.Runtime(ref)
-}
-
-// awake implements httpapi.Data and httpapi.Events with the supervisor, after the start of
-// a version that sleeps.
-type awake struct {
-	supervisor *supervisor.Supervisor
-	sleep      *sleep.Service
-}
-
-func (a awake) Data(ref svc.Ref, r *http.Request) (*http.Response, error) {
-	if err := a.sleep.Awake(r.Context(), ref); err != nil {
-		return nil, err
-	}
-	return a.supervisor.Data(ref, r)
-}
-
-func (a awake) Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (svc.EventResult, error) {
-	if err := a.sleep.Awake(ctx, ref); err != nil {
-		return svc.EventResult{}, err
-	}
-	return a.supervisor.Dispatch(ctx, ref, e)
-}
 
 // lifecycleRoutes implements lifecycle.Routes with deploy and the gateway.
 type lifecycleRoutes struct {
@@ -104,30 +74,11 @@ func (r lifecycleRoutes) DrainVersion(ctx context.Context, ref svc.Ref) error {
 	return r.gateway.DrainVersion(ctx, ref)
 }
 
-// usage implements lifecycle.Usage and sleep.Usage.
+// usage implements lifecycle.Usage.
 type usage struct {
 	*gateway.Gateway
-	runtimes
-	d *Daemon
+	*sleep.Service
 }
-
-// NextWake of a version that sleeps is what its worker host said last.
-func (u usage) NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
-	if now, asleep := u.deploy.Asleep(ref); asleep {
-		return svc.Wake{At: now.WakeAt}, nil
-	}
-	return u.Supervisor.NextWake(ctx, ref)
-}
-
-func (u usage) Waiting(ctx context.Context, ref svc.Ref) svc.Waiting {
-	if err := u.d.sleep.Awake(ctx, ref); err != nil {
-		return svc.Waiting{}
-	}
-	w, _ := u.Supervisor.NextWake(ctx, ref) // zero with an error
-	return w.Waiting
-}
-
-func (d *Daemon) usage() usage { return usage{d.gateway, runtimes{d.supervisor, d.deploy}, d} }
 
 // routing is the gateway for deploy and promote. It also reports their changes to
 // arming, because they may change which versions are armed.
@@ -187,16 +138,7 @@ func (m observer) ObserveRequest(o gateway.Observation) {
 	}
 	m.ProjectRequest(o.Ref.Project, o.Status, o.Threw)
 	m.traffic.Observe(o.Ref, o.Status, o.Duration)
-	i := svc.Invocation{
-		Kind: svc.LogRequest, Method: string(o.Method), Path: svc.HideQuery(string(o.Target)), Status: o.Status, Outcome: string(svc.OutcomeOK),
-		Error: o.Error, Role: o.Role, ClientID: string(o.ClientID), Duration: o.Duration,
-	}
-	switch {
-	case o.Status == gateway.StatusClientGone:
-		i.Outcome = string(svc.OutcomeCanceled)
-	case o.Error != "":
-		i.Outcome = string(svc.OutcomeRefused)
-	}
+	i := o.Invocation()
 	m.log.Record(o.Ref, &svc.LogLine{
 		Time: o.Start.Add(o.Duration), Level: i.Level(), Source: svc.LogRequest, RequestID: string(o.ID), Invocation: &i,
 	})

@@ -21,6 +21,7 @@ func (d *Daemon) newCheckup() *checkup.Service {
 		checkup.Addresses(d.info.Gateway, d.cfg.BaseDomain, d.ingress.HostPattern(), d.cfg.OnLoopback(), d.orders != nil),
 		checkup.Disk(d.cfg.DataDir, machine.DiskOf),
 		checkup.Descriptors(files, d.cfg.Clients.Total, clientLimits(d.cfg.Clients, files).Total),
+		checkup.Groups(d.groups.controllers(), d.groups.why),
 		checkup.Clock(d.cfg.S3.Endpoint, &http.Client{Timeout: 10 * time.Second}, time.Now),
 		checkup.Store(d.objects.runtime, "probe", store),
 		checkup.Workerd(d.workerd, provision.Pinned().VersionLine, func(ctx context.Context) (string, error) {

@@ -88,7 +88,6 @@ type Daemon struct {
 	feed       *feed.Service
 	traffic    *traffic.Recorder
 	tracer     *tracing.Tracer // nil without traces
-	states     *runtimeStates
 	metrics    *obs.Metrics
 	ingress    *svc.Ingress
 	listeners  listeners
@@ -115,6 +114,7 @@ type Daemon struct {
 	jobs       *deployqueue.Worker
 	verify     deploy.Verify
 	workerd    string
+	groups     groups
 }
 
 // Start starts everything in order and returns when the daemon serves. If a step fails,
@@ -122,7 +122,7 @@ type Daemon struct {
 func Start(ctx context.Context, c Config) (*Daemon, error) {
 	d := &Daemon{cfg: c.Settings, watchMode: c.WatchMode, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
 	for _, step := range []func(context.Context, Config) error{
-		d.startDirs, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startCertificates, d.startListeners,
+		d.startDirs, d.startGroups, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startCertificates, d.startListeners,
 		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,
 	} {
 		if err := step(ctx, c); err != nil {

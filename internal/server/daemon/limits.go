@@ -21,8 +21,8 @@ const (
 )
 
 // warnFileLimit logs a warning if the hard limit of open files is low.
-func warnFileLimit(ctx context.Context, log *slog.Logger) {
-	if limit := fileLimit(); limit < lowFileLimit {
+func warnFileLimit(ctx context.Context, limit int, log *slog.Logger) {
+	if limit < lowFileLimit {
 		log.WarnContext(ctx, "the hard limit of open files is low; raise it with LimitNOFILE or ulimit -Hn",
 			"limit", limit, "recommended", lowFileLimit)
 	}

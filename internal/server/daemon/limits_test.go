@@ -1,6 +1,8 @@
 package daemon
 
 import (
+	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -20,6 +22,18 @@ func TestClientLimits(t *testing.T) {
 	} {
 		if diff := cmp.Diff(want, clientLimits(set, files)); diff != "" {
 			t.Errorf("%d files (-want, +got):\n%s", files, diff)
+		}
+	}
+}
+
+// TestWarnFileLimit: a low hard limit of open files is logged, with what to change.
+func TestWarnFileLimit(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[int]string{1024: "LimitNOFILE", lowFileLimit - 1: "LimitNOFILE", lowFileLimit: "", 1 << 20: ""} {
+		var text strings.Builder
+		warnFileLimit(t.Context(), limit, slog.New(slog.NewTextHandler(&text, nil)))
+		if got := text.String(); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("limit %d: %q", limit, got)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
-	warnFileLimit(ctx, d.logger)
+	warnFileLimit(ctx, fileLimit(), d.logger)
 	confines := d.cfg.WorkerConfine != svc.ConfineOff && confine.Supported()
 	if err := checkRoot(ctx, d.cfg, os.Geteuid(), confines, d.logger); err != nil {
 		return err

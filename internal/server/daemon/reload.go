@@ -16,7 +16,7 @@ func (d *Daemon) Reload(ctx context.Context, cfg *config.Daemon) {
 	}
 	if d.accessLog != nil {
 		if err := d.accessLog.Reopen(); err != nil {
-			d.logger.ErrorContext(ctx, "the access log stays in the file before", "error", err)
+			d.logger.ErrorContext(ctx, "reopening the access log failed; it continues in the old file", "error", err)
 		}
 	}
 	d.logger.InfoContext(ctx, "settings reloaded", "need_restart", needRestart(d.cfg, cfg))

@@ -76,7 +76,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
 		Audit: d.registry,
-		Logs:  d.logs, Data: awake{d.supervisor, d.sleep}, DataPatterns: binding.Patterns(all.Kinds()), Events: awake{d.supervisor, d.sleep}, Feed: d.feed, Routes: d, Runtimes: runtimes{d.supervisor, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs:  d.logs, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),

@@ -117,9 +117,12 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 		},
 		Logger: d.logger, Wanted: d.gateway.IsWanted, LastUse: d.gateway.LastUse, Calls: d.newCalls(),
 		// d.deploy is created later.
-		OnChange:  func(r svc.Runtime) { d.states.changed(r); d.deploy.RuntimeChanged(r) },
+		OnChange:  func(r svc.Runtime) { d.feed.RuntimeChanged(r); d.deploy.RuntimeChanged(r) },
 		OnLaunch:  d.metrics.RuntimeLaunched,
 		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
+		Unlogged: func(ref svc.Ref, reason string) {
+			d.requestLog.Record(ref, &svc.LogLine{Time: time.Now(), Level: "fatal", Source: svc.LogRuntime, Message: reason})
+		},
 		OnRequests: func(list []svc.RequestCount) {
 			for _, r := range list {
 				d.metrics.S3Requests(r)
@@ -131,6 +134,9 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 				d.metrics.EventsDone(e.Handler, string(e.Outcome), e.N)
 			}
 		},
+	}
+	if d.groups.tree != nil {
+		config.Groups = d.groups.tree
 	}
 	d.setHostCommand(ctx, &config, c.Command)
 	return config
@@ -168,7 +174,7 @@ func (d *Daemon) callees() calls.Callees {
 func (d *Daemon) lifecycleDeps() lifecycle.Deps {
 	return lifecycle.Deps{
 		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
-		Usage: d.usage(), Idle: lifecycle.Idle{After: d.cfg.Archive.IdleAfter(), Grace: d.cfg.Archive.Grace},
+		Usage: usage{d.gateway, d.sleep}, Idle: lifecycle.Idle{After: d.cfg.Archive.IdleAfter(), Grace: d.cfg.Archive.Grace},
 		Data: d.fork, Previews: d.previews, Logger: d.logger, Observer: d.metrics,
 	}
 }

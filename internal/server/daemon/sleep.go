@@ -9,7 +9,7 @@ import (
 func (d *Daemon) newSleep() *sleep.Service {
 	return sleep.New(sleep.Config{
 		After: d.cfg.Sleep.Idle, Production: d.cfg.Sleep.Production,
-		Versions: d.registry, Runtimes: d.deploy, Usage: d.usage(), Logger: d.logger,
+		Versions: d.registry, Runtimes: d.deploy, Hosts: d.supervisor, Gateway: d.gateway, Logger: d.logger,
 	})
 }
 

@@ -1,6 +1,7 @@
 package supervisor_test
 
 import (
+	"flag"
 	"net/http"
 	"os"
 	"os/exec"
@@ -8,11 +9,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
+	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -30,11 +33,45 @@ func BenchmarkStart(b *testing.B) {
 		if err := h.StopVersion(b.Context(), spec.Ref); err != nil {
 			b.Fatal(err)
 		}
-		bare = append(bare, bareStart(b, filepath.Join(spec.Local.BundleDir, "modules", "index.js")))
+		took, _ := bareStart(b, filepath.Join(spec.Local.BundleDir, "modules", "index.js"))
+		bare = append(bare, took)
 	}
 	b.ReportMetric(median(ours).Seconds()*1e3, "ms/start")
 	b.ReportMetric(median(bare).Seconds()*1e3, "ms/bare")
 	b.ReportMetric(median(ours).Seconds()/median(bare).Seconds(), "ratio")
+}
+
+var hostProgram = flag.String("host", "", "svchost that BenchmarkCycle runs; empty = this program")
+
+// BenchmarkCycle reports the CPU time of a start of a version, a response and its sleep, all
+// processes but the supervisor's own, and that of workerd alone, alternating.
+func BenchmarkCycle(b *testing.B) {
+	h := start(b, func(c *supervisor.Config) { c.HostPath = *hostProgram })
+	spec := h.spec(hello, nil)
+	var ours, bare []time.Duration
+	for b.Loop() {
+		before := childTime(b)
+		h.want(h.mustServe(spec), "/", "hello")
+		if _, err := h.Sleep(b.Context(), spec.Ref); err != nil {
+			b.Fatal(err)
+		}
+		ours = append(ours, childTime(b)-before)
+		_, used := bareStart(b, filepath.Join(spec.Local.BundleDir, "modules", "index.js"))
+		bare = append(bare, used)
+	}
+	b.ReportMetric(median(ours).Seconds()*1e3, "cpu-ms/cycle")
+	b.ReportMetric(median(bare).Seconds()*1e3, "cpu-ms/bare")
+	b.ReportMetric(median(ours).Seconds()/median(bare).Seconds(), "ratio")
+}
+
+// childTime is the CPU time of the processes that have ended.
+func childTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func median(d []time.Duration) time.Duration {
@@ -42,8 +79,9 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// bareStart starts workerd with a minimal config and waits for its response.
-func bareStart(b *testing.B, module string) time.Duration {
+// bareStart starts workerd with a minimal config and waits for its response. It returns the
+// time until then, and the CPU time of the process.
+func bareStart(b *testing.B, module string) (took, used time.Duration) {
 	b.Helper()
 	dir := b.TempDir()
 	text, err := workerd.Render(workerd.Config{
@@ -79,10 +117,10 @@ func bareStart(b *testing.B, module string) time.Duration {
 	if _, body, err := fetch(b.Context(), http.DefaultClient, "http://127.0.0.1:"+strconv.Itoa(ports["http"])); err != nil || body != "hello" {
 		b.Fatalf("%q %v", body, err)
 	}
-	took := time.Since(t)
+	took = time.Since(t)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	return took
+	return took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 }
 
 // BenchmarkIdle reports the unshared memory of an idle version in MiB; the target is

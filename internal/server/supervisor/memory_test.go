@@ -41,6 +41,29 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
+// TestMemoryLimitOfWasm: memory of WebAssembly counts, which is outside of V8's heap too.
+func TestMemoryLimitOfWasm(t *testing.T) {
+	t.Parallel()
+	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 192 })
+	first := h.mustServe(h.spec(`const memory = new WebAssembly.Memory({ initial: 0, maximum: 65536 })
+		export default { async fetch(req) {
+			if (!req.url.endsWith("eat")) return new Response("hello")
+			for (let i = 0; i < 256; i++) {
+				const at = memory.grow(128) * 65536
+				new Uint8Array(memory.buffer, at).fill(1)
+				await scheduler.wait(1)
+			}
+			return new Response("ate 2 GB")
+		} }`, nil))
+	if _, body, err := get(t.Context(), first.Socket, "/eat"); err == nil {
+		t.Errorf("it has enough memory: %s", body)
+	}
+	h.want(h.await(svc.RuntimeServing, 2), "/", "hello")
+	if r := h.Runtimes()[0]; !strings.HasPrefix(r.LastError, "out_of_memory: the worker and its host used ") {
+		t.Errorf("runtime: %+v", r)
+	}
+}
+
 // TestMemoryLimitAtStart: the limit holds while the modules are loaded.
 func TestMemoryLimitAtStart(t *testing.T) {
 	t.Parallel()

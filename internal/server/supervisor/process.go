@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/lib/cgroup"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -30,6 +31,7 @@ type process struct {
 	cmd    *exec.Cmd
 	client *control.Client
 	runDir string
+	group  *cgroup.Group // nil for none
 	exited chan struct{}
 	pulse  *pulse
 
@@ -39,6 +41,7 @@ type process struct {
 
 	mu     sync.Mutex // guards the fields below
 	reason error      // first reported reason of its end
+	logged bool       // the host wrote it to the log of the version
 	state  *os.ProcessState
 }
 
@@ -67,16 +70,17 @@ func spawnWith(ctx context.Context, cfg Config, logDir string) (*process, error)
 		if p.runDir != "" {
 			_ = os.RemoveAll(p.runDir)
 		}
+		p.leaveGroup(cfg)
 		return nil, fmt.Errorf("starting a worker host: %w", err)
 	}
-	go p.wait()
+	go p.wait(cfg)
 	return p, nil
 }
 
 // onNotice handles a notice of the host.
 func (p *process) onNotice(cfg Config, n control.Notice) {
 	if n.Exit != nil {
-		p.fail(svc.Errorf(svc.Unavailable, n.Exit.Code, "%s", n.Exit.Detail))
+		p.end(svc.Errorf(svc.Unavailable, n.Exit.Code, "%s", n.Exit.Detail), true)
 	}
 	if len(n.Requests) > 0 {
 		cfg.OnRequests(n.Requests)
@@ -97,13 +101,14 @@ func (p *process) start(cfg Config, logDir string, line *os.File) error {
 		return err
 	}
 	defer log.Close()
-	p.cmd = &exec.Cmd{
-		Path: cmp.Or(cfg.HostPath, executable(cfg.HostCommand[0])), Args: cfg.HostCommand,
-		Dir: p.runDir, Env: append([]string{}, cfg.Environ...),
-		Stdout: log, Stderr: log, ExtraFiles: []*os.File{line}, // becomes control.FD
-		SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
-	}
-	return p.cmd.Start()
+	return p.startIn(cfg, func() *exec.Cmd {
+		return &exec.Cmd{
+			Path: cmp.Or(cfg.HostPath, executable(cfg.HostCommand[0])), Args: cfg.HostCommand,
+			Dir: p.runDir, Env: append([]string{}, cfg.Environ...),
+			Stdout: log, Stderr: log, ExtraFiles: []*os.File{line}, // becomes control.FD
+			SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
+		}
+	})
 }
 
 // makeRunDir creates a new directory for sockets, with a random name so that no files
@@ -124,7 +129,7 @@ func (p *process) makeRunDir(parent string) error {
 
 // spec returns s with the fields that the supervisor sets.
 func (p *process) spec(cfg Config, s svc.RuntimeSpec) svc.RuntimeSpec {
-	s.Host, s.Local.Workerd, s.Local.RunDir = cfg.Host, cfg.Workerd, p.runDir
+	s.Host, s.Local.Workerd, s.Local.RunDir, s.Local.Group = cfg.Host, cfg.Workerd, p.runDir, p.group.Path()
 	return s
 }
 
@@ -153,7 +158,7 @@ func (p *process) serve(ctx context.Context) (svc.Endpoint, error) {
 }
 
 // wait waits for the end of the host and cleans up.
-func (p *process) wait() {
+func (p *process) wait(cfg Config) {
 	_ = p.cmd.Wait() // ProcessState has the result
 	// The kernel kills the workerd of a killed host where it can (Pdeathsig);
 	// elsewhere workerd is still in the group.
@@ -162,6 +167,7 @@ func (p *process) wait() {
 	p.state = p.cmd.ProcessState
 	p.mu.Unlock()
 	p.awaitNotices()
+	p.leaveGroup(cfg)
 	_ = os.RemoveAll(p.runDir)
 	close(p.exited)
 }
@@ -219,12 +225,22 @@ func (p *process) stop(ctx context.Context, grace time.Duration) (wake svc.Wake)
 }
 
 // fail records why the process ends. The first reason stays.
-func (p *process) fail(reason error) {
+func (p *process) fail(reason error) { p.end(reason, false) }
+
+// end is fail; logged reports whether the reason is in the log of the version.
+func (p *process) end(reason error, logged bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.reason == nil {
-		p.reason = reason
+		p.reason, p.logged = reason, logged
 	}
+}
+
+// isLogged reports whether the log of the version has the reason of the end.
+func (p *process) isLogged() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.logged
 }
 
 // cause returns why an exited process ended.

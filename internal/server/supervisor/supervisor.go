@@ -69,6 +69,9 @@ type Config struct {
 	// ended. Nil: workers call no others.
 	Calls func(ctx context.Context, spec svc.RuntimeSpec, runDir string) (io.Closer, error)
 
+	// Groups makes a control group for each worker host; nil makes none.
+	Groups Groups
+
 	// OnChange is called for every change of State and RetryAt, in order for each
 	// version, before the method that caused the change returns. It must not call
 	// methods for the same version and must not block for long. Memory and descriptors
@@ -77,6 +80,9 @@ type Config struct {
 	// OnRestart is called before a restart with its reason: a code of
 	// workerd.Explain, "unresponsive", "host_exited" or the code of an error.
 	OnRestart func(ref svc.Ref, reason string)
+	// Unlogged is called with the reason for the end of a runtime whose worker host did not
+	// write it to the log of the version.
+	Unlogged func(ref svc.Ref, reason string)
 	// OnRequests is called with the number of requests of a host to the object store.
 	// It must not block.
 	OnRequests func(list []svc.RequestCount)
@@ -122,7 +128,10 @@ func New(c Config) (*Supervisor, error) {
 	c.defaults()
 	return &Supervisor{
 		cfg: c, units: map[svc.Ref]*unit{}, spares: newSpares(c), activity: newActivity(c),
-		clean: sync.OnceValue(func() error { return clearRunDir(c.RunDir) }),
+		clean: sync.OnceValue(func() error {
+			c.clearGroups()
+			return clearRunDir(c.RunDir)
+		}),
 	}, nil
 }
 
@@ -156,6 +165,9 @@ func (c *Config) defaults() {
 	if c.OnLaunch == nil {
 		c.OnLaunch = func(bool) {}
 	}
+	if c.Unlogged == nil {
+		c.Unlogged = func(svc.Ref, string) {}
+	}
 	if c.OnRestart == nil {
 		c.OnRestart = func(svc.Ref, string) {}
 	}
@@ -163,7 +175,7 @@ func (c *Config) defaults() {
 
 var runName = regexp.MustCompile(`^[0-9a-f]{8}$`)
 
-// Start creates the run directory and removes files of an earlier daemon from it. The
+// Start creates the run directory and removes files and processes of an earlier daemon. The
 // first Open does so too.
 func (s *Supervisor) Start(context.Context) error { return s.clean() }
 
@@ -348,9 +360,7 @@ func (s *Supervisor) Runtimes() []svc.Runtime {
 	for i, u := range units {
 		out[i] = u.describe()
 	}
-	slices.SortFunc(out, func(a, b svc.Runtime) int {
-		return cmp.Or(cmp.Compare(a.Ref.Project, b.Ref.Project), cmp.Compare(a.Ref.Version, b.Ref.Version))
-	})
+	slices.SortFunc(out, func(a, b svc.Runtime) int { return a.Ref.Compare(b.Ref) })
 	return out
 }
 

@@ -252,7 +252,7 @@ func TestNetwork(t *testing.T) {
 	e := h.mustServe(h.spec(`import { connect } from "cloudflare:sockets";
 		export default { async fetch(req) {
 			const port = new URL(req.url).searchParams.get("port");
-			const tries = ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "10.0.0.1", "169.254.169.254"].map(async (host) => {
+			const tries = ["127.0.0.1", "localhost", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]", "[::ffff:0.0.0.0]", "[::ffff:10.0.0.1]", "[::127.0.0.1]", "[64:ff9b::7f00:1]", "10.0.0.1", "169.254.169.254"].map(async (host) => {
 				try { await fetch("http://" + host + ":" + port + "/"); return host } catch { return "" } });
 			tries.push((async () => { try { await connect("127.0.0.1:" + port).opened; return "connect" } catch { return "" } })());
 			return Response.json((await Promise.all(tries)).filter(Boolean)) } }`, nil))

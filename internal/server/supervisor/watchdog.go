@@ -44,6 +44,9 @@ func (u *unit) keep(ctx context.Context, p *process, wait pause) {
 				return
 			}
 			if u.exclusively(ctx, func(ctx context.Context) error {
+				if !p.isLogged() {
+					u.cfg.Unlogged(u.ref, text(p.cause()))
+				}
 				wait = u.crashed(ctx, p.cause(), time.Since(p.servingSince))
 				return nil
 			}) != nil {
