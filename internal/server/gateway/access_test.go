@@ -12,7 +12,8 @@ import (
 func TestAccess(t *testing.T) { engines(t, testAccess) }
 
 // testAccess: an access log hears of requests of workers and of those that the gateway
-// answers itself, and of the visitor behind a trusted proxy.
+// answers itself, and of the visitor behind a trusted proxy. A request that cannot be read
+// has nothing of the one before it.
 func testAccess(t *testing.T, engine gateway.Engine) {
 	lines := make(chan string, 10)
 	b := start(t, gateway.Config{Engine: engine, Access: func(a gateway.Access) {
@@ -27,6 +28,7 @@ func testAccess(t *testing.T, engine gateway.Engine) {
 			"192.0.2.7 v1.shop.apps.test GET /version?a=b 1.1 200 https://x.test/ test ",
 		},
 		{"GET /other HTTP/1.1\r\nHost: absent.apps.test\r\n\r\n", "127.0.0.1 absent.apps.test GET /other 1.1 404   route_not_found"},
+		{"malformed\r\n\r\n", "127.0.0.1    1.1 400   bad_request"},
 	} {
 		c.send(step.head)
 		c.answer("GET")
@@ -58,5 +60,25 @@ func testAccessBytes(t *testing.T, engine gateway.Engine) {
 		if got := svctest.Wait(t, "the line", sent); got != int64(len(body)) {
 			t.Errorf("%s: %d bytes in the log, %d received", name, got, len(body))
 		}
+	}
+}
+
+func TestAccessOfABadBody(t *testing.T) { engines(t, testAccessOfABadBody) }
+
+// testAccessOfABadBody: what a client sends behind a body that is refused changes nothing in
+// the line of its request.
+func testAccessOfABadBody(t *testing.T, engine gateway.Engine) {
+	lines := make(chan string, 1)
+	b := start(t, gateway.Config{Engine: engine, Access: func(a gateway.Access) {
+		lines <- fmt.Sprintf("%s %s %s %d", a.Host, a.Method, a.Target, a.Status)
+	}})
+	b.ready(shop, always(t, ""))
+	c := b.raw(t)
+	c.send("POST /path HTTP/1.1\r\nHost: v1.shop.apps.test\r\nTransfer-Encoding: chunked\r\n\r\nno chunk\r\n")
+	c.answer("POST")
+	c.send(strings.Repeat("z", 1000))
+	c.closeWrite()
+	if got, want := svctest.Wait(t, "the line", lines), "v1.shop.apps.test POST /path 400"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

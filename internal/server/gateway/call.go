@@ -54,17 +54,17 @@ func (g *Gateway) Call(ctx context.Context, project, version string) (*Call, err
 // called finds the version that a call is for.
 func (t *table) called(ref svc.Ref) (route, error) {
 	if ref.Version == "" {
-		p := t.projects[ref.Project]
+		p := t.project(ref.Project)
 		if p == nil {
 			return route{}, errNoCallee(ref)
 		}
-		return t.hosts[p.host], nil
+		return t.routeOf(p), nil
 	}
-	if v := t.versions[ref]; v != nil {
+	if v := t.version(ref); v != nil {
 		return route{role: svc.RolePreview, version: v}, nil
 	}
-	if p := t.previews[ref]; p != nil {
-		return t.hosts[p.host], nil
+	if p := t.preview(ref); p != nil {
+		return t.routeOf(p), nil
 	}
 	return route{}, errNoCallee(ref)
 }
@@ -84,16 +84,5 @@ type callWaiter struct {
 }
 
 func (w callWaiter) wait(ch <-chan struct{}, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ch:
-		return nil
-	case <-timer.C:
-		return errTimeout
-	case <-w.ctx.Done():
-		return errClientGone
-	case <-w.g.closed:
-		return errClosing
-	}
+	return waitFor(ch, d, w.ctx.Done(), w.g.closed)
 }

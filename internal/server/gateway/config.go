@@ -169,6 +169,22 @@ type Observation struct {
 	Target   []byte // as sent
 }
 
+// Invocation is the entry of the log about the request, with names but no values of its
+// query.
+func (o *Observation) Invocation() svc.Invocation {
+	outcome := svc.OutcomeOK
+	switch {
+	case o.Status == StatusClientGone:
+		outcome = svc.OutcomeCanceled
+	case o.Error != "":
+		outcome = svc.OutcomeRefused
+	}
+	return svc.Invocation{
+		Kind: svc.LogRequest, Method: string(o.Method), Path: svc.HideQuery(string(o.Target)), Status: o.Status, Outcome: string(outcome),
+		Error: o.Error, Role: o.Role, ClientID: string(o.ClientID), Duration: o.Duration,
+	}
+}
+
 // Access is an Observation with what an access log has besides. The slices are valid during
 // the call.
 type Access struct {

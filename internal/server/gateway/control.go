@@ -16,7 +16,7 @@ import (
 func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	old := g.table.Load().versions[ref]
+	old := g.table.Load().version(ref)
 	v := &version{ref: ref, host: g.cfg.Ingress.PreviewHost(ref), state: state, replaced: make(chan struct{}), roused: new(atomic.Bool)}
 	if old != nil {
 		v.stats = old.stats
@@ -25,7 +25,7 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	}
 	v.upstream = upstreamFor(old, state)
 	v.site = siteFor(old, state)
-	g.table.Store(g.table.Load().with(func(t *table) { t.versions[ref] = v }))
+	g.table.Store(g.table.Load().with(func(t *table) { t.setVersion(v) }))
 	if old != nil {
 		g.retire(old, v.upstream)
 	}
@@ -60,11 +60,11 @@ func (g *Gateway) retire(v *version, next *upstream) {
 func (g *Gateway) RemoveVersion(ref svc.Ref) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	old := g.table.Load().versions[ref]
+	old := g.table.Load().version(ref)
 	if old == nil {
 		return
 	}
-	g.table.Store(g.table.Load().with(func(t *table) { delete(t.versions, ref) }))
+	g.table.Store(g.table.Load().with(func(t *table) { t.removeVersion(old) }))
 	g.retire(old, nil)
 }
 
@@ -72,7 +72,7 @@ func (g *Gateway) RemoveVersion(ref svc.Ref) {
 // SetVersion has retired, or for the end of ctx, whose cause it then returns.
 // Websockets do not count.
 func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
-	v := g.table.Load().versions[ref]
+	v := g.table.Load().version(ref)
 	if v == nil {
 		return nil
 	}
@@ -105,11 +105,11 @@ func (g *Gateway) setProject(id string, change func(*project)) *project {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := &project{id: id, host: g.cfg.Ingress.ProdHost(id), gate: newGate()}
-	if old := g.table.Load().projects[id]; old != nil {
+	if old := g.table.Load().project(id); old != nil {
 		*p = *old
 	}
 	change(p)
-	g.table.Store(g.table.Load().with(func(t *table) { t.projects[id] = p }))
+	g.table.Store(g.table.Load().with(func(t *table) { t.setProject(p) }))
 	return p
 }
 
@@ -120,7 +120,7 @@ func (g *Gateway) Hold(id string) { g.setProject(id, func(*project) {}).gate.hol
 // Release ends the wait of the requests of a production host; they reach the version
 // of the last SetProduction. Without a hold it does nothing.
 func (g *Gateway) Release(id string) {
-	if p := g.table.Load().projects[id]; p != nil {
+	if p := g.table.Load().project(id); p != nil {
 		p.gate.release()
 	}
 }
@@ -129,7 +129,7 @@ func (g *Gateway) Release(id string) {
 // host before the last Hold, or for the end of ctx, whose cause it then returns.
 // Websockets do not count [D20].
 func (g *Gateway) DrainProduction(ctx context.Context, id string) error {
-	p := g.table.Load().projects[id]
+	p := g.table.Load().project(id)
 	if p == nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (g *Gateway) DrainProduction(ctx context.Context, id string) error {
 // 1012 Service Restart [D20], after the given time. It does not wait. Websockets of
 // the production role stay open if the version is production at that time.
 func (g *Gateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
-	v := g.table.Load().versions[ref]
+	v := g.table.Load().version(ref)
 	if v == nil {
 		return
 	}
@@ -153,7 +153,7 @@ func (g *Gateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duratio
 		return
 	}
 	g.later(after, func() {
-		p := g.table.Load().projects[ref.Project]
+		p := g.table.Load().project(ref.Project)
 		if role == svc.RoleProduction && p != nil && p.prod == ref.Version {
 			return
 		}

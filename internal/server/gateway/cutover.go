@@ -35,7 +35,7 @@ func (g *gate) switched() {
 // requests of its host name. The window is not known before a request that waited is
 // answered.
 func (g *Gateway) CutOver(id string) svc.CutOver {
-	p := g.table.Load().projects[id]
+	p := g.table.Load().project(id)
 	if p == nil {
 		return svc.CutOver{}
 	}

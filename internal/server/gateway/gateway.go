@@ -53,7 +53,7 @@ func New(cfg Config) *Gateway {
 	g.clients = clientlimit.NewGate(clientlimit.Caps{Total: g.cfg.MaxConns, PerClient: g.cfg.MaxConnsPerClient})
 	g.refusals = make(chan struct{}, maxRefusals)
 	g.faults = make(chan struct{}, maxFaults)
-	g.table.Store(emptyTable())
+	g.table.Store(&table{})
 	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
 	g.engine = newEngine(g)
 	g.sweeper = time.AfterFunc(time.Hour, g.sweep)
@@ -103,13 +103,13 @@ func (g *Gateway) addListener(ln net.Listener) bool {
 // closes the remaining connections and returns ctx's error. It may be called again.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.beginClose()
-	for _, v := range g.table.Load().versions {
+	for _, v := range g.table.Load().versions.all {
 		closeAll(v.stats.listTunnels(""))
 	}
 	done := make(chan struct{})
 	go func() { g.running.Wait(); close(done) }()
 	err := g.awaitEnd(ctx, done)
-	for _, v := range g.table.Load().versions {
+	for _, v := range g.table.Load().versions.all {
 		if v.upstream != nil {
 			v.upstream.retire()
 		}
@@ -187,7 +187,7 @@ func (g *Gateway) sweep() {
 	if g.engine.sweep(now) > 0 {
 		g.busy.Store(now.UnixNano())
 	}
-	for _, v := range g.table.Load().versions {
+	for _, v := range g.table.Load().versions.all {
 		if v.upstream != nil {
 			v.upstream.prune(now)
 		}

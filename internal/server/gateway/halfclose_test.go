@@ -184,3 +184,34 @@ func testClosedStream(t *testing.T, engine gateway.Engine) {
 	c.Close()
 	svctest.Wait(t, "the worker is cancelled", cancelled)
 }
+
+// TestHalfClosedClientLeaves has a client that closes its sending side behind two requests,
+// and its connection during the second one: the worker is cancelled.
+func TestHalfClosedClientLeaves(t *testing.T) { engines(t, testHalfClosedClientLeaves) }
+
+func testHalfClosedClientLeaves(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	second, cancelled := make(chan struct{}), make(chan struct{})
+	b.ready(shop, fakeRuntime(t, func(_ int, c *raw) {
+		if r, _, ok := c.next(); ok && r.URL.Path == "/first" {
+			c.reply("200 OK", "first")
+			_, _, ok = c.next()
+			if !ok {
+				return
+			}
+		}
+		close(second)
+		_, _ = io.Copy(io.Discard, c.Conn)
+		close(cancelled)
+	}))
+	c := b.raw(t)
+	const host = " HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n"
+	c.send("GET /first" + host + "GET /second" + host)
+	c.closeWrite()
+	if body := c.final("GET"); body != "first" {
+		t.Errorf("%q", body)
+	}
+	svctest.Wait(t, "the second request arrives", second)
+	c.Close()
+	svctest.Wait(t, "the worker is cancelled", cancelled)
+}

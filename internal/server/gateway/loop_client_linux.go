@@ -92,7 +92,7 @@ func (l *loop) receive(c *loopClient) (data []byte, ok bool) {
 		return nil, false
 	}
 	if k == 0 {
-		l.closeClient(c)
+		l.gone(c)
 		return nil, false
 	}
 	c.readable = k == len(l.in)-n || c.ended // a short read has taken all
@@ -160,8 +160,13 @@ func (l *loop) flush(c *loopClient) bool {
 	return true
 }
 
-// gone ends a connection and its request, because the client has left.
+// gone ends a connection and its request, because the client has left. A goroutine ends a
+// request whose body has not arrived.
 func (l *loop) gone(c *loopClient) {
+	if c.waits {
+		l.handOver(c, c.in)
+		return
+	}
 	if x := c.x; x != nil {
 		x.status, x.errCode = StatusClientGone, ""
 		l.account(c)

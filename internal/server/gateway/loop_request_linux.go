@@ -67,6 +67,9 @@ func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
 		x.head = append(x.appendRequest(x.head[:0], &c.peer), body...)
 		l.ask(c)
 	}
+	if c.ended { // before this request, which the event was not for
+		l.watchHalfClosed(c)
+	}
 }
 
 // refuse answers with an error of the gateway itself [D44].

@@ -21,7 +21,7 @@ func (g *Gateway) HoldPreview(owner, name string) {
 // ReleasePreview ends the wait of the requests of a preview name; they reach the version
 // of the last SetPreview. Without a hold it does nothing.
 func (g *Gateway) ReleasePreview(owner, name string) {
-	if p := g.table.Load().previews[svc.Ref{Project: owner, Version: name}]; p != nil {
+	if p := g.table.Load().preview(svc.Ref{Project: owner, Version: name}); p != nil {
 		p.gate.release()
 	}
 }
@@ -31,11 +31,11 @@ func (g *Gateway) setPreview(id svc.Ref, change func(*project)) *project {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	p := &project{id: id.Project, name: id.Version, host: g.cfg.Ingress.PreviewHost(id), gate: newGate()}
-	if old := g.table.Load().previews[id]; old != nil {
+	if old := g.table.Load().preview(id); old != nil {
 		*p = *old
 	}
 	change(p)
-	g.table.Store(g.table.Load().with(func(t *table) { t.previews[id] = p }))
+	g.table.Store(g.table.Load().with(func(t *table) { t.setPreview(p) }))
 	return p
 }
 
@@ -43,10 +43,10 @@ func (g *Gateway) setPreview(id svc.Ref, change func(*project)) *project {
 func (g *Gateway) removePreview(id svc.Ref) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	old := g.table.Load().previews[id]
+	old := g.table.Load().preview(id)
 	if old == nil {
 		return
 	}
-	g.table.Store(g.table.Load().with(func(t *table) { delete(t.previews, id) }))
+	g.table.Store(g.table.Load().with(func(t *table) { t.removePreview(old) }))
 	old.gate.release()
 }

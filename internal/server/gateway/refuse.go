@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -41,7 +42,7 @@ func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
 // unreadable makes x a request without a head, for a refusal.
 func (x *request) unreadable() {
 	x.makeIDs()
-	x.req.Method, x.req.Target, x.req.Minor = nil, nil, 1
+	x.req = http1.Request{Fields: http1.Fields{List: x.req.List[:0]}, Minor: 1} // the one before may be of another client
 }
 
 // refuse answers with an error of the gateway itself [D44]. It reports whether the

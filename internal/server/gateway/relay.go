@@ -123,7 +123,8 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 		buf = *large
 	}
 	for left > 0 {
-		n, err := c.move(x, buf[:min(left, int64(len(buf)))])
+		n, err := c.move(x, buf, left)
+		extra = n > left
 		if left -= n; err != nil {
 			return false, err
 		}
@@ -131,17 +132,19 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 	return !extra, nil
 }
 
-// move copies what the runtime has sent, up to the size of buf, to the client. The kernel could
-// copy it (splice), which measured slower here than reading and writing.
-func (c *conn) move(x *exchange, buf []byte) (int64, error) {
+// move reads what the runtime has sent, up to the size of buf, and sends at most limit bytes of
+// it to the client. It returns how many bytes it has read. The kernel could copy them (splice),
+// which measured slower here than reading and writing.
+func (c *conn) move(x *exchange, buf []byte, limit int64) (int64, error) {
 	n, err := c.readUpstream(x, buf)
 	if err != nil {
 		return 0, err
 	}
-	if err := c.send(x, buf[:n]); err != nil {
+	part := buf[:min(int64(n), limit)]
+	if err := c.send(x, part); err != nil {
 		return 0, err
 	}
-	x.sent += int64(n)
+	x.sent += int64(len(part))
 	return int64(n), nil
 }
 
@@ -289,7 +292,7 @@ func (c *conn) finishRequest(x *exchange, keep bool) bool {
 		return true
 	}
 	if !x.upload.read {
-		linger(c.nc, c.in.buf)
+		linger(c.nc, x.buf) // not into c.in, which x.req points at
 	}
 	return false
 }

@@ -10,9 +10,9 @@ import (
 
 // Routes lists every host with a known version, sorted by host [D30].
 func (g *Gateway) Routes() []svc.Route {
-	t := g.table.Load()
-	infos := make([]svc.Route, 0, len(t.hosts))
-	for host, r := range t.hosts {
+	hosts := g.table.Load().hosts()
+	infos := make([]svc.Route, 0, len(hosts))
+	for host, r := range hosts {
 		if r.version == nil {
 			continue
 		}
@@ -31,7 +31,7 @@ func (g *Gateway) Routes() []svc.Route {
 
 // Serves reports whether a host name in lower case belongs to a version. It takes no lock.
 func (g *Gateway) Serves(host string) bool {
-	r, ok := g.table.Load().hosts[host]
+	r, ok := g.table.Load().resolve([]byte(host))
 	return ok && r.version != nil
 }
 
@@ -39,7 +39,7 @@ func (g *Gateway) Serves(host string) bool {
 // since the last call. An open websocket counts as a request now [D24].
 func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 	out := map[svc.Ref]time.Time{}
-	for ref, v := range g.table.Load().versions {
+	for ref, v := range g.table.Load().versions.all {
 		s := v.stats
 		last := s.last()
 		if len(s.listTunnels("")) > 0 {
@@ -56,7 +56,7 @@ func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 // progress or a websocket is open [D24]; the zero time if there was none since the
 // start of the gateway.
 func (g *Gateway) LastUse(ref svc.Ref) time.Time {
-	v := g.table.Load().versions[ref]
+	v := g.table.Load().version(ref)
 	switch {
 	case v == nil:
 		return time.Time{}
@@ -75,10 +75,10 @@ const wantedFor = time.Hour
 // request within the last hour.
 func (g *Gateway) IsWanted(ref svc.Ref) bool {
 	t := g.table.Load()
-	if p := t.projects[ref.Project]; p != nil && p.prod == ref.Version {
+	if p := t.project(ref.Project); p != nil && p.prod == ref.Version {
 		return true
 	}
-	v := t.versions[ref]
+	v := t.version(ref)
 	return v != nil && time.Since(time.Unix(0, v.stats.last())) < wantedFor
 }
 

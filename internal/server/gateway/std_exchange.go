@@ -112,18 +112,7 @@ func appendHead(b []byte, first string, h http.Header, coding []string) []byte {
 // wait implements waiter. It does not detect that a client leaves whose body is not
 // read yet.
 func (x *stdExchange) wait(ch <-chan struct{}, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ch:
-		return nil
-	case <-timer.C:
-		return errTimeout
-	case <-x.r.Context().Done():
-		return errClientGone
-	case <-x.e.closed:
-		return errClosing
-	}
+	return waitFor(ch, d, x.r.Context().Done(), x.e.closed)
 }
 
 // refuse answers with an error of the gateway itself [D44].

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,12 +8,17 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// table holds all routes. It never changes; a changed copy replaces it.
+// table holds all routes. It never changes; a changed copy replaces it. If one host name
+// belongs to several, production precedes a version, which precedes a preview name.
 type table struct {
-	hosts    map[string]route // both roles, by lower-case host name
-	versions map[svc.Ref]*version
-	projects map[string]*project
-	previews map[svc.Ref]*project // by project and preview name
+	versions shards[svc.Ref, *version]
+	projects shards[string, *project]
+	previews shards[svc.Ref, *project] // by project and preview name
+
+	// By lower-case host name.
+	productionHosts shards[string, *project]
+	versionHosts    shards[string, *version]
+	previewHosts    shards[string, *project]
 }
 
 // route is the target of a host. A production route without a version belongs to a
@@ -81,25 +85,81 @@ func (r *roleStats) lastTime() time.Time {
 	return time.Unix(0, n)
 }
 
-func emptyTable() *table {
-	return &table{hosts: map[string]route{}, versions: map[svc.Ref]*version{}, projects: map[string]*project{}, previews: map[svc.Ref]*project{}}
+// with returns a copy of t after change.
+func (t *table) with(change func(*table)) *table {
+	n := *t
+	change(&n)
+	return &n
 }
 
-// with returns a copy of t after change, with its hosts computed again.
-func (t *table) with(change func(*table)) *table {
-	n := &table{versions: maps.Clone(t.versions), projects: maps.Clone(t.projects), previews: maps.Clone(t.previews)}
-	change(n)
-	n.hosts = make(map[string]route, len(n.versions)+len(n.projects)+len(n.previews))
-	for _, p := range n.previews {
-		n.hosts[p.host] = route{svc.RolePreview, n.versions[svc.Ref{Project: p.id, Version: p.prod}], p}
+func (t *table) version(ref svc.Ref) *version { return t.versions[shardOf(ref)][ref] }
+func (t *table) project(id string) *project   { return t.projects[shardOfName(id)][id] }
+func (t *table) preview(id svc.Ref) *project  { return t.previews[shardOf(id)][id] }
+
+func (t *table) setVersion(v *version) {
+	t.versions.set(shardOf(v.ref), v.ref, v)
+	t.versionHosts.set(shardOfName(v.host), v.host, v)
+}
+
+func (t *table) removeVersion(v *version) {
+	t.versions.remove(shardOf(v.ref), v.ref)
+	t.versionHosts.remove(shardOfName(v.host), v.host)
+}
+
+func (t *table) setProject(p *project) {
+	t.projects.set(shardOfName(p.id), p.id, p)
+	t.productionHosts.set(shardOfName(p.host), p.host, p)
+}
+
+func (t *table) setPreview(p *project) {
+	id := svc.Ref{Project: p.id, Version: p.name}
+	t.previews.set(shardOf(id), id, p)
+	t.previewHosts.set(shardOfName(p.host), p.host, p)
+}
+
+func (t *table) removePreview(p *project) {
+	id := svc.Ref{Project: p.id, Version: p.name}
+	t.previews.remove(shardOf(id), id)
+	t.previewHosts.remove(shardOfName(p.host), p.host)
+}
+
+// resolve returns the route of a host name in lower case. It allocates no memory.
+func (t *table) resolve(host []byte) (route, bool) {
+	i := shardOfName(host)
+	if p := t.productionHosts[i][string(host)]; p != nil {
+		return t.routeOf(p), true
 	}
-	for _, v := range n.versions {
-		n.hosts[v.host] = route{role: svc.RolePreview, version: v}
+	if v := t.versionHosts[i][string(host)]; v != nil {
+		return route{role: svc.RolePreview, version: v}, true
 	}
-	for _, p := range n.projects {
-		n.hosts[p.host] = route{svc.RoleProduction, n.versions[svc.Ref{Project: p.id, Version: p.prod}], p}
+	if p := t.previewHosts[i][string(host)]; p != nil {
+		return t.routeOf(p), true
 	}
-	return n
+	return route{}, false
+}
+
+// routeOf returns the route of a host name that changes its version.
+func (t *table) routeOf(p *project) route {
+	r := route{svc.RoleProduction, t.version(svc.Ref{Project: p.id, Version: p.prod}), p}
+	if p.name != "" {
+		r.role = svc.RolePreview
+	}
+	return r
+}
+
+// hosts returns the routes of all host names.
+func (t *table) hosts() map[string]route {
+	hosts := map[string]route{}
+	for host, p := range t.previewHosts.all {
+		hosts[host] = t.routeOf(p)
+	}
+	for host, v := range t.versionHosts.all {
+		hosts[host] = route{role: svc.RolePreview, version: v}
+	}
+	for host, p := range t.productionHosts.all {
+		hosts[host] = t.routeOf(p)
+	}
+	return hosts
 }
 
 // lookup finds the host of a request: case, a port and a trailing dot do not matter
@@ -122,6 +182,5 @@ func (t *table) lookup(host []byte) (route, bool) {
 	if n := len(name); n > 0 && name[n-1] == '.' {
 		name = name[:n-1]
 	}
-	r, ok := t.hosts[string(name)]
-	return r, ok
+	return t.resolve(name)
 }

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,8 +45,8 @@ func FuzzLookup(f *testing.F) {
 			tbl := g.table.Load()
 			r, found := tbl.lookup([]byte(host))
 			ref, role, ok := g.cfg.Ingress.ParseHost(host)
-			known := ok && (role == svc.RoleProduction && tbl.projects[ref.Project] != nil ||
-				role == svc.RolePreview && tbl.versions[ref] != nil)
+			known := ok && (role == svc.RoleProduction && tbl.project(ref.Project) != nil ||
+				role == svc.RolePreview && tbl.version(ref) != nil)
 			if strings.Count(host, ":") > 1 || len(host) > 256 {
 				continue // the grammar refuses such hosts, or only ParseHost finds them
 			}
@@ -153,10 +155,44 @@ func BenchmarkTake(b *testing.B) {
 	}
 }
 
+// BenchmarkSetVersion measures a change of one version among many.
 func BenchmarkSetVersion(b *testing.B) {
-	g := newTestGateway(b, "")
-	g.fill(1000)
-	for b.Loop() {
-		g.SetVersion(svc.Ref{Project: "project-7", Version: "v1"}, svc.Upstream{Status: svc.StatusReady, Endpoint: svc.Endpoint{Socket: "/s"}})
+	for _, n := range []int{10, 5000} {
+		b.Run(strconv.Itoa(2*n), func(b *testing.B) {
+			g := newTestGateway(b, "")
+			g.fill(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				g.SetVersion(svc.Ref{Project: "project-7", Version: "v1"}, svc.Upstream{Status: svc.StatusReady, Endpoint: svc.Endpoint{Socket: "/s"}})
+			}
+		})
+	}
+}
+
+// TestSharedHostName: of those that have one host name production precedes a version, which
+// precedes a preview name; what is left has the name when they are gone.
+func TestSharedHostName(t *testing.T) {
+	t.Parallel()
+	const host = "one.apps.test"
+	v := &version{ref: svc.Ref{Project: "a", Version: "v1"}, host: host}
+	preview, production := &project{id: "a", name: "pr", host: host, prod: "v1"}, &project{id: "b", host: host}
+	tbl := (&table{}).with(func(t *table) { t.setVersion(v); t.setPreview(preview); t.setProject(production) })
+	var got []route
+	for _, change := range []func(*table){
+		func(*table) {},
+		func(t *table) { t.productionHosts = shards[string, *project]{} },
+		func(t *table) { t.removeVersion(v) },
+		func(t *table) { t.removePreview(preview) },
+	} {
+		tbl = tbl.with(change)
+		r, found := tbl.lookup([]byte("ONE.apps.test.:80"))
+		if listed, ok := tbl.hosts()[host]; ok != found || listed != r {
+			t.Errorf("%+v is listed, %+v is routed", listed, r)
+		}
+		got = append(got, r)
+	}
+	want := []route{{role: svc.RoleProduction, project: production}, {role: svc.RolePreview, version: v}, {role: svc.RolePreview, project: preview}, {}}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -164,7 +164,7 @@ func (g *Gateway) find(x *request) (route, error) {
 	}
 	if len(x.meta.route) > 0 && x.knows(g.cfg.VerifySecret) {
 		project, id, _ := bytes.Cut(x.meta.route, []byte{'/'})
-		if v := t.versions[svc.Ref{Project: string(project), Version: string(id)}]; v != nil {
+		if v := t.version(svc.Ref{Project: string(project), Version: string(id)}); v != nil {
 			return route{role: svc.RolePreview, version: v}, nil
 		}
 		return route{}, errNoRoute()
@@ -174,7 +174,7 @@ func (g *Gateway) find(x *request) (route, error) {
 	}
 	host := string(x.req.Host)
 	if ref, role, ok := g.cfg.Ingress.ParseHost(host); ok {
-		if v := t.versions[ref]; role == svc.RolePreview && v != nil {
+		if v := t.version(ref); role == svc.RolePreview && v != nil {
 			return route{role: role, version: v}, nil
 		}
 	}
@@ -210,9 +210,9 @@ func (t *table) selected(x *request) (route, bool) {
 		x.meta.target = target
 	}
 	id, rest := cutSegment(target)
-	p := t.projects[string(id)]
+	p := t.project(string(id))
 	second, restOfVersion := cutSegment(rest)
-	if v := t.versions[svc.Ref{Project: string(id), Version: string(second)}]; v != nil {
+	if v := t.version(svc.Ref{Project: string(id), Version: string(second)}); v != nil {
 		x.claim.selector, x.req.Target = true, rooted(restOfVersion)
 		return route{role: svc.RolePreview, version: v}, true
 	}
@@ -220,7 +220,7 @@ func (t *table) selected(x *request) (route, bool) {
 		return route{}, false
 	}
 	x.claim.selector, x.req.Target = true, rooted(rest)
-	return t.hosts[p.host], true
+	return t.routeOf(p), true
 }
 
 // cutSegment removes the first segment of a path: "/a/b?c" is "a" and "/b?c".

@@ -112,6 +112,16 @@ func (c *conn) isGone() bool {
 func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
 	c.startWatch(nil)
 	defer c.stopWatch()
+	err := waitFor(ch, d, c.watch.gone.seen, c.g.closed)
+	if errors.Is(err, errClientGone) {
+		return c.watch.gone.cause
+	}
+	return err
+}
+
+// waitFor waits for ch, at most d. It returns nil when ch is closed, else errTimeout,
+// errClientGone after gone, or errClosing after closing.
+func waitFor(ch <-chan struct{}, d time.Duration, gone, closing <-chan struct{}) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
@@ -119,9 +129,9 @@ func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
 		return nil
 	case <-timer.C:
 		return errTimeout
-	case <-c.watch.gone.seen:
-		return c.watch.gone.cause
-	case <-c.g.closed:
+	case <-gone:
+		return errClientGone
+	case <-closing:
 		return errClosing
 	}
 }
