@@ -54,12 +54,8 @@ func (s *Service) ShowFiles(ctx context.Context, in, of svc.Ref) error {
 	}
 	defer end()
 	for _, ref := range []svc.Ref{in, of} {
-		v, err := s.deps.Versions.Version(own, ref)
-		if err != nil {
+		if _, err := s.serving(own, ref); err != nil {
 			return err
-		}
-		if !v.Status.Serves() {
-			return svc.Errorf(svc.Conflict, svc.CodeVersionNotReady, "version %s is %s", ref, v.Status)
 		}
 	}
 	dir := s.bundles.path(of)
@@ -72,12 +68,12 @@ func (s *Service) ShowFiles(ctx context.Context, in, of svc.Ref) error {
 
 // showFiles publishes whose static files a version shows.
 func (t *routes) showFiles(ref svc.Ref, dir string) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.status.Serves() {
-		r.files = dir
-		t.publish(ref)
-	}
+	t.update(ref, func(r *route) bool {
+		if r.status.Serves() {
+			r.files = dir
+		}
+		return r.status.Serves()
+	})
 }
 
 // shownFiles is the directory of the bundle whose static files a version shows; "" for

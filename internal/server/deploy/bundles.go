@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/lib/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -31,6 +32,8 @@ type bundles struct {
 
 	anyDigest bool // lenient mode: keep a bundle whose digest is wrong
 
+	checks chan struct{} // of maxChecks
+
 	mu      sync.Mutex
 	waiting map[svc.Ref]chan struct{}
 }
@@ -45,7 +48,7 @@ type unpacked struct {
 func newBundles(d Deps) *bundles {
 	b := &bundles{
 		dir: d.Dirs.Cache, limits: d.Limits, assets: d.Assets, extract: bundle.ExtractWith, anyDigest: d.Lenient,
-		waiting: map[svc.Ref]chan struct{}{},
+		waiting: map[svc.Ref]chan struct{}{}, checks: make(chan struct{}, maxChecks),
 	}
 	if d.NoSync {
 		b.extract = bundle.ExtractNoSync
@@ -134,11 +137,7 @@ const markFormat = "%s %d\n"
 // writeMark writes the mark atomically, without fsync: if a power failure loses
 // the mark, the bundle is fetched again.
 func (b *bundles) writeMark(ref svc.Ref, u unpacked) error {
-	tmp := b.mark(ref) + ".tmp"
-	if err := os.WriteFile(tmp, fmt.Appendf(nil, markFormat, u.digest, u.size), fileMode); err != nil {
-		return err
-	}
-	return os.Rename(tmp, b.mark(ref))
+	return atomicfile.Replace(b.mark(ref), fmt.Appendf(nil, markFormat, u.digest, u.size), fileMode)
 }
 
 // remove deletes the unpacked bundle of a version, its mark first, and the assets that no

@@ -16,12 +16,9 @@ func (s *Service) Restart(ctx context.Context, ref svc.Ref, env map[string]strin
 		return err
 	}
 	defer end()
-	v, err := s.deps.Versions.Version(own, ref)
+	v, err := s.serving(own, ref)
 	if err != nil {
 		return err
-	}
-	if !v.Status.Serves() {
-		return svc.Errorf(svc.Conflict, svc.CodeVersionNotReady, "version %s is %s", ref, v.Status)
 	}
 	next := v
 	next.Env = env

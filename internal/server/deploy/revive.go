@@ -24,17 +24,24 @@ func (s *Service) Revive(ctx context.Context, ref svc.Ref) error {
 	if svc.CodeOf(err) != svc.CodeRuntimeNotOpen {
 		return err
 	}
-	v, err := s.deps.Versions.Version(own, ref)
+	v, err := s.serving(own, ref)
 	if err != nil {
 		return err
-	}
-	if !v.Status.Serves() {
-		return svc.Errorf(svc.Conflict, svc.CodeVersionNotReady, "version %s is %s", ref, v.Status)
 	}
 	if err = s.startReady(own, v); err != nil && svc.CodeOf(err) != svc.CodeVersionNotServing {
 		return notServing(v, err)
 	}
 	return err
+}
+
+// serving returns a version whose status serves. Errors: Conflict, version_not_ready, for
+// another status.
+func (s *Service) serving(ctx context.Context, ref svc.Ref) (svc.Version, error) {
+	v, err := s.deps.Versions.Version(ctx, ref)
+	if err == nil && !v.Status.Serves() {
+		err = svc.Errorf(svc.Conflict, svc.CodeVersionNotReady, "version %s is %s", ref, v.Status)
+	}
+	return v, err
 }
 
 // startReady starts the runtime of a version whose status serves. If the runtime fails

@@ -84,33 +84,30 @@ func (t *routes) holdForRestart(ref svc.Ref) (release func()) {
 	return func() { t.setPlanned(ref, false) }
 }
 
-func (t *routes) setPlanned(ref svc.Ref, planned bool) {
+// update publishes a change of a known version, unless change returns false.
+func (t *routes) update(ref svc.Ref, change func(r *route) bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil {
-		r.planned = planned
+	if r := t.known[ref]; r != nil && change(r) {
 		t.publish(ref)
 	}
 }
 
+func (t *routes) setPlanned(ref svc.Ref, planned bool) {
+	t.update(ref, func(r *route) bool { r.planned = planned; return true })
+}
+
 func (t *routes) setHeld(ref svc.Ref, held bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.held != held {
+	t.update(ref, func(r *route) bool {
+		was := r.held
 		r.held = held
-		t.publish(ref)
-	}
+		return was != held
+	})
 }
 
 // changed publishes a transition of a known version that another service made.
 func (t *routes) changed(ref svc.Ref, status svc.Status) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.known[ref] == nil {
-		return
-	}
-	t.set(ref, status)
-	t.publish(ref)
+	t.update(ref, func(*route) bool { t.set(ref, status); return true })
 }
 
 // remove removes the routes of a version. Later reports about it have no effect.
@@ -123,28 +120,24 @@ func (t *routes) remove(ref svc.Ref) {
 
 // setRuntime publishes the supervisor's report on a known version.
 func (t *routes) setRuntime(now svc.Runtime) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := t.known[now.Ref]
-	if r == nil {
-		return
-	}
-	if now.State != svc.RuntimeServing {
-		now.Endpoint = svc.Endpoint{}
-	}
-	r.runtime, r.endpoint, r.retryAt = now.State, now.Endpoint, now.RetryAt
-	r.failed = !r.asleep && now.State != svc.RuntimeServing && (r.failed || now.State != svc.RuntimeStarting)
-	t.publish(now.Ref)
+	t.update(now.Ref, func(r *route) bool {
+		if now.State != svc.RuntimeServing {
+			now.Endpoint = svc.Endpoint{}
+		}
+		r.runtime, r.endpoint, r.retryAt = now.State, now.Endpoint, now.RetryAt
+		r.failed = !r.asleep && now.State != svc.RuntimeServing && (r.failed || now.State != svc.RuntimeStarting)
+		return true
+	})
 }
 
 // retry publishes that Restore could not start a version and starts it again at a time.
 func (t *routes) retry(ref svc.Ref, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.boot {
-		r.retryAt, r.failed = at, true
-		t.publish(ref)
-	}
+	t.update(ref, func(r *route) bool {
+		if r.boot {
+			r.retryAt, r.failed = at, true
+		}
+		return r.boot
+	})
 }
 
 // notServing returns the versions whose status serves and whose runtime crashed or did
@@ -157,28 +150,22 @@ func (t *routes) notServing() (refs []svc.Ref) {
 			refs = append(refs, ref)
 		}
 	}
-	slices.SortFunc(refs, func(a, b svc.Ref) int {
-		return cmp.Or(cmp.Compare(a.Project, b.Project), cmp.Compare(a.Version, b.Version))
-	})
+	slices.SortFunc(refs, svc.Ref.Compare)
 	return refs
 }
 
 // started ends the start of a version. e is the result of Serve, nil if it failed;
 // a report of the supervisor is newer and takes precedence.
 func (t *routes) started(ref svc.Ref, e *svc.Endpoint) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	r := t.known[ref]
-	if r == nil {
-		return
-	}
-	if r.boot, r.rousing = false, false; r.runtime != svc.RuntimeBackoff {
-		r.retryAt = time.Time{}
-	}
-	if e != nil && r.runtime == "" {
-		r.endpoint = *e
-	}
-	t.publish(ref)
+	t.update(ref, func(r *route) bool {
+		if r.boot, r.rousing = false, false; r.runtime != svc.RuntimeBackoff {
+			r.retryAt = time.Time{}
+		}
+		if e != nil && r.runtime == "" {
+			r.endpoint = *e
+		}
+		return true
+	})
 }
 
 // set stores a status. Only versions that serve or deploy have an endpoint.

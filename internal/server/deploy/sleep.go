@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -93,12 +92,9 @@ func (s *Service) Awake(ctx context.Context, ref svc.Ref) error {
 	if _, asleep := s.routes.asleep(ref); !asleep {
 		return nil
 	}
-	v, err := s.deps.Versions.Version(own, ref)
+	v, err := s.serving(own, ref)
 	if err != nil {
 		return err
-	}
-	if !v.Status.Serves() {
-		return svc.Errorf(svc.Conflict, svc.CodeVersionNotReady, "version %s is %s", ref, v.Status)
 	}
 	began := time.Now()
 	if err := s.startReady(own, v); err != nil {
@@ -148,53 +144,51 @@ func (s *Service) AllAsleep() []svc.Runtime { return s.routes.allAsleep() }
 // fallAsleep publishes that requests to a known version wait for the next start of its
 // runtime, which is about to be stopped, or for the first one.
 func (t *routes) fallAsleep(ref svc.Ref) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && (r.status.Serves() || r.status == svc.StatusDeploying) {
+	t.update(ref, func(r *route) bool {
+		if !r.status.Serves() && r.status != svc.StatusDeploying {
+			return false
+		}
 		r.asleep, r.rousing, r.failed, r.retryAt = true, false, false, time.Time{}
 		r.since = time.Time{}
-		t.publish(ref)
-	}
+		return true
+	})
 }
 
 // sleeps records that a version that fell asleep has no processes since a time, and when it
 // must run for its own work.
 func (t *routes) sleeps(ref svc.Ref, since, wakeAt time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.asleep {
-		r.since, r.wakeAt = since, wakeAt
-	}
+	t.update(ref, func(r *route) bool {
+		if r.asleep {
+			r.since, r.wakeAt = since, wakeAt
+		}
+		return false // the gateway does not know these times
+	})
 }
 
 // retryAsleep publishes when a request may start a version that sleeps.
 func (t *routes) retryAsleep(ref svc.Ref, at time.Time) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.asleep {
-		r.retryAt = at
-		t.publish(ref)
-	}
+	t.updateAsleep(ref, func(r *route) { r.retryAt = at })
 }
 
 // awake publishes that a version did not fall asleep.
 func (t *routes) awake(ref svc.Ref) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.asleep {
-		r.asleep = false
-		t.publish(ref)
-	}
+	t.updateAsleep(ref, func(r *route) { r.asleep = false })
 }
 
 // rouse publishes that the runtime of a version that sleeps is starting.
 func (t *routes) rouse(ref svc.Ref) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if r := t.known[ref]; r != nil && r.asleep {
-		r.asleep, r.rousing, r.retryAt = false, true, time.Time{}
-		t.publish(ref)
-	}
+	t.updateAsleep(ref, func(r *route) { r.asleep, r.rousing, r.retryAt = false, true, time.Time{} })
+}
+
+// updateAsleep publishes a change of a version that sleeps.
+func (t *routes) updateAsleep(ref svc.Ref, change func(r *route)) {
+	t.update(ref, func(r *route) bool {
+		slept := r.asleep
+		if slept {
+			change(r)
+		}
+		return slept
+	})
 }
 
 func (t *routes) isRousing(ref svc.Ref) bool {
@@ -226,8 +220,6 @@ func (t *routes) allAsleep() (list []svc.Runtime) {
 			list = append(list, svc.Runtime{Ref: ref, State: svc.RuntimeAsleep, Since: r.since, WakeAt: r.wakeAt})
 		}
 	}
-	slices.SortFunc(list, func(a, b svc.Runtime) int {
-		return cmp.Or(cmp.Compare(a.Ref.Project, b.Ref.Project), cmp.Compare(a.Ref.Version, b.Ref.Version))
-	})
+	slices.SortFunc(list, func(a, b svc.Runtime) int { return a.Ref.Compare(b.Ref) })
 	return list
 }

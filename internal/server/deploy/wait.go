@@ -15,8 +15,10 @@ const (
 	firstPoll = 20 * time.Millisecond
 	lastPoll  = time.Second
 	// pollShare is added for each deploy that waits: all of them together check for bundles at
-	// most 500 times per second. A bundle that is uploaded to this server is not checked for.
-	pollShare = 2 * time.Millisecond
+	// most 200 times per second. A bundle that is uploaded to this server is not checked for.
+	pollShare = 5 * time.Millisecond
+	// maxChecks is the number of checks for bundles that run concurrently.
+	maxChecks = 8
 )
 
 // laterError says why a bundle cannot be read yet.
@@ -62,7 +64,10 @@ func (r *run) notYet(ctx context.Context, reason *laterError) error {
 func (r *run) await(ctx context.Context, began time.Time) {
 	arrived, done := r.bundles.watch(r.v.Ref)
 	defer done()
-	for ctx.Err() == nil && r.inStep(ctx) && !r.bundles.present(ctx, r.v.Ref) {
+	if !r.inStep(ctx) {
+		return // Stop, which wakes the waiter, ran before watch
+	}
+	for ctx.Err() == nil && !r.bundles.check(ctx, r.v.Ref) {
 		select {
 		case <-time.After(pollDelay(time.Since(began), r.bundles.waiters())):
 		case <-arrived:
@@ -70,6 +75,24 @@ func (r *run) await(ctx context.Context, began time.Time) {
 		case <-ctx.Done():
 		}
 	}
+}
+
+// check is present for one of many deploys that wait. It runs in a goroutine of its own:
+// the stacks of the waiting goroutines, which the garbage collector scans, stay small.
+func (b *bundles) check(ctx context.Context, ref svc.Ref) (found bool) {
+	select {
+	case b.checks <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	defer func() { <-b.checks }()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		found = b.present(ctx, ref)
+	}()
+	<-done
+	return found
 }
 
 // pollDelay returns the interval until the next check for a bundle, by the time

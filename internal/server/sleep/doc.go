@@ -9,6 +9,7 @@
 // with a thousand of them starts none.
 //
 // Package deploy stops and starts the runtimes and publishes them to the gateway; package
-// janitor calls SleepIdle. A Service is safe for concurrent use. Its goroutines end with
+// janitor calls SleepIdle. Services that ask about a version, or use its data, do so
+// through the Service, which starts the version first where that is necessary. A Service is safe for concurrent use. Its goroutines end with
 // Stop.
 package sleep

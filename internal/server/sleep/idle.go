@@ -18,7 +18,7 @@ const leastSleep = time.Minute
 // returns the errors of all versions that it could not stop.
 func (s *Service) SleepIdle(ctx context.Context) error {
 	var errs []error
-	for _, r := range s.cfg.Usage.Runtimes() {
+	for _, r := range s.cfg.Hosts.Runtimes() {
 		if ctx.Err() != nil {
 			break
 		}
@@ -35,7 +35,7 @@ func (s *Service) SleepIdle(ctx context.Context) error {
 // isUsed reports whether a runtime was started, asked or at work within After, as far as it
 // is known without asking the worker host.
 func (s *Service) isUsed(r svc.Runtime) bool {
-	last := slices.MaxFunc([]time.Time{r.Endpoint.StartedAt, r.WorkedAt, s.cfg.Usage.LastUse(r.Ref)}, time.Time.Compare)
+	last := slices.MaxFunc([]time.Time{r.Endpoint.StartedAt, r.WorkedAt, s.cfg.Gateway.LastUse(r.Ref)}, time.Time.Compare)
 	return time.Since(last) < s.cfg.After
 }
 
@@ -45,7 +45,7 @@ func (s *Service) sleepIdle(ctx context.Context, r svc.Runtime) error {
 	if err != nil || v.Status != svc.StatusReady || v.Production && !s.cfg.Production {
 		return err
 	}
-	wake, err := s.cfg.Usage.NextWake(ctx, r.Ref)
+	wake, err := s.cfg.Hosts.NextWake(ctx, r.Ref)
 	if errors.Is(err, svc.Unavailable) || errors.Is(err, svc.Conflict) {
 		return nil // it does not serve any more
 	}

@@ -27,15 +27,11 @@ type Runtimes interface {
 	AllAsleep() []svc.Runtime
 }
 
-// Usage reports what versions do.
-type Usage interface {
-	// Runtimes describes every runtime that has processes.
-	Runtimes() []svc.Runtime
+// Gateway reports which versions are used.
+type Gateway interface {
 	// LastUse returns when a version was last asked through the gateway, now if it is
 	// being asked or has an open websocket.
 	LastUse(ref svc.Ref) time.Time
-	// NextWake returns the work that a version has to do by itself.
-	NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error)
 }
 
 // Config configures a Service. Only Production may be zero.
@@ -44,7 +40,8 @@ type Config struct {
 	Production bool          // whether production sleeps, too
 	Versions   Versions
 	Runtimes   Runtimes
-	Usage      Usage
+	Hosts      Hosts
+	Gateway    Gateway
 	Logger     *slog.Logger
 }
 

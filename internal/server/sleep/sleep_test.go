@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net/http"
 	"runtime"
 	"slices"
 	"strconv"
@@ -46,7 +47,7 @@ func newWorld(ids ...string) *world {
 }
 
 func (w *world) service(after time.Duration) *sleep.Service {
-	return sleep.New(sleep.Config{After: after, Versions: w, Runtimes: w, Usage: usage{w}, Logger: slog.New(slog.DiscardHandler)})
+	return sleep.New(sleep.Config{After: after, Versions: w, Runtimes: w, Hosts: hosts{w}, Gateway: hosts{w}, Logger: slog.New(slog.DiscardHandler)})
 }
 
 func (w *world) Version(_ context.Context, r svc.Ref) (svc.Version, error) {
@@ -108,20 +109,44 @@ func (w *world) asleep() string {
 	return strings.Join(ids, " ")
 }
 
-type usage struct{ w *world }
+// hosts is the runtimes of a world that have processes, and the use of them.
+type hosts struct{ w *world }
 
-func (u usage) Runtimes() []svc.Runtime { return u.w.inState(svc.RuntimeServing) }
+func (h hosts) Runtimes() []svc.Runtime { return h.w.inState(svc.RuntimeServing) }
 
-func (u usage) LastUse(r svc.Ref) time.Time {
-	u.w.mu.Lock()
-	defer u.w.mu.Unlock()
-	return u.w.used[r.Version]
+func (h hosts) LastUse(r svc.Ref) time.Time {
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	return h.w.used[r.Version]
 }
 
-func (u usage) NextWake(_ context.Context, r svc.Ref) (svc.Wake, error) {
-	u.w.mu.Lock()
-	defer u.w.mu.Unlock()
-	return u.w.wakes[r.Version], nil
+func (h hosts) NextWake(_ context.Context, r svc.Ref) (svc.Wake, error) {
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	return h.w.wakes[r.Version], nil
+}
+
+func (h hosts) Runtime(r svc.Ref) (svc.Runtime, bool) {
+	h.w.mu.Lock()
+	defer h.w.mu.Unlock()
+	now := h.w.runtimes[r.Version]
+	return now, now.State == svc.RuntimeServing
+}
+
+// Data answers with the path of the request.
+func (h hosts) Data(r svc.Ref, req *http.Request) (*http.Response, error) {
+	if _, serves := h.Runtime(r); !serves {
+		return nil, svc.Unavailable
+	}
+	return &http.Response{Status: req.URL.Path, Body: http.NoBody}, nil
+}
+
+// Dispatch answers that the event succeeded.
+func (h hosts) Dispatch(_ context.Context, r svc.Ref, _ svc.Event) (svc.EventResult, error) {
+	if _, serves := h.Runtime(r); !serves {
+		return svc.EventResult{}, svc.Unavailable
+	}
+	return svc.EventResult{Outcome: svc.OutcomeOK}, nil
 }
 
 // TestSleepIdle: what keeps a version awake.
