@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/ring"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // book is the log of one version, with both of its writers.
@@ -265,6 +266,34 @@ func TestRecorderWithoutDirectory(t *testing.T) {
 	page, err := logs.New(none, none).Read(t.Context(), ref, svc.LogQuery{Tail: 1})
 	if err != nil || len(page.Entries) != 0 {
 		t.Errorf("%+v, %v", page, err)
+	}
+}
+
+// TestRecordDoesNotWaitForTheDisk: entries that come before the log is open are in it, in
+// their order.
+func TestRecordDoesNotWaitForTheDisk(t *testing.T) {
+	t.Parallel()
+	dir, slow := t.TempDir(), make(chan struct{})
+	r := logs.NewRecorder(func(svc.Ref) string { <-slow; return dir }, slog.New(slog.DiscardHandler))
+	recorded := make(chan struct{})
+	go func() {
+		defer close(recorded)
+		for i := range 5 {
+			r.Record(ref, &svc.LogLine{Time: time.Now(), Level: "info", Source: svc.LogRequest, Invocation: &svc.Invocation{Kind: svc.LogRequest, Method: "GET", Path: "/", Status: 200 + i, Outcome: "ok"}})
+		}
+	}()
+	svctest.Wait(t, "the requests do not wait", recorded)
+	close(slow)
+	r.Close()
+	known := func(svc.Ref) string { return dir }
+	page, err := logs.New(known, known).Read(t.Context(), ref, svc.LogQuery{Tail: 10})
+	if err != nil || len(page.Entries) != 5 {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	for i, e := range page.Entries {
+		if e.Invocation.Status != 200+i {
+			t.Errorf("entry %d: %d", i, e.Invocation.Status)
+		}
 	}
 }
 

@@ -162,5 +162,5 @@ func base36(n uint64) string                 { return strconv.FormatUint(n, 36) 
 func fromBase36(text string) (uint64, error) { return strconv.ParseUint(text, 36, 64) }
 
 func errCursor() error {
-	return svc.Errorf(svc.BadRequest, svc.CodeInvalidCursor, "the cursor is not one of this log").WithHint("start again without a cursor")
+	return svc.Errorf(svc.BadRequest, svc.CodeInvalidCursor, "the cursor does not belong to this log").WithHint("start again without a cursor")
 }

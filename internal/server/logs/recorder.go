@@ -10,22 +10,22 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Recorder writes the entries of requests. It is safe for concurrent use, and waits for no
-// disk except at the first request of a version.
+// Recorder writes the entries of requests. It is safe for concurrent use. Record never waits
+// for a disk: the event loops of the gateway call it.
 type Recorder struct {
 	dir    func(svc.Ref) string
 	logger *slog.Logger
 
 	records sync.Pool // *[]byte
 
-	mu     sync.RWMutex // guards rings
-	rings  map[svc.Ref]*ring.Writer
+	mu     sync.RWMutex // guards logs and closed
+	logs   map[svc.Ref]*requestLog
 	closed bool
 }
 
 // NewRecorder makes a Recorder for versions whose log directory is dir(ref).
 func NewRecorder(dir func(svc.Ref) string, logger *slog.Logger) *Recorder {
-	r := &Recorder{dir: dir, logger: logger, rings: map[svc.Ref]*ring.Writer{}}
+	r := &Recorder{dir: dir, logger: logger, logs: map[svc.Ref]*requestLog{}}
 	r.records.New = func() any { b := make([]byte, 0, 512); return &b }
 	return r
 }
@@ -33,40 +33,52 @@ func NewRecorder(dir func(svc.Ref) string, logger *slog.Logger) *Recorder {
 // Record writes an entry of ref. l is not kept. A version without a log directory, one that
 // never ran or was destroyed, has no log.
 func (r *Recorder) Record(ref svc.Ref, l *svc.LogLine) {
-	w := r.ring(ref)
-	if w == nil {
+	log := r.log(ref)
+	if log == nil {
 		return
 	}
 	b, _ := r.records.Get().(*[]byte)
 	*b = svc.AppendLog((*b)[:0], l)
-	w.Append(*b)
+	log.append(*b)
 	r.records.Put(b)
 }
 
-// ring returns the ring of ref, nil for none.
-func (r *Recorder) ring(ref svc.Ref) *ring.Writer {
+// log returns the log of ref, nil after Close. A new one is opened in the background.
+func (r *Recorder) log(ref svc.Ref) *requestLog {
 	r.mu.RLock()
-	w := r.rings[ref]
+	l := r.logs[ref]
 	r.mu.RUnlock()
-	if w != nil {
-		return w
+	if l != nil {
+		return l
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if w = r.rings[ref]; w != nil || r.closed {
-		return w
+	if l = r.logs[ref]; l == nil && !r.closed {
+		l = &requestLog{opened: make(chan struct{})}
+		r.logs[ref] = l
+		go r.open(ref, l)
 	}
+	return l
+}
+
+// open opens the log of ref. If that fails, the next request tries again.
+func (r *Recorder) open(ref svc.Ref, l *requestLog) {
+	defer close(l.opened)
 	w, err := ring.Open(r.dir(ref), svc.LogsOfGateway, ring.Options{
 		SegmentSize: svc.LogSegmentSize, Segments: svc.LogSegments, Failed: func(err error) { r.failed(ref, err) },
 	})
-	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
-			r.failed(ref, err)
-		}
-		return nil
+	if err == nil {
+		l.begin(w)
+		return
 	}
-	r.rings[ref] = w
-	return w
+	if !errors.Is(err, fs.ErrNotExist) {
+		r.failed(ref, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.logs[ref] == l {
+		delete(r.logs, ref)
+	}
 }
 
 func (r *Recorder) failed(ref svc.Ref, err error) {
@@ -76,21 +88,21 @@ func (r *Recorder) failed(ref svc.Ref, err error) {
 // Forget ends the writing for a version whose route is gone.
 func (r *Recorder) Forget(ref svc.Ref) {
 	r.mu.Lock()
-	w := r.rings[ref]
-	delete(r.rings, ref)
+	l := r.logs[ref]
+	delete(r.logs, ref)
 	r.mu.Unlock()
-	if w != nil {
-		_ = w.Close() // reported to failed
+	if l != nil {
+		l.close()
 	}
 }
 
 // Close writes what waits. Later entries are dropped.
 func (r *Recorder) Close() {
 	r.mu.Lock()
-	rings := r.rings
-	r.rings, r.closed = map[svc.Ref]*ring.Writer{}, true
+	logs := r.logs
+	r.logs, r.closed = map[svc.Ref]*requestLog{}, true
 	r.mu.Unlock()
-	for _, w := range rings {
-		_ = w.Close() // reported to failed
+	for _, l := range logs {
+		l.close()
 	}
 }

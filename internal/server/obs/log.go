@@ -3,7 +3,6 @@ package obs
 import (
 	"io"
 	"log/slog"
-	"time"
 )
 
 // LogOptions are the options of a logger.
@@ -26,21 +25,14 @@ func NewLogger(w io.Writer, o LogOptions) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: utcMillis}))
 }
 
-// durationKey is the key of the time that something took. In JSON it is a number of
-// milliseconds with its unit in the name, as in the access log.
-const durationKey = "duration"
-
-// utcMillis formats times as in the API [D10] and rounds durations.
+// utcMillis formats times as in the API [D10]. A duration is a number of milliseconds with
+// its unit in the name, as in the access log and the API.
 func utcMillis(groups []string, a slog.Attr) slog.Attr {
 	if len(groups) == 0 && a.Key == slog.TimeKey && a.Value.Kind() == slog.KindTime {
 		a.Value = slog.StringValue(a.Value.Time().UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
-	if a.Value.Kind() != slog.KindDuration {
-		return a
+	if a.Value.Kind() == slog.KindDuration {
+		return slog.Float64(a.Key+"_ms", float64(a.Value.Duration().Microseconds())/1000)
 	}
-	if d := a.Value.Duration(); a.Key == durationKey {
-		return slog.Float64(durationKey+"_ms", float64(d.Microseconds())/1000)
-	}
-	a.Value = slog.StringValue(a.Value.Duration().Round(time.Microsecond).String())
 	return a
 }

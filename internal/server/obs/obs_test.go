@@ -177,7 +177,7 @@ func TestJSONLog(t *testing.T) {
 	if !regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`).MatchString(stamp) {
 		t.Errorf("time is %q", stamp)
 	}
-	if line["project"] != "shop" || line["duration_ms"] != 1.234 || line["retry_in"] != "1.5s" || line["msg"] != "version deployed" {
+	if line["project"] != "shop" || line["duration_ms"] != 1.234 || line["retry_in_ms"] != 1500.0 || line["msg"] != "version deployed" {
 		t.Errorf("got %v", line)
 	}
 }
