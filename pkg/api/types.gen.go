@@ -3160,6 +3160,12 @@ type ListWorkflowInstancesParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// ListRoutesParams defines parameters for ListRoutes.
+type ListRoutesParams struct {
+	// Project Only those of this project.
+	Project *string `form:"project,omitempty" json:"project,omitempty"`
+}
+
 // SearchVersionsParams defines parameters for SearchVersions.
 type SearchVersionsParams struct {
 	// Limit Page size; above 200 counts as 200.

@@ -10,6 +10,5 @@ import (
 //
 // Codes: the data codes, binding_not_found, sql_error.
 func (c *Client) QueryAnalytics(ctx context.Context, project, version, sql string) (api.AnalyticsResult, error) {
-	resp, err := c.raw.QueryAnalytics(ctx, project, version, api.AnalyticsQuery{SQL: sql})
-	return as[api.AnalyticsResult](read(resp, err))
+	return as[api.AnalyticsResult](read(c.raw.QueryAnalytics(ctx, project, version, api.AnalyticsQuery{SQL: sql})))
 }

@@ -22,8 +22,7 @@ func (c *Client) Audit(ctx context.Context, f AuditFilter, p Page) (api.AuditPag
 	params := &api.ListAuditParams{
 		Limit: or(p.Limit), Cursor: or(p.Cursor), Since: f.Since, Project: f.Project, Version: f.Version, Action: f.Action,
 	}
-	resp, err := c.raw.ListAudit(ctx, params)
-	return as[api.AuditPage](read(resp, err))
+	return as[api.AuditPage](read(c.raw.ListAudit(ctx, params)))
 }
 
 // AllAudit yields the records like [Client.Audit], every page. It ends after an error.

@@ -11,8 +11,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Crons(ctx context.Context, project, version string) (api.CronList, error) {
-	resp, err := c.raw.ListCrons(ctx, project, version)
-	return as[api.CronList](read(resp, err))
+	return as[api.CronList](read(c.raw.ListCrons(ctx, project, version)))
 }
 
 // CronRuns lists one page of the last 1000 cron runs of a version, newest first.
@@ -20,6 +19,5 @@ func (c *Client) Crons(ctx context.Context, project, version string) (api.CronLi
 // Codes: the data codes.
 func (c *Client) CronRuns(ctx context.Context, project, version string, p Page) (api.CronRunPage, error) {
 	params := &api.ListCronRunsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	resp, err := c.raw.ListCronRuns(ctx, project, version, params)
-	return as[api.CronRunPage](read(resp, err))
+	return as[api.CronRunPage](read(c.raw.ListCronRuns(ctx, project, version, params)))
 }

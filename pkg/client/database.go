@@ -12,8 +12,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Bindings(ctx context.Context, project, version string) ([]api.Binding, error) {
-	resp, err := c.raw.ListBindings(ctx, project, version)
-	list, err := as[api.BindingList](read(resp, err))
+	list, err := as[api.BindingList](read(c.raw.ListBindings(ctx, project, version)))
 	return list.Items, err
 }
 
@@ -21,8 +20,7 @@ func (c *Client) Bindings(ctx context.Context, project, version string) ([]api.B
 //
 // Codes: the data codes.
 func (c *Client) Databases(ctx context.Context, project, version string) ([]api.Database, error) {
-	resp, err := c.raw.ListDatabases(ctx, project, version)
-	list, err := as[api.DatabaseList](read(resp, err))
+	list, err := as[api.DatabaseList](read(c.raw.ListDatabases(ctx, project, version)))
 	return list.Items, err
 }
 
@@ -32,8 +30,7 @@ func (c *Client) Databases(ctx context.Context, project, version string) ([]api.
 // Codes: the data codes, binding_not_found, binding_required, database_busy,
 // interrupted, sql_error.
 func (c *Client) Tables(ctx context.Context, project, version, binding string) ([]api.Table, error) {
-	resp, err := c.raw.ListTables(ctx, project, version, &api.ListTablesParams{Binding: or(binding)})
-	list, err := as[api.TableList](read(resp, err))
+	list, err := as[api.TableList](read(c.raw.ListTables(ctx, project, version, &api.ListTablesParams{Binding: or(binding)})))
 	return list.Items, err
 }
 
@@ -57,8 +54,7 @@ func (c *Client) Rows(ctx context.Context, project, version, table string, o Row
 	if o.Descending {
 		params.Dir = or(api.ListRowsParamsDirDesc)
 	}
-	resp, err := c.raw.ListRows(ctx, project, version, table, params)
-	return as[api.RowPage](read(resp, err))
+	return as[api.RowPage](read(c.raw.ListRows(ctx, project, version, table, params)))
 }
 
 // Query runs SQL on a database, as one transaction, for 30 seconds at most. It
@@ -67,8 +63,7 @@ func (c *Client) Rows(ctx context.Context, project, version, table string, o Row
 // Codes: the data codes, binding_not_found, binding_required, sql_error,
 // database_busy, interrupted.
 func (c *Client) Query(ctx context.Context, project, version string, q api.DatabaseQuery) ([]api.QueryResult, error) {
-	resp, err := c.raw.QueryDatabase(ctx, project, version, q)
-	results, err := as[api.QueryResults](read(resp, err))
+	results, err := as[api.QueryResults](read(c.raw.QueryDatabase(ctx, project, version, q)))
 	return results.Results, err
 }
 
@@ -113,6 +108,5 @@ func (c *Client) ImportDatabase(ctx context.Context, i Import) (api.DatabaseImpo
 	progress, over := untilOver(i.Progress)
 	defer over()
 	body := &counter{next: i.File, progress: progress}
-	resp, err := c.slow.ImportDatabaseWithBody(ctx, i.Project, i.Version, params, octets, body, sized(size))
-	return as[api.DatabaseImport](read(resp, err))
+	return as[api.DatabaseImport](read(c.slow.ImportDatabaseWithBody(ctx, i.Project, i.Version, params, octets, body, sized(size))))
 }

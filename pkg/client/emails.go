@@ -11,8 +11,7 @@ import (
 //
 // Codes: the data codes, binding_not_found, invalid_limit.
 func (c *Client) Emails(ctx context.Context, project, version string, limit int) ([]api.Email, error) {
-	resp, err := c.raw.ListEmails(ctx, project, version, &api.ListEmailsParams{Limit: or(limit)})
-	list, err := as[api.EmailList](read(resp, err))
+	list, err := as[api.EmailList](read(c.raw.ListEmails(ctx, project, version, &api.ListEmailsParams{Limit: or(limit)})))
 	return list.Items, err
 }
 
@@ -20,6 +19,5 @@ func (c *Client) Emails(ctx context.Context, project, version string, limit int)
 //
 // Codes: the data codes, binding_not_found, email_not_found.
 func (c *Client) Email(ctx context.Context, project, version, id string) (api.Email, error) {
-	resp, err := c.raw.GetEmail(ctx, project, version, id)
-	return as[api.Email](read(resp, err))
+	return as[api.Email](read(c.raw.GetEmail(ctx, project, version, id)))
 }

@@ -42,8 +42,7 @@ func (c *Client) ReadEvents(ctx context.Context, q EventQuery) (api.EventPage, e
 	if q.Wait > 0 {
 		via = c.slow
 	}
-	resp, err := via.ListEvents(ctx, q.params())
-	return as[api.EventPage](read(resp, err))
+	return as[api.EventPage](read(via.ListEvents(ctx, q.params())))
 }
 
 // A Beat is an event of the stream, or a sign of life without one.

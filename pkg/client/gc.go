@@ -12,8 +12,7 @@ import (
 //
 // Codes: project_not_found, store_unavailable.
 func (c *Client) Garbage(ctx context.Context, project string) (api.GarbageReport, error) {
-	resp, err := c.raw.GetGarbage(ctx, &api.GetGarbageParams{Project: or(project)})
-	return as[api.GarbageReport](read(resp, err))
+	return as[api.GarbageReport](read(c.raw.GetGarbage(ctx, &api.GetGarbageParams{Project: or(project)})))
 }
 
 // Branches returns the versions of a project as a tree: each child after its parent,
@@ -21,8 +20,7 @@ func (c *Client) Garbage(ctx context.Context, project string) (api.GarbageReport
 //
 // Codes: project_not_found, gc_failed.
 func (c *Client) Branches(ctx context.Context, project string) (api.BranchTree, error) {
-	resp, err := c.raw.ListBranches(ctx, project)
-	return as[api.BranchTree](read(resp, err))
+	return as[api.BranchTree](read(c.raw.ListBranches(ctx, project)))
 }
 
 // CollectGarbage sweeps the object store: it marks the objects that no version
@@ -31,8 +29,7 @@ func (c *Client) Branches(ctx context.Context, project string) (api.BranchTree, 
 //
 // Codes: project_not_found, store_unavailable.
 func (c *Client) CollectGarbage(ctx context.Context, project string) (api.GarbageReport, error) {
-	resp, err := c.raw.CollectGarbage(ctx, &api.CollectGarbageParams{Project: or(project)})
-	return as[api.GarbageReport](read(resp, err))
+	return as[api.GarbageReport](read(c.raw.CollectGarbage(ctx, &api.CollectGarbageParams{Project: or(project)})))
 }
 
 // AuditStorage checks that the object store has the objects that versions need,
@@ -40,6 +37,5 @@ func (c *Client) CollectGarbage(ctx context.Context, project string) (api.Garbag
 //
 // Codes: project_not_found, store_unavailable.
 func (c *Client) AuditStorage(ctx context.Context, project string) (api.StorageAudit, error) {
-	resp, err := c.raw.AuditStorage(ctx, &api.AuditStorageParams{Project: or(project)})
-	return as[api.StorageAudit](read(resp, err))
+	return as[api.StorageAudit](read(c.raw.AuditStorage(ctx, &api.AuditStorageParams{Project: or(project)})))
 }

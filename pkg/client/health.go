@@ -9,8 +9,7 @@ import (
 
 // Health checks that the service answers. It needs no token.
 func (c *Client) Health(ctx context.Context) (api.Health, error) {
-	resp, err := c.raw.GetHealth(ctx, anonymous)
-	return as[api.Health](read(resp, err))
+	return as[api.Health](read(c.raw.GetHealth(ctx, anonymous)))
 }
 
 // DeepHealth checks the parts of the service: registry, object store and deploy
@@ -22,6 +21,10 @@ func (c *Client) DeepHealth(ctx context.Context) (api.DeepHealth, error) {
 
 // Routes lists the host names of the gateway and the version behind each.
 func (c *Client) Routes(ctx context.Context) (api.RoutePage, error) {
-	resp, err := c.raw.ListRoutes(ctx)
-	return as[api.RoutePage](read(resp, err))
+	return c.ProjectRoutes(ctx, "")
+}
+
+// ProjectRoutes lists the host names of one project; "" for all projects.
+func (c *Client) ProjectRoutes(ctx context.Context, project string) (api.RoutePage, error) {
+	return as[api.RoutePage](read(c.raw.ListRoutes(ctx, &api.ListRoutesParams{Project: or(project)})))
 }

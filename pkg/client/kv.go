@@ -15,8 +15,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Namespaces(ctx context.Context, project, version string) ([]api.Namespace, error) {
-	resp, err := c.raw.ListNamespaces(ctx, project, version)
-	list, err := as[api.NamespaceList](read(resp, err))
+	list, err := as[api.NamespaceList](read(c.raw.ListNamespaces(ctx, project, version)))
 	return list.Items, err
 }
 
@@ -24,8 +23,7 @@ func (c *Client) Namespaces(ctx context.Context, project, version string) ([]api
 //
 // Codes: the data codes, binding_not_found.
 func (c *Client) Namespace(ctx context.Context, project, version, binding string) (api.Namespace, error) {
-	resp, err := c.raw.GetNamespace(ctx, project, version, binding)
-	return as[api.Namespace](read(resp, err))
+	return as[api.Namespace](read(c.raw.GetNamespace(ctx, project, version, binding)))
 }
 
 // KV names a key-value namespace of a version.
@@ -39,8 +37,7 @@ type KV struct {
 // Codes: the data codes, binding_not_found, invalid_key (the prefix is too long).
 func (c *Client) Keys(ctx context.Context, kv KV, prefix string, p Page) (api.KeyPage, error) {
 	params := &api.ListKeysParams{Prefix: or(prefix), Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	resp, err := c.raw.ListKeys(ctx, kv.Project, kv.Version, kv.Binding, params)
-	return as[api.KeyPage](read(resp, err))
+	return as[api.KeyPage](read(c.raw.ListKeys(ctx, kv.Project, kv.Version, kv.Binding, params)))
 }
 
 // AllKeys yields a namespace's keys like [Client.Keys], every page. It ends after
@@ -99,8 +96,7 @@ func (c *Client) PutValue(ctx context.Context, kv KV, key string, data io.Reader
 		return err
 	}
 	params := &api.PutValueParams{SvcKvMetadata: or(v.Metadata), Expiration: or(v.Expiration), ExpirationTTL: or(v.TTL)}
-	resp, err := c.raw.PutValueWithBody(ctx, kv.Project, kv.Version, kv.Binding, key, params, octets, data)
-	_, err = read(resp, err)
+	_, err := read(c.raw.PutValueWithBody(ctx, kv.Project, kv.Version, kv.Binding, key, params, octets, data))
 	return err
 }
 
@@ -111,8 +107,7 @@ func (c *Client) DeleteValue(ctx context.Context, kv KV, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	resp, err := c.raw.DeleteValue(ctx, kv.Project, kv.Version, kv.Binding, key)
-	_, err = read(resp, err)
+	_, err := read(c.raw.DeleteValue(ctx, kv.Project, kv.Version, kv.Binding, key))
 	return err
 }
 

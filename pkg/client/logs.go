@@ -45,8 +45,7 @@ func (c *Client) Logs(ctx context.Context, project, version string, tail int) ([
 // Codes: project_not_found, version_not_found, version_destroyed, invalid_tail,
 // invalid_cursor, invalid_parameter.
 func (c *Client) ReadLogs(ctx context.Context, project, version string, q LogQuery) (api.LogLines, error) {
-	resp, err := c.logs(ctx, c.raw, project, version, q.params())
-	return as[api.LogLines](read(resp, err))
+	return as[api.LogLines](read(c.logs(ctx, c.raw, project, version, q.params())))
 }
 
 // FollowLogs yields the entries that [Client.ReadLogs] returns, and then each new one. Of

@@ -19,8 +19,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Buckets(ctx context.Context, project, version string) ([]api.Bucket, error) {
-	resp, err := c.raw.ListBuckets(ctx, project, version)
-	list, err := as[api.BucketList](read(resp, err))
+	list, err := as[api.BucketList](read(c.raw.ListBuckets(ctx, project, version)))
 	return list.Items, err
 }
 
@@ -37,8 +36,7 @@ type R2 struct {
 // Codes: the data codes, binding_not_found, invalid_key (the prefix is too long).
 func (c *Client) Objects(ctx context.Context, b R2, prefix, delimiter string, p Page) (api.ObjectPage, error) {
 	params := &api.ListObjectsParams{Prefix: or(prefix), Delimiter: or(delimiter), Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	resp, err := c.raw.ListObjects(ctx, b.Project, b.Version, b.Binding, params)
-	return as[api.ObjectPage](read(resp, err))
+	return as[api.ObjectPage](read(c.raw.ListObjects(ctx, b.Project, b.Version, b.Binding, params)))
 }
 
 // AllObjects yields the objects whose keys begin with prefix, every page. It ends
@@ -104,8 +102,7 @@ func (c *Client) PutObject(ctx context.Context, b R2, key string, body io.Reader
 	defer over()
 	params := &api.PutObjectParams{SvcObjectMetadata: &metadata}
 	counted := &counter{next: body, progress: progress}
-	resp, err := c.slow.PutObjectWithBody(ctx, b.Project, b.Version, b.Binding, key, params, contentType, counted, sized(size))
-	_, err = read(resp, err)
+	_, err = read(c.slow.PutObjectWithBody(ctx, b.Project, b.Version, b.Binding, key, params, contentType, counted, sized(size)))
 	return err
 }
 
@@ -134,7 +131,6 @@ func (c *Client) DeleteObject(ctx context.Context, b R2, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	resp, err := c.raw.DeleteObject(ctx, b.Project, b.Version, b.Binding, key)
-	_, err = read(resp, err)
+	_, err := read(c.raw.DeleteObject(ctx, b.Project, b.Version, b.Binding, key))
 	return err
 }

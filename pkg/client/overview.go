@@ -11,41 +11,35 @@ import (
 
 // ServerInfo returns what the server is and how it is set.
 func (c *Client) ServerInfo(ctx context.Context) (api.Server, error) {
-	resp, err := c.raw.GetServer(ctx)
-	return as[api.Server](read(resp, err))
+	return as[api.Server](read(c.raw.GetServer(ctx)))
 }
 
 // Certificates lists the certificates of https, and orders of more; both lists are empty for
 // a server without it.
 func (c *Client) Certificates(ctx context.Context) (api.CertificateList, error) {
-	resp, err := c.raw.ListCertificates(ctx)
-	return as[api.CertificateList](read(resp, err))
+	return as[api.CertificateList](read(c.raw.ListCertificates(ctx)))
 }
 
 // Checkup checks the installation from inside, for at most 30 seconds.
 func (c *Client) Checkup(ctx context.Context) (api.Checkup, error) {
-	resp, err := c.slow.GetCheckup(ctx)
-	return as[api.Checkup](read(resp, err))
+	return as[api.Checkup](read(c.slow.GetCheckup(ctx)))
 }
 
 // Whoami returns what the admin token may do; of a client without one, the deploy token.
 func (c *Client) Whoami(ctx context.Context) (api.Whoami, error) {
-	resp, err := c.raw.GetWhoami(ctx)
-	return as[api.Whoami](read(resp, err))
+	return as[api.Whoami](read(c.raw.GetWhoami(ctx)))
 }
 
 // DashboardTicket returns an address that signs a browser in to the dashboard with the
 // role of the admin token. It works once, within a minute, and is a credential.
 func (c *Client) DashboardTicket(ctx context.Context) (api.DashboardTicket, error) {
-	resp, err := c.raw.CreateDashboardTicket(ctx)
-	return as[api.DashboardTicket](read(resp, err))
+	return as[api.DashboardTicket](read(c.raw.CreateDashboardTicket(ctx)))
 }
 
 // DeployQueue returns the deploys that run and wait. [Client.Destroy] of the version cancels
 // one.
 func (c *Client) DeployQueue(ctx context.Context) (api.DeployQueue, error) {
-	resp, err := c.raw.GetDeployQueue(ctx)
-	return as[api.DeployQueue](read(resp, err))
+	return as[api.DeployQueue](read(c.raw.GetDeployQueue(ctx)))
 }
 
 // MetricsSummary returns the requests of a window until now, at most 9m55s; 0 for five
@@ -55,8 +49,7 @@ func (c *Client) MetricsSummary(ctx context.Context, window time.Duration) (api.
 	if window > 0 {
 		params.Window = window.String()
 	}
-	resp, err := c.raw.GetMetricsSummary(ctx, params)
-	return as[api.MetricsSummary](read(resp, err))
+	return as[api.MetricsSummary](read(c.raw.GetMetricsSummary(ctx, params)))
 }
 
 // VersionQuery selects versions of all projects. The zero value selects all that are

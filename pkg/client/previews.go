@@ -11,8 +11,7 @@ import (
 //
 // Codes: project_not_found.
 func (c *Client) Previews(ctx context.Context, project string, p Page) (api.PreviewPage, error) {
-	resp, err := c.raw.ListPreviews(ctx, project, &api.ListPreviewsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)})
-	return as[api.PreviewPage](read(resp, err))
+	return as[api.PreviewPage](read(c.raw.ListPreviews(ctx, project, &api.ListPreviewsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)})))
 }
 
 // AllPreviews yields a project's previews like [Client.Previews], every page. It ends
@@ -30,8 +29,7 @@ func (c *Client) AllPreviews(ctx context.Context, project string) iter.Seq2[api.
 //
 // Codes: project_not_found, preview_not_found.
 func (c *Client) Preview(ctx context.Context, project, name string) (api.Preview, error) {
-	resp, err := c.raw.GetPreview(ctx, project, name)
-	return as[api.Preview](read(resp, err))
+	return as[api.Preview](read(c.raw.GetPreview(ctx, project, name)))
 }
 
 // DeletePreview destroys every version of a preview, with data, logs and bundles, and
@@ -40,6 +38,5 @@ func (c *Client) Preview(ctx context.Context, project, name string) (api.Preview
 // Codes: project_not_found, preview_not_found, version_is_production,
 // promote_in_progress, shutting_down.
 func (c *Client) DeletePreview(ctx context.Context, project, name string) (api.Preview, error) {
-	resp, err := c.slow.DeletePreview(ctx, project, name)
-	return as[api.Preview](read(resp, err))
+	return as[api.Preview](read(c.slow.DeletePreview(ctx, project, name)))
 }

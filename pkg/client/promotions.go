@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"errors"
+	"iter"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -15,8 +16,7 @@ import (
 // version_not_ready, version_not_serving (the runtime crashed and does not start),
 // promote_in_progress, shutting_down, production_moved (production is not p.ExpectedProdVersionID).
 func (c *Client) Promote(ctx context.Context, project, version string, p api.PromoteVersion) (api.PromotionAccepted, error) {
-	resp, err := c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)
-	return as[api.PromotionAccepted](read(resp, err))
+	return as[api.PromotionAccepted](read(c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)))
 }
 
 // PromotionPlan returns what a promote of a version would leave behind: what production
@@ -24,8 +24,7 @@ func (c *Client) Promote(ctx context.Context, project, version string, p api.Pro
 //
 // Codes: project_not_found, version_not_found.
 func (c *Client) PromotionPlan(ctx context.Context, project, version string) (api.PromotionPlan, error) {
-	resp, err := c.raw.GetPromotionPlan(ctx, project, version)
-	return as[api.PromotionPlan](read(resp, err))
+	return as[api.PromotionPlan](read(c.raw.GetPromotionPlan(ctx, project, version)))
 }
 
 // Promotion returns a promotion with its steps. operation is the operation id
@@ -33,8 +32,7 @@ func (c *Client) PromotionPlan(ctx context.Context, project, version string) (ap
 //
 // Codes: promotion_not_found.
 func (c *Client) Promotion(ctx context.Context, project, operation string) (api.Promotion, error) {
-	resp, err := c.raw.GetPromotion(ctx, project, operation)
-	return as[api.Promotion](read(resp, err))
+	return as[api.Promotion](read(c.raw.GetPromotion(ctx, project, operation)))
 }
 
 // Promotions lists one page of a project's promotions, newest first.
@@ -42,8 +40,18 @@ func (c *Client) Promotion(ctx context.Context, project, operation string) (api.
 // Codes: project_not_found.
 func (c *Client) Promotions(ctx context.Context, project string, p Page) (api.PromotionPage, error) {
 	params := &api.ListPromotionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	resp, err := c.raw.ListPromotions(ctx, project, params)
-	return as[api.PromotionPage](read(resp, err))
+	return as[api.PromotionPage](read(c.raw.ListPromotions(ctx, project, params)))
+}
+
+// AllPromotions yields a project's promotions like [Client.Promotions], every page. It ends
+// after an error.
+//
+// Codes: project_not_found.
+func (c *Client) AllPromotions(ctx context.Context, project string) iter.Seq2[api.Promotion, error] {
+	return all(func(cursor string) ([]api.Promotion, *string, error) {
+		page, err := c.Promotions(ctx, project, Page{Limit: 200, Cursor: cursor})
+		return page.Items, page.NextCursor, err
+	})
 }
 
 // ErrNoPrevious says that a project has no earlier production version.
@@ -58,19 +66,13 @@ func (c *Client) PreviousProduction(ctx context.Context, project string) (string
 	if err != nil {
 		return "", err
 	}
-	for page := (Page{}); ; {
-		list, err := c.Promotions(ctx, project, page)
+	for op, err := range c.AllPromotions(ctx, project) {
 		if err != nil {
 			return "", err
 		}
-		for _, op := range list.Items {
-			if op.Status == api.PromotionStatusDone && op.VersionID == p.ProdVersionID && op.PreviousVersionID != "" {
-				return op.PreviousVersionID, nil
-			}
+		if op.Status == api.PromotionStatusDone && op.VersionID == p.ProdVersionID && op.PreviousVersionID != "" {
+			return op.PreviousVersionID, nil
 		}
-		if list.NextCursor == nil {
-			return "", ErrNoPrevious
-		}
-		page.Cursor = *list.NextCursor
 	}
+	return "", ErrNoPrevious
 }

@@ -11,8 +11,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Queues(ctx context.Context, project, version string) ([]api.Queue, error) {
-	resp, err := c.raw.ListQueues(ctx, project, version)
-	list, err := as[api.QueueList](read(resp, err))
+	list, err := as[api.QueueList](read(c.raw.ListQueues(ctx, project, version)))
 	return list.Items, err
 }
 
@@ -26,8 +25,7 @@ type Queue struct {
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) Queue(ctx context.Context, q Queue) (api.Queue, error) {
-	resp, err := c.raw.GetQueue(ctx, q.Project, q.Version, q.Name)
-	return as[api.Queue](read(resp, err))
+	return as[api.Queue](read(c.raw.GetQueue(ctx, q.Project, q.Version, q.Name)))
 }
 
 // PeekMessages returns the first messages of a queue in the order of delivery. They are
@@ -36,8 +34,7 @@ func (c *Client) Queue(ctx context.Context, q Queue) (api.Queue, error) {
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PeekMessages(ctx context.Context, q Queue, state api.MessageState, limit int) ([]api.Message, error) {
-	resp, err := c.raw.PeekMessages(ctx, q.Project, q.Version, q.Name, &api.PeekMessagesParams{State: or(state), Limit: or(limit)})
-	list, err := as[api.MessageList](read(resp, err))
+	list, err := as[api.MessageList](read(c.raw.PeekMessages(ctx, q.Project, q.Version, q.Name, &api.PeekMessagesParams{State: or(state), Limit: or(limit)})))
 	return list.Items, err
 }
 
@@ -45,8 +42,7 @@ func (c *Client) PeekMessages(ctx context.Context, q Queue, state api.MessageSta
 //
 // Codes: the data codes, queue_not_found, value_too_large.
 func (c *Client) SendMessage(ctx context.Context, q Queue, m api.NewMessage) (id string, err error) {
-	resp, err := c.raw.SendMessage(ctx, q.Project, q.Version, q.Name, m)
-	sent, err := as[api.SentMessage](read(resp, err))
+	sent, err := as[api.SentMessage](read(c.raw.SendMessage(ctx, q.Project, q.Version, q.Name, m)))
 	return sent.ID, err
 }
 
@@ -55,16 +51,14 @@ func (c *Client) SendMessage(ctx context.Context, q Queue, m api.NewMessage) (id
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PauseQueue(ctx context.Context, q Queue) (api.Queue, error) {
-	resp, err := c.raw.PauseQueue(ctx, q.Project, q.Version, q.Name)
-	return as[api.Queue](read(resp, err))
+	return as[api.Queue](read(c.raw.PauseQueue(ctx, q.Project, q.Version, q.Name)))
 }
 
 // ResumeQueue has the delivery of messages continue.
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) ResumeQueue(ctx context.Context, q Queue) (api.Queue, error) {
-	resp, err := c.raw.ResumeQueue(ctx, q.Project, q.Version, q.Name)
-	return as[api.Queue](read(resp, err))
+	return as[api.Queue](read(c.raw.ResumeQueue(ctx, q.Project, q.Version, q.Name)))
 }
 
 // RedriveQueue moves dead messages of a queue back to it, oldest first, and returns how
@@ -72,8 +66,7 @@ func (c *Client) ResumeQueue(ctx context.Context, q Queue) (api.Queue, error) {
 //
 // Codes: the data codes, queue_not_found, no_dead_letter_queue.
 func (c *Client) RedriveQueue(ctx context.Context, q Queue, o api.RedriveQueue) (moved int, err error) {
-	resp, err := c.raw.RedriveQueue(ctx, q.Project, q.Version, q.Name, o)
-	done, err := as[api.Redriven](read(resp, err))
+	done, err := as[api.Redriven](read(c.raw.RedriveQueue(ctx, q.Project, q.Version, q.Name, o)))
 	return done.Moved, err
 }
 
@@ -81,7 +74,6 @@ func (c *Client) RedriveQueue(ctx context.Context, q Queue, o api.RedriveQueue) 
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PurgeQueue(ctx context.Context, q Queue) (purged int, err error) {
-	resp, err := c.raw.PurgeQueue(ctx, q.Project, q.Version, q.Name)
-	done, err := as[api.Purged](read(resp, err))
+	done, err := as[api.Purged](read(c.raw.PurgeQueue(ctx, q.Project, q.Version, q.Name)))
 	return done.Purged, err
 }

@@ -12,36 +12,31 @@ import (
 //
 // Codes: project_not_found, production_moved, promote_in_progress.
 func (c *Client) DeleteProject(ctx context.Context, project, production string) (api.DeletedProject, error) {
-	resp, err := c.slow.DeleteProject(ctx, project, &api.DeleteProjectParams{Production: production})
-	return as[api.DeletedProject](read(resp, err))
+	return as[api.DeletedProject](read(c.slow.DeleteProject(ctx, project, &api.DeleteProjectParams{Production: production})))
 }
 
 // ArchiveVersions archives the versions that a filter selects. ctx is its only time limit.
 //
 // Codes: project_not_found, invalid_status, invalid_parameter.
 func (c *Client) ArchiveVersions(ctx context.Context, project string, b api.BulkVersions) (api.BulkReport, error) {
-	resp, err := c.slow.ArchiveVersions(ctx, project, b)
-	return as[api.BulkReport](read(resp, err))
+	return as[api.BulkReport](read(c.slow.ArchiveVersions(ctx, project, b)))
 }
 
 // DestroyVersions destroys the versions that a filter selects. ctx is its only time limit.
 //
 // Codes: project_not_found, invalid_status, invalid_parameter.
 func (c *Client) DestroyVersions(ctx context.Context, project string, b api.BulkVersions) (api.BulkReport, error) {
-	resp, err := c.slow.DestroyVersions(ctx, project, b)
-	return as[api.BulkReport](read(resp, err))
+	return as[api.BulkReport](read(c.slow.DestroyVersions(ctx, project, b)))
 }
 
 // Retention returns the versions that the retention settings do not keep. It changes
 // nothing.
 func (c *Client) Retention(ctx context.Context) (api.RetentionReport, error) {
-	resp, err := c.raw.GetRetention(ctx)
-	return as[api.RetentionReport](read(resp, err))
+	return as[api.RetentionReport](read(c.raw.GetRetention(ctx)))
 }
 
 // ApplyRetention destroys the versions that the retention settings do not keep. ctx is its
 // only time limit.
 func (c *Client) ApplyRetention(ctx context.Context) (api.RetentionReport, error) {
-	resp, err := c.slow.ApplyRetention(ctx)
-	return as[api.RetentionReport](read(resp, err))
+	return as[api.RetentionReport](read(c.slow.ApplyRetention(ctx)))
 }

@@ -41,8 +41,7 @@ func (c *Client) Upload(ctx context.Context, to api.Upload, bundle io.ReadSeeker
 		req.Header.Set(name, value)
 	}
 	req.Header.Set("User-Agent", c.agent)
-	resp, err := c.uploads.Do(req)
-	_, err = read(resp, err)
+	_, err = read(c.uploads.Do(req))
 	return err
 }
 

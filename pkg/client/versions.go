@@ -13,8 +13,7 @@ import (
 // Codes: project_not_found, invalid_status.
 func (c *Client) Versions(ctx context.Context, project string, status api.VersionStatus, p Page) (api.VersionPage, error) {
 	params := &api.ListVersionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor), Status: or(status)}
-	resp, err := c.raw.ListVersions(ctx, project, params)
-	return as[api.VersionPage](read(resp, err))
+	return as[api.VersionPage](read(c.raw.ListVersions(ctx, project, params)))
 }
 
 // AllVersions yields a project's versions like [Client.Versions], every page. It
@@ -44,32 +43,28 @@ func (c *Client) CreateVersion(
 	ctx context.Context, project string, v api.CreateVersion, idempotencyKey string,
 ) (api.VersionAccepted, error) {
 	params := &api.CreateVersionParams{IdempotencyKey: or(idempotencyKey)}
-	resp, err := c.raw.CreateVersion(ctx, project, params, v, c.asDeployer)
-	return as[api.VersionAccepted](read(resp, err))
+	return as[api.VersionAccepted](read(c.raw.CreateVersion(ctx, project, params, v, c.asDeployer)))
 }
 
 // Version returns a version, the values of its environment hidden.
 //
 // Codes: version_not_found.
 func (c *Client) Version(ctx context.Context, project, version string) (api.Version, error) {
-	resp, err := c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{})
-	return as[api.Version](read(resp, err))
+	return as[api.Version](read(c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{})))
 }
 
 // Bundle returns what the bundle of a version has in it.
 //
 // Codes: version_not_found, version_destroyed, artifact_missing, artifact_unreadable.
 func (c *Client) Bundle(ctx context.Context, project, version string) (api.Bundle, error) {
-	resp, err := c.raw.GetBundle(ctx, project, version)
-	return as[api.Bundle](read(resp, err))
+	return as[api.Bundle](read(c.raw.GetBundle(ctx, project, version)))
 }
 
 // Compare returns what differs between two versions of a project.
 //
 // Codes: version_not_found, version_destroyed, artifact_missing, artifact_unreadable.
 func (c *Client) Compare(ctx context.Context, project, from, to string) (api.Comparison, error) {
-	resp, err := c.raw.CompareVersions(ctx, project, &api.CompareVersionsParams{From: from, To: to})
-	return as[api.Comparison](read(resp, err))
+	return as[api.Comparison](read(c.raw.CompareVersions(ctx, project, &api.CompareVersionsParams{From: from, To: to})))
 }
 
 // CompareData returns what each of two versions of a project wrote since their data began
@@ -77,14 +72,12 @@ func (c *Client) Compare(ctx context.Context, project, from, to string) (api.Com
 //
 // Codes: version_not_found.
 func (c *Client) CompareData(ctx context.Context, project, from, to string) (api.DataComparison, error) {
-	resp, err := c.raw.CompareData(ctx, project, &api.CompareDataParams{From: from, To: to})
-	return as[api.DataComparison](read(resp, err))
+	return as[api.DataComparison](read(c.raw.CompareData(ctx, project, &api.CompareDataParams{From: from, To: to})))
 }
 
 // RevealVersion returns a version with the values of its environment.
 //
 // Codes: version_not_found.
 func (c *Client) RevealVersion(ctx context.Context, project, version string) (api.Version, error) {
-	resp, err := c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{Reveal: or(true)})
-	return as[api.Version](read(resp, err))
+	return as[api.Version](read(c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{Reveal: or(true)})))
 }

@@ -11,8 +11,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Workflows(ctx context.Context, project, version string) ([]api.Workflow, error) {
-	resp, err := c.raw.ListWorkflows(ctx, project, version)
-	list, err := as[api.WorkflowList](read(resp, err))
+	list, err := as[api.WorkflowList](read(c.raw.ListWorkflows(ctx, project, version)))
 	return list.Items, err
 }
 
@@ -28,8 +27,7 @@ type Workflow struct {
 // Codes: the data codes, workflow_not_found, invalid_parameter.
 func (c *Client) WorkflowInstances(ctx context.Context, w Workflow, status string, p Page) (api.WorkflowInstancePage, error) {
 	params := &api.ListWorkflowInstancesParams{Status: or(status), Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	resp, err := c.raw.ListWorkflowInstances(ctx, w.Project, w.Version, w.Name, params)
-	return as[api.WorkflowInstancePage](read(resp, err))
+	return as[api.WorkflowInstancePage](read(c.raw.ListWorkflowInstances(ctx, w.Project, w.Version, w.Name, params)))
 }
 
 // AllWorkflowInstances yields the instances of a workflow like [Client.WorkflowInstances],
@@ -47,8 +45,7 @@ func (c *Client) AllWorkflowInstances(ctx context.Context, w Workflow, status st
 //
 // Codes: the data codes, workflow_not_found, instance_not_found.
 func (c *Client) WorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	resp, err := c.raw.GetWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
-	return as[api.WorkflowInstanceDetail](read(resp, err))
+	return as[api.WorkflowInstanceDetail](read(c.raw.GetWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
 }
 
 // CreateWorkflowInstance creates an instance. The server chooses the id when it is "".
@@ -56,30 +53,26 @@ func (c *Client) WorkflowInstance(ctx context.Context, w Workflow, id string) (a
 // Codes: the data codes, workflow_not_found, instance_exists, invalid_parameter,
 // value_too_large.
 func (c *Client) CreateWorkflowInstance(ctx context.Context, w Workflow, i api.CreateWorkflowInstance) (api.WorkflowInstanceDetail, error) {
-	resp, err := c.raw.CreateWorkflowInstance(ctx, w.Project, w.Version, w.Name, i)
-	return as[api.WorkflowInstanceDetail](read(resp, err))
+	return as[api.WorkflowInstanceDetail](read(c.raw.CreateWorkflowInstance(ctx, w.Project, w.Version, w.Name, i)))
 }
 
 // PauseWorkflowInstance pauses an instance after the steps under way.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found.
 func (c *Client) PauseWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	resp, err := c.raw.PauseWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
-	return as[api.WorkflowInstanceDetail](read(resp, err))
+	return as[api.WorkflowInstanceDetail](read(c.raw.PauseWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
 }
 
 // ResumeWorkflowInstance continues a paused instance.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
 func (c *Client) ResumeWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	resp, err := c.raw.ResumeWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
-	return as[api.WorkflowInstanceDetail](read(resp, err))
+	return as[api.WorkflowInstanceDetail](read(c.raw.ResumeWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
 }
 
 // TerminateWorkflowInstance ends an instance and what it has under way.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
 func (c *Client) TerminateWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	resp, err := c.raw.TerminateWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)
-	return as[api.WorkflowInstanceDetail](read(resp, err))
+	return as[api.WorkflowInstanceDetail](read(c.raw.TerminateWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
 }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -41,6 +42,9 @@ type Service struct {
 
 	reading sync.Mutex // one advance at a time
 
+	changing sync.Mutex // guards runtimes, and orders their events
+	runtimes map[svc.Ref]svc.Runtime
+
 	mu      sync.Mutex
 	window  []svc.FeedEvent // the newest events, without gaps
 	last    int64           // id of the newest event
@@ -53,7 +57,7 @@ type Service struct {
 func New(store Store, logger *slog.Logger) *Service {
 	return &Service{
 		store: store, logger: logger, added: make(chan svc.FeedEvent, pending),
-		closed: make(chan struct{}), grown: make(chan struct{}), cancel: func() {},
+		closed: make(chan struct{}), grown: make(chan struct{}), cancel: func() {}, runtimes: map[svc.Ref]svc.Runtime{},
 	}
 }
 
@@ -98,7 +102,7 @@ func (s *Service) tail(ctx context.Context) {
 			s.logger.WarnContext(ctx, "reading new events failed; retrying", "error", err, "retry_in", retryAfter)
 			wait = retryAfter
 		}
-		if !pause(ctx, wait) {
+		if backoff.Sleep(ctx, wait) != nil {
 			return
 		}
 		select {
@@ -106,17 +110,6 @@ func (s *Service) tail(ctx context.Context) {
 			return
 		case <-changed:
 		}
-	}
-}
-
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

@@ -33,7 +33,7 @@ func (h handlers) SetEnv(ctx context.Context, r oas.SetEnvRequestObject) (oas.Se
 				return nil
 			}
 			return svc.Errorf(svc.Precondition, svc.CodeETagMismatch, "the environment does not match the ETag in If-Match").
-				WithHint("read it again and retry with its current ETag")
+				WithHint("read the environment again and retry with its current ETag")
 		}
 	}
 	e, err := h.Lifecycle.SetEnv(ctx, svc.Ref{Project: r.Project, Version: r.Version}, change)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -135,8 +136,12 @@ func (h handlers) logFailedCheck(ctx context.Context, check string, err error) {
 func round(f float64) float64 { return math.Round(f*1000) / 1000 }
 
 // ListRoutes answers GET /runtime/routes [D30]. All routes are on one page.
-func (h handlers) ListRoutes(context.Context, oas.ListRoutesRequestObject) (oas.ListRoutesResponseObject, error) {
-	return oas.ListRoutes200JSONResponse{Items: each(h.Routes.Routes(), routeOut)}, nil
+func (h handlers) ListRoutes(_ context.Context, r oas.ListRoutesRequestObject) (oas.ListRoutesResponseObject, error) {
+	routes := h.Routes.Routes()
+	if project := r.Params.Project; project != nil {
+		routes = slices.DeleteFunc(slices.Clone(routes), func(r svc.Route) bool { return r.Ref.Project != *project })
+	}
+	return oas.ListRoutes200JSONResponse{Items: each(routes, routeOut)}, nil
 }
 
 func routeOut(r svc.Route) api.Route {

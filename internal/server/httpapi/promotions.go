@@ -53,7 +53,7 @@ func (h handlers) guardPromote(ctx context.Context, ref svc.Ref, ifMatch string,
 	}
 	if !matches(ifMatch, projectTag(p), versionTag(v)) {
 		return svc.Errorf(svc.Precondition, svc.CodeETagMismatch, "the version and its project do not match the ETag in If-Match").
-			WithHint("read it again and retry with its current ETag")
+			WithHint("read the version again and retry with its current ETag")
 	}
 	if req.ExpectedProd == nil {
 		req.ExpectedProd = &p.ProdVersionID

@@ -294,16 +294,21 @@ func TestRoutes(t *testing.T) {
 		{
 			Host: "shop.ingress.local", Role: svc.RoleProduction, Ref: svc.Ref{Project: "shop", Version: "v-1"}, Inflight: 1,
 			Upstream: svc.Upstream{Status: svc.StatusReady},
-			Runtime:  svc.Runtime{State: svc.RuntimeServing, RSSBytes: 9, Endpoint: svc.Endpoint{Port: 81, PID: 7, StartedAt: at}},
+			Runtime:  svc.Runtime{State: svc.RuntimeServing, RSSBytes: 9, Endpoint: svc.Endpoint{Port: 81, PortKey: "of this start", PID: 7, StartedAt: at}},
 		},
 		{
 			Host: "v-1.shop.ingress.local", Role: svc.RolePreview, Ref: svc.Ref{Project: "shop", Version: "v-1"},
 			Upstream: svc.Upstream{Status: svc.StatusArchived},
 		},
 	}
+	for project, want := range map[string]int{"shop": 2, "other": 0} {
+		if some := decode[api.RoutePage](h.do(request{method: "GET", path: "/v1/runtime/routes?project=" + project}).want(200)); len(some.Items) != want {
+			t.Errorf("of the project %s: %+v", project, some)
+		}
+	}
 	got := decode[api.RoutePage](h.do(request{method: "GET", path: "/v1/runtime/routes"}).want(200))
 	if len(got.Items) != 2 || got.NextCursor != nil || got.Items[0].Role != "production" || !got.Items[0].StartedAt.Equal(at) ||
-		got.Items[0].Upstream != "127.0.0.1:81" || got.Items[0].State != "serving" ||
+		got.Items[0].Upstream != "127.0.0.1:81" || got.Items[0].UpstreamKey != "of this start" || got.Items[0].State != "serving" ||
 		got.Items[1].StartedAt != nil || got.Items[0].Runtime == nil || got.Items[0].Runtime.State != "serving" || got.Items[1].Runtime != nil || got.Items[1].Role != "preview" || got.Items[1].Upstream != "" || got.Items[1].State != "archived" {
 		t.Errorf("got %+v", got)
 	}

@@ -157,7 +157,7 @@ type ServerInterface interface {
 	GetDeployQueue(w http.ResponseWriter, r *http.Request)
 	// ListRoutes Active upstreams of the gateway
 	// (GET /runtime/routes)
-	ListRoutes(w http.ResponseWriter, r *http.Request)
+	ListRoutes(w http.ResponseWriter, r *http.Request, params ListRoutesParams)
 	// GetServer What this server is and how it is set
 	// (GET /server)
 	GetServer(w http.ResponseWriter, r *http.Request)
@@ -2153,8 +2153,27 @@ func (siw *ServerInterfaceWrapper) GetDeployQueue(w http.ResponseWriter, r *http
 // ListRoutes operation middleware
 func (siw *ServerInterfaceWrapper) ListRoutes(w http.ResponseWriter, r *http.Request) {
 
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListRoutesParams
+
+	// ------------- Optional query parameter "project" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "project", r.URL.Query(), &params.Project, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "project"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.ListRoutes(w, r)
+		siw.Handler.ListRoutes(w, r, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -4866,6 +4885,7 @@ func (response GetDeployQueuedefaultApplicationProblemPlusJSONResponse) VisitGet
 }
 
 type ListRoutesRequestObject struct {
+	Params ListRoutesParams
 }
 
 type ListRoutesResponseObject interface {
@@ -6522,8 +6542,10 @@ func (sh *strictHandler) GetDeployQueue(w http.ResponseWriter, r *http.Request) 
 }
 
 // ListRoutes operation middleware
-func (sh *strictHandler) ListRoutes(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) ListRoutes(w http.ResponseWriter, r *http.Request, params ListRoutesParams) {
 	var request ListRoutesRequestObject
+
+	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
 		return sh.ssi.ListRoutes(ctx, request.(ListRoutesRequestObject))

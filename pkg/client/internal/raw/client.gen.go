@@ -901,7 +901,7 @@ type ClientInterface interface {
 	// ListRoutes Active upstreams of the gateway
 	//
 	// Corresponds with GET /runtime/routes (the `ListRoutes` operationId).
-	ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListRoutes(ctx context.Context, params *ListRoutesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetServer What this server is and how it is set
 	//
@@ -2704,8 +2704,8 @@ func (c *Client) GetDeployQueue(ctx context.Context, reqEditors ...RequestEditor
 // ListRoutes Active upstreams of the gateway
 //
 // Corresponds with GET /runtime/routes (the `ListRoutes` operationId).
-func (c *Client) ListRoutes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewListRoutesRequest(c.Server)
+func (c *Client) ListRoutes(ctx context.Context, params *ListRoutesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRoutesRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7601,7 +7601,7 @@ func NewGetDeployQueueRequest(server string) (*http.Request, error) {
 }
 
 // NewListRoutesRequest constructs an http.Request for the ListRoutes method
-func NewListRoutesRequest(server string) (*http.Request, error) {
+func NewListRoutesRequest(server string, params *ListRoutesParams) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -7617,6 +7617,33 @@ func NewListRoutesRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Project != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", *params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
