@@ -83,7 +83,7 @@ try {
 
   step("every page, also those with hostile texts");
   const version = (project, id) => ["", "/logs", "/env", "/env?reveal", "/bindings", "/process", "/bundle", "/promote", "/destroy"].map((p) => `/p/${project}/v/${id}${p}`);
-  const data = ["/data", "/data/d1/DB?table=notes", "/data/d1/DB?sql=SELECT+*+FROM+notes", "/data/d1/DB?sql=DELETE+FROM+notes", "/data/kv/KV", "/data/r2/FILES", "/data/queue/jobs", "/data/workflow/order", "/data/workflow/order?key=order-1"];
+  const data = ["/data", "/data/d1/DB?table=notes", "/data/d1/DB?sql=SELECT+*+FROM+notes", "/data/d1/DB?sql=DELETE+FROM+notes", "/data/kv/KV", "/data/r2/FILES", "/data/queue/jobs", "/data/queue/fragile", "/data/workflow/order", "/data/workflow/order?key=order-1"];
   const paths = ["/", "/projects", "/activity", "/audit", "/server", "/p/shop", "/p/hostile", "/p/hostile/tree", "/p/shop/tree", "/p/hostile/promotions", "/p/shop/promotions", "/p/shop/v/pr-7/env?edit=X", "/p/hostile/logs",
     ...version("shop", "pr-7"), ...version("hostile", "v2"), "/p/hostile/v/broken", ...data.map((p) => `/p/hostile/v/v2${p}`)];
   for (const path of paths) await open(page, path);
@@ -175,7 +175,36 @@ try {
   await page.getByText("TEXT_OF_TEST deleted.").waitFor();
   assert.equal(await page.getByRole("row", { name: "TEXT_OF_TEST" }).count(), 0);
 
-  step("a queue is paused, resumed and emptied; an instance of a workflow is paused and ended");
+  step("a key is stored, changed and deleted; not when its value changed meanwhile");
+  const key = corpus[1], keys = "/p/hostile/v/v2/data/kv/KV";
+  await open(page, keys);
+  await page.getByText("Store a new key").click();
+  await look(page);
+  await page.getByRole("textbox", { name: "Key", exact: true }).fill("key-of-test" + key);
+  await page.getByRole("textbox", { name: "Value" }).fill(`${key}\nsecond line`);
+  await page.getByRole("button", { name: "Store" }).click();
+  await page.getByText("stored.").waitFor();
+  assert.equal(await page.getByRole("textbox", { name: "Value" }).inputValue(), `${key}\nsecond line`);
+  await look(page);
+  await page.getByRole("textbox", { name: "Value" }).fill("changed here");
+  server.run("kv", "key", "put", "hostile/v2", "key-of-test" + key, "changed elsewhere");
+  page.expected.push("409");
+  await page.getByRole("button", { name: "Store" }).click();
+  await page.getByText("has changed since the page was shown").waitFor();
+  await open(page, keys + "?key=" + encodeURIComponent("key-of-test" + key));
+  assert.equal(await page.getByRole("textbox", { name: "Value" }).inputValue(), "changed elsewhere");
+  await page.getByText("Delete the key").click();
+  await page.getByRole("button", { name: "Delete", exact: true }).click();
+  await page.getByText("deleted.").waitFor();
+  assert.equal(await page.getByRole("link", { name: "key-of-test" }).count(), 0);
+
+  step("dead messages are delivered again");
+  await open(page, "/p/hostile/v/v2/data/queue/fragile");
+  await page.getByRole("button", { name: "Redrive" }).click();
+  await page.getByText("1 dead message is delivered again.").waitFor();
+  await look(page);
+
+  step("a queue is paused, resumed and emptied; an instance of a workflow is paused, resumed and ended");
   await open(page, "/p/hostile/v/v2/data/queue/jobs");
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText("jobs paused.").waitFor();
@@ -191,6 +220,8 @@ try {
   await page.getByRole("button", { name: "Pause" }).click();
   await page.getByText(/order-1 is (paused|waitingForPause)/).waitFor();
   await look(page);
+  await page.getByRole("button", { name: "Resume" }).click();
+  await page.getByText(/order-1 is (running|waiting|queued)/).waitFor();
   await page.getByRole("button", { name: "Terminate" }).click();
   await page.getByText("order-1 is terminated.").waitFor();
   assert.equal(await page.getByRole("button", { name: "Terminate" }).count(), 0);
@@ -206,7 +237,7 @@ try {
   await page.getByText("1 version unpinned.").waitFor();
   await page.getByRole("checkbox", { name: "Mark v7" }).check();
   await page.getByRole("button", { name: "Archive" }).click();
-  await page.getByText("Not archived: v7").waitFor();
+  await page.getByRole("alert").getByText("Not archived: v7").waitFor();
   await open(page, "/p/hostile");
   await page.getByRole("checkbox", { name: "Mark broken" }).check();
   await page.getByRole("button", { name: "Destroy…" }).click();

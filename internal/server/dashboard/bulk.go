@@ -34,20 +34,20 @@ func (d *Dashboard) bulk(c *call) error {
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), actionTime)
 	defer cancel()
-	return d.done(c, projectURL(project), each(ctx, project, ids, action.do, action.past))
+	return d.noted(c, projectURL(project), each(ctx, project, ids, action.do, action.past))
 }
 
-// each does an action with versions, one after the other, and returns what came of it.
-func each(ctx context.Context, project string, ids []string, do func(context.Context, string, string) (api.Version, error), past string) string {
+// each does an action with versions, one after the other, and returns what became of them.
+func each(ctx context.Context, project string, ids []string, do func(context.Context, string, string) (api.Version, error), past string) note {
 	var failed []string
 	for _, id := range ids {
 		if _, err := do(ctx, project, id); err != nil {
 			failed = append(failed, fmt.Sprintf("%s: %s", id, err))
 		}
 	}
-	note := count(len(ids)-len(failed), "version", "versions") + " " + past + "."
+	text := count(len(ids)-len(failed), "version", "versions") + " " + past + "."
 	if len(failed) > 0 {
-		note += " Not " + past + ": " + strings.Join(failed, "; ")
+		text += " Not " + past + ": " + strings.Join(failed, "; ")
 	}
-	return note
+	return note{text, len(failed) > 0}
 }

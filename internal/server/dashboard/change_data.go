@@ -8,7 +8,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
-// changeData changes a queue, or an instance of a workflow.
+// changeData changes a key, a queue, or an instance of a workflow.
 func (d *Dashboard) changeData(c *call) error {
 	ref, action := c.ref(), c.r.PathValue("action")
 	ctx, cancel := context.WithTimeout(c.r.Context(), actionTime)
@@ -16,6 +16,12 @@ func (d *Dashboard) changeData(c *call) error {
 	note, err := "", error(&statusError{http.StatusNotFound, "There is no such action."})
 	to := versionURL(ref.Project, ref.Version, "data", c.r.PathValue("kind"), c.r.PathValue("name"))
 	switch c.r.PathValue("kind") {
+	case "kv":
+		body := dataBody{}
+		if action == "put" {
+			to += body.link("key", c.r.PostFormValue("key"))
+		}
+		note, err = changeKey(ctx, c, client.KV{Project: ref.Project, Version: ref.Version, Binding: c.r.PathValue("name")}, action)
 	case "queue":
 		note, err = changeQueue(ctx, c, client.Queue{Project: ref.Project, Version: ref.Version, Name: c.r.PathValue("name")}, action)
 	case "workflow":

@@ -50,7 +50,10 @@ type cell struct {
 }
 
 // shownValue is the content of one key.
-type shownValue struct{ Text, Note string }
+type shownValue struct {
+	Text, Note string
+	Was        string // digest of a value that a form can change; "" for another one
+}
 
 // data shows what the bindings of a version hold.
 func data(c *call, v api.Version) (any, error) {

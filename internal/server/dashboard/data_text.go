@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
@@ -37,5 +38,9 @@ func valueOf(raw []byte) *shownValue {
 	case len(raw) > maxValue:
 		return &shownValue{Text: strings.ToValidUTF8(string(raw[:maxValue]), ""), Note: "the first " + size(maxValue) + " of " + size(int64(len(raw)))}
 	}
-	return &shownValue{Text: string(raw), Note: size(int64(len(raw)))}
+	shown := &shownValue{Text: string(raw), Note: size(int64(len(raw)))}
+	if !bytes.ContainsAny(raw, "\r\x00") { // a form would change them
+		shown.Was = digest(raw)
+	}
+	return shown
 }

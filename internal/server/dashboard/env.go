@@ -46,7 +46,7 @@ func (d *Dashboard) setEnv(c *call) error {
 		delete(vars, name)
 		note = name + " deleted."
 	} else {
-		vars[name] = c.r.PostFormValue("value")
+		vars[name] = typed(c.r.PostFormValue("value"))
 	}
 	if _, err := c.api.SetEnv(ctx, ref.Project, ref.Version, vars, c.r.PostFormValue("etag")); err != nil {
 		return err

@@ -39,7 +39,7 @@ type chrome struct {
 	Signed bool
 	Write  bool
 	CSRF   string
-	Note   string // what was done
+	Note   note   // what was done
 	Events string // address of the events since the page was made; "" for none
 	Host   string
 	Style  string
@@ -110,8 +110,13 @@ func (d *Dashboard) chromeOf(c *call, part string, p page) chrome {
 
 // done continues at an address of this site, as projectURL and versionURL make them, where
 // the next page of the session shows the note.
-func (d *Dashboard) done(c *call, to, note string) error {
-	d.sessions.setNote(c.session, note)
+func (d *Dashboard) done(c *call, to, text string) error {
+	return d.noted(c, to, note{Text: text})
+}
+
+// noted is done for a note that may say that something was not done.
+func (d *Dashboard) noted(c *call, to string, n note) error {
+	d.sessions.setNote(c.session, n)
 	c.w.Header().Set("Location", to)
 	c.w.WriteHeader(http.StatusSeeOther)
 	return nil

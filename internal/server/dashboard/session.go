@@ -28,11 +28,17 @@ type session struct {
 	csrf   string // is in each form
 	expiry time.Time
 	used   time.Time
-	note   string // for the next page
+	note   note // for the next page
 }
 
 // mayWrite reports whether the token of the session may change something.
 func (s *session) mayWrite() bool { return s.role == svc.RoleAdmin }
+
+// note says what was done. Bad is for one that says that something was not.
+type note struct {
+	Text string
+	Bad  bool
+}
 
 // valid reports whether text is the session's token against forged requests.
 func (s *session) valid(text string) bool {
@@ -94,19 +100,19 @@ func (s *sessions) find(id string, now time.Time) *session {
 	return found
 }
 
-// setNote keeps a text for the next page of a session.
-func (s *sessions) setNote(of *session, text string) {
+// setNote keeps a note for the next page of a session.
+func (s *sessions) setNote(of *session, n note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	of.note = text
+	of.note = n
 }
 
-// takeNote returns the text of setNote, once.
-func (s *sessions) takeNote(of *session) (text string) {
+// takeNote returns the note of setNote, once.
+func (s *sessions) takeNote(of *session) (n note) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	text, of.note = of.note, ""
-	return text
+	n, of.note = of.note, note{}
+	return n
 }
 
 // end deletes a session.

@@ -14,6 +14,7 @@ export default {
     if (url.pathname === "/throw") throw new Error(url.searchParams.get("text"));
     if (request.method !== "POST") return new Response("hello\n");
     const texts = await request.json();
+    await env.FRAGILE.send({ text: texts[0] });
     await env.ORDER.create({ id: "order-1", params: { texts: texts.slice(0, 3) } });
     for (const text of texts) {
       console.log(text);
@@ -24,5 +25,8 @@ export default {
       await env.JOBS.send({ text });
     }
     return new Response("stored\n");
+  },
+  async queue(batch) {
+    throw new Error(batch.messages[0].body.text);
   },
 };

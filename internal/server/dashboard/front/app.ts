@@ -5,9 +5,15 @@ import { keys } from "./keys";
 import { logs } from "./logs";
 import { ages, filters } from "./page";
 
-follow(document.body.dataset.events);
-ages();
-filters();
-keys();
-dialogs();
-logs();
+function start(): void {
+  follow(document.body.dataset.events);
+  ages();
+  filters();
+  keys();
+  dialogs();
+  logs();
+}
+
+// The page is shown first. A page in the background is never painted.
+if (document.hidden) start();
+else requestAnimationFrame(() => setTimeout(start));
