@@ -29,7 +29,7 @@ func ReadAssets(ctx context.Context, r io.Reader, limits Limits, take func(f Fil
 			return readError(err)
 		}
 		hash, path, _ := strings.Cut(header.Name, "/")
-		if header.Typeflag != tar.TypeReg || !hashPattern.MatchString(hash) || badPath(path) != "" {
+		if header.Typeflag != tar.TypeReg || !hashPattern().MatchString(hash) || badPath(path) != "" {
 			return refuse(svc.CodeBundlePath, "the entry %q of the archive is not a file named <sha256>/<path>", header.Name)
 		}
 		err = take(File{Path: path, SHA256: hash, Size: header.Size}, &archiveReader{r: tr})

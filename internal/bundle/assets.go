@@ -132,7 +132,7 @@ func (p *problems) assetBinding(m Manifest) {
 	_, isVar := m.Vars[name]
 	switch {
 	case name == "":
-	case !namePattern.MatchString(name) || slices.Contains(reservedNames, name):
+	case !namePattern().MatchString(name) || slices.Contains(reservedNames, name):
 		p.add("/assets/binding", svc.CodeManifestInvalid, "%q is not an identifier of at most %d characters that the platform leaves free", name, maxNameBytes)
 	case taken || isVar:
 		p.add("/assets/binding", svc.CodeManifestInvalid, "%q is also the name of a variable or of another binding", name)
@@ -180,7 +180,7 @@ func (p *problems) headerRule(at string, h HeaderRule) {
 		}
 	}
 	for _, name := range names {
-		if !headerPattern.MatchString(name) {
+		if !headerPattern().MatchString(name) {
 			p.add(at, svc.CodeManifestInvalid, "%q is not the name of a header", name)
 		}
 	}

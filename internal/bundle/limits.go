@@ -23,6 +23,7 @@ const (
 	maxManifest = 8 << 20
 	// maxWindow bounds the memory of the zstd decoder. `zstd -19` uses 8 MiB.
 	maxWindow = 8 << 20
+	minWindow = 256 << 10 // a smaller one saves nothing more
 	// maxTail bounds the zero padding after the archive.
 	maxTail = 1 << 20
 )

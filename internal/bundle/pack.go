@@ -106,14 +106,14 @@ func write(w io.Writer, m Manifest, files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	// One goroutine and a fixed window keep the bytes the same on every machine.
-	enc, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(maxWindow), zstd.WithEncoderLevel(zstd.SpeedDefault))
+	list := m.packed()
+	// One goroutine and a window that follows from the files keep the bytes the same on every machine.
+	enc, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(window(int64(len(manifest)), list)), zstd.WithEncoderLevel(zstd.SpeedDefault))
 	if err != nil {
 		return fmt.Errorf("start zstd: %w", err)
 	}
 	tw := tar.NewWriter(enc)
 	err = writeFile(tw, File{Path: manifestFile, Size: int64(len(manifest))}, Tree{manifestFile: manifest})
-	list := m.packed()
 	slices.SortFunc(list, func(a, b File) int { return cmp.Compare(a.Path, b.Path) })
 	for i := 0; err == nil && i < len(list); i++ {
 		err = writeFile(tw, list[i], files)
@@ -127,6 +127,23 @@ func write(w io.Writer, m Manifest, files fs.FS) error {
 	}
 	return nil
 }
+
+// window is the size of zstd's window for the files and a manifest of some bytes: the smallest
+// that holds all of them. Both sides allocate a window before the first byte, and the one of
+// 8 MiB took most of the time of packing a small worker.
+func window(size int64, files []File) int {
+	for _, f := range files {
+		size += f.Size + tarOverhead
+	}
+	w := minWindow
+	for w < maxWindow && int64(w) < size {
+		w *= 2
+	}
+	return w
+}
+
+// tarOverhead is what the archive has for a file beside its content, at least.
+const tarOverhead = 1 << 10
 
 // writeFile adds one file. It fails when the file changed since it was hashed.
 func writeFile(tw *tar.Writer, f File, files fs.FS) error {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/klauspost/compress/zstd"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -65,6 +66,24 @@ func TestPackIsDeterministic(t *testing.T) {
 	}
 	if bytes.Equal(first, b.Bytes()) {
 		t.Error("different input gave the same bytes")
+	}
+}
+
+// Both sides allocate a window before the first byte: that of a small bundle is small, and no
+// bundle has one of more than 8 MiB.
+func TestPackWindow(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]uint64{200 << 10: 256 << 10, 300 << 10: 512 << 10, 9 << 20: 8 << 20} {
+		m, files := sample(t)
+		files["modules/index.js"] = bytes.Repeat([]byte("x"), size)
+		var out bytes.Buffer
+		if _, err := bundle.Pack(&out, m, files); err != nil {
+			t.Fatal(err)
+		}
+		var h zstd.Header
+		if err := h.Decode(out.Bytes()); err != nil || h.WindowSize != want {
+			t.Errorf("a worker of %d bytes: a window of %d bytes, %v, want %d", size, h.WindowSize, err, want)
+		}
 	}
 }
 

@@ -1,7 +1,6 @@
 package bundle
 
 import (
-	"regexp"
 	"strconv"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -33,10 +32,10 @@ type QueueProducer struct {
 	DeliveryDelay int `json:"delivery_delay,omitempty"` // seconds, of messages without a delay of their own
 }
 
-var queuePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
+var queuePattern = pattern(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`) //nolint:gochecknoglobals // a constant
 
 // IsQueueName reports whether a queue may have that name.
-func IsQueueName(name string) bool { return queuePattern.MatchString(name) }
+func IsQueueName(name string) bool { return queuePattern().MatchString(name) }
 
 // QueueNameRule says in words what IsQueueName checks.
 const QueueNameRule = "1 to 63 letters, digits, hyphens and underscores, the first a letter or a digit"

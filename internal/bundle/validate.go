@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +18,14 @@ const (
 )
 
 //nolint:gochecknoglobals // constant tables
-var (
-	flagPattern  = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,127}$`)
-	kindPattern  = regexp.MustCompile(`^[a-z][a-z0-9_]{0,63}$`)
-	namePattern  = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]{0,127}$`)
-	tablePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
+var ( //nolint:gochecknoglobals // constants
+	flagPattern  = pattern(`^[a-z][a-z0-9_-]{0,127}$`)
+	kindPattern  = pattern(`^[a-z][a-z0-9_]{0,63}$`)
+	namePattern  = pattern(`^[A-Za-z_$][A-Za-z0-9_$]{0,127}$`)
+	tablePattern = pattern(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 	// headerPattern is a token of RFC 9110.
-	headerPattern = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
-	hashPattern   = regexp.MustCompile(`^[0-9a-f]{64}$`)
+	headerPattern = pattern("^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$")
+	hashPattern   = pattern(`^[0-9a-f]{64}$`)
 
 	moduleTypes   = []ModuleType{ESModule, CommonJS, Text, Data, Wasm, JSON, Script}
 	reservedNames = []string{svc.EnvProjectID, svc.EnvVersionID}
@@ -122,7 +121,7 @@ func badModuleName(name string) string {
 }
 
 func (p *problems) content(at, hash string, size int64) {
-	if !hashPattern.MatchString(hash) {
+	if !hashPattern().MatchString(hash) {
 		p.add(at+"/sha256", svc.CodeManifestInvalid, "want 64 lower-case hex digits")
 	}
 	if size < 0 {
@@ -137,7 +136,7 @@ func (p *problems) compatibility(m Manifest) {
 	seen := map[string]bool{}
 	for i, flag := range m.CompatibilityFlags {
 		at := "/compatibility_flags/" + strconv.Itoa(i)
-		if !flagPattern.MatchString(flag) {
+		if !flagPattern().MatchString(flag) {
 			p.add(at, svc.CodeManifestInvalid, "%q is not the name of a compatibility flag", flag)
 		}
 		if seen[flag] {
@@ -192,13 +191,13 @@ func (p *problems) env(m Manifest) {
 }
 
 func (p *problems) binding(at string, b Binding) {
-	if !namePattern.MatchString(b.Name) {
+	if !namePattern().MatchString(b.Name) {
 		p.add(at+"/name", svc.CodeManifestInvalid, "the binding name %q is not an identifier of at most %d characters", b.Name, maxNameBytes)
 	}
 	if slices.Contains(reservedNames, b.Name) {
 		p.add(at+"/name", svc.CodeManifestInvalid, "%s is reserved for the platform", b.Name)
 	}
-	if !kindPattern.MatchString(b.Kind) {
+	if !kindPattern().MatchString(b.Kind) {
 		p.add(at+"/kind", svc.CodeManifestInvalid, "%q is not a binding kind", b.Kind)
 	}
 	if badText(b.Resource) {

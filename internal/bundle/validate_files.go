@@ -26,15 +26,8 @@ func (p *problems) migrations(m Manifest) {
 	seen := map[string]bool{}
 	for i, mig := range m.Migrations {
 		at := "/migrations/" + strconv.Itoa(i)
-		bound := slices.ContainsFunc(m.Bindings, func(b Binding) bool { return b.Name == mig.Binding })
-		switch {
-		case !bound:
-			p.add(at+"/binding", svc.CodeManifestInvalid, "unknown binding %q", mig.Binding)
-		case seen[mig.Binding]:
-			p.add(at+"/binding", svc.CodeManifestInvalid, "the migrations of %q are listed twice", mig.Binding)
-		}
-		seen[mig.Binding] = true
-		if !tablePattern.MatchString(mig.Table) {
+		p.filesFor(m, mig.Binding, at, "migrations", seen)
+		if !tablePattern().MatchString(mig.Table) {
 			p.add(at+"/table", svc.CodeManifestInvalid, "%q is not a table name of letters, digits and '_'", mig.Table)
 		}
 		for j, f := range mig.Files {
@@ -47,18 +40,23 @@ func (p *problems) seeds(m Manifest) {
 	seen := map[string]bool{}
 	for i, s := range m.Seeds {
 		at := "/seeds/" + strconv.Itoa(i)
-		bound := slices.ContainsFunc(m.Bindings, func(b Binding) bool { return b.Name == s.Binding })
-		switch {
-		case !bound:
-			p.add(at+"/binding", svc.CodeManifestInvalid, "unknown binding %q", s.Binding)
-		case seen[s.Binding]:
-			p.add(at+"/binding", svc.CodeManifestInvalid, "the seeds of %q are listed twice", s.Binding)
-		}
-		seen[s.Binding] = true
+		p.filesFor(m, s.Binding, at, "seeds", seen)
 		for j, f := range s.Files {
 			p.seed(at+"/files/"+strconv.Itoa(j), f, s.Binding)
 		}
 	}
+}
+
+// filesFor checks that files are listed for a binding of m, and once.
+func (p *problems) filesFor(m Manifest, binding, at, files string, seen map[string]bool) {
+	bound := slices.ContainsFunc(m.Bindings, func(b Binding) bool { return b.Name == binding })
+	switch {
+	case !bound:
+		p.add(at+"/binding", svc.CodeManifestInvalid, "unknown binding %q", binding)
+	case seen[binding]:
+		p.add(at+"/binding", svc.CodeManifestInvalid, "the %s of %q are listed twice", files, binding)
+	}
+	seen[binding] = true
 }
 
 // seed checks that f is seed/<binding>.<ext> or below seed/<binding>/.

@@ -79,6 +79,30 @@ func TestCollectRefuses(t *testing.T) {
 	}
 }
 
+// A worker of Pages among the assets is an error without an .assetsignore alone, as with
+// wrangler.
+func TestCollectWorker(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		ignore  string
+		want    []string
+		notices int
+	}{
+		{"_worker.js\r\n_routes.json\r\n", []string{"_worker.json", "index.html"}, 0},
+		{"_worker.js/", []string{"_worker.json", "index.html"}, 0},
+		{"/_worker.js/**", []string{"_worker.json", "index.html"}, 0},
+		{"_worker.js/*\n!_worker.js/chunk.js", []string{"_worker.js/chunk.js", "_worker.json", "index.html"}, 1},
+		{"", []string{"_worker.js/chunk.js", "_worker.js/index.js", "_worker.json", "index.html"}, 1},
+	} {
+		names, found := collect(t, assets.Request{Dir: svctest.Files(t, map[string]string{
+			".assetsignore": tc.ignore, "index.html": "x", "_worker.js/index.js": "x", "_worker.js/chunk.js": "x", "_worker.json": "x",
+		})})
+		if !cmp.Equal(names, tc.want) || len(found.Notices) != tc.notices {
+			t.Errorf("%q: assets %v, notices %q", tc.ignore, names, found.Notices)
+		}
+	}
+}
+
 func TestParseRedirects(t *testing.T) {
 	t.Parallel()
 	text := "\uFEFF# comment\n/a /b\n/c\t/d 301\n\n/e/* /f/:splat 200\r\n/g https://x.example/?y=z 308\n" +

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -61,7 +62,29 @@ func Collect(req Request) (Found, error) {
 	if err := f.walk(req.Dir, parseIgnore(lines)); err != nil {
 		return Found{}, err
 	}
+	if err := f.checkWorker(req.Dir); err != nil {
+		return Found{}, err
+	}
 	return f, f.rules(req.Dir)
+}
+
+// checkWorker looks for a worker of Pages among the assets, whose code would be public. As
+// with wrangler it is an error only without an .assetsignore, which is where a project says what is public.
+func (f *Found) checkWorker(dir string) error {
+	const name = "_worker.js"
+	if !slices.ContainsFunc(f.Files, func(file bundle.File) bool {
+		asset := bundle.AssetName(file.Path)
+		return asset == name || strings.HasPrefix(asset, name+"/")
+	}) {
+		return nil
+	}
+	at, ignored := filepath.Join(dir, name), filepath.Join(dir, ignoreFile)
+	if _, err := os.Stat(ignored); err != nil {
+		return svc.Errorf(svc.Unprocessable, svc.CodeAssetsInvalid, "%s would be an asset, and anybody could read the code of the worker", at).
+			WithHint("name it in %s, or move it elsewhere", ignored)
+	}
+	f.Notices = append(f.Notices, fmt.Sprintf("%s is an asset: anybody can read the code of the worker; name it in %s", at, ignored))
+	return nil
 }
 
 // walk lists the files that are not ignored. A link to a file is its content; a link to
@@ -81,10 +104,6 @@ func (f *Found) walk(dir string, skip ignore) error {
 				return fs.SkipDir
 			}
 			return nil
-		}
-		if name == "_worker.js" {
-			return svc.Errorf(svc.Unprocessable, svc.CodeAssetsInvalid, "%s would be an asset, and anybody could read the code of the worker", at).
-				WithHint("name it in %s, or move it elsewhere", filepath.Join(dir, ignoreFile))
 		}
 		if d.IsDir() {
 			return nil

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -37,15 +38,15 @@ func (l *layers) single(key string) (n *node, at string) {
 func (l *layers) ai(f *File) {
 	if n, at := l.single("ai"); n != nil {
 		l.r.members(n, at, []string{"binding"}, []string{"remote", "staging", "experimental_remote"})
-		f.declare(bundle.Binding{Name: l.binding(n, at), Kind: kinds.AI})
+		f.declare(bundle.Binding{Name: l.nameOf(n, at, "binding"), Kind: kinds.AI})
 	}
 }
 
 func (l *layers) analytics(f *File) {
 	l.entries("analytics_engine_datasets", func(at string, n *node) {
 		l.r.members(n, at, []string{"binding", "dataset"}, []string{"remote"})
-		name := l.binding(n, at)
-		f.declare(bundle.Binding{Name: name, Kind: kinds.AnalyticsEngine, Resource: firstOf(l.r.text(n.get("dataset"), at+".dataset"), name)})
+		name := l.nameOf(n, at, "binding")
+		f.declare(bundle.Binding{Name: name, Kind: kinds.AnalyticsEngine, Resource: cmp.Or(l.r.text(n.get("dataset"), at+".dataset"), name)})
 	})
 }
 
@@ -68,7 +69,7 @@ func rateLimitsAlone(n *node) bool {
 }
 
 func (l *layers) rateLimit(f *File, at string, n *node) {
-	name, namespace, simple := l.named(n, at), n.get("namespace_id"), n.get("simple")
+	name, namespace, simple := l.nameOf(n, at, "name"), n.get("namespace_id"), n.get("simple")
 	if namespace == nil || simple == nil || !l.r.is(simple, at+".simple", kindObject) {
 		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s must have "namespace_id" and "simple"%s`, at, typo(n, "namespace_id"))
 		return
@@ -89,20 +90,6 @@ func (l *layers) rateLimit(f *File, at string, n *node) {
 	f.declare(bundle.Binding{Name: name, Kind: kinds.RateLimit, Resource: id, Config: config})
 }
 
-// named reads the name of a binding whose entries have it as "name".
-func (l *layers) named(n *node, at string) string {
-	name := n.get("name")
-	if name == nil {
-		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "name"%s`, at, typo(n, "name"))
-		return ""
-	}
-	text := l.r.text(name, at+".name")
-	if text != "" {
-		l.r.bind(text, at, name.pos)
-	}
-	return text
-}
-
 func (l *layers) sendEmail(f *File) {
 	l.entries("send_email", func(at string, n *node) {
 		l.r.members(n, at, []string{"name", "destination_address", "allowed_destination_addresses", "allowed_sender_addresses"}, []string{"remote"})
@@ -113,7 +100,7 @@ func (l *layers) sendEmail(f *File) {
 		if to := l.r.text(n.get("destination_address"), at+".destination_address"); to != "" {
 			c.Destinations = []string{to}
 		}
-		b := bundle.Binding{Name: l.named(n, at), Kind: kinds.SendEmail}
+		b := bundle.Binding{Name: l.nameOf(n, at, "name"), Kind: kinds.SendEmail}
 		b.Resource = b.Name
 		if len(c.Destinations)+len(c.Senders) > 0 {
 			b.Config, _ = json.Marshal(c) //nolint:errchkjson // texts always encode
@@ -125,8 +112,8 @@ func (l *layers) sendEmail(f *File) {
 func (l *layers) hyperdrive(f *File) {
 	l.entries("hyperdrive", func(at string, n *node) {
 		l.r.members(n, at, []string{"binding", "id"}, []string{"localConnectionString", "remote"})
-		name := l.binding(n, at)
-		f.declare(bundle.Binding{Name: name, Kind: kinds.Hyperdrive, Resource: firstOf(l.r.text(n.get("id"), at+".id"), name)})
+		name := l.nameOf(n, at, "binding")
+		f.declare(bundle.Binding{Name: name, Kind: kinds.Hyperdrive, Resource: cmp.Or(l.r.text(n.get("id"), at+".id"), name)})
 	})
 }
 
@@ -137,6 +124,6 @@ func (l *layers) storeSecrets(f *File) {
 		if secret == nil {
 			l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "secret_name"%s`, at, typo(n, "secret_name"))
 		}
-		f.declare(bundle.Binding{Name: l.binding(n, at), Kind: kinds.StoreSecret, Resource: l.r.text(secret, at+".secret_name")})
+		f.declare(bundle.Binding{Name: l.nameOf(n, at, "binding"), Kind: kinds.StoreSecret, Resource: l.r.text(secret, at+".secret_name")})
 	})
 }

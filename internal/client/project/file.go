@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -66,7 +67,7 @@ type KV struct {
 }
 
 // Resource names the namespace: bindings that name the same one share it.
-func (k KV) Resource() string { return firstOf(k.ID, k.Binding) }
+func (k KV) Resource() string { return cmp.Or(k.ID, k.Binding) }
 
 // Bucket is one entry of r2_buckets.
 type Bucket struct {
@@ -75,7 +76,7 @@ type Bucket struct {
 }
 
 // Resource names the bucket: bindings that name the same one share it.
-func (b Bucket) Resource() string { return firstOf(b.Name, b.Binding) }
+func (b Bucket) Resource() string { return cmp.Or(b.Name, b.Binding) }
 
 // ObjectBinding is one entry of durable_objects.bindings.
 type ObjectBinding struct {
@@ -115,7 +116,7 @@ type Database struct {
 }
 
 // Resource names the database: bindings that name the same one share it.
-func (d Database) Resource() string { return firstOf(d.Name, d.ID, d.Binding) }
+func (d Database) Resource() string { return cmp.Or(d.Name, d.ID, d.Binding) }
 
 // Bundling is how modules are made from sources.
 type Bundling struct {
@@ -170,13 +171,4 @@ func (n Notice) String() string {
 		return n.Text
 	}
 	return n.At + ": " + n.Text
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -42,7 +43,7 @@ func (l *layers) fill(f *File) {
 	l.triggers(f)
 	if n, at := l.single("version_metadata"); n != nil {
 		r.members(n, at, []string{"binding"}, nil)
-		f.VersionMetadata = l.binding(n, at)
+		f.VersionMetadata = l.nameOf(n, at, "binding")
 	}
 	l.declared(f)
 	l.objects(f)
@@ -139,14 +140,15 @@ func (l *layers) vars(f *File) {
 	}
 }
 
-// binding reads the name that every binding has.
-func (l *layers) binding(n *node, at string) string {
-	name := n.get("binding")
+// nameOf reads the name of a binding, which most entries have as "binding" and some as
+// "name".
+func (l *layers) nameOf(n *node, at, key string) string {
+	name := n.get(key)
 	if name == nil {
-		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "binding"%s`, at, typo(n, "binding"))
+		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no %q%s`, at, key, typo(n, key))
 		return ""
 	}
-	text := l.r.text(name, at+".binding")
+	text := l.r.text(name, at+"."+key)
 	if text != "" {
 		l.r.bind(text, at, name.pos)
 	}
@@ -173,7 +175,7 @@ func (l *layers) list(n *node, where string, each func(at string, n *node)) {
 func (l *layers) kv(f *File) {
 	l.entries("kv_namespaces", func(at string, n *node) {
 		l.r.members(n, at, []string{"binding", "id"}, []string{"preview_id", "remote"})
-		f.KV = append(f.KV, KV{Binding: l.binding(n, at), ID: l.r.text(n.get("id"), at+".id")})
+		f.KV = append(f.KV, KV{Binding: l.nameOf(n, at, "binding"), ID: l.r.text(n.get("id"), at+".id")})
 	})
 }
 
@@ -184,8 +186,8 @@ func (l *layers) databases(f *File) {
 		l.r.members(n, at, known, passed)
 		text := func(key string) string { return l.r.text(n.get(key), at+"."+key) }
 		d := Database{
-			Binding: l.binding(n, at), Name: text("database_name"), ID: text("database_id"),
-			MigrationsTable: firstOf(text("migrations_table"), "d1_migrations"),
+			Binding: l.nameOf(n, at, "binding"), Name: text("database_name"), ID: text("database_id"),
+			MigrationsTable: cmp.Or(text("migrations_table"), "d1_migrations"),
 		}
 		l.migrations(&d, n, at, f.Dir)
 		f.Databases = append(f.Databases, d)
@@ -198,7 +200,7 @@ func (l *layers) buckets(f *File) {
 		if j := n.get("jurisdiction"); j != nil {
 			l.r.warn(j.pos, "%s.jurisdiction has no effect: objects are where the object store of the service is", at)
 		}
-		b := Bucket{Binding: l.binding(n, at), Name: l.r.text(n.get("bucket_name"), at+".bucket_name")}
+		b := Bucket{Binding: l.nameOf(n, at, "binding"), Name: l.r.text(n.get("bucket_name"), at+".bucket_name")}
 		if b.Name != "" && !bucketName.MatchString(b.Name) {
 			l.r.problem(svc.CodeConfigInvalid, at+".bucket_name", n.get("bucket_name").pos,
 				"%s.bucket_name is %q; the name of a bucket has 3 to 63 lower-case letters, digits and hyphens, and a hyphen neither first nor last", at, b.Name)
@@ -240,7 +242,7 @@ func (l *layers) limit(n *node, at, name string, least int, unit string) (limit 
 func (l *layers) migrations(d *Database, n *node, at, dir string) {
 	given := l.r.text(n.get("migrations_dir"), at+".migrations_dir")
 	d.explicitDir = given != ""
-	rel := path.Clean(filepath.ToSlash(firstOf(given, "migrations")))
+	rel := path.Clean(filepath.ToSlash(cmp.Or(given, "migrations")))
 	d.MigrationsDir, d.MigrationsPattern = under(dir, rel), "*.sql"
 	pattern := n.get("migrations_pattern")
 	text := l.r.text(pattern, at+".migrations_pattern")
@@ -272,7 +274,7 @@ func (l *layers) bundling(f *File) {
 	b.Minify = flag("minify", false)
 	b.KeepNames = flag("keep_names", true)
 	b.UploadSourceMaps = flag("upload_source_maps", true)
-	b.BaseDir = firstOf(under(f.Dir, text("base_dir")), filepath.Dir(f.Main))
+	b.BaseDir = cmp.Or(under(f.Dir, text("base_dir")), filepath.Dir(f.Main))
 	b.TSConfig = under(f.Dir, text("tsconfig"))
 	b.JSXFactory, b.JSXFragment = text("jsx_factory"), text("jsx_fragment")
 	b.Define = r.textMap(l.get("define"), l.path("define"))
@@ -316,7 +318,7 @@ func (l *layers) build(f *File) {
 	}
 	l.r.members(n, at, append([]string{"command", "cwd", "watch_dir"}, slices.Collect(maps.Keys(retiredBuild))...), nil)
 	f.Build.Command = l.r.text(n.get("command"), at+".command")
-	f.Build.Dir = firstOf(under(f.Dir, l.r.text(n.get("cwd"), at+".cwd")), f.Dir)
+	f.Build.Dir = cmp.Or(under(f.Dir, l.r.text(n.get("cwd"), at+".cwd")), f.Dir)
 	watch := []string{"src"} // wrangler's default
 	switch dirs := n.get("watch_dir"); {
 	case dirs == nil:

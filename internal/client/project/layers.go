@@ -1,6 +1,7 @@
 package project
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -121,7 +122,7 @@ func (l *layers) judgeKey(f *File, path string, m member) {
 		l.r.pass(path)
 	case m.key == "unsafe" && rateLimitsAlone(m.val): // of older wranglers
 	case rule.use == unsupported && !m.val.empty():
-		l.lack(f, path, m, firstOf(rule.hint, notRun))
+		l.lack(f, path, m, cmp.Or(rule.hint, notRun))
 	}
 }
 

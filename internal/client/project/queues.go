@@ -24,7 +24,7 @@ func (l *layers) queues(f *File) {
 	l.r.members(n, at, []string{"producers", "consumers"}, nil)
 	l.list(n.get("producers"), at+".producers", func(at string, n *node) {
 		l.r.members(n, at, []string{"binding", "queue", "delivery_delay"}, []string{"remote"})
-		p := Producer{Binding: l.binding(n, at), Queue: l.queueName(n, at, "queue")}
+		p := Producer{Binding: l.nameOf(n, at, "binding"), Queue: l.queueName(n, at, "queue")}
 		if delay := l.wholeNumber(n, at, bundle.QueueNumber{Name: "delivery_delay", Max: bundle.MaxQueueDelay}); delay != nil {
 			p.DeliveryDelay = *delay
 		}

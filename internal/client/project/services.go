@@ -12,7 +12,7 @@ func (l *layers) services(f *File) {
 	l.entries("services", func(at string, n *node) {
 		l.r.members(n, at, []string{"binding", "service", "entrypoint", "props", "environment"}, []string{"remote"})
 		text := func(key string) string { return l.r.text(n.get(key), at+"."+key) }
-		s := Service{Binding: l.binding(n, at), Name: text("service"), Entrypoint: text("entrypoint"), Version: text("environment")}
+		s := Service{Binding: l.nameOf(n, at, "binding"), Name: text("service"), Entrypoint: text("entrypoint"), Version: text("environment")}
 		if s.Name == "" {
 			l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "service"%s`, at, typo(n, "service"))
 			return

@@ -21,7 +21,7 @@ func (l *layers) workflows(f *File) {
 			}
 			return l.r.text(value, at+"."+key)
 		}
-		w := Workflow{Binding: l.binding(n, at), Name: text("name"), ClassName: text("class_name")}
+		w := Workflow{Binding: l.nameOf(n, at, "binding"), Name: text("name"), ClassName: text("class_name")}
 		if script := n.get("script_name"); script != nil {
 			l.r.problem(svc.CodeConfigUnsupported, at+".script_name", script.pos,
 				"%s.script_name is not supported: a workflow is a class of the worker itself", at)
