@@ -110,8 +110,8 @@ func checkEntry(f *project.File) error {
 	case err == nil && info.Mode().IsRegular():
 		return nil
 	case err == nil:
-		return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is no file", shown).
-			WithHint("let it name the worker's entry module, such as src/index.ts")
+		return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is not a file", shown).
+			WithHint("set main to the worker's entry module, such as src/index.ts")
 	case f.Build.Command != "":
 		return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "the build command ran, and main names %s, which is not there", shown).
 			WithHint("let main name the file that the build makes")

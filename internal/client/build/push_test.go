@@ -186,7 +186,7 @@ func TestFailures(t *testing.T) {
 		{"not supported", files{"wrangler.json": head + `, "mtls_certificates": [{"binding": "C"}]}`}, "config_unsupported", "wrangler.json:1:"},
 		{"no name", files{"wrangler.json": `{"main": "w.js", "compatibility_date": "2026-11-01"}`}, "project_unnamed", "--project"},
 		{"no entry", files{"wrangler.json": head + `}`}, "entry_missing", "main names src/index.ts, which is not there"},
-		{"entry is a directory", files{"wrangler.json": head + `}`, "src/index.ts/x": ""}, "entry_missing", "which is no file"},
+		{"entry is a directory", files{"wrangler.json": head + `}`, "src/index.ts/x": ""}, "entry_missing", "which is not a file"},
 		{"entry not built", files{"wrangler.json": head + `, "build": {"command": "true"}}`}, "entry_missing", "the build command ran"},
 		{"build fails", files{"wrangler.json": head + `, "build": {"command": "echo broken; exit 3"}}`}, "build_command_failed", `"echo broken; exit 3" ended with exit status 3`},
 		{"build elsewhere", files{"wrangler.json": head + `, "build": {"command": "true", "cwd": "gone"}}`}, "build_command_failed", "could not be run"},

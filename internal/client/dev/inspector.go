@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"strconv"
@@ -39,7 +40,7 @@ func (w *worker) inspect(v api.Version, b *build.Result) {
 	}
 	t := inspect.Target{Title: w.project, File: w.root, Session: workerSession, Address: func() string { return w.server.Inspector(v) }}
 	if b != nil {
-		t.File, t.Scripts = firstOf(b.Config.Main, w.root), scripts(w.root, b)
+		t.File, t.Scripts = cmp.Or(b.Config.Main, w.root), scripts(w.root, b)
 	}
 	w.inspector.Switch(w.project, t)
 }

@@ -85,12 +85,3 @@ func (s *Session) nextWorker() {
 	s.focus = s.workers[(slices.Index(s.workers, s.focus)+1)%len(s.workers)]
 	s.out.line("keys are for %s", s.focus.project)
 }
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}

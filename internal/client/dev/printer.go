@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -162,9 +163,7 @@ func (p *printer) resumed(s Save, took time.Duration) {
 // saved says that a save serves, and what is special about it.
 func (p *printer) saved(s Save, a attempt, special string) {
 	what := names(s.Changed)
-	if what == "" {
-		what = "first build"
-	}
+	what = cmp.Or(what, "first build")
 	times := "ready " + ms(time.Since(a.began))
 	if a.took > 0 {
 		times = "build " + ms(a.took) + ", " + times

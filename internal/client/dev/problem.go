@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -54,9 +55,7 @@ func failedDeploy(failed *client.VersionError, b *build.Result) *front.Problem {
 		svc.CodeSyntaxError:      "The worker has a syntax error",
 	}
 	p := &front.Problem{Code: code, Title: titles[code], Detail: text}
-	if p.Title == "" {
-		p.Title = "The version does not start"
-	}
+	p.Title = cmp.Or(p.Title, "The version does not start")
 	if b != nil {
 		p.Detail = b.Explain(p.Detail)
 	}

@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -19,7 +20,7 @@ func (w *worker) askRewind() {
 		if i == len(w.state.Saves)-1 {
 			mark = "*"
 		}
-		fmt.Fprintf(&list, "%s %4d  %s  %s\n", mark, save.N, save.At.Format("2 Jan 15:04:05"), firstOf(names(save.Changed), "first build"))
+		fmt.Fprintf(&list, "%s %4d  %s  %s\n", mark, save.N, save.At.Format("2 Jan 15:04:05"), cmp.Or(names(save.Changed), "first build"))
 	}
 	w.ask(list.String()+"go back to save (NUMBER: code and data, NUMBER d: data alone, Esc: stay): ", w.rewind)
 }

@@ -81,6 +81,9 @@ func (w *worker) ofOthers(paths []string) bool {
 }
 
 func (w *worker) shown(paths []string) []string {
+	if output := w.byBuild(paths); output != nil {
+		return output
+	}
 	list := make([]string, len(paths))
 	for i, p := range paths {
 		list[i] = p

@@ -70,6 +70,7 @@ func (s *Session) open(ctx context.Context) (err error) {
 		if err != nil {
 			return err
 		}
+		w.watcher.Built(w.outputs)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -15,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/lib/boot"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -40,7 +42,7 @@ type Save struct {
 }
 
 // data is the version with the data of the save.
-func (s Save) data() string { return firstOf(s.Data, s.Version) }
+func (s Save) data() string { return cmp.Or(s.Data, s.Version) }
 
 // state is what the next session of a project has to know.
 type state struct {
@@ -102,7 +104,7 @@ func (f *folder) cutOff() error {
 
 func (f *folder) inUse(root string) error {
 	var o owner
-	e := svc.Errorf(svc.Conflict, svc.CodeDevRunning, "svcctl dev runs in %s already", root)
+	e := svc.Errorf(svc.Conflict, svc.CodeDevRunning, "svcctl dev already runs in %s", root)
 	if data, err := os.ReadFile(f.ownerFile()); err == nil && json.Unmarshal(data, &o) == nil {
 		return e.WithHint("it is process %d, at %s; stop it with Ctrl-C first", o.PID, o.Address)
 	}
@@ -172,10 +174,7 @@ func (s *state) add(save Save) (gone []Save, err error) {
 func (s *state) write() error {
 	data, err := json.MarshalIndent(s, "", "  ")
 	if err == nil {
-		err = os.WriteFile(s.path+".tmp", data, 0o600)
-	}
-	if err == nil {
-		err = os.Rename(s.path+".tmp", s.path)
+		err = atomicfile.Replace(s.path, data, 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("writing the list of saves: %w", err)

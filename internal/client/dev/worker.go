@@ -1,6 +1,7 @@
 package dev
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"path/filepath"
@@ -23,6 +24,8 @@ type worker struct {
 	configDir string // of the project file
 	project   string
 	base      string // what the data is, for the first banner
+
+	outputs watch.Output // of a framework's build
 
 	state   *state
 	front   *front.Front
@@ -61,7 +64,7 @@ func (s *Session) newWorker(req build.Request) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{Session: s, out: s.out, request: req, root: file.Root, configDir: file.Dir, project: firstOf(req.Project, file.Name)}
+	w := &worker{Session: s, out: s.out, request: req, root: file.Root, configDir: file.Dir, project: cmp.Or(req.Project, file.Name)}
 	if w.project == "" {
 		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
 			WithHint("add one, or name the project with --project")
@@ -70,11 +73,12 @@ func (s *Session) newWorker(req build.Request) (*worker, error) {
 		w.out = s.out.named(w.project)
 	}
 	w.logs.worker = w
+	w.outputs = outputs(file)
 	for _, n := range notices {
 		w.out.once(n.String())
 	}
-	if command := project.BuildCommand(file.Root); file.Dir != file.Root && command != "" {
-		w.out.note("the build of the project makes what is served: run %s after a change, or let it watch", command)
+	if w.outputs.Dirs != nil {
+		w.out.note("the build of the project makes what is served: run %s after a change, or let it watch", project.BuildCommand(file.Root))
 	}
 	return w, nil
 }
@@ -156,6 +160,8 @@ func (w *worker) build(ctx context.Context) (b *build.Result, env map[string]str
 		return nil, nil, err
 	}
 	b.Watch = append(b.Watch, w.varPaths()...)
+	w.outputs = outputs(b.Config)
+	w.watcher.Built(w.outputs)
 	w.watcher.Also(b.Watch)
 	w.watcher.Read(b.Watch)
 	return b, env, nil

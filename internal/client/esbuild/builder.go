@@ -1,6 +1,7 @@
 package esbuild
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -29,9 +30,7 @@ type builder struct {
 }
 
 func newBuilder(req Request) *builder {
-	if req.BaseDir == "" {
-		req.BaseDir = filepath.Dir(req.Entry)
-	}
+	req.BaseDir = cmp.Or(req.BaseDir, filepath.Dir(req.Entry))
 	return &builder{
 		req: req, rules: compileRules(req.Rules), support: supportOf(req.CompatibilityDate, req.CompatibilityFlags),
 		main: mainName(req), additional: map[string]string{},

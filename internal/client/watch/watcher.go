@@ -18,6 +18,10 @@ const (
 	many       = 5 // files
 	mostOfFew  = 100 * time.Millisecond
 	mostOfMany = time.Second
+
+	quietBuilt      = 500 * time.Millisecond // output of a framework's build, which has pauses
+	quietUnfinished = 3 * time.Second        // output without the files that a build writes last
+	mostOfBuilt     = 10 * time.Second
 )
 
 // Batch is what has changed: absolute paths, sorted.
@@ -45,9 +49,11 @@ type Watcher struct {
 
 	busy func() bool // another program changes many files
 
-	mu   sync.Mutex
-	also map[string]bool
-	read reading
+	mu     sync.Mutex
+	also   map[string]bool
+	read   reading
+	built  output
+	exists func(path string) bool
 }
 
 // source reports single changes.
@@ -69,7 +75,7 @@ func New(c Config) (*Watcher, error) {
 }
 
 func start(root string, s source, out chan<- Batch, busy func() bool) *Watcher {
-	w := &Watcher{root: root, source: s, busy: busy, out: out, stop: make(chan struct{}), also: map[string]bool{}}
+	w := &Watcher{root: root, source: s, busy: busy, exists: onDisk, out: out, stop: make(chan struct{}), also: map[string]bool{}}
 	w.done.Go(w.run)
 	return w
 }
@@ -123,11 +129,11 @@ func (w *Watcher) run() {
 		case <-w.stop:
 			return
 		case path := <-w.source.events():
-			if w.wants(path) {
-				b.add(path)
+			if wants, built := w.judge(path); wants {
+				b.add(path, built)
 			}
 		case <-b.due.C:
-			if b.ripe = !w.busy(); !b.ripe {
+			if b.ripe = !w.busy() && w.complete(&b); !b.ripe {
 				b.due.Reset(busyPause)
 			}
 		case out <- Batch{w, slices.Sorted(maps.Keys(b.paths))}:
@@ -136,28 +142,39 @@ func (w *Watcher) run() {
 	}
 }
 
-func (w *Watcher) wants(path string) bool {
+// judge reports whether a path is a change, and one that a framework's build makes.
+func (w *Watcher) judge(path string) (wants, built bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.also[path] || (entered(w.root, path) || named(w.also, path)) && w.read.matters(path)
+	if w.built.between(path) {
+		return false, false
+	}
+	wants = w.also[path] || (entered(w.root, path) || named(w.also, path)) && w.read.matters(path)
+	return wants, w.built.has(path)
 }
 
 // batch is what has changed since the last batch.
 type batch struct {
-	paths map[string]bool
-	began time.Time
-	due   *time.Timer
-	ripe  bool
+	paths  map[string]bool
+	built  bool // some of them are output of a framework's build
+	began  time.Time
+	latest time.Time // change
+	due    *time.Timer
+	ripe   bool
 }
 
-func (b *batch) add(path string) {
+func (b *batch) add(path string, built bool) {
 	now := time.Now()
 	if len(b.paths) == 0 {
-		b.began = now
+		b.began, b.built = now, false
 	}
-	b.paths[path] = true
+	b.paths[path], b.latest = true, now
+	b.built = b.built || built
 	wait, most := quiet, mostOfFew
-	if len(b.paths) >= many {
+	switch {
+	case b.built:
+		wait, most = quietBuilt, mostOfBuilt
+	case len(b.paths) >= many:
 		wait, most = quietMany, mostOfMany
 	}
 	b.ripe = false
