@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"io"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -31,15 +32,17 @@ type person struct {
 	loads    []state.Need
 	done     []state.Action
 	failWith error
+	failOne  string // the target of the actions that fail; "" for all
 	follows  map[state.Need]bool
 	copied   string
+	saved    map[string]string // text by path
 	browsed  string
 }
 
 // sit returns a person in front of a place, with the server's answers shown.
 func sit(t *testing.T, at ui.Place, change ...func(*state.State)) *person {
 	t.Helper()
-	p := &person{t: t, answers: fixture(), follows: map[state.Need]bool{}}
+	p := &person{t: t, answers: fixture(), follows: map[state.Need]bool{}, saved: map[string]string{}}
 	r := lipgloss.NewRenderer(io.Discard)
 	r.SetColorProfile(termenv.Ascii)
 	s := state.New(now, "https://deploy.example.com")
@@ -50,6 +53,13 @@ func sit(t *testing.T, at ui.Place, change ...func(*state.State)) *person {
 	p.m = New(s, ui.NewTheme(r), p, Desk{
 		Browse: func(url string) error { p.browsed = url; return nil },
 		Copy:   func(text string) error { p.copied = text; return nil },
+		Save: func(path, text string) error {
+			if _, ok := p.saved[path]; ok {
+				return os.ErrExist
+			}
+			p.saved[path] = text
+			return nil
+		},
 		Connect: func(name string) (Remote, string, error) {
 			if name != "production" {
 				return nil, "", errors.New("there is no context " + name)
@@ -79,7 +89,12 @@ func (p *person) Load(n state.Need) tea.Cmd {
 
 func (p *person) Do(a state.Action) tea.Cmd {
 	p.done = append(p.done, a)
-	return func() tea.Msg { return state.Done{Action: a, Note: a.Target() + " done", Err: p.failWith} }
+	return func() tea.Msg {
+		if p.failOne == "" || p.failOne == a.Target() {
+			return state.Done{Action: a, Note: a.Target() + " done", Err: p.failWith}
+		}
+		return state.Done{Action: a, Note: a.Target() + " done"}
+	}
 }
 func (p *person) Follow(n state.Need)   { p.follows[n] = true }
 func (p *person) Unfollow(n state.Need) { delete(p.follows, n) }
@@ -153,6 +168,6 @@ func (p *person) lacks(text string) {
 
 // event sends an event and has the changed records read again.
 func (p *person) event(kind, project, version string, data api.EventData) {
-	p.send(remote.Batch{state.Events{List: []api.Event{{Type: kind, ProjectID: project, VersionID: version, Data: data}}}})
+	p.send(remote.Batch{state.Events{List: []api.Event{{Type: kind, ProjectID: project, VersionID: version, Time: api.At(now), Data: data}}}})
 	p.send(flush{})
 }

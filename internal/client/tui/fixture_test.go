@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
@@ -49,7 +50,11 @@ func fixture() map[state.Need]any {
 			{OperationID: "op", VersionID: "v7", PreviousVersionID: "v6", Status: "done", CreatedAt: ago(2 * time.Hour)},
 		},
 		{Kind: state.Promotions, Project: "blog"}: []api.Promotion{},
-		{Kind: state.Routes}:                      []api.Route{{Host: "v7.shop.example.com", ProjectID: "shop", VersionID: "v7", Inflight: 2, RSSBytes: 90 << 20, PID: 4242}},
+		{Kind: state.Routes, Project: "shop"}: []api.Route{
+			{Host: "v7.shop.example.com", ProjectID: "shop", VersionID: "v7", Inflight: 2, RSSBytes: 90 << 20, PID: 4242},
+			{Host: "shop.example.com", ProjectID: "shop", VersionID: "v7", Inflight: 9, Websockets: 4, RSSBytes: 90 << 20, PID: 4242},
+		},
+		{Kind: state.Routes, Project: "blog"}: []api.Route{},
 	}
 	overview(answers, failed)
 	dataOf(answers)
@@ -98,13 +103,18 @@ func bundleOf(answers map[state.Need]any) {
 
 // logLines returns entries of a log.
 func logLines() []api.LogLine {
-	return []api.LogLine{
+	list := []api.LogLine{
+		{Time: ago(6 * time.Second), Level: "log", Source: "console", RequestID: "79dd2d5a00000000", Message: `{"cart":{"items":[1,2]}}`},
 		{Time: ago(5 * time.Second), Level: "info", Source: "request", RequestID: "79dd2d5a00000000", Message: "GET /ok 200 after 2ms"},
 		{Time: ago(4 * time.Second), Level: "log", Source: "console", RequestID: "0af7651916cd43dd", Message: "request /boom { a: 1, b: [ 1, 2, 3 ] }"},
 		{Time: ago(4 * time.Second), Level: "error", Source: "exception", RequestID: "0af7651916cd43dd", Message: "TypeError: boom in deep(x)\n\tat deep (src/index.ts:4:9)"},
 		{Time: ago(4 * time.Second), Level: "error", Source: "request", RequestID: "0af7651916cd43dd", Message: "GET /boom 500 after 3ms"},
 		{Time: ago(time.Second), Level: "info", Source: "request", RequestID: "1111111111111111", Message: "GET /\x1b]0;evil\x07 200 after 1ms"},
 	}
+	for i := range list {
+		list[i].Cursor = fmt.Sprint("c", i)
+	}
+	return list
 }
 
 // overview adds what the whole server has.
@@ -139,9 +149,21 @@ func overview(answers map[state.Need]any, failed api.Version) {
 		{ID: 2, Type: "version.status", Time: ago(10 * time.Second), ProjectID: "shop", VersionID: "pr-9", Data: api.EventData{Status: "failed", Previous: "deploying", Error: failed.Error}},
 		{ID: 3, Type: "promotion.done", Time: ago(2 * time.Second), ProjectID: "shop", VersionID: "v7", Data: api.EventData{Status: "done", Previous: "v6"}},
 	}
-	answers[state.Need{Kind: state.Sizes, Project: "shop"}] = api.GarbageReport{Projects: []api.GarbageProject{{ProjectID: "shop", Versions: []api.GarbageVersion{
-		{VersionID: "staging", Live: api.ObjectAmount{Bytes: 5 << 20}, Pinned: api.ObjectAmount{Bytes: 1 << 20}}, {VersionID: "pr-8", Live: api.ObjectAmount{Bytes: 700}},
-	}}}}
+	answers[state.Need{Kind: state.Summaries}] = []api.Project{
+		{ID: "shop", Summary: &api.ProjectSummary{
+			Versions: map[string]int{"ready": 3, "failed": 1, "archived": 1}, MemoryBytes: 90 << 20, ProductionSince: maybeAgo(2 * time.Hour), Traffic: traffic("shop", 121),
+			LastDeploy: &api.LastDeploy{VersionID: "pr-9", Status: "failed", GitRef: "pull/9", CreatedAt: ago(10 * time.Second)},
+		}},
+		{ID: "blog", Summary: &api.ProjectSummary{}},
+	}
+	staging := "staging"
+	answers[state.Need{Kind: state.Branches, Project: "shop"}] = api.BranchTree{MeasuredAt: maybeAgo(12 * time.Second), Items: []api.Branch{
+		{VersionID: "v5", Status: "destroyed", CreatedAt: ago(60 * time.Hour), Sizes: &api.BranchSizes{Kept: api.ObjectAmount{Bytes: 1 << 20}}, Children: 1},
+		{VersionID: "staging", Status: "ready", CreatedAt: ago(50 * time.Hour), Sizes: &api.BranchSizes{Own: api.ObjectAmount{Bytes: 5 << 20}, Exclusive: api.ObjectAmount{Bytes: 4 << 20}}},
+		{VersionID: "pr-8", Status: "ready", ParentVersionID: &staging, CreatedAt: ago(time.Minute), Sizes: &api.BranchSizes{
+			Own: api.ObjectAmount{Bytes: 700}, Shared: api.ObjectAmount{Bytes: 1 << 20}, Exclusive: api.ObjectAmount{Bytes: 700},
+		}},
+	}}
 }
 
 // dataOf adds the data of v7.
@@ -161,6 +183,7 @@ func dataOf(answers map[state.Need]any) {
 	answers[of(state.Keys, "CACHE", "", "")] = api.KeyPage{Items: []api.Key{{Name: "greeting", Expiration: now.Unix() + 60}}}
 	answers[of(state.Value, "CACHE", "greeting")] = "hello\nworld"
 	eventsOf(answers, of)
+	answers[state.Need{Kind: state.Stores, Project: "shop", Version: "pr-8"}] = answers[of(state.Stores)]
 	answers[of(state.Objects, "FILES", "", "")] = api.ObjectPage{Items: []api.Object{{Key: "a.png", SizeBytes: 1 << 20, UploadedAt: now}}}
 }
 

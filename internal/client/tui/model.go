@@ -30,6 +30,7 @@ type Remote interface {
 type Desk struct {
 	Browse  func(url string) error
 	Copy    func(text string) error
+	Save    func(path, text string) error                // fails if the file exists
 	Connect func(context string) (Remote, string, error) // the other server and its address
 }
 
@@ -47,8 +48,9 @@ type Model struct {
 	help     bool
 	helpAt   int // its first line
 	note     string
-	bad      bool // note is an error
-	linked   bool // the stream of events has answered, well or not
+	bad      bool  // note is an error
+	bulk     *bulk // the last one that is under way; nil without one
+	linked   bool  // the stream of events has answered, well or not
 	loading  int
 	dirty    map[state.Need]bool
 	followed map[state.Need]bool // logs

@@ -128,6 +128,10 @@ func TestMoving(t *testing.T) {
 	p.sees("shop › pr-8 › logs")
 	p.press(":nothing<enter>")
 	p.sees("unknown command :nothing")
+	p.m.state.Contexts = nil
+	p.press(":ctx nowhere<enter>")
+	p.sees("there is no context: svcctl login URL makes one")
+	p.m.state.Contexts = []string{"laptop", "production"}
 	p.press(":ctx nowhere<enter>")
 	p.sees("there is no context nowhere")
 	p.press(":ctx production<enter>")
@@ -135,7 +139,7 @@ func TestMoving(t *testing.T) {
 	p.send(remote.Batch{state.Link{Up: true, At: now}})
 	p.sees("shop", "blog")
 	p.press(":projects<enter>?")
-	p.sees("this screen", ":logs PROJECT")
+	p.sees("this screen", ":versions PROJECT", "j and k scroll: lines 1 to 19")
 	p.press("jj<esc>/blog<enter>")
 	p.lacks("★ v7")
 	p.press("<esc>")
@@ -162,6 +166,13 @@ func TestEvents(t *testing.T) {
 		t.Errorf("read: %s", got)
 	}
 	p.sees("pr-8                 ● ready        ★ p")
+	p.size(120, 24)
+	p.sees("90.0 MiB")
+	archived := p.answers[state.Need{Kind: state.Version, Project: "shop", Version: "v7"}].(api.Version) //nolint:forcetypeassert // of the fixture
+	archived.Status = "archived"
+	p.answers[state.Need{Kind: state.Version, Project: "shop", Version: "v7"}] = archived
+	p.event("version.archived", "shop", "v7", api.EventData{Status: "archived", Previous: "ready"})
+	p.lacks("90.0 MiB") // also before it is measured again
 	p.loads = nil
 	var burst []api.Event
 	for i := range 100 {
@@ -204,7 +215,7 @@ func TestLogs(t *testing.T) {
 	}
 	p.send(remote.Batch{state.Lines{Need: need, List: logLines()}})
 	for i := range 40 {
-		more(fmt.Sprintf("line %d end", i))
+		more(fmt.Sprintf("line %02d end", i))
 	}
 	p.sees("line 39 end", "following")
 	p.press("<pgup>")
@@ -221,11 +232,11 @@ func TestLogs(t *testing.T) {
 	p.lacks("GET /ok")
 	p.press("<esc>n")
 	p.sees("paused", "GET /boom 500")
-	p.press("f/line 7<enter>")
-	p.sees("line 7 end")
-	p.lacks("line 8 end")
+	p.press("f/LINE 07<enter>")
+	p.sees("line 07 end")
+	p.lacks("line 08 end")
 	p.press("y")
-	if p.copied != "line 7 end" {
+	if p.copied != "line 07 end" {
 		t.Errorf("copied %q", p.copied)
 	}
 }
@@ -274,7 +285,7 @@ func TestOverview(t *testing.T) {
 		t.Errorf("read after 3 s: %v", p.loads)
 	}
 	p.send(tick(now.Add(5 * time.Second)))
-	if got := fmt.Sprint(p.loads); got != "[{health   } {traffic   }]" {
+	if got := fmt.Sprint(p.loads); got != "[{health   } {traffic   } {summaries   }]" {
 		t.Errorf("read after 5 s: %s", got)
 	}
 	p.press("a")
@@ -286,14 +297,15 @@ func TestOverview(t *testing.T) {
 	p.sees("Cancel the deploy of shop/pr-10?")
 	p.press("y")
 	p.wantDone("destroy shop/pr-10")
+	p.event("audit", "shop", "v7", api.EventData{Action: "promoteVersion", Actor: "ci", Status: "200"})
+	p.sees("promoteVersion 200 by ci")
 	p.press("4")
 	p.sees("PLATFORM_PORT", "(hidden)")
 	p.press("1")
 	p.sees("REQ/S")
 	p.press(":tree shop<enter>")
 	p.sees("staging", "└─ pr-8")
-	p.press("z")
-	p.sees("5.0 MiB")
+	p.sees("measured 17s ago", "5.0 MiB", "- destroyed")
 }
 
 // BenchmarkKey is a key in a list of 1,000 versions while events arrive.
@@ -310,5 +322,54 @@ func BenchmarkKey(b *testing.B) {
 		p.send(remote.Batch{state.Events{List: []api.Event{{Type: "version.status", ProjectID: "shop", VersionID: list[i%1000].ID, Data: api.EventData{Status: "draining"}}}}})
 		p.press("j")
 		_ = p.m.View()
+	}
+}
+
+// TestLongNote: an error that is longer than the screen is wide is shown with its hint.
+func TestLongNote(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.failWith = errors.New("version shop/v7 is production: it cannot be archived: promote another version first, and archive this one after it")
+	p.press("<down><down>A")
+	p.sees("archive shop/v7: version", "after it", "enter details")
+	if n := strings.Count(p.m.View(), "\n") + 1; n != 24 {
+		t.Errorf("%d lines", n)
+	}
+	p.press("j")
+	p.lacks("after it")
+}
+
+// TestReadOnlyFooter: the keys that --read-only refuses are not offered.
+func TestReadOnlyFooter(t *testing.T) {
+	t.Parallel()
+	for _, at := range []ui.Place{
+		{Screen: "projects"},
+		{Screen: "activity"},
+		{Screen: "versions", Project: "shop"},
+		{Screen: "tree", Project: "shop"},
+		{Screen: "version", Project: "shop", Version: "pr-8"},
+		{Screen: "version", Project: "shop", Version: "pr-8", Arg: "env"},
+		{Screen: "data", Project: "shop", Version: "v7", Arg: state.JoinArg("kv", "CACHE", "")},
+		{Screen: "data", Project: "shop", Version: "v7", Arg: state.JoinArg("queue", "jobs", "")},
+		{Screen: "data", Project: "shop", Version: "v7", Arg: state.JoinArg("workflow", "ORDER", "")},
+	} {
+		read := func(s *state.State) { s.ReadOnly = true }
+		for _, k := range sit(t, at, read).m.top().screen.Keys() {
+			p := sit(t, at, read)
+			p.size(400, 24)
+			name := k.Help().Key
+			short, _, _ := strings.Cut(k.Help().Desc, ";")
+			offered := strings.Contains(p.m.footer(), " "+name+" "+short+" ")
+			if name == "enter" {
+				name = "<enter>"
+			}
+			p.press(name)
+			if p.m.dialog != nil { // it asks for a text first
+				p.press("A=B<enter>")
+			}
+			if strings.Contains(p.m.View(), "read-only: start") && offered {
+				t.Errorf("%v: %s %s is offered, and refused", at, name, short)
+			}
+		}
 	}
 }

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	plainWidth  = 200
+	plainWidth  = 400 // columns above which a line is cut
 	plainHeight = 400 // lines of a screen
 	plainLog    = 30  // lines of a followed log
 )
@@ -49,7 +49,7 @@ func (r *reader) run(ctx context.Context, in io.Reader) {
 	r.due = true
 	r.start(ctx, r.m.Init())
 	for {
-		quit := false
+		var quit bool
 		select {
 		case <-ctx.Done():
 			return

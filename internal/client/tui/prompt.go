@@ -152,6 +152,10 @@ func (m *Model) open(k kind, args []string) {
 
 // context switches to another server.
 func (m *Model) context(args []string) tea.Cmd {
+	if len(m.state.Contexts) == 0 {
+		m.fail("there is no context: svcctl login URL makes one")
+		return nil
+	}
 	if len(args) != 1 {
 		m.fail("name a context: " + strings.Join(m.state.Contexts, ", "))
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -53,7 +54,8 @@ func Run(ctx context.Context, c Config) error {
 		m.remote.Close()
 		return nil
 	}
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithInput(c.In), tea.WithOutput(out), tea.WithAltScreen()}
+	// Signals end ctx. The handler of bubbletea would wait for a program that ctx has ended.
+	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(c.In), tea.WithOutput(out), tea.WithAltScreen()}
 	if c.Mouse {
 		options = append(options, tea.WithMouseCellMotion())
 	}
@@ -87,6 +89,7 @@ func (c Config) desk(ctx context.Context, out io.Writer) Desk {
 			_, err := io.WriteString(out, ansi.SetSystemClipboard(text))
 			return err
 		},
+		Save: save,
 		Connect: func(name string) (Remote, string, error) {
 			other, err := c.Connect(name)
 			if err != nil {
@@ -95,6 +98,16 @@ func (c Config) desk(ctx context.Context, out io.Writer) Desk {
 			return remote.Open(ctx, other), other.Server(), nil
 		},
 	}
+}
+
+// save writes a new file that only the person may read.
+func save(path, text string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	return errors.Join(err, f.Close())
 }
 
 // lockedWriter keeps what is written in one call together.

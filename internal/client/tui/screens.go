@@ -25,7 +25,7 @@ type kind struct {
 // kinds lists the screens; the keys 1, 2 and so on open those that need nothing.
 func kinds() []kind {
 	return []kind{
-		{"pulse", "whether the server and its projects are well", "", func(p ui.Place) ui.Screen { return pulse.New(p) }},
+		{"pulse", "health of the server and its projects", "", func(p ui.Place) ui.Screen { return pulse.New(p) }},
 		{"projects", "the projects and their production", "", func(p ui.Place) ui.Screen { return projects.New(p) }},
 		{"versions", "the versions of a project", "project", func(p ui.Place) ui.Screen { return versions.New(p) }},
 		{"version", "one version: timeline, env, bindings and the rest", "version", func(p ui.Place) ui.Screen { return version.New(p) }},

@@ -9,7 +9,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/tui/remote"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
-	"github.com/svcctl/svcctl/internal/client/tui/ui"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -39,6 +38,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.flush()
 	case copied:
 		m.say("copied: " + msg.text)
+	case saved:
+		m.say("saved in " + msg.path)
 	case failed:
 		m.fail(describe(msg.err))
 	}
@@ -168,6 +169,10 @@ func (m *Model) follow(needs []state.Need) {
 // done takes the end of an action.
 func (m *Model) done(d state.Done) {
 	delete(m.state.Running, d.Action)
+	if m.bulk != nil && m.bulk.left[d.Action] {
+		m.ended(d)
+		return
+	}
 	if d.Err != nil {
 		m.fail(string(d.Action.Verb) + " " + d.Action.Target() + ": " + describe(d.Err))
 		return
@@ -193,67 +198,4 @@ func describe(err error) string {
 		return err.Error() + " [" + e.Problem.Code + "]"
 	}
 	return err.Error()
-}
-
-// carry out what a screen or a dialog wants.
-func (m *Model) carry(i ui.Intent) tea.Cmd {
-	switch i := i.(type) {
-	case ui.Go:
-		m.push(i.Place)
-	case ui.Ask:
-		return m.ask(i)
-	case ui.Input:
-		m.dialog = &dialog{title: i.Title, label: i.Label, line: ui.NewLine(i.Text), then: i.Then}
-	case ui.Do:
-		return m.do(i.Actions)
-	case ui.Copy:
-		return m.copy(i.Text)
-	case ui.Browse:
-		m.say("opening " + i.URL)
-		return m.browse(i.URL)
-	case ui.Note:
-		m.say(i.Text)
-	}
-	return nil
-}
-
-func (m *Model) do(actions []state.Action) tea.Cmd {
-	if m.state.ReadOnly {
-		m.fail("read-only: start svcctl ui without --read-only to change something")
-		return nil
-	}
-	var cmds []tea.Cmd
-	for _, a := range actions {
-		if m.state.Running[a] {
-			continue
-		}
-		m.state.Running[a] = true
-		m.say(string(a.Verb) + " " + a.Target() + " …")
-		cmds = append(cmds, m.remote.Do(a))
-	}
-	return tea.Batch(cmds...)
-}
-
-// copied and failed are the ends of what the desk does.
-type (
-	copied struct{ text string }
-	failed struct{ err error }
-)
-
-func (m *Model) copy(text string) tea.Cmd {
-	return func() tea.Msg {
-		if err := m.desk.Copy(text); err != nil {
-			return failed{err}
-		}
-		return copied{text}
-	}
-}
-
-func (m *Model) browse(url string) tea.Cmd {
-	return func() tea.Msg {
-		if err := m.desk.Browse(url); err != nil {
-			return failed{err}
-		}
-		return nil
-	}
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -10,13 +12,15 @@ import (
 
 const (
 	headLines = 2   // above the screen
-	footLines = 2   // below it
+	footLines = 2   // below it, with a message of one line
+	noteLines = 4   // of a message at most
 	helpWidth = 110 // columns from which on the keys stand in two columns
 )
 
 // View implements tea.Model.
 func (m *Model) View() string {
-	p := ui.Page{Theme: m.theme, W: m.w, H: max(m.h-headLines-footLines, 1)}
+	message := m.message()
+	p := ui.Page{Theme: m.theme, W: m.w, H: max(m.h-headLines-footLines-len(message)+1, 1)}
 	var body string
 	switch {
 	case m.dialog != nil:
@@ -26,7 +30,8 @@ func (m *Model) View() string {
 	default:
 		body = m.top().screen.View(m.state, p)
 	}
-	return strings.Join([]string{m.header(), m.banner(), body, m.message(), m.footer()}, "\n")
+	lines := append([]string{m.header(), m.banner(), body}, message...)
+	return strings.Join(append(lines, m.footer()), "\n")
 }
 
 // header says where the person is, and on which server.
@@ -73,14 +78,20 @@ func (m *Model) banner() string {
 	return m.theme.Bad.Render(ui.Fit(text, m.w))
 }
 
-// message is the line of the prompt or the note.
-func (m *Model) message() string {
+// message is the line of the prompt, or the note: in several lines if it is long, as an error
+// with its hint is.
+func (m *Model) message() []string {
 	if m.prompt == nil {
 		style := m.theme.Plain
 		if m.bad {
 			style = m.theme.Bad
 		}
-		return style.Render(ui.Fit(" "+m.note, m.w))
+		lines := ui.Wrap(m.note, m.w-2)
+		lines = lines[:min(len(lines), noteLines)]
+		for i, l := range lines {
+			lines[i] = style.Render(ui.Fit(" "+l, m.w))
+		}
+		return lines
 	}
 	line := " " + m.prompt.sign + m.prompt.line.View(m.theme, m.w-4)
 	if m.prompt.sign == ":" {
@@ -88,8 +99,11 @@ func (m *Model) message() string {
 			line += m.theme.Dim.Render("  tab: " + ui.Clean(strings.Join(list[:min(len(list), 12)], " ")))
 		}
 	}
-	return ui.Lines([]string{line}, m.w, 1)
+	return []string{ui.Lines([]string{line}, m.w, 1)}
 }
+
+// changing are the keys that change something, which --read-only refuses.
+const changing = "|promote|roll back|archive|wake|pin|destroy|delete|new project|set a value|set a variable|change|unset|pause or resume|redrive|purge|terminate|cancel a deploy|"
 
 // footer lists the most important keys.
 func (m *Model) footer() string {
@@ -97,7 +111,7 @@ func (m *Model) footer() string {
 	for _, k := range append(append([]key.Binding{}, m.top().screen.Keys()...), frameKeys()...) {
 		h := k.Help()
 		short, _, _ := strings.Cut(h.Desc, ";")
-		if m.state.ReadOnly && short == "destroy" {
+		if m.state.ReadOnly && strings.Contains(changing, "|"+short+"|") {
 			continue
 		}
 		next := " " + h.Key + " " + short + " "
@@ -111,25 +125,16 @@ func (m *Model) footer() string {
 
 // helpView lists all keys and commands.
 func (m *Model) helpView(p ui.Page) string {
-	var left, right []string
-	add := func(list *[]string, title string, keys []key.Binding) {
-		*list = append(*list, p.Head.Render(title))
-		for _, k := range keys {
-			*list = append(*list, "  "+ui.Fit(k.Help().Key, 9)+" "+k.Help().Desc)
-		}
-		*list = append(*list, "")
-	}
-	add(&left, "this screen", m.top().screen.Keys())
-	add(&right, "every table", tableKeys())
-	add(&right, "everywhere", frameKeys())
-	left = append(left, p.Head.Render("commands"))
+	left := keyList("this screen", m.top().screen.Keys(), p)
+	right := append(keyList("every table", tableKeys(), p), keyList("everywhere", frameKeys(), p)...)
+	commands := []string{p.Head.Render("commands")}
 	for _, k := range kinds() {
 		arg := map[string]string{"project": " PROJECT", "version": " PROJECT/VERSION"}[k.needs]
-		left = append(left, "  :"+ui.Fit(k.name+arg, 26)+k.help)
+		commands = append(commands, "  :"+ui.Fit(k.name+arg, 26)+k.help)
 	}
-	left = append(left, "  :"+ui.Fit("ctx NAME", 26)+"another server of svcctl context list")
+	commands = append(commands, "  :"+ui.Fit("ctx NAME", 26)+"another server of svcctl context list")
 	if p.W < helpWidth {
-		return m.helpPage(append(append(left, ""), right...), p)
+		return m.helpPage(slices.Concat(left, commands, []string{""}, right), p)
 	}
 	lines := make([]string, max(len(left), len(right)))
 	for i := range lines {
@@ -141,11 +146,25 @@ func (m *Model) helpView(p ui.Page) string {
 			lines[i] += right[i]
 		}
 	}
-	return m.helpPage(lines, p)
+	return m.helpPage(slices.Concat(lines, commands), p)
+}
+
+// keyList is a part of the list of keys.
+func keyList(title string, keys []key.Binding, p ui.Page) []string {
+	lines := []string{p.Head.Render(title)}
+	for _, k := range keys {
+		lines = append(lines, "  "+ui.Fit(k.Help().Key, 9)+" "+k.Help().Desc)
+	}
+	return append(lines, "")
 }
 
 // helpPage draws the lines from the first one on that is shown.
 func (m *Model) helpPage(lines []string, p ui.Page) string {
-	m.helpAt = max(min(m.helpAt, len(lines)-p.H), 0)
-	return ui.Lines(lines[m.helpAt:], p.W, p.H)
+	if len(lines) <= p.H {
+		m.helpAt = 0
+		return ui.Lines(lines, p.W, p.H)
+	}
+	m.helpAt = min(m.helpAt, len(lines)-p.H+1)
+	more := p.Dim.Render(fmt.Sprintf("  j and k scroll: lines %d to %d of %d", m.helpAt+1, m.helpAt+p.H-1, len(lines)))
+	return ui.Lines(append(slices.Clone(lines[m.helpAt:m.helpAt+p.H-1]), more), p.W, p.H)
 }

@@ -42,6 +42,9 @@ func (r *Remote) act(ctx context.Context, a state.Action) (note string, err erro
 		_, err = r.c.Destroy(ctx, a.Project, a.Version)
 	case state.Create:
 		_, err = r.c.CreateProject(ctx, api.CreateProject{ID: a.Project})
+	case state.Delete:
+		deleted, err := r.c.DeleteProject(ctx, a.Project, a.Arg)
+		return fmt.Sprintf("%s deleted, with %s", a.Project, versions(len(deleted.Items))), err
 	case state.Write:
 		return r.write(ctx, a)
 	case state.SetVar, state.UnsetVar:
@@ -57,6 +60,13 @@ func (r *Remote) act(ctx context.Context, a state.Action) (note string, err erro
 		state.Wake: "woken", state.Pin: "pinned", state.Unpin: "unpinned", state.Destroy: "destroyed", state.Create: "created",
 	}
 	return a.Target() + " " + past[a.Verb], err
+}
+
+func versions(n int) string {
+	if n == 1 {
+		return "1 version"
+	}
+	return fmt.Sprintf("%d versions", n)
 }
 
 // archive archives a version, and says how much of its work waits for a wake.

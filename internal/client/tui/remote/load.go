@@ -27,6 +27,8 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	switch n.Kind {
 	case state.Projects:
 		return list(r.c.AllProjects(ctx))
+	case state.Summaries:
+		return list(r.c.AllProjectSummaries(ctx))
 	case state.Project:
 		return r.c.Project(ctx, n.Project)
 	case state.Versions:
@@ -50,7 +52,7 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	case state.Health:
 		return r.c.DeepHealth(ctx)
 	case state.Routes:
-		page, err := r.c.Routes(ctx)
+		page, err := r.c.ProjectRoutes(ctx, n.Project)
 		return page.Items, err
 	case state.Traffic:
 		return r.c.MetricsSummary(ctx, 0)
@@ -64,8 +66,8 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	case state.Broken:
 		page, err := r.c.SearchVersions(ctx, client.VersionQuery{Statuses: []api.VersionStatus{api.VersionStatusFailed}, Since: "24h"}, client.Page{})
 		return page.Items, err
-	case state.Sizes:
-		return r.c.Garbage(ctx, n.Project)
+	case state.Branches:
+		return r.c.Branches(ctx, n.Project)
 	case state.Logs:
 	case state.Stores, state.Tables, state.Rows, state.Query, state.Keys, state.Value, state.Objects, state.Messages, state.Instances, state.Instance:
 		return r.data(ctx, n)

@@ -12,10 +12,11 @@ const (
 	Pin      Verb = "pin"
 	Unpin    Verb = "unpin"
 	Destroy  Verb = "destroy"
-	Create   Verb = "create" // a project
-	Write    Verb = "write"  // SQL; Arg is JoinArg(binding, SQL)
-	SetVar   Verb = "set"    // a variable; Arg is JoinArg(name, value)
-	UnsetVar Verb = "unset"  // the override Arg
+	Create   Verb = "create"         // a project
+	Delete   Verb = "delete project" // with all versions; Arg is the production that was shown
+	Write    Verb = "write"          // SQL; Arg is JoinArg(binding, SQL)
+	SetVar   Verb = "set"            // a variable; Arg is JoinArg(name, value)
+	UnsetVar Verb = "unset"          // the override Arg
 
 	PutValue     Verb = "store"              // Arg is JoinArg(namespace, key, value)
 	DeleteValue  Verb = "delete"             // Arg is JoinArg(namespace, key)

@@ -26,8 +26,14 @@ func (s *State) Apply(e api.Event) []Need {
 		return s.applyProject(e)
 	case "version":
 		s.Expire(Need{Kind: Queue})
+		if e.Type != "version.step" && e.Type != "version.warning" {
+			s.count(e)
+		}
 		if e.Data.Status == string(api.VersionStatusFailed) || e.Type == "version.destroyed" {
 			s.Expire(Need{Kind: Broken})
+		}
+		if e.Type == "version.destroyed" { // others may keep some of its data
+			s.Expire(Need{Kind: Branches, Project: e.ProjectID})
 		}
 		return s.applyVersion(e)
 	case "env":
@@ -52,6 +58,10 @@ func (s *State) Apply(e api.Event) []Need {
 }
 
 func (s *State) applyProject(e api.Event) []Need {
+	if e.Type == "project.deleted" {
+		s.dropProject(e.ProjectID)
+		return nil
+	}
 	if e.Type == "project.production" {
 		s.expireComparisons(e.ProjectID)
 		s.Expire(Need{Kind: Promotions, Project: e.ProjectID})
@@ -59,6 +69,11 @@ func (s *State) applyProject(e api.Event) []Need {
 			p.ProdVersionID = e.VersionID
 			s.putProject(p)
 		}
+		s.changeSummary(e.ProjectID, func(of *api.ProjectSummary) {
+			if of.ProductionSince = &e.Time; e.VersionID == "" {
+				of.ProductionSince = nil
+			}
+		})
 		n := Need{Kind: Versions, Project: e.ProjectID}
 		if list, ok, _ := Get[[]api.Version](s, n); ok {
 			for i := range list {
@@ -70,6 +85,15 @@ func (s *State) applyProject(e api.Event) []Need {
 		return nil
 	}
 	return []Need{{Kind: Project, Project: e.ProjectID}}
+}
+
+// dropProject removes a project from the lists.
+func (s *State) dropProject(id string) {
+	for _, kind := range []Kind{Projects, Summaries} {
+		if list, ok, _ := Get[[]api.Project](s, Need{Kind: kind}); ok {
+			s.entries[Need{Kind: kind}].value = slices.DeleteFunc(list, func(p api.Project) bool { return p.ID == id })
+		}
+	}
 }
 
 // expireComparisons marks the comparisons of a project's versions as old.

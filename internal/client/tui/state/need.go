@@ -21,6 +21,7 @@ type Kind string
 const (
 	Projects   Kind = "projects"   // []api.Project
 	Project    Kind = "project"    // api.Project: updates Projects
+	Summaries  Kind = "summaries"  // []api.Project with their Summary
 	Versions   Kind = "versions"   // []api.Version of Project, newest first
 	Version    Kind = "version"    // api.Version: updates Versions, too
 	Promotions Kind = "promotions" // []api.Promotion of Project, newest first
@@ -30,14 +31,14 @@ const (
 	Compare    Kind = "compare"    // api.Comparison of Arg, or else of the production, with Version
 	Plan       Kind = "plan"       // api.PromotionPlan of Version
 	Health     Kind = "health"     // api.DeepHealth
-	Routes     Kind = "routes"     // []api.Route
+	Routes     Kind = "routes"     // []api.Route of Project
 	Logs       Kind = "logs"       // a stream of Lines while it is needed; Arg is a level
 	Traffic    Kind = "traffic"    // api.MetricsSummary of five minutes
 	Server     Kind = "server"     // api.Server
 	Queue      Kind = "queue"      // api.DeployQueue
 	History    Kind = "history"    // []api.Event, the last ones before the interface was opened
 	Broken     Kind = "broken"     // []api.Version that failed in the last day
-	Sizes      Kind = "sizes"      // api.GarbageReport of Project
+	Branches   Kind = "branches"   // api.BranchTree of Project
 	Stores     Kind = "stores"     // StoreList
 	Tables     Kind = "tables"     // []api.Table; Arg is the binding
 	Rows       Kind = "rows"       // api.RowPage; Arg is JoinArg(binding, table, cursor)
@@ -54,7 +55,9 @@ const (
 // answers that events keep up to date.
 func (k Kind) Every() time.Duration {
 	switch k { //nolint:exhaustive // the others follow events
-	case Traffic, Health, Routes, Messages, Instances, Instance:
+	case Branches, Stores:
+		return 30 * time.Second // the server keeps sizes as long
+	case Summaries, Traffic, Health, Routes, Messages, Instances, Instance:
 		return 5 * time.Second
 	}
 	return 0
@@ -64,7 +67,7 @@ func (k Kind) Every() time.Duration {
 // date: it is read when a screen is opened.
 func (k Kind) Data() bool {
 	switch k { //nolint:exhaustive // the others are records
-	case Stores, Tables, Rows, Query, Keys, Value, Objects, Messages, Instances, Instance, Sizes, Plan:
+	case Stores, Tables, Rows, Query, Keys, Value, Objects, Messages, Instances, Instance, Branches, Plan:
 		return true
 	}
 	return false

@@ -65,7 +65,7 @@ func (t *Table) Select(n int, rows []Row) bool {
 var (
 	signs = strings.NewReplacer(
 		"✗ failed", "failed", "✗", "failed", "✓", "done", "↩", "undone", "★ production", "production", "★", "production", "›", ">",
-		"●", "", "○", "", "◌", "", "◐", "", "! crashed", "crashed", "└─ ", "child ", "├─ ", "child ", "★ p", "production, pinned", "│", "", "─", "", "▌", "",
+		"●", "", "○", "", "◌", "", "◐", "", "! crashed", "crashed", "- destroyed", "destroyed", "└─ ", "child ", "├─ ", "child ", "★ p", "production, pinned", "│", "", "─", "", "▌", "",
 	)
 	bars  = regexp.MustCompile("[▁▂▃▄▅▆▇█]+")
 	space = regexp.MustCompile("  +")

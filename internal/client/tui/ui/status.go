@@ -51,3 +51,14 @@ func StepSign(t *Theme, status string) (string, *lipgloss.Style) {
 	}
 	return "◌", &t.Warn
 }
+
+// Deploying reports whether a status is one of a deploy under way.
+func Deploying(s api.VersionStatus) bool {
+	switch s {
+	case api.VersionStatusPending, api.VersionStatusFetching, api.VersionStatusBranching, api.VersionStatusPreparing,
+		api.VersionStatusDeploying, api.VersionStatusDeployReady:
+		return true
+	case api.VersionStatusReady, api.VersionStatusDraining, api.VersionStatusArchived, api.VersionStatusFailed, api.VersionStatusDestroyed:
+	}
+	return false
+}

@@ -16,7 +16,7 @@ type Column struct {
 	Width int // columns
 	Right bool
 	Drop  int
-	Flex  bool // takes the width that is left
+	Flex  bool // takes the width that is left, or a part of it if several columns do
 }
 
 // Cell is one cell. Sort orders the rows; "" uses the text, a number is compared as

@@ -1,9 +1,6 @@
 package ui
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // View draws the head and as many rows as the page has room for. empty is said instead
 // of rows.
@@ -52,10 +49,25 @@ func (t *Table) widths(w int) []int {
 		total -= widths[drop] + 1
 		widths[drop] = 0
 	}
-	if i := slices.IndexFunc(t.Columns, func(c Column) bool { return c.Flex }); i >= 0 && widths[i] > 0 && total < w {
-		widths[i] += w - total
-	}
+	t.stretch(widths, w-total)
 	return widths
+}
+
+// stretch gives the columns that are left to those that take them, in equal parts.
+func (t *Table) stretch(widths []int, left int) {
+	flexible := 0
+	for i, c := range t.Columns {
+		if c.Flex && widths[i] > 0 {
+			flexible++
+		}
+	}
+	for i, c := range t.Columns {
+		if c.Flex && widths[i] > 0 && left > 0 {
+			part := left / flexible
+			widths[i] += part
+			left, flexible = left-part, flexible-1
+		}
+	}
 }
 
 func (t *Table) head(widths []int, w int) string {

@@ -71,10 +71,13 @@ func target(e api.Event) string { return strings.TrimSuffix(e.ProjectID+"/"+e.Ve
 func describe(t *ui.Theme, e api.Event) (string, *lipgloss.Style) {
 	d, style := e.Data, &t.Plain
 	var parts []string
-	for _, part := range []string{d.Step, d.StepStatus, d.Status, d.GitRef, d.Detail} {
+	for _, part := range []string{d.Action, d.Step, d.StepStatus, d.Status, d.GitRef, d.Detail} {
 		if part != "" {
 			parts = append(parts, part)
 		}
+	}
+	if d.Actor != "" {
+		parts = append(parts, "by "+d.Actor)
 	}
 	if d.Previous != "" {
 		parts = append(parts, "(was "+d.Previous+")")

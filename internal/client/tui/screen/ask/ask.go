@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,7 +61,7 @@ func left(s *state.State, need state.Need) []string {
 
 // plan says what a promote changes.
 func plan(s *state.State, p api.Project, v api.Version) []string {
-	lines := []string{"production   " + orNone(p.ProdVersionID) + " -> " + v.ID}
+	lines := []string{"production   " + cmp.Or(p.ProdVersionID, "none") + " -> " + v.ID}
 	old, ok := s.FindVersion(p.ID, p.ProdVersionID)
 	if !ok {
 		if p.ProdVersionID == "" {
@@ -87,7 +88,7 @@ func commit(v api.Version) string {
 	if v.GitSHA != "" {
 		text = strings.TrimPrefix(text+"@"+v.GitSHA[:min(7, len(v.GitSHA))], "@")
 	}
-	return orNone(text)
+	return cmp.Or(text, "none")
 }
 
 // changedKeys lists the keys of the environment that only one of two versions has.
@@ -155,6 +156,25 @@ func children(s *state.State, project, id string) (n int) {
 	return n
 }
 
+// DeleteProject asks for the id of a project.
+func DeleteProject(s *state.State, p api.Project) ui.Intent {
+	lines := []string{"The project and all of its versions are deleted, with their data and logs. This cannot be undone."}
+	if of, ok := s.Summary(p.ID); ok {
+		n := 0
+		for _, count := range of.Versions {
+			n += count
+		}
+		lines = append(lines, fmt.Sprintf("versions     %d", n))
+	}
+	if p.ProdVersionID != "" {
+		lines = append(lines, "production   "+p.ProdVersionID+"  "+p.ProdURL)
+	}
+	return ui.Ask{
+		Title: "Delete the project " + p.ID + "?", Lines: lines, Type: p.ID,
+		Actions: []state.Action{{Verb: state.Delete, Project: p.ID, Arg: p.ProdVersionID}},
+	}
+}
+
 // Do starts a verb that needs no question.
 func Do(verb state.Verb, project string, ids []string) ui.Intent {
 	return ui.Do{Actions: actions(verb, project, ids)}
@@ -165,13 +185,6 @@ func actions(verb state.Verb, project string, ids []string) (all []state.Action)
 		all = append(all, state.Action{Verb: verb, Project: project, Version: id})
 	}
 	return all
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 // Cancel asks before a deploy is canceled, which destroys its version.

@@ -21,6 +21,8 @@ type Screen struct {
 	request string // shows only this request
 	level   int    // of levels
 	wrap    bool
+	unfold  bool // JSON over several lines
+	marks   []mark
 	up      int // entries between the last shown one and the newest; 0 follows
 	height  int // of the last view
 }
@@ -42,14 +44,13 @@ func (c *Screen) Filter() string { return c.filter + c.request }
 func (c *Screen) SetFilter(text string) { c.filter, c.request, c.up = text, "", 0 }
 
 func (c *Screen) shown(s *state.State) []api.LogLine {
-	all := s.LogLines(c.need)
+	all := c.withMarks(s.LogLines(c.need))
 	if c.filter == "" && c.request == "" && c.level == 0 {
 		return all
 	}
-	want := strings.ToLower(c.filter)
+	words := strings.Fields(strings.ToLower(c.filter))
 	return slices.DeleteFunc(slices.Clone(all), func(l api.LogLine) bool {
-		return c.request != "" && l.RequestID != c.request || rank(l.Level) < c.level ||
-			!strings.Contains(strings.ToLower(l.Message+" "+l.RequestID), want)
+		return l.Level != markLevel && (c.request != "" && l.RequestID != c.request || rank(l.Level) < c.level || !matches(l, words))
 	})
 }
 
@@ -87,7 +88,7 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 
 // head says what is shown.
 func (c *Screen) head(n int, p ui.Page) string {
-	text := fmt.Sprintf(" %d entries", n)
+	text := " " + entries(n-len(c.marks))
 	if c.need.Version == "" {
 		text += " of the production"
 	}
@@ -108,10 +109,17 @@ func (c *Screen) head(n int, p ui.Page) string {
 
 // entry draws one entry: its first line, and the rest indented.
 func (c *Screen) entry(l api.LogLine, p ui.Page) []string {
+	if l.Level == markLevel {
+		return []string{drawMark(l, p)}
+	}
+	message := l.Message
+	if c.unfold {
+		message = unfolded(message)
+	}
 	style := level(p.Theme, l.Level)
 	id := l.RequestID[:min(len(l.RequestID), 8)]
 	prefix := p.Dim.Render(l.Time.UTC().Format("15:04:05.000")) + " " + style.Render(ui.Fit(l.Level, 5)) + " " + p.Dim.Render(ui.Fit(id, 8)) + " "
-	text := strings.Split(l.Message, "\n")
+	text := strings.Split(message, "\n")
 	width := max(p.W-28, 10)
 	var out []string
 	for i, part := range text {
@@ -160,6 +168,12 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		c.up = 0
 	case "w":
 		c.wrap = !c.wrap
+	case "J":
+		c.unfold = !c.unfold
+	case "m":
+		c.mark(s)
+	case "S":
+		return c.save(s)
 	case "L":
 		c.level, c.up = (c.level+1)%len(levels()), 0
 	case "n", "N":
@@ -207,6 +221,7 @@ func (*Screen) Keys() []key.Binding {
 	return []key.Binding{
 		ui.Key("follow", "f"), ui.Key("wrap", "w"), ui.Key("level", "L"), ui.Key("request; shows all entries of the lowest one's request", "enter"),
 		ui.Key("error; the one before, N the one after", "n"), ui.Key("copy; the lowest entry", "y"),
+		ui.Key("mark; draws a line below the newest entry", "m"), ui.Key("save; the shown entries in a file", "S"), ui.Key("JSON over several lines", "J"),
 	}
 }
 

@@ -18,43 +18,44 @@ type Screen struct {
 // New makes the screen.
 func New(ui.Place) *Screen {
 	return &Screen{ui.Table{Columns: []ui.Column{
-		{Name: "PROJECT", Width: 20},
-		{Name: "PRODUCTION", Width: 20},
-		{Name: "REQ/S", Width: 7, Right: true},
+		{Name: "PROJECT", Width: 16},
+		{Name: "PRODUCTION", Width: 14},
+		{Name: "SINCE", Width: 6, Right: true, Drop: 1},
+		{Name: "REQ/S", Width: 6, Right: true},
 		{Name: "5XX", Width: 6, Right: true},
-		{Name: "P95", Width: 7, Right: true, Drop: 1},
-		{Name: "CHANGED", Width: 8, Right: true},
-		{Name: "MADE", Width: 8, Right: true, Drop: 2},
-		{Name: "URL", Width: 30, Drop: 3, Flex: true},
-		{Name: "REPOSITORY", Width: 36, Drop: 4},
+		{Name: "P95", Width: 7, Right: true, Drop: 2},
+		{Name: "MEMORY", Width: 10, Right: true, Drop: 3},
+		{Name: "VERSIONS", Width: 12, Flex: true},
+		{Name: "LAST DEPLOY", Width: 18, Flex: true},
+		{Name: "URL", Width: 32, Drop: 4},
+		{Name: "REPOSITORY", Width: 28, Drop: 5},
 	}}}
 }
 
 // Needs implements ui.Screen.
 func (*Screen) Needs() []state.Need {
-	return []state.Need{{Kind: state.Projects}, {Kind: state.Traffic}}
+	return []state.Need{{Kind: state.Projects}, {Kind: state.Summaries}}
 }
 
 func (*Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	list, _, _ := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
-	traffic, _, _ := state.Get[api.MetricsSummary](s, state.Need{Kind: state.Traffic})
 	rows := make([]ui.Row, len(list))
 	for i, p := range list {
-		of, failed := ui.TrafficOf(traffic, p.ID), &t.Dim
-		if of.Errors > 0 {
+		of, _ := s.Summary(p.ID)
+		failed := &t.Dim
+		if of.Traffic.Errors > 0 {
 			failed = &t.Bad
 		}
 		production := ui.Text("none", &t.Dim)
 		if p.ProdVersionID != "" {
 			production = ui.Text("★ "+p.ProdVersionID, &t.Good)
 		}
-		rows[i] = ui.Row{ID: p.ID, Cells: []ui.Cell{
-			ui.Text(p.ID, &t.Bold), production,
-			ui.Num(ui.Rate(of, traffic.WindowSeconds), float64(of.Requests)), ui.Num(ui.Share(of), float64(of.Errors), failed), ui.Num(ui.P95(of), of.P95Ms),
-			ui.Num(ui.Age(s.Now, p.UpdatedAt.Time), -float64(p.UpdatedAt.UnixMilli())),
-			ui.Num(ui.Age(s.Now, p.CreatedAt.Time), -float64(p.CreatedAt.UnixMilli())),
-			ui.Text(p.ProdURL, &t.Dim), ui.Text(p.GitRemote, &t.Dim),
-		}}
+		cells := []ui.Cell{
+			ui.Text(p.ID, &t.Bold), production, moment(s, of.ProductionSince),
+			ui.Num(ui.Rate(of.Traffic, window), float64(of.Traffic.Requests)), ui.Num(ui.Share(of.Traffic), float64(of.Traffic.Errors), failed),
+			ui.Num(ui.P95(of.Traffic), of.Traffic.P95Ms), ui.Num(memory(of), float64(of.MemoryBytes)),
+		}
+		rows[i] = ui.Row{ID: p.ID, Cells: append(cells, counts(t, of), last(s, t, of), ui.Text(p.ProdURL, &t.Dim), ui.Text(p.GitRemote, &t.Dim))}
 	}
 	return rows
 }
@@ -92,6 +93,8 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		return ui.Note{Text: p.ID + " has no production"}
 	case "y":
 		return ui.Copy{Text: p.ProdURL}
+	case "x":
+		return ask.DeleteProject(s, p)
 	}
 	c.Table.Update(k, rows)
 	return nil
@@ -124,7 +127,7 @@ func create() ui.Intent {
 func (*Screen) Keys() []key.Binding {
 	return []key.Binding{
 		ui.Key("versions", "enter"), ui.Key("logs; of the production", "l"), ui.Key("promote; the newest ready version", "P"), ui.Key("roll back", "R"),
-		ui.Key("open", "o"), ui.Key("copy the URL", "y"), ui.Key("new project", "n"),
+		ui.Key("open", "o"), ui.Key("copy the URL", "y"), ui.Key("new project", "n"), ui.Key("delete; the project and all its versions", "x"),
 	}
 }
 

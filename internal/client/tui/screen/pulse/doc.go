@@ -1,2 +1,2 @@
-// Package pulse is the first screen: whether the server and its projects are well.
+// Package pulse is the first screen: the health of the server and its projects.
 package pulse

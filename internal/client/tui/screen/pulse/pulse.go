@@ -1,6 +1,7 @@
 package pulse
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func New(ui.Place) *Screen {
 // Needs implements ui.Screen.
 func (*Screen) Needs() []state.Need {
 	return []state.Need{
-		{Kind: state.Health}, {Kind: state.Traffic}, {Kind: state.Projects}, {Kind: state.Server}, {Kind: state.Broken},
+		{Kind: state.Health}, {Kind: state.Traffic}, {Kind: state.Projects}, {Kind: state.Server}, {Kind: state.Broken}, {Kind: state.Summaries}, {Kind: state.History},
 	}
 }
 
@@ -50,7 +51,7 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 			errors = &t.Bad
 		}
 		rows[i] = ui.Row{ID: p.ID, Cells: []ui.Cell{
-			ui.Text(p.ID, &t.Bold), ui.Text(orNone(p.ProdVersionID), &t.Dim),
+			ui.Text(p.ID, &t.Bold), ui.Text(cmp.Or(p.ProdVersionID, "none"), &t.Dim),
 			ui.Num(ui.Rate(of, traffic.WindowSeconds), float64(of.Requests)), ui.Num(ui.Share(of), float64(of.Errors), errors),
 			ui.Num(ui.P95(of), of.P95Ms),
 			{Text: spark(of.Samples, 60), Style: &t.Good},
@@ -68,20 +69,13 @@ func spark(samples []int64, w int) string {
 	return ui.Spark(values, min(w, max(len(values), 1)))
 }
 
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
-
 // View implements ui.Screen.
 func (c *Screen) View(s *state.State, p ui.Page) string {
 	head := append(append(c.health(s, p), c.traffic(s, p)...), c.alerts(s, p)...)
 	c.above = len(head) + 1
 	return ui.Above(append(head, ""), p, func(rest ui.Page) string {
 		_, ok, err := state.Get[[]api.Project](s, state.Need{Kind: state.Projects})
-		return c.Table.View(c.rows(s, p.Theme), rest, ui.Empty(ok, err, "no project yet"))
+		return c.Table.View(c.rows(s, p.Theme), rest, ui.Empty(ok, err, "no project yet: svcctl deploy --wait in a worker directory creates one"))
 	})
 }
 
@@ -121,7 +115,8 @@ func (*Screen) traffic(s *state.State, p ui.Page) []string {
 	return []string{
 		fmt.Sprintf(" %-9s%8s/s  %s", "requests", ui.Rate(t.Total, t.WindowSeconds), p.Good.Render(spark(t.Total.Samples, w))),
 		fmt.Sprintf(" %-9s%8s    %s", "errors", ui.Share(t.Total), p.Bad.Render(spark(t.Total.ErrorSamples, w))),
-		fmt.Sprintf(" %-9s%8s", "p95", ui.P95(t.Total)),
+		fmt.Sprintf(" %-9s%8s    memory %s", "p95", ui.P95(t.Total), memory(s)),
+		deploys(s, p),
 	}
 }
 

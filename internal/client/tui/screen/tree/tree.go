@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/svcctl/svcctl/internal/client/tui/screen/ask"
 	"github.com/svcctl/svcctl/internal/client/tui/screen/versions"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
@@ -17,29 +18,47 @@ type Screen struct {
 	ui.Table
 
 	project string
-	sizes   bool
 }
 
 // New makes the screen of a project.
 func New(p ui.Place) *Screen {
 	return &Screen{project: p.Project, Table: ui.Table{Columns: []ui.Column{
-		{Name: "BRANCH", Width: 34, Flex: true},
-		{Name: "STATUS", Width: 12},
+		{Name: "BRANCH", Width: 22, Flex: true},
+		{Name: "STATUS", Width: 11},
 		{Name: "", Width: 3},
 		{Name: "AGE", Width: 6, Right: true},
 		{Name: "CUT", Width: 10, Drop: 3, Right: true},
-		{Name: "OWN", Width: 10, Right: true, Drop: 1},
+		{Name: "OWN", Width: 10, Right: true},
+		{Name: "SHARED", Width: 10, Right: true, Drop: 1},
+		{Name: "FREES", Width: 10, Right: true},
 		{Name: "FOR OTHERS", Width: 10, Right: true, Drop: 2},
 	}}}
 }
 
 // Needs implements ui.Screen.
 func (c *Screen) Needs() []state.Need {
-	needs := []state.Need{{Kind: state.Versions, Project: c.project}, {Kind: state.Projects}}
-	if c.sizes {
-		needs = append(needs, state.Need{Kind: state.Sizes, Project: c.project})
+	return []state.Need{{Kind: state.Versions, Project: c.project}, {Kind: state.Projects}, {Kind: state.Promotions, Project: c.project}, c.sizes()}
+}
+
+func (c *Screen) sizes() state.Need { return state.Need{Kind: state.Branches, Project: c.project} }
+
+// versions returns the versions, newest first, and the destroyed ones of which others still
+// need data.
+func (c *Screen) versions(s *state.State) []api.Version {
+	list, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
+	tree, _, _ := state.Get[api.BranchTree](s, c.sizes())
+	for _, b := range tree.Items {
+		if b.Status != api.VersionStatusDestroyed {
+			continue
+		}
+		v := api.Version{ID: b.VersionID, ProjectID: c.project, Status: b.Status, GitRef: b.GitRef, CreatedAt: b.CreatedAt, ParentVersionID: b.ParentVersionID, ForkTXID: b.ForkTXID}
+		at := slices.IndexFunc(list, func(o api.Version) bool { return o.CreatedAt.Before(v.CreatedAt.Time) })
+		if at < 0 {
+			at = len(list)
+		}
+		list = slices.Insert(slices.Clone(list), at, v)
 	}
-	return needs
+	return list
 }
 
 // branch is a version with the lines that connect it to its parent.
@@ -80,9 +99,8 @@ func branches(list []api.Version) (out []branch) {
 }
 
 func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
-	list, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
-	own, others := c.amounts(s)
-	all := branches(list)
+	sizes := c.measured(s)
+	all := branches(c.versions(s))
 	rows := make([]ui.Row, len(all))
 	for i, b := range all {
 		status, style := ui.Status(t, b.v)
@@ -93,54 +111,69 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 		if b.v.Pinned {
 			mark += " p"
 		}
+		of := sizes[b.v.ID]
 		rows[i] = ui.Row{ID: b.v.ID, Search: b.v.GitRef, Cells: []ui.Cell{
 			ui.Text(b.lines + b.v.ID), ui.Text(status, style), ui.Text(mark, &t.Accent),
-			ui.Num(ui.Age(s.Now, b.v.CreatedAt.Time), -float64(b.v.CreatedAt.UnixMilli())), ui.Text(b.v.ForkTXID, &t.Dim), size(own, b.v.ID), size(others, b.v.ID),
+			ui.Num(ui.Age(s.Now, b.v.CreatedAt.Time), -float64(b.v.CreatedAt.UnixMilli())), ui.Text(b.v.ForkTXID, &t.Dim),
+			size(of, of.Own), size(of, of.Shared), size(of, of.Exclusive), size(of, of.Kept),
 		}}
 	}
 	return rows
 }
 
-// amounts returns the bytes of each version's live data, and of what it keeps for
-// others, if they were read.
-func (c *Screen) amounts(s *state.State) (own, others map[string]int64) {
-	report, ok, _ := state.Get[api.GarbageReport](s, state.Need{Kind: state.Sizes, Project: c.project})
-	if !ok || !c.sizes {
-		return nil, nil
-	}
-	own, others = map[string]int64{}, map[string]int64{}
-	for _, p := range report.Projects {
-		for _, v := range p.Versions {
-			own[v.VersionID], others[v.VersionID] = v.Live.Bytes, v.Pinned.Bytes
-		}
-	}
-	return own, others
+// amounts are the sizes of a version; the zero value is for one that was not measured.
+type amounts struct {
+	api.BranchSizes
+
+	known bool
 }
 
-func size(of map[string]int64, id string) ui.Cell {
-	n, ok := of[id]
-	if !ok {
-		return ui.Num("", 0)
+// measured returns the sizes in the object store by version, as of the last measurement.
+func (c *Screen) measured(s *state.State) map[string]amounts {
+	tree, _, _ := state.Get[api.BranchTree](s, c.sizes())
+	out := map[string]amounts{}
+	for _, b := range tree.Items {
+		if b.Sizes != nil {
+			out[b.VersionID] = amounts{*b.Sizes, true}
+		}
 	}
-	return ui.Num(ui.Bytes(n), float64(n))
+	return out
+}
+
+func size(of amounts, one api.ObjectAmount) ui.Cell {
+	if !of.known {
+		return ui.Num("-", -1)
+	}
+	return ui.Num(ui.Bytes(one.Bytes), float64(one.Bytes))
 }
 
 // View implements ui.Screen.
 func (c *Screen) View(s *state.State, p ui.Page) string {
 	_, ok, err := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
-	return c.Table.View(c.rows(s, p.Theme), p, ui.Empty(ok, err, "no version yet"))
+	return ui.Above([]string{p.Dim.Render(c.head(s))}, p, func(rest ui.Page) string {
+		return c.Table.View(c.rows(s, p.Theme), rest, ui.Empty(ok, err, "no version yet"))
+	})
+}
+
+// head says what the sizes are.
+func (c *Screen) head(s *state.State) string {
+	tree, ok, err := state.Get[api.BranchTree](s, c.sizes())
+	switch {
+	case err != nil:
+		return " sizes were not measured: " + ui.Clean(err.Error())
+	case !ok:
+		return " measuring the sizes in the object store …"
+	case tree.Incomplete:
+		return " the measurement of the sizes reached its time limit"
+	case tree.MeasuredAt == nil:
+		return " sizes were not measured yet"
+	}
+	return " measured " + ui.Age(s.Now, tree.MeasuredAt.Time) + " ago; FREES is what destroying the version frees"
 }
 
 // Update implements ui.Screen.
 func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 	rows := c.rows(s, &ui.Theme{})
-	if k.String() == "z" {
-		c.sizes = !c.sizes
-		if c.sizes {
-			return ui.Note{Text: "sizes are measured in the object store, which takes a while"}
-		}
-		return nil
-	}
 	if c.Table.Update(k, rows) {
 		return nil
 	}
@@ -150,19 +183,23 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		return nil
 	case k.String() == "enter":
 		return ui.Go{Place: ui.Place{Screen: "version", Project: c.project, Version: row.ID}}
+	case k.String() == "l":
+		return ui.Go{Place: ui.Place{Screen: "logs", Project: c.project, Version: row.ID}}
 	case k.String() == "D":
 		return ui.Go{Place: ui.Place{Screen: "data", Project: c.project, Version: row.ID}}
+	case k.String() == "R":
+		return ask.Rollback(s, c.project)
 	}
 	return versions.Act(k.String(), s, c.project, c.Chosen(rows))
 }
 
 // Keys implements ui.Screen.
 func (*Screen) Keys() []key.Binding {
-	return append([]key.Binding{ui.Key("details", "enter"), ui.Key("data", "D"), ui.Key("sizes", "z")}, versions.ActKeys()[:9]...)
+	return append([]key.Binding{ui.Key("details", "enter"), ui.Key("logs", "l"), ui.Key("data", "D")}, versions.ActKeys()[:9]...)
 }
 
 // Click implements ui.Clicked.
-func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y, c.rows(s, &ui.Theme{})) }
+func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y-1, c.rows(s, &ui.Theme{})) }
 
 // Wheel implements ui.Clicked.
 func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }

@@ -12,6 +12,8 @@ func (c *Screen) filtered() ui.Filtered {
 		return c.logs
 	case c.at("env"):
 		return &c.env
+	case c.at("data"):
+		return c.data
 	}
 	return nil
 }
@@ -36,5 +38,8 @@ func (c *Screen) Tails() bool { return c.at("logs") }
 
 // Choose implements ui.Numbered.
 func (c *Screen) Choose(n int, s *state.State) bool {
+	if c.at("data") {
+		return c.data.Choose(n, s)
+	}
 	return c.at("env") && c.env.Select(n, c.env.rows(s, &ui.Theme{}))
 }

@@ -7,8 +7,11 @@ import (
 
 // Click implements ui.Clicked.
 func (c *Screen) Click(y int, s *state.State) {
-	if c.at("env") {
+	switch {
+	case c.at("env"):
 		c.env.Click(y-c.above-1, c.env.rows(s, &ui.Theme{}))
+	case c.at("data"):
+		c.data.Click(y-c.above, s)
 	}
 }
 
@@ -19,6 +22,8 @@ func (c *Screen) Wheel(by int, s *state.State) {
 		c.logs.Wheel(by, s)
 	case c.at("env"):
 		c.env.Move(by, c.env.rows(s, &ui.Theme{}))
+	case c.at("data"):
+		c.data.Wheel(by, s)
 	default:
 		c.top = max(c.top+by, 0)
 	}

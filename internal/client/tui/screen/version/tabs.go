@@ -85,7 +85,7 @@ func (c *Screen) process(s *state.State, v api.Version, p ui.Page) []string {
 		}
 	}
 	say("bundle", ui.Bytes(v.SizeBytes)+"  "+v.ArtifactDigest)
-	list, ok, err := state.Get[[]api.Route](s, state.Need{Kind: state.Routes})
+	list, ok, err := state.Get[[]api.Route](s, state.Need{Kind: state.Routes, Project: c.project})
 	lines = append(lines, "", p.Head.Render("  "+ui.Fit("HOST NAME", 44)+"IN FLIGHT  WEBSOCKETS  MEMORY    PID"))
 	if !ok {
 		return append(lines, p.Dim.Render("  "+ui.Empty(ok, err, "")))

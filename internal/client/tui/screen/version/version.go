@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/svcctl/svcctl/internal/client/tui/screen/ask"
+	"github.com/svcctl/svcctl/internal/client/tui/screen/data"
 	"github.com/svcctl/svcctl/internal/client/tui/screen/logs"
 	"github.com/svcctl/svcctl/internal/client/tui/screen/versions"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
@@ -22,7 +23,8 @@ type Screen struct {
 	above       int // lines above the tab in the last view
 	logs        *logs.Screen
 	env         envTab
-	other       string // what the version is compared with; "" for the production
+	data        *data.Screen // what the version has of data
+	other       string       // what the version is compared with; "" for the production
 }
 
 // tab is one side of a version.
@@ -38,6 +40,7 @@ func tabs() []tab {
 		{"logs", state.Logs, nil},
 		{"env", state.Env, nil},
 		{"bindings", state.Bindings, (*Screen).bindings},
+		{"data", state.Stores, nil},
 		{"process", state.Routes, (*Screen).process},
 		{"bundle", state.Bundle, (*Screen).bundle},
 		{"compare", state.Compare, (*Screen).compare},
@@ -46,7 +49,7 @@ func tabs() []tab {
 
 // New makes the screen of a version; Arg is the name of a tab.
 func New(p ui.Place) *Screen {
-	c := &Screen{project: p.Project, id: p.Version, logs: logs.New(ui.Place{Project: p.Project, Version: p.Version}), env: newEnvTab(p)}
+	c := &Screen{project: p.Project, id: p.Version, logs: logs.New(ui.Place{Project: p.Project, Version: p.Version}), env: newEnvTab(p), data: data.New(ui.Place{Screen: "data", Project: p.Project, Version: p.Version})}
 	c.show(p.Arg)
 	return c
 }
@@ -71,7 +74,7 @@ func (c *Screen) Needs() []state.Need {
 	needs := []state.Need{c.need(state.Version), {Kind: state.Projects}, {Kind: state.Promotions, Project: c.project}}
 	switch t := tabs()[c.tab]; {
 	case t.needs == state.Routes:
-		needs = append(needs, state.Need{Kind: state.Routes})
+		needs = append(needs, state.Need{Kind: state.Routes, Project: c.project})
 	case t.needs == state.Logs:
 		needs = append(needs, c.logs.Needs()...)
 	case t.needs != "":
@@ -94,6 +97,8 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 		return ui.Above(head, p, func(rest ui.Page) string { return c.logs.View(s, rest) })
 	case c.at("env"):
 		return ui.Above(append(head, ""), p, func(rest ui.Page) string { return c.env.view(s, rest) })
+	case c.at("data"):
+		return ui.Above(head, p, func(rest ui.Page) string { return c.data.View(s, rest) })
 	}
 	body := tabs()[c.tab].draw(c, s, v, p)
 	c.top = max(min(c.top, len(body)-(p.H-len(head))), 0)
@@ -115,6 +120,10 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		return c.logs.Update(k, s)
 	case c.at("env"):
 		if i, used := c.env.update(k, s); used {
+			return i
+		}
+	case c.at("data"):
+		if i, used := c.dataKey(k, s); used {
 			return i
 		}
 	}
@@ -152,6 +161,8 @@ func (c *Screen) Keys() []key.Binding {
 		return append(keys, c.logs.Keys()...)
 	case c.at("env"):
 		keys = append(keys, envKeys()...)
+	case c.at("data"):
+		keys = append(keys, ui.Key("open; its content", "enter"))
 	case c.at("compare"):
 		keys = append(keys, ui.Key("compare with another version", "c"))
 	default:

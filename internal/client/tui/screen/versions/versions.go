@@ -26,13 +26,16 @@ func New(p ui.Place) *Screen {
 		{Name: "VERSION", Width: 20},
 		{Name: "STATUS", Width: 14},
 		{Name: "", Width: 3},
-		{Name: "PARENT", Width: 16, Drop: 4},
-		{Name: "REF", Width: 20, Drop: 5},
-		{Name: "PREVIEW", Width: 14, Drop: 3},
+		{Name: "PARENT", Width: 16, Drop: 5},
+		{Name: "REF", Width: 20, Drop: 8},
+		{Name: "PREVIEW", Width: 14, Drop: 7},
 		{Name: "AGE", Width: 6, Right: true},
 		{Name: "REQUEST", Width: 8, Right: true, Drop: 2},
+		{Name: "MEMORY", Width: 10, Right: true, Drop: 3},
+		{Name: "IN FLIGHT", Width: 9, Right: true, Drop: 4},
+		{Name: "WS", Width: 4, Right: true, Drop: 6},
 		{Name: "ERROR", Width: 20, Drop: 1, Flex: true},
-		{Name: "URL", Width: 44, Drop: 6},
+		{Name: "URL", Width: 38, Drop: 9},
 	}}}
 }
 
@@ -42,7 +45,7 @@ func statuses() []string { return []string{"", "ready", "deploying", "failed", "
 // Needs implements ui.Screen.
 func (c *Screen) Needs() []state.Need {
 	return []state.Need{
-		{Kind: state.Versions, Project: c.project}, {Kind: state.Projects}, {Kind: state.Promotions, Project: c.project},
+		{Kind: state.Versions, Project: c.project}, {Kind: state.Projects}, {Kind: state.Promotions, Project: c.project}, c.routes(),
 	}
 }
 
@@ -54,25 +57,15 @@ func (c *Screen) list(s *state.State) []api.Version {
 	}
 	var some []api.Version
 	for _, v := range all {
-		if string(v.Status) == want || want == "pinned" && v.Pinned || want == "deploying" && deploying(v.Status) {
+		if string(v.Status) == want || want == "pinned" && v.Pinned || want == "deploying" && ui.Deploying(v.Status) {
 			some = append(some, v)
 		}
 	}
 	return some
 }
 
-func deploying(s api.VersionStatus) bool {
-	switch s {
-	case api.VersionStatusPending, api.VersionStatusFetching, api.VersionStatusBranching, api.VersionStatusPreparing,
-		api.VersionStatusDeploying, api.VersionStatusDeployReady:
-		return true
-	case api.VersionStatusReady, api.VersionStatusDraining, api.VersionStatusArchived, api.VersionStatusFailed, api.VersionStatusDestroyed:
-	}
-	return false
-}
-
 func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
-	list := c.list(s)
+	list, loads := c.list(s), c.loads(s)
 	rows := make([]ui.Row, len(list))
 	for i, v := range list {
 		status, style := ui.Status(t, v)
@@ -84,9 +77,10 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 		if v.ParentVersionID != nil {
 			parent = *v.ParentVersionID
 		}
+		memory, inflight, websockets := loads[v.ID].cells(v.Status)
 		rows[i] = ui.Row{ID: v.ID, Search: v.GitSHA, Cells: []ui.Cell{
 			ui.Text(v.ID, &t.Bold), ui.Text(status, style), ui.Text(marks(v), &t.Accent), ui.Text(parent, &t.Dim), ui.Text(ref(v)), ui.Text(v.PreviewName),
-			ui.Num(ui.Age(s.Now, v.CreatedAt.Time), -float64(v.CreatedAt.UnixMilli())), requested, ui.Text(failure(v), &t.Bad), ui.Text(v.PreviewURL, &t.Dim),
+			ui.Num(ui.Age(s.Now, v.CreatedAt.Time), -float64(v.CreatedAt.UnixMilli())), requested, memory, inflight, websockets, ui.Text(failure(v), &t.Bad), ui.Text(v.PreviewURL, &t.Dim),
 		}}
 	}
 	return rows
