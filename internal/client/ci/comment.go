@@ -2,6 +2,7 @@ package ci
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -70,7 +71,7 @@ func (e Environ) thread() (thread, error) {
 		if err != nil {
 			return thread{}, err
 		}
-		issues := firstOf(e["GITHUB_API_URL"], "https://api.github.com") + "/repos/" + e["GITHUB_REPOSITORY"] + "/issues/"
+		issues := cmp.Or(e["GITHUB_API_URL"], "https://api.github.com") + "/repos/" + e["GITHUB_REPOSITORY"] + "/issues/"
 		t := thread{fmt.Sprintf("%s%d/comments", issues, number), issues + "comments/", http.MethodPatch, "Authorization", ""}
 		if t.token = e["GITHUB_TOKEN"]; t.token == "" {
 			return thread{}, errors.New("missing GITHUB_TOKEN: set it to ${{ github.token }} in the step")

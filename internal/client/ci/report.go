@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -76,7 +77,7 @@ func (r Report) Markdown() string {
 		parent += " at " + r.Cut
 	}
 	for _, row := range [][2]string{
-		{"Preview", firstOf(r.NameURL, r.PreviewURL)},
+		{"Preview", cmp.Or(r.NameURL, r.PreviewURL)},
 		{"This version", thisVersion(r)},
 		{"Production", r.ProdURL},
 		{"Status", r.Status},

@@ -1,6 +1,7 @@
 package ci
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -76,17 +77,17 @@ func (e Environ) job() Source {
 	case "github":
 		return Source{e["GITHUB_REF"], e["GITHUB_SHA"]}
 	case "gitlab":
-		return Source{firstOf(e["CI_MERGE_REQUEST_REF_PATH"], prefixed("refs/tags/", e["CI_COMMIT_TAG"]), prefixed("refs/heads/", e["CI_COMMIT_REF_NAME"])), e["CI_COMMIT_SHA"]}
+		return Source{cmp.Or(e["CI_MERGE_REQUEST_REF_PATH"], prefixed("refs/tags/", e["CI_COMMIT_TAG"]), prefixed("refs/heads/", e["CI_COMMIT_REF_NAME"])), e["CI_COMMIT_SHA"]}
 	case "bitbucket":
 		return Source{
-			firstOf(prefixed("refs/pull/", e["BITBUCKET_PR_ID"]), prefixed("refs/tags/", e["BITBUCKET_TAG"]), prefixed("refs/heads/", e["BITBUCKET_BRANCH"])),
+			cmp.Or(prefixed("refs/pull/", e["BITBUCKET_PR_ID"]), prefixed("refs/tags/", e["BITBUCKET_TAG"]), prefixed("refs/heads/", e["BITBUCKET_BRANCH"])),
 			e["BITBUCKET_COMMIT"],
 		}
 	case "buildkite":
 		return Source{e.buildkiteRef(), strings.TrimPrefix(e["BUILDKITE_COMMIT"], "HEAD")}
 	case "jenkins":
-		branch := strings.TrimPrefix(firstOf(e["BRANCH_NAME"], e["GIT_BRANCH"]), "origin/")
-		return Source{firstOf(prefixed("refs/pull/", e["CHANGE_ID"]), prefixed("refs/tags/", e["TAG_NAME"]), prefixed("refs/heads/", branch)), e["GIT_COMMIT"]}
+		branch := strings.TrimPrefix(cmp.Or(e["BRANCH_NAME"], e["GIT_BRANCH"]), "origin/")
+		return Source{cmp.Or(prefixed("refs/pull/", e["CHANGE_ID"]), prefixed("refs/tags/", e["TAG_NAME"]), prefixed("refs/heads/", branch)), e["GIT_COMMIT"]}
 	}
 	return Source{}
 }
@@ -97,15 +98,15 @@ func (e Environ) Branch(ctx context.Context, dir string) string {
 	var branch string
 	switch e.Provider() {
 	case "github":
-		branch = firstOf(e["GITHUB_HEAD_REF"], strings.TrimPrefix(e["GITHUB_REF"], "refs/heads/"))
+		branch = cmp.Or(e["GITHUB_HEAD_REF"], strings.TrimPrefix(e["GITHUB_REF"], "refs/heads/"))
 	case "gitlab":
-		branch = firstOf(e["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"], e["CI_COMMIT_REF_NAME"])
+		branch = cmp.Or(e["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"], e["CI_COMMIT_REF_NAME"])
 	case "bitbucket":
 		branch = e["BITBUCKET_BRANCH"]
 	case "buildkite":
 		branch = e["BUILDKITE_BRANCH"]
 	case "jenkins":
-		branch = strings.TrimPrefix(firstOf(e["CHANGE_BRANCH"], e["BRANCH_NAME"], e["GIT_BRANCH"]), "origin/")
+		branch = strings.TrimPrefix(cmp.Or(e["CHANGE_BRANCH"], e["BRANCH_NAME"], e["GIT_BRANCH"]), "origin/")
 	}
 	if branch != "" {
 		return branch
@@ -136,7 +137,7 @@ func (e Environ) buildkiteRef() string {
 	if request := e["BUILDKITE_PULL_REQUEST"]; request != "" && request != "false" {
 		return "refs/pull/" + request
 	}
-	return firstOf(prefixed("refs/tags/", e["BUILDKITE_TAG"]), prefixed("refs/heads/", e["BUILDKITE_BRANCH"]))
+	return cmp.Or(prefixed("refs/tags/", e["BUILDKITE_TAG"]), prefixed("refs/heads/", e["BUILDKITE_BRANCH"]))
 }
 
 // git is the output of a git command; "" if it fails or git is not installed.
@@ -154,13 +155,4 @@ func prefixed(prefix, name string) string {
 		return ""
 	}
 	return prefix + name
-}
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -85,7 +86,7 @@ func showGarbage(k *kit.Kit, r api.GarbageReport) {
 	for _, p := range r.Projects {
 		for _, v := range p.Versions {
 			rows = append(rows, []string{
-				p.ProjectID + "/" + v.VersionID, dash(v.Status), dash(v.State), sum(v.Live), sum(v.Pinned), pinners(v.PinnedBy),
+				p.ProjectID + "/" + v.VersionID, cmp.Or(v.Status, "-"), cmp.Or(v.State, "-"), sum(v.Live), sum(v.Pinned), pinners(v.PinnedBy),
 				waiting(v), sum(v.Gone), sum(v.Other),
 			})
 		}
@@ -137,19 +138,12 @@ func sum(a api.ObjectAmount) string {
 	return fmt.Sprintf("%s (%d)", kit.Bytes(a.Bytes), a.Objects)
 }
 
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 func pinners(pins []api.GarbagePin) string {
 	var names []string
 	for _, p := range pins {
 		names = append(names, p.VersionID)
 	}
-	return dash(strings.Join(names, ","))
+	return cmp.Or(strings.Join(names, ","), "-")
 }
 
 // waiting is what waits, and for how long.
@@ -165,11 +159,9 @@ func waiting(v api.GarbageVersion) string {
 func showAudit(k *kit.Kit, a api.StorageAudit) error {
 	err := k.Print(a, func() {
 		if len(a.Problems) > 0 {
-			var rows [][]string
-			for _, p := range a.Problems {
-				rows = append(rows, []string{strings.TrimSuffix(p.ProjectID+"/"+p.VersionID, "/"), p.Code, dash(p.Store), fmt.Sprint(p.Objects), dash(p.Key), p.Detail})
-			}
-			k.Table([]string{"VERSION", "PROBLEM", "STORE", "OBJECTS", "KEY", "DETAIL"}, rows)
+			k.Table([]string{"VERSION", "PROBLEM", "STORE", "OBJECTS", "KEY", "DETAIL"}, kit.Rows(a.Problems, func(p api.StorageProblem) []string {
+				return []string{strings.TrimSuffix(p.ProjectID+"/"+p.VersionID, "/"), p.Code, cmp.Or(p.Store, "-"), fmt.Sprint(p.Objects), cmp.Or(p.Key, "-"), p.Detail}
+			}))
 		}
 		k.Printf("%d projects, %d versions, %d stores, %d files: %s", a.Projects, a.Versions, a.Stores, a.Files, problems(len(a.Problems)))
 		noteIncomplete(k, a.Incomplete)

@@ -36,16 +36,5 @@ func queryAnalytics(ctx context.Context, k *kit.Kit, project string, args []stri
 	if err != nil {
 		return err
 	}
-	return k.Print(result, func() {
-		rows := make([][]string, len(result.Rows))
-		for i, row := range result.Rows {
-			for _, name := range result.Columns {
-				rows[i] = append(rows[i], cell(row[name]))
-			}
-		}
-		k.Table(result.Columns, rows)
-		if result.Truncated {
-			k.Notef("only the first %d rows are shown", len(rows))
-		}
-	})
+	return k.Print(result, func() { showRows(k, result.Columns, result.Rows, result.Truncated) })
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,7 +101,7 @@ func (o *buildOptions) locate(k *kit.Kit) (dir, entry string, err error) {
 	info, err := os.Stat(at)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "", "", kit.Usagef("no such file or directory: %s", o.path)
+		return "", "", kit.Usagef("no such file or directory: %s", cmp.Or(o.path, k.CWD))
 	case err != nil:
 		return "", "", kit.Usagef("%v", err)
 	case info.IsDir():

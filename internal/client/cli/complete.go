@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -113,7 +114,7 @@ func projectsLike(ctx context.Context, k *kit.Kit, typed string) []string {
 	var found []string
 	for _, p := range page.Items {
 		if strings.HasPrefix(p.ID, typed) {
-			found = append(found, cobra.CompletionWithDesc(p.ID, "production "+orNone(p.ProdVersionID)))
+			found = append(found, cobra.CompletionWithDesc(p.ID, "production "+cmp.Or(p.ProdVersionID, "none")))
 		}
 	}
 	return found

@@ -75,11 +75,11 @@ func keyNames(k *kit.Kit) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 		defer cancel()
-		flags := kvFlags{project: flagOf(cmd, "project"), binding: flagOf(cmd, "binding")}
+		flags := bindingFlags{flagOf(cmd, "project"), flagOf(cmd, "binding")}
 		if nounOf(cmd) == "r2" {
-			return objectsLike(ctx, k, r2Flags(flags), args[0], typed), cobra.ShellCompDirectiveNoFileComp
+			return objectsLike(ctx, k, r2Flags{flags}, args[0], typed), cobra.ShellCompDirectiveNoFileComp
 		}
-		return keysLike(ctx, k, flags, args[0], typed), cobra.ShellCompDirectiveNoFileComp
+		return keysLike(ctx, k, kvFlags{flags}, args[0], typed), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -54,12 +54,8 @@ func explain(k *kit.Kit) error {
 		{"ca-file", cmp.Or(caFile, "none"), caFrom},
 		{"output", output, from},
 	}
-	return k.Print(rows, func() {
-		var cells [][]string
-		for _, r := range rows {
-			cells = append(cells, []string{r.Name, r.Value, r.Source})
-		}
-		k.Table([]string{"SETTING", "VALUE", "SOURCE"}, cells)
+	return kit.PrintList(k, rows, []string{"SETTING", "VALUE", "SOURCE"}, func(r explained) []string {
+		return []string{r.Name, r.Value, r.Source}
 	})
 }
 

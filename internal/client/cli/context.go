@@ -27,6 +27,10 @@ func newContext(k *kit.Kit) *cobra.Command {
 			RunE: func(_ *cobra.Command, args []string) error { return showContext(k, args) },
 		},
 		&cobra.Command{
+			Use: "rename NAME NEW-NAME", Aliases: []string{"mv"}, Short: "Give a context another name", Args: cobra.ExactArgs(2), ValidArgsFunction: contextNames(k),
+			RunE: func(_ *cobra.Command, args []string) error { return renameContext(k, args[0], args[1]) },
+		},
+		&cobra.Command{
 			Use: "delete NAME", Aliases: []string{"rm"}, Short: "Delete a context and its tokens from this machine", Args: cobra.ExactArgs(1), ValidArgsFunction: contextNames(k),
 			RunE: func(_ *cobra.Command, args []string) error { return deleteContext(k, args[0]) },
 		},
@@ -64,12 +68,8 @@ func listContexts(k *kit.Kit) error {
 	for _, name := range slices.Sorted(maps.Keys(all.Contexts)) {
 		list = append(list, shown(all, name))
 	}
-	return k.Print(list, func() {
-		var rows [][]string
-		for _, c := range list {
-			rows = append(rows, []string{c.Name, mark(c.Current), c.Server, joined(c.Tokens)})
-		}
-		k.Table([]string{"CONTEXT", "CURRENT", "SERVER", "TOKENS"}, rows)
+	return kit.PrintList(k, list, []string{"CONTEXT", "CURRENT", "SERVER", "TOKENS"}, func(c shownContext) []string {
+		return []string{c.Name, mark(c.Current), c.Server, joined(c.Tokens)}
 	})
 }
 
@@ -80,7 +80,7 @@ func named(k *kit.Kit, name string) (config.Contexts, error) {
 		return all, err
 	}
 	if _, ok := all.Contexts[name]; !ok {
-		return all, svc.Errorf(svc.NotFound, svc.CodeContextNotFound, "no context is called %q", name).WithHint("see svcctl context list, or log in with svcctl login URL")
+		return all, svc.Errorf(svc.NotFound, svc.CodeContextNotFound, "there is no context %q", name).WithHint("see svcctl context list, or log in with svcctl login URL")
 	}
 	return all, nil
 }
@@ -114,6 +114,36 @@ func showContext(k *kit.Kit, args []string) error {
 	}
 	c := shown(all, name)
 	return k.Print(c, func() { k.Printf("%s: %s (%s token)", c.Name, c.Server, joined(c.Tokens)) })
+}
+
+func renameContext(k *kit.Kit, name, to string) error {
+	all, err := named(k, name)
+	if err != nil {
+		return err
+	}
+	if err := checkContextName(to); err != nil {
+		return err
+	}
+	if _, taken := all.Contexts[to]; taken && to != name {
+		return kit.Usagef("a context is called %q already: choose another name, or delete it with svcctl context delete %s", to, to)
+	}
+	own := all.Contexts[name]
+	delete(all.Contexts, name)
+	all.Contexts[to] = own
+	if all.Current == name {
+		all.Current = to
+	}
+	if err := config.WriteContexts(k.Environ, all); err != nil {
+		return err
+	}
+	return k.Print(shown(all, to), func() { k.Printf("renamed context %s to %s", name, to) })
+}
+
+func checkContextName(name string) error {
+	if !config.ValidContextName(name) {
+		return kit.Usagef("%q is no name for a context: use letters, digits, '.', '_', ':' and '-'", name)
+	}
+	return nil
 }
 
 func deleteContext(k *kit.Kit, name string) error {

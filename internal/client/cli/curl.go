@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -94,9 +95,7 @@ func (o *curlOptions) request(ctx context.Context, k *kit.Kit, t front.Target, p
 			}
 		}
 		body = strings.NewReader(string(text))
-		if method == "" {
-			method = http.MethodPost
-		}
+		method = cmp.Or(method, http.MethodPost)
 	}
 	req, err := http.NewRequestWithContext(ctx, method, t.URL.String()+path, body)
 	if err != nil {

@@ -89,14 +89,18 @@ func showResult(k *kit.Kit, r api.QueryResult) {
 		k.Printf("%s changed", count(r.Meta.Changes, "row"))
 		return
 	}
-	rows := make([][]string, len(r.Results))
-	for i, row := range r.Results {
-		for _, name := range r.Columns {
-			rows[i] = append(rows[i], cell(row[name]))
+	showRows(k, r.Columns, r.Results, r.Truncated)
+}
+
+// showRows prints the rows that SQL selected.
+func showRows(k *kit.Kit, columns []string, rows []map[string]any, truncated bool) {
+	k.Table(columns, kit.Rows(rows, func(row map[string]any) (cells []string) {
+		for _, name := range columns {
+			cells = append(cells, cell(row[name]))
 		}
-	}
-	k.Table(r.Columns, rows)
-	if r.Truncated {
+		return cells
+	}))
+	if truncated {
 		k.Notef("only the first %d rows are shown", len(rows))
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -89,9 +90,7 @@ func diffed(version string, u api.Unmerged) (rows [][]string) {
 	for _, t := range u.Tables {
 		w := api.WrittenRecords{AtLeast: t.AtLeast}
 		name := kit.Clean(t.Table)
-		if name == "" {
-			name = "not compared in time"
-		}
+		name = cmp.Or(name, "not compared in time")
 		rows = append(rows, []string{version, kit.Clean(t.Database), name, unmerged.Count(t.Inserted, w), unmerged.Count(t.Updated, w), unmerged.Count(t.Deleted, w)})
 	}
 	return rows

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -138,12 +139,8 @@ func newMigrationsList(k *kit.Kit) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return k.Print(state.all, func() {
-				var rows [][]string
-				for _, m := range state.all {
-					rows = append(rows, []string{m.Name, orDash(m.AppliedAt)})
-				}
-				k.Table([]string{"MIGRATION", "APPLIED"}, rows)
+			return kit.PrintList(k, state.all, []string{"MIGRATION", "APPLIED"}, func(m migration) []string {
+				return []string{m.Name, cmp.Or(m.AppliedAt, "-")}
 			})
 		},
 	}

@@ -85,7 +85,7 @@ func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
 	}
 	if k.Server != "" || environment(k, "SVCCTL_SERVER") != "" {
 		if cfg.Inspect {
-			return kit.Usagef("--inspect is for the server that runs in this command; the workers of another one have no inspector")
+			return kit.Usagef("--inspect needs the server that svcctl dev runs itself: the workers of another server have no inspector")
 		}
 		err = sharedServer(k, &cfg)
 	} else {

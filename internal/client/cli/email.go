@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
 )
 
 func newEmail(k *kit.Kit) *cobra.Command {
@@ -42,12 +43,8 @@ func listEmails(ctx context.Context, k *kit.Kit, project, arg string, limit int)
 	if err != nil {
 		return err
 	}
-	return k.Print(list, func() {
-		var rows [][]string
-		for _, m := range list {
-			rows = append(rows, []string{m.ID, m.At.UTC().Format(time.RFC3339), m.State, m.From, strings.Join(m.Recipients, ","), m.Subject, m.Error})
-		}
-		k.Table([]string{"ID", "AT", "STATE", "FROM", "TO", "SUBJECT", "ERROR"}, rows)
+	return kit.PrintList(k, list, []string{"ID", "AT", "STATE", "FROM", "TO", "SUBJECT", "ERROR"}, func(m api.Email) []string {
+		return []string{m.ID, m.At.UTC().Format(time.RFC3339), m.State, m.From, strings.Join(m.Recipients, ","), m.Subject, m.Error}
 	})
 }
 

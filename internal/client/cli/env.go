@@ -36,11 +36,7 @@ type envOptions struct {
 func envVerb(k *kit.Kit, cmd *cobra.Command, o *envOptions, run func(context.Context, envCall, []string) error) *cobra.Command {
 	projectFlag(cmd, &o.project)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		project, id, err := versionOf(k, args[0], o.project)
-		if err != nil {
-			return err
-		}
-		c, err := k.Client()
+		c, project, id, err := versionAt(k, args[0], o.project)
 		if err != nil {
 			return err
 		}
@@ -187,14 +183,12 @@ func (e envCall) print(env client.Env, reveal bool) error {
 		}
 	}
 	return e.k.Print(api.EnvList{Items: items}, func() {
-		rows := make([][]string, len(items))
-		for i, v := range items {
+		e.k.Table([]string{"KEY", "VALUE", "SOURCE", "SHADOWS"}, kit.Rows(items, func(v api.EnvEntry) []string {
 			var shadowed []string
 			for _, s := range v.Shadowed {
 				shadowed = append(shadowed, string(s))
 			}
-			rows[i] = []string{v.Key, v.Value, string(v.Source), strings.Join(shadowed, ", ")}
-		}
-		e.k.Table([]string{"KEY", "VALUE", "SOURCE", "SHADOWS"}, rows)
+			return []string{v.Key, v.Value, string(v.Source), strings.Join(shadowed, ", ")}
+		}))
 	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -24,36 +25,21 @@ func newKV(k *kit.Kit) *cobra.Command {
 }
 
 // kvFlags say which namespace a command is about.
-type kvFlags struct{ project, binding string }
+type kvFlags struct{ bindingFlags }
 
-func (f *kvFlags) add(cmd *cobra.Command) {
-	projectFlag(cmd, &f.project)
-	cmd.Flags().StringVar(&f.binding, "binding", "", "binding of the namespace (default: the only one)")
-}
+func (f *kvFlags) add(cmd *cobra.Command) { f.addAs(cmd, "namespace") }
 
 // open finds the namespace.
 func (f kvFlags) open(ctx context.Context, k *kit.Kit, arg string) (*client.Client, client.KV, error) {
-	c, project, id, err := versionAt(k, arg, f.project)
-	if err != nil {
-		return nil, client.KV{}, err
+	c, kv, err := f.named(k, arg)
+	if err != nil || kv.Binding != "" {
+		return c, client.KV(kv), err
 	}
-	kv := client.KV{Project: project, Version: id, Binding: f.binding}
-	if kv.Binding != "" {
-		return c, kv, nil
+	all, err := c.Namespaces(ctx, kv.Project, kv.Version)
+	if err == nil {
+		kv.Binding, err = only(kv.Version, "key-value namespaces", all, func(n api.Namespace) string { return n.Binding })
 	}
-	all, err := c.Namespaces(ctx, project, id)
-	if err != nil {
-		return nil, client.KV{}, err
-	}
-	if len(all) == 1 {
-		kv.Binding = all[0].Binding
-		return c, kv, nil
-	}
-	names := make([]string, len(all))
-	for i, n := range all {
-		names[i] = n.Binding
-	}
-	return nil, client.KV{}, kit.Usagef("version %s has %d key-value namespaces (%s): name one with --binding", id, len(all), strings.Join(names, ", "))
+	return c, client.KV(kv), err
 }
 
 type kvList struct {
@@ -83,19 +69,13 @@ func listKeys(ctx context.Context, k *kit.Kit, o kvList, arg string) error {
 	if err != nil {
 		return err
 	}
-	err = k.Print(list.items, func() {
-		var rows [][]string
-		for _, key := range list.items {
-			expires := ""
-			if key.Expiration != 0 {
-				expires = time.Unix(key.Expiration, 0).UTC().Format(time.RFC3339)
-			}
-			rows = append(rows, []string{key.Name, expires, string(key.Metadata)})
+	return list.print(k, []string{"KEY", "EXPIRES", "METADATA"}, func(key api.Key) []string {
+		expires := ""
+		if key.Expiration != 0 {
+			expires = time.Unix(key.Expiration, 0).UTC().Format(time.RFC3339)
 		}
-		k.Table([]string{"KEY", "EXPIRES", "METADATA"}, rows)
+		return []string{key.Name, expires, string(key.Metadata)}
 	})
-	list.note(k)
-	return err
 }
 
 func newKVGet(k *kit.Kit) *cobra.Command {

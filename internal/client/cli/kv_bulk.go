@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -65,9 +66,7 @@ func (p *pair) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, (*plain)(p)); err != nil {
 		return err
 	}
-	if p.Key == "" {
-		p.Key = p.Name
-	}
+	p.Key = cmp.Or(p.Key, p.Name)
 	return nil
 }
 

@@ -47,3 +47,10 @@ func (l listed[T]) note(k *kit.Kit) {
 	}
 	k.Notef("%d of %s; --limit 0 for all", len(l.items), total)
 }
+
+// print writes the list, and says on stderr that it is cut.
+func (l listed[T]) print(k *kit.Kit, header []string, row func(T) []string) error {
+	err := kit.PrintList(k, l.items, header, row)
+	l.note(k)
+	return err
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,13 +48,11 @@ type loggedIn struct {
 func login(ctx context.Context, k *kit.Kit, o loginOptions, address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" || u.User != nil {
-		return kit.Usagef("want an http or https URL without a password, as https://deploy.example.com")
+		return kit.Usagef("want an http or https URL without a password, such as https://deploy.example.com")
 	}
-	if o.name == "" {
-		o.name = u.Host
-	}
-	if !config.ValidContextName(o.name) {
-		return kit.Usagef("%q is no name for a context: use letters, digits, '.', '_', ':' and '-'", o.name)
+	o.name = cmp.Or(o.name, u.Host)
+	if err := checkContextName(o.name); err != nil {
+		return err
 	}
 	own := config.Context{Server: strings.TrimRight(address, "/")}
 	if k.CAFile != "" {

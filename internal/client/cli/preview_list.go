@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -33,12 +34,8 @@ func listPreviews(ctx context.Context, k *kit.Kit, project string) error {
 	if err != nil {
 		return err
 	}
-	return k.Print(l.items, func() {
-		var rows [][]string
-		for _, p := range l.items {
-			rows = append(rows, []string{p.Name, previewStatus(p), orDash(p.VersionID), strconv.Itoa(p.Versions), kit.Age(p.UpdatedAt.Time), dash(p.GitRef), p.URL})
-		}
-		k.Table([]string{"PREVIEW", "STATUS", "VERSION", "VERSIONS", "AGE", "REF", "URL"}, rows)
+	return kit.PrintList(k, l.items, []string{"PREVIEW", "STATUS", "VERSION", "VERSIONS", "AGE", "REF", "URL"}, func(p api.Preview) []string {
+		return []string{p.Name, previewStatus(p), cmp.Or(p.VersionID, "-"), strconv.Itoa(p.Versions), kit.Age(p.UpdatedAt.Time), cmp.Or(p.GitRef, "-"), p.URL}
 	})
 }
 
@@ -146,11 +143,4 @@ func previewNames(k *kit.Kit) cobra.CompletionFunc {
 		}
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -93,7 +94,7 @@ func getProject(ctx context.Context, k *kit.Kit, id string) error {
 		return err
 	}
 	return k.Print(p, func() {
-		k.Printf("%s: production %s %s", p.ID, orNone(p.ProdVersionID), kit.Clean(p.ProdURL))
+		k.Printf("%s: production %s %s", p.ID, cmp.Or(p.ProdVersionID, "none"), kit.Clean(p.ProdURL))
 		if p.Versions == nil {
 			return
 		}
@@ -101,13 +102,6 @@ func getProject(ctx context.Context, k *kit.Kit, id string) error {
 			k.Printf("  %-24s %-10s %s", v.ID, v.Status, kit.Clean(v.PreviewURL))
 		}
 	})
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }
 
 func newProjectsCreate(k *kit.Kit) *cobra.Command {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -37,7 +38,7 @@ func deleteProject(ctx context.Context, k *kit.Kit, o projectsDelete, id string)
 		return err
 	}
 	if o.yes && o.production != p.ProdVersionID {
-		return kit.Usagef("the production version of %s is %s: --yes needs --production %s", id, orNone(p.ProdVersionID), p.ProdVersionID)
+		return kit.Usagef("the production version of %s is %s: --yes needs --production %s", id, cmp.Or(p.ProdVersionID, "none"), p.ProdVersionID)
 	}
 	if !o.yes {
 		what := "this destroys project " + id + " with all of its versions and their data for good"

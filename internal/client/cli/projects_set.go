@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -62,7 +63,7 @@ func setProject(ctx context.Context, k *kit.Kit, o projectSettings, name string,
 		return kit.InFlags(err, map[string]string{"/preview_parent": "--preview-parent", "/preview_env": "--preview-var"})
 	}
 	return k.Print(p, func() {
-		k.Printf("%s: preview parent %s, variables of previews: %s", p.ID, orNone(p.PreviewParent), orNone(strings.Join(slices.Sorted(maps.Keys(p.PreviewEnv)), ", ")))
+		k.Printf("%s: preview parent %s, variables of previews: %s", p.ID, cmp.Or(p.PreviewParent, "none"), cmp.Or(strings.Join(slices.Sorted(maps.Keys(p.PreviewEnv)), ", "), "none"))
 	})
 }
 

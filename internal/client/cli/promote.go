@@ -121,7 +121,7 @@ func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project,
 			k.Printf("%s is already production at %s", p.VersionID, kit.Clean(p.ProdURL))
 			return
 		}
-		k.Printf("%s is production at %s (was %s)", p.VersionID, kit.Clean(p.ProdURL), orNone(p.PreviousVersionID))
+		k.Printf("%s is production at %s (was %s)", p.VersionID, kit.Clean(p.ProdURL), cmp.Or(p.PreviousVersionID, "none"))
 	})
 }
 

@@ -1,15 +1,14 @@
 package cli
 
 import (
+	"cmp"
 	"context"
-	"iter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/pkg/api"
-	"github.com/svcctl/svcctl/pkg/client"
 )
 
 func newPromotions(k *kit.Kit) *cobra.Command {
@@ -35,42 +34,13 @@ func listPromotions(ctx context.Context, k *kit.Kit, project string, limit int) 
 	if err != nil {
 		return err
 	}
-	list, err := collect(allPromotions(ctx, c, project), limit)
+	list, err := collect(c.AllPromotions(ctx, project), limit)
 	if err != nil {
 		return err
 	}
-	err = k.Print(list.items, func() {
-		rows := make([][]string, len(list.items))
-		for i, p := range list.items {
-			rows[i] = []string{p.OperationID, p.VersionID, orNone(p.PreviousVersionID), string(p.Status), kit.Age(p.CreatedAt.Time), promoteTook(p), p.Reason}
-		}
-		k.Table([]string{"OPERATION", "VERSION", "WAS", "STATUS", "AGE", "TOOK", "REASON"}, rows)
+	return list.print(k, []string{"OPERATION", "VERSION", "WAS", "STATUS", "AGE", "TOOK", "REASON"}, func(p api.Promotion) []string {
+		return []string{p.OperationID, p.VersionID, cmp.Or(p.PreviousVersionID, "none"), string(p.Status), kit.Age(p.CreatedAt.Time), promoteTook(p), p.Reason}
 	})
-	list.note(k)
-	return err
-}
-
-// allPromotions yields every page of a project's promotions.
-func allPromotions(ctx context.Context, c *client.Client, project string) iter.Seq2[api.Promotion, error] {
-	return func(yield func(api.Promotion, error) bool) {
-		page := client.Page{Limit: 200}
-		for {
-			got, err := c.Promotions(ctx, project, page)
-			if err != nil {
-				yield(api.Promotion{}, err)
-				return
-			}
-			for _, p := range got.Items {
-				if !yield(p, nil) {
-					return
-				}
-			}
-			if got.NextCursor == nil {
-				return
-			}
-			page.Cursor = *got.NextCursor
-		}
-	}
 }
 
 func promoteTook(p api.Promotion) string {
@@ -114,7 +84,7 @@ func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) er
 	}
 	return k.Print(p, func() {
 		k.Printf("%s: %s of %s/%s, %s", p.OperationID, p.Status, p.ProjectID, p.VersionID, promoteTook(p))
-		k.Printf("  was      %s", orNone(p.PreviousVersionID))
+		k.Printf("  was      %s", cmp.Or(p.PreviousVersionID, "none"))
 		k.Printf("  created  %s (%s ago)", p.CreatedAt.UTC().Format(time.RFC3339), kit.Age(p.CreatedAt.Time))
 		if p.HeldMs != nil {
 			k.Printf("  waited   new requests at most %s, %s between two answers", millis(*p.HeldMs), windowOf(p))

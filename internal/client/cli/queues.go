@@ -25,11 +25,7 @@ func newQueues(k *kit.Kit) *cobra.Command {
 
 // openQueue names a queue of the version that arg names.
 func openQueue(k *kit.Kit, project, arg, queue string) (*client.Client, client.Queue, error) {
-	project, id, err := versionOf(k, arg, project)
-	if err != nil {
-		return nil, client.Queue{}, err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, arg, project)
 	return c, client.Queue{Project: project, Version: id, Name: queue}, err
 }
 
@@ -52,14 +48,10 @@ func listQueues(ctx context.Context, k *kit.Kit, project, arg string) error {
 	if err != nil {
 		return err
 	}
-	return k.Print(list, func() {
-		var rows [][]string
-		for _, q := range list {
-			rows = append(rows, []string{
-				q.Name, queueState(q), fmt.Sprint(q.Ready), fmt.Sprint(q.Delayed), fmt.Sprint(q.Inflight), oldest(q), strings.Join(q.Producers, ","), text(q.DeadLetterQueue),
-			})
+	return kit.PrintList(k, list, []string{"QUEUE", "STATE", "READY", "DELAYED", "IN FLIGHT", "OLDEST", "PRODUCERS", "DEAD LETTERS"}, func(q api.Queue) []string {
+		return []string{
+			q.Name, queueState(q), fmt.Sprint(q.Ready), fmt.Sprint(q.Delayed), fmt.Sprint(q.Inflight), oldest(q), strings.Join(q.Producers, ","), text(q.DeadLetterQueue),
 		}
-		k.Table([]string{"QUEUE", "STATE", "READY", "DELAYED", "IN FLIGHT", "OLDEST", "PRODUCERS", "DEAD LETTERS"}, rows)
 	})
 }
 

@@ -40,12 +40,8 @@ func peekQueue(ctx context.Context, k *kit.Kit, o queuePeek, args []string) erro
 	if err != nil {
 		return err
 	}
-	return k.Print(list, func() {
-		var rows [][]string
-		for _, m := range list {
-			rows = append(rows, []string{m.ID, string(m.State), m.DueAt.UTC().Format(time.RFC3339), fmt.Sprint(m.Attempts), m.ContentType, text(m.DeadFrom), string(m.Body)})
-		}
-		k.Table([]string{"ID", "STATE", "DUE", "ATTEMPTS", "TYPE", "DEAD FROM", "BODY"}, rows)
+	return kit.PrintList(k, list, []string{"ID", "STATE", "DUE", "ATTEMPTS", "TYPE", "DEAD FROM", "BODY"}, func(m api.Message) []string {
+		return []string{m.ID, string(m.State), m.DueAt.UTC().Format(time.RFC3339), fmt.Sprint(m.Attempts), m.ContentType, text(m.DeadFrom), string(m.Body)}
 	})
 }
 

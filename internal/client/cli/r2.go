@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -22,43 +22,28 @@ import (
 
 func newR2(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "r2", Short: "Read and change the buckets of a version", RunE: serveHelp}
-	object := &cobra.Command{Use: "object", Short: "List, read, store and delete objects", RunE: serveHelp}
-	object.AddCommand(newR2List(k), newR2Get(k), newR2Put(k), newR2Delete(k))
+	object := &cobra.Command{Use: "object", Short: "List, read, store, copy and delete objects", RunE: serveHelp}
+	object.AddCommand(newR2List(k), newR2Get(k), newR2Put(k), newR2Copy(k), newR2Delete(k))
 	cmd.AddCommand(object, newR2Sync(k))
 	return cmd
 }
 
 // r2Flags say which bucket a command is about.
-type r2Flags struct{ project, binding string }
+type r2Flags struct{ bindingFlags }
 
-func (f *r2Flags) add(cmd *cobra.Command) {
-	projectFlag(cmd, &f.project)
-	cmd.Flags().StringVar(&f.binding, "binding", "", "binding of the bucket (default: the only one)")
-}
+func (f *r2Flags) add(cmd *cobra.Command) { f.addAs(cmd, "bucket") }
 
 // open finds the bucket.
 func (f r2Flags) open(ctx context.Context, k *kit.Kit, arg string) (*client.Client, client.R2, error) {
-	c, project, id, err := versionAt(k, arg, f.project)
-	if err != nil {
-		return nil, client.R2{}, err
+	c, bucket, err := f.named(k, arg)
+	if err != nil || bucket.Binding != "" {
+		return c, client.R2(bucket), err
 	}
-	bucket := client.R2{Project: project, Version: id, Binding: f.binding}
-	if bucket.Binding != "" {
-		return c, bucket, nil
+	all, err := c.Buckets(ctx, bucket.Project, bucket.Version)
+	if err == nil {
+		bucket.Binding, err = only(bucket.Version, "buckets", all, func(b api.Bucket) string { return b.Binding })
 	}
-	all, err := c.Buckets(ctx, project, id)
-	if err != nil {
-		return nil, client.R2{}, err
-	}
-	if len(all) == 1 {
-		bucket.Binding = all[0].Binding
-		return c, bucket, nil
-	}
-	names := make([]string, len(all))
-	for i, b := range all {
-		names[i] = b.Binding
-	}
-	return nil, client.R2{}, kit.Usagef("version %s has %d buckets (%s): name one with --binding", id, len(all), strings.Join(names, ", "))
+	return c, client.R2(bucket), err
 }
 
 type r2List struct {
@@ -218,9 +203,7 @@ func putObject(ctx context.Context, k *kit.Kit, o r2Put, arg, key string) error 
 	if err != nil {
 		return err
 	}
-	if o.http.ContentType == "" {
-		o.http.ContentType = mime.TypeByExtension(path.Ext(key))
-	}
+	o.http.ContentType = cmp.Or(o.http.ContentType, mime.TypeByExtension(path.Ext(key)))
 	progress := k.NewProgress()
 	defer progress.Abort()
 	progress.Stage("storing")

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func (s *serverStatus) print(k *kit.Kit) {
 	line("since", "%s (%s ago)", info.StartedAt.UTC().Format(time.RFC3339), kit.Age(info.StartedAt.Time))
 	line("API", "%s", info.APIURL)
 	line("gateway", "%s   hosts %s", info.GatewayURL, info.PreviewURLTemplate)
-	line("data", "%s", dash(state.DataDir))
+	line("data", "%s", cmp.Or(state.DataDir, "-"))
 	line("disk", "%s", diskLine(state))
 	line("store", "%s", storeLine(state))
 	line("deploys", "%d of at most %d wait or run", s.queue.PendingJobs, s.queue.QueueMax)
@@ -113,7 +114,7 @@ func versionsLine(v api.VersionsHealth) string {
 
 // storeLine names the object store, and the copy of the registry that an external one has.
 func storeLine(s api.ServerState) string {
-	text := dash(s.ObjectStore)
+	text := cmp.Or(s.ObjectStore, "-")
 	if !s.RegistryCopiedAt.IsZero() {
 		text += ", with the registry of " + s.RegistryCopiedAt.UTC().Format(time.RFC3339)
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -34,7 +35,7 @@ func listCertificates(ctx context.Context, k *kit.Kit) error {
 		var rows [][]string
 		for _, one := range list.Items {
 			rows = append(rows, []string{
-				strings.Join(one.Names, ","), one.NotAfter.UTC().Format(time.RFC3339), dash(one.Issuer), dash(one.File), dash(one.Error),
+				strings.Join(one.Names, ","), one.NotAfter.UTC().Format(time.RFC3339), cmp.Or(one.Issuer, "-"), cmp.Or(one.File, "-"), cmp.Or(one.Error, "-"),
 			})
 		}
 		for _, o := range list.Orders {

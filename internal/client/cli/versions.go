@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -237,7 +238,7 @@ func showVersion(k *kit.Kit, v api.Version) {
 	k.Printf("  request  %s", lastRequestOf(v))
 	k.Printf("  digest   %s (%s)", v.ArtifactDigest, kit.Bytes(v.SizeBytes))
 	k.Printf("  pinned   %s", pinText(v))
-	k.Printf("  parent   %s%s", orNone(kit.Clean(parentOf(v))), cutAt(v))
+	k.Printf("  parent   %s%s", cmp.Or(kit.Clean(parentOf(v)), "none"), cutAt(v))
 	if v.GitRef != "" || v.GitSHA != "" {
 		k.Printf("  git      %s", kit.Clean(strings.TrimSpace(v.GitRef+" "+v.GitSHA)))
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -32,7 +33,7 @@ func versionBundle(ctx context.Context, k *kit.Kit, arg, project string) error {
 		return err
 	}
 	return k.Print(b, func() {
-		k.Printf("%s/%s: %s, %s, format %d", project, b.VersionID, orNone(kit.Clean(b.Main)), kit.Bytes(b.SizeBytes), b.Format)
+		k.Printf("%s/%s: %s, %s, format %d", project, b.VersionID, cmp.Or(kit.Clean(b.Main), "none"), kit.Bytes(b.SizeBytes), b.Format)
 		for _, part := range []struct {
 			name string
 			list []string
@@ -76,15 +77,11 @@ func newVersionsCompare(k *kit.Kit) *cobra.Command {
 }
 
 func compareVersions(ctx context.Context, k *kit.Kit, args []string, project string) error {
-	project, from, err := versionOf(k, args[0], project)
+	c, project, from, err := versionAt(k, args[0], project)
 	if err != nil {
 		return err
 	}
 	_, to, err := splitRef(args[1], project)
-	if err != nil {
-		return err
-	}
-	c, err := k.Client()
 	if err != nil {
 		return err
 	}
@@ -97,11 +94,9 @@ func compareVersions(ctx context.Context, k *kit.Kit, args []string, project str
 			k.Printf("%s and %s do not differ", from, to)
 			return
 		}
-		rows := make([][]string, len(diff.Differences))
-		for i, d := range diff.Differences {
-			rows[i] = []string{string(d.What), d.Name, string(d.Change), sideText(d.Before, d.BeforeBytes), sideText(d.After, d.AfterBytes)}
-		}
-		k.Table([]string{"WHAT", "NAME", "CHANGE", strings.ToUpper(from), strings.ToUpper(to)}, rows)
+		k.Table([]string{"WHAT", "NAME", "CHANGE", strings.ToUpper(from), strings.ToUpper(to)}, kit.Rows(diff.Differences, func(d api.Difference) []string {
+			return []string{string(d.What), d.Name, string(d.Change), sideText(d.Before, d.BeforeBytes), sideText(d.After, d.AfterBytes)}
+		}))
 	})
 }
 
@@ -110,5 +105,5 @@ func sideText(text string, bytes int64) string {
 	if bytes > 0 {
 		text = strings.TrimSpace(text + " " + kit.Bytes(bytes))
 	}
-	return dash(text)
+	return cmp.Or(text, "-")
 }

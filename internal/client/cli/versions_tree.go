@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -33,13 +34,12 @@ func versionTree(ctx context.Context, k *kit.Kit, project string) error {
 		return err
 	}
 	return k.Print(tree, func() {
-		rows := make([][]string, len(tree.Items))
-		for i, b := range tree.Items {
-			rows[i] = append([]string{
-				strings.Repeat("  ", b.Depth) + b.VersionID, string(b.Status), mark(b.IsProduction), mark(b.Pinned), kit.Age(b.CreatedAt.Time), dash(b.ForkTXID),
+		header := []string{"VERSION", "STATUS", "PROD", "PIN", "AGE", "CUT", "OWN", "EXCLUSIVE", "SHARED", "KEPT"}
+		k.Table(header, kit.Rows(tree.Items, func(b api.Branch) []string {
+			return append([]string{
+				strings.Repeat("  ", b.Depth) + b.VersionID, string(b.Status), mark(b.IsProduction), mark(b.Pinned), kit.Age(b.CreatedAt.Time), cmp.Or(b.ForkTXID, "-"),
 			}, sizesOf(b)...)
-		}
-		k.Table([]string{"VERSION", "STATUS", "PROD", "PIN", "AGE", "CUT", "OWN", "EXCLUSIVE", "SHARED", "KEPT"}, rows)
+		}))
 		noteIncomplete(k, tree.Incomplete)
 	})
 }

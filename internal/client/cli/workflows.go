@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,11 +27,7 @@ func newWorkflows(k *kit.Kit) *cobra.Command {
 
 // workflowOf finds the workflow that the arguments of a command name.
 func workflowOf(k *kit.Kit, version, project, name string) (*client.Client, client.Workflow, error) {
-	project, id, err := versionOf(k, version, project)
-	if err != nil {
-		return nil, client.Workflow{}, err
-	}
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, version, project)
 	return c, client.Workflow{Project: project, Version: id, Name: name}, err
 }
 
@@ -55,15 +52,13 @@ func listWorkflows(ctx context.Context, k *kit.Kit, project, version string) err
 	if err != nil {
 		return err
 	}
-	return k.Print(list, func() {
-		rows := make([][]string, len(list))
-		for i, w := range list {
-			rows[i] = []string{w.Name, w.ClassName, w.Binding}
-			for _, state := range []string{"queued", "running", "waiting", "paused", "complete", "errored", "terminated"} {
-				rows[i] = append(rows[i], strconv.FormatInt(w.Counts[state], 10))
-			}
+	header := []string{"NAME", "CLASS", "BINDING", "QUEUED", "RUNNING", "WAITING", "PAUSED", "COMPLETE", "ERRORED", "TERMINATED"}
+	return kit.PrintList(k, list, header, func(w api.Workflow) []string {
+		row := []string{w.Name, w.ClassName, w.Binding}
+		for _, state := range header[len(row):] {
+			row = append(row, strconv.FormatInt(w.Counts[strings.ToLower(state)], 10))
 		}
-		k.Table([]string{"NAME", "CLASS", "BINDING", "QUEUED", "RUNNING", "WAITING", "PAUSED", "COMPLETE", "ERRORED", "TERMINATED"}, rows)
+		return row
 	})
 }
 
@@ -95,15 +90,9 @@ func listInstances(ctx context.Context, k *kit.Kit, o workflowsInstances, versio
 	if err != nil {
 		return err
 	}
-	err = k.Print(list.items, func() {
-		var rows [][]string
-		for _, i := range list.items {
-			rows = append(rows, []string{i.ID, i.Status, i.CreatedAt.Format(time.RFC3339), i.UpdatedAt.Format(time.RFC3339), kit.Clean(i.CurrentStep), failureText(i.Error)})
-		}
-		k.Table([]string{"ID", "STATUS", "CREATED", "UPDATED", "STEP", "ERROR"}, rows)
+	return list.print(k, []string{"ID", "STATUS", "CREATED", "UPDATED", "STEP", "ERROR"}, func(i api.WorkflowInstance) []string {
+		return []string{i.ID, i.Status, i.CreatedAt.Format(time.RFC3339), i.UpdatedAt.Format(time.RFC3339), kit.Clean(i.CurrentStep), failureText(i.Error)}
 	})
-	list.note(k)
-	return err
 }
 
 // failureText is an exception on one line; "" for none.
@@ -190,11 +179,9 @@ func printInstance(k *kit.Kit, i api.WorkflowInstanceDetail) {
 	if len(i.Output) > 0 {
 		k.Printf("output   %s", shortText(i.Output))
 	}
-	var rows [][]string
-	for _, s := range i.Steps {
-		rows = append(rows, []string{kit.Clean(s.Name), s.Type, s.State, strconv.FormatInt(s.Attempts, 10), stepTime(s), stepText(s)})
-	}
-	k.Table([]string{"STEP", "TYPE", "STATE", "ATTEMPTS", "TOOK", "RESULT"}, rows)
+	k.Table([]string{"STEP", "TYPE", "STATE", "ATTEMPTS", "TOOK", "RESULT"}, kit.Rows(i.Steps, func(s api.WorkflowStep) []string {
+		return []string{kit.Clean(s.Name), s.Type, s.State, strconv.FormatInt(s.Attempts, 10), stepTime(s), stepText(s)}
+	}))
 }
 
 // stepTime is how long a step took; "" while it lasts.

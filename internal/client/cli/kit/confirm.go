@@ -59,7 +59,7 @@ func (k *Kit) line(ctx context.Context) (string, error) {
 func (k *Kit) Hidden(ctx context.Context, question string) (string, error) {
 	file, ok := k.In.(*os.File)
 	if !k.InTTY || !k.ErrTTY || !ok {
-		return "", Usagef("no terminal to ask for a token at: use --token-stdin")
+		return "", Usagef("no terminal to prompt for a token: use --token-stdin")
 	}
 	state, err := term.GetState(int(file.Fd()))
 	if err != nil {

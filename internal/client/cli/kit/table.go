@@ -37,6 +37,20 @@ func (k *Kit) Table(header []string, rows [][]string) {
 	}
 }
 
+// Rows makes a row of each item.
+func Rows[T any](items []T, row func(T) []string) [][]string {
+	rows := make([][]string, len(items))
+	for i, item := range items {
+		rows[i] = row(item)
+	}
+	return rows
+}
+
+// PrintList is Print for a list: for people, a table with a row for each item.
+func PrintList[T any](k *Kit, items []T, header []string, row func(T) []string) error {
+	return k.Print(items, func() { k.Table(header, Rows(items, row)) })
+}
+
 // painted is a status in its color.
 func painted(status string) string {
 	if color := colorOf[status]; color != "" {

@@ -82,12 +82,8 @@ func verify(ctx context.Context, k *kit.Kit, p place) error {
 }
 
 func (r *report) print(k *kit.Kit) {
-	var rows [][]string
-	for _, f := range r.Problems {
-		rows = append(rows, []string{f.Part, f.Name, kit.Clean(f.Detail)})
-	}
-	if rows != nil {
-		k.Table([]string{"PART", "NAME", "PROBLEM"}, rows)
+	if len(r.Problems) > 0 {
+		k.Table([]string{"PART", "NAME", "PROBLEM"}, kit.Rows(r.Problems, func(p finding) []string { return []string{p.Part, p.Name, p.Detail} }))
 	}
 	k.Printf("registry, %d versions, object store and disk checked: %d problems", r.Versions, len(r.Problems))
 }

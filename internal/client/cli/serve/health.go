@@ -19,7 +19,7 @@ const healthLimit = 5 * time.Second
 func NewHealth(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "health", Short: "Ask the daemon of this data directory whether it serves", Args: cobra.NoArgs,
-		Long: "Exits with 0 when the API of the daemon that uses this data directory answers, and with 1 when not.",
+		Long: "Exits with 0 when the API of the daemon that uses this data directory answers, and with 1 otherwise.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			cfg, err := config.LoadDaemon(config.Source{Environ: k.Environ})
 			if err != nil {

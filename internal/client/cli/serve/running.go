@@ -20,6 +20,9 @@ import (
 const (
 	// stopLimit is the maximum time of a graceful stop.
 	stopLimit = 45 * time.Second
+	// replaceLimit is the time from the begin of a replacement until the next program serves,
+	// during which no API answers the watchdog.
+	replaceLimit = stopLimit + 90*time.Second
 	// tryLimit is the maximum time for a new program to print its version.
 	tryLimit = 10 * time.Second
 )
@@ -104,6 +107,7 @@ func (r *running) tryProgram(ctx context.Context) error {
 // replace stops the daemon and becomes the installed program, which takes the sockets.
 func (r *running) replace(ctx context.Context) error {
 	r.logger.InfoContext(ctx, "replacing this process by the installed program", "program", r.self)
+	r.manager.Extend(replaceLimit)
 	polite, cancel := patience(ctx)
 	defer cancel()
 	kept, err := r.Replace(polite)

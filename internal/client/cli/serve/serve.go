@@ -76,7 +76,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	}
 	greet(k, d.Info(), cfg.HostPattern())
 	manager := notify.New(k.Environ, os.Getpid())
-	manager.Tell("READY=1")
+	manager.Ready()
 	r := &running{Daemon: d, kit: k, source: src, self: self, level: level, logger: logger, manager: manager}
 	return r.untilStopped(ctx, hangup, upgrade)
 }
