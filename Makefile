@@ -127,6 +127,10 @@ test-image: ## build the image twice, compare, and run it with podman (needs roo
 test-install: ## live with the packages in a Debian with systemd (needs root; docs/guide/install.md)
 	./packaging/test/install
 
+.PHONY: test-cgroup
+test-cgroup: ## limit versions by control groups in an emulated Debian (needs root; docs/guide/operating.md)
+	./packaging/test/cgroup
+
 .PHONY: test-proxies
 test-proxies: ## run Caddy, nginx and HAProxy in front of a real server (docs/guide/proxies.md)
 	./packaging/test/proxies

@@ -26,6 +26,24 @@ var greedyWorkers = map[string]string{
 		for (let i = 0; i < 1000; i++) { console.log(line); if (i % 10 === 0) await scheduler.wait(1) } }`,
 }
 
+// greedy deploys a version of each of greedyWorkers.
+func (d *daemon) greedy() map[string]api.Version {
+	d.t.Helper()
+	versions := map[string]api.Version{}
+	for name, code := range greedyWorkers {
+		dir := worker(d.t, `{ "name": "`+name+`", "main": "index.js", "compatibility_date": "2026-11-01", "d1_databases": [{ "binding": "DB" }] }`,
+			map[string]string{"index.js": code + `
+				export default { async fetch(req, env) {
+					if (!req.url.endsWith("/attack")) return new Response("serves")
+					try { await attack(env); return new Response("done") } catch (e) { return new Response(e.message) } } }`})
+		versions[name] = d.deploy(dir, "--version", "v1")
+	}
+	return versions
+}
+
+// attackURL is the page of a greedy version with which the attack begins.
+func attackURL(v api.Version) string { return strings.TrimSuffix(v.PreviewURL, "/") + "/attack" }
+
 // TestWorkersThatTakeEverything lets workers use up memory, time, disk and log at the same
 // time. Beside them another version answers every request; afterwards all serve again, and
 // their logs say why.
@@ -33,15 +51,7 @@ func TestWorkersThatTakeEverything(t *testing.T) {
 	t.Parallel()
 	d := started(t, "SVC_WORKER_MEMORY_MB=256", "SVC_VERSION_DISK_MB=64")
 	healthy := d.deploy(hello(t, "healthy"), "--version", "v1")
-	versions := map[string]api.Version{}
-	for name, code := range greedyWorkers {
-		dir := worker(t, `{ "name": "`+name+`", "main": "index.js", "compatibility_date": "2026-11-01", "d1_databases": [{ "binding": "DB" }] }`,
-			map[string]string{"index.js": code + `
-				export default { async fetch(req, env) {
-					if (!req.url.endsWith("/attack")) return new Response("serves")
-					try { await attack(env); return new Response("done") } catch (e) { return new Response(e.message) } } }`})
-		versions[name] = d.deploy(dir, "--version", "v1")
-	}
+	versions := d.greedy()
 	ctx, over := context.WithCancel(t.Context())
 	var attacks, visits sync.WaitGroup
 	visits.Go(func() {
@@ -57,7 +67,7 @@ func TestWorkersThatTakeEverything(t *testing.T) {
 	patient := &http.Client{Transport: d.transport()} // the supervisor ends what takes too long
 	for name, v := range versions {
 		attacks.Go(func() {
-			a, err := fetch(t.Context(), patient, http.MethodGet, strings.TrimSuffix(v.PreviewURL, "/")+"/attack", "")
+			a, err := fetch(t.Context(), patient, http.MethodGet, attackURL(v), "")
 			if name == "sql" && err == nil {
 				full = a
 			}
@@ -76,5 +86,6 @@ func TestWorkersThatTakeEverything(t *testing.T) {
 		})
 	}
 	d.logs(versions["memory"], "out_of_memory: ")
+	d.logs(versions["loop"], "unresponsive: ")
 	d.logs(versions["logs"], "lines dropped: ")
 }

@@ -175,3 +175,39 @@ func TestDevCheckout(t *testing.T) {
 		t.Errorf("two checkouts made %d saves", n-1)
 	}
 }
+
+// A framework's build writes in steps: one build is one save, and what only its later steps
+// read is none.
+func TestDevFramework(t *testing.T) {
+	t.Parallel()
+	const client = ".svelte-kit/cloudflare"
+	d := newDeveloper(t, map[string]string{
+		"wrangler.jsonc": `{ "name": "kit", "main": "` + client + `/_worker.js", "compatibility_date": "2026-11-01",
+		  "assets": { "directory": "` + client + `" } }`,
+		"package.json":                `{ "scripts": { "build": "vite build" } }`,
+		".svelte-kit/output/page.js":  `export default "one";`,
+		client + "/.assetsignore":     "_worker.js\n",
+		client + "/_app/immutable.js": "1",
+		client + "/_worker.js":        `import page from "../output/page.js"; export default { fetch: () => new Response(page) };`,
+	})
+	d.start()
+	d.await(`save 1 `)
+	d.expect("/", "one")
+	e := editor{t, d.dir}
+	e.remove(".svelte-kit/output/page.js")
+	d.expect("/", "one") // the build continues
+	e.write(".svelte-kit/output/page.js", `export default "two";`)
+	d.expect("/", "one")
+	e.do(os.RemoveAll(e.path(client)))
+	for _, name := range []string{".assetsignore", "_app/immutable.js", "_app/version.json", "_headers", "_worker.js"} {
+		e.do(os.MkdirAll(filepath.Dir(e.path(client+"/"+name)), 0o700))
+		e.write(client+"/"+name, map[string]string{
+			".assetsignore": "_worker.js\n", "_worker.js": `import page from "../output/page.js"; export default { fetch: () => new Response(page) };`,
+		}[name])
+	}
+	d.await(`save 2  output of npm run build \(\d+ files\)`)
+	d.expect("/", "two")
+	if n := len(d.saves("kit")); n != 2 || strings.Contains(d.out.String(), "does not build") || !strings.Contains(d.out.String(), "run npm run build after a change") {
+		t.Errorf("%d saves:\n%s", n, d.out.String())
+	}
+}

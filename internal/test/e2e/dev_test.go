@@ -155,7 +155,7 @@ func TestDevTwice(t *testing.T) {
 	d.start()
 	second := &developer{t: t, dir: d.dir, env: d.env}
 	out, code := second.run("dev")
-	if code != 6 || !strings.Contains(out, "svcctl dev runs in "+d.dir+" already") ||
+	if code != 6 || !strings.Contains(out, "svcctl dev already runs in "+d.dir) ||
 		!strings.Contains(out, fmt.Sprintf("process %d, at %s", d.cmd.Process.Pid, d.address)) {
 		t.Errorf("%d %s", code, out)
 	}

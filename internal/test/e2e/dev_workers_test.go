@@ -51,7 +51,7 @@ func TestDevWorkers(t *testing.T) {
 	if web, api := d.saves("web"), d.saves("shop"); len(web) != 2 || len(api) != 2 {
 		t.Errorf("saves %v and %v", web, api)
 	}
-	if out, code := d.run("dev", "--inspect", "--server", "http://localhost:1"); code != 2 || !strings.Contains(out, "--inspect is for") {
+	if out, code := d.run("dev", "--inspect", "--server", "http://localhost:1"); code != 2 || !strings.Contains(out, "--inspect needs the server") {
 		t.Errorf("%d %s", code, out)
 	}
 	if out, code := d.run("dev", "-c", "wrangler.jsonc", "-c", "api/wrangler.jsonc", "--project", "x"); code != 2 {

@@ -26,6 +26,10 @@ var (
 	workerd   string
 )
 
+// installed measures a server with the program of its worker hosts, which it runs only if both
+// were built from the same commit.
+var installed = flag.String("installed", "", "directory with svcctl and svchost (make build) that measurements run; empty = the binary under test")
+
 func TestMain(m *testing.M) {
 	svctest.Play(map[string]svctest.Role{acmetest.RoleName: acmetest.Role})
 	os.Exit(run(m))

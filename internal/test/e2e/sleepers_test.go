@@ -25,11 +25,17 @@ var (
 )
 
 // TestSleepers: many versions that sleep cost no processes, the next daemon answers for them,
-// and each starts for its request. It logs figures; -sleepers=1000 -sleepers.duration=30s is
-// the long form.
+// and each starts for its request. It logs figures; -sleepers=1000 -sleepers.duration=30s
+// -installed=DIR is the long form.
 func TestSleepers(t *testing.T) {
 	t.Parallel()
-	d := started(t, "SVC_SLEEP_IDLE=1", "SVC_SLEEP_PRODUCTION=1")
+	d := newDaemon(t, "SVC_SLEEP_IDLE=1", "SVC_SLEEP_PRODUCTION=1")
+	if *installed != "" {
+		d.bin = filepath.Join(*installed, "svcctl")
+	}
+	if !d.start() {
+		t.Fatalf("the daemon ended:\n%s", d.log.String())
+	}
 	urls := d.many(*sleepers)
 	d.allAsleep(*sleepers)
 	t.Logf("%d versions sleep; %s", *sleepers, d.memory())
