@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -20,13 +21,13 @@ const (
 	wrangler = "wrangler dev"
 )
 
-// edited is a fixture and what of it a save changes.
-type edited struct{ fixture, before, after string }
+// edited is a fixture, what of it a save changes, and the npm package that it imports.
+type edited struct{ fixture, before, after, imports string }
 
 func edits() []edited {
 	return []edited{
-		{"hello", "Hello, world!", "Hello, %d!"},
-		{"d1", "Response.json({ ok });", "Response.json({ ok, save: %d });"},
+		{"hello", "Hello, world!", "Hello, %d!", ""},
+		{"hono", "save: 0 }", "save: %d }", "hono"},
 	}
 }
 
@@ -43,12 +44,30 @@ type loop struct {
 }
 
 // copy copies a fixture: saves change it.
-func (b *bench) copy(name string, e edited) (string, error) {
+func (b *bench) copy(ctx context.Context, name string, e edited) (string, error) {
 	dir, err := os.MkdirTemp(b.program.Scratch, "dev-"+strings.Fields(name)[0]+"-")
 	if err != nil {
 		return "", err
 	}
-	return dir, os.CopyFS(dir, os.DirFS(filepath.Join(b.program.Root, "fixtures", e.fixture)))
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join(b.program.Root, "fixtures", e.fixture))); err != nil || e.imports == "" {
+		return dir, err
+	}
+	if name == miniflare {
+		return dir, b.bundle(ctx, dir, e.imports)
+	}
+	return dir, os.Symlink(filepath.Join(b.program.Root, "node_modules"), filepath.Join(dir, "node_modules"))
+}
+
+// bundle bundles a package for miniflare, whose Node API has no bundler: before anything is
+// measured, so that its save is setOptions alone.
+func (b *bench) bundle(ctx context.Context, dir, name string) error {
+	modules := filepath.Join(b.program.Root, "node_modules")
+	out, err := exec.CommandContext(ctx, filepath.Join(modules, ".bin", "esbuild"), filepath.Join(modules, name), "--bundle", "--format=esm",
+		"--conditions=workerd,worker,browser", "--log-level=error", "--outfile="+filepath.Join(dir, "packages", name+".js")).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("bundling %s: %w: %s", name, err, out)
+	}
+	return nil
 }
 
 // loop starts a development server and returns when it has answered.

@@ -62,7 +62,7 @@ func devRow(what, unit, peer string, figures [2][]float64, goal float64) row {
 func (b *bench) starts(ctx context.Context, e edited) (all []subject) {
 	for _, name := range devLoops() {
 		all = append(all, func() (float64, error) {
-			dir, err := b.copy(name, e)
+			dir, err := b.copy(ctx, name, e)
 			if err != nil {
 				return 0, err
 			}
@@ -84,7 +84,7 @@ func (b *bench) devSaves(ctx context.Context, e edited) ([]row, error) {
 	var loops []*loop
 	var all []subject
 	for _, name := range devLoops() {
-		dir, err := b.copy(name, e)
+		dir, err := b.copy(ctx, name, e)
 		if err != nil {
 			return nil, err
 		}

@@ -1,13 +1,17 @@
 // Runs one fixture under miniflare's Node API, its state on disk, until SIGTERM. On
-// SIGUSR2 it reads the worker again and gives it to setOptions:
+// SIGUSR2 it reads the worker again and gives it to setOptions. What the worker imports
+// from packages is in FIXTURE_DIR/packages, bundled before:
 //   node miniflare.mjs FIXTURE_DIR STATE_DIR PORT
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Log, LogLevel, Miniflare } from "miniflare";
 
 const [dir, state, port] = process.argv.slice(2);
 const config = JSON.parse(readFileSync(join(dir, "wrangler.jsonc"), "utf8"));
 const named = (list, id) => Object.fromEntries((list ?? []).map((b) => [b.binding, b[id]]));
+const at = join(dir, "packages");
+const packages = (existsSync(at) ? readdirSync(at) : []).map((file) =>
+  ({ type: "ESModule", path: file.replace(/\.js$/, ""), contents: readFileSync(join(at, file), "utf8") }));
 
 const options = () => ({
   name: config.name,
@@ -16,7 +20,7 @@ const options = () => ({
   cf: false,
   log: new Log(LogLevel.ERROR),
   compatibilityDate: config.compatibility_date,
-  modules: [{ type: "ESModule", path: "index.js", contents: readFileSync(join(dir, config.main), "utf8") }],
+  modules: [{ type: "ESModule", path: "index.js", contents: readFileSync(join(dir, config.main), "utf8") }, ...packages],
   modulesRoot: "/",
   kvNamespaces: named(config.kv_namespaces, "id"),
   d1Databases: named(config.d1_databases, "database_id"),

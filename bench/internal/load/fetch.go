@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -64,9 +65,7 @@ func fetch(ctx context.Context, c *http.Client, url, encoding string) (int64, er
 	}
 	defer resp.Body.Close()
 	got := resp.Header.Get("Content-Encoding")
-	if got == "" {
-		got = "identity"
-	}
+	got = cmp.Or(got, "identity")
 	if resp.StatusCode != http.StatusOK || got != encoding {
 		return 0, fmt.Errorf("status %d, encoding %s, want %s", resp.StatusCode, got, encoding)
 	}
