@@ -85,8 +85,9 @@ func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 func config(workerd, run string) supervisor.Config {
 	return supervisor.Config{
 		Logger: slog.New(slog.DiscardHandler), HostCommand: svctest.Command("runtime-host"), Workerd: workerd, RunDir: run,
-		Policy: supervisor.Policy{Min: time.Millisecond},
-		Host:   svc.HostConfig{Storage: storage(filepath.Join(run, "store")), StartTimeout: svctest.Patience},
+		Environ: []string{"GORACE=" + svctest.Race},
+		Policy:  supervisor.Policy{Min: time.Millisecond},
+		Host:    svc.HostConfig{Storage: storage(filepath.Join(run, "store")), StartTimeout: svctest.Patience},
 		// A busy machine is slow; tests of these limits set their own.
 		PingTimeout: svctest.Patience, Grace: time.Minute,
 	}

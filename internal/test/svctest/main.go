@@ -14,6 +14,10 @@ import (
 // an error, which is printed to stderr, and otherwise with 0.
 type Role func(ctx context.Context, args []string) error
 
+// Race is the GORACE of child processes: a program with the race detector otherwise sleeps one
+// second before it exits.
+const Race = "halt_on_error=1 atexit_sleep_ms=0"
+
 // roleArg is the first argument of a test binary that is to run a role.
 const roleArg = "-svctest.role"
 
@@ -22,6 +26,7 @@ const roleArg = "-svctest.role"
 // options leave out.
 func Main(m *testing.M, roles map[string]Role, options ...goleak.Option) {
 	Play(roles)
+	_ = os.Setenv("GORACE", Race) // for child processes
 	goleak.VerifyTestMain(m, options...)
 }
 

@@ -251,11 +251,16 @@ func deadline(t *testing.T, w Running) {
 		e.Limit = limit
 		return mustRun(t.Context(), t, w, e)
 	}), svc.OutcomeTimeout, failure, "log: waiting")
-	w.cutOff(t, begun(func(limit time.Duration) svc.EventResult {
+	cut := func(limit time.Duration) svc.EventResult {
 		ctx, cancel := context.WithTimeout(t.Context(), limit)
 		defer cancel()
 		return mustRun(ctx, t, w, cron("wait"))
-	}), svc.OutcomeTimeout, failure)
+	}
+	if w.Remote { // the caller does not wait for the lines
+		w.cutOff(t, cut(time.Second), svc.OutcomeTimeout, failure)
+	} else {
+		w.cutOff(t, begun(cut), svc.OutcomeTimeout, failure)
+	}
 	w.runsAfter(t)
 }
 
