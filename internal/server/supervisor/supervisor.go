@@ -27,6 +27,7 @@ const (
 	DefaultPingEvery    = 2 * time.Second
 	DefaultPingIdle     = 5 * time.Minute
 	DefaultPingTimeout  = 10 * time.Second
+	DefaultDiskTimeout  = 2 * time.Minute
 	DefaultGrace        = 5 * time.Second
 )
 
@@ -53,6 +54,7 @@ type Config struct {
 	PingEvery   time.Duration // of a runtime that works
 	PingIdle    time.Duration // of a runtime that does nothing; it is pinged when it begins to work
 	PingTimeout time.Duration // a runtime that does not answer for this time is killed
+	DiskTimeout time.Duration // the same for one that works on its disk meanwhile
 	Grace       time.Duration // for requests in flight when a version stops
 	Policy      Policy
 
@@ -142,6 +144,7 @@ func (c *Config) defaults() {
 	c.PingEvery = cmp.Or(c.PingEvery, DefaultPingEvery)
 	c.PingIdle = max(c.PingEvery, cmp.Or(c.PingIdle, DefaultPingIdle))
 	c.PingTimeout = cmp.Or(c.PingTimeout, DefaultPingTimeout)
+	c.DiskTimeout = cmp.Or(c.DiskTimeout, DefaultDiskTimeout)
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.Policy = c.Policy.orDefault()
 	if c.Calls == nil {

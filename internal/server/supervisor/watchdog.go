@@ -86,8 +86,8 @@ func (u *unit) restart(ctx context.Context) (p *process, wait pause) {
 // killed. It is more than one because the daemon itself may have been suspended.
 const pingTries = 4
 
-// watch waits for the end of p and kills it if it does not answer pings. A runtime that
-// does nothing is pinged rarely, and as soon as it works. It returns false if ctx ends first.
+// watch waits for the end of p and kills it if it does not answer pings, unless it works on
+// its disk. A runtime that does nothing is pinged rarely, and as soon as it works. It returns false if ctx ends first.
 func (u *unit) watch(ctx context.Context, p *process) bool {
 	pulse := u.activity.add(u.ref, p)
 	defer u.activity.remove(pulse)
@@ -95,6 +95,7 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	var idle <-chan struct{} // pulse.worked while the runtime does nothing
+	var silent silence
 	for {
 		worked := false
 		select {
@@ -112,10 +113,13 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 		switch worked = pulse.take() || worked || u.isBehind(); {
 		case !answered && !u.cfg.Host.Inspect: // a debugger may hold the worker
 			misses, wait = misses+1, max(0, slot-time.Since(asked))
+			if silent.isWork(pulse.pid, u.cfg.DiskTimeout) {
+				misses = 0
+			}
 		case worked: // the next ping tells what its work has left
-			misses, wait = 0, u.cfg.PingEvery
+			misses, wait, silent = 0, u.cfg.PingEvery, silence{}
 		default:
-			misses, wait, idle = 0, u.cfg.PingIdle, pulse.worked
+			misses, wait, idle, silent = 0, u.cfg.PingIdle, pulse.worked, silence{}
 		}
 		if misses >= pingTries && ctx.Err() == nil && p.alive() {
 			p.fail(svc.Errorf(svc.Unavailable, svc.CodeUnresponsive, "the worker answered no ping for %s and was killed", u.cfg.PingTimeout).
