@@ -8,7 +8,7 @@ CUTS ?= 40
 GOTESTFLAGS ?=
 # SQLite itself, C made Go, runs five times as fast without the race detector's
 # eyes; what calls it, and what it calls back, is watched.
-RACE := -race -gcflags=modernc.org/sqlite/lib=-race=false
+RACE := -race -gcflags=all=-dwarf=false "-gcflags=modernc.org/sqlite/lib=-race=false -dwarf=false"
 
 .PHONY: help
 help: ## list the targets
