@@ -2,10 +2,12 @@ package durable
 
 import (
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -53,21 +55,25 @@ func fill(b *testing.B, v volume.Volumes, n int) {
 	}
 }
 
-// BenchmarkRestore makes the files of 1,000 inherited objects.
+// BenchmarkRestore makes the files of inherited objects, as a child does before it serves and
+// a version that is woken.
 func BenchmarkRestore(b *testing.B) {
-	v := bindingtest.OpenVolumes(b, b.TempDir())
-	fill(b, v, 1000)
-	for b.Loop() {
-		dir := filepath.Join(b.TempDir(), "objects")
-		k, err := New(b.Context(), Config{Dir: dir, Version: "v2", Volumes: v, Keys: []string{key}, Logger: slog.New(slog.DiscardHandler)})
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := k.Close(); err != nil {
-			b.Fatal(err)
-		}
-		if err := os.RemoveAll(dir); err != nil {
-			b.Fatal(err)
-		}
+	for _, objects := range []int{10, 1000, 10_000} {
+		b.Run(strconv.Itoa(objects), func(b *testing.B) {
+			v := bindingtest.OpenVolumes(b, b.TempDir())
+			fill(b, v, objects)
+			for b.Loop() {
+				dir := filepath.Join(b.TempDir(), "objects")
+				k, err := New(b.Context(), Config{Dir: dir, Version: "v2", Volumes: v, Keys: []string{key}, Logger: slog.New(slog.DiscardHandler)})
+				b.StopTimer()
+				if err == nil {
+					err = errors.Join(k.Close(), os.RemoveAll(dir))
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+			}
+		})
 	}
 }
