@@ -5,16 +5,13 @@ package e2e
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -22,15 +19,12 @@ import (
 
 // developer is one `svcctl dev` on a worker directory of its own.
 type developer struct {
-	t    *testing.T
+	running
+
 	home string
 	dir  string // worker directory
 	env  []string
 
-	cmd     *exec.Cmd
-	exited  chan struct{}
-	out     *svctest.Buffer
-	read    int // bytes of out that were awaited
 	address string
 	client  *http.Client
 }
@@ -42,7 +36,7 @@ func newDeveloper(t *testing.T, files map[string]string) *developer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &developer{t: t, home: home, dir: filepath.Join(home, "w"), env: []string{
+	d := &developer{running: running{t: t}, home: home, dir: filepath.Join(home, "w"), env: []string{
 		"HOME=" + home, "PATH=" + os.Getenv("PATH"), "SVC_WORKERD=" + workerd, "NO_COLOR=1",
 		"GORACE=halt_on_error=1 atexit_sleep_ms=0", "GOCOVERDIR=",
 	}}
@@ -104,46 +98,8 @@ func (d *developer) start(args ...string) {
 	d.t.Helper()
 	d.cmd = exec.Command(svcctl, append([]string{"dev", "--port", "0"}, args...)...)
 	d.cmd.Dir, d.cmd.Env = d.dir, d.env
-	d.out, d.read, d.exited = &svctest.Buffer{}, 0, make(chan struct{})
-	d.cmd.Stdout, d.cmd.Stderr = d.out, d.out
-	if err := d.cmd.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	go func(cmd *exec.Cmd, exited chan struct{}) { _ = cmd.Wait(); close(exited) }(d.cmd, d.exited)
+	d.begin()
 	d.address = d.await(`dev   (http://localhost:\d+)`)[1]
-}
-
-// await waits for output that matches, after what was awaited before.
-func (d *developer) await(pattern string) []string {
-	d.t.Helper()
-	re := regexp.MustCompile(pattern)
-	var found []string
-	svctest.Succeeds(d.t, pattern, func() error {
-		text := d.out.String()[d.read:]
-		at := re.FindStringIndex(text)
-		if at == nil {
-			select {
-			case <-d.exited:
-				d.t.Fatalf("watch mode ended before it printed %q", pattern)
-			default:
-			}
-			return fmt.Errorf("printed %q", text)
-		}
-		found = re.FindStringSubmatch(text)
-		d.read += at[1]
-		return nil
-	})
-	return found
-}
-
-// interrupt ends watch mode as Ctrl-C does, and returns its exit code.
-func (d *developer) interrupt() int {
-	d.t.Helper()
-	if err := d.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		d.t.Fatal(err)
-	}
-	svctest.Wait(d.t, "the end of watch mode", d.exited)
-	return d.cmd.ProcessState.ExitCode()
 }
 
 // get asks the stable address.

@@ -166,7 +166,7 @@ func (d *debugger) pauses(dev *developer, want string) {
 func (d *developer) inspects(at string, save func(), want ...string) {
 	d.t.Helper()
 	d.client.CloseIdleConnections()
-	_, body, err := (&developer{t: d.t, client: d.client, address: "http://" + at}).try(http.MethodGet, "/json/list", "")
+	_, body, err := (&developer{running: running{t: d.t}, client: d.client, address: "http://" + at}).try(http.MethodGet, "/json/list", "")
 	var list []struct{ ID, Type, WebSocketDebuggerURL string }
 	if err == nil {
 		err = json.Unmarshal([]byte(body), &list)

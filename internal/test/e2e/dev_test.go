@@ -153,7 +153,7 @@ func TestDevTwice(t *testing.T) {
 	t.Parallel()
 	d := newDeveloper(t, counterFiles())
 	d.start()
-	second := &developer{t: t, dir: d.dir, env: d.env}
+	second := &developer{running: running{t: t}, dir: d.dir, env: d.env}
 	out, code := second.run("dev")
 	if code != 6 || !strings.Contains(out, "svcctl dev already runs in "+d.dir) ||
 		!strings.Contains(out, fmt.Sprintf("process %d, at %s", d.cmd.Process.Pid, d.address)) {
