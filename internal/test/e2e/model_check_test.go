@@ -158,7 +158,7 @@ func (m *modelRun) checkProcesses() {
 // checkVersion asks a version at its own address.
 func (m *modelRun) checkVersion(v *modeled) {
 	m.t.Helper()
-	switch v.status[0] {
+	switch v.status[0] { //nolint:exhaustive // the model has no other answer to compare
 	case api.VersionStatusReady:
 		m.checkAnswers(v)
 		m.checkRows(v)
