@@ -54,6 +54,12 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 			return nil, nil, invalid(shown, err)
 		}
 	}
+	notices, err = f.take(top, opts, shown, notices)
+	return f, notices, err
+}
+
+// take fills f with what the file that is shown as shown says.
+func (f *File) take(top *node, opts Options, shown string, notices []Notice) ([]Notice, error) {
 	f.Env = opts.Env
 	r := &reader{file: shown, notices: notices, taken: map[string]string{}}
 	if r.is(top, "the file", kindObject) {
@@ -68,7 +74,7 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 	if len(r.passed) > 0 {
 		r.notices = append(r.notices, Notice{Info, shown, "no effect here: " + strings.Join(r.passed, ", ")})
 	}
-	return f, r.notices, r.err()
+	return r.notices, r.err()
 }
 
 func parse(path string, data []byte) (*node, error) {

@@ -13,9 +13,9 @@ import (
 // A manifest that is read is written and read again alike, and its databases can be restored.
 func FuzzManifest(f *testing.F) {
 	for _, text := range []string{
-		`{"v":1,"parent":"p/v1","fork_id":"f","at":"2026-11-22T00:00:00Z","src":["p/v1/db/sys"],"databases":{"sys":{"kind":"database","page_size":4096,"fork_txid":7,"base":[[0,0,1,7,100]]}}}`,
-		`{"v":1,"parent":"p/v1","src":["a","a"],"databases":{"x":{"fork_txid":1,"base":[[1,9,1,1,1],[0,-1,1,1,1]]}}}`,
-		`{"v":2}`, `{"v":1,"parent":"p"}`, `{"v":1,"parent":"p/v","databases":{"":{}}}`, `{"v":1,"parent":"p/v","databases":{"d":{"fork_txid":18446744073709551615,"base":[[0,0,1,9223372036854775807,1]]}},"src":[""]}`, `null`, `{`,
+		`{"v":1,"parent":"p/v1","fork_id":"f","at":"2026-11-22T00:00:00Z","src":["p/v1/db/sys"],"stores":{"sys":{"kind":"database","page_size":4096,"fork_txid":7,"base":[[0,0,1,7,100]]}}}`,
+		`{"v":1,"parent":"p/v1","src":["a","a"],"stores":{"x":{"fork_txid":1,"base":[[1,9,1,1,1],[0,-1,1,1,1]]}}}`,
+		`{"v":2}`, `{"v":1,"parent":"p"}`, `{"v":1,"parent":"p/v","stores":{"":{}}}`, `{"v":1,"parent":"p/v","stores":{"d":{"fork_txid":18446744073709551615,"base":[[0,0,1,9223372036854775807,1]]}},"src":[""]}`, `null`, `{`,
 	} {
 		f.Add([]byte(text))
 	}

@@ -78,9 +78,13 @@ func FuzzLimit(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
+	changed := true
 	f.Fuzz(func(t *testing.T, tail string) {
-		rows(t, db, "drop table if exists t; create table t(a, b); insert into t values(1,1),(2,2),(3,3)")
+		if changed { // most statements fail, and making the table is slow
+			rows(t, db, "drop table if exists t; create table t(a, b); insert into t values(1,1),(2,2),(3,3)")
+		}
 		r := ask(t, db, "delete from t "+tail+" limit 1")
+		changed = r.Success || strings.Contains(tail, ";")
 		for _, hides := range []string{";", "--", "/*", "\x00"} { // the limit may not count
 			if strings.Contains(tail, hides) {
 				return
