@@ -76,7 +76,7 @@ func (c Config) theme() *ui.Theme {
 	if !c.Color {
 		r.SetColorProfile(termenv.Ascii)
 	}
-	if c.Theme != "" {
+	if c.Theme != "" || c.Plain { // lines for a screen reader have no color: the terminal is not asked
 		r.SetHasDarkBackground(c.Theme == "dark")
 	}
 	return ui.NewTheme(r)

@@ -10,7 +10,7 @@ const variable = "TERM"
 var term, isSet = os.LookupEnv(variable) //nolint:gochecknoglobals // read before main, restored by it
 
 func init() { //nolint:gochecknoinits // the other packages ask in their own
-	if isSet && !slices.Contains(os.Args, "ui") {
+	if isSet && (!slices.Contains(os.Args, "ui") || slices.Contains(os.Args, "--plain")) {
 		_ = os.Setenv(variable, "dumb") // a valid name
 	}
 }

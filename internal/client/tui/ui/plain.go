@@ -32,6 +32,8 @@ func (t *Table) plainRow(r Row, i, at int) string {
 			continue
 		case "p": // the mark of a pinned version
 			text = "pinned"
+		case "production p":
+			text = "production, pinned"
 		}
 		name := strings.ToLower(t.Columns[n].Name)
 		if n > 0 && name != "" && !strings.HasPrefix(text, name) {
@@ -65,7 +67,7 @@ func (t *Table) Select(n int, rows []Row) bool {
 var (
 	signs = strings.NewReplacer(
 		"✗ failed", "failed", "✗", "failed", "✓", "done", "↩", "undone", "★ production", "production", "★", "production", "›", ">",
-		"●", "", "○", "", "◌", "", "◐", "", "! crashed", "crashed", "- destroyed", "destroyed", "└─ ", "child ", "├─ ", "child ", "★ p", "production, pinned", "│", "", "─", "", "▌", "",
+		"●", "", "○", "", "◌", "", "◐", "", "! crashed", "crashed", "- destroyed", "destroyed", "└─ ", "child ", "├─ ", "child ", "│", "", "─", "", "▌", "",
 	)
 	bars  = regexp.MustCompile("[▁▂▃▄▅▆▇█]+")
 	space = regexp.MustCompile("  +")

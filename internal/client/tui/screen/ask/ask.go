@@ -113,14 +113,26 @@ func Rollback(s *state.State, project string) ui.Intent {
 	if !ok || p.ProdVersionID == "" {
 		return ui.Note{Text: project + " has no production"}
 	}
-	lines := []string{"production   " + p.ProdVersionID + " -> the version before", "", "What was written to " + p.ProdVersionID + " is not carried over."}
-	list, _, _ := state.Get[[]api.Promotion](s, state.Need{Kind: state.Promotions, Project: project})
-	if i := slices.IndexFunc(list, func(o api.Promotion) bool {
-		return o.Status == api.PromotionStatusDone && o.VersionID == p.ProdVersionID && o.PreviousVersionID != ""
-	}); i >= 0 {
-		lines[0] = "production   " + p.ProdVersionID + " -> " + list[i].PreviousVersionID
+	before := "the version before"
+	need := state.Need{Kind: state.Promotions, Project: project}
+	if list, ok, err := state.Get[[]api.Promotion](s, need); ok && err == nil && s.Answered(need) {
+		if before = previous(list, p.ProdVersionID); before == "" {
+			return ui.Note{Text: p.ProdVersionID + " is the first production of " + project + ": there is no version to roll back to"}
+		}
 	}
+	lines := []string{"production   " + p.ProdVersionID + " -> " + before, "", "What was written to " + p.ProdVersionID + " is not carried over."}
 	return ui.Ask{Title: "Roll back " + project + "?", Lines: lines, Actions: []state.Action{{Verb: state.Rollback, Project: project}}}
+}
+
+// previous returns the version that a production replaced, by the newest promotion of it;
+// "" without one.
+func previous(list []api.Promotion, production string) string {
+	for _, o := range list {
+		if o.Status == api.PromotionStatusDone && o.VersionID == production && o.PreviousVersionID != "" {
+			return o.PreviousVersionID
+		}
+	}
+	return ""
 }
 
 // Destroy asks for the id of a version, or the number of several.

@@ -1,0 +1,105 @@
+//go:build e2e && linux
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// leaves waits for the end of the interface, and checks what it leaves behind.
+func (a *admin) leaves() {
+	a.t.Helper()
+	svctest.Wait(a.t, "the end of the interface", a.exited)
+	if code := a.cmd.ProcessState.ExitCode(); code != 0 {
+		a.t.Errorf("exit code %d; the terminal shows %q", code, a.out.String()[a.read:])
+	}
+	if !a.edits() {
+		a.t.Error("the terminal neither edits lines nor echoes them")
+	}
+}
+
+// restored waits for what gives the terminal its own screen, cursor and mouse back.
+func (a *admin) restored() {
+	a.t.Helper()
+	for _, sequence := range []string{"\x1b[?1049l", "\x1b[?25h", "\x1b[?1002l"} {
+		svctest.Eventually(a.t, sequence+" on the terminal", func() bool { return strings.Contains(a.out.String(), sequence) })
+	}
+}
+
+// TestUITabs: each tab of a version shows what a real server has of it, and the terminal is
+// restored at the end.
+func TestUITabs(t *testing.T) {
+	t.Parallel()
+	const dir = "../../../examples/guestbook"
+	d := started(t)
+	d.deploy(dir, "--version", "v1")
+	v := d.deploy(dir, "--version", "v2", "--parent", "v1", "--var", "GREETING:Moin")
+	d.get(v.PreviewURL + "/api?from=the-test")
+	a := d.ui(d.note.API, "guestbook/v2")
+	a.resize(160, 50)
+	a.sees("[timeline]")
+	for _, tab := range []struct {
+		name  string
+		shows []string
+	}{
+		{"logs", []string{"GET /api"}},
+		{"env", []string{"GREETING", "(hidden, 4 bytes)"}},
+		{"bindings", []string{"DB", "began as that of v1"}},
+		{"data", []string{"VISITS", "signed"}},
+		{"process", []string{"serving", strings.TrimPrefix(strings.Split(v.PreviewURL, ":")[1], "//")}},
+		{"bundle", []string{"index.js", "0001_"}},
+		{"compare", []string{"GREETING"}},
+	} {
+		a.press("]")
+		a.draws("["+tab.name+"]", tab.shows...)
+		if tab.name == "env" {
+			a.press("v")
+			a.sees("Moin")
+		}
+	}
+	a.press("]")
+	a.sees("[timeline]")
+	if a.edits() {
+		t.Error("the terminal echoes keys while the interface runs")
+	}
+	a.press("q")
+	a.leaves()
+	a.restored()
+}
+
+// draws waits until all texts were drawn, in any order.
+func (a *admin) draws(text string, more ...string) {
+	a.t.Helper()
+	from := a.read
+	for _, want := range append(more, text) {
+		a.read = from
+		a.sees(want)
+	}
+}
+
+// TestUIPlain: with --plain a terminal shows lines, without any escape sequence.
+func TestUIPlain(t *testing.T) {
+	t.Parallel()
+	d := started(t)
+	d.deploy("../../../examples/guestbook", "--version", "v1")
+	a := d.ui(d.note.API, "--plain")
+	a.sees("selected 1. guestbook, production v1")
+	a.press("versions guestbook\n")
+	a.sees("selected 1. v1, status ready, production")
+	a.press("P\n")
+	a.sees("status ready, production, pinned")
+	a.press("x\n")
+	a.sees("v1 is production: promote another version first")
+	a.press("R\n")
+	a.sees("v1 is the first production of guestbook: there is no version to roll back to")
+	a.press("data guestbook/v1\n")
+	a.sees("kind database")
+	a.press("q\n")
+	a.leaves()
+	if drawn := a.out.String(); strings.Contains(drawn, "\x1b") {
+		t.Errorf("escape sequences in %q", drawn)
+	}
+}
