@@ -131,19 +131,37 @@ func (k *Keeper) find() error {
 	return errors.Join(append(errs, err)...)
 }
 
+// scanned is how many pages scan saves in one transaction, about 16 MiB and one object.
+const scanned = 4096
+
 // scan captures every object, after SQLite has recovered those that a killed workerd left
-// open. Objects are saved one by one: together they may be larger than the memory.
+// open. All objects together may be larger than the memory, and a transaction for each takes
+// as long as thousands of syncs.
 func (k *Keeper) scan(ctx context.Context) error {
 	if err := k.find(); err != nil {
 		return err
 	}
+	var list []captured
+	pages := 0
 	for _, o := range k.objects {
 		if err := o.recover(); err != nil {
 			return err
 		}
-		if err := k.save(ctx, k.poll(nil, o)); err != nil {
+		before := len(list)
+		list = k.poll(list, o)
+		for _, item := range list[before:] {
+			pages += len(item.change.pages)
+		}
+		if pages < scanned {
+			continue
+		}
+		if err := k.save(ctx, list); err != nil {
 			return err
 		}
+		list, pages = nil, 0
+	}
+	if err := k.save(ctx, list); err != nil {
+		return err
 	}
 	return k.dropMissing(ctx)
 }
