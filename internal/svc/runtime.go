@@ -156,6 +156,7 @@ type Runtime struct {
 	Restarts    int           // crashes since it was opened
 	RSSBytes    int64         // of both processes; 0 if unknown
 	Descriptors int           // open file descriptors of both processes; 0 if unknown
+	CPU         time.Duration // processor time of both processes since they began; 0 if unknown
 	LastError   string        // of the last crash; "" if there was none
 	Behind      time.Duration // age of the oldest unreplicated write, as of the last ping
 	DataError   string        // of the last replication; "" after a success

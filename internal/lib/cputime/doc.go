@@ -1,6 +1,7 @@
 // Package cputime reads the processor time of processes, and what they wait for.
 //
-// The worker host and package supervisor limit the starts of workers by it.
+// The worker host and package supervisor limit the starts of workers by it, and the metrics of
+// versions have it.
 package cputime
 
 // Disk is what a thread has done so far.

@@ -34,7 +34,7 @@ func scrape(t *testing.T, m *obs.Metrics) string {
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	m := obs.NewMetrics(obs.Build{Version: "v1", Commit: "abc", Go: "go1"})
-	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, Descriptors: 7, Restarts: 3, Behind: 2 * time.Second, Tallies: []svc.Tally{{Kind: "k", Resource: "r", State: "waiting", Count: 8}}}, {State: svc.RuntimeStopped}}
+	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, CPU: 1500 * time.Millisecond, Descriptors: 7, Restarts: 3, Behind: 2 * time.Second, Tallies: []svc.Tally{{Kind: "k", Resource: "r", State: "waiting", Count: 8}}}, {State: svc.RuntimeStopped}}
 	m.Watch(t.Context(), obs.Sources{
 		QueueDepth: func(context.Context) (int, error) { return 3, nil },
 		QueueMax:   10,
@@ -93,7 +93,7 @@ func TestMetrics(t *testing.T) {
 		`svc_deploy_queue_depth 3`, `svc_deploy_queue_max 10`, `svc_versions{status="ready"} 2`,
 		`svc_promotes_total{result="done"} 1`, `svc_promotes_total{result="unchanged"} 1`, `svc_promote_seconds_sum 1`, `svc_promote_seconds_count 1`,
 		`svc_promote_window_seconds_sum 0.5`, `svc_promote_window_seconds_count 1`,
-		`svc_runtime_up{project="shop",version="v-1"} 1`, `svc_runtime_rss_bytes{project="shop",version="v-1"} 42`,
+		`svc_runtime_up{project="shop",version="v-1"} 1`, `svc_runtime_rss_bytes{project="shop",version="v-1"} 42`, `svc_runtime_cpu_seconds_total{project="shop",version="v-1"} 1.5`,
 		`svc_runtime_open_fds{project="shop",version="v-1"} 7`, `svc_runtime_restarts{project="shop",version="v-1"} 3`, `svc_versions_not_serving 4`,
 		`svc_queue_backlog{project="shop",queue="jobs",version="v-1"} 8`, `svc_queue_oldest_seconds{project="shop",queue="jobs",version="v-1"} 36`,
 		`svc_queue_oldest_seconds{project="shop",queue="dead",version="v-1"} 0`,

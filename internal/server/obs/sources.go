@@ -44,6 +44,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		up:         prometheus.NewDesc("svc_runtime_up", "Whether a live version's runtime serves.", perVersion, nil),
 		rss:        prometheus.NewDesc("svc_runtime_rss_bytes", "Memory of a live version's runtime.", perVersion, nil),
 		fds:        prometheus.NewDesc("svc_runtime_open_fds", "Open file descriptors of a live version's runtime.", perVersion, nil),
+		cpu:        prometheus.NewDesc("svc_runtime_cpu_seconds_total", "Processor time that a live version's runtime has used; 0 again after its restart.", perVersion, nil),
 		restarts:   prometheus.NewDesc("svc_runtime_restarts", "Crashes of a live version's runtime since the version was started or woken.", perVersion, nil),
 		behind:     prometheus.NewDesc("svc_data_behind_seconds", "Age of a live version's oldest write that is not in the object store.", perVersion, nil),
 		diskSize:   prometheus.NewDesc("svc_disk_size_bytes", "Size of the disk with the data directory.", nil, nil),
@@ -67,6 +68,7 @@ type collector struct {
 	sources                Sources
 	depth, limit, versions *prometheus.Desc
 	up, rss, fds, restarts *prometheus.Desc
+	cpu                    *prometheus.Desc
 	notServing, tallies    *prometheus.Desc
 	behind                 *prometheus.Desc
 	diskSize, diskFree     *prometheus.Desc
@@ -80,7 +82,7 @@ type collector struct {
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.orders, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.cpu, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.orders, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -118,6 +120,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			}
 			gauge(c.up, up, r.Ref.Project, r.Ref.Version)
 			gauge(c.rss, float64(r.RSSBytes), r.Ref.Project, r.Ref.Version)
+			out <- prometheus.MustNewConstMetric(c.cpu, prometheus.CounterValue, r.CPU.Seconds(), r.Ref.Project, r.Ref.Version)
 			gauge(c.fds, float64(r.Descriptors), r.Ref.Project, r.Ref.Version)
 			gauge(c.restarts, float64(r.Restarts), r.Ref.Project, r.Ref.Version)
 			gauge(c.behind, r.Behind.Seconds(), r.Ref.Project, r.Ref.Version)

@@ -36,6 +36,9 @@ func TestMemoryLimit(t *testing.T) {
 	if r := h.Runtimes()[0]; !strings.HasPrefix(r.LastError, "out_of_memory: the worker and its host used ") || !strings.HasSuffix(r.LastError, "limit is 192 MiB") {
 		t.Errorf("runtime: %+v", r)
 	}
+	if r := h.Measured()[0]; r.CPU <= 0 || r.RSSBytes <= 0 {
+		t.Errorf("it used %s and %d bytes", r.CPU, r.RSSBytes)
+	}
 	if lines := logTail(t, spec, 100); !slices.ContainsFunc(lines, func(l svc.LogLine) bool { return strings.Contains(l.Message, "limit is 192 MiB") }) {
 		t.Errorf("the log: %+v", lines)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/lib/cputime"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -289,12 +290,13 @@ func (u *unit) describe() svc.Runtime {
 	return u.status
 }
 
-// measured returns r with the use of memory and descriptors by its processes.
+// measured returns r with the memory, descriptors and processor time of its processes.
 func measured(r svc.Runtime) svc.Runtime {
 	for _, pid := range []int{r.Endpoint.PID, r.Endpoint.WorkerdPID} {
 		if pid != 0 {
 			r.RSSBytes += rss(pid)
 			r.Descriptors += descriptors(pid)
+			r.CPU += cputime.Of(pid)
 		}
 	}
 	return r

@@ -75,6 +75,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 		return err
 	}
 	greet(k, d.Info(), cfg.HostPattern())
+	logger.LogAttrs(ctx, slog.LevelInfo, "server started", started(d.Info(), cfg.InEffect)...)
 	manager := notify.New(k.Environ, os.Getpid())
 	manager.Ready()
 	r := &running{Daemon: d, kit: k, source: src, self: self, level: level, logger: logger, manager: manager}
