@@ -4,7 +4,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -79,6 +81,52 @@ func TestBulk(t *testing.T) {
 		h.do(request{method: "POST", path: path, body: body, outside: true}).wantProblem(400, code)
 	}
 	h.do(request{method: "POST", path: "/v1/projects/none/versions:archive", body: `{"ref":"x"}`}).wantProblem(404, "project_not_found")
+}
+
+// TestBulkRef: a git ref selects exactly its versions in one project, alone and with an age.
+func TestBulkRef(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	for _, project := range []string{"shop", "blog"} {
+		h.project(project)
+		for id, ref := range map[string]string{"a": "pull/7", "b": "pull/7", "c": "pull/77", "d": ""} {
+			h.do(request{method: "POST", path: "/v1/projects/" + project + "/versions", token: deployToken, body: api.CreateVersion{ID: id, GitRef: ref}}).want(202)
+			h.deploy(svc.Ref{Project: project, Version: id})
+		}
+	}
+	bulk := func(verb string, b api.BulkVersions) []string {
+		t.Helper()
+		got := decode[api.BulkReport](h.do(request{method: "POST", path: "/v1/projects/shop/versions:" + verb, body: b}).want(200))
+		ids := bulkIDs(got.Items)
+		slices.Sort(ids)
+		return ids
+	}
+	for _, tc := range []struct {
+		verb string
+		b    api.BulkVersions
+		want []string
+	}{
+		{"archive", api.BulkVersions{Ref: "pull"}, nil},
+		{"archive", api.BulkVersions{Ref: "pull/7", OlderThan: "1h"}, nil},
+		{"archive", api.BulkVersions{Ref: "pull/7", DryRun: true}, []string{"a?", "b?"}},
+		{"archive", api.BulkVersions{Ref: "pull/7"}, []string{"a", "b"}},
+		{"archive", api.BulkVersions{Ref: "pull/7"}, []string{"a:version_not_ready", "b:version_not_ready"}},
+		{"destroy", api.BulkVersions{Ref: "pull/7"}, []string{"a", "b"}},
+		{"destroy", api.BulkVersions{Ref: "pull/77", Status: []api.VersionStatus{"archived"}}, nil},
+		{"destroy", api.BulkVersions{Ref: "pull/77"}, []string{"c"}},
+	} {
+		if got := bulk(tc.verb, tc.b); !slices.Equal(got, tc.want) {
+			t.Errorf("%s of %+v: %q, want %q", tc.verb, tc.b, got, tc.want)
+		}
+	}
+	svctest.Eventually(t, "the last version to be older than a millisecond", func() bool {
+		return slices.Equal(bulk("destroy", api.BulkVersions{OlderThan: "1ms", DryRun: true}), []string{"d?"})
+	})
+	for _, id := range []string{"a", "b", "c", "d"} {
+		if v := registrytest.Get(t, h.db, svc.Ref{Project: "blog", Version: id}); v.Status != svc.StatusReady {
+			t.Errorf("%s of the other project is %s", id, v.Status)
+		}
+	}
 }
 
 // TestDeleteProject: the production is confirmed, all versions are destroyed, and a

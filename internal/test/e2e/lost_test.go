@@ -70,6 +70,7 @@ func TestLostMachine(t *testing.T) {
 	}
 	t.Logf("a change was in the object store %s after its acknowledgement", took.Round(time.Millisecond))
 	d.ok(d.home, "admin", "backup", filepath.Join(d.home, "backup"))
+	d.ok(d.home, "admin", "backup", "s3://copies/nightly")
 	keys := artifact.Keys(svc.Ref{Project: "ledger", Version: "v1"})
 	move(t, bucket, keys[0], keys[1]) // as a pipeline that compresses with gzip stores it
 	d.ok(d.home, "admin", "verify")
@@ -82,6 +83,14 @@ func TestLostMachine(t *testing.T) {
 	keyFile := filepath.Join(d.home, "key")
 	if err := os.WriteFile(keyFile, []byte(key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if out, errs, code := d.run(d.home, "admin", "restore", "--from", "s3://copies", "--key-file", keyFile); code != 5 || !strings.Contains(errs, "no copy of a registry") {
+		t.Errorf("a restore from another prefix: exit %d, %s%s", code, out, errs)
+	}
+	restored := filepath.Join(d.home, "from-backup")
+	d.ok(d.home, "admin", "restore", "--from", "s3://copies/nightly", "--key-file", keyFile, "--data-dir", restored)
+	if data, err := os.ReadFile(filepath.Join(restored, "registry.db")); err != nil || !strings.Contains(string(data), "project-4") {
+		t.Errorf("the registry restored from the backup lacks a project: %v", err)
 	}
 	d.ok(d.home, "admin", "restore", "--from", "s3://artifacts", "--key-file", keyFile)
 	if !d.start() {
