@@ -54,15 +54,19 @@ func Run(ctx context.Context, c Config) error {
 		m.remote.Close()
 		return nil
 	}
-	// Signals end ctx. The handler of bubbletea would wait for a program that ctx has ended.
-	options := []tea.ProgramOption{tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(c.In), tea.WithOutput(out), tea.WithAltScreen()}
+	// Signals end ctx, and that quits as the key does: a program whose own context ends closes
+	// the terminal while it still reads from it.
+	options := []tea.ProgramOption{tea.WithoutSignalHandler(), tea.WithInput(c.In), tea.WithOutput(out), tea.WithAltScreen()}
 	if c.Mouse {
 		options = append(options, tea.WithMouseCellMotion())
 	}
-	_, err := tea.NewProgram(m, options...).Run()
+	program := tea.NewProgram(m, options...)
+	stop := context.AfterFunc(ctx, program.Quit)
+	_, err := program.Run()
+	stop()
 	m.remote.Close()
-	if err != nil && (errors.Is(err, tea.ErrInterrupted) || ctx.Err() != nil) {
-		return nil // a signal is one way to leave
+	if errors.Is(err, tea.ErrInterrupted) {
+		return nil // Ctrl-C is one way to leave
 	}
 	if err != nil {
 		return fmt.Errorf("showing the interface: %w", err)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -29,8 +30,8 @@ func (a *admin) restored() {
 	}
 }
 
-// TestUITabs: each tab of a version shows what a real server has of it, and the terminal is
-// restored at the end.
+// TestUITabs: each tab of a version shows what a real server has of it, and SIGTERM ends
+// the interface and restores the terminal.
 func TestUITabs(t *testing.T) {
 	t.Parallel()
 	const dir = "../../../examples/guestbook"
@@ -65,7 +66,9 @@ func TestUITabs(t *testing.T) {
 	if a.edits() {
 		t.Error("the terminal echoes keys while the interface runs")
 	}
-	a.press("q")
+	if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
 	a.leaves()
 	a.restored()
 }
