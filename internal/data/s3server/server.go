@@ -105,7 +105,8 @@ func choosePort(address string) (string, error) {
 // Keys returns the credentials for clients.
 func (s *Server) Keys() Keys { return s.keys }
 
-// Endpoint is the URL for S3 tools, "" without a TCP address.
+// Endpoint is the URL for S3 tools, "" without a TCP address. Call it after Start, which may
+// choose another port for port 0.
 func (s *Server) Endpoint() string {
 	if s.address == "" {
 		return ""
@@ -127,20 +128,32 @@ func (s *Server) PID() int {
 func (s *Server) Start(ctx context.Context) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.stop = cancel
-	child, err := s.spawn()
-	if err == nil {
-		err = child.ready(ctx, s.cfg.Socket)
+	child, err := s.begin(ctx)
+	// Another program may have taken the chosen port in the meantime.
+	for tries := 0; err != nil && ctx.Err() == nil && s.address != s.cfg.Address && tries < 3; tries++ {
+		if s.address, err = choosePort(s.cfg.Address); err == nil {
+			child, err = s.begin(ctx)
+		}
 	}
 	if err != nil {
 		cancel()
-		if child != nil {
-			child.end()
-		}
 		close(s.done)
 		return fmt.Errorf("start embedded object store: %w", err)
 	}
 	go s.keep(run, child)
 	return nil
+}
+
+// begin returns a child that answers.
+func (s *Server) begin(ctx context.Context) (*child, error) {
+	c, err := s.spawn()
+	if err == nil {
+		err = c.ready(ctx, s.cfg.Socket)
+	}
+	if err != nil && c != nil {
+		c.end()
+	}
+	return c, err
 }
 
 // Stop ends the child and waits for it. It may be called twice.

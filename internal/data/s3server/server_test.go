@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"os/signal"
@@ -53,6 +54,34 @@ func startLogging(t testing.TB, log *slog.Logger) *s3server.Server {
 	}
 	t.Cleanup(s.Stop)
 	return s
+}
+
+// TestPortTakenBeforeTheStart: a port that was chosen for port 0 and that another program has
+// taken meanwhile is replaced by another one.
+func TestPortTakenBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	dir := svctest.ShortDir(t)
+	s, err := s3server.New(s3server.Config{
+		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: "127.0.0.1:0",
+		Command: svctest.Command(role), Logger: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	chosen := s.Endpoint()
+	other, err := net.Listen("tcp", strings.TrimPrefix(chosen, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	if s.Endpoint() == chosen {
+		t.Errorf("the store says that it listens on %s, which it does not have", chosen)
+	}
+	bucket(t, open(t, s.Endpoint(), s.Keys()), "over-tcp")
 }
 
 func open(t testing.TB, endpoint string, k s3server.Keys) *s3.Store {
