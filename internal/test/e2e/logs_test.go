@@ -40,7 +40,7 @@ func TestLogsFollowPromote(t *testing.T) {
 
 	d.ok(dir, "promote", "hello/v2")
 	d.get(v1.ProdURL + "/after")
-	text.await(`GET /after  200 .*\n +log +at \d+\n`)
+	text.await(`(?s)GET /after  200 .*log +at \d+|log +at \d+.*GET /after  200 `) // a late line stands by itself
 	lines.await(`"path":"/after".*"version_id":"v2"|"version_id":"v2".*"path":"/after"`)
 	for _, r := range []*running{text, lines} {
 		if code := r.interrupt(); code != 0 {
