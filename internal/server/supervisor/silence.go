@@ -26,3 +26,11 @@ func (s *silence) isWork(pid int, limit time.Duration) bool {
 	}
 	return known && s.known && s.disk.Since(before) && time.Since(s.since) < limit
 }
+
+// limit returns which limit was reached: that of a runtime that works on its disk, or ping.
+func (s *silence) limit(ping, disk time.Duration) time.Duration {
+	if time.Since(s.since) >= disk {
+		return disk
+	}
+	return ping
+}

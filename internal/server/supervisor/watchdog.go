@@ -87,7 +87,8 @@ func (u *unit) restart(ctx context.Context) (p *process, wait pause) {
 const pingTries = 4
 
 // watch waits for the end of p and kills it if it does not answer pings, unless it works on
-// its disk. A runtime that does nothing is pinged rarely, and as soon as it works. It returns false if ctx ends first.
+// its disk. A runtime that does nothing is pinged rarely, and as soon as it works. It returns
+// false if ctx ends first.
 func (u *unit) watch(ctx context.Context, p *process) bool {
 	pulse := u.activity.add(u.ref, p)
 	defer u.activity.remove(pulse)
@@ -122,8 +123,8 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 			misses, wait, idle, silent = 0, u.cfg.PingIdle, pulse.worked, silence{}
 		}
 		if misses >= pingTries && ctx.Err() == nil && p.alive() {
-			p.fail(svc.Errorf(svc.Unavailable, svc.CodeUnresponsive, "the worker answered no ping for %s and was killed", u.cfg.PingTimeout).
-				WithHint("remove the loop that blocks the worker"))
+			p.fail(svc.Errorf(svc.Unavailable, svc.CodeUnresponsive, "the worker answered no ping for %s and was killed", silent.limit(u.cfg.PingTimeout, u.cfg.DiskTimeout)).
+				WithHint("remove the loop that blocks the worker, or do less in one request"))
 			p.kill()
 		}
 		timer.Reset(wait)
