@@ -4,7 +4,9 @@ import (
 	"archive/tar"
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -36,3 +38,19 @@ func ReadManifest(ctx context.Context, r io.Reader, limits Limits) (Manifest, er
 		return Decode(data)
 	}
 }
+
+// CheckFile checks the bundle in file as Extract does, and unpacks nothing.
+func CheckFile(ctx context.Context, file string, limits Limits) error {
+	src, err := os.Open(file)
+	if err != nil {
+		return fmt.Errorf("open bundle: %w", err)
+	}
+	defer src.Close()
+	_, err = unpack(ctx, src, limits, func(string) (io.WriteCloser, error) { return nowhere{io.Discard}, nil })
+	return err
+}
+
+// nowhere is a file that keeps nothing.
+type nowhere struct{ io.Writer }
+
+func (nowhere) Close() error { return nil }

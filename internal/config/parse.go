@@ -106,7 +106,8 @@ func within(v string, lowest, highest time.Duration) (time.Duration, error) {
 
 var sizePattern = regexp.MustCompile(`^(\d+)(B|KiB|MiB|GiB)?$`)
 
-func size(v string) (int64, error) {
+// Size parses a number of bytes with an optional unit: B, KiB, MiB or GiB.
+func Size(v string) (int64, error) {
 	m := sizePattern.FindStringSubmatch(v)
 	if m == nil {
 		return 0, errors.New("want a size such as 64MiB")
@@ -124,7 +125,7 @@ func sizeOrOff(v string) (int64, error) {
 	if v == "off" {
 		return 0, nil
 	}
-	n, err := size(v)
+	n, err := Size(v)
 	if err != nil {
 		return 0, errors.New("want a size such as 64MiB, or off")
 	}

@@ -303,15 +303,15 @@ func deploys() []Setting {
 		},
 		{
 			Env: "SVC_MAX_MODULES_SIZE", Default: "64MiB", Help: "modules of a bundle, unpacked",
-			parse: func(d *Daemon, v string) (err error) { d.Limits.Modules, err = size(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Limits.Modules, err = Size(v); return err },
 		},
 		{
 			Env: "SVC_MAX_ASSET_SIZE", Default: "25MiB", Help: "one asset of a bundle",
-			parse: func(d *Daemon, v string) (err error) { d.Limits.Asset, err = size(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Limits.Asset, err = Size(v); return err },
 		},
 		{
 			Env: "SVC_MAX_BUNDLE_SIZE", Default: "512MiB", Help: "a whole bundle, unpacked",
-			parse: func(d *Daemon, v string) (err error) { d.Limits.Total, err = size(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Limits.Total, err = Size(v); return err },
 		},
 		{
 			Env: "SVC_MAX_BUNDLE_FILES", Default: "20000", Help: "files in a bundle",

@@ -32,6 +32,7 @@ type deployOptions struct {
 	promote bool
 	timeout time.Duration
 	preview previewOptions
+	dry     dryOptions
 }
 
 func newDeploy(k *kit.Kit) *cobra.Command {
@@ -42,7 +43,7 @@ func newDeploy(k *kit.Kit) *cobra.Command {
 			"over main of the wrangler config. Paths on the command line are relative to the working directory.",
 		Example: "  svcctl deploy --wait\n  svcctl deploy ./worker --project shop --var GREETING:Hello --wait --promote -o json\n" +
 			"  svcctl deploy --parent staging --git-ref refs/pull/7/merge --wait\n" +
-			"  svcctl deploy -c web/wrangler.jsonc -c api/wrangler.jsonc --wait",
+			"  svcctl deploy -c web/wrangler.jsonc -c api/wrangler.jsonc --wait\n  svcctl deploy --dry-run --outdir dist",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.build.path = strings.Join(args, "")
 			return deployAll(cmd.Context(), k, o)
@@ -59,6 +60,7 @@ func newDeploy(k *kit.Kit) *cobra.Command {
 	o.labelFlag(cmd)
 	o.vars.flags(cmd)
 	o.job.flags(cmd)
+	o.dry.flags(cmd)
 	f.BoolVar(&o.wait, "wait", false, "wait until the version is ready or failed")
 	f.BoolVar(&o.promote, "promote", false, "promote the version when it is ready (implies --wait)")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit for waiting; the deploy continues after it")
@@ -139,6 +141,14 @@ func (d deployment) run(ctx context.Context) error {
 	req := o.request(built.Project, built.Digest, d.env)
 	if err := checkSecrets(ctx, k, c, built, req); err != nil {
 		return err
+	}
+	if o.dry.outdir != "" {
+		if err := built.WriteModules(k.Path(o.dry.outdir)); err != nil {
+			return err
+		}
+	}
+	if o.dry.on {
+		return d.plan(ctx, progress, built, req)
 	}
 	creating := creation{k: k, c: c, progress: progress, built: built, timeout: o.timeout}
 	accepted, err := creating.create(ctx, req)

@@ -20,16 +20,21 @@ func deployAll(ctx context.Context, k *kit.Kit, o deployOptions) error {
 		}
 		return deploy(ctx, k, o)
 	}
-	if o.build.path != "" || o.build.project != "" || o.build.assets != "" {
-		return kit.Usagef("an argument, --project and --assets are for one worker, and --config names %d", len(o.configs))
+	if o.build.path != "" || o.build.project != "" || o.build.assets != "" || o.dry.outdir != "" {
+		return kit.Usagef("an argument, --project, --assets and --outdir are for one worker, and --config names %d", len(o.configs))
 	}
 	workers, err := o.workers(k)
 	if err != nil {
 		return err
 	}
 	order := calledFirst(workers)
-	if err := createCalled(ctx, k, order); err != nil {
-		return err
+	if !o.dry.on {
+		if err := createCalled(ctx, k, order); err != nil {
+			return err
+		}
+	}
+	for _, w := range order {
+		o.dry.together = append(o.dry.together, w.file.Name)
 	}
 	for _, w := range order {
 		one := o
@@ -56,6 +61,21 @@ func (w configured) calls() (names []string) {
 	}
 	for _, c := range w.file.TailConsumers {
 		names = append(names, c.Service)
+	}
+	return names
+}
+
+// needs are the names of the workers that must exist when w is deployed.
+func (w configured) needs() (names []string) {
+	for _, s := range w.file.Services {
+		if !s.Self && !s.Optional {
+			names = append(names, s.Name)
+		}
+	}
+	for _, c := range w.file.TailConsumers {
+		if !c.Optional {
+			names = append(names, c.Service)
+		}
 	}
 	return names
 }

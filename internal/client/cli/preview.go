@@ -43,6 +43,7 @@ func newPreview(k *kit.Kit) *cobra.Command {
 	o.labelFlag(cmd)
 	o.vars.flags(cmd)
 	o.job.flags(cmd)
+	o.dry.flags(cmd)
 	f.BoolVar(&o.wait, "wait", true, "wait until the version is ready or failed")
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "time limit for waiting; the deploy continues after it")
 	cmd.AddCommand(newPreviewList(k), newPreviewOpen(k), newPreviewLogs(k), newPreviewDelete(k))

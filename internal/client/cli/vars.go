@@ -104,10 +104,7 @@ func inheritedEnv(ctx context.Context, c *client.Client, inProject string, req a
 		}
 		maps.Copy(env, p.PreviewEnv)
 		if parent == "" {
-			parent = p.PreviewParent
-			if last, err := c.Preview(ctx, inProject, req.PreviewName); err == nil && !req.PreviewFresh {
-				parent = cmp.Or(last.VersionID, parent)
-			}
+			parent = previewParent(ctx, c, p, req)
 		}
 	}
 	if parent == "" {
@@ -116,6 +113,16 @@ func inheritedEnv(ctx context.Context, c *client.Client, inProject string, req a
 	v, err := c.Version(ctx, inProject, parent)
 	maps.Copy(env, v.Env)
 	return env, err
+}
+
+// previewParent is the version whose data a version with a preview name begins with if the
+// request names none: the last one of the name, else that of the project; "" for none.
+func previewParent(ctx context.Context, c *client.Client, p api.Project, req api.CreateVersion) string {
+	parent := p.PreviewParent
+	if last, err := c.Preview(ctx, p.ID, req.PreviewName); err == nil && !req.PreviewFresh {
+		parent = cmp.Or(last.VersionID, parent)
+	}
+	return parent
 }
 
 // without gives the secrets that env lacks.

@@ -91,6 +91,13 @@ type TimeoutError struct{ Text string }
 
 func (e *TimeoutError) Error() string { return e.Text }
 
+// WouldFail reports why the deploy that a dry run tries would end as failed.
+type WouldFail struct{ Cause error }
+
+func (e *WouldFail) Error() string { return "the deploy would fail: " + e.Cause.Error() }
+
+func (e *WouldFail) Unwrap() error { return e.Cause }
+
 // ExitCode maps an error to what the process returns.
 func ExitCode(err error) int {
 	var usage *UsageError
@@ -99,6 +106,7 @@ func ExitCode(err error) int {
 	var away *goneDaemon
 	var refused *client.Error
 	var ended *client.VersionError
+	var tried *WouldFail
 	switch {
 	case err == nil:
 		return ExitOK
@@ -110,6 +118,8 @@ func ExitCode(err error) int {
 		return ExitTimeout
 	case errors.As(err, &ended):
 		return exitOfEnd(ended.Version.Status)
+	case errors.As(err, &tried):
+		return ExitFailed
 	case errors.As(err, &refused):
 		return exitOfRefusal(refused)
 	case errors.Is(err, client.ErrUnreachable), errors.As(err, &away):
