@@ -6,10 +6,15 @@ import "time"
 type Traffic struct {
 	Requests int64
 	Errors   int64 // answered with 5xx
-	P50, P95 time.Duration
+	// Exceptions are the requests that ended because the worker threw.
+	Exceptions int64
+	Bytes      int64 // of the bodies of responses, as sent
+	P50, P95   time.Duration
 	// Samples are the requests, and ErrorSamples the errors, of each equal part of the
 	// window, oldest first.
 	Samples, ErrorSamples []int64
+	// P95Samples are the P95 of each part; nil unless of all requests.
+	P95Samples []time.Duration
 }
 
 // TrafficSummary is the traffic of a window.

@@ -2338,13 +2338,22 @@ type TableList struct {
 
 // Traffic Requests of everything, of a project or of a version.
 type Traffic struct {
+	// Bytes Bytes of the bodies of responses as sent, compressed or not.
+	Bytes int64 `json:"bytes"`
+
 	// ErrorSamples Of them, answered with 5xx.
 	ErrorSamples []int64 `json:"error_samples"`
 
 	// Errors Answered with 5xx.
-	Errors int64   `json:"errors"`
-	P50Ms  float64 `json:"p50_ms"`
-	P95Ms  float64 `json:"p95_ms"`
+	Errors int64 `json:"errors"`
+
+	// Exceptions Ended because the worker threw.
+	Exceptions int64   `json:"exceptions"`
+	P50Ms      float64 `json:"p50_ms"`
+	P95Ms      float64 `json:"p95_ms"`
+
+	// P95Samples p95_ms of each sample, 0 for one without requests; absent unless of everything.
+	P95Samples []float64 `json:"p95_samples,omitempty,omitzero"`
 
 	// ProjectID Absent for everything.
 	ProjectID string `json:"project_id,omitempty,omitzero"`

@@ -94,7 +94,7 @@ func (s *serverStatus) print(k *kit.Kit) {
 	line("store", "%s", storeLine(state))
 	line("deploys", "%d of at most %d wait or run", s.queue.PendingJobs, s.queue.QueueMax)
 	line("versions", "%s", versions)
-	line("requests", "%d in the last 5 minutes, %d of them failed", s.Traffic.Requests, s.Traffic.Errors)
+	line("requests", "%d in the last 5 minutes, %d of them failed, %d by an exception; %s sent", s.Traffic.Requests, s.Traffic.Errors, s.Traffic.Exceptions, kit.Bytes(s.Traffic.Bytes))
 	line("backup", "%s", backupLine(state))
 }
 

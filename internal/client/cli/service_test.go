@@ -54,7 +54,7 @@ func TestServiceStatus(t *testing.T) {
 			},
 		},
 		"/v1/health/deep":     &health,
-		"/v1/metrics/summary": api.MetricsSummary{Total: api.Traffic{Requests: 12, Errors: 3}, Projects: []api.Traffic{}, Versions: []api.Traffic{}},
+		"/v1/metrics/summary": api.MetricsSummary{Total: api.Traffic{Requests: 12, Errors: 3, Exceptions: 2, Bytes: 4096}, Projects: []api.Traffic{}, Versions: []api.Traffic{}},
 	}
 	serve := func(w http.ResponseWriter, r *http.Request) {
 		if err := json.NewEncoder(w).Encode(answers[r.URL.Path]); err != nil {
@@ -72,7 +72,7 @@ func TestServiceStatus(t *testing.T) {
   store     https://s3.example.com, with the registry of 2026-11-20T01:02:03Z, 2s behind
   deploys   2 of at most 10 wait or run
   versions  1 ready versions do not serve: shop/v1
-  requests  12 in the last 5 minutes, 3 of them failed
+  requests  12 in the last 5 minutes, 3 of them failed, 2 by an exception; 4.0 KiB sent
   backup    2026-11-20T01:02:03Z (AGO) to /mnt/backup
 `
 	if code != 0 || strings.Join(ago.Split(out, -1), "(AGO)") != want || errOut != "" {

@@ -120,14 +120,15 @@ func logLines() []api.LogLine {
 // overview adds what the whole server has.
 func overview(answers map[state.Need]any, failed api.Version) {
 	traffic := func(project string, n int64) api.Traffic {
-		t := api.Traffic{ProjectID: project, Requests: 30 * n, Errors: n / 4, P50Ms: 2, P95Ms: 9.4}
+		t := api.Traffic{ProjectID: project, Requests: 30 * n, Errors: n / 4, Exceptions: n / 40, Bytes: (40 << 10) * n, P50Ms: 2, P95Ms: 9.4}
 		for i := range int64(60) {
 			t.Samples, t.ErrorSamples = append(t.Samples, i%7*n), append(t.ErrorSamples, i/50*n)
 		}
 		return t
 	}
 	answers[state.Need{Kind: state.Traffic}] = api.MetricsSummary{
-		WindowSeconds: 300, SampleSeconds: 5, Total: traffic("", 121), Projects: []api.Traffic{traffic("shop", 121)}, Versions: []api.Traffic{},
+		WindowSeconds: 300, SampleSeconds: 5, Total: traffic("", 121), Projects: []api.Traffic{traffic("shop", 121)},
+		Versions: []api.Traffic{{ProjectID: "shop", VersionID: "v7", Requests: 3000, Errors: 30, Exceptions: 3, Bytes: 5 << 20}},
 	}
 	answers[state.Need{Kind: state.Health}] = api.DeepHealth{Status: "degraded", Checks: api.HealthChecks{
 		Registry: api.PartHealth{Status: "ok", LatencyMs: 0.12}, Store: api.PartHealth{Status: "ok", LatencyMs: 1.2},

@@ -137,7 +137,7 @@ func (m observer) ObserveRequest(o gateway.Observation) {
 		return
 	}
 	m.ProjectRequest(o.Ref.Project, o.Status, o.Threw)
-	m.traffic.Observe(o.Ref, o.Status, o.Duration)
+	m.traffic.Observe(o.Ref, traffic.Request{Status: o.Status, Duration: o.Duration, Bytes: o.Bytes, Threw: o.Threw})
 	i := o.Invocation()
 	m.log.Record(o.Ref, &svc.LogLine{
 		Time: o.Start.Add(o.Duration), Level: i.Level(), Source: svc.LogRequest, RequestID: string(o.ID), Invocation: &i,

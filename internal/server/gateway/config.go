@@ -161,6 +161,7 @@ type Observation struct {
 	Threw    bool   // the worker threw and did not answer
 	Start    time.Time
 	Duration time.Duration
+	Bytes    int64  // of the response's body as sent, compressed or not, without the frames of chunks
 	ID       []byte // names the request: the parent in its traceparent
 	Trace    []byte // of a request whose trace is recorded: its id; nil for others
 	Parent   []byte // its parent in Trace, nil for none
@@ -192,8 +193,7 @@ type Access struct {
 
 	Client  []byte // address of the visitor; of a trusted proxy's X-Forwarded-For
 	Host    []byte
-	Minor   int   // of the request's HTTP/1 version
-	Bytes   int64 // of the response's body as sent, compressed or not, without the frames of chunks
+	Minor   int // of the request's HTTP/1 version
 	Referer []byte
 	Agent   []byte
 }

@@ -103,7 +103,7 @@ func (g *Gateway) account(ctx context.Context, x *request, p *peer, now time.Tim
 // observation describes the finished request.
 func (x *request) observation(took time.Duration) Observation {
 	o := Observation{
-		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Threw: x.failed, Start: x.start, Duration: took,
+		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Threw: x.failed, Start: x.start, Duration: took, Bytes: x.sent,
 		ID: x.meta.traceparent[parentAt:parentEnd], Method: x.req.Method, Target: x.path(),
 	}
 	if x.meta.sampled {
@@ -122,7 +122,7 @@ func (x *request) observation(took time.Duration) Observation {
 func (x *request) access(took time.Duration, p *peer) Access {
 	return Access{
 		Observation: x.observation(took), Client: x.clientAddress(p), Host: x.req.Host, Minor: x.req.Minor,
-		Bytes: x.sent, Referer: x.req.Get("referer"), Agent: x.req.Get("user-agent"),
+		Referer: x.req.Get("referer"), Agent: x.req.Get("user-agent"),
 	}
 }
 

@@ -124,8 +124,9 @@ func (h handlers) GetMetricsSummary(_ context.Context, r oas.GetMetricsSummaryRe
 func trafficOut(ref svc.Ref, t svc.Traffic) api.Traffic {
 	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	return api.Traffic{
-		ProjectID: ref.Project, VersionID: ref.Version, Requests: t.Requests, Errors: t.Errors, P50Ms: ms(t.P50), P95Ms: ms(t.P95),
+		ProjectID: ref.Project, VersionID: ref.Version, Requests: t.Requests, Errors: t.Errors, Exceptions: t.Exceptions, Bytes: t.Bytes, P50Ms: ms(t.P50), P95Ms: ms(t.P95),
 		Samples: append([]int64{}, t.Samples...), ErrorSamples: append([]int64{}, t.ErrorSamples...),
+		P95Samples: each(t.P95Samples, ms),
 	}
 }
 

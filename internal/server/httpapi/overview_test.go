@@ -14,9 +14,11 @@ import (
 
 // Summary implements httpapi.Traffic: one version.
 func (*fakes) Summary(window time.Duration) svc.TrafficSummary {
-	one := svc.Traffic{Requests: 3, Errors: 1, P50: 1500 * time.Microsecond, P95: time.Second, Samples: []int64{0, 3}, ErrorSamples: []int64{0, 1}}
+	one := svc.Traffic{Requests: 3, Errors: 1, Exceptions: 1, Bytes: 512, P50: 1500 * time.Microsecond, P95: time.Second, Samples: []int64{0, 3}, ErrorSamples: []int64{0, 1}}
+	total := one
+	total.P95Samples = []time.Duration{0, time.Second}
 	return svc.TrafficSummary{
-		Window: window, Sample: 5 * time.Second, Total: one,
+		Window: window, Sample: 5 * time.Second, Total: total,
 		Projects: map[string]svc.Traffic{"shop": one}, Versions: map[svc.Ref]svc.Traffic{{Project: "shop", Version: "v-1"}: one},
 	}
 }
@@ -83,6 +85,9 @@ func TestOverview(t *testing.T) {
 	sum, err := c.MetricsSummary(t.Context(), time.Minute)
 	if err != nil || sum.WindowSeconds != 60 || sum.Total.Requests != 3 || sum.Versions[0].VersionID != "v-1" || sum.Projects[0].P50Ms != 1.5 || sum.Projects[0].Samples[1] != 3 {
 		t.Errorf("got %+v, %v", sum, err)
+	}
+	if v := sum.Versions[0]; v.Exceptions != 1 || v.Bytes != 512 || v.P95Samples != nil || len(sum.Total.P95Samples) != 2 || sum.Total.P95Samples[1] != 1000 {
+		t.Errorf("exceptions, bytes and p95: %+v, %+v", v, sum.Total)
 	}
 	page, err := c.SearchVersions(t.Context(), client.VersionQuery{Statuses: []api.VersionStatus{"ready", "failed"}, Since: "1h", Text: "SHOP/"}, client.Page{})
 	if err != nil || len(page.Items) != 1 || page.Items[0].ID != "v-1" {

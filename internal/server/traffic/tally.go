@@ -9,8 +9,12 @@ import (
 // tally adds up samples.
 type tally struct {
 	requests, failed []int64
-	parts            [len(bounds) + 1]int64
+	threw, bytes     int64
+	parts            histogram
 }
+
+// histogram has the number of requests by their duration.
+type histogram [len(bounds) + 1]int64
 
 func newTally(n int64) *tally { return &tally{requests: make([]int64, n), failed: make([]int64, n)} }
 
@@ -22,23 +26,25 @@ func (t *tally) merge(o *tally) {
 	for i := range t.parts {
 		t.parts[i] += o.parts[i]
 	}
+	t.threw += o.threw
+	t.bytes += o.bytes
 }
 
 func (t *tally) traffic() svc.Traffic {
-	out := svc.Traffic{Samples: t.requests, ErrorSamples: t.failed}
+	out := svc.Traffic{Samples: t.requests, ErrorSamples: t.failed, Exceptions: t.threw, Bytes: t.bytes}
 	for i := range t.requests {
 		out.Requests += t.requests[i]
 		out.Errors += t.failed[i]
 	}
-	out.P50, out.P95 = t.quantile(out.Requests, 0.5), t.quantile(out.Requests, 0.95)
+	out.P50, out.P95 = t.parts.quantile(out.Requests, 0.5), t.parts.quantile(out.Requests, 0.95)
 	return out
 }
 
-// quantile returns the duration that a part q of the requests did not exceed, by
+// quantile returns the duration that a part q of all requests did not exceed, by
 // interpolation within a part of the histogram.
-func (t *tally) quantile(all int64, q float64) time.Duration {
+func (h *histogram) quantile(all int64, q float64) time.Duration {
 	rank, seen := q*float64(all), 0.0
-	for i, c := range t.parts {
+	for i, c := range h {
 		if c == 0 || seen+float64(c) < rank {
 			seen += float64(c)
 			continue

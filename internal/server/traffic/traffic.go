@@ -43,9 +43,18 @@ type series struct {
 
 // sample is what happened in one part of the time.
 type sample struct {
-	at     int64 // its number, from 1; 0 for none
-	errors uint32
-	parts  [len(bounds) + 1]uint32
+	at            int64 // its number, from 1; 0 for none
+	bytes         int64
+	errors, threw uint32
+	parts         [len(bounds) + 1]uint32
+}
+
+// Request is a request that ended.
+type Request struct {
+	Status   int
+	Duration time.Duration
+	Bytes    int64 // of the response's body, as sent
+	Threw    bool  // the worker threw and did not answer
 }
 
 // New returns a Recorder without requests.
@@ -55,10 +64,10 @@ func New() *Recorder { return &Recorder{began: time.Now(), versions: map[svc.Ref
 func (r *Recorder) number(at time.Time) int64 { return int64(at.Sub(r.began)/Sample) + 1 }
 
 // Observe counts a request that ended now.
-func (r *Recorder) Observe(ref svc.Ref, status int, took time.Duration) {
+func (r *Recorder) Observe(ref svc.Ref, o Request) {
 	n := r.number(time.Now())
 	s := r.series(ref, n)
-	part := sort.Search(len(bounds), func(i int) bool { return took <= bounds[i] })
+	part := sort.Search(len(bounds), func(i int) bool { return o.Duration <= bounds[i] })
 	s.last.Store(n)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +76,12 @@ func (r *Recorder) Observe(ref svc.Ref, status int, took time.Duration) {
 		*at = sample{at: n}
 	}
 	at.parts[part]++
-	if status >= 500 {
+	at.bytes += o.Bytes
+	if o.Status >= 500 {
 		at.errors++
+	}
+	if o.Threw {
+		at.threw++
 	}
 }
 
@@ -106,11 +119,12 @@ func (r *Recorder) Summary(window time.Duration) svc.TrafficSummary {
 	now := r.number(time.Now())
 	out := svc.TrafficSummary{Window: time.Duration(n) * Sample, Sample: Sample, Projects: map[string]svc.Traffic{}, Versions: map[svc.Ref]svc.Traffic{}}
 	total, projects := newTally(n), map[string]*tally{}
+	all := make([]histogram, n)
 	r.mu.RLock()
 	defer r.mu.RUnlock()
 	for ref, s := range r.versions {
 		one := newTally(n)
-		s.add(one, now, n)
+		s.add(one, all, now)
 		if projects[ref.Project] == nil {
 			projects[ref.Project] = newTally(n)
 		}
@@ -122,13 +136,18 @@ func (r *Recorder) Summary(window time.Duration) svc.TrafficSummary {
 		out.Projects[id] = t.traffic()
 	}
 	out.Total = total.traffic()
+	out.Total.P95Samples = make([]time.Duration, n)
+	for i := range all {
+		out.Total.P95Samples[i] = all[i].quantile(out.Total.Samples[i], 0.95)
+	}
 	return out
 }
 
-// add adds the last n samples until now to a tally.
-func (s *series) add(t *tally, now, n int64) {
+// add adds the samples until now, as many as all has, to a tally and to the histograms of all.
+func (s *series) add(t *tally, all []histogram, now int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	n := int64(len(all))
 	for i := range n {
 		at := now - n + 1 + i
 		if at < 1 || s.ring[at%samples].at != at {
@@ -136,8 +155,11 @@ func (s *series) add(t *tally, now, n int64) {
 		}
 		one := s.ring[at%samples]
 		t.failed[i] += int64(one.errors)
+		t.threw += int64(one.threw)
+		t.bytes += one.bytes
 		for p, c := range one.parts {
 			t.parts[p] += int64(c)
+			all[i][p] += int64(c)
 			t.requests[i] += int64(c)
 		}
 	}

@@ -19,14 +19,14 @@ func TestSummary(t *testing.T) {
 		r := traffic.New()
 		one, two, other := svc.Ref{Project: "shop", Version: "v1"}, svc.Ref{Project: "shop", Version: "v2"}, svc.Ref{Project: "blog", Version: "v1"}
 		for range 90 {
-			r.Observe(one, 200, 3*time.Millisecond)
+			r.Observe(one, traffic.Request{Status: 200, Duration: 3 * time.Millisecond, Bytes: 100})
 		}
 		time.Sleep(2 * traffic.Sample)
 		for range 10 {
-			r.Observe(one, 500, 150*time.Millisecond)
+			r.Observe(one, traffic.Request{Status: 500, Duration: 150 * time.Millisecond, Threw: true})
 		}
-		r.Observe(two, 404, time.Minute)
-		r.Observe(other, 200, time.Millisecond)
+		r.Observe(two, traffic.Request{Status: 404, Duration: time.Minute, Bytes: 7})
+		r.Observe(other, traffic.Request{Status: 200, Duration: time.Millisecond})
 		s := r.Summary(15 * time.Second)
 		if s.Window != 15*time.Second || s.Sample != traffic.Sample || len(s.Versions) != 3 {
 			t.Errorf("got %+v", s)
@@ -37,6 +37,12 @@ func TestSummary(t *testing.T) {
 		}
 		if diff := cmp.Diff([]int64{90, 0, 12}, s.Total.Samples) + cmp.Diff([]int64{0, 0, 10}, s.Projects["shop"].ErrorSamples); diff != "" {
 			t.Error(diff)
+		}
+		if v.Bytes != 9000 || v.Exceptions != 10 || s.Projects["shop"].Bytes != 9007 || s.Total.Exceptions != 10 || s.Versions[two].Exceptions != 0 {
+			t.Errorf("bytes and exceptions: %+v", s)
+		}
+		if p := s.Total.P95Samples; len(p) != 3 || p[0] > 5*time.Millisecond || p[1] != 0 || p[2] < 200*time.Millisecond || v.P95Samples != nil {
+			t.Errorf("p95 of the samples: %v, of a version %v", p, v.P95Samples)
 		}
 		if got := s.Versions[two]; got.P95 != 30*time.Second || s.Projects["shop"].Requests != 101 {
 			t.Errorf("got %+v", got)
@@ -52,6 +58,6 @@ func TestSummary(t *testing.T) {
 func BenchmarkObserve(b *testing.B) {
 	r := traffic.New()
 	for b.Loop() {
-		r.Observe(svc.Ref{Project: "shop", Version: "v1"}, 200, 3*time.Millisecond)
+		r.Observe(svc.Ref{Project: "shop", Version: "v1"}, traffic.Request{Status: 200, Duration: 3 * time.Millisecond, Bytes: 100})
 	}
 }

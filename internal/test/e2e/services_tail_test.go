@@ -90,4 +90,13 @@ func TestTailConsumers(t *testing.T) {
 	if cron.Outcome != "ok" || logs(cron) != `[{"Level":"log","Message":["runs * * * * *"]}]` {
 		t.Errorf("a scheduled run: %+v", cron)
 	}
+	svctest.Succeeds(t, "the exception and the bytes sent in the summary", func() error {
+		sum, err := d.client().MetricsSummary(t.Context(), 0)
+		for _, of := range sum.Versions {
+			if of.ProjectID == "shop" && of.Requests == 2 && of.Exceptions == 1 && of.Bytes > int64(len("ok")) {
+				return nil
+			}
+		}
+		return fmt.Errorf("%+v, %w", sum.Versions, err)
+	})
 }

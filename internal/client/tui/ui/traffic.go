@@ -30,6 +30,24 @@ func P95(t api.Traffic) string {
 	return fmt.Sprintf("%.0fms", t.P95Ms)
 }
 
+// Sent returns the bytes per second that visitors got in a window in seconds; "-" for none.
+func Sent(t api.Traffic, seconds float64) string {
+	if t.Bytes == 0 || seconds == 0 {
+		return "-"
+	}
+	return Bytes(int64(float64(t.Bytes)/seconds)) + "/s"
+}
+
+// TrafficOfVersion returns the requests of a version.
+func TrafficOfVersion(m api.MetricsSummary, project, version string) api.Traffic {
+	for _, t := range m.Versions {
+		if t.ProjectID == project && t.VersionID == version {
+			return t
+		}
+	}
+	return api.Traffic{}
+}
+
 // TrafficOf returns the requests of a project.
 func TrafficOf(m api.MetricsSummary, project string) api.Traffic {
 	for _, t := range m.Projects {

@@ -115,7 +115,7 @@ func (*Screen) traffic(s *state.State, p ui.Page) []string {
 	return []string{
 		fmt.Sprintf(" %-9s%8s/s  %s", "requests", ui.Rate(t.Total, t.WindowSeconds), p.Good.Render(spark(t.Total.Samples, w))),
 		fmt.Sprintf(" %-9s%8s    %s", "errors", ui.Share(t.Total), p.Bad.Render(spark(t.Total.ErrorSamples, w))),
-		fmt.Sprintf(" %-9s%8s    memory %s", "p95", ui.P95(t.Total), memory(s)),
+		fmt.Sprintf(" %-9s%8s    memory %s   sent %s   exceptions %d", "p95", ui.P95(t.Total), memory(s), ui.Sent(t.Total, t.WindowSeconds), t.Total.Exceptions),
 		deploys(s, p),
 	}
 }

@@ -85,6 +85,10 @@ func (c *Screen) process(s *state.State, v api.Version, p ui.Page) []string {
 		}
 	}
 	say("bundle", ui.Bytes(v.SizeBytes)+"  "+v.ArtifactDigest)
+	if m, ok, _ := state.Get[api.MetricsSummary](s, state.Need{Kind: state.Traffic}); ok {
+		of := ui.TrafficOfVersion(m, c.project, c.id)
+		say("requests", fmt.Sprintf("%d in %.0f minutes, %d failed, %d by an exception; %s sent", of.Requests, m.WindowSeconds/60, of.Errors, of.Exceptions, ui.Bytes(of.Bytes)))
+	}
 	list, ok, err := state.Get[[]api.Route](s, state.Need{Kind: state.Routes, Project: c.project})
 	lines = append(lines, "", p.Head.Render("  "+ui.Fit("HOST NAME", 44)+"IN FLIGHT  WEBSOCKETS  MEMORY    PID"))
 	if !ok {

@@ -74,7 +74,7 @@ func (c *Screen) Needs() []state.Need {
 	needs := []state.Need{c.need(state.Version), {Kind: state.Projects}, {Kind: state.Promotions, Project: c.project}}
 	switch t := tabs()[c.tab]; {
 	case t.needs == state.Routes:
-		needs = append(needs, state.Need{Kind: state.Routes, Project: c.project})
+		needs = append(needs, state.Need{Kind: state.Routes, Project: c.project}, state.Need{Kind: state.Traffic})
 	case t.needs == state.Logs:
 		needs = append(needs, c.logs.Needs()...)
 	case t.needs != "":
