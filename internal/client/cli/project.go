@@ -7,16 +7,21 @@ import (
 )
 
 // projectOr gives the named project, else the one of the worker directory that
-// the command runs in.
+// the command runs in. On a terminal, the person chooses one if there is neither.
 func projectOr(k *kit.Kit, name string) (string, error) {
 	if name != "" {
 		return name, nil
 	}
 	file, _, err := project.Load(k.Path(""), project.Options{})
-	if err != nil || file.Name == "" {
-		return "", kit.Usagef("%v", errNoProject)
+	if err == nil && file.Name != "" {
+		return file.Name, nil
 	}
-	return file.Name, nil
+	if k.ChooseProject != nil {
+		if chosen, err := k.ChooseProject(); chosen != "" || err != nil {
+			return chosen, err
+		}
+	}
+	return "", kit.Usagef("%v", errNoProject)
 }
 
 // projectAt is projectOr with the client of the server that has the project.

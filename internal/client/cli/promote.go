@@ -38,7 +38,14 @@ func newPromote(k *kit.Kit) *cobra.Command {
 		Example: "  svcctl promote v-20261121093000 --project guestbook\n  svcctl promote v2 --plan",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return unnamed(cmd.Context(), k, o.project)
+				chosen, err := chooseVersion(cmd.Context(), k, o.project, promotable)
+				if err != nil {
+					return err
+				}
+				if chosen == "" {
+					return unnamed(cmd.Context(), k, o.project)
+				}
+				args = []string{chosen}
 			}
 			project, id, err := splitRef(args[0], o.project)
 			if err != nil {
@@ -68,7 +75,7 @@ func unnamed(ctx context.Context, k *kit.Kit, project string) error {
 	page, _ := c.Versions(ctx, project, api.VersionStatusReady, client.Page{Limit: namedVersions})
 	var names []string
 	for _, v := range page.Items {
-		if !v.IsProduction {
+		if promotable(v) {
 			names = append(names, v.ID)
 		}
 	}

@@ -42,6 +42,7 @@ func New(k *kit.Kit) *cobra.Command {
 	root.AddCommand(topics()...)
 	root.AddCommand(serve.Hidden()...)
 	complete(k, root)
+	choosing(k, root)
 	_ = root.RegisterFlagCompletionFunc("context", contextNames(k)) // it exists
 	_ = root.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"table", "wide", "json", "yaml", "name"}, cobra.ShellCompDirectiveNoFileComp))
 	return root

@@ -42,6 +42,9 @@ type Kit struct {
 
 	JSONEvents bool // flag --json-events of deploy
 
+	// ChooseProject asks the person for a project; "" if there is no answer. It may be nil.
+	ChooseProject func() (string, error)
+
 	drawn string // the line of a Progress; "" for none
 }
 

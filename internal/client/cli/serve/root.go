@@ -81,12 +81,17 @@ func Execute(ctx context.Context, root *cobra.Command, args []string, k *kit.Kit
 	guardNouns(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if _, said := errors.AsType[*kit.UsageError](err); err != nil && !ran && !said { // cobra refused the command line
-		err = kit.Usagef("%s\nsee: %s --help", refusal(cmd, err), cmd.CommandPath())
+		err = Refused(cmd, err)
 	}
 	if err != nil {
 		return k.Fail(err)
 	}
 	return kit.ExitOK
+}
+
+// Refused is the error of a command line that cobra refused.
+func Refused(cmd *cobra.Command, err error) error {
+	return kit.Usagef("%s\nsee: %s --help", refusal(cmd, err), cmd.CommandPath())
 }
 
 // counts is in cobra's refusals of a number of arguments: "accepts 1 arg(s), received 2".
