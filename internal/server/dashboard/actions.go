@@ -3,12 +3,14 @@ package dashboard
 import (
 	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // actionTime is the time limit of an action. The server completes what it has begun.
@@ -61,12 +63,28 @@ func (d *Dashboard) askPromote(c *call) error {
 	return d.plan(c, ref.Project, ref.Version, false)
 }
 
+// previous returns the version that a rollback of a project restores; "" without one, and
+// for a session that may not roll back.
+func (c *call) previous(ctx context.Context, project string) (string, error) {
+	if !c.session.mayWrite() {
+		return "", nil
+	}
+	id, err := c.api.PreviousProduction(ctx, project)
+	if errors.Is(err, client.ErrNoPrevious) {
+		return "", nil
+	}
+	return id, err
+}
+
 // askRollback shows what a rollback changes.
 func (d *Dashboard) askRollback(c *call) error {
 	project := c.r.PathValue("project")
-	previous, err := c.api.PreviousProduction(c.r.Context(), project)
+	previous, err := c.previous(c.r.Context(), project)
 	if err != nil {
 		return err
+	}
+	if previous == "" {
+		return &statusError{http.StatusConflict, "Production of " + project + " has no version before it: there is nothing to roll back to."}
 	}
 	return d.plan(c, project, previous, true)
 }

@@ -50,7 +50,7 @@ func answers() map[string]any {
 func pages() []string {
 	v := "/p/" + url.PathEscape(hostile) + "/v/" + url.PathEscape(hostile)
 	return []string{
-		"/", "/projects", "/p/a", "/p/a?q=" + url.QueryEscape(hostile), "/p/" + url.PathEscape(hostile), v, "/p/a/row/b",
+		"/", "/projects", "/p/a", "/p/a/rollback", "/p/a?q=" + url.QueryEscape(hostile), "/p/" + url.PathEscape(hostile), v, "/p/a/row/b",
 		v + "/logs", "/p/a/logs?request=" + url.QueryEscape(hostile), v + "/env?reveal", v + "/bindings", v + "/process", v + "/promote", v + "/destroy",
 		"/p/a/tree", "/p/a/promotions", "/p/a/promotions/op", v + "/env?edit=" + url.QueryEscape(hostile), "/activity", "/audit?project=" + url.QueryEscape(hostile), "/server", v + "/bundle", v + "/data", v + "/data/d1/DB?sql=" + url.QueryEscape(hostile),
 		v + "/data/d1/DB?table=a", v + "/data/kv/KV?prefix=" + url.QueryEscape(hostile), v + "/data/kv/KV?key=" + url.QueryEscape(hostile), v + "/data/r2/R2", v + "/data/queue/q",
@@ -111,6 +111,8 @@ func hostileAPI(t *testing.T, text, status string) http.Handler {
 			body.Roles = []api.WhoamiRoles{api.WhoamiRolesAdmin}
 		case *api.Version:
 			body.Status = api.VersionStatus(status)
+		case *api.PromotionPage: // production has one before it
+			body.Items[0].Status = api.PromotionStatusDone
 		}
 		raw, err := json.Marshal(v.Interface())
 		if err != nil {

@@ -17,8 +17,7 @@ func (d *Dashboard) inside(tab string, part func(c *call, v api.Version) (any, e
 		if err != nil {
 			return err
 		}
-		d.showVersion(c, tab, v, body)
-		return nil
+		return d.showVersion(c, tab, v, body)
 	}
 }
 

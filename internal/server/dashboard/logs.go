@@ -60,8 +60,7 @@ func (d *Dashboard) versionLogs(c *call) error {
 	if err != nil {
 		return err
 	}
-	d.showVersion(c, "logs", v, body)
-	return nil
+	return d.showVersion(c, "logs", v, body)
 }
 
 // projectLogs shows the log of a project's production.

@@ -8,15 +8,24 @@ import (
 
 // versionBody is what each page of a version shows above its own part.
 type versionBody struct {
-	Version api.Version
-	Part    any
+	Version  api.Version
+	Part     any
+	Previous string // what a rollback restores; "" without one
 }
 
 // showVersion renders a page of a version.
-func (d *Dashboard) showVersion(c *call, tab string, v api.Version, part any) {
+func (d *Dashboard) showVersion(c *call, tab string, v api.Version, part any) error {
+	body := versionBody{Version: v, Part: part}
+	if v.IsProduction {
+		var err error
+		if body.Previous, err = c.previous(c.r.Context(), v.ProjectID); err != nil {
+			return err
+		}
+	}
 	d.render(c, tab, page{
-		Title: v.ProjectID + "/" + v.ID, Tab: tab, Place: place{v.ProjectID, v.ID}, Live: v.ProjectID, Body: versionBody{v, part},
+		Title: v.ProjectID + "/" + v.ID, Tab: tab, Place: place{v.ProjectID, v.ID}, Live: v.ProjectID, Body: body,
 	})
+	return nil
 }
 
 // stepBar is one step of a deploy with its place in the whole.
@@ -43,8 +52,7 @@ func (d *Dashboard) timeline(c *call) error {
 	if err != nil {
 		return err
 	}
-	d.showVersion(c, "timeline", v, stepsOf(v.Timeline, d.now()))
-	return nil
+	return d.showVersion(c, "timeline", v, stepsOf(v.Timeline, d.now()))
 }
 
 // stepsOf places steps in the time from the start of the first to the end of the last of

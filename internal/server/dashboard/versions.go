@@ -30,6 +30,7 @@ func (f versionFilter) Any() bool { return f != versionFilter{} }
 // versionsBody is what the page of a project shows.
 type versionsBody struct {
 	Project  api.Project
+	Previous string // what a rollback restores; "" without one
 	Traffic  api.Traffic
 	Seconds  float64
 	Rows     []versionRow
@@ -56,6 +57,7 @@ func (d *Dashboard) versions(c *call) error {
 	var traffic api.MetricsSummary
 	group, ctx := errgroup.WithContext(c.r.Context())
 	group.Go(func() (err error) { body.Project, err = c.api.Project(ctx, query.Project); return err })
+	group.Go(func() (err error) { body.Previous, err = c.previous(ctx, query.Project); return err })
 	group.Go(func() (err error) { traffic, err = c.api.MetricsSummary(ctx, 0); return err })
 	group.Go(func() (err error) {
 		list, err = c.api.SearchVersions(ctx, query, client.Page{Limit: pageSize, Cursor: q.Get("cursor")})

@@ -333,6 +333,36 @@ func TestActions(t *testing.T) {
 	b.post("/p/shop/v/v1/do/explode", url.Values{})
 }
 
+// TestRollbackIsOffered: the pages offer a rollback when production replaced a version, and
+// say that there is nothing to roll back to otherwise.
+func TestRollbackIsOffered(t *testing.T) {
+	t.Parallel()
+	b := startPages(t)
+	b.project("shop")
+	b.ready("shop", "v1")
+	b.ready("shop", "v2")
+	b.signIn(adminToken)
+	for i, production := range []string{"v1", "v2"} {
+		b.do(request{method: "POST", path: "/v1/projects/shop/versions/" + production + "/promote"}).want(202)
+		for _, page := range []string{"/p/shop", "/p/shop/v/" + production, "/p/shop/v/" + production + "/logs"} {
+			if b.get(page) != http.StatusOK || strings.Contains(b.page, ">Roll back<") != (i == 1) {
+				t.Errorf("%s of promotion %d: %s", page, i+1, b.page)
+			}
+		}
+		want := []int{http.StatusConflict, http.StatusOK}[i]
+		if got := b.get("/p/shop/rollback"); got != want || (i == 0) != strings.Contains(b.page, "there is nothing to roll back to") {
+			t.Errorf("promotion %d: %d %s", i+1, got, b.page)
+		}
+	}
+	if b.get("/p/shop/v/v1"); strings.Contains(b.page, ">Roll back<") {
+		t.Error("offered beside a version that is not production")
+	}
+	b.signIn("token-of-team")
+	if b.get("/p/shop"); strings.Contains(b.page, ">Roll back<") {
+		t.Error("offered to a token that reads")
+	}
+}
+
 // TestBaseDomain: the dashboard shows the base domain of the server, and knows no other.
 // spec: [C16.9]
 func TestBaseDomain(t *testing.T) {
