@@ -10,9 +10,25 @@ const variable = "TERM"
 var term, isSet = os.LookupEnv(variable) //nolint:gochecknoglobals // read before main, restored by it
 
 func init() { //nolint:gochecknoinits // the other packages ask in their own
-	if isSet && (!slices.Contains(os.Args, "ui") || slices.Contains(os.Args, "--plain")) {
+	if isSet && !asks(os.Args) {
 		_ = os.Setenv(variable, "dumb") // a valid name
 	}
+}
+
+// asks reports whether a command line needs the answer of the terminal. The last --plain
+// counts, in each form that the command accepts.
+func asks(args []string) bool {
+	const flag = "--plain"
+	plain := false
+	for _, arg := range args {
+		switch {
+		case arg == flag:
+			plain = true
+		case len(arg) > len(flag) && arg[:len(flag)+1] == flag+"=":
+			plain = !slices.Contains([]string{"0", "f", "F", "false", "FALSE", "False"}, arg[len(flag)+1:])
+		}
+	}
+	return slices.Contains(args, "ui") && !plain
 }
 
 // Restore gives the environment its own TERM again.

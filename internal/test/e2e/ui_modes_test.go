@@ -88,7 +88,7 @@ func TestUIPlain(t *testing.T) {
 	t.Parallel()
 	d := started(t)
 	d.deploy("../../../examples/guestbook", "--version", "v1")
-	a := d.ui(d.note.API, "--plain")
+	a := d.ui(d.note.API, "--plain=true")
 	a.sees("selected 1. guestbook, production v1")
 	a.press("versions guestbook\n")
 	a.sees("selected 1. v1, status ready, production")
