@@ -57,6 +57,7 @@ type ServerState struct {
 	ObjectStore      string        // URL; "" for the embedded one
 	RegistryCopiedAt time.Time     // zero for never, and with the embedded object store
 	RegistryBehind   time.Duration // since when a change waits for its copy; 0 if none does
+	DataBehind       time.Duration // age of the oldest write of a live version that is not in the object store
 	BackupAt         time.Time     // of the last backup by hand; zero for none
 	BackupTo         string        // place of that backup
 }

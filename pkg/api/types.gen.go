@@ -2222,6 +2222,9 @@ type ServerState struct {
 	// BackupTo Where that backup is.
 	BackupTo string `json:"backup_to,omitempty,omitzero"`
 
+	// DataBehindSeconds Age of the oldest write of a live version that is not in the object store; absent without one.
+	DataBehindSeconds float64 `json:"data_behind_seconds,omitempty,omitzero"`
+
 	// DataDir Data directory on the machine of the server.
 	DataDir string `json:"data_dir"`
 

@@ -92,6 +92,7 @@ func (s *serverStatus) print(k *kit.Kit) {
 	line("data", "%s", cmp.Or(state.DataDir, "-"))
 	line("disk", "%s", diskLine(state))
 	line("store", "%s", storeLine(state))
+	line("writes", "%s", behindLine(state))
 	line("deploys", "%d of at most %d wait or run", s.queue.PendingJobs, s.queue.QueueMax)
 	line("versions", "%s", versions)
 	line("requests", "%d in the last 5 minutes, %d of them failed, %d by an exception; %s sent", s.Traffic.Requests, s.Traffic.Errors, s.Traffic.Exceptions, kit.Bytes(s.Traffic.Bytes))
@@ -122,6 +123,14 @@ func storeLine(s api.ServerState) string {
 		text += fmt.Sprintf(", %.0fs behind", s.RegistryBehindSeconds)
 	}
 	return text
+}
+
+// behindLine says how far the object store is behind with the data of versions.
+func behindLine(s api.ServerState) string {
+	if s.DataBehindSeconds == 0 {
+		return "all are in the object store"
+	}
+	return fmt.Sprintf("the oldest that is not in the object store is %.0fs old", s.DataBehindSeconds)
 }
 
 func backupLine(s api.ServerState) string {

@@ -50,7 +50,7 @@ func TestServiceStatus(t *testing.T) {
 			Settings: []api.Setting{{Name: "SVC_ADMIN_TOKEN", Value: "(hidden)", Source: "environment"}},
 			State: api.ServerState{
 				DataDir: "/var/lib/svcctl", DiskTotalBytes: 40 << 30, DiskFreeBytes: 10 << 30, ObjectStore: "https://s3.example.com",
-				RegistryCopiedAt: api.At(since), RegistryBehindSeconds: 2, BackupAt: api.At(since), BackupTo: "/mnt/backup",
+				RegistryCopiedAt: api.At(since), RegistryBehindSeconds: 2, DataBehindSeconds: 3, BackupAt: api.At(since), BackupTo: "/mnt/backup",
 			},
 		},
 		"/v1/health/deep":     &health,
@@ -70,6 +70,7 @@ func TestServiceStatus(t *testing.T) {
   data      /var/lib/svcctl
   disk      10.0 GiB of 40.0 GiB free (25 %)
   store     https://s3.example.com, with the registry of 2026-11-20T01:02:03Z, 2s behind
+  writes    the oldest that is not in the object store is 3s old
   deploys   2 of at most 10 wait or run
   versions  1 ready versions do not serve: shop/v1
   requests  12 in the last 5 minutes, 3 of them failed, 2 by an exception; 4.0 KiB sent

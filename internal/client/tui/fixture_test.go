@@ -123,6 +123,9 @@ func overview(answers map[state.Need]any, failed api.Version) {
 		t := api.Traffic{ProjectID: project, Requests: 30 * n, Errors: n / 4, Exceptions: n / 40, Bytes: (40 << 10) * n, P50Ms: 2, P95Ms: 9.4}
 		for i := range int64(60) {
 			t.Samples, t.ErrorSamples = append(t.Samples, i%7*n), append(t.ErrorSamples, i/50*n)
+			if project == "" {
+				t.P95Samples = append(t.P95Samples, float64(i%5))
+			}
 		}
 		return t
 	}
@@ -137,6 +140,7 @@ func overview(answers map[state.Need]any, failed api.Version) {
 	answers[state.Need{Kind: state.Server}] = api.Server{
 		Version: "v1.2.3", StartedAt: ago(72 * time.Hour), APIURL: "https://deploy.example.com", GatewayURL: "https://example.com",
 		PreviewURLTemplate: "{version}.{project}.example.com", QueueMax: 100, MaxUploadBytes: 64 << 20,
+		State:    api.ServerState{DiskTotalBytes: 40 << 30, DiskFreeBytes: 30 << 30, DataBehindSeconds: 0.4},
 		Settings: []api.Setting{{Name: "SVC_ADMIN_TOKEN", Value: "(hidden)", Source: "environment"}, {Name: "PLATFORM_PORT", Value: "8790", Source: "default"}},
 	}
 	failed.UpdatedAt = ago(10 * time.Second)

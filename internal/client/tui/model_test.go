@@ -274,6 +274,22 @@ func TestData(t *testing.T) {
 	}
 }
 
+// TestPulseRoom: the first screen says when the disk is almost full or the object store is far
+// behind, and charts the memory that it has measured.
+func TestPulseRoom(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "pulse"})
+	p.sees("disk 30.0 GiB of 40.0 GiB free   data behind 0s")
+	full := p.answers[state.Need{Kind: state.Server}].(api.Server) //nolint:forcetypeassert // of the fixture
+	full.State.DiskFreeBytes, full.State.DataBehindSeconds = 1<<30, 90
+	p.answers[state.Need{Kind: state.Server}] = full
+	p.send(tick(now.Add(31 * time.Second)))
+	p.sees("disk 1.0 GiB of 40.0 GiB free   data behind 90s", "! disk almost full  1.0 GiB free: svcctl admin gc")
+	if n := len(p.m.state.Memory); n != 2 {
+		t.Errorf("%d samples of the memory", n)
+	}
+}
+
 // TestOverview: the screens of the whole server, by their numbers.
 func TestOverview(t *testing.T) {
 	t.Parallel()

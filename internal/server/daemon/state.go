@@ -20,6 +20,9 @@ func (d *Daemon) State(ctx context.Context) (svc.ServerState, error) {
 		s.RegistryCopiedAt = d.copies.Copied()
 		s.RegistryBehind, _ = d.copies.Behind()
 	}
+	for _, r := range d.supervisor.Runtimes() {
+		s.DataBehind = max(s.DataBehind, r.Behind)
+	}
 	last, err := backup.ReadRecord(d.cfg.DataDir)
 	if err != nil {
 		d.logger.WarnContext(ctx, "the time of the last backup is unknown", "error", err)

@@ -77,7 +77,8 @@ func (h handlers) serverState(ctx context.Context) (api.ServerState, error) {
 	return api.ServerState{
 		DataDir: s.DataDir, DiskTotalBytes: s.DiskTotal, DiskFreeBytes: s.DiskFree, ObjectStore: cmp.Or(s.ObjectStore, "embedded"),
 		RegistryCopiedAt: api.At(s.RegistryCopiedAt), RegistryBehindSeconds: round(s.RegistryBehind.Seconds()),
-		BackupAt: api.At(s.BackupAt), BackupTo: s.BackupTo,
+		DataBehindSeconds: round(s.DataBehind.Seconds()),
+		BackupAt:          api.At(s.BackupAt), BackupTo: s.BackupTo,
 	}, err
 }
 

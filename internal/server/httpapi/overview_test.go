@@ -26,7 +26,7 @@ func (*fakes) Summary(window time.Duration) svc.TrafficSummary {
 // State implements httpapi.State: a server that was backed up a while ago.
 func (*fakes) State(context.Context) (svc.ServerState, error) {
 	return svc.ServerState{
-		DataDir: "/var/lib/svcctl", DiskTotal: 40 << 30, DiskFree: 10 << 30, RegistryBehind: 1500 * time.Millisecond,
+		DataDir: "/var/lib/svcctl", DiskTotal: 40 << 30, DiskFree: 10 << 30, RegistryBehind: 1500 * time.Millisecond, DataBehind: 2 * time.Second,
 		BackupAt: time.Unix(1_790_000_000, 0), BackupTo: "/mnt/backup",
 	}, nil
 }
@@ -63,7 +63,7 @@ func TestOverview(t *testing.T) {
 	if err != nil || server.Version != "v0-test" || server.BaseDomain != "ingress.local" || server.QueueMax != 10 || len(server.Settings) != 2 || server.Settings[0].Value != "(hidden)" || server.Settings[1].Value != "10" {
 		t.Errorf("got %+v, %v", server, err)
 	}
-	if s := server.State; s.DataDir != "/var/lib/svcctl" || s.DiskFreeBytes != 10<<30 || s.ObjectStore != "embedded" || s.RegistryBehindSeconds != 1.5 ||
+	if s := server.State; s.DataDir != "/var/lib/svcctl" || s.DiskFreeBytes != 10<<30 || s.ObjectStore != "embedded" || s.RegistryBehindSeconds != 1.5 || s.DataBehindSeconds != 2 ||
 		!s.RegistryCopiedAt.IsZero() || s.BackupAt.Unix() != 1_790_000_000 || s.BackupTo != "/mnt/backup" {
 		t.Errorf("state: %+v", s)
 	}

@@ -55,8 +55,8 @@ const (
 // answers that events keep up to date.
 func (k Kind) Every() time.Duration {
 	switch k { //nolint:exhaustive // the others follow events
-	case Branches, Stores:
-		return 30 * time.Second // the server keeps sizes as long
+	case Branches, Stores, Server:
+		return 30 * time.Second // the server keeps sizes as long; disk and backlog change slowly
 	case Summaries, Traffic, Health, Routes, Messages, Instances, Instance:
 		return 5 * time.Second
 	}

@@ -11,6 +11,7 @@ import (
 const (
 	maxLines  = 5000 // of a followed log
 	maxEvents = 1000
+	maxMemory = 60 // samples
 )
 
 // State is what is known of a server.
@@ -25,6 +26,9 @@ type State struct {
 	Events  []api.Event // the last ones, oldest first
 	Queue   int         // length of the deploy queue, as of the last event; -1 if unknown
 	Running map[Action]bool
+
+	// Memory is the memory of all runtimes at each of the last times that it was measured.
+	Memory []float64
 
 	entries map[Need]*entry
 	lines   map[Need][]api.LogLine
@@ -123,6 +127,9 @@ func (s *State) Put(l Loaded) {
 		return
 	}
 	e.value = l.Value
+	if l.Need.Kind == Summaries {
+		s.measureMemory()
+	}
 	switch v := l.Value.(type) {
 	case api.Version:
 		s.putVersion(v)

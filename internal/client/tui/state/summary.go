@@ -14,6 +14,24 @@ func (s *State) Summary(project string) (of api.ProjectSummary, ok bool) {
 	return of, ok
 }
 
+// RuntimeMemory returns the memory of all runtimes; ok is false until it was read.
+func (s *State) RuntimeMemory() (total int64, ok bool) {
+	list, ok, _ := Get[[]api.Project](s, Need{Kind: Summaries})
+	for _, p := range list {
+		if p.Summary != nil {
+			total += p.Summary.MemoryBytes
+		}
+	}
+	return total, ok
+}
+
+// measureMemory keeps the memory of all runtimes for a chart.
+func (s *State) measureMemory() {
+	total, _ := s.RuntimeMemory()
+	s.Memory = append(s.Memory, float64(total))
+	s.Memory = slices.Clone(s.Memory[max(len(s.Memory)-maxMemory, 0):])
+}
+
 // changeSummary changes the summary of a project if it was read.
 func (s *State) changeSummary(project string, change func(*api.ProjectSummary)) {
 	list, _, _ := Get[[]api.Project](s, Need{Kind: Summaries})

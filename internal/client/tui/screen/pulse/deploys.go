@@ -15,15 +15,9 @@ const recent = time.Hour
 
 // memory says what the runtimes of all projects have.
 func memory(s *state.State) string {
-	list, ok, _ := state.Get[[]api.Project](s, state.Need{Kind: state.Summaries})
+	total, ok := s.RuntimeMemory()
 	if !ok {
 		return "-"
-	}
-	total := int64(0)
-	for _, p := range list {
-		if p.Summary != nil {
-			total += p.Summary.MemoryBytes
-		}
 	}
 	return ui.Bytes(total)
 }
@@ -43,7 +37,7 @@ func deploys(s *state.State, p ui.Page) string {
 		}
 		signs = append(signs, sign)
 	}
-	text := fmt.Sprintf(" %-9s%8d", "deploys", len(signs))
+	text := fmt.Sprintf(" %-9s%11d", "deploys", len(signs))
 	if failed > 0 {
 		text += p.Bad.Render(fmt.Sprintf("  %d failed", failed))
 	}

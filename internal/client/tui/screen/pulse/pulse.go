@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -61,7 +62,7 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	return rows
 }
 
-func spark(samples []int64, w int) string {
+func spark[N int64 | float64](samples []N, w int) string {
 	values := make([]float64, len(samples))
 	for i, n := range samples {
 		values[i] = float64(n)
@@ -100,7 +101,8 @@ func (*Screen) health(s *state.State, p ui.Page) []string {
 	}, "   ")}
 	info, ok, _ := state.Get[api.Server](s, state.Need{Kind: state.Server})
 	if ok {
-		lines = append([]string{" " + p.Bold.Render("svcctl "+ui.Clean(info.Version)) + p.Dim.Render("  up "+ui.Age(s.Now, info.StartedAt.Time))}, lines...)
+		first := " " + p.Bold.Render("svcctl "+ui.Clean(info.Version)) + p.Dim.Render("  up "+ui.Age(s.Now, info.StartedAt.Time))
+		lines = append([]string{first + room(info.State, p)}, lines...)
 	}
 	return append(lines, "")
 }
@@ -112,17 +114,43 @@ func (*Screen) traffic(s *state.State, p ui.Page) []string {
 		return nil
 	}
 	w := min(p.W-30, 60)
+	figure := func(name, value, more string) string { return fmt.Sprintf(" %-9s%11s  %s", name, value, more) }
 	return []string{
-		fmt.Sprintf(" %-9s%8s/s  %s", "requests", ui.Rate(t.Total, t.WindowSeconds), p.Good.Render(spark(t.Total.Samples, w))),
-		fmt.Sprintf(" %-9s%8s    %s", "errors", ui.Share(t.Total), p.Bad.Render(spark(t.Total.ErrorSamples, w))),
-		fmt.Sprintf(" %-9s%8s    memory %s   sent %s   exceptions %d", "p95", ui.P95(t.Total), memory(s), ui.Sent(t.Total, t.WindowSeconds), t.Total.Exceptions),
+		figure("requests", ui.Rate(t.Total, t.WindowSeconds)+"/s", p.Good.Render(spark(t.Total.Samples, w))),
+		figure("errors", ui.Share(t.Total), p.Bad.Render(spark(t.Total.ErrorSamples, w))),
+		figure("p95", ui.P95(t.Total), p.Good.Render(spark(t.Total.P95Samples, w))),
+		figure("memory", memory(s), p.Good.Render(spark(s.Memory, w))),
+		figure("sent", ui.Sent(t.Total, t.WindowSeconds), fmt.Sprintf("exceptions %d", t.Total.Exceptions)),
 		deploys(s, p),
 	}
+}
+
+const (
+	littleRoom = 10               // percent of the disk, as the alert SvcctlDiskFull
+	longBehind = 60 * time.Second // as the alert SvcctlDataBehind
+)
+
+// room says what the disk has left, and how far the object store is behind with the data.
+func room(o api.ServerState, p ui.Page) string {
+	if o.DiskTotalBytes == 0 { // an older server
+		return ""
+	}
+	disk, behind := &p.Dim, &p.Dim
+	if o.DiskFreeBytes*100 < o.DiskTotalBytes*littleRoom {
+		disk = &p.Bad
+	}
+	if o.DataBehindSeconds > longBehind.Seconds() {
+		behind = &p.Bad
+	}
+	return disk.Render("   disk "+ui.Bytes(o.DiskFreeBytes)+" of "+ui.Bytes(o.DiskTotalBytes)+" free") + behind.Render(fmt.Sprintf("   data behind %.0fs", o.DataBehindSeconds))
 }
 
 // alerts lists what does not serve and what failed.
 func (*Screen) alerts(s *state.State, p ui.Page) (lines []string) {
 	h, _, _ := state.Get[api.DeepHealth](s, state.Need{Kind: state.Health})
+	if info, _, _ := state.Get[api.Server](s, state.Need{Kind: state.Server}); info.State.DiskFreeBytes*100 < info.State.DiskTotalBytes*littleRoom {
+		lines = append(lines, " "+p.Bad.Render("! disk almost full  "+ui.Bytes(info.State.DiskFreeBytes)+" free: svcctl admin gc"))
+	}
 	for _, ref := range h.Checks.Versions.NotServing {
 		lines = append(lines, " "+p.Bad.Render("! does not serve  "+ui.Clean(ref)))
 	}
