@@ -1,7 +1,6 @@
 package build
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,7 +10,6 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/client/esbuild"
 	"github.com/svcctl/svcctl/internal/client/project"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Request says what to bundle, and who wants to hear of it.
@@ -81,15 +79,9 @@ func Bundle(ctx context.Context, req Request) (*Result, error) {
 		return nil, err
 	}
 	req.setVars(file)
-	r := &Result{Project: req.Project, Notices: notices, Config: file}
-	r.Project = cmp.Or(r.Project, file.Name)
-	switch {
-	case r.Project == "" && file.Path == "":
-		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "there is no project file, so the project has no name").
-			WithHint("name the project with --project")
-	case r.Project == "":
-		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
-			WithHint("add one, or name the project with --project")
+	r := &Result{Notices: notices, Config: file}
+	if r.Project, err = file.ProjectID(req.Project); err != nil {
+		return nil, err
 	}
 	if err := req.buildCommand(ctx, file); err != nil {
 		return nil, err

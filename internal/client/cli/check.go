@@ -94,6 +94,9 @@ func checkOne(dir string, o project.Options) checked {
 	if err == nil {
 		err = f.Pages()
 	}
+	if err == nil && f.Name != "" {
+		_, err = f.ProjectID("")
+	}
 	c := checked{Path: dir, Result: checkRuns, Runs: []string{}, NoEffect: []string{}, Warnings: []string{}, Missing: []project.Unsupported{}, Problems: problemsOf(err)}
 	if f != nil {
 		c.Path, c.Name, c.Runs, c.Build = f.Path, f.Name, running(f), f.ToBuild
@@ -110,12 +113,13 @@ func checkOne(dir string, o project.Options) checked {
 		return c
 	}
 	c.Result = checkRefused
+	more := false
 	for _, m := range c.Missing {
 		if m.Allowable && !m.Allowed {
-			o.AllowMissing = append(slices.Clip(o.AllowMissing), m.Key)
+			o.AllowMissing, more = append(slices.Clip(o.AllowMissing), m.Key), true
 		}
 	}
-	if _, _, err := project.Load(dir, o); err == nil {
+	if _, _, err := project.Load(dir, o); more && err == nil {
 		c.Result, c.AllowMissing = checkMissing, strings.Join(o.AllowMissing, ",")
 	}
 	return c
@@ -132,7 +136,11 @@ func problemsOf(err error) []string {
 		list = append(list, f.Detail)
 	}
 	if len(list) == 0 {
-		list = append(list, e.Detail)
+		text := e.Detail
+		if e.Code == svc.CodeInvalidID || e.Code == svc.CodeIDReserved {
+			text += ": " + e.Hint
+		}
+		list = append(list, text)
 	}
 	return list
 }

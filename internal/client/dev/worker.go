@@ -1,7 +1,6 @@
 package dev
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"path/filepath"
@@ -64,10 +63,9 @@ func (s *Session) newWorker(req build.Request) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &worker{Session: s, out: s.out, request: req, root: file.Root, configDir: file.Dir, project: cmp.Or(req.Project, file.Name)}
-	if w.project == "" {
-		return nil, svc.Errorf(svc.Unprocessable, svc.CodeProjectUnnamed, "the project file has no name").
-			WithHint("add one, or name the project with --project")
+	w := &worker{Session: s, out: s.out, request: req, root: file.Root, configDir: file.Dir}
+	if w.project, err = file.ProjectID(req.Project); err != nil {
+		return nil, err
 	}
 	if len(s.cfg.Builds) > 1 {
 		w.out = s.out.named(w.project)

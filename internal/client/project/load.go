@@ -129,9 +129,7 @@ func locate(dir string, opts Options) (*File, []Notice, error) {
 	if opts.Entry != "" || opts.Assets != "" {
 		return &File{Dir: start, Root: start}, notices, nil
 	}
-	return nil, nil, svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound,
-		"no wrangler.jsonc, wrangler.json or wrangler.toml in %s or above it", dir).
-		WithHint("run the command in a worker's directory, or name one")
+	return nil, nil, missing(dir)
 }
 
 func found(path, root string) *File { return &File{Path: path, Dir: filepath.Dir(path), Root: root} }
