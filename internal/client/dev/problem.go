@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"strings"
+	"syscall"
 
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/front"
@@ -21,6 +22,8 @@ func problemOf(err error, b *build.Result) *front.Problem {
 		return failedDeploy(failed, b)
 	case errors.As(err, &own):
 		return ownProblem(own)
+	case errors.Is(err, syscall.ENOSPC):
+		return &front.Problem{Code: svc.CodeDiskFull, Title: "the disk of the worker directory is full", Detail: err.Error() + "\nfree disk space, and save again"}
 	}
 	return &front.Problem{Code: svc.CodeFailed, Title: "The save is not served", Detail: err.Error()}
 }

@@ -82,6 +82,10 @@ func (s *Session) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
 	var errs []error
+	if s.prompt != nil { // the shell's prompt begins in a line of its own
+		s.prompt = nil
+		s.out.answered()
+	}
 	if s.terminal != nil {
 		s.terminal.close()
 	}
