@@ -50,6 +50,10 @@ e2e: ## the end-to-end tests alone
 test-s3: ## the suites of object storage, against the store of S3_ENDPOINT and its keys
 	SVC_TEST_STORE=external go test $(RACE) -count=1 -timeout 20m $(GOTESTFLAGS) ./internal/data/s3/... ./internal/data/replica ./internal/data/branch
 
+.PHONY: test-dev-terminal
+test-dev-terminal: ## use svcctl dev in a real terminal: keys, resize, Ctrl-C, a broken build, rewind (needs tmux)
+	go test -count=1 -tags terminal -timeout 10m $(GOTESTFLAGS) ./internal/test/devterminal
+
 .PHONY: fmt
 fmt: ## format the code
 	$(LINT) fmt
