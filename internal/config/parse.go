@@ -17,6 +17,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/svcctl/svcctl/internal/lib/duration"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -68,33 +69,9 @@ func oneOf(v string, allowed ...string) (string, error) {
 	return v, nil
 }
 
-// Duration reads a duration: Go's, with d for days; a bare whole number is
-// seconds; off is 0 [D24].
-func Duration(v string) (time.Duration, error) {
-	if v == "off" {
-		return 0, nil
-	}
-	if n, err := strconv.ParseInt(v, 10, 32); err == nil && n >= 0 {
-		return time.Duration(n) * time.Second, nil
-	}
-	days, rest, ok := strings.Cut(v, "d")
-	if !ok {
-		days, rest = "0", v
-	}
-	n, err := strconv.ParseUint(days, 10, 16)
-	d := time.Duration(0)
-	if err == nil && rest != "" {
-		d, err = time.ParseDuration(rest)
-	}
-	if err != nil || v == "" || d < 0 {
-		return 0, errors.New("want a duration such as 90s, 15m, 12h or 3d")
-	}
-	return time.Duration(n)*24*time.Hour + d, nil
-}
-
-// within is a Duration from lowest to highest.
+// within is a duration from lowest to highest.
 func within(v string, lowest, highest time.Duration) (time.Duration, error) {
-	d, err := Duration(v)
+	d, err := duration.Parse(v)
 	if err != nil {
 		return 0, err
 	}

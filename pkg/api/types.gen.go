@@ -752,7 +752,7 @@ type BulkVersions struct {
 	// Labels Only with all of these labels; null stands for any value.
 	Labels map[string]*string `json:"labels,omitempty,omitzero"`
 
-	// OlderThan Only those created at least this long ago, a duration such as `168h`.
+	// OlderThan Only those created at least this long ago, a duration such as `12h` or `7d`.
 	OlderThan string `json:"older_than,omitempty,omitzero"`
 
 	// Ref Only with this git_ref.

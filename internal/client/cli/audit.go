@@ -10,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -42,9 +41,6 @@ func newAudit(k *kit.Kit) *cobra.Command {
 }
 
 func audit(ctx context.Context, k *kit.Kit, o auditOptions) error {
-	if d, err := config.Duration(o.since); err == nil { // days too, which the API does not know
-		o.since = d.String()
-	}
 	c, err := k.Client()
 	if err != nil {
 		return err

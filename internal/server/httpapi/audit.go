@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/duration"
 	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -225,10 +226,10 @@ func sinceOf(text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
 	}
-	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
+	if d, err := duration.Parse(text); err == nil {
 		return now.Add(-d), nil
 	}
-	return time.Time{}, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "the parameter since must be a time (RFC 3339) or a duration such as 24h")
+	return time.Time{}, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "the parameter since must be a time (RFC 3339) or a duration such as 24h or 7d")
 }
 
 func auditOut(a svc.AuditRecord) api.AuditRecord {

@@ -77,7 +77,7 @@ func TestAuditFilters(t *testing.T) {
 	h.version("shop", "v1")
 	h.project("other")
 	for query, want := range map[string]int{
-		"": 3, "?project=shop": 2, "?project=shop&version=v1": 1, "?action=createProject": 2, "?since=1h": 3, "?since=2100-01-01T00:00:00Z": 0,
+		"": 3, "?project=shop": 2, "?project=shop&version=v1": 1, "?action=createProject": 2, "?since=1h": 3, "?since=7d": 3, "?since=2100-01-01T00:00:00Z": 0,
 	} {
 		if got, _ := h.records(query); len(got) != want {
 			t.Errorf("%q: %v", query, got)

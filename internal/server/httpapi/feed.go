@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/duration"
 	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -65,8 +66,8 @@ func feedQuery(p api.ListEventsParams, lastEventID string) (svc.FeedQuery, error
 	if p.Wait == "" {
 		return q, nil
 	}
-	d, err := time.ParseDuration(p.Wait)
-	if err != nil || d < 0 || d > maxWait {
+	d, err := duration.Parse(p.Wait)
+	if err != nil || d > maxWait {
 		return q, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "the parameter wait must be a duration such as 30s, at most 60s")
 	}
 	q.Wait = d

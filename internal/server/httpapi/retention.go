@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/duration"
 	"github.com/svcctl/svcctl/internal/server/httpapi/oas"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -71,9 +72,9 @@ func bulkFilter(project string, body api.BulkVersions, now time.Time) (svc.Versi
 		f.Statuses = append(f.Statuses, svc.Status(s))
 	}
 	if body.OlderThan != "" {
-		age, err := time.ParseDuration(body.OlderThan)
+		age, err := duration.Parse(body.OlderThan)
 		if err != nil || age <= 0 {
-			return f, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "older_than must be a duration such as 168h").At("/older_than")
+			return f, svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "older_than must be a duration such as 12h or 7d").At("/older_than")
 		}
 		f.Until = now.Add(-age)
 	}

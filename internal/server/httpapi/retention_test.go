@@ -69,7 +69,7 @@ func TestBulk(t *testing.T) {
 	if err != nil || !slices.Equal(bulkIDs(destroyed.Items), []string{"pr-2", "pr-1"}) || destroyed.Items[0].Status != "destroyed" {
 		t.Errorf("got %+v, %v", destroyed, err)
 	}
-	young, err := c.DestroyVersions(t.Context(), "shop", api.BulkVersions{OlderThan: "1h"})
+	young, err := c.DestroyVersions(t.Context(), "shop", api.BulkVersions{OlderThan: "1d12h"})
 	if err != nil || len(young.Items) != 0 {
 		t.Errorf("got %+v, %v", young, err)
 	}
