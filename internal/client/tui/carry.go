@@ -24,6 +24,9 @@ func (m *Model) carry(i ui.Intent) tea.Cmd {
 		return m.copy(i.Text)
 	case ui.Save:
 		return m.save(i)
+	case ui.Fetch:
+		m.say("downloading " + i.Of.Key + " …")
+		return m.remote.Download(i.Of)
 	case ui.Browse:
 		m.say("opening " + i.URL)
 		return m.browse(i.URL)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ type person struct {
 	copied   string
 	saved    map[string]string // text by path
 	browsed  string
+	fetched  []state.Download
 }
 
 // sit returns a person in front of a place, with the server's answers shown.
@@ -96,6 +98,18 @@ func (p *person) Do(a state.Action) tea.Cmd {
 		return state.Done{Action: a, Note: a.Target() + " done"}
 	}
 }
+
+// Download implements Remote: a file is written once.
+func (p *person) Download(d state.Download) tea.Cmd {
+	return func() tea.Msg {
+		if slices.Contains(p.fetched, d) {
+			return state.Downloaded{Download: d, Err: os.ErrExist}
+		}
+		p.fetched = append(p.fetched, d)
+		return state.Downloaded{Download: d, Bytes: 2048}
+	}
+}
+
 func (p *person) Follow(n state.Need)   { p.follows[n] = true }
 func (p *person) Unfollow(n state.Need) { delete(p.follows, n) }
 func (*person) Close()                  {}

@@ -187,6 +187,12 @@ func dataOf(answers map[state.Need]any) {
 	answers[of(state.Query, "DB", "SELECT 1")] = []api.QueryResult{{Columns: []string{"1"}, Results: []map[string]any{{"1": 1.0}}}}
 	answers[of(state.Keys, "CACHE", "", "")] = api.KeyPage{Items: []api.Key{{Name: "greeting", Expiration: now.Unix() + 60}}}
 	answers[of(state.Value, "CACHE", "greeting")] = "hello\nworld"
+	answers[of(state.DataDiff, "")] = api.DataComparison{
+		From: api.ComparedData{VersionID: "v7", Written: api.Unmerged{ForkedAt: maybeAgo(time.Hour), Tables: []api.UnmergedTable{
+			{Database: "DB", Table: "orders", Inserted: 12, Updated: 3}, {Database: "DB", Table: "cart\x1b[2J", Deleted: 1, AtLeast: true},
+		}, Keys: api.WrittenRecords{Updated: 2}}},
+		To: api.ComparedData{VersionID: "v6", Written: api.Unmerged{ForkedAt: maybeAgo(time.Hour)}},
+	}
 	eventsOf(answers, of)
 	answers[state.Need{Kind: state.Stores, Project: "shop", Version: "pr-8"}] = answers[of(state.Stores)]
 	answers[of(state.Objects, "FILES", "", "")] = api.ObjectPage{Items: []api.Object{{Key: "a.png", SizeBytes: 1 << 20, UploadedAt: now}}}

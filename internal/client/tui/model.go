@@ -21,6 +21,7 @@ type Remote interface {
 	Next() tea.Cmd
 	Load(n state.Need) tea.Cmd
 	Do(a state.Action) tea.Cmd
+	Download(d state.Download) tea.Cmd
 	Follow(n state.Need)
 	Unfollow(n state.Need)
 	Close()

@@ -56,6 +56,7 @@ func TestScreens(t *testing.T) {
 		"data-sql":        {at: of("data", "v7", ""), keys: "QSELECT 1"},
 		"data-value":      {at: of("data", "v7", ""), keys: "<down><enter><enter>"},
 		"data-objects":    {at: of("data", "v7", ""), keys: "jj<enter>"},
+		"data-diff":       {at: of("data", "v7", state.JoinArg("diff", "", ""))},
 		"data-queue":      {at: of("data", "v7", ""), keys: "jjj<enter>"},
 		"data-purge":      {at: of("data", "v7", ""), keys: "jjj<enter>x"},
 		"data-workflow":   {at: of("data", "v7", ""), keys: "G<enter>"},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/tui/remote"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
+	"github.com/svcctl/svcctl/internal/client/tui/ui"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -40,10 +41,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.say("copied: " + msg.text)
 	case saved:
 		m.say("saved in " + msg.path)
+	case state.Downloaded:
+		m.downloaded(msg)
 	case failed:
 		m.fail(describe(msg.err))
 	}
 	return m, tea.Batch(cmd, m.load())
+}
+
+// downloaded says how a download ended.
+func (m *Model) downloaded(d state.Downloaded) {
+	if d.Err != nil {
+		m.fail(describe(d.Err))
+		return
+	}
+	m.say("saved in " + d.Download.Path + ", " + ui.Bytes(d.Bytes))
 }
 
 // streamed takes messages of the streams.

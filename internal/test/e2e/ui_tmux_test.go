@@ -180,7 +180,7 @@ func TestUIInTmux(t *testing.T) {
 	p.enters("!UPDATE entries SET message = 'changed'")
 	p.shows("Change the data of guestbook/v2?")
 	p.press("y")
-	p.shows("1 rows changed")
+	p.shows("1 row changed")
 
 	// Other sizes of the window.
 	p.enters(":projects")

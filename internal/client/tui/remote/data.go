@@ -39,11 +39,29 @@ func (r *Remote) data(ctx context.Context, n state.Need) (any, error) {
 	case state.Instances:
 		arg = state.SplitArg(n.Arg, 2)
 		return r.c.WorkflowInstances(ctx, client.Workflow{Project: n.Project, Version: n.Version, Name: arg[0]}, "", client.Page{Limit: pageSize, Cursor: arg[1]})
+	case state.DataDiff:
+		return r.dataDiff(ctx, n)
 	case state.Instance:
 		arg = state.SplitArg(n.Arg, 2)
 		return r.c.WorkflowInstance(ctx, client.Workflow{Project: n.Project, Version: n.Version, Name: arg[0]}, arg[1])
 	}
 	return r.stores(ctx, n)
+}
+
+// dataDiff compares the data of a version with that of Arg, or else of its parent.
+func (r *Remote) dataDiff(ctx context.Context, n state.Need) (any, error) {
+	other := n.Arg
+	if other == "" {
+		v, err := r.c.Version(ctx, n.Project, n.Version)
+		if err != nil {
+			return nil, err
+		}
+		if v.ParentVersionID == nil {
+			return nil, fmt.Errorf("%s has no parent: c compares with another version", n.Version)
+		}
+		other = *v.ParentVersionID
+	}
+	return r.c.CompareData(ctx, n.Project, n.Version, other)
 }
 
 // messages reads a queue and its next messages.
@@ -83,6 +101,9 @@ func (r *Remote) write(ctx context.Context, a state.Action) (string, error) {
 	changes := int64(0)
 	for _, q := range results {
 		changes += q.Meta.Changes
+	}
+	if changes == 1 {
+		return a.Target() + ": 1 row changed", nil
 	}
 	return fmt.Sprintf("%s: %d rows changed", a.Target(), changes), nil
 }

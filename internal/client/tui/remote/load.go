@@ -69,7 +69,7 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	case state.Branches:
 		return r.c.Branches(ctx, n.Project)
 	case state.Logs:
-	case state.Stores, state.Tables, state.Rows, state.Query, state.Keys, state.Value, state.Objects, state.Messages, state.Instances, state.Instance:
+	case state.Stores, state.Tables, state.Rows, state.Query, state.Keys, state.Value, state.Objects, state.Messages, state.Instances, state.Instance, state.DataDiff:
 		return r.data(ctx, n)
 	}
 	return nil, fmt.Errorf("nothing loads %s", n.Kind)

@@ -48,6 +48,7 @@ const (
 	Objects    Kind = "objects"    // api.ObjectPage; Arg is JoinArg(bucket, prefix, cursor)
 	Messages   Kind = "messages"   // QueueContent; Arg is the queue
 	Instances  Kind = "instances"  // api.WorkflowInstancePage; Arg is JoinArg(workflow, cursor)
+	DataDiff   Kind = "data diff"  // api.DataComparison of Version with Arg, or else with its parent
 	Instance   Kind = "instance"   // api.WorkflowInstanceDetail; Arg is JoinArg(workflow, id)
 )
 
@@ -67,7 +68,7 @@ func (k Kind) Every() time.Duration {
 // date: it is read when a screen is opened.
 func (k Kind) Data() bool {
 	switch k { //nolint:exhaustive // the others are records
-	case Stores, Tables, Rows, Query, Keys, Value, Objects, Messages, Instances, Instance, Branches, Plan:
+	case Stores, Tables, Rows, Query, Keys, Value, Objects, Messages, Instances, Instance, DataDiff, Branches, Plan:
 		return true
 	}
 	return false

@@ -46,8 +46,8 @@ type Numbered interface {
 // Tailing is a screen that may show a followed log.
 type Tailing interface{ Tails() bool }
 
-// Intent is something that a screen wants: a Go, an Ask, a Do, a Copy, a Save, a Browse or
-// a Note.
+// Intent is something that a screen wants: a Go, an Ask, a Do, a Copy, a Save, a
+// Fetch, a Browse or a Note.
 type Intent any
 
 // Go opens a place.
@@ -79,6 +79,9 @@ type Copy struct{ Text string }
 
 // Save writes a text into a new file.
 type Save struct{ Path, Text string }
+
+// Fetch downloads into a new file.
+type Fetch struct{ Of state.Download }
 
 // Browse opens an address in the browser.
 type Browse struct{ URL string }

@@ -37,6 +37,8 @@ func (c *Screen) content(s *state.State, t *ui.Theme) content {
 		return c.keys(s, t)
 	case objects:
 		return c.objects(s, t)
+	case diff:
+		return c.diff(s, t)
 	case messages:
 		return c.messages(s, t)
 	case instances:

@@ -21,6 +21,7 @@ const (
 
 	messages  = "queue"    // queue
 	message   = "message"  // queue, id
+	diff      = "diff"     // the other version; "" for the parent
 	instances = "workflow" // workflow
 	steps     = "instance" // workflow, id
 )
@@ -64,6 +65,8 @@ func (c *Screen) need() state.Need {
 		n.Kind, n.Arg = state.Value, state.JoinArg(c.arg[0], c.arg[1])
 	case objects:
 		n.Kind, n.Arg = state.Objects, page
+	case diff:
+		n.Kind, n.Arg = state.DataDiff, c.arg[0]
 	case messages, message:
 		n.Kind, n.Arg = state.Messages, c.arg[0]
 	case instances:
@@ -77,7 +80,9 @@ func (c *Screen) need() state.Need {
 }
 
 // Needs implements ui.Screen.
-func (c *Screen) Needs() []state.Need { return []state.Need{c.need()} }
+func (c *Screen) Needs() []state.Need {
+	return []state.Need{c.need(), {Kind: state.Version, Project: c.place.Project, Version: c.place.Version}}
+}
 
 // Filter implements ui.Filtered.
 func (c *Screen) Filter() string { return c.table.Filter() }
@@ -115,6 +120,8 @@ func (c *Screen) title() string {
 		return name + " › " + c.arg[1]
 	case tables, messages, instances:
 		return name
+	case diff:
+		return "data of " + c.place.Version + " and " + c.with()
 	}
 	return "data of " + c.place.Version
 }
@@ -149,12 +156,17 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 		return nil
 	case "Q":
 		return c.ask(content)
+	case "c":
+		return c.compare(s)
 	case "P":
 		if c.kind == keys || c.kind == objects {
 			return c.prefix()
 		}
 	}
 	row, ok := c.table.Selected(content.rows)
+	if k.String() == "D" && (c.kind == keys || c.kind == objects) {
+		return c.download(row.ID)
+	}
 	if i := c.change(k.String(), s, row.ID); i != nil {
 		return i
 	}

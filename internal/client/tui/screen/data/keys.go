@@ -10,7 +10,7 @@ import (
 func (c *Screen) Keys() []key.Binding {
 	switch c.kind {
 	case value:
-		return []key.Binding{ui.Key("copy; the value", "y"), ui.Key("change; the value", "e"), ui.Key("delete; the key", "x")}
+		return []key.Binding{ui.Key("copy; the value", "y"), ui.Key("change; the value", "e"), ui.Key("download; the value", "D"), ui.Key("delete; the key", "x")}
 	case message:
 		return []key.Binding{ui.Key("copy; the body", "y")}
 	case messages:
@@ -26,9 +26,13 @@ func (c *Screen) Keys() []key.Binding {
 	all := []key.Binding{ui.Key("open", "enter"), ui.Key("next page; N the one before", "n")}
 	switch c.kind {
 	case keys:
-		all = append(all, ui.Key("change; the value", "e"), ui.Key("set a value", "a"), ui.Key("delete; the key", "x"), ui.Key("prefix", "P"))
+		all = append(all, ui.Key("change; the value", "e"), ui.Key("set a value", "a"), ui.Key("delete; the key", "x"), ui.Key("download; the value", "D"), ui.Key("prefix", "P"))
 	case objects:
-		all = append(all, ui.Key("prefix", "P"))
+		all = append(all, ui.Key("download; the object", "D"), ui.Key("prefix", "P"))
+	case diff:
+		return []key.Binding{ui.Key("compare; with another version", "c"), ui.Key("copy; the row", "y")}
+	case stores:
+		all = append(all, ui.Key("SQL", "Q"), ui.Key("compare; what was written since the fork, here and in the parent", "c"))
 	default:
 		all = append(all, ui.Key("SQL", "Q"))
 	}

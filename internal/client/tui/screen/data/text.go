@@ -44,6 +44,10 @@ func (c *Screen) scroll(k tea.KeyMsg, s *state.State) ui.Intent {
 	case "y":
 		v, _, _ := c.shown(s)
 		return ui.Copy{Text: v}
+	case "D":
+		if c.kind == value {
+			return c.download(c.arg[1])
+		}
 	default:
 		return c.change(k.String(), s, c.arg[1])
 	}
