@@ -51,11 +51,12 @@ func fixture() map[state.Need]any {
 		},
 		{Kind: state.Promotions, Project: "blog"}: []api.Promotion{},
 		{Kind: state.Routes, Project: "shop"}: []api.Route{
-			{Host: "v7.shop.example.com", ProjectID: "shop", VersionID: "v7", Inflight: 2, RSSBytes: 90 << 20, PID: 4242},
-			{Host: "shop.example.com", ProjectID: "shop", VersionID: "v7", Inflight: 9, Websockets: 4, RSSBytes: 90 << 20, PID: 4242},
+			{Host: "v7.shop.example.com", ProjectID: "shop", VersionID: "v7", State: "serving", Inflight: 2, RSSBytes: 90 << 20, PID: 4242},
+			{Host: "shop.example.com", ProjectID: "shop", VersionID: "v7", State: "serving", Inflight: 9, Websockets: 4, RSSBytes: 90 << 20, PID: 4242},
 		},
 		{Kind: state.Routes, Project: "blog"}: []api.Route{},
 	}
+	answers[state.Need{Kind: state.Routes}] = answers[state.Need{Kind: state.Routes, Project: "shop"}]
 	overview(answers, failed)
 	dataOf(answers)
 	for _, v := range list {

@@ -290,6 +290,24 @@ func TestPulseRoom(t *testing.T) {
 	}
 }
 
+// TestServerRoutes: the screen of the server lists the host names, and opens what serves one.
+func TestServerRoutes(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "server"})
+	p.sees("[settings]", "SVC_ADMIN_TOKEN")
+	p.press("]")
+	p.sees("[routes]", "v7.shop.example.com", "shop/v7", "serving")
+	p.press("/nowhere<enter>")
+	p.press("<esc>[")
+	p.sees("SVC_ADMIN_TOKEN")
+	p.press("]y")
+	if p.copied != "v7.shop.example.com" {
+		t.Errorf("copied %q", p.copied)
+	}
+	p.press("<enter>")
+	p.sees("shop › v7 › version", "[process]")
+}
+
 // TestOverview: the screens of the whole server, by their numbers.
 func TestOverview(t *testing.T) {
 	t.Parallel()

@@ -51,6 +51,7 @@ func TestScreens(t *testing.T) {
 		"tree":            {at: shop("tree")},
 		"activity":        {at: ui.Place{Screen: "activity"}},
 		"server":          {at: ui.Place{Screen: "server"}},
+		"server-routes":   {at: ui.Place{Screen: "server"}, keys: "]"},
 		"data":            {at: of("data", "v7", "")},
 		"data-rows":       {at: of("data", "v7", ""), keys: "<enter><enter>"},
 		"data-sql":        {at: of("data", "v7", ""), keys: "QSELECT 1"},

@@ -31,7 +31,7 @@ const (
 	Compare    Kind = "compare"    // api.Comparison of Arg, or else of the production, with Version
 	Plan       Kind = "plan"       // api.PromotionPlan of Version
 	Health     Kind = "health"     // api.DeepHealth
-	Routes     Kind = "routes"     // []api.Route of Project
+	Routes     Kind = "routes"     // []api.Route of Project; "" for all
 	Logs       Kind = "logs"       // a stream of Lines while it is needed; Arg is a level
 	Traffic    Kind = "traffic"    // api.MetricsSummary of five minutes
 	Server     Kind = "server"     // api.Server
