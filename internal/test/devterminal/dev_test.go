@@ -67,11 +67,11 @@ func TestRewind(t *testing.T) {
 	p.serves("one 3")
 	p.types("r")
 	p.sees(`\* +4  .*\ngo back to save .*: *$`)
+	p.clears()
 	p.types("4")
-	p.presses("Escape")
-	p.types("l")
-	p.sees(`log level: errors only`)
 	p.serves("one 4")
+	p.presses("Escape")
+	p.sees(`GET / 200`) // was held back
 	p.types("q")
 	p.back(0)
 }
