@@ -35,10 +35,7 @@ func TestSleep(t *testing.T) {
 		map[string]string{"index.js": sleepScript})
 	v1 := d.deploy(dir, "--version", "v1")
 	v2 := d.deploy(dir, "--version", "v2")
-	asleep := func() {
-		t.Helper()
-		svctest.Eventually(t, "v2 to sleep", func() bool { return d.runtime(v2).State == api.RuntimeStateAsleep })
-	}
+	asleep := func() { d.sleeps(v2) }
 	starts := func() int { return strings.Count(d.log.String(), "version started from sleep") }
 	messages, before := 0, 0
 	for waits := false; !waits; messages++ { // a slow machine delivers a message before v2 sleeps
