@@ -86,7 +86,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 		t.Fatal(err)
 	}
 	h.server = s
-	server := httptest.NewServer(s)
+	server := httptest.NewServer(recorded(s, h.routes))
 	t.Cleanup(server.Close)
 	h.url = server.URL
 	return h
