@@ -93,7 +93,9 @@ func TestUIPlain(t *testing.T) {
 	a.press("versions guestbook\n")
 	a.sees("selected 1. v1, status ready, production")
 	a.press("P\n")
-	a.sees("status ready, production, pinned")
+	a.sees("guestbook/v1 pinned")
+	a.press("version guestbook/v1\n") // read anew: the event of the change may come after the note
+	a.sees("pinned")
 	a.press("x\n")
 	a.sees("v1 is production: promote another version first")
 	a.press("R\n")
