@@ -3,6 +3,8 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -287,6 +289,29 @@ func TestPulseRoom(t *testing.T) {
 	p.sees("disk 1.0 GiB of 40.0 GiB free   data behind 90s", "! disk almost full  1.0 GiB free: svcctl admin gc")
 	if n := len(p.m.state.Memory); n != 2 {
 		t.Errorf("%d samples of the memory", n)
+	}
+}
+
+// TestLastRequest: the versions show the last request as the routes measure it.
+func TestLastRequest(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "versions", Project: "shop"})
+	need := state.Need{Kind: state.Routes, Project: "shop"}
+	routes := slices.Clone(p.answers[need].([]api.Route)) //nolint:forcetypeassert // of the fixture
+	routes[1].LastRequestAt = maybeAgo(-4 * time.Second)
+	p.answers[need] = routes
+	p.send(tick(now.Add(5 * time.Second)))
+	if row := regexp.MustCompile(`(?m)^.v7 .*$`).FindString(p.m.View()); !strings.Contains(row, " 1s ") {
+		t.Errorf("v7: %q", row)
+	}
+}
+
+// TestChartKeepsTheNewest: a narrow column shows the newest samples of a chart.
+func TestChartKeepsTheNewest(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "pulse"})
+	if row := regexp.MustCompile(`(?m)^.shop .*$`).FindString(p.m.View()); !strings.HasSuffix(strings.TrimRight(row, " "), "▁▃▄") || strings.Contains(row, "…") {
+		t.Errorf("shop: %q", row)
 	}
 }
 

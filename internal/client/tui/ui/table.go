@@ -26,6 +26,7 @@ type Cell struct {
 	Style *lipgloss.Style // nil for plain text
 	Sort  float64
 	IsNum bool
+	Tail  bool // a narrow column shows the end of the text, and not its beginning
 }
 
 // Text makes a cell.

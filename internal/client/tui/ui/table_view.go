@@ -1,6 +1,10 @@
 package ui
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+)
 
 // View draws the head and as many rows as the page has room for. empty is said instead
 // of rows.
@@ -91,7 +95,11 @@ func (t *Table) row(r Row, cursor bool, widths []int, p Page) string {
 	var b strings.Builder
 	b.WriteString(mark)
 	for i, c := range t.Columns {
-		text := align(r.Cells[i].Text, widths[i], c.Right)
+		text := r.Cells[i].Text
+		if r.Cells[i].Tail {
+			text = ending(text, widths[i])
+		}
+		text = align(text, widths[i], c.Right)
 		if !cursor && r.Cells[i].Style != nil {
 			text = r.Cells[i].Style.Render(text)
 		}
@@ -108,6 +116,9 @@ func (t *Table) row(r Row, cursor bool, widths []int, p Page) string {
 	}
 	return p.Cursor.Render(line)
 }
+
+// ending returns the end of a text that fits into a column.
+func ending(s string, w int) string { return ansi.TruncateLeft(s, max(Width(s)-w, 0), "") }
 
 // align fits a text into a column and its gap.
 func align(s string, w int, right bool) string {

@@ -55,7 +55,7 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 			ui.Text(p.ID, &t.Bold), ui.Text(cmp.Or(p.ProdVersionID, "none"), &t.Dim),
 			ui.Num(ui.Rate(of, traffic.WindowSeconds), float64(of.Requests)), ui.Num(ui.Share(of), float64(of.Errors), errors),
 			ui.Num(ui.P95(of), of.P95Ms),
-			{Text: spark(of.Samples, 60), Style: &t.Good},
+			{Text: spark(of.Samples, 60), Style: &t.Good, Tail: true}, // the newest samples are at the end
 		}}
 	}
 	slices.SortStableFunc(rows, func(a, b ui.Row) int { return int(b.Cells[2].Sort - a.Cells[2].Sort) })

@@ -11,6 +11,7 @@ import (
 // load is what a version costs now: by all of its host names.
 type load struct {
 	memory, inflight, websockets int64
+	requested                    *api.Time // the last one; nil for none
 }
 
 func (c *Screen) routes() state.Need { return state.Need{Kind: state.Routes, Project: c.project} }
@@ -23,9 +24,18 @@ func (c *Screen) loads(s *state.State) map[string]load {
 		of := all[r.VersionID]
 		of.memory = max(of.memory, r.RSSBytes) // each route has that of the same process
 		of.inflight, of.websockets = of.inflight+r.Inflight, of.websockets+r.Websockets
+		of.requested = later(of.requested, r.LastRequestAt)
 		all[r.VersionID] = of
 	}
 	return all
+}
+
+// later returns the later of two times, which may be missing.
+func later(a, b *api.Time) *api.Time {
+	if a == nil || b != nil && b.After(a.Time) {
+		return b
+	}
+	return a
 }
 
 // cells shows a load; "-" for nothing. A version that has just been archived has no load,

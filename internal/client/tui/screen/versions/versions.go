@@ -70,8 +70,8 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	for i, v := range list {
 		status, style := ui.Status(t, v)
 		requested := ui.Num("-", 0, &t.Dim)
-		if v.LastRequestAt != nil {
-			requested = ui.Num(ui.Age(s.Now, v.LastRequestAt.Time), -float64(v.LastRequestAt.UnixMilli()))
+		if at := later(v.LastRequestAt, loads[v.ID].requested); at != nil {
+			requested = ui.Num(ui.Age(s.Now, at.Time), -float64(at.UnixMilli()))
 		}
 		parent := ""
 		if v.ParentVersionID != nil {
