@@ -38,10 +38,6 @@ check: fmt-check lint generate-check test ## everything a change must pass
 test: ## all tests, end-to-end ones with the real workerd included
 	go test $(RACE) -vet=off -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./...
 
-.PHONY: race-flags
-race-flags:
-	@echo "$(subst ",',$(RACE))"
-
 .PHONY: e2e
 e2e: ## the end-to-end tests alone
 	go test $(RACE) -shuffle=on -timeout 15m -tags e2e $(GOTESTFLAGS) ./internal/test/e2e/...
@@ -65,7 +61,7 @@ fmt-check: ## fail when code is not formatted
 .PHONY: lint
 lint: ## run the linters
 	$(LINT) run
-	cd bench && $(subst =internal,=../internal,$(LINT)) run
+	cd bench && go tool -modfile=../internal/tools/go.mod golangci-lint run
 
 .PHONY: lint-new
 lint-new: ## run the linters on what is not committed
