@@ -51,7 +51,7 @@ func (c *Client) WorkflowInstance(ctx context.Context, w Workflow, id string) (a
 // CreateWorkflowInstance creates an instance. The server chooses the id when it is "".
 //
 // Codes: the data codes, workflow_not_found, instance_exists, invalid_parameter,
-// value_too_large.
+// body_too_large.
 func (c *Client) CreateWorkflowInstance(ctx context.Context, w Workflow, i api.CreateWorkflowInstance) (api.WorkflowInstanceDetail, error) {
 	return as[api.WorkflowInstanceDetail](read(c.raw.CreateWorkflowInstance(ctx, w.Project, w.Version, w.Name, i)))
 }

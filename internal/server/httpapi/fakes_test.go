@@ -230,7 +230,12 @@ func (f *fakes) Collect(ctx context.Context, r svc.GCRequest) (svc.GCReport, err
 }
 
 // Audit finds one problem.
-func (f *fakes) Audit(context.Context, string) (svc.GCAudit, error) {
+func (f *fakes) Audit(ctx context.Context, project string) (svc.GCAudit, error) {
+	if project != "" {
+		if _, err := f.db.Project(ctx, project); err != nil {
+			return svc.GCAudit{}, err
+		}
+	}
 	return svc.GCAudit{
 		StartedAt: time.UnixMilli(1e12), Took: time.Second, Projects: 1, Versions: 2, Databases: 3, Files: 4,
 		Problems: []svc.StoreProblem{{Code: "file_missing", Ref: svc.Ref{Project: "shop", Version: "v1"}, Database: "main", Key: "k", Count: 1, Detail: "gone"}},
