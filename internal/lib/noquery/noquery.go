@@ -3,6 +3,8 @@ package noquery
 import (
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 const variable = "TERM"
@@ -21,11 +23,11 @@ func asks(args []string) bool {
 	const flag = "--plain"
 	plain := false
 	for _, arg := range args {
-		switch {
-		case arg == flag:
+		if arg == flag {
 			plain = true
-		case len(arg) > len(flag) && arg[:len(flag)+1] == flag+"=":
-			plain = !slices.Contains([]string{"0", "f", "F", "false", "FALSE", "False"}, arg[len(flag)+1:])
+		} else if value, ok := strings.CutPrefix(arg, flag+"="); ok {
+			on, err := strconv.ParseBool(value)
+			plain = on || err != nil
 		}
 	}
 	return slices.Contains(args, "ui") && !plain
