@@ -167,7 +167,7 @@ func (r *dryRun) bundle(ctx context.Context) error {
 	if err == nil {
 		return nil
 	}
-	return &kit.WouldFail{Cause: err}
+	return &kit.WouldFailError{Cause: err}
 }
 
 // limits are those of the server, as far as it says them.
@@ -191,7 +191,7 @@ func (r *dryRun) callees(ctx context.Context) error {
 		}
 		_, err := r.c.Project(ctx, name)
 		if client.CodeOf(err) == svc.CodeProjectNotFound {
-			return &kit.WouldFail{Cause: svc.Errorf(svc.Unprocessable, svc.CodeServiceNotFound, "the worker calls %s: there is no project %[1]s", name).
+			return &kit.WouldFailError{Cause: svc.Errorf(svc.Unprocessable, svc.CodeServiceNotFound, "the worker calls %s: there is no project %[1]s", name).
 				WithHint("correct the name, deploy the other project first, or deploy with --allow-missing services")}
 		}
 		if err != nil {

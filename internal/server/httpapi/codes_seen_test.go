@@ -26,11 +26,11 @@ func recorded(next http.Handler, routes routers.Router) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asked := r.Clone(r.Context())
 		asked.URL.Scheme, asked.URL.Host = "", "" // the document's server is /v1
-		refusal := &refusal{ResponseWriter: w}
-		next.ServeHTTP(refusal, r)
+		kept := &refusal{ResponseWriter: w}
+		next.ServeHTTP(kept, r)
 		var p api.Problem
 		route, _, err := routes.FindRoute(asked)
-		if err != nil || json.Unmarshal(refusal.body.Bytes(), &p) != nil {
+		if err != nil || json.Unmarshal(kept.body.Bytes(), &p) != nil {
 			return
 		}
 		seen.Lock()

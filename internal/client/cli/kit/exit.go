@@ -91,12 +91,12 @@ type TimeoutError struct{ Text string }
 
 func (e *TimeoutError) Error() string { return e.Text }
 
-// WouldFail reports why the deploy that a dry run tries would end as failed.
-type WouldFail struct{ Cause error }
+// WouldFailError reports why the deploy that a dry run tries would end as failed.
+type WouldFailError struct{ Cause error }
 
-func (e *WouldFail) Error() string { return "the deploy would fail: " + e.Cause.Error() }
+func (e *WouldFailError) Error() string { return "the deploy would fail: " + e.Cause.Error() }
 
-func (e *WouldFail) Unwrap() error { return e.Cause }
+func (e *WouldFailError) Unwrap() error { return e.Cause }
 
 // ExitCode maps an error to what the process returns.
 func ExitCode(err error) int {
@@ -106,7 +106,7 @@ func ExitCode(err error) int {
 	var away *goneDaemon
 	var refused *client.Error
 	var ended *client.VersionError
-	var tried *WouldFail
+	var tried *WouldFailError
 	switch {
 	case err == nil:
 		return ExitOK
