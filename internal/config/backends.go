@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -45,7 +44,7 @@ func analyticsKeep() Setting {
 	return Setting{
 		Env: "SVC_ANALYTICS_RETENTION", Default: "90d", Help: "age at which data points of Analytics Engine are deleted, at least one hour; off for never",
 		parse: func(d *Daemon, v string) (err error) {
-			d.Backends.AnalyticsKeep, err = duration.Parse(v)
+			d.Backends.AnalyticsKeep, err = Duration(v)
 			if err == nil && d.Backends.AnalyticsKeep != 0 && d.Backends.AnalyticsKeep < time.Hour {
 				err = errors.New("want at least 1h, or off")
 			}

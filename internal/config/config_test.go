@@ -235,6 +235,20 @@ func TestScrubFile(t *testing.T) {
 	}
 }
 
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]time.Duration{"90": 90 * time.Second, "0": 0, "off": 0, "1d12h": 36 * time.Hour} {
+		if got, err := config.Duration(in); err != nil || got != want {
+			t.Errorf("%s = %v, %v", in, got, err)
+		}
+	}
+	for _, bad := range []string{"", "-1", "soon"} {
+		if d, err := config.Duration(bad); err == nil {
+			t.Errorf("%q = %v", bad, d)
+		}
+	}
+}
+
 func TestClientFindsItsDaemon(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -21,7 +20,7 @@ func keep(text string) (k svc.Keep, err error) {
 			k.Count = n
 			continue
 		}
-		age, ageErr := duration.Parse(part)
+		age, ageErr := Duration(part)
 		if err == nil || ageErr != nil || age <= 0 || k.Age != 0 {
 			return svc.Keep{}, errors.New("want off, an age such as 7d, a number from 1, or both such as 7d,20")
 		}

@@ -69,9 +69,21 @@ func oneOf(v string, allowed ...string) (string, error) {
 	return v, nil
 }
 
-// within is a duration from lowest to highest.
+// Duration reads a duration as package duration does; a whole number without a unit is
+// seconds, and off is 0 [D24].
+func Duration(v string) (time.Duration, error) {
+	if v == "off" {
+		return 0, nil
+	}
+	if n, err := strconv.ParseInt(v, 10, 32); err == nil && n >= 0 {
+		return time.Duration(n) * time.Second, nil
+	}
+	return duration.Parse(v)
+}
+
+// within is a Duration from lowest to highest.
 func within(v string, lowest, highest time.Duration) (time.Duration, error) {
-	d, err := duration.Parse(v)
+	d, err := Duration(v)
 	if err != nil {
 		return 0, err
 	}

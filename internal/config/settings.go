@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/duration"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -300,7 +299,7 @@ func deploys() []Setting {
 		},
 		{
 			Env: "SVC_ARTIFACT_WAIT", Default: "60s", Help: "how long a deploy waits for its bundle",
-			parse: func(d *Daemon, v string) (err error) { d.ArtifactWait, err = duration.Parse(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.ArtifactWait, err = Duration(v); return err },
 		},
 		{
 			Env: "SVC_MAX_MODULES_SIZE", Default: "64MiB", Help: "modules of a bundle, unpacked",
@@ -378,11 +377,11 @@ func workers() []Setting {
 		},
 		{
 			Env: "SVC_WORKER_START_TIMEOUT", Default: "10s", Help: "how long a worker may take to listen",
-			parse: func(d *Daemon, v string) (err error) { d.WorkerStartTimeout, err = duration.Parse(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.WorkerStartTimeout, err = Duration(v); return err },
 		},
 		{
 			Env: "SVC_WORKER_START_CPU", Default: "5s", Help: "CPU time that a worker may use before it listens",
-			parse: func(d *Daemon, v string) (err error) { d.WorkerStartCPU, err = duration.Parse(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.WorkerStartCPU, err = Duration(v); return err },
 		},
 	}
 }
@@ -434,11 +433,11 @@ func archiving() []Setting {
 	return []Setting{
 		{
 			Env: "SVC_ARCHIVE_IDLE", Default: "72h", Help: "time without use after which a version is archived that is neither production nor pinned; 0 or off for never",
-			parse: func(d *Daemon, v string) (err error) { d.Archive.Idle, err = duration.Parse(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Archive.Idle, err = Duration(v); return err },
 		},
 		{
 			Env: "SVC_ARCHIVE_GRACE", Default: "24h", Help: "time after a promote before idle archiving may archive the version that was production",
-			parse: func(d *Daemon, v string) (err error) { d.Archive.Grace, err = duration.Parse(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Archive.Grace, err = Duration(v); return err },
 		},
 		{
 			Env: "SVC_KEEP_FAILED", Default: "off", Help: "failed versions of a project that stay: an age (7d), a number (20) or both (7d,20); older ones and those beyond the number are destroyed",
@@ -450,7 +449,7 @@ func archiving() []Setting {
 		},
 		{
 			Env: "SVC_SLEEP_IDLE", Default: "off", Help: "time without use after which a ready version has no processes until it is asked for or has work to do; 0 or off for never",
-			parse: func(d *Daemon, v string) (err error) { d.Sleep.Idle, err = duration.Parse(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Sleep.Idle, err = Duration(v); return err },
 		},
 		{
 			Env: "SVC_SLEEP_PRODUCTION", Default: "0", Help: "1 lets production versions sleep, too",

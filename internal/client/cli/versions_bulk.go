@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/lib/duration"
+	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -59,7 +59,7 @@ func (o *bulkOptions) request() (b api.BulkVersions, err error) {
 		b.Status = append(b.Status, api.VersionStatus(s))
 	}
 	if o.older != "" {
-		age, err := duration.Parse(o.older)
+		age, err := config.Duration(o.older)
 		if err != nil || age <= 0 {
 			return b, kit.Usagef("--older-than must be a duration such as 7d")
 		}

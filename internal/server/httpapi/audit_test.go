@@ -83,7 +83,9 @@ func TestAuditFilters(t *testing.T) {
 			t.Errorf("%q: %v", query, got)
 		}
 	}
-	h.do(request{method: "GET", path: "/v1/audit?since=soon"}).wantProblem(400, "invalid_parameter")
+	for _, since := range []string{"soon", "1764000000", "off"} {
+		h.do(request{method: "GET", path: "/v1/audit?since=" + since}).wantProblem(400, "invalid_parameter")
+	}
 	h.do(request{method: "GET", path: "/v1/audit", token: "none"}).wantProblem(401, "unauthorized")
 	h.do(request{method: "GET", path: "/v1/audit", token: deployToken}).wantProblem(403, "forbidden")
 	c, err := client.New(h.url, client.Tokens{Deploy: deployToken, Admin: adminToken}, client.Options{Actor: "sdk"})

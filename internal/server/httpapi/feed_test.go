@@ -36,7 +36,7 @@ func TestEvents(t *testing.T) {
 		t.Errorf("got %+v", page)
 	}
 	for query, code := range map[string]string{
-		"?cursor=x": "invalid_cursor", "?wait=2m": "invalid_parameter", "?wait=soon": "invalid_parameter", "?tail=0": "invalid_tail", "?since=1": "unknown_parameter",
+		"?cursor=x": "invalid_cursor", "?wait=2m": "invalid_parameter", "?wait=soon": "invalid_parameter", "?wait=65535d2000000h": "invalid_parameter", "?tail=0": "invalid_tail", "?since=1": "unknown_parameter",
 	} {
 		h.do(request{method: "GET", path: "/v1/events" + query, outside: true}).wantProblem(400, code)
 	}
