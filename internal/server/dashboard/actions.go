@@ -78,6 +78,9 @@ func (c *call) previous(ctx context.Context, project string) (string, error) {
 
 // askRollback shows what a rollback changes.
 func (d *Dashboard) askRollback(c *call) error {
+	if !c.session.mayWrite() {
+		return errReadOnly()
+	}
 	project := c.r.PathValue("project")
 	previous, err := c.previous(c.r.Context(), project)
 	if err != nil {
@@ -117,7 +120,11 @@ func (d *Dashboard) plan(c *call, project, version string, rollback bool) error 
 			body.Left = left
 		}
 	}
-	d.render(c, "promote", page{Title: "Promote " + version, Place: place{project, version}, Body: body})
+	title := "Promote " + version
+	if rollback {
+		title = "Roll back to " + version
+	}
+	d.render(c, "promote", page{Title: title, Place: place{project, version}, Body: body})
 	return nil
 }
 

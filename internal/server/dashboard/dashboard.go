@@ -134,7 +134,7 @@ func (d *Dashboard) change(pattern string, v view) {
 		case d.origins.Check(c.r) != nil, !c.session.valid(c.r.PostFormValue("csrf")):
 			return &statusError{http.StatusForbidden, "The form is not of this session. Load the page again and repeat the change."}
 		case !c.session.mayWrite():
-			return &statusError{http.StatusForbidden, "The token of this session may only read."}
+			return errReadOnly()
 		}
 		return v(c)
 	})

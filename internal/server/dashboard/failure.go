@@ -16,6 +16,11 @@ type statusError struct {
 // Error implements error.
 func (e *statusError) Error() string { return e.text }
 
+// errReadOnly is the answer to a session that may not change what it asked to change.
+func errReadOnly() error {
+	return &statusError{http.StatusForbidden, "The token of this session may only read."}
+}
+
 // fail answers with an error. A token that the API no longer knows ends the session.
 func (d *Dashboard) fail(c *call, err error) {
 	if c.r.Context().Err() != nil {
