@@ -77,11 +77,11 @@ func (s *Service) Sleep(ctx context.Context, ref svc.Ref) error {
 	return err
 }
 
-// Awake returns when the runtime of a version that sleeps serves; immediately for other
-// versions. The end of ctx ends the start. Errors: those of Revive, and those of a start
-// that was not tried, after which the version sleeps on.
+// Awake returns when the runtime of a version that sleeps, or is being started from sleep,
+// serves; immediately for other versions. The end of ctx ends the start. Errors: those of
+// Revive, and those of a start that was not tried, after which the version sleeps on.
 func (s *Service) Awake(ctx context.Context, ref svc.Ref) error {
-	if _, asleep := s.routes.asleep(ref); !asleep {
+	if _, asleep := s.routes.asleep(ref); !asleep && !s.routes.isRousing(ref) {
 		return nil
 	}
 	own, end, err := s.locks.Lock(ctx, ref)
@@ -137,6 +137,9 @@ func (s *Service) notRoused(ctx context.Context, v svc.Version, cause error) {
 // Asleep describes the runtime of a version that sleeps; false for other versions. Until
 // its processes have ended the state is still serving.
 func (s *Service) Asleep(ref svc.Ref) (svc.Runtime, bool) { return s.routes.asleep(ref) }
+
+// Rousing reports whether the runtime of a version that slept is starting.
+func (s *Service) Rousing(ref svc.Ref) bool { return s.routes.isRousing(ref) }
 
 // AllAsleep describes the runtimes of the versions that sleep, sorted by version.
 func (s *Service) AllAsleep() []svc.Runtime { return s.routes.allAsleep() }

@@ -70,6 +70,33 @@ func TestSleep(t *testing.T) {
 	}
 }
 
+// TestAwakeWaits: Awake waits for a start from sleep that another call began.
+func TestAwakeWaits(t *testing.T) {
+	t.Parallel()
+	d := newWorld(t).start(t, sleeps)
+	r := d.ready(t)
+	if err := d.Sleep(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	calls := 0
+	d.runtimes.hook = func(_ context.Context, call string, _ svc.Ref) error {
+		if call == "serve" {
+			if calls++; !d.Rousing(r) {
+				t.Error("the start is not known")
+			}
+			if err := d.Awake(gone, r); !errors.Is(err, context.Canceled) {
+				t.Errorf("the second call did not wait: %v", err)
+			}
+		}
+		return nil
+	}
+	if err := d.Awake(t.Context(), r); err != nil || calls != 1 || d.Rousing(r) {
+		t.Errorf("%v after %d starts", err, calls)
+	}
+}
+
 // TestSleepSettings: without the setting every version starts with the daemon.
 func TestSleepSettings(t *testing.T) {
 	t.Parallel()

@@ -20,10 +20,12 @@ type Versions interface {
 type Runtimes interface {
 	// Sleep stops the runtime of a version that serves.
 	Sleep(ctx context.Context, ref svc.Ref) error
-	// Awake returns when the runtime of a version that sleeps serves; immediately for
-	// other versions. The end of ctx ends the start.
+	// Awake returns when the runtime of a version that sleeps, or is being started from
+	// sleep, serves; immediately for other versions. The end of ctx ends the start.
 	Awake(ctx context.Context, ref svc.Ref) error
 	Asleep(ref svc.Ref) (svc.Runtime, bool)
+	// Rousing reports whether the runtime of a version that slept is starting.
+	Rousing(ref svc.Ref) bool
 	AllAsleep() []svc.Runtime
 }
 
@@ -83,7 +85,7 @@ func (s *Service) Rouse(ctx context.Context, ref svc.Ref) {
 // version_not_serving, for a worker that does not start; Unavailable, for example if the
 // bundle cannot be fetched.
 func (s *Service) Awake(ctx context.Context, ref svc.Ref) error {
-	if _, asleep := s.cfg.Runtimes.Asleep(ref); !asleep {
+	if _, asleep := s.cfg.Runtimes.Asleep(ref); !asleep && !s.cfg.Runtimes.Rousing(ref) {
 		return nil
 	}
 	call := s.starts.Start(ctx, ref, func(ctx context.Context, _ func()) error {

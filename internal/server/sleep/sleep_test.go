@@ -33,6 +33,7 @@ type world struct {
 	starts   []string // with the seconds since the begin
 	began    time.Time
 	fail     error
+	rousing  map[string]bool
 	under    int // starts under way
 	most     int
 }
@@ -84,6 +85,12 @@ func (w *world) Asleep(r svc.Ref) (svc.Runtime, bool) {
 	defer w.mu.Unlock()
 	now := w.runtimes[r.Version]
 	return now, now.State == svc.RuntimeAsleep
+}
+
+func (w *world) Rousing(r svc.Ref) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.rousing[r.Version]
 }
 
 func (w *world) AllAsleep() []svc.Runtime { return w.inState(svc.RuntimeAsleep) }

@@ -72,6 +72,22 @@ func TestVersions(t *testing.T) {
 	})
 }
 
+// TestVersionsStarting: a use waits for a start that something else began.
+func TestVersionsStarting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("v1")
+		s := w.service(time.Minute)
+		for name, use := range uses(t, s) {
+			w.rousing = map[string]bool{"v1": true}
+			w.runtimes["v1"] = svc.Runtime{Ref: ref("v1"), State: svc.RuntimeStarting}
+			if err := use(ref("v1")); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
 // TestVersionsDoNotStart: a version whose start fails is not asked.
 func TestVersionsDoNotStart(t *testing.T) {
 	t.Parallel()
