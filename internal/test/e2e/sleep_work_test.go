@@ -46,10 +46,10 @@ func TestSleepOwnWork(t *testing.T) {
 		waits = d.runtime(v2).WakeAt != nil
 	}
 	svctest.Eventually(t, "the workflow to continue", func() bool { return d.count(v2, "workflow ran") >= begun })
-	d.sleeps(v2)
-	if now := d.runtime(v2); now.WakeAt != nil {
-		t.Errorf("v2 has no more work, and starts at %v", now.WakeAt)
-	}
+	svctest.Eventually(t, "v2 to sleep without more work", func() bool { // a slow machine stops it before the work is recorded as done
+		now := d.runtime(v2)
+		return now.State == api.RuntimeStateAsleep && now.WakeAt == nil
+	})
 
 	d.sleeps(v1)
 	if now := d.runtime(v1); now.WakeAt == nil {
