@@ -20,10 +20,12 @@ type Hosts interface {
 
 // Runtime describes the runtime of a version, also of one that sleeps. False: it has none.
 func (s *Service) Runtime(ref svc.Ref) (svc.Runtime, bool) {
-	if now, asleep := s.cfg.Runtimes.Asleep(ref); asleep && now.State == svc.RuntimeAsleep {
-		return now, true
+	host, ok := s.cfg.Hosts.Runtime(ref) // first: what has stopped since then is known to sleep
+	now, asleep := s.cfg.Runtimes.Asleep(ref)
+	if asleep && (now.State == svc.RuntimeAsleep || !ok || host.State == svc.RuntimeAsleep) {
+		return now, true // the host does not know when the version must start again
 	}
-	return s.cfg.Hosts.Runtime(ref)
+	return host, ok
 }
 
 // NextWake returns the work that a version has to do by itself. For one that sleeps it is

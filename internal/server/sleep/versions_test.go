@@ -2,6 +2,7 @@ package sleep_test
 
 import (
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -84,6 +85,28 @@ func TestVersionsStarting(t *testing.T) {
 			if err := use(ref("v1")); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
+		}
+	})
+}
+
+// falling is a world in which processes have ended and the time of the next start is not recorded yet.
+type falling struct{ *world }
+
+func (f falling) Asleep(r svc.Ref) (svc.Runtime, bool) {
+	return svc.Runtime{Ref: r, State: svc.RuntimeServing}, true
+}
+
+// TestVersionsFallingAsleep: a version does not sleep before it is known when it must start again.
+func TestVersionsFallingAsleep(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld("v1")
+		s := sleep.New(sleep.Config{After: time.Minute, Versions: w, Runtimes: falling{w}, Hosts: hosts{w}, Gateway: hosts{w}, Logger: slog.New(slog.DiscardHandler)})
+		if err := w.Sleep(t.Context(), ref("v1")); err != nil {
+			t.Fatal(err)
+		}
+		if now, ok := s.Runtime(ref("v1")); !ok || now.State != svc.RuntimeServing {
+			t.Errorf("runtime: %v, %v", now.State, ok)
 		}
 	})
 }
