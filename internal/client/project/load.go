@@ -26,6 +26,9 @@ type Options struct {
 	CompatibilityFlags []string
 	Assets             string   // absolute path of the directory of static files
 	AllowMissing       []string // keys in addition to those of the file
+
+	own      *node  // what the project's own file says, if a build tool generated the one that is read; else nil
+	shownOwn string // what messages call it
 }
 
 // redirectFile is how build tools point at the project file they generated.
@@ -43,19 +46,43 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	shown, top := "the command line", &node{kind: kindObject} // without a file
+	return f.load(dir, opts, notices)
+}
+
+// load reads the file that was found.
+func (f foundFile) load(dir string, opts Options, notices []Notice) (*File, []Notice, error) {
+	top, err := readFile(dir, f.Path)
+	if err != nil {
+		return nil, nil, err
+	}
+	if f.generated {
+		if opts.own, err = readFile(dir, f.own); err != nil {
+			return nil, nil, err
+		}
+		opts.shownOwn = display(dir, f.own)
+	}
+	shown := "the command line"
 	if f.Path != "" {
-		data, err := os.ReadFile(f.Path)
-		if err != nil {
-			return nil, nil, notReadable(f.Path, err)
-		}
 		shown = display(dir, f.Path)
-		if top, err = parse(f.Path, data); err != nil {
-			return nil, nil, invalid(shown, err)
-		}
 	}
 	notices, err = f.take(top, opts, shown, notices)
-	return f, notices, err
+	return f.File, notices, err
+}
+
+// readFile parses a project file; "" is an empty one.
+func readFile(dir, path string) (*node, error) {
+	if path == "" {
+		return &node{kind: kindObject}, nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, notReadable(path, err)
+	}
+	top, err := parse(path, data)
+	if err != nil {
+		return nil, invalid(display(dir, path), err)
+	}
+	return top, nil
 }
 
 // take fills f with what the file that is shown as shown says.
@@ -95,8 +122,16 @@ func notReadable(path string, err error) error {
 	return svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "the project file %s cannot be read", path).Because(err)
 }
 
+// foundFile is a project file that is not read yet.
+type foundFile struct {
+	*File
+
+	generated bool   // by a build tool
+	own       string // path of the project's own file beside a generated one; "" for none
+}
+
 // locate finds the project file, and the directory that it is for.
-func locate(dir string, opts Options) (*File, []Notice, error) {
+func locate(dir string, opts Options) (foundFile, []Notice, error) {
 	var notices []Notice
 	config, start := opts.Config, dir
 	if opts.Entry != "" {
@@ -117,7 +152,12 @@ func locate(dir string, opts Options) (*File, []Notice, error) {
 		if redirect := present(at, redirectFile); len(redirect) > 0 {
 			path, err := redirected(dir, redirect[0])
 			notices = append(notices, Notice{Info, display(dir, path), "used in place of the project file, as " + redirectFile + " says"})
-			return found(path, at), notices, err
+			f := found(path, at)
+			f.generated = true
+			if len(files) > 0 {
+				f.own = files[0]
+			}
+			return f, notices, err
 		}
 		if len(files) > 0 {
 			return found(files[0], at), notices, nil
@@ -127,12 +167,14 @@ func locate(dir string, opts Options) (*File, []Notice, error) {
 		}
 	}
 	if opts.Entry != "" || opts.Assets != "" {
-		return &File{Dir: start, Root: start}, notices, nil
+		return foundFile{File: &File{Dir: start, Root: start}}, notices, nil
 	}
-	return nil, nil, missing(dir)
+	return foundFile{}, nil, missing(dir)
 }
 
-func found(path, root string) *File { return &File{Path: path, Dir: filepath.Dir(path), Root: root} }
+func found(path, root string) foundFile {
+	return foundFile{File: &File{Path: path, Dir: filepath.Dir(path), Root: root}}
+}
 
 func present(dir string, names ...string) []string {
 	var found []string

@@ -60,8 +60,49 @@ func TestAllowMissing(t *testing.T) {
 	}
 }
 
+// TestAddedByTheBuild: what a build tool added may be missing, what the project asks for may not.
+func TestAddedByTheBuild(t *testing.T) {
+	t.Parallel()
+	const built = `{ "name": "shop", "main": "index.js", "compatibility_date": "2026-11-01", "images": { "binding": "IMAGES" } }`
+	for name, c := range map[string]struct {
+		own  string // the project's own file; "" for none
+		want string // the notice or the problem
+		ok   bool
+	}{
+		"added":              {`{ "name": "shop" }`, "images is not supported: every use of IMAGES throws (the build of the project added it)", true},
+		"without own file":   {"", "(the build of the project added it)", true},
+		"asked for":          {`{ "images": { "binding": "IMAGES" } }`, "--allow-missing images deploys without it", false},
+		"asked for by env":   {`{ "env": { "a": { "images": { "binding": "IMAGES" } } } }`, "--allow-missing images deploys without it", false},
+		"asked for, allowed": {`{ "images": { "binding": "IMAGES" }, "svcctl": { "allow_missing": ["images"] } }`, "every use of IMAGES throws (--allow-missing)", true},
+		"wrong section":      {`{ "svcctl": { "allow_missing": "images" } }`, "wrangler.jsonc:1:32: svcctl.allow_missing is a string", false},
+		"broken":             {`{ "name": `, "wrangler.jsonc:1:", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"dist/wrangler.json": built, "dist/index.js": "", ".wrangler/deploy/config.json": `{ "configPath": "../../dist/wrangler.json" }`}
+			if c.own != "" {
+				files["wrangler.jsonc"] = c.own
+			}
+			f, notices, err := project.Load(svctest.Files(t, files), project.Options{})
+			texts := details(err)
+			for _, n := range notices {
+				texts = append(texts, n.String())
+			}
+			if (err == nil) != c.ok || !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, c.want) }) {
+				t.Errorf("%q, want %s", texts, c.want)
+			}
+			if c.ok && (len(f.Missing) != 1 || f.Missing[0].Binding != "IMAGES") {
+				t.Errorf("missing: %+v", f.Missing)
+			}
+		})
+	}
+}
+
 // details are the texts of all problems.
 func details(err error) []string {
+	if err == nil {
+		return nil
+	}
 	e := svc.AsError(err)
 	list := []string{e.Detail}
 	for _, f := range e.Fields {
