@@ -99,6 +99,10 @@ test-ui: ## drive svcctl ui in a terminal (needs tmux)
 test-dashboard: build ## drive the dashboard in Chromium (CHROMIUM=/usr/bin/chromium), and write docs/images/dashboard
 	cd scripts/dashboard && npm ci --no-audit --no-fund --loglevel=error && node test.mjs
 
+.PHONY: test-frameworks
+test-frameworks: build ## build applications with their frameworks, deploy them, compare them with wrangler dev in Chromium (Linux x64; FRAMEWORKS="astro next")
+	cd scripts/frameworks && npm ci --no-audit --no-fund --loglevel=error && node test.mjs $(FRAMEWORKS)
+
 .PHONY: test-client
 test-client: build ## generate a client in TypeScript from the OpenAPI document, compile it, and use it against a real server
 	cd scripts/client && npm ci --no-audit --no-fund --loglevel=error && npx openapi-typescript ../../pkg/api/openapi.yaml -o api.d.ts && npx tsc && node test.mjs

@@ -11,7 +11,7 @@ import { corpus } from "./corpus.mjs";
 const root = resolve(import.meta.dirname, "../..");
 const svcctl = join(root, "bin/svcctl");
 
-async function freePort() {
+export async function freePort() {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const { port } = probe.address();

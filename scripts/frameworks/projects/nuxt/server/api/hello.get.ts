@@ -1,0 +1,1 @@
+export default defineEventHandler((event) => ({ hello: getQuery(event).name ?? "world" }));
