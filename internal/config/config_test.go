@@ -28,7 +28,7 @@ func TestDefaults(t *testing.T) {
 	}
 	if d.APIPort != 8790 || d.GatewayPort != 8787 || d.BaseDomain != "ingress.local" || d.QueueMax != 10000 || d.OrchWorkers != 1 ||
 		d.ArtifactsBucket != "svc-artifacts" || d.RuntimeBucket != "svc-runtime" || d.ListenHost != "127.0.0.1" ||
-		d.ArtifactWait != time.Minute || d.Durability != "async" || d.GatewayEngine != "go" || d.SyncWindow != time.Second || d.LeaseTTL != 15*time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
+		d.ArtifactWait != time.Minute || d.Durability != "async" || d.GatewayEngine != "loop" || d.SyncWindow != time.Second || d.LeaseTTL != 15*time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
 		strings.Join(d.Forks.PRRefs, " ") != "refs/pull/* refs/merge-requests/* pull/* pr/*" || d.ScrubSQL != "" ||
 		!strings.HasSuffix(d.RegistryDB, ".local/state/svcd/registry.db") {
 		t.Errorf("defaults: %+v", d)
@@ -159,8 +159,8 @@ func TestDependentSettings(t *testing.T) {
 		"sweeps off":             {"SVC_GC_EVERY=off", "SVC_GC_EVERY=off: want a duration from 1s to 24h0m0s"},
 		"window is no duration":  {"SVC_SYNC_WINDOW=soon", "want a duration such as"},
 		"engine":                 {"SVC_GATEWAY_ENGINE=std", ""},
-		"engine, loops":          {"SVC_GATEWAY_ENGINE=loop", ""},
-		"engine, unknown":        {"SVC_GATEWAY_ENGINE=nginx", "SVC_GATEWAY_ENGINE=nginx: want one of go, loop, std"},
+		"engine, goroutines":     {"SVC_GATEWAY_ENGINE=go", ""},
+		"engine, unknown":        {"SVC_GATEWAY_ENGINE=nginx", "SVC_GATEWAY_ENGINE=nginx: want one of loop, go, std"},
 		"refs":                   {"SVC_PR_REFS=refs/changes/*,review-*", ""},
 		"refs with a glob":       {"SVC_PR_REFS=refs/pull/[0-9]*", "only * is special"},
 		"refs with a gap":        {"SVC_PR_REFS=pr/*,,pull/*", "SVC_PR_REFS=pr/*,,pull/*"},

@@ -72,9 +72,9 @@ func network() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.GatewayPort, err = port(v); return err },
 		},
 		{
-			Env: "SVC_GATEWAY_ENGINE", Default: "go", Help: "HTTP implementation of the gateway: go (its own), loop (the same with event loops, on Linux) or std (Go's net/http)",
+			Env: "SVC_GATEWAY_ENGINE", Default: "loop", Help: "HTTP implementation of the gateway: loop (its own, with event loops; on other systems than Linux it is go), go (the same with goroutines) or std (Go's net/http)",
 			parse: func(d *Daemon, v string) (err error) {
-				d.GatewayEngine, err = oneOf(v, "go", "loop", "std")
+				d.GatewayEngine, err = oneOf(v, "loop", "go", "std")
 				return err
 			},
 		},

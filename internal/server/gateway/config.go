@@ -59,7 +59,7 @@ const VerifyHeader = "X-Svc-Verify"
 const RouteHeader = "X-Svc-Route"
 
 // Config configures a gateway. Only Ingress is required; a zero value selects the
-// default.
+// default, of Engine the event loops.
 type Config struct {
 	Ingress  *svc.Ingress
 	Engine   Engine
@@ -122,7 +122,7 @@ func (c Config) withDefaults() Config {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	c.Engine = cmp.Or(c.Engine, EngineGo)
+	c.Engine = cmp.Or(c.Engine, EngineLoop)
 	c.HoldTimeout = cmp.Or(c.HoldTimeout, DefaultHoldTimeout)
 	c.StartWait = cmp.Or(c.StartWait, DefaultStartWait)
 	c.IdleTimeout = cmp.Or(c.IdleTimeout, DefaultIdleTimeout)

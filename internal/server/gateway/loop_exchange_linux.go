@@ -78,6 +78,9 @@ func (l *loop) account(c *loopClient) {
 func (l *loop) complete(c *loopClient) {
 	keep := c.x.keep && !l.e.closing.Load()
 	l.account(c)
+	if len(c.out) == 0 {
+		c.out = nil // an idle connection has no buffers
+	}
 	if !keep {
 		l.closeWhenSent(c)
 		return

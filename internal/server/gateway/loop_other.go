@@ -6,6 +6,5 @@ package gateway
 //
 //nolint:ireturn // the operator chooses the engine
 func newLoopEngine(g *Gateway) engine {
-	g.cfg.Logger.Warn("event loops need Linux; serving with the engine go")
 	return newGoEngine(g)
 }

@@ -1,0 +1,90 @@
+package gateway_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/svcctl/svcctl/internal/server/gateway"
+)
+
+// TestIdleConnectionsAreSmall counts the bytes that the engine loop keeps for a client between
+// two requests. It does not run in parallel: the heap must be that of this test.
+func TestIdleConnectionsAreSmall(t *testing.T) { //nolint:paralleltest // see above
+	const (
+		limit = 1536 // bytes for each connection
+		size  = 512 << 10
+	)
+	for name, number := range map[string]int{"short": 1000, "long": 100} { //nolint:paralleltest // see above
+		t.Run(name, func(t *testing.T) {
+			b := start(t, gateway.Config{Engine: gateway.EngineLoop})
+			b.ready(shop, always(t, map[string]string{"short": "hello", "long": strings.Repeat("x", size)}[name]))
+			b.ask(t) // what is made once is there
+			before := inUse()
+			for range number {
+				b.ask(t)
+			}
+			each := (inUse() - before) / int64(number)
+			if t.Logf("%d bytes for each connection", each); each > limit {
+				t.Errorf("an idle connection needs %d bytes, want at most %d", each, limit)
+			}
+		})
+	}
+}
+
+// ask sends a request on a new connection, which takes no memory of Go's and stays open until
+// the test ends. The client's buffer is small, so that the gateway has to wait for it.
+func (b *bench) ask(t *testing.T) {
+	t.Helper()
+	addr, err := net.ResolveTCPAddr("tcp4", b.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = unix.Close(fd) })
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 4<<10)
+	if err := unix.Connect(fd, &unix.SockaddrInet4{Port: addr.Port, Addr: [4]byte(addr.IP.To4())}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := unix.Write(fd, []byte(hello)); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.ReadResponse(bufio.NewReader(descriptor(fd)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatal(resp.Status, err)
+	}
+	_ = resp.Body.Close()
+}
+
+// descriptor reads from a socket without the poller of package net, which keeps memory for it.
+type descriptor int
+
+func (d descriptor) Read(b []byte) (int, error) {
+	n, err := unix.Read(int(d), b)
+	if err == nil && n == 0 {
+		err = io.EOF
+	}
+	return max(n, 0), os.NewSyscallError("read", err)
+}
+
+// inUse is the memory of objects and goroutines.
+func inUse() int64 {
+	runtime.GC()
+	runtime.GC() // pools are empty after the second one
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse) //nolint:gosec // G115: less than the memory of the machine
+}
