@@ -28,7 +28,7 @@ func TestDefaults(t *testing.T) {
 	}
 	if d.APIPort != 8790 || d.GatewayPort != 8787 || d.BaseDomain != "ingress.local" || d.QueueMax != 10000 || d.OrchWorkers != 1 ||
 		d.ArtifactsBucket != "svc-artifacts" || d.RuntimeBucket != "svc-runtime" || d.ListenHost != "127.0.0.1" ||
-		d.ArtifactWait != time.Minute || d.Durability != "async" || d.GatewayEngine != "loop" || d.SyncWindow != time.Second || d.LeaseTTL != 15*time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
+		d.ArtifactWait != time.Minute || d.Durability != "async" || d.GatewayEngine != "loop" || d.PageOut != (config.PageOut{Idle: 10 * time.Minute, Auto: true}) || d.RecycleMB != 0 || d.SyncWindow != time.Second || d.LeaseTTL != 15*time.Second || d.GCGrace != time.Hour || d.GCEvery != 10*time.Minute || d.BranchStore != (config.BranchStore{}) || d.Limits.Modules != 64<<20 || d.SchemeProd != "http" || d.Forks.Production != svc.ProdForkReject ||
 		strings.Join(d.Forks.PRRefs, " ") != "refs/pull/* refs/merge-requests/* pull/* pr/*" || d.ScrubSQL != "" ||
 		!strings.HasSuffix(d.RegistryDB, ".local/state/svcd/registry.db") {
 		t.Errorf("defaults: %+v", d)
@@ -134,6 +134,11 @@ func TestDependentSettings(t *testing.T) {
 		"confine, unknown":       {"SVC_WORKER_CONFINE=yes", "want one of auto, require, off"},
 		"memory":                 {"SVC_WORKER_MEMORY_MB=64 SVC_WORKER_MEMORY_MAX_MB=0", ""},
 		"memory, too little":     {"SVC_WORKER_MEMORY_MB=63", "SVC_WORKER_MEMORY_MB=63: want a whole number from 64"},
+		"page out":               {"SVC_PAGEOUT_IDLE=5m", ""},
+		"page out, never":        {"SVC_PAGEOUT_IDLE=off", ""},
+		"page out, no time":      {"SVC_PAGEOUT_IDLE=soon", "SVC_PAGEOUT_IDLE=soon: want auto, off or a duration such as 10m"},
+		"recycle":                {"SVC_RECYCLE_MB=200", ""},
+		"recycle, too little":    {"SVC_RECYCLE_MB=20", "SVC_RECYCLE_MB=20: want a whole number from 64"},
 		"spare hosts":            {"SVC_SPARE_HOSTS=0", ""},
 		"spare hosts, too many":  {"SVC_SPARE_HOSTS=17", "SVC_SPARE_HOSTS=17: want a whole number from 0"},
 		"disk":                   {"SVC_VERSION_DISK_MB=0", ""},

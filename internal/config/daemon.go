@@ -61,6 +61,8 @@ type Daemon struct {
 	KeepFailed         svc.Keep
 	KeepArchived       svc.Keep
 	Sleep              Sleep
+	PageOut            PageOut
+	RecycleMB          int // memory of an idle version above which it gets new processes; 0 for never
 	ArtifactWait       time.Duration
 	Limits             Limits
 	Workerd            string
@@ -131,6 +133,12 @@ type Archive struct {
 	Grace        time.Duration
 	Reaper       bool // false for no idle archiving
 	RollbackKeep int
+}
+
+// PageOut says when the memory of versions is moved to swap.
+type PageOut struct {
+	Idle time.Duration // 0 for never
+	Auto bool          // only where the machine has swap
 }
 
 // Sleep says when ready versions have no processes.

@@ -81,6 +81,21 @@ func Duration(v string) (time.Duration, error) {
 	return duration.Parse(v)
 }
 
+// defaultPageOut is the time of SVC_PAGEOUT_IDLE=auto.
+const defaultPageOut = 10 * time.Minute
+
+// pageOut reads auto or a Duration.
+func pageOut(v string) (PageOut, error) {
+	if v == "auto" {
+		return PageOut{defaultPageOut, true}, nil
+	}
+	d, err := Duration(v)
+	if err != nil {
+		return PageOut{}, fmt.Errorf("want auto, off or a duration such as 10m: %w", err)
+	}
+	return PageOut{Idle: d}, nil
+}
+
 // within is a Duration from lowest to highest.
 func within(v string, lowest, highest time.Duration) (time.Duration, error) {
 	d, err := Duration(v)

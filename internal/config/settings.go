@@ -456,6 +456,14 @@ func archiving() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.Sleep.Production, err = boolean(v); return err },
 		},
 		{
+			Env: "SVC_PAGEOUT_IDLE", Default: "auto", Help: "time without use after which the memory of a version's processes is moved to swap (Linux); auto is 10m where the machine has swap and off elsewhere; 0 or off for never",
+			parse: func(d *Daemon, v string) (err error) { d.PageOut, err = pageOut(v); return err },
+		},
+		{
+			Env: "SVC_RECYCLE_MB", Default: "0", Help: "memory in MiB of the processes of a version above which they are replaced when nothing has used the version for a minute: its worker loses what it keeps in memory; 0 for never",
+			parse: func(d *Daemon, v string) (err error) { d.RecycleMB, err = memory(v); return err },
+		},
+		{
 			Env: "SVC_ARCHIVE_REAPER", Default: "1", Help: "0 turns idle archiving off",
 			parse: func(d *Daemon, v string) (err error) { d.Archive.Reaper, err = boolean(v); return err },
 		},

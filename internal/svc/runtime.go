@@ -163,6 +163,22 @@ type Runtime struct {
 	Tallies     []Tally       // as of the last ping
 }
 
+// PagedOut says how the memory of a runtime was moved to swap, and how much.
+type PagedOut struct {
+	Way   PageOutWay `json:"way"`
+	Bytes int64      `json:"bytes"` // that are no longer in memory
+}
+
+// PageOutWay is how memory was moved to swap.
+type PageOutWay string
+
+// The ways, by what the server is allowed to do.
+const (
+	PageOutProcesses PageOutWay = "processes" // of worker host and workerd, each by itself
+	PageOutGroup     PageOutWay = "group"     // of their control group
+	PageOutHost      PageOutWay = "host"      // of the worker host alone: there is no right to more
+)
+
 // Tally is how many things of a binding's resource are in one state.
 type Tally struct {
 	Kind     string `json:"kind"`

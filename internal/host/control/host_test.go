@@ -93,6 +93,10 @@ func (h *host) NextWake(context.Context) (svc.Wake, error) {
 	return svc.Wake{At: time.Unix(1, 0).UTC(), Pending: 3}, nil
 }
 
+func (*host) PageOut(context.Context) (svc.PagedOut, error) {
+	return svc.PagedOut{Way: svc.PageOutGroup, Bytes: 7}, nil
+}
+
 func (h *host) ShowFiles(_ context.Context, dir string) error {
 	h.files.Store(&dir)
 	return nil

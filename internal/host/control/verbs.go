@@ -29,6 +29,8 @@ type Handler interface {
 	// Arm says whether the version is armed: not what to do, but how it is to be.
 	Arm(ctx context.Context, armed bool) error
 	NextWake(ctx context.Context) (svc.Wake, error)
+	// PageOut moves the memory of host and workerd to swap.
+	PageOut(ctx context.Context) (svc.PagedOut, error)
 	// ShowFiles has the worker read the static files of an unpacked bundle.
 	ShowFiles(ctx context.Context, bundleDir string) error
 	// Data answers a request for the version's data, errors by WriteError.
@@ -49,6 +51,7 @@ func verbs(h Handler) map[string]http.HandlerFunc {
 		"dispatch":  verb(h.Dispatch),
 		"arm":       verb(takes(h.Arm)),
 		"next-wake": verb(gives(h.NextWake)),
+		"page-out":  verb(gives(h.PageOut)),
 		"files":     verb(takes(h.ShowFiles)),
 	}
 }
@@ -114,6 +117,11 @@ func (c *Client) Arm(ctx context.Context, armed bool) error {
 // NextWake asks an open version when it needs to run next, for work of its own.
 func (c *Client) NextWake(ctx context.Context) (svc.Wake, error) {
 	return call[none, svc.Wake](ctx, c, "next-wake", none{})
+}
+
+// PageOut has a host that serves move the memory of itself and of workerd to swap.
+func (c *Client) PageOut(ctx context.Context) (svc.PagedOut, error) {
+	return call[none, svc.PagedOut](ctx, c, "page-out", none{})
 }
 
 // ShowFiles has the worker of an open version read the static files of the bundle in a

@@ -89,6 +89,10 @@ func errNotOpen() error {
 	return svc.Errorf(svc.Conflict, svc.CodeRuntimeNotOpen, "this host has no open version")
 }
 
+func errNotServing() error {
+	return svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
+}
+
 // tell answers with an error. An internal one is logged here, where its cause is
 // known.
 func tell(w http.ResponseWriter, r *http.Request, err error, log *slog.Logger) {

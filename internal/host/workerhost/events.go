@@ -18,7 +18,7 @@ import (
 func (h *Host) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error) {
 	w := h.running()
 	if w == nil || !w.serving.Load() {
-		return svc.EventResult{}, svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
+		return svc.EventResult{}, errNotServing()
 	}
 	if w.door == nil {
 		return svc.EventResult{}, door.ErrNoHandler(e)

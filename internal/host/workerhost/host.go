@@ -310,7 +310,7 @@ func (h *Host) watch(ctx context.Context, w *worker) {
 func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 	w := h.running()
 	if w == nil || !w.serving.Load() {
-		return pong, svc.Errorf(svc.Unavailable, svc.CodeNotServing, "the worker does not serve")
+		return pong, errNotServing()
 	}
 	w.memory.ping()
 	if v := h.open.Load(); v != nil {

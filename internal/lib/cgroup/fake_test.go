@@ -21,7 +21,7 @@ type fake struct {
 	readOnly    string // groups at and below it cannot be changed
 	marked      string // systemd has delegated it
 	slow        int    // tries to remove a group whose processes were killed that fail
-	old         bool   // without cgroup.kill
+	old         bool   // without cgroup.kill, and memory.reclaim takes no options
 	refused     string // file that takes no write
 }
 
@@ -116,6 +116,9 @@ func (f *fake) write(name, text string) error {
 	}
 	if _, ok := g.text[file]; !ok {
 		return fs.ErrNotExist
+	}
+	if file == "memory.reclaim" && f.old && strings.Contains(text, " ") {
+		return unix.EINVAL
 	}
 	g.text[file] = text
 	return nil

@@ -92,6 +92,30 @@ func (g *Group) Limit(bytes int64) error {
 	return nil
 }
 
+// Reclaim asks the kernel to move the memory of the group to swap, and where it cannot tell that
+// from pages of files, those as well. What the processes need comes back by itself. The error
+// of a nil Group, of one without the controller and of a kernel before Linux 5.19 is
+// errors.ErrUnsupported.
+func (g *Group) Reclaim() error {
+	if g == nil {
+		return fmt.Errorf("reclaiming memory without a control group: %w", errors.ErrUnsupported)
+	}
+	now, err := g.fs.read(g.file("memory.current"))
+	if err == nil {
+		now = strings.TrimSpace(now)
+		if err = g.fs.write(g.file("memory.reclaim"), now+" swappiness=200"); errors.Is(err, unix.EINVAL) { // before Linux 6.11
+			err = g.fs.write(g.file("memory.reclaim"), now)
+		}
+	}
+	switch {
+	case err == nil || errors.Is(err, unix.EAGAIN): // not everything can be moved
+		return nil
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.Join(err, errors.ErrUnsupported)
+	}
+	return fmt.Errorf("reclaiming the memory of a control group: %w", err)
+}
+
 // OutOfMemory says for what limit the kernel killed a process of the group, "" if it has
 // killed none.
 func (g *Group) OutOfMemory() string {

@@ -1,6 +1,7 @@
 package cgroup
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,6 +41,32 @@ func TestLimit(t *testing.T) {
 	f.readOnly = g.Path()
 	if err := g.Limit(1); err == nil {
 		t.Error("a limit that cannot be set is no error")
+	}
+}
+
+// TestReclaim: the kernel is asked for all of the memory, in the words that it knows.
+func TestReclaim(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	g := mustNew(t, f)
+	files := f.groups[g.Path()].text
+	if err := g.Reclaim(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("without the controller: %v", err)
+	}
+	files["memory.current"], files["memory.reclaim"] = "4096\n", ""
+	for old, want := range map[bool]string{false: "4096 swappiness=200", true: "4096"} {
+		f.old = old
+		if err := g.Reclaim(); err != nil {
+			t.Error(err)
+		}
+		same(t, "memory.reclaim", files["memory.reclaim"], want)
+	}
+	f.refused = g.Path() + "/memory.reclaim"
+	if err := g.Reclaim(); err == nil || errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a group that cannot be written: %v", err)
+	}
+	if err := At("").Reclaim(); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("without a group: %v", err)
 	}
 }
 

@@ -26,6 +26,12 @@ func (d *Daemon) newJanitor() (err error) {
 	if after := d.cfg.Sleep.Idle; after > 0 {
 		tasks = append(tasks, janitor.Sleep(d.sleep, after))
 	}
+	if after := d.pageOutAfter(); after > 0 {
+		tasks = append(tasks, janitor.PageOut(d.sleep, after))
+	}
+	if d.cfg.RecycleMB > 0 {
+		tasks = append(tasks, janitor.Recycle(d.sleep))
+	}
 	d.janitor, err = janitor.New(d.logger, d.metrics, tasks...)
 	d.stops.Push("request times", func(ctx context.Context) error { // a last time, after the gateway has stopped
 		if err := requests.RunOnce(ctx); err != nil {

@@ -8,6 +8,8 @@
 //   - [Previews] archives replaced versions of previews
 //   - [Idle] archives idle versions
 //   - [Sleep] stops the runtimes of idle versions
+//   - [PageOut] moves the memory of idle versions to swap
+//   - [Recycle] gives new processes to idle versions with much memory
 //   - [Retention] destroys versions that are not kept
 //   - [Requests] writes the times of the last requests
 //

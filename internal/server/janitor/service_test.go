@@ -184,6 +184,10 @@ func (p *parts) ArchiveIdle(context.Context) error { return p.call("idle") }
 
 func (p *parts) SleepIdle(context.Context) error { return p.call("sleep") }
 
+func (p *parts) PageOutIdle(context.Context) error { return p.call("page out") }
+
+func (p *parts) RecycleIdle(context.Context) error { return p.call("recycle") }
+
 func (p *parts) LastRequests() map[svc.Ref]time.Time {
 	return map[svc.Ref]time.Time{{Project: "shop", Version: "v1"}: time.Unix(7, 0)}
 }
@@ -210,6 +214,8 @@ func TestTasks(t *testing.T) {
 		"events":    {janitor.Events(p), 0, time.Minute},
 		"idle":      {janitor.Idle(p, 10*time.Minute), 0, time.Minute},
 		"sleep":     {janitor.Sleep(p, 10*time.Minute), 0, time.Minute},
+		"page out":  {janitor.PageOut(p, 10*time.Minute), 0, time.Minute},
+		"recycle":   {janitor.Recycle(p), 0, time.Minute},
 		"retention": {janitor.Retention(p), 0, 10 * time.Minute},
 		"touch":     {janitor.Requests(p, p), 0, time.Minute},
 	} {

@@ -26,6 +26,9 @@ type Metrics struct {
 	promoteWindow   prometheus.Histogram
 	wakeTime        prometheus.Histogram
 	rouseTime       prometheus.Histogram
+	pageOuts        *prometheus.CounterVec
+	pagedOut        prometheus.Counter
+	recycles        prometheus.Counter
 	branchTime      prometheus.Histogram
 	branchBytes     prometheus.Counter
 	gc              gcMetrics
@@ -69,6 +72,9 @@ func NewMetrics(b Build) *Metrics {
 		wakeTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_wake_seconds", Help: "Time of a wake until the version serves.", Buckets: stepBuckets(),
 		}),
+		pageOuts: counters("svc_pageouts_total", "Times that the memory of an idle version was moved to swap; way: of its processes, of their control group, or of the worker host alone.", "way"),
+		pagedOut: prometheus.NewCounter(prometheus.CounterOpts{Name: "svc_paged_out_bytes_total", Help: "Memory of idle versions that was moved to swap."}),
+		recycles: prometheus.NewCounter(prometheus.CounterOpts{Name: "svc_recycles_total", Help: "Idle versions whose processes were replaced for their memory."}),
 		rouseTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_sleep_start_seconds", Help: "Time of the start of a version that slept until it serves.", Buckets: stepBuckets(),
 		}),
@@ -98,7 +104,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.s3Time, m.calls, m.handshakes, m.orders, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.pageOuts, m.pagedOut, m.recycles, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.s3, m.s3Time, m.calls, m.handshakes, m.orders, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -161,6 +167,15 @@ func (m *Metrics) CutOverDone(c svc.CutOver) {
 
 // RouseDone times the start of a version that slept.
 func (m *Metrics) RouseDone(d time.Duration) { m.rouseTime.Observe(d.Seconds()) }
+
+// PagedOut counts the memory of an idle version that was moved to swap.
+func (m *Metrics) PagedOut(p svc.PagedOut) {
+	m.pageOuts.WithLabelValues(string(p.Way)).Inc()
+	m.pagedOut.Add(float64(p.Bytes))
+}
+
+// Recycled counts an idle version that got new processes for its memory.
+func (m *Metrics) Recycled() { m.recycles.Inc() }
 
 // WakeDone times a successful wake.
 func (m *Metrics) WakeDone(d time.Duration) { m.wakeTime.Observe(d.Seconds()) }

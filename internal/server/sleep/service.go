@@ -36,15 +36,24 @@ type Gateway interface {
 	LastUse(ref svc.Ref) time.Time
 }
 
-// Config configures a Service. Only Production may be zero.
+// Observer counts what a Service does. Its methods do not block.
+type Observer interface {
+	PagedOut(svc.PagedOut)
+	Recycled()
+}
+
+// Config configures a Service. Only Production and the limits of what is not used may be zero.
 type Config struct {
-	After      time.Duration // without use, until a version sleeps
-	Production bool          // whether production sleeps, too
+	After        time.Duration // without use, until a version sleeps
+	Production   bool          // whether production sleeps, too
+	PageOutAfter time.Duration // without use, until the memory of a version is moved to swap
+	RecycleBytes int64         // of memory, above which an idle version gets new processes
 	Versions   Versions
 	Runtimes   Runtimes
 	Hosts      Hosts
 	Gateway    Gateway
 	Logger     *slog.Logger
+	Observer   Observer
 }
 
 // Service puts versions to sleep and wakes them.
@@ -55,6 +64,8 @@ type Service struct {
 	places chan struct{} // one element per start under way
 
 	changed chan struct{} // holds a token when a version fell asleep
+
+	pagedOut map[svc.Ref]time.Time // when; PageOutIdle has it alone
 }
 
 // New returns a Service. It starts nothing.

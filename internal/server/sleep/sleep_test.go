@@ -34,6 +34,9 @@ type world struct {
 	began    time.Time
 	fail     error
 	rousing  map[string]bool
+	bytes    map[string]int64 // of memory
+	counts   []string         // what the Observer counted
+	pageOut  error
 	under    int // starts under way
 	most     int
 }
@@ -48,7 +51,10 @@ func newWorld(ids ...string) *world {
 }
 
 func (w *world) service(after time.Duration) *sleep.Service {
-	return sleep.New(sleep.Config{After: after, Versions: w, Runtimes: w, Hosts: hosts{w}, Gateway: hosts{w}, Logger: slog.New(slog.DiscardHandler)})
+	return sleep.New(sleep.Config{
+		After: after, PageOutAfter: after, RecycleBytes: 100 << 20,
+		Versions: w, Runtimes: w, Hosts: hosts{w}, Gateway: hosts{w}, Logger: slog.New(slog.DiscardHandler), Observer: w,
+	})
 }
 
 func (w *world) Version(_ context.Context, r svc.Ref) (svc.Version, error) {
@@ -138,6 +144,33 @@ func (h hosts) Runtime(r svc.Ref) (svc.Runtime, bool) {
 	defer h.w.mu.Unlock()
 	now := h.w.runtimes[r.Version]
 	return now, now.State == svc.RuntimeServing
+}
+
+func (h hosts) Measured() []svc.Runtime {
+	list := h.Runtimes()
+	for i := range list {
+		list[i].RSSBytes = h.w.bytes[list[i].Ref.Version]
+	}
+	return list
+}
+
+func (h hosts) PageOut(_ context.Context, r svc.Ref) (svc.PagedOut, error) {
+	if _, serves := h.Runtime(r); !serves {
+		return svc.PagedOut{}, svc.Unavailable
+	}
+	return svc.PagedOut{Way: svc.PageOutWay(r.Version), Bytes: 1}, h.w.pageOut
+}
+
+// PagedOut and Recycled are those of an Observer.
+func (w *world) PagedOut(p svc.PagedOut) { w.counts = append(w.counts, "out "+string(p.Way)) }
+func (w *world) Recycled()               { w.counts = append(w.counts, "recycled") }
+
+// counted returns what was counted since the last call, sorted.
+func (w *world) counted() string {
+	list := w.counts
+	w.counts = nil
+	slices.Sort(list)
+	return strings.Join(list, ", ")
 }
 
 // Data answers with the path of the request.

@@ -14,6 +14,10 @@ type Hosts interface {
 	Runtime(ref svc.Ref) (svc.Runtime, bool)
 	// NextWake returns the work that a version has to do by itself.
 	NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error)
+	// Measured is Runtimes with the use of memory.
+	Measured() []svc.Runtime
+	// PageOut moves the memory of a runtime that serves to swap.
+	PageOut(ctx context.Context, ref svc.Ref) (svc.PagedOut, error)
 	Data(ref svc.Ref, r *http.Request) (*http.Response, error)
 	Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (svc.EventResult, error)
 }
