@@ -7,7 +7,7 @@ import (
 
 const (
 	deploys     = 25
-	deployGoal  = 300.0 // ms
+	deployGoal  = 40.0 // ms
 	warmDeploys = 3
 )
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/bench/internal/load"
+	"github.com/svcctl/svcctl/bench/internal/ours"
 	"github.com/svcctl/svcctl/bench/internal/proc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -14,26 +15,13 @@ const (
 	idleVersions = 8 // several, so that what versions share is not counted
 	idleRequests = 5 // that each has answered
 	idleTime     = 5 * time.Second
-	memoryGoal   = 30.0 // MiB
+	memoryGoal   = 12.0 // MiB
 )
 
 // memory: what one more idle version costs, host and workerd together.
 func memory(ctx context.Context, b *bench) ([]row, error) {
-	daemon, err := b.program.Start(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer daemon.Stop()
-	uploads, err := daemon.Uploads(ctx, "hello")
-	if err != nil {
-		return nil, err
-	}
-	for i := range idleVersions {
-		if _, err := uploads.Deploy(ctx, fmt.Sprintf("v%d", i)); err != nil {
-			return nil, err
-		}
-	}
-	routes, err := daemon.Client.Routes(ctx)
+	daemon, routes, stop, err := b.idleVersions(ctx)
+	defer stop()
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +31,7 @@ func memory(ctx context.Context, b *bench) ([]row, error) {
 	}
 	defer bare.Stop()
 	targets := []load.Target{bare.Target}
-	for _, r := range routes.Items {
+	for _, r := range routes {
 		t, err := daemon.Host(r.Host)
 		if err != nil {
 			return nil, err
@@ -53,7 +41,26 @@ func memory(ctx context.Context, b *bench) ([]row, error) {
 	if err := settle(ctx, targets); err != nil {
 		return nil, err
 	}
-	return memoryRow(bare.PID, routes.Items)
+	return memoryRow(bare.PID, routes)
+}
+
+// idleVersions deploys hello world several times. stop ends the daemon, also after an error.
+func (b *bench) idleVersions(ctx context.Context, env ...string) (daemon *ours.Daemon, routes []api.Route, stop func(), err error) {
+	daemon, err = b.program.StartWith(ctx, env...)
+	if err != nil {
+		return nil, nil, func() {}, err
+	}
+	uploads, err := daemon.Uploads(ctx, "hello")
+	if err != nil {
+		return nil, nil, daemon.Stop, err
+	}
+	for i := range idleVersions {
+		if _, err := uploads.Deploy(ctx, fmt.Sprintf("v%d", i)); err != nil {
+			return nil, nil, daemon.Stop, err
+		}
+	}
+	page, err := daemon.Client.Routes(ctx)
+	return daemon, page.Items, daemon.Stop, err
 }
 
 // settle has everything answer a few requests, and then be idle.

@@ -39,14 +39,20 @@ func figures() []figure {
 		{"deploy", deploy, false},
 		{"spawn", spawn, false},
 		{"gateway", gateway, false},
+		{"traffic", traffic, true},
+		{"connections", connections, true},
+		{"rouse", rouse, true},
 		{"relays", relays, true},
 		{"kv", kv, false},
 		{"d1", d1, false},
 		{"r2", r2, false},
+		{"download", download, true},
 		{"cache", responses, false},
 		{"cold", cold, true},
 		{"compression", compression, true},
 		{"memory", memory, false},
+		{"pagedout", pagedOut, true},
+		{"grown", grown, true},
 		{"parts", parts, true},
 		{"branching", branching, true},
 		{"idle", idle, true},
@@ -57,9 +63,12 @@ func figures() []figure {
 	}
 }
 
+// speed is the figures of docs/design/speed.md, in one word for -only.
+const speed = "deploy,spawn,gateway,traffic,connections,rouse,kv,d1,download,memory,pagedout,grown"
+
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are cold, compression, relays, parts, branching, idle, waiting, dev, queues and workflows too)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are traffic, connections, rouse, download, pagedout, grown, cold, compression, relays, parts, branching, idle, waiting, dev, queues and workflows too; speed is the table of docs/design/speed.md)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
@@ -83,6 +92,9 @@ func run(ctx context.Context, svcctl, only string, large int) error {
 	b.large, b.load = large, loadAverage()
 	if err := proc.Adopt(); err != nil {
 		return err
+	}
+	if only == "speed" {
+		only = speed
 	}
 	began := time.Now()
 	var rows []row

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http/httputil"
 	"strconv"
 	"time"
 )
@@ -62,6 +63,10 @@ func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
 	if err != nil {
 		return status, nil, err
 	}
+	if length == inChunks {
+		body, err = c.chunks()
+		return status, body, err
+	}
 	body = c.head[:min(length, len(c.head))]
 	if _, err := io.ReadFull(c.in, body); err != nil {
 		return status, nil, err
@@ -70,7 +75,24 @@ func (c *Conn) Do(request []byte) (status int, body []byte, err error) {
 	return status, body, err
 }
 
-// header reads up to the empty line. Every answer measured here has a length.
+// chunks reads a body in chunks.
+func (c *Conn) chunks() (first []byte, err error) {
+	in := httputil.NewChunkedReader(c.in)
+	n, err := io.ReadFull(in, c.head[:])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	if _, err := io.Copy(io.Discard, in); err != nil {
+		return nil, err
+	}
+	_, err = c.in.Discard(len("\r\n")) // behind the last chunk, without trailers
+	return c.head[:n], err
+}
+
+// inChunks is the length of a body that has none.
+const inChunks = -2
+
+// header reads up to the empty line. Every answer measured here has a length, or chunks.
 func (c *Conn) header() (status, length int, err error) {
 	line, err := c.in.ReadSlice('\n')
 	if err != nil {
@@ -91,6 +113,9 @@ func (c *Conn) header() (status, length int, err error) {
 		if line = bytes.TrimRight(line, "\r\n"); len(line) == 0 {
 			break
 		}
+		if bytes.EqualFold(line, []byte("transfer-encoding: chunked")) {
+			length = inChunks
+		}
 		const name = "content-length:"
 		if len(line) > len(name) && bytes.EqualFold(line[:len(name)], []byte(name)) {
 			if length, err = strconv.Atoi(string(bytes.TrimSpace(line[len(name):]))); err != nil {
@@ -98,7 +123,7 @@ func (c *Conn) header() (status, length int, err error) {
 			}
 		}
 	}
-	if length < 0 {
+	if length == -1 {
 		return status, 0, fmt.Errorf("an answer with status %d and no Content-Length", status)
 	}
 	return status, length, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -19,7 +20,10 @@ type Window struct {
 	Expect string // what every body begins with
 	Conns  int
 	For    time.Duration
-	Rate   int // requests per second of all connections together; 0: as many as are answered
+	Rate   int  // requests per second of all connections together; 0: as many as are answered
+	Most   int  // requests of all connections together, which end the window; 0 for no limit
+	Fresh  bool // a connection for each request
+	Echo   bool // messages on a websocket in place of requests
 }
 
 // Result is what a window measured.
@@ -36,11 +40,12 @@ const slack = 15 * time.Second
 // Run measures. It fails when one answer is not the expected one.
 func Run(ctx context.Context, w Window) (Result, error) {
 	times := make([][]time.Duration, w.Conns)
+	var sent atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)
 	began := time.Now()
 	for i := range times {
 		group.Go(func() (err error) {
-			times[i], err = w.one(ctx, w.paceOf(i, began), began.Add(w.For))
+			times[i], err = w.one(ctx, w.paceOf(i, began), began.Add(w.For), &sent)
 			return err
 		})
 	}
@@ -54,12 +59,15 @@ func Run(ctx context.Context, w Window) (Result, error) {
 }
 
 // one is the loop of one connection, to at least one answer.
-func (w Window) one(ctx context.Context, p pace, end time.Time) ([]time.Duration, error) {
+func (w Window) one(ctx context.Context, p pace, end time.Time, sent *atomic.Int64) ([]time.Duration, error) {
+	if w.Echo {
+		return w.echoes(ctx, end)
+	}
 	conn, err := Dial(ctx, w.Target, w.For+slack)
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
+	defer func() { conn.Close() }()
 	request, expect := w.Target.Get(w.Path), []byte(w.Expect)
 	if w.Body != "" {
 		request = w.Target.Post(w.Path, w.Body)
@@ -67,6 +75,12 @@ func (w Window) one(ctx context.Context, p pace, end time.Time) ([]time.Duration
 	var times []time.Duration
 	for {
 		began := p.next()
+		if w.Fresh && len(times) > 0 {
+			conn.Close()
+			if conn, err = Dial(ctx, w.Target, w.For+slack); err != nil {
+				return nil, err
+			}
+		}
 		status, body, err := conn.Do(request)
 		now := time.Now()
 		switch {
@@ -76,7 +90,7 @@ func (w Window) one(ctx context.Context, p pace, end time.Time) ([]time.Duration
 			return nil, fmt.Errorf("answered %d %q", status, body)
 		}
 		times = append(times, now.Sub(began))
-		if now.After(end) || ctx.Err() != nil {
+		if now.After(end) || ctx.Err() != nil || w.Most > 0 && sent.Add(1) > int64(w.Most-w.Conns) {
 			return times, ctx.Err()
 		}
 	}

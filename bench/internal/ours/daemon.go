@@ -43,6 +43,11 @@ type Daemon struct {
 // Start starts a daemon on free ports and waits until it serves.
 func (p *Program) Start(ctx context.Context) (*Daemon, error) { return p.start(ctx) }
 
+// StartWith is Start with settings.
+func (p *Program) StartWith(ctx context.Context, env ...string) (*Daemon, error) {
+	return p.start(ctx, env...)
+}
+
 func (p *Program) start(ctx context.Context, env ...string) (*Daemon, error) {
 	p.made++
 	dir := filepath.Join(p.Scratch, fmt.Sprintf("svcd-%d", p.made))

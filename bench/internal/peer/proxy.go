@@ -42,7 +42,7 @@ worker_processes 2;
 daemon off;
 pid %[4]s/nginx.pid;
 error_log stderr warn;
-events { worker_connections 4096; multi_accept on; }
+events { worker_connections 32768; multi_accept on; }
 http {
   access_log off;
   server_tokens off;

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/svcctl/svcctl/bench/internal/peer"
+	"github.com/svcctl/svcctl/bench/internal/proc"
+)
+
+// proxies starts a fixture behind our gateway, and the same worker on a bare workerd behind
+// each kind of proxy. The first way is ours, the second one the bare workerd; rows name the
+// proxies that are absent. stop ends them, also after an error.
+func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (ways []*proxied, rows []row, stop func(), err error) {
+	var stops []func()
+	stop = func() {
+		for _, f := range stops {
+			f()
+		}
+	}
+	daemon, err := b.program.Start(ctx)
+	if err != nil {
+		return nil, nil, stop, err
+	}
+	stops = append(stops, daemon.Stop)
+	target, err := daemon.Deploy(ctx, fixture)
+	if err != nil {
+		return nil, nil, stop, err
+	}
+	bare, err := b.peers.Bare(ctx, fixture)
+	if err != nil {
+		return nil, nil, stop, err
+	}
+	stops = append(stops, bare.Stop)
+	ways = []*proxied{
+		// The daemon's own process: the worker hosts and workerd that it started are no part of the gateway.
+		{name: svcctl, target: target, pids: one(daemon.PID), worked: func() (time.Duration, error) { return proc.Worked(daemon.PID) }},
+		{name: "bare workerd", target: bare.Target},
+	}
+	for _, kind := range kinds {
+		proxy, err := b.peers.Proxy(ctx, kind, bare.Socket)
+		if errors.Is(err, peer.ErrAbsent) {
+			rows = append(rows, row{what: "gateway", beside: kind + " absent"})
+			continue
+		}
+		if err != nil {
+			return ways, nil, stop, err
+		}
+		stops = append(stops, proxy.Stop)
+		ways = append(ways, &proxied{ // nginx works in children
+			name: kind, target: proxy.Target, pids: func() ([]int, error) { return withChildren(proxy.PID) },
+			worked: func() (time.Duration, error) { return proc.WorkedAll(proxy.PID) },
+		})
+	}
+	return ways, rows, stop, nil
+}
+
+func one(pid int) func() ([]int, error) { return func() ([]int, error) { return []int{pid}, nil } }
+
+func withChildren(pid int) ([]int, error) {
+	children, err := proc.Children(pid)
+	return append(children, pid), err
+}
