@@ -99,9 +99,13 @@ func memoryRow(bare int, routes []api.Route) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
+	program, err := proc.Program(routes[0].PID) // svchost only if it is of the same build
+	if err != nil {
+		return nil, err
+	}
 	return []row{row{
 		what:   fmt.Sprintf("unshared memory of an idle version, hello world (median of %d)", len(both)),
-		ours:   fmt.Sprintf("%.1f MiB (host %.1f, workerd %.1f)", median(both), median(hosts), median(workers)),
+		ours:   fmt.Sprintf("%.1f MiB (%s %.1f, workerd %.1f)", median(both), program, median(hosts), median(workers)),
 		beside: fmt.Sprintf("bare workerd %.1f MiB", alone), ratio: fmt.Sprintf("%.2fx", median(both)/alone),
 	}.atMost(median(both), memoryGoal, " MiB")}, nil
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // message is what an echo sends, the length of a short chat line.
-const message = "a message that comes back as it is"
+const message = "a message that comes back the same"
 
 // echoes sends a message on a websocket and waits until it is back, over and over until end.
 func (w Window) echoes(ctx context.Context, end time.Time) ([]time.Duration, error) {
@@ -71,7 +71,7 @@ func (c *Conn) upgrade(request []byte) error {
 }
 
 // maskedFrame is a text message of up to 125 bytes as a client sends it. The mask of zeros
-// leaves it as it is.
+// changes nothing.
 func maskedFrame(text string) []byte {
 	const final, masked, opText = 0x80, 0x80, 1
 	return append([]byte{final | opText, masked | byte(len(text)), 0, 0, 0, 0}, text...) //nolint:gosec // G115: up to 125

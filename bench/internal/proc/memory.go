@@ -3,6 +3,7 @@ package proc
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +12,12 @@ import (
 // Unshared is the memory in bytes that only this process has: Private_Clean and
 // Private_Dirty of its smaps_rollup. It is what ending the process gives back.
 func Unshared(pid int) (int64, error) { return rollup(pid, "Private_Clean:", "Private_Dirty:") }
+
+// Program is the name of the file that a process executes.
+func Program(pid int) (string, error) {
+	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return filepath.Base(path), err
+}
 
 // Proportional is the memory in bytes of a process and of all below it, in which pages of
 // several processes count in parts (Pss).
