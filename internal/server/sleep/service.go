@@ -48,12 +48,12 @@ type Config struct {
 	Production   bool          // whether production sleeps, too
 	PageOutAfter time.Duration // without use, until the memory of a version is moved to swap
 	RecycleBytes int64         // of memory, above which an idle version gets new processes
-	Versions   Versions
-	Runtimes   Runtimes
-	Hosts      Hosts
-	Gateway    Gateway
-	Logger     *slog.Logger
-	Observer   Observer
+	Versions     Versions
+	Runtimes     Runtimes
+	Hosts        Hosts
+	Gateway      Gateway
+	Logger       *slog.Logger
+	Observer     Observer
 }
 
 // Service puts versions to sleep and wakes them.
