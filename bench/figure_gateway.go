@@ -32,11 +32,12 @@ type proxied struct {
 // gateway: hello world through our gateway to our worker, beside reverse proxies
 // in front of a bare workerd, which they reach as we do, by a unix socket.
 func gateway(ctx context.Context, b *bench) ([]row, error) {
-	ways, rows, stop, err := b.proxies(ctx, "hello", peer.Proxies())
-	defer stop()
+	l, err := b.proxies(ctx, "hello", peer.Proxies())
+	defer l.stop()
 	if err != nil {
 		return nil, err
 	}
+	ways, rows := l.ways, l.rows
 	for _, conns := range []int{1, 8, 32} {
 		more, err := compareGateways(ctx, conns, ways)
 		if err != nil {

@@ -20,11 +20,11 @@ const (
 
 // memory: what one more idle version costs, host and workerd together.
 func memory(ctx context.Context, b *bench) ([]row, error) {
-	daemon, routes, stop, err := b.idleVersions(ctx)
-	defer stop()
+	daemon, routes, err := b.idleVersions(ctx)
 	if err != nil {
 		return nil, err
 	}
+	defer daemon.Stop()
 	bare, err := b.peers.Bare(ctx, "hello")
 	if err != nil {
 		return nil, err
@@ -44,23 +44,32 @@ func memory(ctx context.Context, b *bench) ([]row, error) {
 	return memoryRow(bare.PID, routes)
 }
 
-// idleVersions deploys hello world several times. stop ends the daemon, also after an error.
-func (b *bench) idleVersions(ctx context.Context, env ...string) (daemon *ours.Daemon, routes []api.Route, stop func(), err error) {
-	daemon, err = b.program.StartWith(ctx, env...)
+// idleVersions deploys hello world several times. The caller stops the daemon.
+func (b *bench) idleVersions(ctx context.Context, env ...string) (*ours.Daemon, []api.Route, error) {
+	daemon, err := b.program.StartWith(ctx, env...)
 	if err != nil {
-		return nil, nil, func() {}, err
+		return nil, nil, err
 	}
+	routes, err := deployIdle(ctx, daemon)
+	if err != nil {
+		daemon.Stop()
+		return nil, nil, err
+	}
+	return daemon, routes, nil
+}
+
+func deployIdle(ctx context.Context, daemon *ours.Daemon) ([]api.Route, error) {
 	uploads, err := daemon.Uploads(ctx, "hello")
 	if err != nil {
-		return nil, nil, daemon.Stop, err
+		return nil, err
 	}
 	for i := range idleVersions {
 		if _, err := uploads.Deploy(ctx, fmt.Sprintf("v%d", i)); err != nil {
-			return nil, nil, daemon.Stop, err
+			return nil, err
 		}
 	}
 	page, err := daemon.Client.Routes(ctx)
-	return daemon, page.Items, daemon.Stop, err
+	return page.Items, err
 }
 
 // settle has everything answer a few requests, and then be idle.

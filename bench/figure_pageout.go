@@ -22,11 +22,11 @@ func pagedOut(ctx context.Context, b *bench) ([]row, error) {
 	if swap, err := proc.HasSwap(); err != nil || !swap {
 		return []row{{what: what, ours: "no swap"}}, err
 	}
-	daemon, routes, stop, err := b.idleVersions(ctx, "SVC_PAGEOUT_IDLE=5s")
-	defer stop()
+	daemon, routes, err := b.idleVersions(ctx, "SVC_PAGEOUT_IDLE=5s")
 	if err != nil {
 		return nil, err
 	}
+	defer daemon.Stop()
 	if err := wait(ctx, pagedOutTime); err != nil {
 		return nil, err
 	}

@@ -12,8 +12,9 @@ const trafficGoal = 0.95
 
 // traffic: what is not hello world on kept connections, through our gateway and through nginx.
 func traffic(ctx context.Context, b *bench) ([]row, error) {
-	ways, rows, stop, err := b.proxies(ctx, "traffic", []string{nginx})
-	defer stop()
+	l, err := b.proxies(ctx, "traffic", []string{nginx})
+	defer l.stop()
+	rows, ways := l.rows, l.ways
 	if err != nil || len(ways) < 3 {
 		return rows, err
 	}
@@ -57,8 +58,9 @@ const (
 // connections: what an idle connection of a client costs the gateway, and nginx. The kernel's
 // part is left out: it is that of any server.
 func connections(ctx context.Context, b *bench) ([]row, error) {
-	ways, rows, stop, err := b.proxies(ctx, "hello", []string{nginx})
-	defer stop()
+	l, err := b.proxies(ctx, "hello", []string{nginx})
+	defer l.stop()
+	rows, ways := l.rows, l.ways
 	if err != nil || len(ways) < 3 {
 		return rows, err
 	}

@@ -9,31 +9,37 @@ import (
 	"github.com/svcctl/svcctl/bench/internal/proc"
 )
 
+// lineup is the ways to a worker: the first one is ours, the second one the bare workerd.
+type lineup struct {
+	ways []*proxied
+	rows []row // of the proxies that are absent
+	stop func()
+}
+
 // proxies starts a fixture behind our gateway, and the same worker on a bare workerd behind
-// each kind of proxy. The first way is ours, the second one the bare workerd; rows name the
-// proxies that are absent. stop ends them, also after an error.
-func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (ways []*proxied, rows []row, stop func(), err error) {
+// each kind of proxy. The caller calls stop, also after an error.
+func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (l lineup, err error) {
 	var stops []func()
-	stop = func() {
+	l.stop = func() {
 		for _, f := range stops {
 			f()
 		}
 	}
 	daemon, err := b.program.Start(ctx)
 	if err != nil {
-		return nil, nil, stop, err
+		return l, err
 	}
 	stops = append(stops, daemon.Stop)
 	target, err := daemon.Deploy(ctx, fixture)
 	if err != nil {
-		return nil, nil, stop, err
+		return l, err
 	}
 	bare, err := b.peers.Bare(ctx, fixture)
 	if err != nil {
-		return nil, nil, stop, err
+		return l, err
 	}
 	stops = append(stops, bare.Stop)
-	ways = []*proxied{
+	l.ways = []*proxied{
 		// The daemon's own process: the worker hosts and workerd that it started are no part of the gateway.
 		{name: svcctl, target: target, pids: one(daemon.PID), worked: func() (time.Duration, error) { return proc.Worked(daemon.PID) }},
 		{name: "bare workerd", target: bare.Target},
@@ -41,19 +47,19 @@ func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (wa
 	for _, kind := range kinds {
 		proxy, err := b.peers.Proxy(ctx, kind, bare.Socket)
 		if errors.Is(err, peer.ErrAbsent) {
-			rows = append(rows, row{what: "gateway", beside: kind + " absent"})
+			l.rows = append(l.rows, row{what: "gateway", beside: kind + " absent"})
 			continue
 		}
 		if err != nil {
-			return ways, nil, stop, err
+			return l, err
 		}
 		stops = append(stops, proxy.Stop)
-		ways = append(ways, &proxied{ // nginx works in children
+		l.ways = append(l.ways, &proxied{ // nginx works in children
 			name: kind, target: proxy.Target, pids: func() ([]int, error) { return withChildren(proxy.PID) },
 			worked: func() (time.Duration, error) { return proc.WorkedAll(proxy.PID) },
 		})
 	}
-	return ways, rows, stop, nil
+	return l, nil
 }
 
 func one(pid int) func() ([]int, error) { return func() ([]int, error) { return []int{pid}, nil } }

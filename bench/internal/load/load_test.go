@@ -114,7 +114,7 @@ func TestEcho(t *testing.T) {
 			if _, err := io.ReadFull(in, text); err != nil {
 				return
 			}
-			_, _ = conn.Write(append([]byte{head[0], byte(len(text))}, text...)) //nolint:gosec // G115: up to 127
+			_, _ = conn.Write(append([]byte{head[0], byte(len(text))}, text...))
 		}
 	}))
 	t.Cleanup(server.Close)

@@ -33,7 +33,7 @@ func TestOut(t *testing.T) {
 	if err := os.WriteFile(other, bytes.Repeat([]byte("x"), size), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$") //nolint:gosec // G204: this program
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChild$")
 	child.Env = append(os.Environ(), "PAGEOUT_FILE="+other)
 	in, err := child.StdinPipe()
 	if err != nil {
@@ -60,7 +60,7 @@ func TestOut(t *testing.T) {
 }
 
 // TestChild is the other process of TestOut.
-func TestChild(t *testing.T) { //nolint:paralleltest // alone in its process
+func TestChild(t *testing.T) {
 	path := os.Getenv("PAGEOUT_FILE")
 	if path == "" {
 		return
@@ -68,7 +68,7 @@ func TestChild(t *testing.T) { //nolint:paralleltest // alone in its process
 	defer load(t, path)()
 	fmt.Println("loaded")
 	_, _ = bufio.NewReader(os.Stdin).ReadByte()
-	os.Exit(0) //nolint:revive // no summary on the output
+	os.Exit(0) // no summary on the output
 }
 
 // load maps a file and reads it.

@@ -17,12 +17,12 @@ import (
 
 // TestIdleConnectionsAreSmall counts the bytes that the engine loop keeps for a client between
 // two requests. It does not run in parallel: the heap must be that of this test.
-func TestIdleConnectionsAreSmall(t *testing.T) { //nolint:paralleltest // see above
+func TestIdleConnectionsAreSmall(t *testing.T) {
 	const (
 		limit = 1536 // bytes for each connection
 		size  = 512 << 10
 	)
-	for name, number := range map[string]int{"short": 1000, "long": 100} { //nolint:paralleltest // see above
+	for name, number := range map[string]int{"short": 1000, "long": 100} {
 		t.Run(name, func(t *testing.T) {
 			b := start(t, gateway.Config{Engine: gateway.EngineLoop})
 			b.ready(shop, always(t, map[string]string{"short": "hello", "long": strings.Repeat("x", size)}[name]))
@@ -86,5 +86,5 @@ func inUse() int64 {
 	runtime.GC() // pools are empty after the second one
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc + m.StackInuse) //nolint:gosec // G115: less than the memory of the machine
+	return int64(m.HeapAlloc + m.StackInuse)
 }
