@@ -36,7 +36,7 @@ func compareSteady(ctx context.Context, ways []*proxied) ([]row, error) {
 		what: title, ours: fmt.Sprintf("%.2f ms", median(ours)),
 		beside: fmt.Sprintf("nginx %.2f ms", median(theirs)), ratio: fmt.Sprintf("%.2fx", times),
 	}
-	cpu := cpuRow(fmt.Sprintf("%s, %d/s over %d connections", gatewayTitle, steadyRate, steadyConns), ways[0], ways[i])
+	cpu := goalRow(fmt.Sprintf("%s, %d/s over %d connections", gatewayTitle, steadyRate, steadyConns), ways[0], ways[i])
 	return []row{r.atMost(times, steadyGoal, "x"), cpu}, nil
 }
 

@@ -64,6 +64,7 @@ func (c *Conn) upgrade(request []byte) error {
 	if err != nil {
 		return err
 	}
+	defer resp.Body.Close() // a 101 has none
 	if resp.StatusCode != http.StatusSwitchingProtocols {
 		return fmt.Errorf("the handshake was answered with %s", resp.Status)
 	}
