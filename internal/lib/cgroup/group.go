@@ -103,7 +103,7 @@ func (g *Group) Reclaim() error {
 	now, err := g.fs.read(g.file("memory.current"))
 	if err == nil {
 		now = strings.TrimSpace(now)
-		if err = g.fs.write(g.file("memory.reclaim"), now+" swappiness=200"); errors.Is(err, unix.EINVAL) { // before Linux 6.11
+		if err = g.fs.write(g.file("memory.reclaim"), now+" swappiness=200"); errors.Is(err, unix.EINVAL) { // an older kernel
 			err = g.fs.write(g.file("memory.reclaim"), now)
 		}
 	}
