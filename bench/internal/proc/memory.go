@@ -13,6 +13,10 @@ import (
 // Private_Dirty of its smaps_rollup. It is what ending the process gives back.
 func Unshared(pid int) (int64, error) { return rollup(pid, "Private_Clean:", "Private_Dirty:") }
 
+// Dirty is the memory in bytes that only this process has and no file has, as Private_Dirty. The
+// program's pages do not count, which several processes share or not.
+func Dirty(pid int) (int64, error) { return rollup(pid, "Private_Dirty:") }
+
 // Program is the name of the file that a process executes.
 func Program(pid int) (string, error) {
 	path, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
