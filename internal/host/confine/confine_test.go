@@ -22,7 +22,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	svctest.Main(m, map[string]svctest.Role{"launch": launch, "probe": probe})
+	svctest.Main(m, map[string]svctest.Role{"launch": launch, "probe": probe, "open": open})
 }
 
 // launch executes the role probe, confined to the directories args: to read, and to write.
