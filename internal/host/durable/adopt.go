@@ -34,10 +34,7 @@ func adopt(ctx context.Context, db volume.Database, version string, deleted []st
 			}
 			for _, key := range deleted {
 				if err == nil {
-					err = c.Exec(sqlDropClass, key)
-				}
-				if err == nil {
-					err = c.Exec(sqlDropFiles, key)
+					err = dropAll(c, sqlOfClass, key)
 				}
 			}
 			return err
@@ -46,10 +43,8 @@ func adopt(ctx context.Context, db volume.Database, version string, deleted []st
 }
 
 func inherit(c *raw.Conn, version string) error {
-	for _, text := range []string{sqlDropAlarms, `DELETE FROM durable_object WHERE name = 'metadata'`} {
-		if err := c.Exec(text); err != nil {
-			return err
-		}
+	if err := dropAll(c, sqlAlarms); err != nil {
+		return err
 	}
 	return c.Exec(`INSERT INTO durable_meta (id, version, epoch, generation) VALUES (1, ?1, 1, '')
 		ON CONFLICT (id) DO UPDATE SET version = excluded.version, epoch = epoch + 1, generation = ''`, version)

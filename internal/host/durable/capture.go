@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -117,15 +117,22 @@ func (k *Keeper) candidates() (objects, alarms []*object, err error) {
 	touched, all := k.touched, k.all
 	k.touched, k.all = map[string]bool{}, false
 	k.touchedMu.Unlock()
+	k.takeMade()
 	if all {
 		if err := k.find(); err != nil {
 			k.look(true)
 			return nil, nil, err
 		}
 	}
-	for path := range touched {
-		if name, ok := strings.CutSuffix(filepath.Base(path), suffix); ok && objectName.MatchString(name) {
-			k.object(filepath.Base(filepath.Dir(path)), name)
+	for _, path := range slices.Collect(maps.Keys(touched)) {
+		name, ok := nameOf(filepath.Base(path))
+		if !ok {
+			continue
+		}
+		class := filepath.Base(filepath.Dir(path))
+		k.object(class, name)
+		if name != base(name) { // a facet, which may be new in the list
+			touched[k.object(class, base(name)+indexSuffix).path] = true
 		}
 	}
 	for path, o := range k.objects {
@@ -139,10 +146,27 @@ func (k *Keeper) candidates() (objects, alarms []*object, err error) {
 	return objects, alarms, nil
 }
 
+// takeMade adds the objects whose files were made.
+func (k *Keeper) takeMade() {
+	k.touchedMu.Lock()
+	made := k.made
+	k.made = nil
+	k.touchedMu.Unlock()
+	for _, o := range made {
+		if k.objects[o.path] == nil { // otherwise it was seen already, and is read as a whole
+			k.objects[o.path] = o
+		}
+	}
+}
+
 // poll adds the changes of objects to list.
 func (k *Keeper) poll(list []captured, objects ...*object) []captured {
 	for _, o := range objects {
-		c, err := o.poll()
+		poll := o.poll
+		if isIndex(o.name) {
+			poll = o.pollIndex
+		}
+		c, err := poll()
 		if err != nil {
 			k.cfg.Logger.Warn("cannot read the file of a durable object; trying again", "error", err)
 			o.forget()

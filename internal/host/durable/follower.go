@@ -78,7 +78,7 @@ func (f *follower) poll() (*change, error) {
 		}
 	}
 	if f.files == nil && !f.attach() {
-		return f.closedFile()
+		return f.pollClosed()
 	}
 	if f.known {
 		if c, ok := f.follow(); ok {
@@ -109,8 +109,8 @@ func (f *follower) final() *change {
 	return c
 }
 
-// closedFile is poll while the writer does not have the database open.
-func (f *follower) closedFile() (*change, error) {
+// pollClosed is poll while the writer does not have the database open.
+func (f *follower) pollClosed() (*change, error) {
 	now, err := stampOf(f.path)
 	switch {
 	case err != nil && f.known && f.count > 0:

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -34,7 +33,11 @@ type Keeper struct {
 	db         volume.Database
 	background context.Context //nolint:containedctx // of Close
 
-	unsynced string // the generation of files that were restored and are not synced; "" for none
+	making   sync.Mutex      // guards what follows; held while a file is made
+	opened   map[string]bool // classes and names of the objects that have a file, or had one that was deleted
+	complete bool            // every object has a file
+	unsynced string          // the generation of files that are not synced; "" for none
+	later    []string        // files to sync with it
 
 	stop    context.CancelFunc // ends the goroutines; nil before Follow
 	stopped chan struct{}
@@ -48,6 +51,7 @@ type Keeper struct {
 	touchedMu sync.Mutex // guards what follows
 	touched   map[string]bool
 	all       bool       // every file may have come or gone
+	made      []*object  // whose files were made since the last capture
 	events    func()     // reads what the kernel has to say of files; nil where it says nothing
 	reading   sync.Mutex // held while it is read
 }
@@ -59,10 +63,11 @@ type object struct {
 	unsaved     map[uint32][]byte // pages whose file differs from the rows since it was restored
 }
 
-// New makes files and rows agree: files that continue the rows are read, and otherwise made
-// from them. No workerd may run on the directory.
+// New makes files and rows agree: files that continue the rows are read, others deleted. What
+// is missing then is made by Opening or by MakeAll. No workerd may run on the directory.
 func New(ctx context.Context, c Config) (*Keeper, error) {
-	k := &Keeper{cfg: c, background: context.WithoutCancel(ctx), wake: make(chan struct{}, 1), objects: map[string]*object{}, touched: map[string]bool{}}
+	k := newKeeper(c)
+	k.background = context.WithoutCancel(ctx)
 	var err error
 	if k.db, err = Open(ctx, c.Volumes); err != nil {
 		return nil, err
@@ -72,12 +77,16 @@ func New(ctx context.Context, c Config) (*Keeper, error) {
 	case err != nil:
 		return nil, err
 	case !continues(c.Dir, generation):
-		return k, k.restore(ctx)
+		return k, k.restart(ctx)
 	}
-	if err := k.makeDirs(); err != nil {
+	if err := errors.Join(k.makeDirs(), k.removeUnfinished()); err != nil {
 		return nil, err
 	}
 	return k, k.scan(ctx)
+}
+
+func newKeeper(c Config) *Keeper {
+	return &Keeper{cfg: c, wake: make(chan struct{}, 1), opened: map[string]bool{}, objects: map[string]*object{}, touched: map[string]bool{}}
 }
 
 // Collect brings what an earlier Keeper's workerd left in c.Dir into the rows. Nothing is
@@ -86,7 +95,7 @@ func Collect(ctx context.Context, c Config) error {
 	if _, err := os.Stat(filepath.Join(c.Dir, generationFile)); err != nil {
 		return nil //nolint:nilerr // there is nothing to collect
 	}
-	k := &Keeper{cfg: c, objects: map[string]*object{}, touched: map[string]bool{}}
+	k := newKeeper(c)
 	var err error
 	if k.db, err = Open(ctx, c.Volumes); err != nil {
 		return err
@@ -103,7 +112,7 @@ func (k *Keeper) Dir() string { return k.cfg.Dir }
 
 // object is the object of that file.
 func (k *Keeper) object(class, name string) *object {
-	path := filepath.Join(k.cfg.Dir, class, name+suffix)
+	path := k.path(class, name)
 	o := k.objects[path]
 	if o == nil {
 		o = &object{follower: follower{path: path}, class: class, name: name}
@@ -114,6 +123,7 @@ func (k *Keeper) object(class, name string) *object {
 
 // find adds the objects whose files are new.
 func (k *Keeper) find() error {
+	k.takeMade()
 	var errs []error
 	classes, err := os.ReadDir(k.cfg.Dir)
 	for _, class := range classes {
@@ -123,7 +133,7 @@ func (k *Keeper) find() error {
 		entries, err := os.ReadDir(filepath.Join(k.cfg.Dir, class.Name()))
 		errs = append(errs, err)
 		for _, e := range entries {
-			if name, ok := strings.CutSuffix(e.Name(), suffix); ok && objectName.MatchString(name) {
+			if name, ok := nameOf(e.Name()); ok {
 				k.object(class.Name(), name)
 			}
 		}
@@ -138,12 +148,15 @@ const scanned = 4096
 // open. All objects together may be larger than the memory, and a transaction for each takes
 // as long as thousands of syncs.
 func (k *Keeper) scan(ctx context.Context) error {
-	if err := k.find(); err != nil {
+	if err := errors.Join(k.readClosed(), k.find()); err != nil {
 		return err
 	}
 	var list []captured
 	pages := 0
 	for _, o := range k.objects {
+		if o.name == base(o.name) { // its file is made last, after those of its facets
+			k.opened[family(o.class, o.name)] = true
+		}
 		if err := o.recover(); err != nil {
 			return err
 		}
@@ -183,22 +196,25 @@ func (o *object) recover() error {
 	return nil
 }
 
-// dropMissing deletes the rows of files that are gone: their objects were deleted.
+// dropMissing deletes the rows of facets whose files are gone, though their object has one:
+// they were deleted. An object without a file was not opened yet.
 func (k *Keeper) dropMissing(ctx context.Context) error {
-	rows, err := objects(ctx, k.db)
-	if err != nil {
+	var gone []row
+	err := k.db.Read(ctx, func(c *raw.Conn) error {
+		return c.Query(sqlFacets, nil, func(s *raw.Stmt) error {
+			r := row{class: s.Text(0), name: s.Text(1)}
+			if k.opened[family(r.class, r.name)] && missing(k.path(r.class, r.name)) {
+				gone = append(gone, r)
+			}
+			return nil
+		})
+	})
+	if err != nil || len(gone) == 0 {
 		return err
 	}
 	return k.db.Write(ctx, func(c *raw.Conn) error {
 		return c.InTx("BEGIN IMMEDIATE", func() error {
-			for _, r := range rows {
-				dir := filepath.Join(k.cfg.Dir, r.class)
-				if _, err := os.Stat(dir); err != nil { // a class that the version does not have
-					continue
-				}
-				if _, err := os.Stat(filepath.Join(dir, r.name+suffix)); err == nil {
-					continue
-				}
+			for _, r := range gone {
 				if err := save(c, r.class, r.name, &change{}); err != nil {
 					return err
 				}
@@ -232,6 +248,9 @@ func (k *Keeper) Close() error {
 	err = errors.Join(err, k.capture(ctx))
 	for _, o := range k.objects {
 		o.detach()
+	}
+	if err == nil {
+		err = k.writeClosed()
 	}
 	return err
 }

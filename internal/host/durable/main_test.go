@@ -13,11 +13,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/confine"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -46,6 +49,8 @@ func keep(t *testing.T, v volume.Volumes, dir, version string) *Keeper {
 type worker struct {
 	cmd    *exec.Cmd
 	client *http.Client
+	opens  *confine.Opens // nil where they are not reported
+	lazy   bool
 }
 
 func serve(t *testing.T, k *Keeper) *worker {
@@ -84,7 +89,7 @@ func serveOnly(t *testing.T, k *Keeper) *worker {
 	var output svctest.Buffer
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr, cmd.Env = []*os.File{w}, &output, &output, []string{}
-	err = cmd.Start()
+	opens, err := start(t, k, cmd)
 	_ = w.Close()
 	if err != nil {
 		t.Fatal(err)
@@ -93,12 +98,39 @@ func serveOnly(t *testing.T, k *Keeper) *worker {
 	if _, err := workerd.AwaitListening(r, "http"); err != nil {
 		t.Fatalf("workerd: %v\n%s", err, output.String())
 	}
-	return &worker{cmd, &http.Client{Transport: &http.Transport{
+	return &worker{cmd: cmd, opens: opens, lazy: opens != nil, client: &http.Client{Transport: &http.Transport{
 		DisableKeepAlives: true,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, "unix", socket)
 		},
 	}}}
+}
+
+// start starts cmd so that k makes the files that it opens, where the system reports that.
+func start(t *testing.T, k *Keeper, cmd *exec.Cmd) (opens *confine.Opens, err error) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread() // and ends with the goroutine
+		var err error
+		if opens, err = confine.NotifyOpens(); err != nil {
+			opens = nil
+			started <- errors.Join(k.MakeAll(ctx), cmd.Start())
+			return
+		}
+		go func() {
+			_ = opens.Serve(func(path string, unread error) error {
+				if unread != nil {
+					return k.MakeAll(ctx)
+				}
+				return k.Opening(ctx, path)
+			})
+		}()
+		started <- cmd.Start()
+	}()
+	err = <-started
+	return opens, err
 }
 
 func (w *worker) pause() (func(), error) {
@@ -110,6 +142,9 @@ func (w *worker) pause() (func(), error) {
 func (w *worker) end(signal syscall.Signal) {
 	_ = w.cmd.Process.Signal(signal)
 	_ = w.cmd.Wait()
+	if w.opens != nil {
+		_ = w.opens.Close()
+	}
 }
 
 // get asks an object; a worker that is killed meanwhile does not answer.
@@ -147,8 +182,9 @@ func images(t *testing.T, k *Keeper) map[string][]byte {
 	all := map[string][]byte{}
 	for _, r := range rows {
 		var image []byte
-		err := k.db.Read(t.Context(), func(c *raw.Conn) error {
-			pages, err := load(c, r)
+		var pages map[uint32][]byte
+		err := k.db.Read(t.Context(), func(c *raw.Conn) (err error) {
+			pages, err = load(c, r)
 			for n := uint32(1); n <= r.pages; n++ {
 				image = append(image, pages[n]...)
 			}
@@ -156,6 +192,11 @@ func images(t *testing.T, k *Keeper) map[string][]byte {
 		})
 		if err != nil {
 			t.Fatal(err)
+		}
+		if isIndex(r.name) {
+			if image, err = indexContent(pages); err != nil {
+				t.Fatal(err)
+			}
 		}
 		all[r.class+"/"+r.name] = image
 	}
@@ -196,17 +237,18 @@ func equal(t *testing.T, k *Keeper) {
 	t.Helper()
 	found := map[string][]byte{}
 	files, err := filepath.Glob(filepath.Join(k.Dir(), "*", "*"+suffix))
-	if err != nil {
+	indexes, indexErr := filepath.Glob(filepath.Join(k.Dir(), "*", "*"+indexSuffix))
+	if err = errors.Join(err, indexErr); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range files {
+	for _, path := range append(files, indexes...) {
 		data, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(data) > 0 {
-			name := filepath.Base(path)
-			found[key+"/"+name[:len(name)-len(suffix)]] = data
+			name, _ := nameOf(filepath.Base(path))
+			found[key+"/"+name] = data
 		}
 	}
 	kept := images(t, k)
@@ -216,8 +258,8 @@ func equal(t *testing.T, k *Keeper) {
 		}
 	}
 	for name := range kept {
-		if found[name] == nil {
-			t.Errorf("%s has rows and no file", name)
+		if found[name] == nil && k.opened[family(key, strings.TrimPrefix(name, key+"/"))] {
+			t.Errorf("%s was opened, has rows and no file", name)
 		}
 	}
 }

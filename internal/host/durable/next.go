@@ -15,20 +15,19 @@ func (k *Keeper) NextAlarm(ctx context.Context) (next time.Time, err error) {
 	k.mu.Lock()
 	_ = k.capture(ctx) // it saves what it can: to pause a workerd that is gone fails
 	k.mu.Unlock()
-	rows, err := objects(ctx, k.db)
-	if err != nil {
-		return next, err
-	}
-	for _, r := range rows {
-		if r.name != metadata || r.pages == 0 || !k.cfg.has(r.class) {
-			continue
-		}
-		at, err := k.firstAlarm(ctx, r)
+	for _, key := range k.cfg.Keys {
+		rows, err := query(ctx, k.db, sqlFamily, key, metadata)
 		if err != nil {
-			return next, fmt.Errorf("reading the alarms of %s: %w", r.class, err)
+			return next, err
 		}
-		if next.IsZero() || !at.IsZero() && at.Before(next) {
-			next = at
+		for _, r := range rows {
+			at, err := k.firstAlarm(ctx, r)
+			if err != nil {
+				return next, fmt.Errorf("reading the alarms of %s: %w", r.class, err)
+			}
+			if next.IsZero() || !at.IsZero() && at.Before(next) {
+				next = at
+			}
 		}
 	}
 	return next, nil

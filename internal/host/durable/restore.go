@@ -3,10 +3,10 @@ package durable
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
@@ -14,35 +14,17 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/boot"
 )
 
-const (
-	generationFile = "generation" // in the directory: its files continue the rows of that generation
-	suffix         = ".sqlite"
-	metadata       = "metadata" // the file of a class with the times of its alarms
-)
+// generationFile is in the directory: its files continue the rows of that generation.
+const generationFile = "generation"
 
-// objectName is what workerd calls the file of an object, or of a facet of one.
-var objectName = regexp.MustCompile(`^([0-9a-f]{64}(\.[0-9]+)?|` + metadata + `)$`)
-
-// restore makes all files anew from the rows. Files that are there are of an earlier owner
-// of the rows.
-func (k *Keeper) restore(ctx context.Context) error {
+// restart deletes all files, which are of an earlier owner of the rows, and begins a generation
+// of files that continues the rows.
+func (k *Keeper) restart(ctx context.Context) error {
 	if err := os.RemoveAll(k.cfg.Dir); err != nil {
 		return err
 	}
-	rows, err := objects(ctx, k.db)
-	if err == nil {
-		err = k.makeDirs()
-	}
-	if err != nil {
+	if err := k.makeDirs(); err != nil {
 		return err
-	}
-	for _, r := range rows {
-		if !k.cfg.has(r.class) {
-			continue
-		}
-		if err := k.restoreObject(ctx, r); err != nil {
-			return fmt.Errorf("restoring the object %s/%s: %w", r.class, r.name, err)
-		}
 	}
 	return k.begin(ctx)
 }
@@ -55,34 +37,6 @@ func (k *Keeper) makeDirs() error {
 		}
 	}
 	return os.MkdirAll(k.cfg.Dir, 0o700)
-}
-
-func (k *Keeper) restoreObject(ctx context.Context, r row) error {
-	var pages map[uint32][]byte
-	err := k.db.Read(ctx, func(c *raw.Conn) (err error) {
-		pages, err = load(c, r)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	o := k.object(r.class, r.name)
-	if r.inherited {
-		o.unsaved = map[uint32][]byte{}
-		for _, number := range disarm(pages) {
-			o.unsaved[number] = pages[number]
-		}
-	}
-	image := make([]byte, 0, int(r.pages)*pageSize)
-	for number := uint32(1); number <= r.pages; number++ {
-		image = append(image, pages[number]...)
-	}
-	if err := os.WriteFile(o.path, image, 0o600); err != nil {
-		return err
-	}
-	o.known, o.count = true, r.pages
-	o.closed, err = stampOf(o.path)
-	return err
 }
 
 // begin gives the files a generation of their own, in the rows first: files without the
@@ -101,19 +55,54 @@ func (k *Keeper) begin(ctx context.Context) error {
 	return os.WriteFile(filepath.Join(k.cfg.Dir, generationFile), []byte(k.unsynced+" "+current), 0o600)
 }
 
-// syncFiles syncs what restore made. It may take seconds on a busy disk, so the worker does
-// not wait for it.
+// syncFiles syncs what was made before workerd served. It may take seconds on a busy disk, so
+// the worker does not wait for it. Files that are made later are synced one by one.
 func (k *Keeper) syncFiles() {
-	if k.unsynced == "" {
+	k.making.Lock()
+	generation, files := k.unsynced, k.later
+	k.unsynced, k.later = "", nil
+	k.making.Unlock()
+	if generation == "" {
 		return
 	}
-	err := k.syncAll()
+	err := k.syncDirs()
+	if len(files) > manyFiles {
+		err = errors.Join(err, k.syncAll())
+	} else {
+		for _, path := range files {
+			err = errors.Join(err, syncFile(path))
+		}
+	}
 	if err == nil {
-		err = atomicfile.WriteFile(filepath.Join(k.cfg.Dir, generationFile), []byte(k.unsynced), 0o600)
+		err = atomicfile.WriteFile(filepath.Join(k.cfg.Dir, generationFile), []byte(generation), 0o600)
 	}
 	if err != nil {
 		k.cfg.Logger.Warn("cannot sync the files of durable objects; after a power failure they are made from the object store", "error", err)
 	}
+}
+
+// manyFiles is the number of files from which on one sync of the whole file system is faster
+// than one for each of them.
+const manyFiles = 64
+
+func (k *Keeper) syncDirs() error {
+	var errs []error
+	for _, key := range k.cfg.Keys {
+		errs = append(errs, atomicfile.SyncDir(filepath.Join(k.cfg.Dir, key)))
+	}
+	return errors.Join(append(errs, atomicfile.SyncDir(k.cfg.Dir))...)
+}
+
+// syncFile syncs a file, unless it is deleted.
+func syncFile(path string) error {
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 // continues reports whether the files continue the rows of that generation.

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS durable_meta (
 CREATE TABLE IF NOT EXISTS durable_object (
 	id    INTEGER PRIMARY KEY,
 	class TEXT NOT NULL,    -- the directory
-	name  TEXT NOT NULL,    -- the file, without .sqlite
+	name  TEXT NOT NULL,    -- the file, without .sqlite; see nameOf
 	pages INTEGER NOT NULL,
 	epoch INTEGER NOT NULL, -- of the last change; an earlier one: as the parent left it
 	UNIQUE (class, name)
@@ -40,16 +40,20 @@ const (
 	sqlPut = `INSERT INTO durable_object (class, name, pages, epoch) SELECT ?1, ?2, ?3, epoch FROM durable_meta
 		WHERE true ON CONFLICT (class, name) DO UPDATE SET pages = excluded.pages, epoch = excluded.epoch
 		WHERE pages <> excluded.pages OR durable_object.epoch <> excluded.epoch`
-	sqlID         = `SELECT id FROM durable_object WHERE class = ?1 AND name = ?2`
-	sqlPutPage    = `INSERT INTO durable_page (id, data) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET data = excluded.data WHERE data <> excluded.data`
-	sqlCutPages   = `DELETE FROM durable_page WHERE id > ?1 AND id < ?2`
-	sqlDrop       = `DELETE FROM durable_object WHERE id = ?1`
-	sqlDropClass  = `DELETE FROM durable_page WHERE id >> 32 IN (SELECT id FROM durable_object WHERE class = ?1)`
-	sqlDropFiles  = `DELETE FROM durable_object WHERE class = ?1`
-	sqlDropAlarms = `DELETE FROM durable_page WHERE id >> 32 IN (SELECT id FROM durable_object WHERE name = 'metadata')`
-	sqlObjects    = `SELECT o.id, o.class, o.name, o.pages, o.epoch < m.epoch FROM durable_object o, durable_meta m ORDER BY o.id`
-	sqlPages      = `SELECT id & 0xffffffff, data FROM durable_page WHERE id > ?1 AND id < ?2 ORDER BY id`
-	sqlStats      = `SELECT count(*), coalesce(sum(pages), 0) FROM durable_object WHERE class = ?1 AND name <> 'metadata'`
+	sqlID       = `SELECT id FROM durable_object WHERE class = ?1 AND name = ?2`
+	sqlPutPage  = `INSERT INTO durable_page (id, data) VALUES (?1, ?2) ON CONFLICT (id) DO UPDATE SET data = excluded.data WHERE data <> excluded.data`
+	sqlCutPages = `DELETE FROM durable_page WHERE id > ?1 AND id < ?2`
+	sqlDrop     = `DELETE FROM durable_object WHERE id = ?1`
+	sqlOfClass  = `SELECT id FROM durable_object WHERE class = ?1`
+	sqlObjects  = `SELECT o.id, o.class, o.name, o.pages, o.epoch < m.epoch FROM durable_object o, durable_meta m ORDER BY o.id`
+	sqlFamily   = `SELECT o.id, o.class, o.name, o.pages, o.epoch < m.epoch FROM durable_object o, durable_meta m
+		WHERE o.class = ?1 AND o.name >= ?2 AND o.name < ?2 || '/' ORDER BY o.name DESC` // "." is before "/", and what follows a name begins with "."
+	sqlFacets = `SELECT class, name FROM durable_object WHERE name LIKE '%.%'`
+	sqlAlarms = `WITH RECURSIVE c(class) AS (SELECT min(class) FROM durable_object
+		UNION ALL SELECT (SELECT min(o.class) FROM durable_object o WHERE o.class > c.class) FROM c WHERE c.class IS NOT NULL)
+		SELECT o.id FROM c JOIN durable_object o ON o.class = c.class AND o.name = '` + metadata + `'`
+	sqlPages = `SELECT id & 0xffffffff, data FROM durable_page WHERE id > ?1 AND id < ?2 ORDER BY id`
+	sqlStats = `SELECT count(*) FILTER (WHERE instr(name, '.') = 0), coalesce(sum(pages), 0) FROM durable_object WHERE class = ?1 AND name <> 'metadata'`
 )
 
 // row is one object in the rows.
@@ -72,11 +76,7 @@ func save(c *raw.Conn, class, name string, ch *change) error {
 		if err != nil || id == 0 {
 			return err
 		}
-		first, after := bounds(id, 0)
-		if err := c.Exec(sqlCutPages, first, after); err != nil {
-			return err
-		}
-		return c.Exec(sqlDrop, id)
+		return drop(c, id)
 	}
 	if err := c.Exec(sqlPut, class, name, int64(ch.count)); err != nil {
 		return err
@@ -102,6 +102,30 @@ func save(c *raw.Conn, class, name string, ch *change) error {
 		}
 	}
 	return nil
+}
+
+// drop deletes the rows of an object.
+func drop(c *raw.Conn, id int64) error {
+	first, after := bounds(id, 0)
+	if err := c.Exec(sqlCutPages, first, after); err != nil {
+		return err
+	}
+	return c.Exec(sqlDrop, id)
+}
+
+// dropAll deletes the rows of the objects whose ids a query gives.
+func dropAll(c *raw.Conn, query string, args ...any) error {
+	var ids []int64
+	err := c.Query(query, args, func(s *raw.Stmt) error {
+		ids = append(ids, s.Int64(0))
+		return nil
+	})
+	for _, id := range ids {
+		if err == nil {
+			err = drop(c, id)
+		}
+	}
+	return err
 }
 
 func find(c *raw.Conn, class, name string) (id int64, err error) {
@@ -135,9 +159,14 @@ func load(c *raw.Conn, r row) (map[uint32][]byte, error) {
 }
 
 // objects are all rows of objects.
-func objects(ctx context.Context, db volume.Database) (list []row, err error) {
+func objects(ctx context.Context, db volume.Database) ([]row, error) {
+	return query(ctx, db, sqlObjects)
+}
+
+// query reads rows of objects.
+func query(ctx context.Context, db volume.Database, text string, args ...any) (list []row, err error) {
 	err = db.Read(ctx, func(c *raw.Conn) error {
-		return c.Query(sqlObjects, nil, func(s *raw.Stmt) error {
+		return c.Query(text, args, func(s *raw.Stmt) error {
 			list = append(list, row{s.Int64(0), s.Text(1), s.Text(2), uint32(s.Int64(3)), s.Int64(4) != 0}) //nolint:gosec // as stored
 			return nil
 		})

@@ -57,6 +57,11 @@ type Resources interface {
 type Objects interface {
 	// Dir is the directory.
 	Dir() string
+	// Opening makes the file at path before workerd opens it, if it is that of an object. After
+	// an error it must not be opened.
+	Opening(ctx context.Context, path string) error
+	// MakeAll makes all files, for a workerd whose opens are not reported.
+	MakeAll(ctx context.Context) error
 	// Follow says that workerd serves, until the Resources are closed. pause stops workerd
 	// completely until resume is called.
 	Follow(ctx context.Context, pause func() (resume func(), err error))
@@ -275,7 +280,7 @@ func (h *Host) start(ctx context.Context, v *version) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
-	w, err := startWorker(h.opts, v, text)
+	w, err := startWorker(ctx, h.opts, v, text)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,7 @@ type worker struct {
 	memory  memoryWatch
 	group   *cgroup.Group
 	confine func() error // of the thread that starts it
+	opens   *opens       // makes the files of Durable Objects; nil without any
 
 	serving atomic.Bool // it was seen to listen: requests may be under way
 	lost    bool        // it ended before it listened, and named no reason
@@ -61,13 +62,16 @@ type worker struct {
 }
 
 // startWorker spawns workerd with the config. It does not wait for its sockets.
-func startWorker(o Options, v *version, config []byte) (*worker, error) {
+func startWorker(ctx context.Context, o Options, v *version, config []byte) (*worker, error) {
 	file, err := writeConfig(v.spec.Local.RunDir, config)
 	if err != nil {
 		return nil, err
 	}
 	w := &worker{dir: v.spec.Local.RunDir, exited: make(chan struct{}), config: file, taken: true, inspect: v.spec.Host.Inspect}
 	w.confine = func() error { return confineThread(v.spec.Host.Confine, v.profile(), o.Logger) }
+	if objects := v.resources.Objects(); objects != nil {
+		w.opens = &opens{context: context.WithoutCancel(ctx), objects: objects, log: o.Logger, failed: w.kill}
+	}
 	w.attach(o, v)
 	if err := w.spawn(o, v.spec.Local.Workerd); err != nil {
 		file.remove()
@@ -142,9 +146,16 @@ func (w *worker) read() {
 // process: the kernel kills workerd when the thread that started it ends.
 func (w *worker) run(started chan<- error) {
 	goruntime.LockOSThread()
+	defer w.opens.stop()
 	err := w.confine()
 	if err == nil {
+		err = w.opens.prepare()
+	}
+	if err == nil {
 		err = w.cmd.Start()
+	}
+	if err == nil {
+		w.opens.serve()
 	}
 	if err == nil {
 		err = confine.Limit(w.pid())

@@ -26,6 +26,11 @@ export class Obj extends DurableObject {
       case "add":
         await this.ctx.storage.put("n", ((await this.ctx.storage.get("n")) ?? 0) + 1);
         return new Response(String(await this.ctx.storage.get("n")));
+      case "facet":
+        return new Response(String(await this.ctx.facets.get(arg, () => ({ class: this.ctx.exports.Part })).add()));
+      case "forget":
+        this.ctx.facets.delete(arg);
+        return new Response("deleted");
       case "get":
         return new Response(String((await this.ctx.storage.get("n")) ?? 0));
     }
@@ -50,6 +55,15 @@ export class Obj extends DurableObject {
 
   async alarm() {
     await this.ctx.storage.put("fired", ((await this.ctx.storage.get("fired")) ?? 0) + 1);
+  }
+}
+
+// Part is the class of facets.
+export class Part extends DurableObject {
+  async add() {
+    const n = ((await this.ctx.storage.get("n")) ?? 0) + 1;
+    await this.ctx.storage.put("n", n);
+    return n;
   }
 }
 
