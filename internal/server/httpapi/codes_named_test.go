@@ -78,14 +78,14 @@ func codesOf(f *ast.FuncDecl) (list []namedCode) {
 	return list
 }
 
-// operationsOf returns the operations in calls like c.raw.CreateVersion.
+// operationsOf returns the operations in calls like c.raw.CreateVersion or c.slow.ArchiveVersion.
 func operationsOf(body *ast.BlockStmt) (list []string) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		call, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
 		}
-		if of, ok := call.X.(*ast.SelectorExpr); ok && of.Sel.Name == "raw" {
+		if of, ok := call.X.(*ast.SelectorExpr); ok && (of.Sel.Name == "raw" || of.Sel.Name == "slow") {
 			name := strings.TrimSuffix(call.Sel.Name, "WithBody")
 			list = append(list, strings.ToLower(name[:1])+name[1:])
 		}

@@ -1,13 +1,10 @@
 package httpapi_test
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/getkin/kin-openapi/routers"
@@ -60,34 +57,14 @@ func (r *refusal) Write(p []byte) (int, error) {
 
 func (r *refusal) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 
-// unmetFile lists the named codes that no test meets yet.
-const unmetFile = "testdata/unmet_codes.txt"
-
-// checkCodes returns what is wrong: a code that a method of the SDK names, and that no test
-// has met, unless unmetFile has it; and a line of unmetFile that was met, or is named nowhere.
-func checkCodes(named []namedCode) (wrong []string, err error) {
-	data, err := os.ReadFile(unmetFile)
-	if err != nil {
-		return nil, err
-	}
-	unmet := map[string]bool{}
-	for s := bufio.NewScanner(bytes.NewReader(data)); s.Scan(); {
-		if line := s.Text(); line != "" && !strings.HasPrefix(line, "#") {
-			unmet[line] = true
-		}
-	}
+// unmet returns the codes that a method of the SDK names, and that no test has met.
+func unmet() (lines []string, err error) {
+	named, err := namedCodes()
 	for _, n := range named {
-		switch met, excused := n.met(), unmet[n.String()]; {
-		case !met && !excused:
-			wrong = append(wrong, "no test has met "+n.String())
-		case met && excused:
-			wrong = append(wrong, unmetFile+" has "+n.String()+", which a test has met")
+		if !n.met() {
+			lines = append(lines, "no test has met "+n.String())
 		}
-		delete(unmet, n.String())
 	}
-	for line := range unmet {
-		wrong = append(wrong, unmetFile+" has "+line+", which is named nowhere")
-	}
-	slices.Sort(wrong)
-	return wrong, nil
+	slices.Sort(lines)
+	return lines, err
 }

@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -28,6 +29,11 @@ func (f *fakes) Data(_ svc.Ref, r *http.Request) (*http.Response, error) {
 	}
 	if r.Body == nil {
 		r.Body = http.NoBody
+	}
+	if f.patience > 0 {
+		ctx, cancel := context.WithTimeout(r.Context(), f.patience)
+		defer cancel()
+		r = r.WithContext(ctx)
 	}
 	var refused error
 	w := httptest.NewRecorder()

@@ -25,7 +25,8 @@ type fakes struct {
 	queueMax int
 	logs     string // directory of the logs, which a real service reads
 	routes   []svc.Route
-	bindings *binding.Set // nil: no runtime
+	bindings *binding.Set  // nil: no runtime
+	patience time.Duration // of a runtime for one request; 0: no limit
 	runtimes map[svc.Ref]svc.Runtime
 	bundles  map[svc.Ref]bundle.Manifest
 	down     []svc.Ref // of NotServing

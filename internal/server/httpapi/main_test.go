@@ -31,17 +31,15 @@ func allRan() bool {
 	return true
 }
 
+// unmetCodes returns the exit code.
 func unmetCodes() int {
-	named, err := namedCodes()
-	if err == nil {
-		var wrong []string
-		if wrong, err = checkCodes(named); err == nil && len(wrong) == 0 {
-			return 0
-		}
-		for _, line := range wrong {
-			fmt.Println(line)
-		}
+	lines, err := unmet()
+	if err == nil && len(lines) == 0 {
+		return 0
 	}
-	fmt.Println("the codes of refusals:", err)
+	for _, line := range lines {
+		fmt.Println(line)
+	}
+	fmt.Println("the codes that methods of the SDK name:", err)
 	return 1
 }

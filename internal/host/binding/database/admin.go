@@ -57,10 +57,7 @@ func (a admin) visit(r *http.Request, name string, fn func(*database, *http.Requ
 		return err
 	}
 	defer leave()
-	if err = fn(d, r.WithContext(ctx)); err != nil && r.Context().Err() != nil {
-		return interrupted(err)
-	}
-	return sqlError(err)
+	return ended(r, fn(d, r.WithContext(ctx)))
 }
 
 // enter waits for its turn among the requests of the API.
@@ -69,8 +66,22 @@ func (d *database) enter(ctx context.Context) (leave func(), err error) {
 	case d.visitors <- struct{}{}:
 		return func() { <-d.visitors }, nil
 	case <-ctx.Done():
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, interrupted(ctx.Err())
+		}
 		return nil, svc.Errorf(svc.Unavailable, svc.CodeDatabaseBusy, "other requests to look into this database take too long").Because(ctx.Err())
 	}
+}
+
+// ended is the error of a request: interrupted if it was canceled after its turn came.
+func ended(r *http.Request, err error) error {
+	switch {
+	case svc.CodeOf(err) == svc.CodeDatabaseBusy: // caused by a deadline, which is not that of a statement
+		return err
+	case err == nil || r.Context().Err() == nil:
+		return sqlError(err)
+	}
+	return interrupted(err)
 }
 
 // interrupted is the error of a request that was canceled.

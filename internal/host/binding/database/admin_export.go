@@ -29,10 +29,7 @@ func (a admin) export(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer func() { _ = errors.Join(f.Close(), os.Remove(f.Name())) }() // so does opening the version again
 	if err := d.exporting(r.Context(), f); err != nil {
-		if r.Context().Err() != nil {
-			return interrupted(err)
-		}
-		return sqlError(err)
+		return ended(r, err)
 	}
 	size, err := f.Seek(0, io.SeekCurrent)
 	if err == nil {

@@ -28,11 +28,8 @@ func (a admin) importFile(w http.ResponseWriter, r *http.Request) error {
 	defer os.Remove(file) // so does opening the version again
 	started := time.Now()
 	n, err := d.importing(r.Context(), file)
-	if err != nil && r.Context().Err() != nil {
-		return interrupted(err)
-	}
 	if err != nil {
-		return err
+		return ended(r, err)
 	}
 	return binding.WriteJSON(w, map[string]any{"tables": n.tables, "rows": n.rows, "seconds": time.Since(started).Seconds()})
 }
