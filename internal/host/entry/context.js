@@ -17,6 +17,7 @@ export class Invocation {
   constructor(event, call, numbered) {
     this.event = event; // the first argument of the handler: a Request, a ScheduledController
     this.depth = call?.depth ?? 0; // how many calls of other workers led here
+    this.trace = call?.trace; // the traceparent of the call of another worker, if that is recorded
     this.#id = call?.id;
     this.#numbered = numbered;
   }

@@ -29,10 +29,15 @@ class Trace {
     this.#parent = parent;
   }
 
+  // parentOf is the traceparent of what the span id leads to.
+  parentOf(id) {
+    return `00-${this.#trace}-${id}-01`;
+  }
+
   // add takes a call of a binding that has ended.
-  add(resource, method, began, failed) {
+  add(id, resource, method, began, failed) {
     if (this.#left-- <= 0) return;
-    this.#spans.push({ trace: this.#trace, id: newID(), parent: this.#id, name: method, resource, start: began, end: now(), failed });
+    this.#spans.push({ trace: this.#trace, id, parent: this.#id, name: method, resource, start: began, end: now(), failed });
     if (this.#ended) this.#print();
   }
 
@@ -49,13 +54,13 @@ class Trace {
   }
 }
 
-// begin gives the Trace of the invocation that runs, of a request whose trace is recorded;
-// undefined for any other.
+// begin gives the Trace of the invocation that runs, of a request or of a call of another
+// worker whose trace is recorded; undefined for any other.
 export function begin(handler) {
   if (!TRACED) return undefined;
   const invocation = current();
   try {
-    const ids = SAMPLED.exec(invocation.event.headers.get("traceparent") ?? "");
+    const ids = SAMPLED.exec(invocation.trace ?? invocation.event.headers.get("traceparent") ?? "");
     if (ids === null) return undefined;
     const trace = new Trace(invocation, handler, ids);
     invocation.state.set(KEY, trace);
@@ -65,16 +70,18 @@ export function begin(handler) {
   }
 }
 
-// span calls start, a call of a method of the binding of resource, and gives its result.
+// span calls start, a call of a method of the binding of resource, and gives its result. start
+// gets the traceparent of what the call leads to, undefined if that is not recorded.
 export function span(resource, method, start) {
   const trace = TRACED ? current()?.state.get(KEY) : undefined;
   if (trace === undefined) return start();
   const began = now();
-  const result = start(); // throws for wrong arguments: no call was made
-  if (result instanceof Promise) {
+  const id = newID();
+  const result = start(trace.parentOf(id)); // throws for wrong arguments: no call was made
+  if (typeof result?.then === "function") { // a promise, or workerd's own kind of it
     result.then(
-      () => trace.add(resource, method, began, false),
-      () => trace.add(resource, method, began, true),
+      () => trace.add(id, resource, method, began, false),
+      () => trace.add(id, resource, method, began, true),
     );
   }
   return result;

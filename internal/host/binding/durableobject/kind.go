@@ -2,6 +2,7 @@ package durableobject
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,10 +56,27 @@ func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (bindi
 	return &namespace{db, d.Resource}, nil
 }
 
-// Wire names the class.
-func (Kind) Wire(d bundle.Binding, _ binding.Site) binding.Wiring {
+//go:embed client.js
+var client string
+
+// clientModule is not that of binding.Site.Client, which wires a service too.
+const clientModule = "svc-internal:durable_object"
+
+// Wire names the class. In traces, requests to its objects are spans.
+func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	name, _ := class(d) // checked
-	return binding.Wiring{Binding: workerd.Binding{Name: d.Name, ObjectClass: name}}
+	own := workerd.Binding{Name: d.Name, ObjectClass: name}
+	if !s.Traced {
+		return binding.Wiring{Binding: own}
+	}
+	own.Name = "objects"
+	resource := kinds.DurableObject + "/" + name
+	return binding.Wiring{
+		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{
+			Module: clientModule, Inner: []workerd.Binding{own, {Name: "resource", Text: &resource}},
+		}},
+		Modules: []workerd.Module{{Name: clientModule, Type: workerd.ESModule, Source: client}},
+	}
 }
 
 // namespace is the data of one class.

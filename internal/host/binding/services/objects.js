@@ -2,8 +2,8 @@
 // namespace without objects whose ids are those of the other one.
 import { makeCalls } from "svc-internal:service";
 
-function stub(relay, id) {
-  const { fetch, property } = makeCalls(relay, { object: id.toString() });
+function stub(relay, resource, id) {
+  const { fetch, property } = makeCalls(relay, resource, { object: id.toString() });
   return new Proxy(relay, {
     get(_, key) {
       if (key === "id") return id;
@@ -15,10 +15,10 @@ function stub(relay, id) {
   });
 }
 
-export default function makeBinding({ relay, ids }) {
+export default function makeBinding({ relay, ids, resource }) {
   const get = (id) => {
     ids.get(id); // throws for what is no id of the namespace
-    return stub(relay, id);
+    return stub(relay, resource, id);
   };
   return {
     newUniqueId: (options) => ids.newUniqueId(options),

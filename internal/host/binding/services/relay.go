@@ -48,7 +48,7 @@ type relayProps struct {
 // the relay passes on.
 func relayed(name string, c kinds.ServiceConfig, t Target, s binding.Site) binding.Wiring {
 	return binding.Wiring{
-		Binding:  workerd.Binding{Name: name, Wrapped: &workerd.Wrapped{Module: clientModule, Inner: []workerd.Binding{inner(c.Entrypoint, c.Props, t, s)}}},
+		Binding:  workerd.Binding{Name: name, Wrapped: &workerd.Wrapped{Module: clientModule, Inner: []workerd.Binding{inner(c.Entrypoint, c.Props, t, s), resource(kinds.Service, t.String())}}},
 		Modules:  []workerd.Module{{Name: clientModule, Type: workerd.ESModule, Source: client}},
 		Services: relayServices(s),
 	}
@@ -62,7 +62,7 @@ func relayedObjects(name string, c kinds.ServiceConfig, t Target, s binding.Site
 	ids := idsService + key
 	w := relayed(name, c, t, s)
 	w.Binding.Wrapped = &workerd.Wrapped{Module: objectsModule, Inner: []workerd.Binding{
-		inner(c.ObjectClass, nil, t, s), {Name: "ids", ObjectClass: idsClass, ObjectService: ids},
+		inner(c.ObjectClass, nil, t, s), resource(kinds.DurableObject, c.ObjectClass), {Name: "ids", ObjectClass: idsClass, ObjectService: ids},
 	}}
 	w.Modules = append(w.Modules, workerd.Module{Name: objectsModule, Type: workerd.ESModule, Source: objects})
 	w.Services = append(w.Services, workerd.Service{Name: ids, Worker: &workerd.Worker{
@@ -70,6 +70,12 @@ func relayedObjects(name string, c kinds.ServiceConfig, t Target, s binding.Site
 		ObjectClasses: []workerd.ObjectClass{{Name: idsClass, Key: key}},
 	}})
 	return w
+}
+
+// resource names in traces what a binding calls.
+func resource(kind, name string) workerd.Binding {
+	text := kind + "/" + name
+	return workerd.Binding{Name: "resource", Text: &text}
 }
 
 // inner is the relay to an entrypoint, or to the objects of a class.
