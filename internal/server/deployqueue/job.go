@@ -18,7 +18,7 @@ type Job struct {
 // finish or put it back; for other owners, and after another owner has claimed the
 // job, those calls return an error that is svc.Precondition.
 type Store interface {
-	// ClaimJob leases the oldest due job to owner. ok is false if no job is due.
+	// ClaimJob leases to owner the job that is due for the longest time. ok is false if none is due.
 	ClaimJob(ctx context.Context, owner string, lease time.Duration) (job Job, ok bool, err error)
 	// NextJob returns when the next job is due, or its lease ends; zero without jobs.
 	NextJob(ctx context.Context) (time.Time, error)

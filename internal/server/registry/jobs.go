@@ -14,10 +14,17 @@ import (
 
 var _ deployqueue.Store = (*DB)(nil)
 
-// claimJob leases the oldest job that is due and not leased.
+// claimJob leases a job whose lease has ended, or else the one that is due for the longest
+// time. Each part has an index: thousands of jobs may wait for their bundles.
 const claimJob = `UPDATE jobs SET owner = ?1, lease_until = ?2, attempt = attempt + 1
-	WHERE id = (SELECT id FROM jobs WHERE run_at <= ?3 AND (lease_until IS NULL OR lease_until < ?3) ORDER BY id LIMIT 1)
+	WHERE id = coalesce(
+		(SELECT id FROM jobs WHERE lease_until < ?3 ORDER BY lease_until LIMIT 1),
+		(SELECT id FROM jobs WHERE lease_until IS NULL AND run_at <= ?3 ORDER BY run_at, id LIMIT 1))
 	RETURNING id, attempt, version_seq`
+
+const nextJob = `SELECT min(at) FROM (
+	SELECT min(run_at) AS at FROM jobs WHERE lease_until IS NULL UNION ALL
+	SELECT min(max(run_at, lease_until + 1)) FROM jobs WHERE lease_until IS NOT NULL)`
 
 // ClaimJob implements deployqueue.Store.
 func (db *DB) ClaimJob(ctx context.Context, owner string, lease time.Duration) (job deployqueue.Job, ok bool, err error) {
@@ -47,7 +54,7 @@ func (db *DB) ClaimJob(ctx context.Context, owner string, lease time.Duration) (
 // NextJob implements deployqueue.Store.
 func (db *DB) NextJob(ctx context.Context) (time.Time, error) {
 	var at time.Time
-	err := db.file.Read().QueryRowContext(ctx, `SELECT min(max(run_at, ifnull(lease_until + 1, 0))) FROM jobs`).Scan(stamp{&at})
+	err := db.file.Read().QueryRowContext(ctx, nextJob).Scan(stamp{&at})
 	if err != nil {
 		return at, fmt.Errorf("reading the next job: %w", err)
 	}

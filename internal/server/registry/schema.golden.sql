@@ -78,6 +78,10 @@ CREATE TABLE jobs (
     CHECK ((owner IS NULL) = (lease_until IS NULL))
 ) STRICT;
 
+CREATE INDEX jobs_due ON jobs (run_at) WHERE lease_until IS NULL;
+
+CREATE INDEX jobs_leased ON jobs (lease_until) WHERE lease_until IS NOT NULL;
+
 CREATE TABLE preview_env (
     project_id TEXT NOT NULL REFERENCES projects (id),
     key        TEXT NOT NULL,
