@@ -1,4 +1,4 @@
-//go:build e2e && torture
+//go:build e2e
 
 package e2e
 
@@ -102,12 +102,16 @@ func (m *modelRun) checkProduction() {
 	m.prod = []string{p.ProdVersionID}
 }
 
-// checkRoutes compares the routes of the gateway with the versions of the registry.
+// checkRoutes waits for the routes after a restart. It compares the routes of the gateway with the versions of the registry.
 func (m *modelRun) checkRoutes() {
 	m.t.Helper()
+	svctest.Succeeds(m.t, "the routes of the registry", m.routes)
+}
+
+func (m *modelRun) routes() error {
 	page, err := m.client().Routes(m.t.Context())
 	if err != nil {
-		m.t.Fatal(err)
+		return err
 	}
 	var previews, productions []string
 	for _, r := range page.Items {
@@ -126,8 +130,9 @@ func (m *modelRun) checkRoutes() {
 	slices.Sort(previews)
 	slices.Sort(want)
 	if !slices.Equal(previews, want) || !slices.Equal(productions, m.prod) {
-		m.t.Errorf("routes of previews: %v, want %v; of production: %v, want %v", previews, want, productions, m.prod)
+		return fmt.Errorf("routes of previews: %v, want %v; of production: %v, want %v", previews, want, productions, m.prod)
 	}
+	return nil
 }
 
 // checkProcesses waits until each ready version serves or sleeps, and only those that serve

@@ -1,8 +1,9 @@
-//go:build e2e && torture
+//go:build e2e
 
 package e2e
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"syscall"
@@ -28,14 +29,25 @@ func (t task) ids() (ids []string) {
 	return ids
 }
 
-// choose returns one to three tasks.
+// choose returns one to three tasks, one in a calm run.
 func (m *modelRun) choose(fault bool) (tasks []task) {
-	if !fault && m.rand.IntN(20) == 0 {
+	odds := 20
+	if m.calm && m.tally["restart"]+m.tally["upgrade"] == 0 {
+		odds = 4
+	}
+	if !fault && m.rand.IntN(odds) == 0 {
 		return []task{m.restartTask()}
 	}
 	var taken []*modeled
-	for range 1 + m.rand.IntN(3) {
+	number := 1 + m.rand.IntN(3)
+	if m.calm {
+		number = 1
+	}
+	for range number {
 		next := m.chooseOne()
+		for try := 0; m.calm && try < 30 && m.tally[cmp.Or(next.name, "fork")] > 0; try++ { // a short run has most operations
+			next = m.chooseOne()
+		}
 		if len(next.on) == 0 || slices.ContainsFunc(next.on, func(v *modeled) bool { return slices.Contains(taken, v) }) {
 			continue
 		}

@@ -1,9 +1,8 @@
-//go:build e2e && torture
+//go:build e2e
 
 package e2e
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -16,30 +15,33 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-var (
-	modelOperations = flag.Int("model.operations", 16, "operations of TestModel") // 16 take about 10 s
-	modelSeed       = flag.Uint64("model.seed", 7, "seed of TestModel; 0 takes one from the clock")
-)
-
 const modelProject = "ledger"
 
-// TestModel runs random operations of the control plane, up to three at the same time,
-// while the daemon, worker hosts and workerds are killed, and compares the server with a
-// model after each step: no version is lost, production is one version, the routes are
-// those of the registry, no process is left over, and a row that a client saw accepted is
-// there. Without a fault no operation and no request to production fails. It is not in the
-// normal suite, whose machines may hold a request for longer than the gateway does. The
-// long form is -model.operations=2000 -model.seed=0.
-func TestModel(t *testing.T) {
+// modelSeeds choose the operations of TestModelShort, and the moments of its kills.
+var modelSeeds = []uint64{1, 2}
+
+// TestModelShort runs random operations of the control plane, while the daemon, worker hosts
+// and workerds are killed, and compares the server with a model after each step: no version
+// is lost, production is one version, the routes are those of the registry, no process is
+// left over, and a row that a client saw accepted is there. Without a fault no operation
+// fails. It runs one operation at a time; make torture runs TestModel.
+func TestModelShort(t *testing.T) {
 	t.Parallel()
-	seed := *modelSeed
-	if seed == 0 {
-		seed = uint64(time.Now().UnixNano())
+	for _, seed := range modelSeeds {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			runModel(t, seed, 10, true)
+		})
 	}
+}
+
+func runModel(t *testing.T, seed uint64, operations int, calm bool) {
+	t.Helper()
 	t.Logf("-model.seed=%d", seed)
 	m := newModelRun(t, rand.New(rand.NewPCG(seed, 1)))
+	m.calm = calm
 	began := time.Now()
-	for m.operations() < *modelOperations && !t.Failed() {
+	for m.operations() < operations && !t.Failed() {
 		m.step()
 	}
 	m.checkAll()
@@ -62,6 +64,7 @@ type modelRun struct {
 	prod      []string // versions one of which is production
 	prodURL   string
 	disturbed bool // in this step processes end
+	calm      bool // one operation at a time; a request may be held for too long
 }
 
 // modeled is a version as its clients know it: each slice holds what may be true.
