@@ -23,7 +23,8 @@ func withWork(t *testing.T) *harness {
 		Crons: []string{"0 0 1 1 *"},
 		Bindings: []bundle.Binding{
 			{Name: "DB", Kind: "database", Resource: "main"},
-			{Name: "MAIL", Kind: "send_email", Resource: "mail", Config: []byte(`{}`)}, {Name: "POINTS", Kind: "analytics_engine", Resource: "points"},
+			{Name: "MAIL", Kind: "send_email", Resource: "mail", Config: []byte(`{}`)},
+			{Name: "POINTS", Kind: "analytics_engine", Resource: "points"},
 			{Name: "JOBS", Kind: "queue_producer", Resource: "jobs"},
 			{Name: "FLOW", Kind: "workflow", Resource: "flow", Config: []byte(`{"class_name":"Flow"}`)},
 		},
