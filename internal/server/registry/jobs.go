@@ -116,10 +116,11 @@ func (db *DB) ownedJob(ctx context.Context, doing string, id int64, query string
 	return nil
 }
 
-// RescueJobs implements deployqueue.Store.
+// RescueJobs implements deployqueue.Store. Each job is due from its creation on, so that the
+// oldest is claimed first.
 func (db *DB) RescueJobs(ctx context.Context) (n int, err error) {
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
-		rescued, err := affected(ctx, tx, `UPDATE jobs SET owner = NULL, lease_until = NULL, run_at = min(run_at, ?1)
+		rescued, err := affected(ctx, tx, `UPDATE jobs SET owner = NULL, lease_until = NULL, run_at = min(run_at, created_at)
 			WHERE owner IS NOT NULL OR run_at > ?1`, millis(time.Now()))
 		n = int(rescued)
 		return err
