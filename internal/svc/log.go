@@ -31,6 +31,7 @@ const (
 	LogRequest   = "request"   // the gateway: a request that is over
 	LogEvent     = "event"     // the worker host: an event that is over
 	LogGap       = "gap"       // entries are missing
+	LogServer    = "server"    // the server's own log
 )
 
 // Invocation is one call of a worker that is over.

@@ -60,6 +60,9 @@ type ServerState struct {
 	DataBehind       time.Duration // age of the oldest write of a live version that is not in the object store
 	BackupAt         time.Time     // of the last backup by hand; zero for none
 	BackupTo         string        // place of that backup
+
+	WorkerdVersion string // what `workerd --version` prints
+	WorkerdPath    string
 }
 
 // SettingValue is a setting in effect.

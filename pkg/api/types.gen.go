@@ -49,6 +49,30 @@ func (e CheckStatus) Valid() bool {
 	}
 }
 
+// Defines values for DataOwnerData.
+const (
+	DataOwnerDataArchived   DataOwnerData = "archived"
+	DataOwnerDataDestroying DataOwnerData = "destroying"
+	DataOwnerDataLive       DataOwnerData = "live"
+	DataOwnerDataNone       DataOwnerData = "none"
+)
+
+// Valid indicates whether the value is a known member of the DataOwnerData enum.
+func (e DataOwnerData) Valid() bool {
+	switch e {
+	case DataOwnerDataArchived:
+		return true
+	case DataOwnerDataDestroying:
+		return true
+	case DataOwnerDataLive:
+		return true
+	case DataOwnerDataNone:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DifferenceChange.
 const (
 	DifferenceChangeAdded   DifferenceChange = "added"
@@ -304,6 +328,27 @@ func (e RuntimeState) Valid() bool {
 	case RuntimeStateStarting:
 		return true
 	case RuntimeStateStopped:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ServerTokenRole.
+const (
+	ServerTokenRoleAdmin  ServerTokenRole = "admin"
+	ServerTokenRoleDeploy ServerTokenRole = "deploy"
+	ServerTokenRoleRead   ServerTokenRole = "read"
+)
+
+// Valid indicates whether the value is a known member of the ServerTokenRole enum.
+func (e ServerTokenRole) Valid() bool {
+	switch e {
+	case ServerTokenRoleAdmin:
+		return true
+	case ServerTokenRoleDeploy:
+		return true
+	case ServerTokenRoleRead:
 		return true
 	default:
 		return false
@@ -1063,6 +1108,38 @@ type DataComparison struct {
 	To ComparedData `json:"to"`
 }
 
+// DataOwner Who owns the data of a version.
+type DataOwner struct {
+	// ChangedAt When the record changed last, by the clock of the object store.
+	ChangedAt Time `json:"changed_at,omitempty,omitzero"`
+
+	// Data `none` before the version was opened for the first time; `live` data may have an owner.
+	Data DataOwnerData `json:"data"`
+
+	// Epoch Number of changes of the owner.
+	Epoch int64 `json:"epoch"`
+
+	// Node Owner; absent without one.
+	Node      string `json:"node,omitempty,omitzero"`
+	ProjectID string `json:"project_id"`
+
+	// Session Session of the owner.
+	Session string `json:"session,omitempty,omitzero"`
+
+	// Status Status of the version.
+	Status string `json:"status"`
+
+	// TakenOver The owner took the data from a node that had not released it, and fenced it.
+	TakenOver bool `json:"taken_over,omitempty,omitzero"`
+
+	// ThisServer The owner is this process.
+	ThisServer bool   `json:"this_server"`
+	VersionID  string `json:"version_id"`
+}
+
+// DataOwnerData `none` before the version was opened for the first time; `live` data may have an owner.
+type DataOwnerData string
+
 // Database A database behind a binding.
 type Database struct {
 	Binding string `json:"binding"`
@@ -1537,6 +1614,16 @@ type LastDeploy struct {
 	VersionID string        `json:"version_id"`
 }
 
+// LeasePage The nodes of an object store, and the owners of the data of versions.
+type LeasePage struct {
+	Items []DataOwner `json:"items"`
+
+	// LeaseTTLSeconds How long a lease that is not renewed keeps the data of its node; absent with the embedded object store.
+	LeaseTTLSeconds float64     `json:"lease_ttl_seconds,omitempty,omitzero"`
+	NextCursor      *string     `json:"next_cursor"`
+	Nodes           []NodeLease `json:"nodes"`
+}
+
 // LogLine One entry of a version's log.
 type LogLine struct {
 	// Cursor The position after the entry.
@@ -1550,8 +1637,8 @@ type LogLine struct {
 	// RequestID Names the invocation: the first 16 digits of the `X-Request-Id` that the server made for it.
 	RequestID string `json:"request_id,omitempty,omitzero"`
 
-	// Source What it is: `console`, `exception`, `runtime`, `request` or `event` for an invocation that is over, or `gap` for entries
-	// that are missing.
+	// Source What it is: `console`, `exception`, `runtime`, `request` or `event` for an invocation that is over, `gap` for entries
+	// that are missing, or `server` in the server's own log.
 	Source string `json:"source"`
 
 	// Time When it was printed; of an invocation, when it ended.
@@ -1648,6 +1735,22 @@ type NewMessage struct {
 
 // NewMessageContentType How the worker receives the body.
 type NewMessageContentType string
+
+// NodeLease A node, and its lease.
+type NodeLease struct {
+	// Node Identity of a data directory.
+	Node string `json:"node"`
+
+	// Released The server of the node was stopped.
+	Released bool `json:"released"`
+
+	// RenewedAt When the lease was renewed last, by the clock of the object store; absent without leases.
+	RenewedAt Time `json:"renewed_at,omitempty,omitzero"`
+
+	// Session Names one process of the node.
+	Session    string `json:"session"`
+	ThisServer bool   `json:"this_server"`
+}
 
 // Object An object of a bucket, without its body.
 type Object struct {
@@ -2210,6 +2313,9 @@ type Server struct {
 	// State Where a server keeps its data, and what of it is copied.
 	State ServerState `json:"state,omitempty,omitzero"`
 
+	// Tokens Every valid token, without its value.
+	Tokens []ServerToken `json:"tokens,omitempty,omitzero"`
+
 	// Version Of the program.
 	Version string `json:"version"`
 }
@@ -2242,7 +2348,29 @@ type ServerState struct {
 
 	// RegistryCopiedAt State of the registry that the external object store has; absent without one, and before the first copy of this process.
 	RegistryCopiedAt Time `json:"registry_copied_at,omitempty,omitzero"`
+
+	// WorkerdPath Program file of workerd on the machine of the server.
+	WorkerdPath string `json:"workerd_path,omitempty,omitzero"`
+
+	// WorkerdVersion What `workerd --version` prints.
+	WorkerdVersion string `json:"workerd_version,omitempty,omitzero"`
 }
+
+// ServerToken A token of the API.
+type ServerToken struct {
+	// ExpiresAt Absent for never.
+	ExpiresAt Time `json:"expires_at,omitempty,omitzero"`
+
+	// Fingerprint First 8 hexadecimal digits of its SHA-256.
+	Fingerprint string `json:"fingerprint"`
+
+	// Name Its name in the audit record: `admin` and `deploy` for those of the settings.
+	Name string          `json:"name"`
+	Role ServerTokenRole `json:"role"`
+}
+
+// ServerTokenRole defines model for ServerToken.Role.
+type ServerTokenRole string
 
 // SetEnv Body of PUT /projects/{project}/versions/{version}/env.
 type SetEnv struct {
@@ -3176,6 +3304,39 @@ type ListWorkflowInstancesParams struct {
 type ListRoutesParams struct {
 	// Project Only those of this project.
 	Project *string `form:"project,omitempty" json:"project,omitempty"`
+}
+
+// ListLeasesParams defines parameters for ListLeases.
+type ListLeasesParams struct {
+	// Project Only versions of this project.
+	Project string `form:"project,omitempty" json:"project,omitempty,omitzero"`
+
+	// Limit Page size; above 200 counts as 200.
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor The `next_cursor` of the page before. Opaque, and bound to the list and its filters.
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ListServerLogParams defines parameters for ListServerLog.
+type ListServerLogParams struct {
+	// Tail Maximum number of entries, and the rest of an invocation; above 1000 counts as 1000. Without `cursor`, the last ones.
+	Tail *LogTail `form:"tail,omitempty" json:"tail,omitempty"`
+
+	// Cursor The `next_cursor` of a page, or the `cursor` of an entry; what follows it is returned.
+	Cursor LogCursor `form:"cursor,omitempty" json:"cursor,omitempty,omitzero"`
+
+	// Since Only entries since this time (RFC 3339), or of this duration until now (`10m`).
+	Since LogSince `form:"since,omitempty" json:"since,omitempty,omitzero"`
+
+	// Level Only entries of this level or above: `debug`, `info`, `warn` or `error`.
+	Level LogLevel `form:"level,omitempty" json:"level,omitempty,omitzero"`
+
+	// Search Only entries whose message has this text, in upper or lower case.
+	Search LogSearch `form:"search,omitempty" json:"search,omitempty,omitzero"`
+
+	// Follow Continue with each new entry.
+	Follow LogFollow `form:"follow,omitempty" json:"follow,omitempty,omitzero"`
 }
 
 // SearchVersionsParams defines parameters for SearchVersions.

@@ -48,6 +48,28 @@ func (c *Client) ReadLogs(ctx context.Context, project, version string, q LogQue
 	return as[api.LogLines](read(c.logs(ctx, c.raw, project, version, q.params())))
 }
 
+// ReadServerLog returns a part of the server's own log. Of q, Status, Path and Request have
+// no effect.
+//
+// Codes: invalid_tail, invalid_cursor, invalid_parameter.
+func (c *Client) ReadServerLog(ctx context.Context, q LogQuery) (api.LogLines, error) {
+	return as[api.LogLines](read(c.raw.ListServerLog(ctx, q.serverParams())))
+}
+
+// FollowServerLog yields the entries that [Client.ReadServerLog] returns, and then each new
+// one, as [Client.FollowLogs] does.
+//
+// Codes: invalid_tail, invalid_cursor, invalid_parameter.
+func (c *Client) FollowServerLog(ctx context.Context, q LogQuery) iter.Seq2[api.LogLine, error] {
+	params := q.serverParams()
+	params.Follow = true
+	return follow(func() (*http.Response, error) { return c.slow.ListServerLog(ctx, params) })
+}
+
+func (q LogQuery) serverParams() *api.ListServerLogParams {
+	return &api.ListServerLogParams{Tail: or(q.Tail), Cursor: q.Cursor, Since: q.Since, Level: q.Level, Search: q.Search}
+}
+
 // FollowLogs yields the entries that [Client.ReadLogs] returns, and then each new one. Of
 // a project's production, the next one follows a promote. It ends with ctx, with an error,
 // or when the service stops; continue with the cursor of the last entry.
@@ -55,10 +77,15 @@ func (c *Client) ReadLogs(ctx context.Context, project, version string, q LogQue
 // Codes: project_not_found, version_not_found, version_destroyed, invalid_tail,
 // invalid_cursor, invalid_parameter.
 func (c *Client) FollowLogs(ctx context.Context, project, version string, q LogQuery) iter.Seq2[api.LogLine, error] {
+	params := q.params()
+	params.Follow = true
+	return follow(func() (*http.Response, error) { return c.logs(ctx, c.slow, project, version, params) })
+}
+
+// follow yields the entries of a response without end.
+func follow(request func() (*http.Response, error)) iter.Seq2[api.LogLine, error] {
 	return func(yield func(api.LogLine, error) bool) {
-		params := q.params()
-		params.Follow = true
-		resp, err := c.logs(ctx, c.slow, project, version, params)
+		resp, err := request()
 		if err != nil || resp.StatusCode != http.StatusOK {
 			_, err = read(resp, err)
 			yield(api.LogLine{}, err)

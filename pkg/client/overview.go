@@ -14,6 +14,14 @@ func (c *Client) ServerInfo(ctx context.Context) (api.Server, error) {
 	return as[api.Server](read(c.raw.GetServer(ctx)))
 }
 
+// Leases lists one page of the versions of all projects, or of one, with the owners of their
+// data, newest first, and all nodes. project is "" for all.
+//
+// Codes: invalid_limit, invalid_cursor.
+func (c *Client) Leases(ctx context.Context, project string, p Page) (api.LeasePage, error) {
+	return as[api.LeasePage](read(c.raw.ListLeases(ctx, &api.ListLeasesParams{Project: project, Limit: or(p.Limit), Cursor: or(p.Cursor)})))
+}
+
 // Certificates lists the certificates of https, and orders of more; both lists are empty for
 // a server without it.
 func (c *Client) Certificates(ctx context.Context) (api.CertificateList, error) {

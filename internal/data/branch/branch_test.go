@@ -181,6 +181,14 @@ func TestOwnershipChanges(t *testing.T) {
 		if g, err := s.Acquire(short, ref("v"), b, ""); !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("taken from a live owner: %+v, %v", g, err)
 		}
+		lb, err := s.Hold(ctx, b)
+		if err := errors.Join(err, lb.Stop(ctx)); err != nil {
+			t.Fatal(err)
+		}
+		nodes, err := s.Nodes(ctx)
+		if err != nil || len(nodes) != 2 || nodes[0].Owner != a || nodes[0].Released || time.Since(nodes[0].Renewed) > s.TTL() || nodes[1].Owner != b || !nodes[1].Released {
+			t.Errorf("nodes: %+v, %v", nodes, err)
+		}
 		if err := s.Archive(ctx, grant, nil, nil); err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,13 @@ func CheckDatabase(name string) error {
 func versionKey(v svc.Ref) string  { return v.String() + "/version.json" }
 func manifestKey(v svc.Ref) string { return v.String() + "/branch.json" }
 func deadPrefix(v svc.Ref) string  { return v.String() + "/gc/dead/" }
-func leaseKey(node string) string  { return "hosts/" + node + ".json" }
+func leaseKey(node string) string  { return leasePrefix + node + leaseSuffix }
+
+// A lease is the object hosts/{node}.json.
+const (
+	leasePrefix = "hosts/"
+	leaseSuffix = ".json"
+)
 
 // splitKey splits a key into the version that it belongs to and the rest.
 func splitKey(key string) (v svc.Ref, rest string, ok bool) {

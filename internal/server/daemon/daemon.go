@@ -71,6 +71,7 @@ type Info struct {
 type Daemon struct {
 	cfg     *config.Daemon
 	logger  *slog.Logger
+	recent  *obs.Recent // the newest lines of logger
 	dirs    layout
 	secrets secrets
 	info    Info
@@ -120,7 +121,10 @@ type Daemon struct {
 // Start starts everything in order and returns when the daemon serves. If a step fails,
 // Start stops the earlier ones and returns the error. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
-	d := &Daemon{cfg: c.Settings, watchMode: c.WatchMode, logger: c.Logger, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
+	d := &Daemon{cfg: c.Settings, watchMode: c.WatchMode, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
+	d.recent = obs.NewRecent(d.hidden())
+	d.logger = d.recent.Logger(c.Logger)
+	c.Logger = d.logger
 	for _, step := range []func(context.Context, Config) error{
 		d.startDirs, d.startGroups, d.startWorkerd, d.startObjectStore, d.startOwnership, d.startRegistry, d.startCertificates, d.startListeners,
 		d.startServices, d.startRoutes, d.startServers, d.startWork, d.announce,

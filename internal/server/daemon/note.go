@@ -42,3 +42,17 @@ func (d *Daemon) tokens() (deployToken, adminToken svc.Secret) {
 	}
 	return svc.Secret(d.secrets.DeployToken), svc.Secret(d.secrets.AdminToken)
 }
+
+// hidden returns the secrets of the server that are known by now, by their names: its log does
+// not show them.
+func (d *Daemon) hidden() map[string]string {
+	all := map[string]string{
+		"SVC_ADMIN_TOKEN": d.cfg.AdminToken.Reveal(), "SVC_DEPLOY_TOKEN": d.cfg.DeployToken.Reveal(), "PLATFORM_TOKEN": d.cfg.LegacyToken.Reveal(),
+		"SVC_RECOVERY_KEY": d.cfg.RecoveryKey.Reveal(), "admin_token": d.secrets.AdminToken, "deploy_token": d.secrets.DeployToken,
+		"upload_key": d.secrets.UploadKey, "recovery_key": d.secrets.RecoveryKey,
+	}
+	if d.objects != nil {
+		all["secret_key"] = d.objects.target.SecretKey.Reveal()
+	}
+	return all
+}

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/branch"
@@ -134,6 +137,41 @@ func (o *ownership) checks(cfg *config.Daemon, runtimes func() []svc.Runtime) (h
 		list = append(list, &health.Check{Name: "host lease", Run: health.Lease(o.lease.Age, o.places.Lease)})
 	}
 	return list, nil
+}
+
+// Nodes returns this node, and with an external object store all others with their leases.
+func (o *ownership) Nodes(ctx context.Context) ([]svc.NodeLease, time.Duration, error) {
+	if o.lease == nil {
+		return []svc.NodeLease{{Owner: o.places.Owner, Here: true}}, 0, nil
+	}
+	nodes, err := o.branches.Nodes(ctx)
+	list := make([]svc.NodeLease, len(nodes))
+	for i, n := range nodes {
+		list[i] = svc.NodeLease{Owner: n.Owner, Here: n.Owner == o.places.Owner, Released: n.Released, Renewed: n.Renewed}
+	}
+	return list, o.branches.TTL(), err
+}
+
+// ownerReads is how many records of versions are read at a time.
+const ownerReads = 8
+
+// Owners reads who owns the data of versions.
+func (o *ownership) Owners(ctx context.Context, versions []svc.Ref) ([]svc.DataOwner, error) {
+	list := make([]svc.DataOwner, len(versions))
+	reads, ctx := errgroup.WithContext(ctx)
+	reads.SetLimit(ownerReads)
+	for i, v := range versions {
+		reads.Go(func() error {
+			r, err := o.branches.Record(ctx, v)
+			if err != nil || r == nil {
+				return err
+			}
+			owner := svc.Owner{Node: r.Owner, Session: r.Session}
+			list[i] = svc.DataOwner{State: string(r.State), Owner: owner, Here: owner == o.places.Owner, Epoch: r.Epoch, TakenOver: r.TakenOver, Changed: r.Changed()}
+			return nil
+		})
+	}
+	return list, reads.Wait()
 }
 
 var _ objstore.Bucket = (*s3.Bucket)(nil)

@@ -27,6 +27,7 @@ func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
 	if d.secrets, err = data.secrets(); err != nil {
 		return err
 	}
+	d.recent.Hide(d.hidden())
 	run, remove, err := data.runDir(d.cfg.Environment.Temporary)
 	if err != nil {
 		return err
@@ -63,6 +64,7 @@ func (d *Daemon) startObjectStore(ctx context.Context, c Config) (err error) {
 	if d.objects, err = openObjects(ctx, c, d.dirs, d.countRequest); err != nil {
 		return err
 	}
+	d.recent.Hide(d.hidden())
 	d.stops.Push("object store", func(context.Context) error { d.objects.close(); return nil })
 	return nil
 }

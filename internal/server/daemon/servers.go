@@ -33,7 +33,7 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 	}
 	d.serve("API", d.listeners.api, api)
 	d.stops.Push("followers of events", func(context.Context) error { d.feed.Close(); return nil })
-	d.stops.Push("followers of logs", func(context.Context) error { d.logs.Stop(); return nil }) // the API waits for them
+	d.stops.Push("followers of logs", func(context.Context) error { d.logs.Stop(); d.recent.Stop(); return nil }) // the API waits for them
 	go func() {
 		if err := d.gateway.Serve(context.WithoutCancel(ctx), d.listeners.gateway); err != nil {
 			d.fail("gateway", err)
@@ -76,7 +76,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
 		Audit: d.registry,
-		Logs:  d.logs, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs:  d.logs, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),

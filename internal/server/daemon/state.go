@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 
+	"github.com/svcctl/svcctl/internal/host/provision"
 	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -15,7 +16,7 @@ func (d *Daemon) State(ctx context.Context) (svc.ServerState, error) {
 	if err != nil {
 		return svc.ServerState{}, err
 	}
-	s := svc.ServerState{DataDir: d.cfg.DataDir, DiskTotal: disk.Total, DiskFree: disk.Free, ObjectStore: d.cfg.S3.Endpoint}
+	s := svc.ServerState{DataDir: d.cfg.DataDir, DiskTotal: disk.Total, DiskFree: disk.Free, ObjectStore: d.cfg.S3.Endpoint, WorkerdVersion: provision.Pinned().VersionLine, WorkerdPath: d.workerd}
 	if d.copies != nil {
 		s.RegistryCopiedAt = d.copies.Copied()
 		s.RegistryBehind, _ = d.copies.Behind()

@@ -105,7 +105,22 @@ func (a authenticator) has(sum [sha256.Size]byte, r role) bool {
 
 // actorOf is the actor with the operator's token of a role.
 func actorOf(r role, sum [sha256.Size]byte) svc.AuditActor {
-	return svc.AuditActor{Role: string(r), Token: string(r), Fingerprint: hex.EncodeToString(sum[:4])}
+	return svc.AuditActor{Role: string(r), Token: string(r), Fingerprint: fingerprint(sum)}
+}
+
+// fingerprint names a token without revealing it.
+func fingerprint(sum [sha256.Size]byte) string { return hex.EncodeToString(sum[:4]) }
+
+// list returns all valid tokens: those of the operator, then the named ones.
+func (a authenticator) list() []svc.Token {
+	now := time.Now()
+	all := []svc.Token{{Name: svc.RoleAdmin, Role: svc.RoleAdmin, Hash: a.admin}, {Name: svc.RoleDeploy, Role: svc.RoleDeploy, Hash: a.deploy}}
+	for _, t := range a.named() {
+		if t.Expires.IsZero() || now.Before(t.Expires) {
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // named is a token of the file.
@@ -129,7 +144,7 @@ func (t named) allow(x *exchange, rule rule) error {
 			WithHint("use a token with the role %s", rule.role)
 	}
 	x.role = role(t.Role)
-	x.actor = svc.AuditActor{Role: t.Role, Token: t.Name, Fingerprint: hex.EncodeToString(t.Hash[:4])}
+	x.actor = svc.AuditActor{Role: t.Role, Token: t.Name, Fingerprint: fingerprint(t.Hash)}
 	return nil
 }
 

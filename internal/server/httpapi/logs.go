@@ -18,6 +18,11 @@ import (
 //nolint:gochecknoglobals // a constant list
 var logParameters = []string{"tail", "cursor", "since", "level", "status", "path", "request", "search", "follow"}
 
+// serverLogParameters are the parameters of the server's own log.
+//
+//nolint:gochecknoglobals // a constant list
+var serverLogParameters = []string{"tail", "cursor", "since", "level", "search", "follow"}
+
 // heartbeat is how often a follower without new entries gets a sign of life, which also
 // finds out that it is gone.
 const heartbeat = 15 * time.Second
@@ -27,7 +32,7 @@ func (h handlers) ListLogs(ctx context.Context, r oas.ListLogsRequestObject) (oa
 	target := func(ctx context.Context) (svc.Ref, error) {
 		return h.logged(ctx, svc.Ref{Project: r.Project, Version: r.Version})
 	}
-	return h.logs(ctx, target, r.Params)
+	return h.logs(ctx, h.Logs, target, r.Params)
 }
 
 // ListProjectLogs answers GET /projects/{project}/logs.
@@ -40,7 +45,14 @@ func (h handlers) ListProjectLogs(ctx context.Context, r oas.ListProjectLogsRequ
 		}
 		return svc.Ref{Project: r.Project, Version: p.ProdVersionID}, err
 	}
-	return h.logs(ctx, target, api.ListLogsParams(r.Params))
+	return h.logs(ctx, h.Logs, target, api.ListLogsParams(r.Params))
+}
+
+// ListServerLog answers GET /server/log.
+func (h handlers) ListServerLog(ctx context.Context, r oas.ListServerLogRequestObject) (oas.ListServerLogResponseObject, error) {
+	p := r.Params
+	target := func(context.Context) (svc.Ref, error) { return svc.Ref{}, nil }
+	return h.logs(ctx, h.ServerLog, target, api.ListLogsParams{Tail: p.Tail, Cursor: p.Cursor, Since: p.Since, Level: p.Level, Search: p.Search, Follow: p.Follow})
 }
 
 // logged returns ref unless its log is deleted [D22].
@@ -52,8 +64,8 @@ func (h handlers) logged(ctx context.Context, ref svc.Ref) (svc.Ref, error) {
 	return ref, err
 }
 
-// logs returns a page, or the response that follows.
-func (h handlers) logs(ctx context.Context, target func(context.Context) (svc.Ref, error), p api.ListLogsParams) (*logResponse, error) {
+// logs returns a page of a log, or the response that follows.
+func (handlers) logs(ctx context.Context, log Logs, target func(context.Context) (svc.Ref, error), p api.ListLogsParams) (*logResponse, error) {
 	x := exchangeOf(ctx)
 	q, err := logQuery(p, x.lastEventID)
 	if err != nil {
@@ -66,12 +78,12 @@ func (h handlers) logs(ctx context.Context, target func(context.Context) (svc.Re
 	if p.Follow {
 		q2 := q
 		q2.Tail = 1
-		if _, err := h.Logs.Read(ctx, ref, q2); err != nil { // a bad query is refused before the response begins
+		if _, err := log.Read(ctx, ref, q2); err != nil { // a bad query is refused before the response begins
 			return nil, err
 		}
-		return &logResponse{ctx: ctx, h: h, q: q, target: target, events: x.events}, nil
+		return &logResponse{ctx: ctx, log: log, q: q, target: target, events: x.events}, nil
 	}
-	page, err := h.Logs.Read(ctx, ref, q)
+	page, err := log.Read(ctx, ref, q)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +128,7 @@ func logLine(l svc.LogLine) api.LogLine {
 type logResponse struct {
 	page   api.LogLines
 	ctx    context.Context //nolint:containedctx // of the request that it answers
-	h      handlers
+	log    Logs
 	q      svc.LogQuery
 	target func(context.Context) (svc.Ref, error) // nil for a page
 	events bool
@@ -135,6 +147,11 @@ func (l *logResponse) VisitListProjectLogsResponse(w http.ResponseWriter) error 
 	return l.VisitListLogsResponse(w)
 }
 
+// VisitListServerLogResponse implements oas.ListServerLogResponseObject.
+func (l *logResponse) VisitListServerLogResponse(w http.ResponseWriter) error {
+	return l.VisitListLogsResponse(w)
+}
+
 // stream writes entries until the client leaves or the log ends.
 func (l *logResponse) stream(w http.ResponseWriter) error {
 	kind := "application/jsonl"
@@ -148,7 +165,7 @@ func (l *logResponse) stream(w http.ResponseWriter) error {
 		return fmt.Errorf("following a log: %w", err)
 	}
 	written, waiting := time.Now(), false
-	return l.h.Logs.Follow(l.ctx, l.target, l.q, func(e svc.LogEntry) error {
+	return l.log.Follow(l.ctx, l.target, l.q, func(e svc.LogEntry) error {
 		waiting = true
 		return l.writeEntry(w, e)
 	}, func() error {

@@ -43,6 +43,10 @@ func TestNamedTokens(t *testing.T) {
 		{"GET", v1 + "?reveal=true", "ops", 200},
 		{"GET", "/v1/audit", "board", 200},
 		{"GET", "/v1/runtime/routes", "board", 200},
+		{"GET", "/v1/server/leases", "board", 200},
+		{"GET", "/v1/server/log", "board", 403},
+		{"GET", "/v1/server/log", "ci", 403},
+		{"GET", "/v1/server/log", "ops", 200},
 		{"GET", v1 + "/database", "board", 403},
 		{"GET", v1 + "/kv/KV/keys", "board", 403},
 	} {
@@ -50,6 +54,11 @@ func TestNamedTokens(t *testing.T) {
 		if r.StatusCode != tc.status {
 			t.Errorf("%s %s with %s: %d, want %d: %s", tc.method, tc.path, tc.token, r.StatusCode, tc.status, r.body)
 		}
+	}
+	server := decode[api.Server](h.do(request{method: "GET", path: "/v1/server", token: "token-of-board"}).want(200))
+	if n := len(server.Tokens); n != 5 || server.Tokens[0].Name != "admin" || server.Tokens[4].Name != "board" || server.Tokens[4].Role != "read" || len(server.Tokens[4].Fingerprint) != 8 ||
+		server.Tokens[3].Name != "ops" || server.Tokens[3].ExpiresAt.IsZero() { // without the expired one
+		t.Errorf("%+v", server.Tokens)
 	}
 	hidden := h.do(request{method: "GET", path: v1 + "/env", token: "token-of-board"}).want(200)
 	if strings.Contains(string(hidden.body), "hunter2") || !strings.Contains(string(hidden.body), "(hidden, 7 bytes)") {

@@ -40,7 +40,13 @@ func (h handlers) GetServer(ctx context.Context, _ oas.GetServerRequestObject) (
 			}
 			return api.Setting{Name: s.Name, Value: s.Value, Source: api.SettingSource(s.Source)}
 		}),
-		State: state,
+		State: state, Tokens: each(h.auth.list(), func(t svc.Token) api.ServerToken {
+			out := api.ServerToken{Name: t.Name, Role: api.ServerTokenRole(t.Role), Fingerprint: fingerprint(t.Hash)}
+			if !t.Expires.IsZero() {
+				out.ExpiresAt = api.At(t.Expires)
+			}
+			return out
+		}),
 	}, nil
 }
 
@@ -80,6 +86,7 @@ func (h handlers) serverState(ctx context.Context) (api.ServerState, error) {
 		RegistryCopiedAt: api.At(s.RegistryCopiedAt), RegistryBehindSeconds: round(s.RegistryBehind.Seconds()),
 		DataBehindSeconds: round(s.DataBehind.Seconds()),
 		BackupAt:          api.At(s.BackupAt), BackupTo: s.BackupTo,
+		WorkerdVersion: s.WorkerdVersion, WorkerdPath: s.WorkerdPath,
 	}, err
 }
 

@@ -20,7 +20,9 @@ type rule struct {
 	ticket bool
 	// reads allows the role read as well: the operation only reads, and no data.
 	reads bool
-	body  func([]byte) error // nil if the operation has no JSON body
+	// private forbids the role read, also for an operation that reads no data.
+	private bool
+	body    func([]byte) error // nil if the operation has no JSON body
 	// bodyOptional allows a request without a body.
 	bodyOptional bool
 	scale        int      // the body may have as many times maxBody; 0 for one
@@ -31,7 +33,7 @@ type rule struct {
 // HandleFunc registers next under "METHOD /path".
 func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http.Request)) {
 	s, rule := rt.s, ruleOf(pattern)
-	rule.reads = rule.reads || strings.HasPrefix(pattern, "GET ") && !s.isData(pattern)
+	rule.reads = rule.reads || strings.HasPrefix(pattern, "GET ") && !s.isData(pattern) && !rule.private
 	route := pattern[strings.Index(pattern, "/"):]
 	next = s.audited(pattern, next)
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

@@ -46,6 +46,10 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, body: object[api.CreateWorkflowInstance], bodyOptional: true}
 	case "GET " + versionRoute + "/logs", "GET /v1/projects/{project}/logs":
 		return rule{role: roleAdmin, query: logParameters}
+	case "GET /v1/server/log": // it may say more than records do
+		return rule{role: roleAdmin, query: serverLogParameters, private: true}
+	case "GET /v1/server/leases":
+		return rule{role: roleAdmin, query: []string{"project", "limit", "cursor"}}
 	case "GET /v1/versions":
 		return rule{role: roleAdmin, query: searchParameters}
 	case "GET /v1/projects/{project}/compare", "GET /v1/projects/{project}/compare/data":

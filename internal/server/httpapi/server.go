@@ -29,6 +29,8 @@ type Deps struct {
 	GC           GC
 	Uploads      Uploads
 	Logs         Logs
+	ServerLog    Logs // the log of the server itself, for the zero Ref
+	Leases       Leases
 	Data         Data
 	// DataPatterns are the operations that Data answers: patterns of http.ServeMux,
 	// with a path relative to the version's.
@@ -103,7 +105,7 @@ func (d Deps) check() error {
 	var errs []error
 	for name, missing := range map[string]bool{
 		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Environments": d.Environments == nil, "Previews": d.Previews == nil, "Promotions": d.Promotions == nil,
-		"Bundles": d.Bundles == nil, "Retention": d.Retention == nil, "Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Plans": d.Plans == nil, "Audit": d.Audit == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
+		"Bundles": d.Bundles == nil, "Retention": d.Retention == nil, "Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Plans": d.Plans == nil, "Audit": d.Audit == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "ServerLog": d.ServerLog == nil, "Leases": d.Leases == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
 		"Overview": d.Overview == nil, "Traffic": d.Traffic == nil, "State": d.State == nil, "Checkup": d.Checkup == nil, "Certificates": d.Certificates == nil,
 		"Routes": d.Routes == nil, "Runtimes": d.Runtimes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,

@@ -52,6 +52,14 @@ type State interface {
 	State(context.Context) (svc.ServerState, error)
 }
 
+// Leases reads who owns the data of versions.
+type Leases interface {
+	// Nodes returns all nodes of the object store. ttl is how long a lease is valid; 0 without leases.
+	Nodes(ctx context.Context) (list []svc.NodeLease, ttl time.Duration, err error)
+	// Owners returns the owners of the data of versions, in their order.
+	Owners(ctx context.Context, versions []svc.Ref) ([]svc.DataOwner, error)
+}
+
 // Traffic summarizes the requests of the last minutes.
 type Traffic interface {
 	Summary(window time.Duration) svc.TrafficSummary

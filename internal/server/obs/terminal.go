@@ -64,16 +64,22 @@ func (h *terminalHandler) Handle(_ context.Context, r slog.Record) error {
 	if !r.Time.IsZero() {
 		b.WriteString(h.paint(dim, r.Time.Format("15:04:05")) + " ")
 	}
-	b.WriteString(h.paint(levelColor(r.Level), pad(r.Level.String())) + " " + visible(r.Message) + h.attrs)
-	r.Attrs(func(a slog.Attr) bool {
-		h.attr(&b, h.prefix, a)
-		return true
-	})
-	b.WriteByte('\n')
+	b.WriteString(h.paint(levelColor(r.Level), pad(r.Level.String())) + " " + h.line(r) + "\n")
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	_, err := io.WriteString(h.w, b.String())
 	return err
+}
+
+// line is the message of a record with all attributes.
+func (h *terminalHandler) line(r slog.Record) string {
+	var b strings.Builder
+	b.WriteString(visible(r.Message) + h.attrs)
+	r.Attrs(func(a slog.Attr) bool {
+		h.attr(&b, h.prefix, a)
+		return true
+	})
+	return b.String()
 }
 
 // attr writes " key=value", for a group each of its members.

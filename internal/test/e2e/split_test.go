@@ -18,6 +18,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
 	"github.com/svcctl/svcctl/internal/test/crashtest"
 	"github.com/svcctl/svcctl/internal/test/svctest"
+	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // leaseTTL is the lease time in tests of a takeover by another daemon.
@@ -52,6 +54,7 @@ func TestSplitBrain(t *testing.T) {
 		b.daemons = append(b.daemons, d)
 	}
 	b.url = b.daemons[0].deploy(ledgerDir, "--version", "v1").PreviewURL
+	b.expectLeases()
 	rounds, pause := 2, time.Duration(0)
 	if crashtest.Long() {
 		rounds, pause = 50, 5*time.Second // five deaths in a minute are too many for a supervisor
@@ -64,6 +67,20 @@ func TestSplitBrain(t *testing.T) {
 	}
 	b.daemons[b.owner].checkLines(b.url, b.lines)
 	t.Logf("%d rounds, %d lines acknowledged, 0 lost; the other daemon served after %v", b.rounds, len(b.lines), b.took)
+}
+
+// expectLeases checks that each daemon shows both nodes, and which of them owns the version.
+func (b *daemonPair) expectLeases() {
+	b.t.Helper()
+	for i, d := range b.daemons {
+		list, err := d.client().Leases(b.t.Context(), "", client.Page{})
+		if err != nil || list.LeaseTTLSeconds != leaseTTL.Seconds() || len(list.Nodes) != 2 || list.Nodes[0].ThisServer == list.Nodes[1].ThisServer || list.Nodes[0].Released || list.Nodes[1].Released {
+			b.t.Fatalf("nodes: %+v, %v", list, err)
+		}
+		if i == 0 && (len(list.Items) != 1 || !list.Items[0].ThisServer || list.Items[0].Data != api.DataOwnerDataLive || list.Items[0].Epoch != 1) {
+			b.t.Errorf("owner: %+v", list.Items)
+		}
+	}
 }
 
 // daemonPair holds the daemons and what they acknowledged.

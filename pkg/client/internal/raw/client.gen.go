@@ -908,6 +908,28 @@ type ClientInterface interface {
 	// Corresponds with GET /server (the `GetServer` operationId).
 	GetServer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListLeases Which node owns the data of each version
+	//
+	// The data of a version has at most one owner in the object store: a node, which is a data directory with its server, in one
+	// session of its process. Nodes that share an external object store show each other with a lease that they are alive; the
+	// embedded object store has one node, and no leases. Versions are listed newest first, without destroyed ones, as the object
+	// store records them at this moment: a page costs one request to the object store for each of its versions, and one for each node.
+	//
+	// Corresponds with GET /server/leases (the `ListLeases` operationId).
+	ListLeases(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListServerLog Read or follow the server's own log
+	//
+	// What the server's process wrote to its log since its start, with SVC_LOG_LEVEL and above: the newest 1,000 lines, kept in memory, each
+	// of at most 4 KiB. The attributes of a line are in its message, as `name=value`. Secrets of the server, and what looks like a
+	// credential, are replaced. The role `read` may not read it.
+	//
+	// The parameters are those of a version's log, without those that select requests. A cursor of an earlier process begins with the
+	// first line of this one. An entry with the source `gap` stands for lines after the cursor that are no longer kept.
+	//
+	// Corresponds with GET /server/log (the `ListServerLog` operationId).
+	ListServerLog(ctx context.Context, params *ListServerLogParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// SearchVersions List versions of all projects
 	//
 	// Newest first. Filters are combined. Unknown parameters are refused.
@@ -2721,6 +2743,48 @@ func (c *Client) ListRoutes(ctx context.Context, params *ListRoutesParams, reqEd
 // Corresponds with GET /server (the `GetServer` operationId).
 func (c *Client) GetServer(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetServerRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLeases Which node owns the data of each version
+//
+// The data of a version has at most one owner in the object store: a node, which is a data directory with its server, in one
+// session of its process. Nodes that share an external object store show each other with a lease that they are alive; the
+// embedded object store has one node, and no leases. Versions are listed newest first, without destroyed ones, as the object
+// store records them at this moment: a page costs one request to the object store for each of its versions, and one for each node.
+//
+// Corresponds with GET /server/leases (the `ListLeases` operationId).
+func (c *Client) ListLeases(ctx context.Context, params *ListLeasesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLeasesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListServerLog Read or follow the server's own log
+//
+// What the server's process wrote to its log since its start, with SVC_LOG_LEVEL and above: the newest 1,000 lines, kept in memory, each
+// of at most 4 KiB. The attributes of a line are in its message, as `name=value`. Secrets of the server, and what looks like a
+// credential, are replaced. The role `read` may not read it.
+//
+// The parameters are those of a version's log, without those that select requests. A cursor of an earlier process begins with the
+// first line of this one. An entry with the source `gap` stands for lines after the cursor that are no longer kept.
+//
+// Corresponds with GET /server/log (the `ListServerLog` operationId).
+func (c *Client) ListServerLog(ctx context.Context, params *ListServerLogParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListServerLogRequest(c.Server, params)
 	if err != nil {
 		return nil, err
 	}
@@ -7671,6 +7735,174 @@ func NewGetServerRequest(server string) (*http.Request, error) {
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListLeasesRequest constructs an http.Request for the ListLeases method
+func NewListLeasesRequest(server string, params *ListLeasesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/server/leases")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "project", params.Project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListServerLogRequest constructs an http.Request for the ListServerLog method
+func NewListServerLogRequest(server string, params *ListServerLogParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/server/log")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Tail != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "tail", *params.Tail, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since", params.Since, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "level", params.Level, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "search", params.Search, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "follow", params.Follow, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
