@@ -93,17 +93,6 @@ func changeOf(before, after any) string {
 	return was + " → " + cmp.Or(is, "none")
 }
 
-// server shows what the server is and how it is set. The base domain is the server's own.
-// spec: [C16.9].
-func (d *Dashboard) server(c *call) error {
-	info, err := c.api.ServerInfo(c.r.Context())
-	if err != nil {
-		return err
-	}
-	d.render(c, "server", page{Title: "Server", Tab: "server", Body: info})
-	return nil
-}
-
 // bundle shows what a version was deployed from.
 func bundle(c *call, v api.Version) (any, error) {
 	return c.api.Bundle(c.r.Context(), v.ProjectID, v.ID)

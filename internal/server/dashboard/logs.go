@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"iter"
 	"net/url"
 
 	"github.com/svcctl/svcctl/pkg/api"
@@ -20,6 +21,7 @@ type logsBody struct {
 	Stream  string // address of the entries that follow
 	Here    string // address of the page
 	Project bool   // the log of a project's production
+	Server  bool   // the server's own log
 }
 
 // Any reports whether the filter leaves entries out.
@@ -75,8 +77,16 @@ func (d *Dashboard) projectLogs(c *call) error {
 	return nil
 }
 
-// followLogs sends the entries that follow, each as the HTML of its row.
+// followLogs sends the entries that follow.
 func (d *Dashboard) followLogs(c *call) error {
+	ref := c.ref()
+	return d.follow(c, func(ctx context.Context, q client.LogQuery) iter.Seq2[api.LogLine, error] {
+		return c.api.FollowLogs(ctx, ref.Project, ref.Version, q)
+	})
+}
+
+// follow sends entries, each as the HTML of its row.
+func (d *Dashboard) follow(c *call, entries func(context.Context, client.LogQuery) iter.Seq2[api.LogLine, error]) error {
 	ctx, cancel := context.WithDeadline(c.r.Context(), c.session.expiry)
 	defer cancel()
 	q := logQuery(c.r.URL.Query())
@@ -87,8 +97,7 @@ func (d *Dashboard) followLogs(c *call) error {
 	if err := out.begin(); err != nil {
 		return nil // the browser left
 	}
-	ref := c.ref()
-	for entry, err := range c.api.FollowLogs(ctx, ref.Project, ref.Version, q) {
+	for entry, err := range entries(ctx, q) {
 		if err == nil {
 			var row bytes.Buffer
 			err = d.pages["logs"].ExecuteTemplate(&row, "log-entry", entry)

@@ -11,11 +11,15 @@ import (
 // pageSize is the number of rows of a page.
 const pageSize = 50
 
-// versionRow is a version with its traffic.
+// versionRow is a version with its traffic and what it does now.
 type versionRow struct {
 	api.Version
-	Traffic api.Traffic
-	Seconds float64 // of the traffic's window
+	Traffic    api.Traffic
+	Seconds    float64 // of the traffic's window
+	Serves     bool    // the gateway has a route
+	Inflight   int64
+	Websockets int64
+	Memory     int64 // bytes; 0 without a process
 }
 
 // versionFilter is what selects versions.
@@ -55,10 +59,12 @@ func (d *Dashboard) versions(c *call) error {
 	}
 	var list api.VersionPage
 	var traffic api.MetricsSummary
+	var routes api.RoutePage
 	group, ctx := errgroup.WithContext(c.r.Context())
 	group.Go(func() (err error) { body.Project, err = c.api.Project(ctx, query.Project); return err })
 	group.Go(func() (err error) { body.Previous, err = c.previous(ctx, query.Project); return err })
 	group.Go(func() (err error) { traffic, err = c.api.MetricsSummary(ctx, 0); return err })
+	group.Go(func() (err error) { routes, err = c.api.ProjectRoutes(ctx, query.Project); return err })
 	group.Go(func() (err error) {
 		list, err = c.api.SearchVersions(ctx, query, client.Page{Limit: pageSize, Cursor: q.Get("cursor")})
 		return err
@@ -73,17 +79,24 @@ func (d *Dashboard) versions(c *call) error {
 		}
 	}
 	for _, v := range list.Items {
-		body.Rows = append(body.Rows, rowOf(v, traffic))
+		body.Rows = append(body.Rows, rowOf(v, traffic, routes.Items))
 	}
 	d.render(c, "versions", page{Title: query.Project, Tab: "versions", Place: place{Project: query.Project}, Live: query.Project, Body: body})
 	return nil
 }
 
-func rowOf(v api.Version, traffic api.MetricsSummary) versionRow {
+func rowOf(v api.Version, traffic api.MetricsSummary, routes []api.Route) versionRow {
 	row := versionRow{Version: v, Seconds: traffic.WindowSeconds}
 	for _, t := range traffic.Versions {
 		if t.ProjectID == v.ProjectID && t.VersionID == v.ID {
 			row.Traffic = t
+		}
+	}
+	for _, r := range routes { // one for each of its host names
+		if r.ProjectID == v.ProjectID && r.VersionID == v.ID && svc.Status(v.Status).Serves() {
+			row.Serves, row.Memory = true, r.RSSBytes
+			row.Inflight += r.Inflight
+			row.Websockets += r.Websockets
 		}
 	}
 	return row
@@ -100,6 +113,10 @@ func (d *Dashboard) versionRow(c *call) error {
 	if err != nil {
 		return err
 	}
-	d.execute(c, "versions", "version-row", page{Body: rowOf(v, traffic)})
+	routes, err := c.api.ProjectRoutes(c.r.Context(), ref.Project)
+	if err != nil {
+		return err
+	}
+	d.execute(c, "versions", "version-row", page{Body: rowOf(v, traffic, routes.Items)})
 	return nil
 }

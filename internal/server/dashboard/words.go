@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -15,7 +16,7 @@ import (
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"age": age, "ms": millis, "bytes": size, "status": statusOf, "step": stepOf, "commit": commit, "deref": deref, "rate": rate, "share": share,
-		"spark": spark, "clock": clock, "versionURL": versionURL, "projectURL": projectURL, "dict": dict, "short": short, "count": count,
+		"spark": spark, "clock": clock, "versionURL": versionURL, "projectURL": projectURL, "dict": dict, "short": short, "count": count, "deploying": func(s api.VersionStatus) bool { return svc.Status(s).InDeploy() },
 		"split": strings.Fields, "sum": sum, "wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
 	}
 }

@@ -1,0 +1,101 @@
+package httpapi_test
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
+)
+
+// TestServerPages: settings, tokens, routes, leases and log of the server. A token that reads
+// does not see the log.
+func TestServerPages(t *testing.T) {
+	t.Parallel()
+	recent := obs.NewRecent(nil)
+	b := startPages(t, func(d *httpapi.Deps) { d.ServerLog = recent })
+	log := recent.Logger(obs.NewLogger(io.Discard, obs.LogOptions{}))
+	log.Warn("janitor failed; retrying", "error", "<svg onload=x()>")
+	b.project("shop")
+	b.ready("shop", "v-1")
+	b.version("shop", "v-2")
+	b.signIn(adminToken)
+	shows := func(path string, texts ...string) {
+		t.Helper()
+		if got := b.get(path); got != http.StatusOK {
+			t.Fatalf("%s: %d %s", path, got, b.page)
+		}
+		for _, text := range texts {
+			if !strings.Contains(b.page, text) {
+				t.Errorf("%s lacks %s: %s", path, text, b.page)
+			}
+		}
+	}
+	shows("/server", "Tokens", "<td>deploy</td>", `href="/server/log"`, `href="/server/leases"`)
+	shows("/server/routes", "No version serves.")
+	shows("/server/leases", `shop/v-1</a></th><td>live</td><td>this server <span class="tag">taken over</span>`, `shop/v-2</a></th><td>none</td>`, "valid for 15 s", "stopped")
+	shows("/server/log", "janitor failed; retrying error=&#34;&lt;svg onload=x()&gt;&#34;", "/server/log/stream?cursor=")
+	shows("/server/log?level=error", "No entry matches the filter.")
+	if strings.Contains(b.page, `name="status"`) {
+		t.Error("the log of the server has no requests to filter")
+	}
+	b.signIn("token-of-team")
+	shows("/server/leases", "shop/v-1")
+	if strings.Contains(b.page, `href="/server/log"`) {
+		t.Error("the log is offered to a token that reads")
+	}
+	if got := b.get("/server/log"); got != http.StatusForbidden {
+		t.Errorf("the log of the server with a token that reads: %d", got)
+	}
+}
+
+// TestActivityPage: events say what happened and who did it, and a deploy that waits can be canceled there and on
+// its page.
+func TestActivityPage(t *testing.T) {
+	t.Parallel()
+	b := startPages(t)
+	b.project("shop")
+	b.ready("shop", "v-1")
+	b.version("shop", "waits")
+	b.do(request{method: "POST", path: "/v1/projects/shop/versions/v-1/pin"}).want(200)
+	b.signIn(adminToken)
+	svctest.Eventually(t, "the audit event", func() bool { return b.get("/activity") == http.StatusOK && strings.Contains(b.page, "pinVersion") })
+	for _, text := range []string{`pinVersion 200 <span class="dim">by admin</span>`, "in the queue", `href="/p/shop/v/waits/destroy" data-dialog>Cancel</a>`} {
+		if !strings.Contains(b.page, text) {
+			t.Errorf("the page lacks %s: %s", text, b.page)
+		}
+	}
+	if b.get("/p/shop/v/waits"); !strings.Contains(b.page, "Cancel the deploy…") {
+		t.Error("the page of a version that deploys does not offer to cancel that")
+	}
+	if b.get("/p/shop/v/waits/destroy"); !strings.Contains(b.page, "Its deploy is canceled.") {
+		t.Errorf("%s", b.page)
+	}
+	if b.get("/p/shop/v/v-1"); strings.Contains(b.page, "Cancel the deploy") {
+		t.Error("offered for a version that is ready")
+	}
+}
+
+// TestLoadOfVersions: the list shows memory, requests in flight and websockets, of all host names together.
+func TestLoadOfVersions(t *testing.T) {
+	t.Parallel()
+	b := startPages(t)
+	b.project("shop")
+	b.ready("shop", "v-1")
+	v := svc.Ref{Project: "shop", Version: "v-1"}
+	for _, host := range []string{"shop.test", "v-1.shop.test"} {
+		b.fakes.routes = append(b.fakes.routes, svc.Route{Host: host, Ref: v, Inflight: 2, Websockets: 3, Runtime: svc.Runtime{RSSBytes: 90 << 20}})
+	}
+	b.signIn(adminToken)
+	const cells = `<td class="num lo">4 <span class="dim">6 WS</span></td>
+<td class="num lo">90.0 MiB</td>`
+	for _, path := range []string{"/p/shop", "/p/shop/row/v-1"} {
+		if b.get(path) != http.StatusOK || !strings.Contains(b.page, cells) {
+			t.Errorf("%s: %s", path, b.page)
+		}
+	}
+}
