@@ -141,8 +141,17 @@ func overview(answers map[state.Need]any, failed api.Version) {
 	answers[state.Need{Kind: state.Server}] = api.Server{
 		Version: "v1.2.3", StartedAt: ago(72 * time.Hour), APIURL: "https://deploy.example.com", GatewayURL: "https://example.com",
 		PreviewURLTemplate: "{version}.{project}.example.com", QueueMax: 100, MaxUploadBytes: 64 << 20,
-		State:    api.ServerState{DiskTotalBytes: 40 << 30, DiskFreeBytes: 30 << 30, DataBehindSeconds: 0.4},
+		State:    api.ServerState{DiskTotalBytes: 40 << 30, DiskFreeBytes: 30 << 30, DataBehindSeconds: 0.4, ObjectStore: "https://s3.example.com", WorkerdVersion: "workerd 2026-11-17"},
+		Tokens:   []api.ServerToken{{Name: "admin", Role: "admin", Fingerprint: "01234567"}, {Name: "board", Role: "read", Fingerprint: "89abcdef", ExpiresAt: ago(-24 * time.Hour)}},
 		Settings: []api.Setting{{Name: "SVC_ADMIN_TOKEN", Value: "(hidden)", Source: "environment"}, {Name: "PLATFORM_PORT", Value: "8790", Source: "default"}},
+	}
+	answers[state.Need{Kind: state.Leases}] = api.LeasePage{
+		LeaseTTLSeconds: 15, Nodes: []api.NodeLease{{Node: "node-a", Session: "one", ThisServer: true, RenewedAt: ago(2 * time.Second)}, {Node: "node-b\x1b[2J", Released: true}},
+		Items: []api.DataOwner{
+			{ProjectID: "shop", VersionID: "v7", Status: "ready", Data: "live", Node: "node-a", Session: "one", ThisServer: true, Epoch: 3, TakenOver: true, ChangedAt: ago(time.Hour)},
+			{ProjectID: "shop", VersionID: "staging", Status: "ready", Data: "live", Node: "node-c", Session: "two", Epoch: 1, ChangedAt: ago(50 * time.Hour)},
+			{ProjectID: "shop", VersionID: "v6", Status: "archived", Data: "archived", Epoch: 8, ChangedAt: ago(20 * 24 * time.Hour)},
+		},
 	}
 	failed.UpdatedAt = ago(10 * time.Second)
 	answers[state.Need{Kind: state.Broken}] = []api.Version{failed}

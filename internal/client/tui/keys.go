@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"strings"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
@@ -40,10 +42,11 @@ func (m *Model) key(k tea.KeyMsg) tea.Cmd {
 		return m.dialogKey(k)
 	case m.prompt != nil:
 		return m.promptKey(k)
-	case m.help:
+	case m.help && !strings.Contains(":1234", k.String()): // a command that the list names can be typed
 		m.scrollHelp(k.String())
 		return nil
 	}
+	m.help, m.helpAt = false, 0
 	m.note = ""
 	switch k.String() {
 	case "q":

@@ -49,9 +49,10 @@ type Model struct {
 	help     bool
 	helpAt   int // its first line
 	note     string
-	bad      bool  // note is an error
-	bulk     *bulk // the last one that is under way; nil without one
-	linked   bool  // the stream of events has answered, well or not
+	bad      bool              // note is an error
+	heard    func(note string) // takes each note, also one that the next replaces; nil for nothing
+	bulk     *bulk             // the last one that is under way; nil without one
+	linked   bool              // the stream of events has answered, well or not
 	loading  int
 	dirty    map[state.Need]bool
 	followed map[state.Need]bool // logs
@@ -117,5 +118,12 @@ func (m *Model) back() {
 	}
 }
 
-func (m *Model) say(text string)  { m.note, m.bad = ui.Clean(text), false }
-func (m *Model) fail(text string) { m.note, m.bad = ui.Clean(text), true }
+func (m *Model) say(text string)  { m.noted(text, false) }
+func (m *Model) fail(text string) { m.noted(text, true) }
+
+func (m *Model) noted(text string, bad bool) {
+	m.note, m.bad = ui.Clean(text), bad
+	if m.heard != nil && m.note != "" {
+		m.heard(m.note)
+	}
+}

@@ -103,6 +103,34 @@ func TestReadOnly(t *testing.T) {
 	p.wantDone()
 }
 
+// TestNarrowed: the first line says that rows are left out.
+func TestNarrowed(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.press("FFF")
+	p.sees("shop › versions  only failed", "showing failed versions", "pr-9")
+	p.lacks("staging")
+	p.press("/nothing<enter>")
+	p.sees("shop › versions  only failed  filter /nothing", "nothing matches the filter")
+	p.press("<esc>FFF")
+	p.sees("showing all versions", "staging")
+	p.lacks("only failed")
+}
+
+// TestCommandFromTheKeys: a command can be typed while the keys are shown; other keys close them.
+func TestCommandFromTheKeys(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.press("?:tree shop<enter>")
+	p.sees("shop › tree")
+	p.press("?2")
+	p.sees("svcctl  projects")
+	p.press("?x")
+	p.sees("svcctl  projects", "PRODUCTION")
+	p.lacks("Delete")
+	p.wantDone()
+}
+
 // TestMoving: through screens and back, by keys and commands.
 func TestMoving(t *testing.T) {
 	t.Parallel()
@@ -356,12 +384,20 @@ func TestOverview(t *testing.T) {
 	p.sees("Cancel the deploy of shop/pr-10?")
 	p.press("y")
 	p.wantDone("destroy shop/pr-10")
+	p.event("version.step", "shop", "pr-11", api.EventData{Step: "fetching", StepStatus: "running"})
+	p.press("/version.step<enter>K") // on what happened in the deploy
+	p.sees("activity  filter /version.step", "Cancel the deploy of shop/pr-11?")
+	p.press("n<esc>")
 	p.event("audit", "shop", "v7", api.EventData{Action: "promoteVersion", Actor: "ci", Status: "200"})
 	p.sees("promoteVersion 200 by ci")
 	p.press("4")
 	p.sees("PLATFORM_PORT", "(hidden)")
 	p.press("1")
 	p.sees("REQ/S")
+	p.event("gc.done", "", "", api.EventData{Status: "failed", Error: "the object store does not answer"})
+	p.sees("! gc failed 5s ago", "the object store does not answer")
+	p.event("gc.done", "", "", api.EventData{Status: "done"})
+	p.lacks("gc failed")
 	p.press(":tree shop<enter>")
 	p.sees("staging", "└─ pr-8")
 	p.sees("measured 17s ago", "5.0 MiB", "- destroyed")

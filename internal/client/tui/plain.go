@@ -27,11 +27,19 @@ type reader struct {
 	m       *Model
 	out     io.Writer
 	msgs    chan tea.Msg
-	due     bool // a screen is to be printed once its answers are there
-	note    string
+	due     bool     // a screen is to be printed once its answers are there
+	notes   []string // that were not said yet
 	away    bool     // the server does not answer
 	where   string   // the place of the screen that was printed last
 	printed []string // its lines
+	logged  int      // entries of its log that came until then
+}
+
+// newReader makes the reader of a Model, which it owns.
+func newReader(m *Model, out io.Writer) *reader {
+	r := &reader{m: m, out: out, msgs: make(chan tea.Msg)}
+	m.heard = func(note string) { r.notes = append(r.notes, note) }
+	return r
 }
 
 // say prints lines.
@@ -121,6 +129,9 @@ func (r *reader) take(ctx context.Context, msg tea.Msg) bool {
 		}
 		return false
 	}
+	if d, ok := msg.(state.Done); ok && d.Err == nil { // its events may come later than its end
+		r.m.state.ExpireAll(r.m.top().screen.Needs())
+	}
 	_, cmd := r.m.Update(msg)
 	r.start(ctx, cmd)
 	return false
@@ -136,7 +147,7 @@ func (r *reader) settled() bool {
 		needs = slices.Concat(needs, r.m.dialog.needs)
 	}
 	return len(r.m.state.Running) == 0 && !slices.ContainsFunc(needs, func(n state.Need) bool {
-		return n.Kind != state.Logs && !r.m.state.Answered(n)
+		return !r.m.state.Answered(n)
 	})
 }
 

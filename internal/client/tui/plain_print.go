@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -17,16 +18,13 @@ func (r *reader) print() {
 			r.say("The server answers again.")
 		}
 	}
+	r.say(r.notes...) // before the screen: what a line did comes first
+	r.notes = nil
 	if r.due && (r.settled() || r.m.help || r.away) {
 		r.due = false
 		r.screen()
 	} else if !r.due {
 		r.tail()
-	}
-	if r.m.note != r.note {
-		if r.note = r.m.note; r.note != "" {
-			r.say(r.note)
-		}
 	}
 }
 
@@ -39,6 +37,9 @@ func (r *reader) screen() {
 		r.say(append([]string{"", where}, lines...)...)
 	}
 	r.printed, r.where, r.m.help = lines, where, false
+	if s, ok := r.tails(); ok {
+		_, r.logged = s.Tail(r.m.state, r.page(), math.MaxInt)
+	}
 }
 
 // changed returns the lines that were not printed, without the row that was selected.
@@ -53,8 +54,8 @@ func (r *reader) changed(lines []string) (few []string) {
 
 // lines returns the lines of the screen that say something.
 func (r *reader) lines() []string {
-	p := ui.Page{Theme: r.m.theme, W: plainWidth, H: plainHeight, Plain: true}
-	if r.tails() {
+	p := r.page()
+	if _, ok := r.tails(); ok {
 		p.H = plainLog
 	}
 	var body string
@@ -67,8 +68,17 @@ func (r *reader) lines() []string {
 	default:
 		body = r.m.top().screen.View(r.m.state, p)
 	}
-	var lines []string
-	for l := range strings.SplitSeq(body, "\n") {
+	return spoken(strings.Split(body, "\n"))
+}
+
+// page is that of every screen.
+func (r *reader) page() ui.Page {
+	return ui.Page{Theme: r.m.theme, W: plainWidth, H: plainHeight, Plain: true}
+}
+
+// spoken returns the lines that say something.
+func spoken(all []string) (lines []string) {
+	for _, l := range all {
 		if l = ui.Spoken(l); l != "" {
 			lines = append(lines, l)
 		}
@@ -76,25 +86,19 @@ func (r *reader) lines() []string {
 	return lines
 }
 
-// tails reports whether the screen is a log.
-func (r *reader) tails() bool {
+// tails returns the screen if it shows a log.
+func (r *reader) tails() (ui.Tailing, bool) {
 	s, ok := r.m.top().screen.(ui.Tailing)
-	return ok && s.Tails()
+	return s, ok && s.Tails()
 }
 
-// tail prints the entries of a log that came since.
+// tail prints the entries of a log that came since, however many.
 func (r *reader) tail() {
-	if !r.tails() || r.m.dialog != nil {
+	s, ok := r.tails()
+	if !ok || r.m.dialog != nil || r.where != ui.Spoken(r.m.crumbs()) {
 		return
 	}
-	lines := r.lines()
-	if len(lines) == 0 || slices.Equal(lines, r.printed) {
-		return
-	}
-	for _, l := range lines[1:] { // the first one counts the entries
-		if !slices.Contains(r.printed, l) {
-			r.say(l)
-		}
-	}
-	r.printed = lines
+	lines, all := s.Tail(r.m.state, r.page(), r.logged)
+	r.logged = all
+	r.say(spoken(lines)...)
 }

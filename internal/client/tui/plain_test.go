@@ -17,7 +17,7 @@ import (
 func (p *person) plainly(lines ...string) string {
 	p.t.Helper()
 	var out svctest.Buffer
-	(&reader{m: p.m, out: &out, msgs: make(chan tea.Msg)}).run(p.t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"))
+	newReader(p.m, &out).run(p.t.Context(), strings.NewReader(strings.Join(lines, "\n")+"\n"))
 	return out.String()
 }
 
@@ -42,7 +42,8 @@ func TestPlainLog(t *testing.T) {
 	p := sit(t, ui.Place{Screen: "logs", Project: "shop", Version: "v7"})
 	need := state.Need{Kind: state.Logs, Project: "shop", Version: "v7"}
 	var out svctest.Buffer
-	r := &reader{m: p.m, out: &out, msgs: make(chan tea.Msg), due: true}
+	r := newReader(p.m, &out)
+	r.due = true
 	r.take(t.Context(), remote.Batch{state.Lines{Need: need, List: logLines()}})
 	r.print()
 	r.take(t.Context(), remote.Batch{state.Lines{Need: need, List: []api.LogLine{{Time: ago(0), Level: "info", Message: "GET /later 200"}}}})

@@ -50,7 +50,7 @@ func Run(ctx context.Context, c Config) error {
 	}
 	m := New(s, c.theme(), remote.Open(ctx, c.Client), c.desk(ctx, out), c.At)
 	if c.Plain {
-		(&reader{m: m, out: out, msgs: make(chan tea.Msg)}).run(ctx, c.In)
+		newReader(m, out).run(ctx, c.In)
 		m.remote.Close()
 		return nil
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
 	"github.com/svcctl/svcctl/internal/test/svctest"
+	"github.com/svcctl/svcctl/pkg/api"
 )
 
 // TestScreens compares each screen with its golden files, at three sizes.
@@ -52,18 +53,26 @@ func TestScreens(t *testing.T) {
 		"activity":        {at: ui.Place{Screen: "activity"}},
 		"server":          {at: ui.Place{Screen: "server"}},
 		"server-routes":   {at: ui.Place{Screen: "server"}, keys: "]"},
-		"data":            {at: of("data", "v7", "")},
-		"data-rows":       {at: of("data", "v7", ""), keys: "<enter><enter>"},
-		"data-sql":        {at: of("data", "v7", ""), keys: "QSELECT 1"},
-		"data-value":      {at: of("data", "v7", ""), keys: "<down><enter><enter>"},
-		"data-objects":    {at: of("data", "v7", ""), keys: "jj<enter>"},
-		"data-diff":       {at: of("data", "v7", state.JoinArg("diff", "", ""))},
-		"data-queue":      {at: of("data", "v7", ""), keys: "jjj<enter>"},
-		"data-purge":      {at: of("data", "v7", ""), keys: "jjj<enter>x"},
-		"data-workflow":   {at: of("data", "v7", ""), keys: "G<enter>"},
-		"data-instance":   {at: of("data", "v7", ""), keys: "G<enter><enter>"},
-		"help":            {at: shop("versions"), keys: "?"},
-		"command":         {at: shop("versions"), keys: ":ver"},
+		"server-leases":   {at: ui.Place{Screen: "server"}, keys: "]]"},
+		"server-tokens":   {at: ui.Place{Screen: "server"}, keys: "]]]"},
+		"server-log": {at: ui.Place{Screen: "server"}, keys: "[", more: func(p *person) {
+			p.send(remote.Batch{state.Lines{Need: state.Need{Kind: state.Logs}, List: []api.LogLine{
+				{Time: ago(time.Minute), Level: "info", Source: "server", Cursor: "1", Message: "server started version=v1.2.3"},
+				{Time: ago(time.Second), Level: "warn", Source: "server", Cursor: "2", Message: "node lease renewal failed; retrying node=node-a error=\"\x1b]0;evil\x07\""},
+			}}})
+		}},
+		"data":          {at: of("data", "v7", "")},
+		"data-rows":     {at: of("data", "v7", ""), keys: "<enter><enter>"},
+		"data-sql":      {at: of("data", "v7", ""), keys: "QSELECT 1"},
+		"data-value":    {at: of("data", "v7", ""), keys: "<down><enter><enter>"},
+		"data-objects":  {at: of("data", "v7", ""), keys: "jj<enter>"},
+		"data-diff":     {at: of("data", "v7", state.JoinArg("diff", "", ""))},
+		"data-queue":    {at: of("data", "v7", ""), keys: "jjj<enter>"},
+		"data-purge":    {at: of("data", "v7", ""), keys: "jjj<enter>x"},
+		"data-workflow": {at: of("data", "v7", ""), keys: "G<enter>"},
+		"data-instance": {at: of("data", "v7", ""), keys: "G<enter><enter>"},
+		"help":          {at: shop("versions"), keys: "?"},
+		"command":       {at: shop("versions"), keys: ":ver"},
 		"offline": {at: shop("versions"), more: func(p *person) {
 			p.send(remote.Batch{state.Link{Err: fmt.Errorf("the service does not answer"), At: now.Add(-20 * time.Second)}})
 		}},

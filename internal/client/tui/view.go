@@ -59,7 +59,18 @@ func (m *Model) crumbs() string {
 			parts = append(parts, ui.Clean(s))
 		}
 	}
-	return strings.Join(append(parts, p.Screen), " › ")
+	return strings.Join(append(parts, p.Screen), " › ") + m.narrowed()
+}
+
+// narrowed says which part of a screen is shown; "" for all of it.
+func (m *Model) narrowed() (text string) {
+	if s, ok := m.top().screen.(ui.Narrowed); ok && s.Only() != "" {
+		text = "  only " + s.Only()
+	}
+	if s, ok := m.top().screen.(ui.Filtered); ok && s.Filter() != "" && m.prompt == nil {
+		text += "  filter /" + ui.Clean(s.Filter())
+	}
+	return text
 }
 
 // banner says since when what is shown is old; a line without anything else.
@@ -107,6 +118,14 @@ const changing = "|promote|roll back|archive|wake|pin|destroy|delete|new project
 
 // footer lists the most important keys.
 func (m *Model) footer() string {
+	switch {
+	case m.dialog != nil && m.dialog.text():
+		return m.theme.Dim.Render(ui.Fit(" enter confirm  esc cancel", m.w))
+	case m.dialog != nil:
+		return m.theme.Dim.Render(ui.Fit(" y yes  n no  esc cancel", m.w))
+	case m.help:
+		return m.theme.Dim.Render(ui.Fit(" : command  1-4 pulse, projects, activity, server  any other key closes", m.w))
+	}
 	var b strings.Builder
 	for _, k := range append(append([]key.Binding{}, m.top().screen.Keys()...), frameKeys()...) {
 		h := k.Help()

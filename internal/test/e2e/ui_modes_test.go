@@ -30,8 +30,8 @@ func (a *admin) restored() {
 	}
 }
 
-// TestUITabs: each tab of a version shows what a real server has of it, and SIGTERM ends
-// the interface and restores the terminal.
+// TestUITabs: each tab of a version and of the server shows what a real server has of it, and
+// SIGTERM ends the interface and restores the terminal.
 func TestUITabs(t *testing.T) {
 	t.Parallel()
 	const dir = "../../../examples/guestbook"
@@ -63,6 +63,20 @@ func TestUITabs(t *testing.T) {
 	}
 	a.press("]")
 	a.sees("[timeline]")
+	a.press(":server\r")
+	a.draws("[settings]", "object store embedded", "SVC_ADMIN_TOKEN")
+	for _, tab := range []struct {
+		name  string
+		shows []string
+	}{
+		{"routes", []string{"guestbook/v2", "serving"}},
+		{"leases", []string{"its object store is its own", "this server"}},
+		{"tokens", []string{"deploy", "never"}},
+		{"log", []string{"of the server", "server started version="}},
+	} {
+		a.press("]")
+		a.draws("["+tab.name+"]", tab.shows...)
+	}
 	if a.edits() {
 		t.Error("the terminal echoes keys while the interface runs")
 	}
@@ -94,8 +108,7 @@ func TestUIPlain(t *testing.T) {
 	a.sees("selected 1. v1, status ready, production")
 	a.press("P\n")
 	a.sees("guestbook/v1 pinned")
-	a.press("version guestbook/v1\n") // read anew: the event of the change may come after the note
-	a.sees("pinned")
+	a.sees("status ready, production, pinned") // also if the event of the change comes later
 	a.press("x\n")
 	a.sees("v1 is production: promote another version first")
 	a.press("R\n")

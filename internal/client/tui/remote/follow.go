@@ -3,6 +3,7 @@ package remote
 import (
 	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
@@ -15,6 +16,7 @@ const (
 	silence   = 40 * time.Second // after which a stream counts as dead: the server sends something every 15 s
 	firstWait = 250 * time.Millisecond
 	lastWait  = 3 * time.Second
+	logTail   = 500 // entries that a log begins with
 )
 
 var errSilent = errors.New("the server is silent")
@@ -77,26 +79,61 @@ func (r *Remote) Unfollow(n state.Need) {
 	}
 }
 
-// log follows a log until ctx ends, and continues where it was interrupted.
+// log follows a log until ctx ends, and continues where it was interrupted. The entries
+// that there are come together.
 func (r *Remote) log(ctx context.Context, n state.Need) {
-	q := client.LogQuery{Tail: 500, Level: n.Arg}
+	q := client.LogQuery{Tail: logTail, Level: n.Arg}
 	for wait := firstWait; ctx.Err() == nil; wait = min(2*wait, lastWait) {
-		var failed error
-		for l, err := range r.c.FollowLogs(ctx, n.Project, n.Version, q) {
-			if failed = err; err != nil {
-				break
-			}
-			q.Cursor, wait = l.Cursor, firstWait
-			if !r.send(ctx, state.Lines{Need: n, List: []api.LogLine{l}}) {
-				return
-			}
-		}
-		if failed != nil && !r.send(ctx, state.Loaded{Need: n, Err: failed, At: time.Now()}) {
+		before := q.Cursor
+		if err := r.follow(ctx, n, &q); err != nil && !r.send(ctx, state.Loaded{Need: n, Err: err, At: time.Now()}) {
 			return
+		}
+		if q.Cursor != before {
+			wait = firstWait
 		}
 		select {
 		case <-ctx.Done():
 		case <-time.After(wait):
 		}
 	}
+}
+
+// follow reads the log once, and follows it to the end of the response. It moves the cursor.
+func (r *Remote) follow(ctx context.Context, n state.Need, q *client.LogQuery) error {
+	if q.Cursor == "" {
+		page, err := r.lines(ctx, n, *q)
+		if err != nil {
+			return err
+		}
+		if !r.send(ctx, state.Lines{Need: n, List: page.Items}) {
+			return nil
+		}
+		q.Cursor = page.NextCursor
+	}
+	for l, err := range r.entries(ctx, n, *q) {
+		if err != nil {
+			return err
+		}
+		q.Cursor = l.Cursor
+		if !r.send(ctx, state.Lines{Need: n, List: []api.LogLine{l}}) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// lines reads a part of the log of a version, of a production, or of the server.
+func (r *Remote) lines(ctx context.Context, n state.Need, q client.LogQuery) (api.LogLines, error) {
+	if n.Project == "" {
+		return r.c.ReadServerLog(ctx, q)
+	}
+	return r.c.ReadLogs(ctx, n.Project, n.Version, q)
+}
+
+// entries follows what lines reads.
+func (r *Remote) entries(ctx context.Context, n state.Need, q client.LogQuery) iter.Seq2[api.LogLine, error] {
+	if n.Project == "" {
+		return r.c.FollowServerLog(ctx, q)
+	}
+	return r.c.FollowLogs(ctx, n.Project, n.Version, q)
 }

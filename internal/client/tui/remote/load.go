@@ -58,6 +58,8 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 		return r.c.MetricsSummary(ctx, 0)
 	case state.Server:
 		return r.c.ServerInfo(ctx)
+	case state.Leases:
+		return r.leases(ctx)
 	case state.Queue:
 		return r.c.DeployQueue(ctx)
 	case state.History:
@@ -88,6 +90,21 @@ func (r *Remote) compare(ctx context.Context, n state.Need) (api.Comparison, err
 		}
 	}
 	return r.c.Compare(ctx, n.Project, from, n.Version)
+}
+
+// leases reads all pages.
+func (r *Remote) leases(ctx context.Context) (all api.LeasePage, err error) {
+	for cursor := ""; ; {
+		page, err := r.c.Leases(ctx, "", client.Page{Limit: 200, Cursor: cursor})
+		if err != nil {
+			return all, err
+		}
+		page.Items = append(all.Items, page.Items...)
+		if all = page; page.NextCursor == nil {
+			return all, nil
+		}
+		cursor = *page.NextCursor
+	}
 }
 
 // list collects a sequence.

@@ -32,9 +32,10 @@ const (
 	Plan       Kind = "plan"       // api.PromotionPlan of Version
 	Health     Kind = "health"     // api.DeepHealth
 	Routes     Kind = "routes"     // []api.Route of Project; "" for all
-	Logs       Kind = "logs"       // a stream of Lines while it is needed; Arg is a level
+	Logs       Kind = "logs"       // a stream of Lines while it is needed, of the server without a Project; Arg is a level
 	Traffic    Kind = "traffic"    // api.MetricsSummary of five minutes
 	Server     Kind = "server"     // api.Server
+	Leases     Kind = "leases"     // api.LeasePage with all versions
 	Queue      Kind = "queue"      // api.DeployQueue
 	History    Kind = "history"    // []api.Event, the last ones before the interface was opened
 	Broken     Kind = "broken"     // []api.Version that failed in the last day
@@ -56,8 +57,8 @@ const (
 // answers that events keep up to date.
 func (k Kind) Every() time.Duration {
 	switch k { //nolint:exhaustive // the others follow events
-	case Branches, Stores, Server:
-		return 30 * time.Second // the server keeps sizes as long; disk and backlog change slowly
+	case Branches, Stores, Server, Leases:
+		return 30 * time.Second // the server keeps sizes as long; disk, backlog and owners change slowly
 	case Summaries, Traffic, Health, Routes, Messages, Instances, Instance:
 		return 5 * time.Second
 	}

@@ -32,6 +32,7 @@ type State struct {
 
 	entries map[Need]*entry
 	lines   map[Need][]api.LogLine
+	counts  map[Need]int // of all lines that came, by log
 }
 
 type entry struct {
@@ -46,7 +47,7 @@ type entry struct {
 func New(now time.Time, server string) *State {
 	return &State{
 		Now: now, Server: server, Queue: -1, Running: map[Action]bool{},
-		entries: map[Need]*entry{}, lines: map[Need][]api.LogLine{},
+		entries: map[Need]*entry{}, lines: map[Need][]api.LogLine{}, counts: map[Need]int{},
 	}
 }
 
@@ -103,6 +104,15 @@ func (s *State) Refresh(needs []Need) {
 func (s *State) Expire(n Need) {
 	if e := s.entries[n]; e != nil {
 		e.stale = true
+	}
+}
+
+// ExpireAll marks answers as old, but for logs, which are followed.
+func (s *State) ExpireAll(needs []Need) {
+	for _, n := range needs {
+		if n.Kind != Logs {
+			s.Expire(n)
+		}
 	}
 }
 
@@ -183,14 +193,21 @@ func (s *State) AddLines(l Lines) {
 		list = slices.Clone(list[extra:])
 	}
 	s.lines[l.Need] = list
+	s.counts[l.Need] += len(l.List)
+	s.entries[l.Need] = &entry{value: true} // answered
 }
 
 // LogLines returns the entries of a followed log, oldest first.
 func (s *State) LogLines(n Need) []api.LogLine { return s.lines[n] }
 
+// LogCount is the number of all entries of a followed log that came, also of those that are
+// no longer kept.
+func (s *State) LogCount(n Need) int { return s.counts[n] }
+
 // Forget drops a log that is no longer followed.
 func (s *State) Forget(n Need) {
 	delete(s.lines, n)
+	delete(s.counts, n)
 	delete(s.entries, n)
 }
 

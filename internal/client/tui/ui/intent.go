@@ -32,6 +32,10 @@ type Filtered interface {
 	SetFilter(text string)
 }
 
+// Narrowed is a screen that may leave out rows beside its filter: Only names those it shows,
+// "" for all.
+type Narrowed interface{ Only() string }
+
 // Clicked is a screen that takes clicks and the wheel: y is a line of its page.
 type Clicked interface {
 	Click(y int, s *state.State)
@@ -44,7 +48,12 @@ type Numbered interface {
 }
 
 // Tailing is a screen that may show a followed log.
-type Tailing interface{ Tails() bool }
+type Tailing interface {
+	Tails() bool
+	// Tail draws the entries of the log after a number of them, and returns the number of all
+	// that came until now. A log that is paused has nothing to draw.
+	Tail(s *state.State, p Page, after int) (lines []string, all int)
+}
 
 // Intent is something that a screen wants: a Go, an Ask, a Do, a Copy, a Save, a
 // Fetch, a Browse or a Note.

@@ -120,12 +120,18 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 			return ui.Go{Place: ui.Place{Screen: "versions", Project: project}}
 		}
 	case "K":
-		if !strings.HasPrefix(row.ID, queued) {
+		if !waits(s, project, version) { // also on a row of what happened in it
 			return ui.Note{Text: "only a deploy that runs or waits can be canceled"}
 		}
 		return ask.Cancel(project, version)
 	}
 	return nil
+}
+
+// waits reports whether the deploy of a version is in the queue.
+func waits(s *state.State, project, version string) bool {
+	queue, _, _ := state.Get[api.DeployQueue](s, state.Need{Kind: state.Queue})
+	return slices.ContainsFunc(queue.Items, func(q api.QueuedDeploy) bool { return q.ProjectID == project && q.VersionID == version })
 }
 
 // Keys implements ui.Screen.

@@ -32,9 +32,32 @@ func Promote(s *state.State, project, version string) ui.Intent {
 	}
 	if p.ProdVersionID != "" {
 		need := state.Need{Kind: state.Plan, Project: project, Version: version}
-		ask.Needs, ask.Live = []state.Need{need}, func(s *state.State) []string { return left(s, need) }
+		compare := state.Need{Kind: state.Compare, Project: project, Version: version}
+		ask.Needs = []state.Need{need, compare}
+		ask.Live = func(s *state.State) []string { return slices.Concat(migrations(s, compare), left(s, need)) }
 	}
 	return ask
+}
+
+// migrations says which ones only one of two versions has, or has otherwise.
+func migrations(s *state.State, need state.Need) []string {
+	c, ok, err := state.Get[api.Comparison](s, need)
+	if err != nil || !ok {
+		return nil // the tab "compare" says why
+	}
+	var names []string
+	for _, d := range c.Differences {
+		if d.What == api.DifferenceWhatMigration {
+			names = append(names, string(d.Change)+" "+d.Name)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return []string{"No migration differs."}
+	case 1:
+		return []string{"1 migration differs: " + names[0]}
+	}
+	return []string{fmt.Sprintf("%d migrations differ: %s", len(names), strings.Join(names, ", "))}
 }
 
 // left says what a promote leaves behind, once the server has counted it.

@@ -27,7 +27,8 @@ type Screen struct {
 	height  int // of the last view
 }
 
-// New makes the screen of a version's log, or of the production's without a version.
+// New makes the screen of a version's log, of the production's without a version, or of the
+// server's own without a project.
 func New(p ui.Place) *Screen {
 	return &Screen{need: state.Need{Kind: state.Logs, Project: p.Project, Version: p.Version}, request: p.Arg}
 }
@@ -48,10 +49,16 @@ func (c *Screen) shown(s *state.State) []api.LogLine {
 	if c.filter == "" && c.request == "" && c.level == 0 {
 		return all
 	}
+	wanted := c.wanted()
+	return slices.DeleteFunc(slices.Clone(all), func(l api.LogLine) bool { return l.Level != markLevel && !wanted(l) })
+}
+
+// wanted returns whether an entry is shown.
+func (c *Screen) wanted() func(api.LogLine) bool {
 	words := strings.Fields(strings.ToLower(c.filter))
-	return slices.DeleteFunc(slices.Clone(all), func(l api.LogLine) bool {
-		return l.Level != markLevel && (c.request != "" && l.RequestID != c.request || rank(l.Level) < c.level || !matches(l, words))
-	})
+	return func(l api.LogLine) bool {
+		return (c.request == "" || l.RequestID == c.request) && rank(l.Level) >= c.level && matches(l, words)
+	}
 }
 
 func rank(level string) int {
@@ -89,7 +96,10 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 // head says what is shown.
 func (c *Screen) head(n int, p ui.Page) string {
 	text := " " + entries(n-len(c.marks))
-	if c.need.Version == "" {
+	switch {
+	case c.need.Project == "":
+		text += " of the server"
+	case c.need.Version == "":
 		text += " of the production"
 	}
 	if c.level > 0 {
@@ -230,6 +240,3 @@ func (*Screen) Click(int, *state.State) {}
 
 // Wheel implements ui.Clicked.
 func (c *Screen) Wheel(by int, s *state.State) { c.scroll(-by, len(c.shown(s))) }
-
-// Tails implements ui.Tailing.
-func (*Screen) Tails() bool { return true }

@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -15,7 +16,7 @@ import (
 // save asks for the name of a file for the entries that are shown.
 func (c *Screen) save(s *state.State) ui.Intent {
 	list := c.shown(s)
-	name := strings.Trim(c.need.Project+"-"+c.need.Version, "-") + "-" + s.Now.UTC().Format("20060102-150405") + ".log"
+	name := cmp.Or(strings.Trim(c.need.Project+"-"+c.need.Version, "-"), "server") + "-" + s.Now.UTC().Format("20060102-150405") + ".log"
 	return ui.Input{Title: "Save " + entries(len(list)-len(c.marks)), Label: "File that does not exist yet", Text: name, Then: func(path string) ui.Intent {
 		if path == "" {
 			return ui.Note{Text: "nothing was saved"}

@@ -151,6 +151,9 @@ func (*Screen) alerts(s *state.State, p ui.Page) (lines []string) {
 	if info, _, _ := state.Get[api.Server](s, state.Need{Kind: state.Server}); info.State.DiskFreeBytes*100 < info.State.DiskTotalBytes*littleRoom {
 		lines = append(lines, " "+p.Bad.Render("! disk almost full  "+ui.Bytes(info.State.DiskFreeBytes)+" free: svcctl admin gc"))
 	}
+	if e, ok := lastSweep(s); ok && e.Data.Error != "" {
+		lines = append(lines, " "+p.Bad.Render("! gc failed "+ui.Age(s.Now, e.Time.Time)+" ago")+"  "+p.Dim.Render(ui.Clean(e.Data.Error)))
+	}
 	for _, ref := range h.Checks.Versions.NotServing {
 		lines = append(lines, " "+p.Bad.Render("! does not serve  "+ui.Clean(ref)))
 	}

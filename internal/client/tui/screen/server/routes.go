@@ -48,8 +48,8 @@ func routeRows(s *state.State, t *ui.Theme) []ui.Row {
 
 func number(n int64) ui.Cell { return ui.Num(fmt.Sprint(n), float64(n)) }
 
-// opened opens the version behind a host name.
-func opened(s *state.State, host string) ui.Intent {
+// openedRoute opens the version behind a host name.
+func openedRoute(s *state.State, host string) ui.Intent {
 	list, _, _ := state.Get[[]api.Route](s, routesNeed())
 	for _, r := range list {
 		if r.Host == host {
@@ -57,12 +57,4 @@ func opened(s *state.State, host string) ui.Intent {
 		}
 	}
 	return nil
-}
-
-// tabs names the tabs, the shown one in brackets.
-func (c *Screen) tabs(p ui.Page) string {
-	if c.routes {
-		return " " + p.Dim.Render(" settings ") + " " + p.Cursor.Render("[routes]")
-	}
-	return " " + p.Cursor.Render("[settings]") + " " + p.Dim.Render(" routes ")
 }

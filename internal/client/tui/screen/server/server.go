@@ -6,6 +6,7 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/svcctl/svcctl/internal/client/tui/screen/logs"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -13,104 +14,157 @@ import (
 
 // Screen is the screen.
 type Screen struct {
-	ui.Table // of the tab
-
-	hidden ui.Table // of the other tab
-	routes bool     // the tab of the routes is shown, and not that of the settings
-	above  int      // lines above the table in the last view
+	tab    int
+	tables []ui.Table // of the tabs, in their order
+	log    *logs.Screen
+	above  int // lines above the table in the last view
 }
 
-// New makes the screen.
-func New(ui.Place) *Screen {
-	return &Screen{
-		Table: ui.Table{Columns: []ui.Column{
-			{Name: "SETTING", Width: 30}, {Name: "FROM", Width: 11}, {Name: "VALUE", Width: 30, Flex: true},
-		}},
-		hidden: ui.Table{Columns: routeColumns()},
+// New makes the screen; Arg is the name of a tab.
+func New(p ui.Place) *Screen {
+	c := &Screen{log: logs.New(ui.Place{})}
+	for i, t := range tabs() {
+		c.tables = append(c.tables, ui.Table{Columns: t.columns})
+		if t.name == p.Arg {
+			c.tab = i
+		}
 	}
+	return c
 }
 
 func need() state.Need { return state.Need{Kind: state.Server} }
 
+func (c *Screen) at() tab { return tabs()[c.tab] }
+
+func (c *Screen) table() *ui.Table { return &c.tables[c.tab] }
+
 // Needs implements ui.Screen.
 func (c *Screen) Needs() []state.Need {
-	if c.routes {
-		return []state.Need{need(), routesNeed()}
+	needs := []state.Need{need()}
+	switch t := c.at(); {
+	case t.rows == nil:
+		needs = append(needs, c.log.Needs()...)
+	case t.need != need():
+		needs = append(needs, t.need)
 	}
-	return []state.Need{need()}
-}
-
-func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
-	if c.routes {
-		return routeRows(s, t)
-	}
-	info, _, _ := state.Get[api.Server](s, need())
-	rows := make([]ui.Row, len(info.Settings))
-	for i, o := range info.Settings {
-		style := &t.Dim
-		if o.Source != api.SettingSourceDefault {
-			style = &t.Bold
-		}
-		rows[i] = ui.Row{ID: o.Name, Cells: []ui.Cell{ui.Text(o.Name, style), ui.Text(string(o.Source), style), ui.Text(o.Value, style)}}
-	}
-	return rows
+	return needs
 }
 
 // View implements ui.Screen.
 func (c *Screen) View(s *state.State, p ui.Page) string {
-	info, ok, err := state.Get[api.Server](s, need())
-	head := []string{"", "", "", "", c.tabs(p)}
-	if ok {
-		head = []string{
-			" " + p.Bold.Render("svcctl "+ui.Clean(info.Version)) + p.Dim.Render("  up "+ui.Age(s.Now, info.StartedAt.Time)+"  API "+ui.Clean(info.APIURL)),
-			p.Dim.Render(" gateway " + ui.Clean(info.GatewayURL) + "  hosts " + ui.Clean(info.PreviewURLTemplate)),
-			p.Dim.Render(fmt.Sprintf(" deploy queue at most %d  bundle at most %s", info.QueueMax, ui.Bytes(info.MaxUploadBytes))), "", c.tabs(p),
-		}
+	t := c.at()
+	head := summary(s, p)
+	if t.above != nil {
+		head = append(head, t.above(s, p)...)
 	}
-	nothing := "no settings"
-	if c.routes {
-		_, ok, err = state.Get[[]api.Route](s, routesNeed())
-		nothing = "no version serves"
-	}
+	head = append(head, "", c.tabLine(p))
 	c.above = len(head)
 	return ui.Above(head, p, func(rest ui.Page) string {
-		return c.Table.View(c.rows(s, p.Theme), rest, ui.Empty(ok, err, nothing))
+		if t.rows == nil {
+			return c.log.View(s, rest)
+		}
+		_, ok, err := state.Get[any](s, t.need)
+		return c.table().View(t.rows(s, p.Theme), rest, ui.Empty(ok, err, t.nothing))
 	})
+}
+
+// summary says what the server is.
+func summary(s *state.State, p ui.Page) []string {
+	info, ok, err := state.Get[api.Server](s, need())
+	if !ok {
+		return []string{p.Dim.Render(" " + ui.Empty(ok, err, "")), "", "", ""}
+	}
+	return []string{
+		" " + p.Bold.Render("svcctl "+ui.Clean(info.Version)) + p.Dim.Render("  up "+ui.Age(s.Now, info.StartedAt.Time)+"  API "+ui.Clean(info.APIURL)),
+		p.Dim.Render(" gateway " + ui.Clean(info.GatewayURL) + "  hosts " + ui.Clean(info.PreviewURLTemplate)),
+		p.Dim.Render(" object store " + ui.Clean(info.State.ObjectStore) + "  " + ui.Clean(info.State.WorkerdVersion)),
+		p.Dim.Render(fmt.Sprintf(" deploy queue at most %d  bundle at most %s", info.QueueMax, ui.Bytes(info.MaxUploadBytes))),
+	}
 }
 
 // Update implements ui.Screen.
 func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
-	if k.String() == "]" || k.String() == "[" {
-		c.Table, c.hidden, c.routes = c.hidden, c.Table, !c.routes
+	t := c.at()
+	switch n := len(tabs()); k.String() {
+	case "]", "tab", "right":
+		c.tab = (c.tab + 1) % n
+		return nil
+	case "[", "shift+tab", "left":
+		c.tab = (c.tab + n - 1) % n
 		return nil
 	}
-	rows := c.rows(s, &ui.Theme{})
-	row, ok := c.Selected(rows)
-	switch {
-	case ok && k.String() == "y" && c.routes:
-		return ui.Copy{Text: row.ID}
-	case ok && k.String() == "y":
-		return ui.Copy{Text: row.Cells[0].Text + "=" + row.Cells[2].Text}
-	case ok && k.String() == "enter" && c.routes:
-		return opened(s, row.ID)
+	if t.rows == nil {
+		return c.log.Update(k, s)
 	}
-	c.Table.Update(k, rows)
+	rows := t.rows(s, &ui.Theme{})
+	row, ok := c.table().Selected(rows)
+	switch {
+	case ok && k.String() == "y":
+		return ui.Copy{Text: t.copied(row)}
+	case ok && k.String() == "enter" && t.open != nil:
+		return t.open(s, row.ID)
+	}
+	c.table().Update(k, rows)
 	return nil
 }
 
 // Keys implements ui.Screen.
 func (c *Screen) Keys() []key.Binding {
-	if c.routes {
-		return []key.Binding{ui.Key("details; of the version", "enter"), ui.Key("settings", "]"), ui.Key("copy; the host name", "y")}
+	keys := []key.Binding{ui.Key("next tab; [ the one before", "]")}
+	t := c.at()
+	if t.rows == nil {
+		return append(keys, c.log.Keys()...)
 	}
-	return []key.Binding{ui.Key("routes; the host names of the gateway", "]"), ui.Key("copy; the setting", "y")}
+	if t.open != nil {
+		keys = append(keys, ui.Key("details; of the version", "enter"))
+	}
+	return append(keys, ui.Key("copy; "+t.copies, "y"))
+}
+
+// Filter implements ui.Filtered.
+func (c *Screen) Filter() string {
+	if c.at().rows == nil {
+		return c.log.Filter()
+	}
+	return c.table().Filter()
+}
+
+// SetFilter implements ui.Filtered.
+func (c *Screen) SetFilter(text string) {
+	if c.at().rows == nil {
+		c.log.SetFilter(text)
+		return
+	}
+	c.table().SetFilter(text)
+}
+
+// Tails implements ui.Tailing.
+func (c *Screen) Tails() bool { return c.at().rows == nil }
+
+// Tail implements ui.Tailing.
+func (c *Screen) Tail(s *state.State, p ui.Page, after int) ([]string, int) {
+	return c.log.Tail(s, p, after)
 }
 
 // Click implements ui.Clicked.
-func (c *Screen) Click(y int, s *state.State) { c.Table.Click(y-c.above, c.rows(s, &ui.Theme{})) }
+func (c *Screen) Click(y int, s *state.State) {
+	if t := c.at(); t.rows != nil {
+		c.table().Click(y-c.above, t.rows(s, &ui.Theme{}))
+	}
+}
 
 // Wheel implements ui.Clicked.
-func (c *Screen) Wheel(by int, s *state.State) { c.Move(by, c.rows(s, &ui.Theme{})) }
+func (c *Screen) Wheel(by int, s *state.State) {
+	t := c.at()
+	if t.rows == nil {
+		c.log.Wheel(by, s)
+		return
+	}
+	c.table().Move(by, t.rows(s, &ui.Theme{}))
+}
 
 // Choose implements ui.Numbered.
-func (c *Screen) Choose(n int, s *state.State) bool { return c.Select(n, c.rows(s, &ui.Theme{})) }
+func (c *Screen) Choose(n int, s *state.State) bool {
+	t := c.at()
+	return t.rows != nil && c.table().Select(n, t.rows(s, &ui.Theme{}))
+}

@@ -36,6 +36,11 @@ func (c *Screen) SetFilter(text string) {
 // Tails implements ui.Tailing.
 func (c *Screen) Tails() bool { return c.at("logs") }
 
+// Tail implements ui.Tailing.
+func (c *Screen) Tail(s *state.State, p ui.Page, after int) ([]string, int) {
+	return c.logs.Tail(s, p, after)
+}
+
 // Choose implements ui.Numbered.
 func (c *Screen) Choose(n int, s *state.State) bool {
 	if c.at("data") {

@@ -1,6 +1,7 @@
 package versions
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -120,7 +121,7 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 	_, ok, err := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
 	nothing := "no version yet: svcctl deploy --project " + c.project
 	if want := statuses()[c.status]; want != "" {
-		nothing = "no " + want + " version; f shows others"
+		nothing = "no " + want + " version; F shows others"
 	}
 	return c.Table.View(c.rows(s, p.Theme), p, ui.Empty(ok, err, nothing))
 }
@@ -130,7 +131,7 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 	rows := c.rows(s, &ui.Theme{})
 	if k.String() == "F" {
 		c.status = (c.status + 1) % len(statuses())
-		return ui.Note{Text: "showing " + strings.TrimSpace(statuses()[c.status]+" versions")}
+		return ui.Note{Text: "showing " + cmp.Or(c.Only(), "all") + " versions"}
 	}
 	row, ok := c.Selected(rows)
 	if !ok {
@@ -141,6 +142,9 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 	}
 	return c.act(k.String(), s, row.ID, c.Chosen(rows))
 }
+
+// Only implements ui.Narrowed.
+func (c *Screen) Only() string { return statuses()[c.status] }
 
 // act is for a key that acts on the version id, or on all chosen ones.
 func (c *Screen) act(k string, s *state.State, id string, chosen []string) ui.Intent {
