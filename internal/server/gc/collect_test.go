@@ -112,6 +112,22 @@ func TestCollectOneProject(t *testing.T) {
 	}
 }
 
+// TestCollectIsAnEvent: a collection that changes something says how it ended; a dry run says nothing.
+func TestCollectIsAnEvent(t *testing.T) {
+	t.Parallel()
+	var events []svc.FeedEvent
+	w := newWorld(t, func(d *gc.Deps) { d.Publish = func(e svc.FeedEvent) { events = append(events, e) } })
+	w.version("v1")
+	w.ask(svc.GCRequest{DryRun: true})
+	w.ask(svc.GCRequest{Project: "shop"})
+	w.registry.breakDown("shop", errors.New("the registry is away"))
+	_, _ = w.gc.Collect(t.Context(), svc.GCRequest{}) // its failure is the event
+	if len(events) != 2 || events[0].Type != "gc.done" || events[0].Project != "shop" || events[0].Data.Status != "done" || events[0].Data.Detail != "deleted 0 objects, 0 bytes" ||
+		events[1].Project != "" || events[1].Data.Status != "failed" || events[1].Data.Error == "" {
+		t.Errorf("%+v", events)
+	}
+}
+
 // TestCollectContinues: a project that fails does not stop the collection and has its
 // error in the report.
 func TestCollectContinues(t *testing.T) {

@@ -24,6 +24,10 @@ func TestSetEnv(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := registrytest.Get(t, db, r.Ref)
+	last, err := db.LastEvent(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, env := range []map[string]string{{"A": "1", "B": "2"}, {"B": "3"}, {}} {
 		v, err := db.SetEnv(t.Context(), r.Ref, env)
 		if err != nil || cmp.Diff(env, v.Env) != "" || !v.UpdatedAt.After(before.UpdatedAt) {
@@ -35,6 +39,9 @@ func TestSetEnv(t *testing.T) {
 		if diff := cmp.Diff(want, e); err != nil || diff != "" {
 			t.Errorf("%v, -want +got:\n%s", err, diff)
 		}
+	}
+	if got, want := history(t, db, last), []string{"env.changed v1", "env.changed v1", "env.changed v1"}; cmp.Diff(want, got) != "" {
+		t.Errorf("events: %v", got)
 	}
 }
 
