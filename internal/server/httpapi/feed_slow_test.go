@@ -1,7 +1,6 @@
 package httpapi_test
 
 import (
-	"bytes"
 	"context"
 	"net/http"
 	"net/http/httptest"
@@ -34,7 +33,8 @@ func (f *endlessFeed) Follow(_ context.Context, _ svc.FeedQuery, idle time.Durat
 
 // stuckClient takes some writes, and then none within the deadline.
 type stuckClient struct {
-	httptest.ResponseRecorder
+	*httptest.ResponseRecorder
+
 	takes    int
 	deadline time.Time
 }
@@ -57,7 +57,7 @@ func TestSlowFollower(t *testing.T) {
 	t.Parallel()
 	feed := &endlessFeed{}
 	h := start(t, func(d *httpapi.Deps) { d.Feed = feed })
-	client := &stuckClient{ResponseRecorder: httptest.ResponseRecorder{Body: &bytes.Buffer{}, HeaderMap: http.Header{}}, takes: 3}
+	client := &stuckClient{ResponseRecorder: httptest.NewRecorder(), takes: 3}
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://127.0.0.1/v1/events", nil)
 	r.Header = http.Header{"Accept": {"text/event-stream"}, "Authorization": {"Bearer " + adminToken}}
 	began := time.Now()
