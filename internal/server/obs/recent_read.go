@@ -73,7 +73,7 @@ func (r *Recent) read(q svc.LogQuery) (page svc.LogPage, changed <-chan struct{}
 	}
 	page.Cursor = r.cursor(r.next - 1)
 	for i, l := range r.lines {
-		n := first + uint64(i) //nolint:gosec // not negative
+		n := first + uint64(i)
 		if n <= after || !wanted(l) {
 			continue
 		}

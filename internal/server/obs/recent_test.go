@@ -2,7 +2,6 @@ package obs_test
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -45,7 +44,7 @@ func TestRecent(t *testing.T) {
 	log.Debug("not written")
 	log.With("node", "n1").WithGroup("s3").Warn("request failed; retrying", "token", svc.Secret("abcdefgh"), "header", "hunter2-hunter2")
 	log.Error("a worker says \x1b[2J", "url", "https://user:password@example.com/", "error", "Bearer abc123def456")
-	log.Info("long " + strings.Repeat("x", 5000) + "hunter2-hunter2")
+	log.Info("long", "text", strings.Repeat("x", 5000)+"hunter2-hunter2")
 	all, cursor := readRecent(t, r, svc.LogQuery{Tail: 10})
 	lines := strings.Split(all, "\n")
 	if len(lines) != 3 || lines[0] != "warn request failed; retrying node=n1 s3.token=[redacted] s3.header=***SVC_ADMIN_TOKEN***" ||
@@ -91,20 +90,20 @@ func TestRecentIsBounded(t *testing.T) {
 	log.Info("0")
 	_, cursor := readRecent(t, r, svc.LogQuery{Tail: 10})
 	for i := range 1200 {
-		log.Info(fmt.Sprint(i + 1))
+		log.Info("line", "n", i+1)
 	}
 	all, _ := readRecent(t, r, svc.LogQuery{Tail: 2000})
-	if lines := strings.Split(all, "\n"); len(lines) != 1000 || lines[0] != "info 201" || lines[999] != "info 1200" {
+	if lines := strings.Split(all, "\n"); len(lines) != 1000 || lines[0] != "info line n=201" || lines[999] != "info line n=1200" {
 		t.Errorf("%d lines, %s to %s", len(lines), lines[0], lines[len(lines)-1])
 	}
 	got, next := readRecent(t, r, svc.LogQuery{Tail: 3, Cursor: cursor})
-	if got != "warn 200 entries are no longer kept\ninfo 201\ninfo 202" {
+	if got != "warn 200 entries are no longer kept\ninfo line n=201\ninfo line n=202" {
 		t.Errorf("got %s", got)
 	}
-	if got, _ = readRecent(t, r, svc.LogQuery{Tail: 1, Cursor: next}); got != "info 203" {
+	if got, _ = readRecent(t, r, svc.LogQuery{Tail: 1, Cursor: next}); got != "info line n=203" {
 		t.Errorf("the next page: %s", got)
 	}
-	if got, _ = readRecent(t, r, svc.LogQuery{Tail: 2, Cursor: "fedcba.7"}); got != "warn 201 entries are no longer kept\ninfo 201" {
+	if got, _ = readRecent(t, r, svc.LogQuery{Tail: 2, Cursor: "fedcba.7"}); got != "warn 201 entries are no longer kept\ninfo line n=201" {
 		t.Errorf("a cursor of another process: %s", got)
 	}
 }
