@@ -41,7 +41,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		inFile = append(inFile, s.Key()+"_file: "+path)
 	}
 	yaml := write(t, filepath.Join(dir, "svcd.yaml"), strings.Join(inFile, "\n"))
-	others := []string{"S3_ENDPOINT=http://127.0.0.1:9000", "S3_ACCESS_KEY_ID=k", "HOME=" + dir}
+	others := []string{"S3_ENDPOINT=http://127.0.0.1:9000", "S3_ACCESS_KEY_ID=k", "SVC_TLS_EMAIL=ops@example.com", "SVC_TLS_DNS=cloudflare", "HOME=" + dir}
 	for name, src := range map[string]config.Source{
 		"environment": {Environ: append(byVariable, others...)},
 		"file":        {Environ: others, File: yaml},
@@ -51,7 +51,7 @@ func TestSecretsFromFiles(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if d.AdminToken != "hunter2" || d.DeployToken != "hunter2" || d.LegacyToken != "hunter2" || d.S3.SecretKey != "hunter2" || d.Backends.AI.Key != "hunter2" ||
+		if d.AdminToken != "hunter2" || d.DeployToken != "hunter2" || d.LegacyToken != "hunter2" || d.S3.SecretKey != "hunter2" || d.TLS.DNS.Secret != "hunter2" || d.Backends.AI.Key != "hunter2" ||
 			string(d.RecoveryKey) != values["SVC_RECOVERY_KEY"] || d.Backends.Mail.Password != "hunter2" || d.Backends.Databases[0].Password != "hunter2" {
 			t.Errorf("%s: a secret is missing", name)
 		}

@@ -7,6 +7,10 @@
 // certificate is neither in memory nor in the object store is ordered; all handshakes of that
 // host wait for the one order. Orders continue when the visitor leaves.
 //
+// With a service that changes the DNS ([DNS]), the hosts below the base domain share wildcard
+// certificates, one for each parent. Their orders run one by one, and the authority connects
+// to no port of the server.
+//
 // A failed order is repeated at the next handshake after a pause that doubles, so that the
 // limits of the authority are kept: five failures for a host and hour.
 //

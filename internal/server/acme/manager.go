@@ -37,6 +37,9 @@ type Config struct {
 	Bucket    objstore.Bucket
 	Key       svc.Secret             // encrypts what is stored
 	Allowed   func(host string) bool // of a name in lower case; called at each handshake
+	DNS       DNS                    // instead of the challenges at HTTPS and HTTP
+	Domain    string                 // hosts below it share wildcard certificates, with DNS
+	Transport http.RoundTripper      // of requests to the service of DNS; nil for the default
 	HTTPS     net.Addr               // where connections to port 443 of the hosts arrive
 	HTTP      net.Addr               // where those to port 80 arrive; nil without the challenge HTTP-01
 	Observe   func(result string)    // hears of each order: "ok" or "failed"
@@ -67,7 +70,7 @@ func New(ctx context.Context, cfg Config) (*Manager, error) {
 		return nil, err
 	}
 	m := &Manager{
-		cfg: cfg, storage: storage, slots: make(chan struct{}, maxRunning), lookups: make(chan struct{}, maxLookups), hosts: map[string]*host{},
+		cfg: cfg, storage: storage, slots: make(chan struct{}, cfg.maxRunning()), lookups: make(chan struct{}, maxLookups), hosts: map[string]*host{},
 	}
 	m.ctx, m.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	quiet := zap.NewNop() // the Manager logs what an operator needs
@@ -89,6 +92,7 @@ func (m *Manager) template(quiet *zap.Logger) certmagic.ACMEIssuer {
 	t := certmagic.ACMEIssuer{
 		CA: directory, TestCA: directory, Email: m.cfg.Email, Agreed: true, TrustedRoots: m.cfg.Roots, Logger: quiet,
 		ListenHost: host, AltTLSALPNPort: port, DisableHTTPChallenge: m.cfg.HTTP == nil,
+		DNS01Solver: m.cfg.solver(quiet),
 	}
 	if m.cfg.HTTP != nil {
 		_, t.AltHTTPPort = split(m.cfg.HTTP)
@@ -118,7 +122,7 @@ func (m *Manager) GetCertificate(hello *tls.ClientHelloInfo) (*tls.Certificate, 
 	if slices.Contains(hello.SupportedProtos, Protocol) {
 		return m.challenge(hello)
 	}
-	return m.certificate(hello.Context(), name)
+	return m.certificate(hello.Context(), m.subject(name))
 }
 
 // challenge answers the authority's connection.

@@ -35,7 +35,7 @@ type world struct {
 	authority *acmetest.Authority
 }
 
-// server is a server whose hosts are below apps.test, with both ports.
+// server is a server with hosts below test, with both ports.
 type server struct {
 	*acme.Manager
 
@@ -47,27 +47,39 @@ type server struct {
 // start starts a server. The challenge HTTP-01 is possible if plain.
 func (w *world) start(plain bool) *server {
 	w.t.Helper()
+	var open net.Listener
+	s := w.startWith(func(c *acme.Config) {
+		if plain {
+			open = w.listen()
+			c.HTTP = open.Addr()
+		}
+		w.authority.Ports(c.HTTP, c.HTTPS)
+	})
+	if plain {
+		w.serve(open, s.Handler(http.NotFoundHandler()))
+	}
+	return s
+}
+
+// startWith starts a server whose config may be changed.
+func (w *world) startWith(change func(c *acme.Config)) *server {
+	w.t.Helper()
 	s := &server{}
 	secure := w.listen()
 	c := acme.Config{
 		Email: "ops@example.com", Directory: w.authority.Directory(), Roots: w.authority.CA, Bucket: w.bucket, Key: "recovery-key-of-a-server-in-a-test",
-		Allowed: func(host string) bool { s.asked.Add(1); return strings.HasSuffix(host, ".apps.test") },
-		HTTPS:   secure.Addr(), Observe: func(result string) { _, _ = s.orders.Write([]byte(result + " ")) }, Logger: slog.New(slog.DiscardHandler),
+		Allowed: func(host string) bool {
+			s.asked.Add(1)
+			return strings.HasSuffix(host, ".test") && host != "stranger.test" && host != "apps.test"
+		},
+		HTTPS: secure.Addr(), Observe: func(result string) { _, _ = s.orders.Write([]byte(result + " ")) }, Logger: slog.New(slog.DiscardHandler),
 	}
-	var open net.Listener
-	if plain {
-		open = w.listen()
-		c.HTTP = open.Addr()
-	}
-	w.authority.Ports(c.HTTP, c.HTTPS)
+	change(&c)
 	m, err := acme.New(w.t.Context(), c)
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	s.Manager, s.addr = m, secure.Addr().String()
-	if plain {
-		w.serve(open, m.Handler(http.NotFoundHandler()))
-	}
 	var config tls.Config
 	config.GetCertificate, config.NextProtos = m.GetCertificate, []string{"http/1.1", acme.Protocol}
 	w.serve(tls.NewListener(secure, &config), http.NotFoundHandler())

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 
 	"github.com/caddyserver/certmagic"
@@ -99,10 +100,10 @@ func (m *Manager) load(ctx context.Context, name string) (*tls.Certificate, erro
 	return &cert, err
 }
 
-// prune drops hosts that nothing serves any more, with m.mu held.
+// prune drops hosts that nothing serves any more, with m.mu held. Wildcards stay: they are few.
 func (m *Manager) prune() {
 	for name, h := range m.hosts {
-		if h.order == nil && !m.cfg.Allowed(name) {
+		if h.order == nil && !strings.HasPrefix(name, "*.") && !m.cfg.Allowed(name) {
 			delete(m.hosts, name)
 		}
 	}

@@ -98,6 +98,7 @@ func (d *Daemon) startOrders(ctx context.Context, isAPI func(host string) bool) 
 	}
 	c := acme.Config{
 		Email: t.Email, Directory: t.Directory, Bucket: d.objects.artifacts, Key: cmp.Or(d.cfg.RecoveryKey, svc.Secret(d.secrets.RecoveryKey)),
+		DNS: acme.DNS(t.DNS), Domain: d.cfg.BaseDomain,
 		Allowed: func(host string) bool { return d.gateway.Serves(host) || isAPI(host) },
 		HTTPS:   d.listeners.https.Addr(), Observe: d.metrics.CertificateOrder, Logger: d.logger,
 	}

@@ -26,6 +26,7 @@ type Authority struct {
 	origin  string
 	CAFile  string         // of its own https
 	CA      *x509.CertPool // the same
+	Names   string         // address of its name server
 	process *svctest.Process
 }
 
@@ -39,23 +40,27 @@ func Start(t testing.TB, valid time.Duration) *Authority {
 	if !p.Await(t, "READY") {
 		t.Fatal(p.Stderr())
 	}
-	_, port, err := net.SplitHostPort(strings.TrimPrefix(p.Lines()[0], "READY "))
+	addresses := strings.Fields(p.Lines()[0])
+	_, port, err := net.SplitHostPort(addresses[1])
 	if err != nil {
 		t.Fatal(err)
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: ca.Pool()}}
 	t.Cleanup(transport.CloseIdleConnections)
-	return &Authority{t: t, client: &http.Client{Transport: transport}, origin: "https://localhost:" + port, CAFile: ca.File(t), CA: ca.Pool(), process: p}
+	return &Authority{t: t, client: &http.Client{Transport: transport}, origin: "https://localhost:" + port, CAFile: ca.File(t), CA: ca.Pool(), Names: addresses[2], process: p}
 }
 
 // Directory is the URL for clients.
 func (a *Authority) Directory() string { return a.origin + "/dir" }
 
 // Ports names the addresses where the authority finds all hosts, instead of at the ports 80 and
-// 443. plain may be nil.
+// 443. nil is for none.
 func (a *Authority) Ports(plain, secure net.Addr) {
 	a.t.Helper()
-	q := url.Values{"https": {port(secure)}}
+	q := url.Values{}
+	if secure != nil {
+		q.Set("https", port(secure))
+	}
 	if plain != nil {
 		q.Set("http", port(plain))
 	}
@@ -81,6 +86,28 @@ func (a *Authority) Orders() int {
 func (a *Authority) Refuse(on bool) {
 	a.t.Helper()
 	a.get("/test/refuse?on=" + map[bool]string{true: "1", false: "0"}[on])
+}
+
+// SetTexts replaces the texts of a name in the zone.
+func (a *Authority) SetTexts(name string, texts ...string) {
+	a.t.Helper()
+	a.get("/test/texts?" + url.Values{"name": {name}, "text": texts}.Encode())
+}
+
+// Texts returns the number of texts in the zone.
+func (a *Authority) Texts() int {
+	a.t.Helper()
+	n, err := strconv.Atoi(a.get("/test/texts"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return n
+}
+
+// SetAlias makes a name in the zone point to another one.
+func (a *Authority) SetAlias(name, target string) {
+	a.t.Helper()
+	a.get("/test/alias?" + url.Values{"name": {name}, "target": {target}}.Encode())
 }
 
 // Roots returns what verifies the certificates. Call it after Ports.

@@ -18,12 +18,11 @@ import (
 	"github.com/letsencrypt/pebble/v2/db"
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
-	"github.com/miekg/dns"
 )
 
 // Role is the authority. Its arguments are the files of the certificate and the key of its own
 // https, and the time in seconds for which its certificates are valid. It says "READY" with its
-// address.
+// address and that of its name server.
 func Role(ctx context.Context, args []string) error {
 	cert, err := tls.LoadX509KeyPair(args[0], args[1])
 	if err != nil {
@@ -44,12 +43,13 @@ func Role(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	names, err := serveNames(ctx)
+	zone := &zone{texts: map[string][]string{}, aliases: map[string]string{}}
+	names, err := zone.serve(ctx)
 	if err != nil {
 		return err
 	}
-	a := &authority{names: names, valid: valid}
-	fmt.Println("READY", ln.Addr()) //nolint:forbidigo // the protocol of svctest
+	a := &authority{names: names, zone: zone, valid: valid}
+	fmt.Println("READY", ln.Addr(), names) //nolint:forbidigo // the protocol of svctest
 	server := &http.Server{
 		Handler: a, ReadHeaderTimeout: time.Minute, TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 	}
@@ -59,6 +59,7 @@ func Role(ctx context.Context, args []string) error {
 // authority is pebble as soon as the ports are known at which it asks.
 type authority struct {
 	names   string // address of the name server
+	zone    *zone
 	valid   uint64 // seconds
 	handler atomic.Pointer[http.Handler]
 	orders  atomic.Int64
@@ -74,6 +75,10 @@ func (a *authority) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, a.orders.Load())
 	case "/test/refuse":
 		a.refuses.Store(r.FormValue("on") == "1")
+	case "/test/texts":
+		fmt.Fprint(w, a.zone.setTexts(r.FormValue("name"), r.Form["text"]))
+	case "/test/alias":
+		a.zone.setAlias(r.FormValue("name"), r.FormValue("target"))
 	default:
 		a.acme(w, r)
 	}
@@ -111,22 +116,4 @@ func (a *authority) listenAt(plain, secure string) {
 	handler.Handle("/roots/", front.ManagementHandler())
 	var h http.Handler = handler
 	a.handler.Store(&h)
-}
-
-// serveNames answers every question for an address with that of this machine.
-func serveNames(ctx context.Context) (string, error) {
-	var lc net.ListenConfig
-	ln, err := lc.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	server := &dns.Server{Listener: ln, Handler: dns.HandlerFunc(func(w dns.ResponseWriter, q *dns.Msg) {
-		answer := new(dns.Msg).SetReply(q)
-		if one := q.Question[0]; one.Qtype == dns.TypeA {
-			answer.Answer = []dns.RR{&dns.A{Hdr: dns.RR_Header{Name: one.Name, Rrtype: dns.TypeA, Class: dns.ClassINET}, A: net.IPv4(127, 0, 0, 1)}}
-		}
-		_ = w.WriteMsg(answer) // the authority asks again
-	})}
-	go func() { _ = server.ActivateAndServe() }() // it ends with the process
-	return ln.Addr().String(), nil
 }

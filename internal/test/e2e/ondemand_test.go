@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,6 +63,37 @@ func TestCertificatesOnDemand(t *testing.T) {
 	}
 	if n := a.Orders(); n != 3 {
 		t.Errorf("%d orders", n)
+	}
+}
+
+// TestWildcardOnDemand: with a name server that takes updates, versions share a wildcard
+// certificate, and the authority needs no way to the server.
+func TestWildcardOnDemand(t *testing.T) {
+	t.Parallel()
+	a := acmetest.Start(t, 24*time.Hour)
+	a.Ports(nil, nil)
+	secret := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(secret, []byte(acmetest.KeyAlgorithm+":"+acmetest.KeyName+":"+acmetest.KeyText+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d := started(t, "SVC_TLS_EMAIL=ops@example.com", "SVC_TLS_DIRECTORY="+a.Directory(), "SSL_CERT_FILE="+a.CAFile, "SVC_TLS_PORT=0", "SVC_HTTP_PORT=off",
+		"SVC_PREVIEW_URL_TEMPLATE={scheme}://{version}--{project}.{baseDomain}:{port}",
+		"SVC_TLS_DNS=rfc2136", "SVC_TLS_DNS_SERVER="+a.Names, "SVC_TLS_DNS_RESOLVERS="+a.Names, "SVC_TLS_DNS_SECRET_FILE="+secret)
+	v := d.deploy(worker(t, helloConfig, map[string]string{"index.js": `export default { fetch: (r) => new Response(r.url) }`}), "--version", "v1")
+	c := secureClient(t, a.Roots(), d.note.HTTPS, true)
+	for _, url := range []string{v.PreviewURL, v.ProdURL} {
+		if text, err := visit(t, c, url+"/a"); err != nil || !strings.Contains(text, url+"/a") {
+			t.Errorf("%s: %s, %v", url, text, err)
+		}
+	}
+	if n := a.Orders(); n != 1 {
+		t.Errorf("%d orders", n)
+	}
+	if out := d.ok(d.home, "tls", "list"); !strings.Contains(out, "*.e2e.test") {
+		t.Errorf("certificates:\n%s", out)
+	}
+	if strings.Contains(d.log.String(), acmetest.KeyText) {
+		t.Error("the key is in the log")
 	}
 }
 
