@@ -399,8 +399,11 @@ func logs() []Setting {
 			},
 		},
 		{
-			Env: "SVC_LOG_FORMAT", Flag: "log-format", Default: "auto", Help: "json, text, or auto: text on a terminal",
-			parse: func(d *Daemon, v string) (err error) { d.LogFormat, err = oneOf(v, "auto", "json", "text"); return err },
+			Env: "SVC_LOG_FORMAT", Flag: "log-format", Default: "auto", Help: "json, text, journal (records of systemd's journal with fields), or auto: text on a terminal",
+			parse: func(d *Daemon, v string) (err error) {
+				d.LogFormat, err = oneOf(v, "auto", "json", "text", "journal")
+				return err
+			},
 		},
 	}
 }

@@ -60,7 +60,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	defer signal.Stop(upgrade)
 	level := &slog.LevelVar{}
 	level.Set(cfg.LogLevel)
-	logger := newLogger(k, cfg, level)
+	logger := newLogger(ctx, k, cfg, level)
 	given, err := sockets.Inherit(k.Environ, os.Getpid())
 	if err != nil {
 		return err
@@ -83,7 +83,10 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 }
 
 // newLogger writes for eyes on a terminal, else JSON, unless told otherwise.
-func newLogger(k *kit.Kit, cfg *config.Daemon, level slog.Leveler) *slog.Logger {
+func newLogger(ctx context.Context, k *kit.Kit, cfg *config.Daemon, level slog.Leveler) *slog.Logger {
+	if cfg.LogFormat == "journal" {
+		return obs.NewJournalLogger(ctx, obs.JournalSocket, k.Err, level)
+	}
 	terminal := cfg.LogFormat == "text" || cfg.LogFormat == "auto" && k.ErrTTY
 	return obs.NewLogger(k.Err, obs.LogOptions{Level: level, Terminal: terminal, Color: terminal && k.Fancy()})
 }
