@@ -31,7 +31,7 @@ walkthrough: build ## record the terminals of docs/guide/getting-started.md and 
 	go run ./internal/client/walkthrough $(WALKFLAGS)
 
 .PHONY: check
-check: fmt-check lint generate-check test ## everything a change must pass
+check: fmt-check lint cross-vet generate-check test ## everything a change must pass
 
 # Vet runs with the linters: a second run here, of all dependencies too, costs a minute of CPU.
 .PHONY: test
@@ -62,6 +62,10 @@ fmt-check: ## fail when code is not formatted
 lint: ## run the linters
 	$(LINT) run
 	cd bench && go tool -modfile=../internal/tools/go.mod golangci-lint run
+
+.PHONY: cross-vet
+cross-vet: ## vet the code, tests included, for macOS and for Linux on arm64
+	go -C internal/tools run ./crossvet -tags e2e ../.. darwin/amd64 darwin/arm64 linux/arm64
 
 .PHONY: lint-new
 lint-new: ## run the linters on what is not committed
@@ -124,6 +128,7 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run UpgradeUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -upgrade.count 20 -upgrade.rate 1000 -upgrade.sockets 50
 	go test -run EventsOnceOverRestarts -v -timeout 0 -tags e2e ./internal/test/e2e -feed.clients 100 -feed.rate 1000 -feed.duration 5m
 	go test -run UIUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -ui.projects 50 -ui.versions 1000 -ui.rate 200 -ui.keys 300 -ui.key 50ms -ui.memory 100
+	$(MAKE) test-upgrade
 	go test -run UnderAttack -v -timeout 0 -tags e2e ./internal/test/e2e -attack.bodies 5000 -attack.readers 2000 -attack.duration 60s -attack.p99 250ms
 
 .PHONY: image
@@ -134,6 +139,10 @@ image: ## write dist/svcctl_linux_{amd64,arm64}.tar, OCI images, without Docker 
 .PHONY: test-image
 test-image: ## build the image twice, compare, and run it with podman (needs root)
 	./packaging/test/image
+
+.PHONY: test-release
+test-release: ## build the release in two checkouts, and compare the bytes (docs/guide/install.md)
+	./packaging/test/release
 
 .PHONY: test-install
 test-install: ## live with the packages in a Debian with systemd (needs root; docs/guide/install.md)
@@ -151,6 +160,10 @@ test-proxies: ## run Caddy, nginx and HAProxy in front of a real server (docs/gu
 test-tls: ## order certificates from pebble, Let's Encrypt's test authority (docs/guide/tls.md)
 	go test $(RACE) -count=1 -v ./internal/server/acme
 	go test $(RACE) -count=1 -v -tags e2e -run 'CertificatesOnDemand|HTTPS' ./internal/test/e2e
+
+.PHONY: test-upgrade
+test-upgrade: ## upgrade from the last release and go back, with data (docs/guide/backup.md)
+	go test -vet=off -count=1 -v -timeout 20m -tags e2e,release -run 'TestRelease$$' $(GOTESTFLAGS) ./internal/test/e2e
 
 .PHONY: test-power
 test-power: ## cut the power of the embedded store's filesystem, ext4 and XFS (needs root)

@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,6 +35,7 @@ type daemon struct {
 	home string // HOME and everything below it
 	env  []string
 	bin  string // svcctl, or breakable once a setting needs it
+	cli  string // program of the commands; "" for svcctl
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -201,7 +203,7 @@ func (d *daemon) run(dir string, args ...string) (stdout, stderr string, code in
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), svctest.Patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, svcctl, args...)
+	cmd := exec.CommandContext(ctx, cmp.Or(d.cli, svcctl), args...)
 	cmd.WaitDelay = time.Second // for children that hold the pipes
 	cmd.Dir = dir
 	cmd.Env = d.env

@@ -1,0 +1,143 @@
+//go:build e2e && release
+
+package e2e
+
+import (
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// beforeReleases stands for the last release as long as no tag does: the last commit whose
+// registry had the schema 14.
+const beforeReleases = "e58aa2d12f41d4fc4fcfa78a104a3d15331538d4"
+
+var releaseFrom = flag.String("release.from", "", "commit that TestRelease upgrades from; empty = the last tag")
+
+// TestRelease: the program takes over the data of the last release; that one refuses what has
+// become newer, and continues with the copy of the registry from before the upgrade.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	const dir = "../../../examples/guestbook"
+	old := lastRelease(t)
+	d := newDaemon(t)
+	d.with(old)
+	one := d.deploy(dir, "--version", "v1")
+	d.sign(one.PreviewURL, "ada", http.StatusCreated)
+	two := d.deploy(dir, "--version", "v2", "--parent", "v1")
+	d.sign(two.PreviewURL, "bob", http.StatusCreated)
+	d.ok(dir, "promote", "v2")
+	before := d.schema()
+
+	d.with(svcctl)
+	d.signed(one.PreviewURL, "ada")
+	d.signed(two.PreviewURL, "bob", "ada")
+	d.expectProduction(one.ProdURL, "v2")
+	d.sign(two.PreviewURL, "cleo", http.StatusCreated)
+	three := d.deploy(dir, "--version", "v3", "--parent", "v2")
+	d.signed(three.PreviewURL, "cleo", "bob", "ada")
+	after := d.schema()
+	t.Logf("schema of the registry: %d, then %d", before, after)
+
+	if after != before {
+		d.bin = old
+		if d.start() {
+			t.Fatal("the old release serves a newer registry")
+		}
+		if out := d.log.String(); !strings.Contains(out, fmt.Sprint("schema version ", after)) {
+			t.Errorf("the refusal does not name the schema:\n%s", out)
+		}
+		d.bringBack(before)
+	}
+	d.with(old)
+	d.signed(one.PreviewURL, "ada")
+	d.signed(two.PreviewURL, "cleo", "bob", "ada")
+	if after == before {
+		d.signed(three.PreviewURL, "cleo", "bob", "ada")
+	}
+	d.schema()
+
+	d.with(svcctl)
+	d.signed(two.PreviewURL, "cleo", "bob", "ada")
+	d.ok(dir, "admin", "verify")
+}
+
+// lastRelease builds the last release, and returns its program.
+func lastRelease(t *testing.T) string {
+	t.Helper()
+	commit := *releaseFrom
+	if commit == "" {
+		tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0", "--match=v*").Output()
+		if commit = strings.TrimSpace(string(tag)); err != nil {
+			commit = beforeReleases
+		}
+	}
+	t.Logf("the last release is %s", commit)
+	dir := t.TempDir()
+	out, err := exec.CommandContext(t.Context(), "bash", "-c", `set -euo pipefail
+		git -C ../../.. archive "$1" | tar -x -C "$2"
+		cd "$2" && CGO_ENABLED=0 go build -trimpath -o release ./cmd/svcctl`, "bash", commit, dir).CombinedOutput()
+	if err != nil {
+		t.Fatalf("building %s: %v\n%s", commit, err, out)
+	}
+	return filepath.Join(dir, "release")
+}
+
+// with starts a program on the data.
+func (d *daemon) with(program string) {
+	d.t.Helper()
+	d.bin, d.cli = program, program
+	if !d.start() {
+		d.t.Fatalf("%s ended:\n%s", program, d.log.String())
+	}
+}
+
+// schema stops the server and returns the schema of its registry.
+func (d *daemon) schema() uint32 {
+	d.t.Helper()
+	if code := d.stop(); code != 0 {
+		d.t.Errorf("the server ended with %d", code)
+	}
+	head := make([]byte, 64)
+	f, err := os.Open(filepath.Join(d.dataDir(), "registry.db"))
+	if err == nil {
+		defer f.Close()
+		_, err = f.ReadAt(head, 0)
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return binary.BigEndian.Uint32(head[60:]) // user_version in the format of SQLite
+}
+
+// signed waits until a version serves, and checks who signed its book, newest first.
+func (d *daemon) signed(url string, names ...string) {
+	d.t.Helper()
+	var got []string
+	for _, e := range d.guestbook(url).Entries {
+		got = append(got, e.Name)
+	}
+	if strings.Join(got, " ") != strings.Join(names, " ") {
+		d.t.Errorf("%s: signed by %q, want %q", url, got, names)
+	}
+}
+
+// bringBack does what the guide says about a way back: it restores the registry's copy.
+func (d *daemon) bringBack(schema uint32) {
+	d.t.Helper()
+	db := filepath.Join(d.dataDir(), "registry.db")
+	if err := os.Rename(fmt.Sprint(db, ".schema-", schema), db); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, more := range []string{"-wal", "-shm"} {
+		if err := os.RemoveAll(db + more); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
