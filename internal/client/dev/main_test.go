@@ -6,4 +6,6 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-func TestMain(m *testing.M) { svctest.Main(m, nil) }
+func TestMain(m *testing.M) {
+	svctest.Main(m, map[string]svctest.Role{"keys": printKeys})
+}

@@ -4,13 +4,14 @@ import "context"
 
 // prompt is an answer that is being typed.
 type prompt struct {
-	text []rune
-	then func(ctx context.Context, answer string) error
+	question string
+	text     []rune
+	then     func(ctx context.Context, answer string) error
 }
 
 // ask asks a question and calls then with the answer. Other lines wait for it.
 func (s *Session) ask(question string, then func(ctx context.Context, answer string) error) {
-	s.prompt = &prompt{then: then}
+	s.prompt = &prompt{question: question, then: then}
 	s.out.ask(question)
 }
 
@@ -28,6 +29,8 @@ func (s *Session) typed(ctx context.Context, r rune) error {
 		s.prompt = nil
 		s.out.answered()
 		return p.then(ctx, string(p.text))
+	case r == redraw:
+		s.out.echo("\r" + p.question + string(p.text))
 	case r >= ' ' && r != backspace:
 		p.text = append(p.text, r)
 		s.out.echo(string(r))

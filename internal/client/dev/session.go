@@ -150,6 +150,7 @@ func (s *Session) end(ctx context.Context, err error) error {
 
 // begin starts the server and builds at the same time, and makes the first versions.
 func (s *Session) begin(ctx context.Context) error {
+	s.terminal = openTerminal(s.cfg.In)
 	type started struct {
 		server *Server
 		err    error
@@ -173,7 +174,7 @@ func (s *Session) begin(ctx context.Context) error {
 		w.begin(ctx, &attempts[i])
 	}
 	keys := ""
-	if s.terminal = openTerminal(s.cfg.In); s.terminal != nil {
+	if s.terminal != nil {
 		keys = s.help()
 	}
 	s.banners(keys)

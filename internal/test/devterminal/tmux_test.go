@@ -173,6 +173,14 @@ func (p *person) write(name, text string) {
 // serves checks the answer of the worker.
 func (p *person) serves(want string) {
 	p.t.Helper()
+	if body := p.gets(); body != want {
+		p.t.Errorf("it serves %q, want %q", body, want)
+	}
+}
+
+// gets returns the answer of the worker.
+func (p *person) gets() string {
+	p.t.Helper()
 	_, port, _ := strings.Cut(strings.TrimPrefix(p.address, "http://"), ":")
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, network, "127.0.0.1:"+port)
@@ -182,9 +190,11 @@ func (p *person) serves(want string) {
 		p.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if body, err := io.ReadAll(resp.Body); string(body) != want || err != nil {
-		p.t.Errorf("it serves %q, want %q (%v)", body, want, err)
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		p.t.Error(err)
 	}
+	return string(body)
 }
 
 // back checks that the shell has its terminal again: lines are edited, typed text is shown.

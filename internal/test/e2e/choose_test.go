@@ -17,7 +17,7 @@ func (a *admin) ends(code int) {
 	if got := a.cmd.ProcessState.ExitCode(); got != code {
 		a.t.Errorf("exit code %d, want %d: %q", got, code, a.out)
 	}
-	if !a.edits() {
+	if !a.Edits() {
 		a.t.Error("the terminal is not restored")
 	}
 }
@@ -25,9 +25,9 @@ func (a *admin) ends(code int) {
 // inTerminal starts a command of the program in a terminal.
 func (d *daemon) inTerminal(args ...string) *admin {
 	d.t.Helper()
-	a := &admin{out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(svcctl, args...)}
+	a := &admin{t: d.t, out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(svcctl, args...)}
 	a.cmd.Env = append(d.env, "TERM=xterm-256color")
-	a.terminal = inTerminal(d.t, a.cmd, a.out)
+	a.Terminal = svctest.InTerminal(d.t, a.cmd, a.out)
 	go func() { _ = a.cmd.Wait(); close(a.exited) }()
 	d.t.Cleanup(func() {
 		_ = a.cmd.Process.Kill()
@@ -46,9 +46,9 @@ func TestChoose(t *testing.T) {
 	d.deploy(dir, "--version", "v2")
 	a := d.inTerminal("versions", "get")
 	a.sees("choose a project: _")
-	a.press("guest\r")
+	a.Press("guest\r")
 	a.sees("  v1  ready")
-	a.press("prod\r")
+	a.Press("prod\r")
 	a.sees("guestbook/v1: ready, production")
 	a.ends(0)
 	if !strings.Contains(a.out.String(), "choose a version of guestbook: v1") {
@@ -57,20 +57,20 @@ func TestChoose(t *testing.T) {
 
 	a = d.inTerminal("versions", "pin", "--project", "guestbook")
 	a.sees("2 of 2; type to filter")
-	a.resize(30, 8)
-	a.press("\x1b[B\x1b")
+	a.Resize(30, 8)
+	a.Press("\x1b[B\x1b")
 	a.sees("Error: missing argument: svcctl versions pin [PROJECT/]VERSION")
 	a.ends(2)
 
 	a = d.inTerminal("promote", "--project", "guestbook")
 	a.sees("1 of 1; type to filter")
-	a.press("\x03")
+	a.Press("\x03")
 	a.sees("interrupted; nothing was changed")
 	a.ends(130)
 
 	a = d.inTerminal("promote", "--project", "guestbook")
 	a.sees("> v2")
-	a.press("\r")
+	a.Press("\r")
 	a.sees("v2 is production at")
 	a.ends(0)
 }

@@ -76,9 +76,9 @@ func TestDevStaticFiles(t *testing.T) {
 	}
 
 	// Back to save 2: its files, and the data at its end.
-	term.press("r")
+	term.Press("r")
 	d.await(`go back to save .*: $`)
-	term.press("2\n")
+	term.Press("2\n")
 	d.await(`save 5  back to save 2  ready`)
 	d.expect("/style.css", "two")
 	d.expect("/through", "two")
@@ -88,7 +88,7 @@ func TestDevStaticFiles(t *testing.T) {
 	d.write("public/style.css", "four")
 	d.await(`save 6 `)
 	d.expect("/", "memory 2 data 4")
-	term.press("x")
+	term.Press("x")
 	d.await(`save 7  restart  ready`)
 	d.expect("/style.css", "four")
 	d.expect("/", "memory 1 data 5")
@@ -97,7 +97,7 @@ func TestDevStaticFiles(t *testing.T) {
 	d.write("public/style.css", "five")
 	d.await(`save 8 `)
 	d.expect("/", "memory 2 data 6")
-	term.press("q")
+	term.Press("q")
 	<-d.exited
 	d.start()
 	d.await(`data: of save 8`)

@@ -13,12 +13,12 @@ import (
 )
 
 // startInTerminal starts watch mode as the foreground program of a terminal.
-func (d *developer) startInTerminal(args ...string) *terminal {
+func (d *developer) startInTerminal(args ...string) *svctest.Terminal {
 	d.t.Helper()
 	d.cmd = exec.Command(svcctl, append([]string{"dev", "--port", "0"}, args...)...)
 	d.cmd.Dir, d.cmd.Env = d.dir, append(d.env, "TERM=xterm")
 	d.out, d.read, d.exited = &svctest.Buffer{}, 0, make(chan struct{})
-	term := inTerminal(d.t, d.cmd, d.out)
+	term := svctest.InTerminal(d.t, d.cmd, d.out)
 	go func(cmd *exec.Cmd, exited chan struct{}) { _ = cmd.Wait(); close(exited) }(d.cmd, d.exited)
 	d.address = d.await(`dev   \S*(http://localhost:\d+)`)[1]
 	return term
@@ -47,62 +47,62 @@ func TestDevKeys(t *testing.T) {
 	d.await(`save 2 `)
 	d.expect("/", "two 2")
 
-	term.press("o")
+	term.Press("o")
 	svctest.Eventually(t, "the browser", func() bool {
 		url, err := os.ReadFile(opened)
 		return err == nil && string(url) == d.address+"\n"
 	})
 
-	term.press("u")
+	term.Press("u")
 	d.await(`the server runs in this command`)
 
 	// Code and data of the first save, then data alone, then a choice that is no save, and none.
-	term.press("r")
+	term.Press("r")
 	d.await(`  +1  .*first build\n\*  +2  .*src/index.js\ngo back to save .*: $`)
-	term.press("9\x7f1\n")
+	term.Press("9\x7f1\n")
 	d.await(`save 3  back to save 1  ready`)
 	d.expect("/", "one 2")
-	term.press("r")
+	term.Press("r")
 	d.await(`go back to save`)
-	term.press("2 d\n")
+	term.Press("2 d\n")
 	d.await(`save 4  data of save 2  ready`)
 	d.expect("/", "one 3")
-	term.press("r")
+	term.Press("r")
 	d.await(`go back to save`)
-	term.press("77\n")
+	term.Press("77\n")
 	d.await(`save 77 is not in the list`)
-	term.press("r")
+	term.Press("r")
 	d.await(`go back to save`)
 	d.expect("/", "one 4") // while the prompt is open
-	term.press("\x1b")
+	term.Press("\x1b")
 	d.await(`GET / 200`) // was held back
 
-	term.press("x")
+	term.Press("x")
 	d.await(`save 5  restart  ready`)
 	d.expect("/", "one 5")
-	term.press("t")
+	term.Press("t")
 	d.await(`cron: ok after \d`)
-	term.press("s")
+	term.Press("s")
 	d.await(`queue \(jobs, others; Esc: none\): $`)
-	term.press("jobs\n")
+	term.Press("jobs\n")
 	d.await(`message for jobs \(JSON; Esc: none\): $`)
-	term.press("{\"text\": \"hi\"}\n")
+	term.Press("{\"text\": \"hi\"}\n")
 	d.await(`(?s)sent to jobs: message \S+.*got hi|got hi.*sent to jobs: message \S+`) // in either order
-	term.press("l")
+	term.Press("l")
 	d.await(`log level: errors only`)
 	d.expect("/", "one 6")
-	term.press("ll")
+	term.Press("ll")
 	d.await(`log level: no requests and log lines\n.*log level: all requests and log lines`)
-	term.press("h")
+	term.Press("h")
 	d.await(`keys: o open`)
-	term.press("c")
+	term.Press("c")
 	d.await("\x1b\\[2J")
 
 	// The files are built at the next save.
 	d.write("src/index.js", counter("three"))
 	d.await(`save 6 `)
 	d.expect("/", "three 7")
-	term.press("q")
+	term.Press("q")
 	svctest.Wait(t, "the end of watch mode", d.exited)
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -115,7 +115,7 @@ func TestDevCtrlC(t *testing.T) {
 	d := newDeveloper(t, counterFiles())
 	term := d.startInTerminal()
 	d.await(`save 1 `)
-	term.press("\x03")
+	term.Press("\x03")
 	svctest.Wait(t, "the end of watch mode", d.exited)
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
@@ -130,14 +130,14 @@ func TestDevTerminal(t *testing.T) {
 	d := newDeveloper(t, counterFiles())
 	term := d.startInTerminal()
 	d.await(`save 1 `)
-	if term.edits() {
+	if term.Edits() {
 		t.Error("keys wait for the end of a line")
 	}
-	term.resize(60, 20)
-	term.press("h")
+	term.Resize(60, 20)
+	term.Press("h")
 	d.await(`keys: o open   r rewind   x restart   t run cron\n {6}s send to queue`)
-	term.resize(200, 50)
-	term.press("h")
+	term.Resize(200, 50)
+	term.Press("h")
 	d.await(`keys: o open .* q quit\n`)
 
 	d.write("src/index.js", "export default { fetch( { } }")
@@ -148,17 +148,17 @@ func TestDevTerminal(t *testing.T) {
 	d.await(`save 2 `)
 	d.expect("/", "two 2")
 
-	term.press("r")
+	term.Press("r")
 	d.await(`go back to save .*: $`)
-	term.resize(40, 10)
-	term.press("12")
+	term.Resize(40, 10)
+	term.Press("12")
 	d.await(`12$`)
-	term.press("\x03")
+	term.Press("\x03")
 	svctest.Wait(t, "the end of watch mode", d.exited)
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if !term.edits() {
+	if !term.Edits() {
 		t.Error("the terminal is not restored")
 	}
 	// A request that was held back may follow the line.

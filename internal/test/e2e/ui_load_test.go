@@ -39,7 +39,7 @@ func TestUIUnderLoad(t *testing.T) {
 	events.Go(func() { d.inserts(ctx, *uiRate, refs) })
 	events.Go(func() { d.touches(ctx, refs[0]) })
 	a := d.ui(d.note.API, "p00")
-	a.resize(120, 50)
+	a.Resize(120, 50)
 	each := *uiVersions / *uiProjects
 	a.sees(fmt.Sprintf(">v%03d", each-1)) // the newest one
 	a.settles()
@@ -115,7 +115,7 @@ func (a *admin) answers(keys, text string) time.Duration {
 	a.t.Helper()
 	a.read = len(a.out.String())
 	begin := time.Now()
-	a.press(keys)
+	a.Press(keys)
 	look := time.NewTicker(time.Millisecond)
 	defer look.Stop()
 	for patience := begin.Add(svctest.Patience); ; <-look.C {

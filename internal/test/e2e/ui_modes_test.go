@@ -17,7 +17,7 @@ func (a *admin) leaves() {
 	if code := a.cmd.ProcessState.ExitCode(); code != 0 {
 		a.t.Errorf("exit code %d; the terminal shows %q", code, a.out.String()[a.read:])
 	}
-	if !a.edits() {
+	if !a.Edits() {
 		a.t.Error("the terminal neither edits lines nor echoes them")
 	}
 }
@@ -40,7 +40,7 @@ func TestUITabs(t *testing.T) {
 	v := d.deploy(dir, "--version", "v2", "--parent", "v1", "--var", "GREETING:Moin")
 	d.get(v.PreviewURL + "/api?from=the-test")
 	a := d.ui(d.note.API, "guestbook/v2")
-	a.resize(160, 50)
+	a.Resize(160, 50)
 	a.sees("[timeline]")
 	for _, tab := range []struct {
 		name  string
@@ -54,16 +54,16 @@ func TestUITabs(t *testing.T) {
 		{"bundle", []string{"index.js", "0001_"}},
 		{"compare", []string{"GREETING"}},
 	} {
-		a.press("]")
+		a.Press("]")
 		a.draws("["+tab.name+"]", tab.shows...)
 		if tab.name == "env" {
-			a.press("v")
+			a.Press("v")
 			a.sees("Moin")
 		}
 	}
-	a.press("]")
+	a.Press("]")
 	a.sees("[timeline]")
-	a.press(":server\r")
+	a.Press(":server\r")
 	a.draws("[settings]", "object store embedded", "SVC_ADMIN_TOKEN")
 	for _, tab := range []struct {
 		name  string
@@ -74,10 +74,10 @@ func TestUITabs(t *testing.T) {
 		{"tokens", []string{"deploy", "never"}},
 		{"log", []string{"of the server", "request served"}},
 	} {
-		a.press("]")
+		a.Press("]")
 		a.draws("["+tab.name+"]", tab.shows...)
 	}
-	if a.edits() {
+	if a.Edits() {
 		t.Error("the terminal echoes keys while the interface runs")
 	}
 	if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
@@ -104,17 +104,17 @@ func TestUIPlain(t *testing.T) {
 	d.deploy("../../../examples/guestbook", "--version", "v1")
 	a := d.ui(d.note.API, "--plain=true")
 	a.sees("selected 1. guestbook, production v1")
-	a.press("versions guestbook\n")
+	a.Press("versions guestbook\n")
 	a.sees("selected 1. v1, status ready, production")
-	a.press("P\n")
+	a.Press("P\n")
 	a.draws("guestbook/v1 pinned", "status ready, production, pinned") // also if the event of the change comes later
-	a.press("x\n")
+	a.Press("x\n")
 	a.sees("v1 is production: promote another version first")
-	a.press("R\n")
+	a.Press("R\n")
 	a.sees("v1 is the first production of guestbook: there is no version to roll back to")
-	a.press("data guestbook/v1\n")
+	a.Press("data guestbook/v1\n")
 	a.sees("kind database")
-	a.press("q\n")
+	a.Press("q\n")
 	a.leaves()
 	if drawn := a.out.String(); strings.Contains(drawn, "\x1b") {
 		t.Errorf("escape sequences in %q", drawn)

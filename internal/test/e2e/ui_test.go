@@ -17,8 +17,9 @@ import (
 
 // admin is a person with `svcctl ui` in a terminal.
 type admin struct {
-	*terminal
+	*svctest.Terminal
 
+	t      *testing.T
 	out    *svctest.Buffer
 	read   int
 	exited chan struct{}
@@ -56,9 +57,9 @@ func forwarder(t *testing.T, to *atomic.Value) string {
 
 func (d *daemon) ui(server string, args ...string) *admin {
 	d.t.Helper()
-	a := &admin{out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(svcctl, append([]string{"ui"}, args...)...)}
+	a := &admin{t: d.t, out: &svctest.Buffer{}, exited: make(chan struct{}), cmd: exec.Command(svcctl, append([]string{"ui"}, args...)...)}
 	a.cmd.Env = append(d.env, "TERM=xterm-256color", "SVCCTL_SERVER="+server, "SVCCTL_ADMIN_TOKEN="+d.note.AdminToken, "SVCCTL_DEPLOY_TOKEN="+d.note.DeployToken)
-	a.terminal = inTerminal(d.t, a.cmd, a.out)
+	a.Terminal = svctest.InTerminal(d.t, a.cmd, a.out)
 	go func() { _ = a.cmd.Wait(); close(a.exited) }()
 	d.t.Cleanup(func() {
 		_ = a.cmd.Process.Kill()
@@ -95,26 +96,26 @@ func TestUI(t *testing.T) {
 	at.Store(strings.TrimPrefix(d.note.API, "http://"))
 	a := d.ui(forwarder(t, &at))
 	a.sees("guestbook")
-	a.press("\r")
+	a.Press("\r")
 	a.sees("● ready")
-	a.press("/v2\rp")
+	a.Press("/v2\rp")
 	a.sees("v1 -> v2")
-	a.press("y")
+	a.Press("y")
 	a.sees("guestbook/v2 is production; it was v1")
 	d.expectProduction(two.ProdURL, "v2")
-	a.press("R")
+	a.Press("R")
 	a.sees("Roll back guestbook?")
-	a.press("y")
+	a.Press("y")
 	a.sees("guestbook/v1 is production; it was v2")
 
-	a.press(":logs guestbook/v2\r")
+	a.Press(":logs guestbook/v2\r")
 	a.sees("following")
 	d.get(two.PreviewURL + "/api?from=the-test")
 	a.sees("GET /api")
 
-	a.press(":version guestbook/v2\r")
+	a.Press(":version guestbook/v2\r")
 	a.sees("[timeline]")
-	a.resize(80, 24)
+	a.Resize(80, 24)
 	a.sees("[timeline]")
 	d.kill()
 	a.sees("no answer for")
@@ -124,11 +125,11 @@ func TestUI(t *testing.T) {
 	at.Store(strings.TrimPrefix(d.note.API, "http://"))
 	d.ok(dir, "versions", "pin", "v2")
 	a.sees("pinned")
-	a.press("x")
+	a.Press("x")
 	a.sees("Type v2")
-	a.press("v2\r")
+	a.Press("v2\r")
 	a.sees("guestbook/v2 destroyed")
-	a.press("q")
+	a.Press("q")
 	svctest.Wait(t, "the end of the interface", a.exited)
 	if code := a.cmd.ProcessState.ExitCode(); code != 0 {
 		t.Errorf("exit code %d", code)

@@ -1,6 +1,4 @@
-//go:build e2e && linux
-
-package e2e
+package svctest
 
 import (
 	"fmt"
@@ -14,22 +12,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// terminal is a pseudo terminal of the kernel: the side that a terminal program has.
-type terminal struct {
-	t    *testing.T
+// Terminal is a pseudo terminal of the kernel: the side that a terminal program has.
+type Terminal struct {
+	t    testing.TB
 	file *os.File
 }
 
-// inTerminal starts a command as the foreground program of a terminal. What it prints
-// goes to out, with plain line ends.
-func inTerminal(t *testing.T, cmd *exec.Cmd, out io.Writer) *terminal {
+// InTerminal starts a command as the foreground program of a terminal. What it prints
+// goes to out, with plain line ends. The terminal is closed when the test ends; the caller waits
+// for the command.
+func InTerminal(t testing.TB, cmd *exec.Cmd, out io.Writer) *Terminal {
 	t.Helper()
 	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = master.Close() })
-	tt := &terminal{t, master}
+	tt := &Terminal{t, master}
 	number := 0
 	tt.control(func(fd int) error {
 		if err := unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0); err != nil {
@@ -38,7 +37,7 @@ func inTerminal(t *testing.T, cmd *exec.Cmd, out io.Writer) *terminal {
 		number, err = unix.IoctlGetInt(fd, unix.TIOCGPTN)
 		return err
 	})
-	tt.resize(100, 30)
+	tt.Resize(100, 30)
 	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -62,7 +61,7 @@ func inTerminal(t *testing.T, cmd *exec.Cmd, out io.Writer) *terminal {
 	return tt
 }
 
-func (tt *terminal) control(f func(fd int) error) {
+func (tt *Terminal) control(f func(fd int) error) {
 	tt.t.Helper()
 	raw, err := tt.file.SyscallConn()
 	if err != nil {
@@ -73,16 +72,16 @@ func (tt *terminal) control(f func(fd int) error) {
 	}
 }
 
-// resize gives the terminal another size; its program receives SIGWINCH.
-func (tt *terminal) resize(columns, lines uint16) {
+// Resize gives the terminal another size; its program receives SIGWINCH.
+func (tt *Terminal) Resize(columns, lines uint16) {
 	tt.t.Helper()
 	tt.control(func(fd int) error {
 		return unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Col: columns, Row: lines})
 	})
 }
 
-// edits reports whether the terminal edits lines and echoes them, as it does for a shell.
-func (tt *terminal) edits() (yes bool) {
+// Edits reports whether the terminal edits lines and echoes them, as it does for a shell.
+func (tt *Terminal) Edits() (yes bool) {
 	tt.t.Helper()
 	tt.control(func(fd int) error {
 		mode, err := unix.IoctlGetTermios(fd, unix.TCGETS)
@@ -92,7 +91,8 @@ func (tt *terminal) edits() (yes bool) {
 	return yes
 }
 
-func (tt *terminal) press(keys string) {
+// Press sends keys, as bytes.
+func (tt *Terminal) Press(keys string) {
 	tt.t.Helper()
 	if _, err := tt.file.WriteString(keys); err != nil {
 		tt.t.Fatal(err)
