@@ -14,9 +14,14 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// drainLimit is how long a switch waits for requests in flight. What a longer request
-// writes after the switch is in the data of the version before only.
-const drainLimit = 100 * time.Millisecond
+const (
+	// drainLimit is how long a switch waits for requests in flight. What a longer request
+	// writes after the switch is in the data of the version before only.
+	drainLimit = 100 * time.Millisecond
+	// unansweredLimit is how long it waits for those whose answer has not begun. They most
+	// likely still write; an answer that has begun may be a stream without an end.
+	unansweredLimit = 2 * time.Second
+)
 
 // attempt is one build and what is to become of it.
 type attempt struct {
@@ -151,11 +156,7 @@ func (w *worker) unchanged(a attempt) {
 func (w *worker) replace(ctx context.Context, a attempt, b bundleFile) error {
 	w.front.Hold()
 	defer w.front.Release()
-	drain, cancel := context.WithTimeout(ctx, drainLimit)
-	defer cancel()
-	if err := w.front.Drain(drain); err != nil && ctx.Err() == nil {
-		w.cfg.Logger.DebugContext(ctx, "requests outlast the switch", "error", err)
-	}
+	w.drain(ctx)
 	n := w.state.Last + 1
 	v, err := w.deploy(ctx, order{project: w.project, parent: a.parent, file: b.path, digest: b.digest, env: a.env}, &n)
 	w.state.Last = max(w.state.Last, n)
@@ -173,6 +174,25 @@ func (w *worker) replace(ctx context.Context, a attempt, b bundleFile) error {
 	w.logs.follow(ctx, v.ID, a.began)
 	w.record(save)
 	return nil
+}
+
+// drain waits for requests in flight. A debugger may hold one, so with one they have less time.
+func (w *worker) drain(ctx context.Context) {
+	began := time.Now()
+	until := func(end time.Duration, drain func(context.Context) error) error {
+		ctx, cancel := context.WithDeadline(ctx, began.Add(end))
+		defer cancel()
+		return drain(ctx)
+	}
+	if until(drainLimit, w.front.Drain) == nil {
+		return
+	}
+	if w.inspector == nil && until(unansweredLimit, w.front.DrainUnanswered) == nil {
+		return
+	}
+	if ctx.Err() == nil {
+		w.out.line("a request takes longer than the switch waits: what it writes from now on stays with the save before")
+	}
 }
 
 // record keeps a save and lets go of the oldest.

@@ -14,7 +14,7 @@ import (
 type counted struct {
 	http.ResponseWriter
 	began   time.Time
-	leave   func() // nil for an answer of the front
+	pass    pass // zero for an answer of the front
 	status  int
 	version string
 }
@@ -23,10 +23,11 @@ type counted struct {
 func (c *counted) WriteHeader(status int) {
 	if status >= http.StatusOK || status == http.StatusSwitchingProtocols {
 		c.status = status
+		c.pass.answer()
 	}
 	endless := status == http.StatusSwitchingProtocols || strings.HasPrefix(c.Header().Get("Content-Type"), "text/event-stream")
-	if endless && c.leave != nil {
-		c.leave()
+	if endless {
+		c.pass.leave()
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
@@ -44,9 +45,7 @@ func (c *counted) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, rw, err := http.NewResponseController(c.ResponseWriter).Hijack()
 	if err == nil {
 		c.status = http.StatusSwitchingProtocols
-		if c.leave != nil {
-			c.leave()
-		}
+		c.pass.leave()
 	}
 	return conn, rw, err
 }

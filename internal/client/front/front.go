@@ -90,7 +90,12 @@ func (f *Front) Hold() { f.gate.hold() }
 
 // Drain waits for the requests in flight. Websockets and event streams do not count.
 // It returns the cause of the end of ctx if they take longer.
-func (f *Front) Drain(ctx context.Context) error { return f.gate.drain(ctx) }
+func (f *Front) Drain(ctx context.Context) error { return f.gate.drain(ctx, &f.gate.inflight) }
+
+// DrainUnanswered waits for those requests in flight whose answer has not begun, as Drain.
+func (f *Front) DrainUnanswered(ctx context.Context) error {
+	return f.gate.drain(ctx, &f.gate.unanswered)
+}
 
 // Switch makes t the target of requests that begin from now on, and clears the problem.
 func (f *Front) Switch(t Target) {
@@ -131,7 +136,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	c := &counted{ResponseWriter: w, began: time.Now()}
 	defer func() { f.finish(c, r) }()
-	target, leave, err := f.enter(r)
+	target, pass, err := f.enter(r)
 	switch {
 	case r.Context().Err() != nil && err != nil:
 		return // the client left
@@ -139,22 +144,22 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		writeProblem(c, r, &Problem{Title: "The version is not ready", Detail: "the request waited for " + holdLimit.String()})
 		return
 	}
-	defer leave()
+	defer pass.leave()
 	if target == nil {
 		f.unready(c, r)
 		return
 	}
-	c.leave, c.version = leave, target.Version
+	c.pass, c.version = pass, target.Version
 	_ = http.NewResponseController(w).EnableFullDuplex() // an error means that it is not HTTP/1
 	ctx := context.WithValue(context.WithValue(r.Context(), targetKey{}, target), clientKey{}, r.Host)
 	f.proxy.ServeHTTP(c, r.WithContext(ctx))
 }
 
 // enter waits for the version of the moment. Requests for named versions do not wait.
-func (f *Front) enter(r *http.Request) (*Target, func(), error) {
+func (f *Front) enter(r *http.Request) (*Target, pass, error) {
 	if f.cfg.Named != nil && f.cfg.Named(r) {
 		if t := f.through.Load(); t != nil {
-			return &Target{URL: t.URL}, func() {}, nil
+			return &Target{URL: t.URL}, pass{}, nil
 		}
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), holdLimit)

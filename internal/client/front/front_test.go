@@ -162,6 +162,43 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// A request is unanswered until its answer begins.
+func TestDrainUnanswered(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, front.Config{})
+	arrived, begin, end := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	w.front.Switch(w.version("one", func(rw http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-begin
+		_ = http.NewResponseController(rw).Flush()
+		<-end
+		_, _ = io.WriteString(rw, "one")
+	}))
+	w.front.Release()
+	answers := make(chan string, 1)
+	go func() { _, body := w.get("/"); answers <- body }()
+	svctest.Wait(t, "the request", arrived)
+	w.front.Hold()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if w.front.DrainUnanswered(ended) == nil {
+		t.Error("a request without an answer is not waited for")
+	}
+	drained := make(chan error, 1)
+	go func() { drained <- w.front.DrainUnanswered(t.Context()) }()
+	close(begin)
+	if err := svctest.Wait(t, "the begin of the answer", drained); err != nil {
+		t.Error(err)
+	}
+	if w.front.Drain(ended) == nil {
+		t.Error("an answer that has not ended is not waited for")
+	}
+	close(end)
+	if body := svctest.Wait(t, "the answer", answers); body != "one" {
+		t.Error(body)
+	}
+}
+
 // A request that waits ends with its client.
 func TestHeldClientLeaves(t *testing.T) {
 	t.Parallel()

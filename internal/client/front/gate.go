@@ -7,17 +7,49 @@ import (
 
 // gate counts requests in flight and makes new ones wait while it is held.
 type gate struct {
-	mu       sync.Mutex
-	target   *Target
-	open     chan struct{} // closed when the hold ends; nil without a hold
-	inflight int
-	idle     chan struct{} // closed when inflight becomes 0; nil without a drain
+	mu     sync.Mutex
+	target *Target
+	open   chan struct{} // closed when the hold ends; nil without a hold
+
+	inflight   count // requests
+	unanswered count // those of them whose answer has not begun
+}
+
+// count is a number and those who wait until it is 0. The mutex of the gate guards it.
+type count struct {
+	n    int
+	zero chan struct{} // closed when n becomes 0; nil if none waits
+}
+
+func (c *count) add(n int) {
+	if c.n += n; c.n == 0 && c.zero != nil {
+		close(c.zero)
+		c.zero = nil
+	}
+}
+
+// pass is one request in flight. Its methods may be called again; those of the zero pass do nothing.
+type pass struct {
+	answered func() // the answer has begun
+	left     func() // the request has ended
+}
+
+func (p pass) answer() {
+	if p.answered != nil {
+		p.answered()
+	}
+}
+
+func (p pass) leave() {
+	p.answer()
+	if p.left != nil {
+		p.left()
+	}
 }
 
 // enter waits for the end of a hold and counts the request in. The target is that of
-// this moment; it is nil before the first switch. leave counts the request out; it
-// may be called again.
-func (g *gate) enter(ctx context.Context) (target *Target, leave func(), err error) {
+// this moment; it is nil before the first switch.
+func (g *gate) enter(ctx context.Context) (target *Target, p pass, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for g.open != nil {
@@ -30,20 +62,20 @@ func (g *gate) enter(ctx context.Context) (target *Target, leave func(), err err
 		}
 		g.mu.Lock()
 		if err != nil {
-			return nil, nil, err
+			return nil, pass{}, err
 		}
 	}
-	g.inflight++
-	return g.target, sync.OnceFunc(g.leave), nil
+	return g.target, pass{answered: g.counted(&g.unanswered), left: g.counted(&g.inflight)}, nil
 }
 
-func (g *gate) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.inflight--; g.inflight == 0 && g.idle != nil {
-		close(g.idle)
-		g.idle = nil
-	}
+// counted adds 1 to a count, and returns what takes it back.
+func (g *gate) counted(c *count) (back func()) {
+	c.add(1)
+	return sync.OnceFunc(func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		c.add(-1)
+	})
 }
 
 func (g *gate) hold() {
@@ -63,19 +95,20 @@ func (g *gate) release() {
 	}
 }
 
-func (g *gate) drain(ctx context.Context) error {
+// drain waits until a count of g is 0.
+func (g *gate) drain(ctx context.Context, c *count) error {
 	g.mu.Lock()
-	if g.inflight == 0 {
+	if c.n == 0 {
 		g.mu.Unlock()
 		return nil
 	}
-	if g.idle == nil {
-		g.idle = make(chan struct{})
+	if c.zero == nil {
+		c.zero = make(chan struct{})
 	}
-	idle := g.idle
+	zero := c.zero
 	g.mu.Unlock()
 	select {
-	case <-idle:
+	case <-zero:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)

@@ -166,8 +166,8 @@ func TestDevTwice(t *testing.T) {
 	}
 }
 
-// devDrain is how long a switch waits for requests in flight.
-const devDrain = 100 * time.Millisecond
+// devDrain is how long a switch waits for a request without an answer.
+const devDrain = 2 * time.Second
 
 var devSaves = flag.Int("dev.saves", 50, "saves of TestDevSavesUnderLoad")
 
@@ -230,6 +230,39 @@ func TestDevSavesUnderLoad(t *testing.T) {
 	if n := len(d.saves("count")); n != 20 {
 		t.Errorf("%d saves", n)
 	}
+}
+
+// A switch waits for a request that has not been answered: what it writes is in the data of the next
+// version.
+func TestDevSlowWrite(t *testing.T) {
+	t.Parallel()
+	worker := func(n int) string {
+		return fmt.Sprintf(`export default { async fetch(req, env) {
+  if (new URL(req.url).pathname === "/slow") {
+    console.log("began");
+    await new Promise((done) => setTimeout(done, 500));
+    await env.KV.put("n", "written");
+  }
+  return new Response("%d " + await env.KV.get("n"));
+} };`, n)
+	}
+	files := counterFiles()
+	files["src/index.js"] = worker(1)
+	d := newDeveloper(t, files)
+	d.start()
+	d.await(`save 1 `)
+	slow := make(chan string, 1)
+	go func() {
+		_, body, err := d.try(http.MethodGet, "/slow", "")
+		slow <- fmt.Sprint(body, err)
+	}()
+	d.await(`log +began`)
+	d.write("src/index.js", worker(2))
+	d.await(`save 2 `)
+	if answer := svctest.Wait(t, "the slow answer", slow); answer != "1 written<nil>" {
+		t.Error(answer)
+	}
+	d.expect("/", "2 written")
 }
 
 // Websockets close with 1012 when the version behind them is replaced.
