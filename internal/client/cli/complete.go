@@ -38,6 +38,7 @@ func complete(k *kit.Kit, cmd *cobra.Command) {
 	}
 	for name, values := range map[string]cobra.CompletionFunc{
 		"project": projectNames(k), "name": projectNames(k), "parent": versionNames(k), "status": statusNames, "binding": bindingNames(k),
+		"env": environmentNames(k),
 	} {
 		if cmd.Flags().Lookup(name) != nil && cmd.Name() != "login" {
 			_ = cmd.RegisterFlagCompletionFunc(name, values) // it exists

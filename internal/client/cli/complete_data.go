@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -28,6 +31,27 @@ func bindingNames(k *kit.Kit) cobra.CompletionFunc {
 		ctx, cancel := context.WithTimeout(cmd.Context(), completeWithin)
 		defer cancel()
 		return bindingsLike(ctx, k, versionArgument{args[0], flagOf(cmd, "project")}, nounOf(cmd), typed), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// environmentNames completes the environments of the project file that the command line names or
+// that the directory has.
+func environmentNames(k *kit.Kit) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		dir, config := "", flagOf(cmd, "config")
+		if several, err := cmd.Flags().GetStringArray("config"); err == nil { // svcctl dev takes several
+			config = strings.Join(several[:min(1, len(several))], "")
+		}
+		if len(args) > 0 {
+			if info, err := os.Stat(k.Path(args[0])); err == nil && info.IsDir() {
+				dir = args[0]
+			}
+		}
+		if config != "" {
+			config = k.Path(config)
+		}
+		names, _ := project.Environments(k.Path(dir), config) // without a project file there are no names
+		return slices.DeleteFunc(names, func(name string) bool { return !strings.HasPrefix(name, typed) }), cobra.ShellCompDirectiveNoFileComp
 	}
 }
 

@@ -85,6 +85,32 @@ func readFile(dir, path string) (*node, error) {
 	return top, nil
 }
 
+// Environments returns the names of the environments that the project file for dir defines, in its
+// order. config is a project file; "" looks for one, as [Load] does.
+func Environments(dir, config string) (names []string, err error) {
+	if dir, err = filepath.Abs(dir); err != nil {
+		return nil, fmt.Errorf("finding the project: %w", err)
+	}
+	f, _, err := locate(dir, Options{Config: config})
+	if err != nil {
+		return nil, err
+	}
+	data, err := os.ReadFile(f.Path)
+	if err != nil {
+		return nil, notReadable(f.Path, err)
+	}
+	top, err := parse(f.Path, data)
+	if err != nil {
+		return nil, invalid(display(dir, f.Path), err)
+	}
+	if envs := top.get("env"); envs != nil {
+		for _, m := range envs.members {
+			names = append(names, m.key)
+		}
+	}
+	return names, nil
+}
+
 // take fills f with what the file that is shown as shown says.
 func (f *File) take(top *node, opts Options, shown string, notices []Notice) ([]Notice, error) {
 	f.Env = opts.Env
