@@ -88,23 +88,35 @@ const sparesAfter = 2
 
 // Start measures from the spawn of a runtime to its first 200, and stops it.
 func (r *Runtimes) Start(ctx context.Context) (took time.Duration, err error) {
-	r.made++
-	ref := svc.Ref{Project: "bench", Version: fmt.Sprintf("v%d", r.made)}
-	data := filepath.Join(r.dir, ref.Version)
 	began := time.Now()
-	if err := r.supervisor.Open(ctx, svc.RuntimeSpec{
-		Ref: ref, CreatedAt: began,
-		Local: svc.LocalSpec{BundleDir: filepath.Join(r.dir, "bundle"), DataDir: data, LogDir: data + "-logs"},
-	}); err != nil {
-		return 0, err
-	}
-	defer func() { err = errors.Join(err, r.supervisor.StopVersion(ctx, ref)) }()
-	endpoint, err := r.supervisor.Serve(ctx, ref)
+	_, stop, err := r.Keep(ctx)
 	if err != nil {
 		return 0, err
 	}
-	err = load.Until200(ctx, load.Target{Network: "unix", Address: endpoint.Socket, Host: "bench.ingress.local"}, "/")
-	return time.Since(began), err
+	return time.Since(began), stop()
+}
+
+// Keep starts a runtime, waits for its first 200 and says where it is. The caller calls stop.
+func (r *Runtimes) Keep(ctx context.Context) (target load.Target, stop func() error, err error) {
+	r.made++
+	ref := svc.Ref{Project: "bench", Version: fmt.Sprintf("v%d", r.made)}
+	data := filepath.Join(r.dir, ref.Version)
+	if err := r.supervisor.Open(ctx, svc.RuntimeSpec{
+		Ref: ref, CreatedAt: time.Now(),
+		Local: svc.LocalSpec{BundleDir: filepath.Join(r.dir, "bundle"), DataDir: data, LogDir: data + "-logs"},
+	}); err != nil {
+		return target, nil, err
+	}
+	stop = func() error { return r.supervisor.StopVersion(ctx, ref) }
+	endpoint, err := r.supervisor.Serve(ctx, ref)
+	if err == nil {
+		target = load.Target{Network: "unix", Address: endpoint.Socket, Host: "bench.ingress.local"}
+		err = load.Until200(ctx, target, "/")
+	}
+	if err != nil {
+		return target, nil, errors.Join(err, stop())
+	}
+	return target, stop, nil
 }
 
 // Stop ends the supervisor and the store.
