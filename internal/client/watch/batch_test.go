@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -85,6 +86,40 @@ func TestBatchOfABusyProgram(t *testing.T) {
 		}
 		if took := time.Since(began); took < 3*time.Second || took > 3*time.Second+busyPause+quiet {
 			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// A file that is emptied and then written is one batch, with its content; one that stays empty is one
+// too.
+func TestBatchOfAnEmptiedFile(t *testing.T) {
+	t.Parallel()
+	root := realDir(t)
+	written, empty := filepath.Join(root, "written"), filepath.Join(root, "empty")
+	synctest.Test(t, func(t *testing.T) {
+		f := fed{make(chan string)}
+		w := begin(root, f, func() bool { return false })
+		t.Cleanup(w.Close)
+		write(t, written, "")
+		f.out <- written
+		var writer sync.WaitGroup
+		defer writer.Wait()
+		writer.Go(func() {
+			time.Sleep(emptyLimit / 2)
+			write(t, written, "content")
+			f.out <- written
+		})
+		began := time.Now()
+		<-w.out
+		if took := time.Since(began); took < emptyLimit/2 || took > emptyLimit {
+			t.Errorf("a file that is written later: %v", took)
+		}
+		write(t, empty, "")
+		began = time.Now()
+		f.out <- empty
+		<-w.out
+		if took := time.Since(began); took < emptyLimit || took > emptyLimit+busyPause {
+			t.Errorf("a file that stays empty: %v", took)
 		}
 	})
 }

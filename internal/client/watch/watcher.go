@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func (w *Watcher) run() {
 				b.add(path, built)
 			}
 		case <-b.due.C:
-			if b.ripe = !w.busy() && w.complete(&b); !b.ripe {
+			if b.ripe = !w.busy() && w.complete(&b) && !b.halfWritten(); !b.ripe {
 				b.due.Reset(busyPause)
 			}
 		case out <- Batch{w, slices.Sorted(maps.Keys(b.paths))}:
@@ -179,6 +180,23 @@ func (b *batch) add(path string, built bool) {
 	}
 	b.ripe = false
 	b.due.Reset(max(0, min(wait, most-now.Sub(b.began))))
+}
+
+// emptyLimit is how long a batch waits for the content of an empty file. Programs that write a file
+// in place empty it first.
+const emptyLimit = 300 * time.Millisecond
+
+// halfWritten reports whether a file of the batch is empty and may have been emptied to be written.
+func (b *batch) halfWritten() bool {
+	if time.Since(b.latest) >= emptyLimit {
+		return false
+	}
+	for path := range b.paths {
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // entered reports whether path is a file of the tree that the watcher enters.

@@ -15,7 +15,7 @@ export default {
       return new Response("queued\n", { status: 202 });
     }
     const { keys } = await env.DONE.list();
-    return new Response(keys.map((key) => key.name + "\n").join(""));
+    return new Response(keys.map((key) => key.name + "\n").join("") || "nothing yet: POST a text\n");
   },
 
   // A handler that throws gets the batch again; one message is retried with message.retry().
