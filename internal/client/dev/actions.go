@@ -1,9 +1,12 @@
 package dev
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/client/front"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -79,4 +82,17 @@ func (w *worker) cron(ctx context.Context) {
 	default:
 		w.out.line("cron: %s after %dms", run.Outcome, run.DurationMs)
 	}
+}
+
+// cronOf runs the scheduled handler of a version for a request (front.Config.Cron).
+func (w *worker) cronOf(ctx context.Context, c front.Cron) (outcome string, err error) {
+	order := api.TriggerScheduled{Cron: c.Expression}
+	if !c.At.IsZero() {
+		order.ScheduledTime = &api.Time{Time: c.At}
+	}
+	run, err := w.server.Client.TriggerScheduled(ctx, w.project, c.Version, order)
+	if err == nil && run.Error != nil {
+		err = errors.New(run.Error.Message)
+	}
+	return cmp.Or(string(run.Outcome), "not run"), err
 }

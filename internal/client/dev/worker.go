@@ -86,7 +86,7 @@ func (w *worker) open() (err error) {
 	if w.state, err = w.folder.state(w.project, w.cfg.Remote); err != nil {
 		return err
 	}
-	w.front = front.New(front.Config{LiveReload: w.cfg.LiveReload, Named: w.named, Finished: w.out.request, Logger: w.cfg.Logger})
+	w.front = front.New(front.Config{LiveReload: w.cfg.LiveReload, Named: w.named, Finished: w.out.request, Cron: w.cronOf, Logger: w.cfg.Logger})
 	return nil
 }
 

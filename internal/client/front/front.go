@@ -35,6 +35,10 @@ type Config struct {
 	Named      func(*http.Request) bool // reports requests for a version that their host names; may be nil
 	Finished   func(Request)            // called after each request; may be nil. It must not block
 	Logger     *slog.Logger
+
+	// Cron runs the scheduled handler of a version and returns the outcome; the error says why it
+	// is not ok. nil: requests for it go to the worker.
+	Cron func(context.Context, Cron) (outcome string, err error)
 }
 
 // holdLimit is how long a request waits for a switch. A deploy that takes longer has
@@ -150,6 +154,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	c.pass, c.version = pass, target.Version
+	if f.asksCron(r) {
+		f.cron(c, r, target.Version)
+		return
+	}
 	_ = http.NewResponseController(w).EnableFullDuplex() // an error means that it is not HTTP/1
 	ctx := context.WithValue(context.WithValue(r.Context(), targetKey{}, target), clientKey{}, r.Host)
 	f.proxy.ServeHTTP(c, r.WithContext(ctx))

@@ -122,6 +122,32 @@ func TestOtherHost(t *testing.T) {
 	}
 }
 
+// The paths that wrangler dev has for the scheduled handler run it; any other path is the worker's.
+func TestCron(t *testing.T) {
+	t.Parallel()
+	var got front.Cron
+	failure := error(nil)
+	w := newWorld(t, front.Config{Cron: func(_ context.Context, c front.Cron) (string, error) {
+		got = c
+		return "ok", failure
+	}})
+	w.front.Switch(w.version("one", text("worker")))
+	w.front.Release()
+	if status, body := w.get("/__scheduled?cron=*+*+*+*+*"); status != 200 || body != "ok\n" || got != (front.Cron{Version: "one", Expression: "* * * * *"}) {
+		t.Errorf("%d %q %+v", status, body, got)
+	}
+	failure = errors.New("boom")
+	if status, body := w.get("/cdn-cgi/handler/scheduled?time=1745856238000"); status != 500 || body != "ok: boom\n" || got.At.UnixMilli() != 1745856238000 {
+		t.Errorf("%d %q %+v", status, body, got)
+	}
+	if status, _ := w.get("/__scheduled?time=noon"); status != 400 {
+		t.Errorf("a time that is none: %d", status)
+	}
+	if _, body := w.get("/__scheduled/x"); body != "worker" {
+		t.Error(body)
+	}
+}
+
 // Requests wait for the first version, and during a switch; those in flight end where
 // they began.
 func TestHold(t *testing.T) {

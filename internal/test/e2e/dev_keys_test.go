@@ -82,6 +82,7 @@ func TestDevKeys(t *testing.T) {
 	d.expect("/", "one 5")
 	term.Press("t")
 	d.await(`cron: ok after \d`)
+	d.expect("/__scheduled?cron=*+*+*+*+*", "ok\n")
 	term.Press("s")
 	d.await(`queue \(jobs, others; Esc: none\): $`)
 	term.Press("jobs\n")
