@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/front"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // restart replaces the version that serves by one of the same bundle, whose process is
@@ -73,7 +75,7 @@ func (w *worker) cron(ctx context.Context) {
 		w.out.note("no version serves yet")
 		return
 	}
-	run, err := w.server.Client.TriggerScheduled(ctx, w.project, current.data(), api.TriggerScheduled{})
+	run, err := w.scheduled(ctx, current.data(), api.TriggerScheduled{})
 	switch {
 	case err != nil:
 		w.out.note("cron: %v", err)
@@ -90,9 +92,30 @@ func (w *worker) cronOf(ctx context.Context, c front.Cron) (outcome string, err 
 	if !c.At.IsZero() {
 		order.ScheduledTime = &api.Time{Time: c.At}
 	}
-	run, err := w.server.Client.TriggerScheduled(ctx, w.project, c.Version, order)
+	run, err := w.scheduled(ctx, c.Version, order)
 	if err == nil && run.Error != nil {
 		err = errors.New(run.Error.Message)
 	}
 	return cmp.Or(string(run.Outcome), "not run"), err
+}
+
+const (
+	startLimit = 10 * time.Second // of a version that the session before has left
+	startPace  = 50 * time.Millisecond
+)
+
+// scheduled runs the scheduled handler. A version of the session before may still be starting: the
+// gateway holds requests for it, but not events.
+func (w *worker) scheduled(ctx context.Context, version string, order api.TriggerScheduled) (run api.ScheduledRun, err error) {
+	for began := time.Now(); ; {
+		run, err = w.server.Client.TriggerScheduled(ctx, w.project, version, order)
+		if client.CodeOf(err) != svc.CodeRuntimeUnavailable || time.Since(began) > startLimit {
+			return run, err
+		}
+		select {
+		case <-time.After(startPace):
+		case <-ctx.Done():
+			return run, ctx.Err()
+		}
+	}
 }

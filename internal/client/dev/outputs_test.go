@@ -62,3 +62,15 @@ func below(t *testing.T, dir string, paths []string) (list []string) {
 	}
 	return list
 }
+
+// A change is gone if none of its files is left.
+func TestGone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if !gone([]string{filepath.Join(dir, "a"), filepath.Join(dir, "b")}) {
+		t.Error("files that do not exist are there")
+	}
+	if gone([]string{filepath.Join(dir, "a"), dir}) {
+		t.Error("what exists is gone")
+	}
+}

@@ -46,6 +46,9 @@ func (w *worker) save(ctx context.Context, changed []string) error {
 	if len(known) == 0 && (w.commandBuilds() || w.ofOthers(changed)) {
 		return nil // what the build command writes must not start it again
 	}
+	if len(known) == 0 && !w.problem && gone(changed) {
+		return nil // what tools wrote before they renamed it: the new name follows
+	}
 	a := attempt{began: time.Now(), changed: known, silent: len(known) == 0}
 	if len(known) == 0 {
 		a.changed = w.shown(changed)
@@ -74,6 +77,14 @@ func (w *worker) known(changed []string) []string {
 func (w *worker) reads(path string) bool {
 	return w.built != nil && slices.ContainsFunc(w.built.Watch, func(watched string) bool {
 		return path == watched || strings.HasPrefix(path, watched+string(filepath.Separator))
+	})
+}
+
+// gone reports whether none of the paths exists any more.
+func gone(paths []string) bool {
+	return !slices.ContainsFunc(paths, func(path string) bool {
+		_, err := os.Lstat(path)
+		return err == nil
 	})
 }
 

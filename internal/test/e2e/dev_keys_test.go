@@ -28,8 +28,11 @@ func (d *developer) startInTerminal(args ...string) *svctest.Terminal {
 func TestDevKeys(t *testing.T) {
 	t.Parallel()
 	files := counterFiles()
-	files["src/index.js"] = strings.Replace(counter("one"), "export default {", `export default { scheduled() { console.log("due") },
+	withHandlers := func(name string) string {
+		return strings.Replace(counter(name), "export default {", `export default { scheduled() { console.log("due") },
   queue(batch) { for (const m of batch.messages) console.log("got " + m.body.text) },`, 1)
+	}
+	files["src/index.js"] = withHandlers("one")
 	files["wrangler.jsonc"] = strings.Replace(files["wrangler.jsonc"], "{", `{ "queues": { "producers": [{ "binding": "A", "queue": "jobs" }, { "binding": "B", "queue": "others" }],
 	  "consumers": [{ "queue": "jobs", "max_batch_timeout": 0 }] },`, 1)
 	d := newDeveloper(t, files)
@@ -100,12 +103,20 @@ func TestDevKeys(t *testing.T) {
 	d.await("\x1b\\[2J")
 
 	// The files are built at the next save.
-	d.write("src/index.js", counter("three"))
+	d.write("src/index.js", withHandlers("three"))
 	d.await(`save 6 `)
 	d.expect("/", "three 7")
 	term.Press("q")
 	svctest.Wait(t, "the end of watch mode", d.exited)
 	if code := d.cmd.ProcessState.ExitCode(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+
+	// The version of the session before still starts.
+	d.start()
+	d.await(`save \d+  unchanged since`)
+	d.expect("/cdn-cgi/handler/scheduled", "ok\n")
+	if code := d.interrupt(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }
