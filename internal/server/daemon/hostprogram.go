@@ -5,33 +5,43 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime/debug"
 	"strings"
 
-	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/host/process"
 )
 
 // hostProgram is the name of the program that is the worker host alone, beside our own binary.
 const hostProgram = "svchost"
 
-// setHostCommand chooses what worker hosts execute: svchost, or else our own binary with
-// HostCommand. Both do the same; svchost starts faster and needs less memory.
-func (d *Daemon) setHostCommand(ctx context.Context, c *supervisor.Config, own []string) {
+// setHostCommand chooses what worker hosts execute.
+func (d *Daemon) setHostCommand(ctx context.Context, c *process.Config, own []string) {
+	closer := HostProgram(ctx, d.logger, c, own)
+	d.stops.Push("the program of worker hosts", func(context.Context) error { return closer.Close() })
+}
+
+// HostProgram sets what worker hosts execute: svchost, or else our own binary with HostCommand.
+// Both do the same; svchost starts faster and needs less memory. The caller closes the result
+// when no more are started.
+func HostProgram(ctx context.Context, log *slog.Logger, c *process.Config, own []string) io.Closer {
 	path := filepath.Join(filepath.Dir(own[0]), hostProgram)
-	c.HostCommand = append(append([]string{}, own...), HostCommand)
+	c.Command = append(append([]string{}, own...), HostCommand)
 	program, err := openProgram(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		d.logger.InfoContext(ctx, "worker hosts run the main binary: they need more memory", "missing", path)
+		log.InfoContext(ctx, "worker hosts run the main binary: they need more memory", "missing", path)
 	case err != nil:
-		d.logger.WarnContext(ctx, "worker hosts run the main binary: they start slower", "error", err)
+		log.WarnContext(ctx, "worker hosts run the main binary: they start slower", "error", err)
 	default:
-		d.stops.Push("the program of worker hosts", func(context.Context) error { return program.Close() })
-		c.HostCommand, c.HostPath = []string{path, HostCommand}, program.path
+		c.Command, c.Path = []string{path, HostCommand}, program.path
+		return program
 	}
+	return io.NopCloser(nil)
 }
 
 // program is a file to execute. It stays the same file if an upgrade replaces the path.

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/driver"
+	"github.com/svcctl/svcctl/internal/host/process"
 	"github.com/svcctl/svcctl/internal/server/arming"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
@@ -56,7 +58,11 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
 		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
-	if d.supervisor, err = supervisor.New(d.supervisorConfig(ctx, c)); err != nil {
+	runtimes, err := d.localRuntimes(ctx, c)
+	if err != nil {
+		return err
+	}
+	if d.supervisor, err = supervisor.New(d.supervisorConfig(c, runtimes)); err != nil {
 		return err
 	}
 	d.stops.Push("runtimes", d.supervisor.Stop)
@@ -106,15 +112,9 @@ func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) 
 	}
 }
 
-func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Config {
-	config := supervisor.Config{
-		Environ: hostEnv(d.cfg, d.objects.embedded != nil),
-		Workerd: d.workerd, RunDir: d.dirs.runtimes(), Spares: d.cfg.SpareHosts, SparesSoon: c.WatchMode,
-		Host: svc.HostConfig{
-			HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, Traces: d.tracer != nil, DiskMB: d.cfg.VersionDiskMB,
-			StartTimeout: d.cfg.WorkerStartTimeout, StartCPU: d.cfg.WorkerStartCPU, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
-			Backends: d.cfg.Backends, Inspect: c.Inspect,
-		},
+func (d *Daemon) supervisorConfig(c Config, runtimes driver.Driver) supervisor.Config {
+	return supervisor.Config{
+		Driver: runtimes, Host: d.hostConfig(c),
 		Logger: d.logger, Wanted: d.gateway.IsWanted, LastUse: d.gateway.LastUse, Calls: d.newCalls(),
 		// d.deploy is created later.
 		OnChange:  func(r svc.Runtime) { d.feed.RuntimeChanged(r); d.deploy.RuntimeChanged(r) },
@@ -135,11 +135,28 @@ func (d *Daemon) supervisorConfig(ctx context.Context, c Config) supervisor.Conf
 			}
 		},
 	}
+}
+
+// hostConfig returns the part of a spec that is equal for all versions.
+func (d *Daemon) hostConfig(c Config) svc.HostConfig {
+	return svc.HostConfig{
+		HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, Traces: d.tracer != nil, DiskMB: d.cfg.VersionDiskMB,
+		StartTimeout: d.cfg.WorkerStartTimeout, StartCPU: d.cfg.WorkerStartCPU, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
+		Backends: d.cfg.Backends, Inspect: c.Inspect,
+	}
+}
+
+// localRuntimes returns the driver for worker hosts on this machine.
+func (d *Daemon) localRuntimes(ctx context.Context, c Config) (*process.Driver, error) {
+	config := process.Config{
+		Logger: d.logger, Environ: hostEnv(d.cfg, d.objects.embedded != nil), Workerd: d.workerd, RunDir: d.dirs.runtimes(),
+		Host: d.hostConfig(c), Spares: d.cfg.SpareHosts, SparesSoon: c.WatchMode,
+	}
 	if d.groups.tree != nil {
 		config.Groups = d.groups.tree
 	}
 	d.setHostCommand(ctx, &config, c.Command)
-	return config
+	return process.New(config)
 }
 
 func (d *Daemon) promoteDeps() promote.Deps {

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/cputime"
+	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -20,7 +20,6 @@ const lookEvery = 250 * time.Millisecond
 type activity struct {
 	every time.Duration
 	used  func(svc.Ref) time.Time // Config.LastUse
-	cpu   func(pid int) time.Duration
 
 	mu     sync.Mutex // guards the fields below
 	pulses map[*pulse]struct{}
@@ -34,15 +33,15 @@ type pulse struct {
 
 	// Owned by activity.look.
 	ref    svc.Ref
-	pid    int           // of workerd
+	host   driver.Host
 	cpu    time.Duration // at the last look
 	looked time.Time
 }
 
-func newPulse() *pulse { return &pulse{worked: make(chan struct{}, 1)} }
+func newPulse(h driver.Host) *pulse { return &pulse{worked: make(chan struct{}, 1), host: h} }
 
 func newActivity(c Config) *activity {
-	return &activity{every: min(lookEvery, c.PingEvery), used: c.LastUse, cpu: cputime.Of, pulses: map[*pulse]struct{}{}}
+	return &activity{every: min(lookEvery, c.PingEvery), used: c.LastUse, pulses: map[*pulse]struct{}{}}
 }
 
 // add looks at the runtime of a version, which serves, until remove.
@@ -86,7 +85,7 @@ func (a *activity) look() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for p := range a.pulses {
-		now, cpu, ping := time.Now(), a.cpu(p.pid), p.isPing()
+		now, cpu, ping := time.Now(), p.host.Work(), p.isPing()
 		if a.used(p.ref).After(p.looked) || cpu == 0 || cpu != p.cpu && !ping {
 			p.touch()
 		}

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -16,7 +15,7 @@ func TestIdlePings(t *testing.T) {
 	t.Parallel()
 	const quiet = 300 * time.Millisecond
 	var pings, last, used atomic.Int64
-	h := start(t, func(c *supervisor.Config) {
+	h := start(t, func(c *options) {
 		c.PingEvery, c.PingIdle = 10*time.Millisecond, time.Hour
 		c.OnEvents = func([]svc.EventCount) { pings.Add(1); last.Store(time.Now().UnixNano()) } // each pong
 		c.LastUse = func(svc.Ref) time.Time { return time.Unix(0, used.Load()) }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -46,7 +45,7 @@ var hostProgram = flag.String("host", "", "svchost that BenchmarkCycle runs; emp
 // BenchmarkCycle reports the CPU time of a start of a version, a response and its sleep, all
 // processes but the supervisor's own, and that of workerd alone, alternating.
 func BenchmarkCycle(b *testing.B) {
-	h := start(b, func(c *supervisor.Config) { c.HostPath = *hostProgram })
+	h := start(b, func(c *options) { c.HostPath = *hostProgram })
 	spec := h.spec(hello, nil)
 	var ours, bare []time.Duration
 	for b.Loop() {

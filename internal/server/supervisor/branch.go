@@ -45,7 +45,7 @@ func (u *unit) cutNow(ctx context.Context) (branch.VersionCut, error) {
 	if !p.alive() {
 		return branch.VersionCut{}, control.ErrClosed
 	}
-	return p.client.Cut(ctx)
+	return p.Client().Cut(ctx)
 }
 
 // archive is Supervisor.Archive. A unit without a watchdog is stopped (took): the next
@@ -67,15 +67,15 @@ func (u *unit) archive(ctx context.Context, spec svc.RuntimeSpec, after func() e
 
 // archiveData archives the data with a worker host.
 func (u *unit) archiveData(ctx context.Context, spec svc.RuntimeSpec) error {
-	proc, err := spawn(ctx, u.cfg, spec)
+	proc, _, err := u.take(ctx, spec, true)
 	if err != nil {
 		return err
 	}
-	err = proc.client.Archive(ctx, proc.spec(u.cfg, spec))
+	err = proc.Client().Archive(ctx, proc.spec(u.cfg, spec))
 	if err != nil {
 		err = proc.explain(ctx, err)
 	}
-	proc.kill()
-	<-proc.exited
+	proc.Kill()
+	<-proc.Exited()
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/host/confine"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -17,7 +16,7 @@ import (
 // a kernel that cannot confine it, a version that requires that is refused.
 func TestConfined(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Host.Confine = svc.ConfineRequire })
+	h := start(t, func(c *options) { c.Host.Confine = svc.ConfineRequire })
 	spec := h.spec(hello, nil)
 	if !confine.Supported() {
 		if err := h.Open(t.Context(), spec); err != nil {

@@ -26,7 +26,7 @@ const broken = `throw new Error("boom")`
 // TestRestartsWithoutEnd: a version that crashes again and again serves when it can.
 func TestRestartsWithoutEnd(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) {
+	h := start(t, func(c *options) {
 		c.Policy = supervisor.Policy{Min: time.Millisecond, Max: 10 * time.Millisecond}
 	})
 	spec := h.spec(hello, nil)
@@ -50,7 +50,7 @@ func TestRestartsWithoutEnd(t *testing.T) {
 func waiting(t *testing.T, code string, policy supervisor.Policy) (*harness, svc.RuntimeSpec) {
 	t.Helper()
 	policy.Min, policy.Max = time.Hour, time.Hour
-	h := start(t, func(c *supervisor.Config) { c.Policy = policy })
+	h := start(t, func(c *options) { c.Policy = policy })
 	spec := h.spec(hello, nil)
 	first := h.mustServe(spec)
 	write(t, spec, code)

@@ -21,7 +21,7 @@ func (s *Supervisor) Data(ref svc.Ref, r *http.Request) (*http.Response, error) 
 		return nil, err
 	}
 	p.pulse.touch()
-	resp, err := p.client.Data(r)
+	resp, err := p.Client().Data(r)
 	switch {
 	case err == nil:
 		return resp, nil

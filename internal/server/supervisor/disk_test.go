@@ -6,14 +6,13 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 )
 
 // TestWorkOnTheDisk: a worker that makes Durable Objects for longer than PingTimeout answers
 // no ping, since workerd waits for the disk several times for each, and is not killed.
 func TestWorkOnTheDisk(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.PingEvery, c.PingTimeout = 20*time.Millisecond, time.Second })
+	h := start(t, func(c *options) { c.PingEvery, c.PingTimeout = 20*time.Millisecond, time.Second })
 	first := h.mustServe(h.spec(`import { DurableObject } from "cloudflare:workers";
 		export class Room extends DurableObject { async enter() { await this.ctx.storage.put("k", "v"); } }
 		export default { async fetch(req, env) {

@@ -5,8 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 )
 
 // TestWorkerdHasNoProxy: a host gets the variables to reach the object store; workerd,
@@ -18,7 +16,7 @@ func TestWorkerdHasNoProxy(t *testing.T) {
 		"SSL_CERT_FILE=/ca.pem", "SSL_CERT_DIR=/ca", "HTTP_PROXY=http://user:password@proxy", "HTTPS_PROXY=http://user:password@proxy", "NO_PROXY=a",
 		"http_proxy=http://user:password@proxy", "https_proxy=http://user:password@proxy", "no_proxy=a",
 	}
-	h := start(t, func(c *supervisor.Config) { c.Environ = append(own[:3:3], network...) })
+	h := start(t, func(c *options) { c.Environ = append(own[:3:3], network...) })
 	e := h.mustServe(h.spec(helloWorker, nil))
 	if got, want := environ(t, e.PID), strings.Join(append(own[:3:3], network...), "\x00")+"\x00"; got != want {
 		t.Errorf("the host has %q, want %q", got, want)

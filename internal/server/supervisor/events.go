@@ -24,7 +24,7 @@ func (s *Supervisor) Dispatch(ctx context.Context, ref svc.Ref, e svc.Event) (sv
 	}
 	p.pulse.touch()
 	began := time.Now()
-	r, err := p.client.Dispatch(ctx, e)
+	r, err := p.Client().Dispatch(ctx, e)
 	switch code := svc.CodeOf(err); {
 	case err == nil:
 		return r, nil
@@ -55,7 +55,7 @@ func (s *Supervisor) NextWake(ctx context.Context, ref svc.Ref) (svc.Wake, error
 	if err != nil {
 		return svc.Wake{}, err
 	}
-	return p.client.NextWake(ctx)
+	return p.Client().NextWake(ctx)
 }
 
 // Queues returns the queues of all versions that serve and have a consumer. A host that
@@ -97,7 +97,7 @@ func (s *Supervisor) serving(ref svc.Ref) (*process, error) {
 // of a process.
 func (p *process) ended() bool {
 	select {
-	case <-p.client.Ended():
+	case <-p.Client().Ended():
 		return true
 	default:
 		return false
@@ -136,7 +136,7 @@ func (p *process) arm(ctx context.Context, armed bool) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, armLimit)
 	defer cancel()
-	if err := p.client.Arm(ctx, armed); err != nil {
+	if err := p.Client().Arm(ctx, armed); err != nil {
 		return err
 	}
 	p.armed = armed

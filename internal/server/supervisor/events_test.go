@@ -13,7 +13,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -32,7 +31,7 @@ func (w of) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error) 
 func TestDoor(t *testing.T) {
 	t.Parallel()
 	bindingtest.Door(t, func(t *testing.T, source string) bindingtest.Running {
-		h := start(t, func(c *supervisor.Config) { c.Grace = 2 * time.Second })
+		h := start(t, func(c *options) { c.Grace = 2 * time.Second })
 		spec := h.spec(source, nil)
 		e := h.mustServe(spec)
 		return bindingtest.Running{
@@ -102,7 +101,7 @@ func TestEventLog(t *testing.T) {
 // event.
 func TestEventInALoop(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.PingEvery, c.PingTimeout = 50*time.Millisecond, 4*time.Second })
+	h := start(t, func(c *options) { c.PingEvery, c.PingTimeout = 50*time.Millisecond, 4*time.Second })
 	spec := h.spec(eventScript, nil)
 	h.mustServe(spec)
 	r, err := h.Dispatch(t.Context(), spec.Ref, scheduled("loop"))
@@ -191,7 +190,7 @@ func runArmedHost(ctx context.Context, _ []string) error {
 // the state of its version.
 func TestArm(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.HostCommand = svctest.Command("armed-host") })
+	h := start(t, func(c *options) { c.HostCommand = svctest.Command("armed-host") })
 	spec := h.spec(hello, nil)
 	e := h.mustServe(spec)
 	arms := func(want string) {

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -66,7 +65,7 @@ func (h *harness) workerds() []int {
 func TestKilledWorkerd(t *testing.T) {
 	t.Parallel()
 	reasons := make(chan string, 1)
-	h := start(t, func(c *supervisor.Config) { c.OnRestart = func(_ svc.Ref, why string) { reasons <- why } })
+	h := start(t, func(c *options) { c.OnRestart = func(_ svc.Ref, why string) { reasons <- why } })
 	first := h.mustServe(h.spec(hello, nil))
 	kill(t, first.WorkerdPID)
 	second := h.await(svc.RuntimeServing, 2)
@@ -121,7 +120,7 @@ func TestKilledDaemon(t *testing.T) {
 	daemon.Kill()
 
 	// The next daemon starts immediately: the version serves, and no files are left.
-	h := start(t, func(c *supervisor.Config) { c.RunDir = run })
+	h := start(t, func(c *options) { c.RunDir = run })
 	if _, err := os.Stat(filepath.Dir(e.Socket)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the old run directory still exists: %v", err)
 	}
@@ -131,7 +130,7 @@ func TestKilledDaemon(t *testing.T) {
 
 func TestUnresponsive(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) {
+	h := start(t, func(c *options) {
 		c.PingEvery, c.PingTimeout = 20*time.Millisecond, 4*time.Second
 	})
 	spec := h.spec(`export default { fetch(req) { if (req.url.endsWith("spin")) for (;;) {} return new Response("hello") } }`, nil)
@@ -149,7 +148,7 @@ func TestUnresponsive(t *testing.T) {
 
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Host.HeapMB = 32 })
+	h := start(t, func(c *options) { c.Host.HeapMB = 32 })
 	first := h.mustServe(h.spec(`export default { fetch(req) {
 		if (req.url.endsWith("eat")) for (const a = [];;) a.push(new Array(1000).fill(0).map((_, i) => ({ i })));
 		return new Response("hello") } }`, nil))
@@ -164,7 +163,7 @@ func TestOutOfMemory(t *testing.T) {
 
 func TestStuckHost(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Grace = time.Millisecond })
+	h := start(t, func(c *options) { c.Grace = time.Millisecond })
 	spec := h.spec(hello, nil)
 	e := h.mustServe(spec)
 	if err := syscall.Kill(e.PID, syscall.SIGSTOP); err != nil {

@@ -19,6 +19,6 @@ func (s *Supervisor) ShowFiles(ctx context.Context, ref svc.Ref, dir string) err
 		if !u.proc.alive() {
 			return nil
 		}
-		return u.proc.client.ShowFiles(ctx, dir)
+		return u.proc.Client().ShowFiles(ctx, dir)
 	})
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/lib/cgroup"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -69,10 +68,10 @@ type grouped struct {
 	unlogged chan string
 }
 
-func startGrouped(t *testing.T, adjust func(*supervisor.Config)) *grouped {
+func startGrouped(t *testing.T, adjust func(*options)) *grouped {
 	t.Helper()
 	g := &grouped{groups: &groups{dir: t.TempDir()}, unlogged: make(chan string, 10)}
-	g.harness = start(t, func(c *supervisor.Config) {
+	g.harness = start(t, func(c *options) {
 		c.Groups, c.Host.MemoryMB = g.groups, 256
 		c.Unlogged = func(_ svc.Ref, reason string) { g.unlogged <- reason }
 		if adjust != nil {
@@ -111,10 +110,10 @@ func TestGroups(t *testing.T) {
 // TestGroupOfSpare: a spare has a group, which gets the limit of the version that claims it.
 func TestGroupOfSpare(t *testing.T) {
 	t.Parallel()
-	h := startGrouped(t, func(c *supervisor.Config) { c.Spares, c.SparesSoon = 1, true })
+	h := startGrouped(t, func(c *options) { c.Spares, c.SparesSoon = 1, true })
 	h.mustServe(h.spec(hello, nil))
 	svctest.Eventually(t, "a spare", func() bool { return h.Spares() == 1 })
-	host := h.SparePIDs()[0]
+	host := h.driver.SparePIDs()[0]
 	dir := h.groups.of(t, host)
 	if got := text(t, dir, "memory.max"); got != "" {
 		t.Errorf("limit of a spare: %s", got)
@@ -164,7 +163,7 @@ func TestGroupOutOfMemory(t *testing.T) {
 // and the kernel at the same time for its memory, was out of memory.
 func TestGroupOutOfMemoryUnresponsive(t *testing.T) {
 	t.Parallel()
-	h := startGrouped(t, func(c *supervisor.Config) { c.PingEvery, c.PingTimeout = 20*time.Millisecond, 2*time.Second })
+	h := startGrouped(t, func(c *options) { c.PingEvery, c.PingTimeout = 20*time.Millisecond, 2*time.Second })
 	h.groups.events = "oom 1\noom_kill 1\n"
 	e := h.mustServe(h.spec(`export default { fetch() { for (;;); } }`, nil))
 	if _, _, err := get(t.Context(), e.Socket, "/"); err == nil {

@@ -21,6 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
 	"github.com/svcctl/svcctl/internal/host/hostmain"
+	"github.com/svcctl/svcctl/internal/host/process"
 	"github.com/svcctl/svcctl/internal/host/workerd/workerdtest"
 	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/server/logs"
@@ -41,6 +42,8 @@ func TestMain(m *testing.M) {
 // harness is a Supervisor and its reports.
 type harness struct {
 	*supervisor.Supervisor
+	driver *process.Driver
+
 	t    testing.TB
 	run  string // its run directory
 	base string // directory of bundles and data
@@ -50,7 +53,7 @@ type harness struct {
 	news    chan struct{} // closed at the next change
 }
 
-func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
+func start(t testing.TB, adjust func(*options)) *harness {
 	t.Helper()
 	run := svctest.ShortDir(t)
 	h := &harness{t: t, run: run, base: t.TempDir(), news: make(chan struct{})}
@@ -66,7 +69,7 @@ func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 		adjust(&cfg)
 	}
 	var err error
-	if h.Supervisor, err = supervisor.New(cfg); err != nil {
+	if h.Supervisor, h.driver, err = cfg.build(); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Start(t.Context()); err != nil {
@@ -82,15 +85,44 @@ func start(t testing.TB, adjust func(*supervisor.Config)) *harness {
 	return h
 }
 
-func config(workerd, run string) supervisor.Config {
-	return supervisor.Config{
-		Logger: slog.New(slog.DiscardHandler), HostCommand: svctest.Command("runtime-host"), Workerd: workerd, RunDir: run,
-		Environ: []string{"GORACE=" + svctest.Race},
-		Policy:  supervisor.Policy{Min: time.Millisecond},
-		Host:    svc.HostConfig{Storage: storage(filepath.Join(run, "store")), StartTimeout: svctest.Patience},
-		// A busy machine is slow; tests of these limits set their own.
-		PingTimeout: svctest.Patience, Grace: time.Minute,
+// options are those of a Supervisor and of the driver for this machine.
+type options struct {
+	supervisor.Config
+
+	HostCommand []string
+	HostPath    string
+	Workerd     string
+	RunDir      string
+	Environ     []string
+	Groups      process.Groups
+	Spares      int
+	SparesSoon  bool
+}
+
+func config(workerd, run string) options {
+	return options{
+		HostCommand: svctest.Command("runtime-host"), Workerd: workerd, RunDir: run, Environ: []string{"GORACE=" + svctest.Race},
+		Config: supervisor.Config{
+			Logger: slog.New(slog.DiscardHandler),
+			Policy: supervisor.Policy{Min: time.Millisecond},
+			Host:   svc.HostConfig{Storage: storage(filepath.Join(run, "store")), StartTimeout: svctest.Patience},
+			// A busy machine is slow; tests of these limits set their own.
+			PingTimeout: svctest.Patience, Grace: time.Minute,
+		},
 	}
+}
+
+func (o *options) build() (*supervisor.Supervisor, *process.Driver, error) {
+	d, err := process.New(process.Config{
+		Logger: o.Logger, Command: o.HostCommand, Path: o.HostPath, Workerd: o.Workerd, RunDir: o.RunDir, Environ: o.Environ,
+		Groups: o.Groups, Host: o.Host, Spares: o.Spares, SparesSoon: o.SparesSoon,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	o.Driver = d
+	s, err := supervisor.New(o.Config)
+	return s, d, err
 }
 
 // storage returns a Storage in a directory.
@@ -266,7 +298,7 @@ func runDaemon(ctx context.Context, args []string) error {
 	}
 	cfg := config(workerd, run)
 	cfg.Spares = 1
-	s, err := supervisor.New(cfg)
+	s, d, err := cfg.build()
 	if err == nil {
 		err = s.Start(ctx)
 	}
@@ -282,7 +314,7 @@ func runDaemon(ctx context.Context, args []string) error {
 	for err == nil && s.Spares() == 0 {
 		err = backoff.Sleep(ctx, time.Millisecond)
 	}
-	if report.Spares = s.SparePIDs(); err == nil {
+	if report.Spares = d.SparePIDs(); err == nil {
 		err = json.NewEncoder(os.Stdout).Encode(report)
 	}
 	if err != nil {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -26,7 +25,7 @@ const eater = `const kept = []
 // serves again; the state and the log have the reason.
 func TestMemoryLimit(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 192 })
+	h := start(t, func(c *options) { c.Host.MemoryMB = 192 })
 	spec := h.spec(eater, nil)
 	first := h.mustServe(spec)
 	if _, body, err := get(t.Context(), first.Socket, "/eat"); err == nil {
@@ -47,7 +46,7 @@ func TestMemoryLimit(t *testing.T) {
 // TestMemoryLimitOfWasm: memory of WebAssembly counts, which is outside of V8's heap too.
 func TestMemoryLimitOfWasm(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 192 })
+	h := start(t, func(c *options) { c.Host.MemoryMB = 192 })
 	first := h.mustServe(h.spec(`const memory = new WebAssembly.Memory({ initial: 0, maximum: 65536 })
 		export default { async fetch(req) {
 			if (!req.url.endsWith("eat")) return new Response("hello")
@@ -70,7 +69,7 @@ func TestMemoryLimitOfWasm(t *testing.T) {
 // TestMemoryLimitAtStart: the limit holds while the modules are loaded.
 func TestMemoryLimitAtStart(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 128 })
+	h := start(t, func(c *options) { c.Host.MemoryMB = 128 })
 	_, err := h.serve(h.spec(`const kept = []
 		for (let i = 0; i < 4000; i++) kept.push(new Uint8Array(1 << 20).fill(1))
 		export default { fetch() { return new Response("hello") } }`, nil))
@@ -82,7 +81,7 @@ func TestMemoryLimitAtStart(t *testing.T) {
 // TestProjectMemory: a project sets a limit of its own, up to the operator's.
 func TestProjectMemory(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB, c.Host.MemoryMaxMB = 96, 256 })
+	h := start(t, func(c *options) { c.Host.MemoryMB, c.Host.MemoryMaxMB = 96, 256 })
 	limited := func(mb int) func(*bundle.Manifest) {
 		return func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{MemoryMB: mb} }
 	}
@@ -111,7 +110,7 @@ const keeper = `const kept = []
 // and what workerd prints because of them is not in the version's log.
 func TestHeapToKeep(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) { c.Host.MemoryMB = 512 })
+	h := start(t, func(c *options) { c.Host.MemoryMB = 512 })
 	spec := h.spec(keeper, nil)
 	e := h.mustServe(spec)
 	h.want(e, "/120", "keeps 120")

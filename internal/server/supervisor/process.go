@@ -1,22 +1,14 @@
 package supervisor
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"errors"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/lib/cgroup"
+	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -25,15 +17,12 @@ const (
 	noticeWait = 10 * time.Second // time between the end of the control line and the exit
 )
 
-// process is one worker host and its workerd. It is alive from spawn until exited is
-// closed; before that its group is killed and its directory removed.
+// process is one worker host of a version, with what the supervisor knows of it. It is alive
+// until driver.Host.Exited is closed.
 type process struct {
-	cmd    *exec.Cmd
-	client *control.Client
-	runDir string
-	group  *cgroup.Group // nil for none
-	exited chan struct{}
-	pulse  *pulse
+	driver.Host
+
+	pulse *pulse
 
 	servingSince time.Time // set by serve
 	stopping     atomic.Bool
@@ -42,39 +31,17 @@ type process struct {
 	mu     sync.Mutex // guards the fields below
 	reason error      // first reported reason of its end
 	logged bool       // the host wrote it to the log of the version
-	state  *os.ProcessState
 }
 
-// spawn starts a worker host for a version and sends it nothing.
-func spawn(ctx context.Context, cfg Config, spec svc.RuntimeSpec) (*process, error) {
-	if err := os.MkdirAll(spec.Local.DataDir, 0o700); err != nil {
-		return nil, err
-	}
-	return spawnWith(ctx, cfg, spec.Local.LogDir)
-}
-
-// spawnWith starts a worker host whose log is in logDir.
-func spawnWith(ctx context.Context, cfg Config, logDir string) (*process, error) {
-	conn, there, err := control.Pair()
+// take gives a version a worker host, and sends it nothing.
+func (u *unit) take(ctx context.Context, spec svc.RuntimeSpec, fresh bool) (p *process, spare bool, err error) {
+	h, spare, err := u.driver.Take(ctx, spec, fresh)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	defer there.Close()
-	p := &process{exited: make(chan struct{}), pulse: newPulse()}
-	p.client, err = control.Connect(ctx, conn, func(n control.Notice) { p.onNotice(cfg, n) })
-	if err != nil {
-		return nil, err
-	}
-	if err := p.start(cfg, logDir, there); err != nil {
-		_ = p.client.Close()
-		if p.runDir != "" {
-			_ = os.RemoveAll(p.runDir)
-		}
-		p.leaveGroup(cfg)
-		return nil, fmt.Errorf("starting a worker host: %w", err)
-	}
-	go p.wait(cfg)
-	return p, nil
+	p = &process{Host: h, pulse: newPulse(h)}
+	h.Hear(func(n control.Notice) { p.onNotice(u.cfg, n) })
+	return p, spare, nil
 }
 
 // onNotice handles a notice of the host.
@@ -92,55 +59,20 @@ func (p *process) onNotice(cfg Config, n control.Notice) {
 	cfg.onSpans(n.Spans)
 }
 
-func (p *process) start(cfg Config, logDir string, line *os.File) error {
-	if err := p.makeRunDir(cfg.RunDir); err != nil {
-		return err
-	}
-	log, err := control.OpenLog(logDir)
-	if err != nil {
-		return err
-	}
-	defer log.Close()
-	return p.startIn(cfg, func() *exec.Cmd {
-		return &exec.Cmd{
-			Path: cmp.Or(cfg.HostPath, executable(cfg.HostCommand[0])), Args: cfg.HostCommand,
-			Dir: p.runDir, Env: append([]string{}, cfg.Environ...),
-			Stdout: log, Stderr: log, ExtraFiles: []*os.File{line}, // becomes control.FD
-			SysProcAttr: &syscall.SysProcAttr{Setpgid: true},
-		}
-	})
-}
-
-// makeRunDir creates a new directory for sockets, with a random name so that no files
-// of an earlier process are in it.
-func (p *process) makeRunDir(parent string) error {
-	if err := os.MkdirAll(parent, 0o700); err != nil {
-		return err
-	}
-	var id [4]byte
-	_, _ = rand.Read(id[:]) // never fails
-	dir := filepath.Join(parent, hex.EncodeToString(id[:]))
-	if err := os.Mkdir(dir, 0o700); err != nil {
-		return err
-	}
-	p.runDir = dir
-	return nil
-}
-
-// spec returns s with the fields that the supervisor sets.
+// spec returns s with the fields that the supervisor and the place of the host set.
 func (p *process) spec(cfg Config, s svc.RuntimeSpec) svc.RuntimeSpec {
-	s.Host, s.Local.Workerd, s.Local.RunDir, s.Local.Group = cfg.Host, cfg.Workerd, p.runDir, p.group.Path()
-	return s
+	s.Host = cfg.Host
+	return p.Fill(s)
 }
 
 // listen listens for the calls of the worker until the end of the host.
 func (p *process) listen(ctx context.Context, cfg Config, s svc.RuntimeSpec) error {
-	calls, err := cfg.Calls(ctx, s, p.runDir)
+	calls, err := cfg.Calls(ctx, s, p.Dir())
 	if err != nil {
 		return err
 	}
 	go func() {
-		<-p.exited
+		<-p.Exited()
 		_ = calls.Close() // its sockets are gone with the directory
 	}()
 	return nil
@@ -148,48 +80,16 @@ func (p *process) listen(ctx context.Context, cfg Config, s svc.RuntimeSpec) err
 
 // serve starts the worker.
 func (p *process) serve(ctx context.Context) (svc.Endpoint, error) {
-	e, err := p.client.Serve(ctx)
+	e, err := p.Client().Serve(ctx)
+	if err == nil {
+		e, err = p.Locate(ctx, e)
+	}
 	if err != nil {
 		return svc.Endpoint{}, p.explain(ctx, err)
 	}
-	p.servingSince, p.pulse.pid = time.Now(), e.WorkerdPID
-	e.PID, e.StartedAt = p.cmd.Process.Pid, p.servingSince
+	p.servingSince = time.Now()
+	e.StartedAt = p.servingSince
 	return e, nil
-}
-
-// wait waits for the end of the host and cleans up.
-func (p *process) wait(cfg Config) {
-	_ = p.cmd.Wait() // ProcessState has the result
-	// The kernel kills the workerd of a killed host where it can (Pdeathsig);
-	// elsewhere workerd is still in the group.
-	p.kill()
-	p.mu.Lock()
-	p.state = p.cmd.ProcessState
-	p.mu.Unlock()
-	p.awaitNotices()
-	p.leaveGroup(cfg)
-	_ = os.RemoveAll(p.runDir)
-	close(p.exited)
-}
-
-// awaitNotices closes the control line of a host that has exited, after the notices
-// still in transit: they hold the reason of the exit.
-func (p *process) awaitNotices() {
-	select {
-	case <-p.client.Ended(): // the host's end is closed
-	case <-time.After(noticeWait):
-	}
-	_ = p.client.Close()
-}
-
-// kill kills the whole group. It does nothing after the end of the host, because the
-// id of the group may be in use again.
-func (p *process) kill() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.state == nil {
-		_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // the group may be empty
-	}
 }
 
 func (p *process) alive() bool {
@@ -197,7 +97,7 @@ func (p *process) alive() bool {
 		return false
 	}
 	select {
-	case <-p.exited:
+	case <-p.Exited():
 		return false
 	default:
 		return true
@@ -211,15 +111,15 @@ func (p *process) stop(ctx context.Context, grace time.Duration) (wake svc.Wake)
 	ctx, cancel := context.WithTimeout(ctx, grace+stopSlack)
 	defer cancel()
 	p.stopping.Store(true)
-	wake, err := p.client.Stop(ctx, grace)
+	wake, err := p.Client().Stop(ctx, grace)
 	if err != nil { // the host is killed
 		wake = svc.Wake{At: time.Now()}
 	}
 	select {
-	case <-p.exited:
+	case <-p.Exited():
 	case <-ctx.Done():
-		p.kill()
-		<-p.exited
+		p.Kill()
+		<-p.Exited()
 	}
 	return wake
 }
@@ -243,14 +143,19 @@ func (p *process) isLogged() bool {
 	return p.logged
 }
 
-// cause returns why an exited process ended.
+// cause returns why an exited process ended: what the host has said, else what its place has
+// seen, else why it was killed.
 func (p *process) cause() error {
+	end := p.End()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.reason != nil {
+	switch {
+	case end.Err != nil && !p.logged:
+		return end.Err
+	case p.reason != nil:
 		return p.reason
 	}
-	return svc.Errorf(svc.Unavailable, svc.CodeHostExited, "the worker host ended: %s", p.state).
+	return svc.Errorf(svc.Unavailable, svc.CodeHostExited, "the worker host ended: %s", end.State).
 		WithHint("read %s in the version's log directory", control.HostLog)
 }
 
@@ -262,7 +167,7 @@ func (p *process) explain(ctx context.Context, err error) error {
 	t := time.NewTimer(noticeWait)
 	defer t.Stop()
 	select {
-	case <-p.exited:
+	case <-p.Exited():
 		return p.cause()
 	case <-ctx.Done():
 	case <-t.C:

@@ -9,7 +9,6 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/s3/s3fault"
 	"github.com/svcctl/svcctl/internal/data/s3/s3test"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -22,7 +21,7 @@ func TestEveryRequestIsCounted(t *testing.T) {
 	way := s3fault.Start(t, target.Endpoint)
 	place := svc.Place{Bucket: s3test.BucketName(), Prefix: prefix}
 	var reported atomic.Int64
-	h := start(t, func(c *supervisor.Config) {
+	h := start(t, func(c *options) {
 		c.PingEvery = time.Hour
 		c.OnRequests = func(list []svc.RequestCount) {
 			for _, r := range list {

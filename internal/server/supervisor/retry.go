@@ -11,11 +11,14 @@ import (
 const transientRetry = 2 * time.Second
 
 // isTransient reports whether a start failed for a reason outside the version: the
-// object store does not answer, or another process reads the data. Such a failure
-// does not count as a crash.
+// object store does not answer, another process reads the data, or no machine has room.
+// Such a failure does not count as a crash.
 func isTransient(err error) bool {
-	code := svc.CodeOf(err)
-	return code == svc.CodeDataUnavailable || code == svc.CodeDataInUse
+	switch svc.CodeOf(err) {
+	case svc.CodeDataUnavailable, svc.CodeDataInUse, svc.CodeNoSpareHost, svc.CodeHostBundle:
+		return true
+	}
+	return false
 }
 
 // pause is the wait of a crashed runtime for its next start.

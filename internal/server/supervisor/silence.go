@@ -3,6 +3,7 @@ package supervisor
 import (
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/lib/cputime"
 )
 
@@ -18,9 +19,9 @@ type silence struct {
 
 // isWork reports whether workerd's thread has waited for the disk since the last ping that it
 // did not answer, and has not been silent for longer than limit.
-func (s *silence) isWork(pid int, limit time.Duration) bool {
+func (s *silence) isWork(of driver.Host, limit time.Duration) bool {
 	before, known := s.disk, s.known
-	s.disk, s.known = cputime.DiskOf(pid)
+	s.disk, s.known = of.Disk()
 	if s.since.IsZero() {
 		s.since = time.Now()
 	}

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -29,7 +28,7 @@ type spared struct {
 func startSpared(t *testing.T) *spared {
 	t.Helper()
 	s := &spared{launches: make(chan bool, 100)}
-	s.harness = start(t, func(c *supervisor.Config) {
+	s.harness = start(t, func(c *options) {
 		c.Spares, c.Host.MemoryMB = 1, 512
 		c.OnLaunch = func(spare bool) { s.launches <- spare }
 	})
@@ -79,7 +78,7 @@ func (s *spared) check(t *testing.T, spec svc.RuntimeSpec, e svc.Endpoint, spare
 func (s *spared) spare(t *testing.T) (host, workerd int) {
 	t.Helper()
 	svctest.Eventually(t, "a spare", func() bool { return s.Spares() == 1 })
-	host = s.SparePIDs()[0]
+	host = s.driver.SparePIDs()[0]
 	return host, child(t, host)
 }
 
@@ -179,7 +178,7 @@ func (s *spared) killInTheClaim(t *testing.T, pid int, spare bool) {
 		e, err := s.serve(spec)
 		done <- result{e, err}
 	}()
-	svctest.Eventually(t, "the claim", func() bool { return len(s.SparePIDs()) == 0 })
+	svctest.Eventually(t, "the claim", func() bool { return len(s.driver.SparePIDs()) == 0 })
 	kill(t, pid)
 	r := svctest.Wait(t, "the version", done)
 	if r.error != nil {

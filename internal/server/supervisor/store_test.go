@@ -20,7 +20,7 @@ func TestObjectStoreDown(t *testing.T) {
 	_, prefix := s3test.Bucket(t, target)
 	way := s3fault.Start(t, target.Endpoint)
 	place := svc.Place{Bucket: s3test.BucketName(), Prefix: prefix}
-	h := start(t, func(c *supervisor.Config) {
+	h := start(t, func(c *options) {
 		c.Policy = supervisor.Policy{Min: time.Millisecond, Max: time.Millisecond} // an outage has its own interval
 		c.Host.Storage = svc.Storage{
 			Endpoint: way.Endpoint(), Region: target.Region, AccessKey: target.AccessKey, SecretKey: target.SecretKey.Reveal(),

@@ -4,18 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -31,23 +28,10 @@ const (
 	DefaultGrace        = 5 * time.Second
 )
 
-// maxRunDir is the maximum length of Config.RunDir: the path of a socket, with
-// "/01234567/http.sock", has at most 103 bytes on every platform.
-const maxRunDir = 84
-
 // Config configures a Supervisor. Zero durations and sizes mean the defaults.
 type Config struct {
-	Logger      *slog.Logger
-	HostCommand []string // command of a worker host: path of a binary of ours, and arguments
-	HostPath    string   // file that is executed in place of HostCommand[0]; "" for none
-	Workerd     string   // path of the workerd binary
-	RunDir      string   // absolute and short, for sockets; owned by the Supervisor
-	Environ     []string // complete environment of hosts, as "KEY=value"; workerd gets a part of it
-
-	Spares int // worker hosts that are kept ready for the next versions; 0 for none
-	// SparesSoon starts the missing spares soon after each launch, and after the first one
-	// already: for watch mode, where versions come one by one.
-	SparesSoon bool
+	Logger *slog.Logger
+	Driver driver.Driver // gives versions their worker hosts
 
 	Host svc.HostConfig // the part of a spec that is equal for all versions
 
@@ -70,9 +54,6 @@ type Config struct {
 	// before the worker starts; the supervisor closes what it returns after the runtime has
 	// ended. Nil: workers call no others.
 	Calls func(ctx context.Context, spec svc.RuntimeSpec, runDir string) (io.Closer, error)
-
-	// Groups makes a control group for each worker host; nil makes none.
-	Groups Groups
 
 	// OnChange is called for every change of State and RetryAt, in order for each
 	// version, before the method that caused the change returns. It must not call
@@ -100,9 +81,9 @@ type Config struct {
 // Supervisor runs the runtimes of versions. It is safe for concurrent use.
 type Supervisor struct {
 	cfg   Config
-	clean func() error // clears the run directory, once
+	clean func() error // Driver.Start, once
 
-	spares   *spares
+	driver   driver.Driver
 	activity *activity
 
 	mu      sync.Mutex // guards the fields below
@@ -116,24 +97,12 @@ func New(c Config) (*Supervisor, error) {
 	switch {
 	case c.Logger == nil:
 		return nil, errors.New("supervisor: logger required")
-	case len(c.HostCommand) == 0:
-		return nil, errors.New("supervisor: host command required")
-	case !filepath.IsAbs(c.HostCommand[0]):
-		return nil, errors.New("supervisor: host command must begin with an absolute path")
-	case c.Workerd == "":
-		return nil, errors.New("supervisor: workerd binary required")
-	case !filepath.IsAbs(c.RunDir):
-		return nil, errors.New("supervisor: run directory must be absolute")
-	case len(c.RunDir) > maxRunDir:
-		return nil, fmt.Errorf("supervisor: run directory %q is longer than %d bytes, which is too long for sockets", c.RunDir, maxRunDir)
+	case c.Driver == nil:
+		return nil, errors.New("supervisor: driver required")
 	}
 	c.defaults()
 	return &Supervisor{
-		cfg: c, units: map[svc.Ref]*unit{}, spares: newSpares(c), activity: newActivity(c),
-		clean: sync.OnceValue(func() error {
-			c.clearGroups()
-			return clearRunDir(c.RunDir)
-		}),
+		cfg: c, units: map[svc.Ref]*unit{}, driver: c.Driver, activity: newActivity(c), clean: sync.OnceValue(c.Driver.Start),
 	}, nil
 }
 
@@ -176,30 +145,9 @@ func (c *Config) defaults() {
 	}
 }
 
-var runName = regexp.MustCompile(`^[0-9a-f]{8}$`)
-
-// Start creates the run directory and removes files and processes of an earlier daemon. The
-// first Open does so too.
+// Start has the driver remove files and processes of an earlier daemon. The first Open does so
+// too.
 func (s *Supervisor) Start(context.Context) error { return s.clean() }
-
-func clearRunDir(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("creating the run directory: %w", err)
-	}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return fmt.Errorf("reading the run directory: %w", err)
-	}
-	for _, e := range entries {
-		if !runName.MatchString(e.Name()) {
-			continue
-		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
-			return fmt.Errorf("clearing the run directory: %w", err)
-		}
-	}
-	return nil
-}
 
 // Open spawns the worker host of a version, which opens the data. If a runtime with
 // the same spec is open or restarting, Open does nothing.
@@ -326,13 +274,13 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 	for i, ref := range refs {
 		wg.Go(func() { errs[i] = s.StopVersion(ctx, ref) })
 	}
-	wg.Go(s.spares.stop)
 	wg.Wait()
+	s.driver.Stop() // it carries the verbs that stop versions
 	return errors.Join(errs...)
 }
 
 // Spares returns the number of worker hosts that wait for a version.
-func (s *Supervisor) Spares() int { return s.spares.count() }
+func (s *Supervisor) Spares() int { return s.driver.Spares() }
 
 // Endpoint returns where the runtime of a version listens; false if it does not serve.
 func (s *Supervisor) Endpoint(ref svc.Ref) (svc.Endpoint, bool) {
@@ -346,22 +294,18 @@ func (s *Supervisor) Endpoint(ref svc.Ref) (svc.Endpoint, bool) {
 
 // Measured returns Runtimes with the use of memory and descriptors by their processes, which
 // takes about 0.1 ms for each.
-func (s *Supervisor) Measured() []svc.Runtime {
-	list := s.Runtimes()
-	for i := range list {
-		list[i] = measured(list[i])
-	}
-	return list
-}
+func (s *Supervisor) Measured() []svc.Runtime { return s.all((*unit).measured) }
 
 // Runtimes describes every runtime, sorted by version. Memory and descriptors are not measured.
-func (s *Supervisor) Runtimes() []svc.Runtime {
+func (s *Supervisor) Runtimes() []svc.Runtime { return s.all((*unit).describe) }
+
+func (s *Supervisor) all(describe func(*unit) svc.Runtime) []svc.Runtime {
 	s.mu.Lock()
 	units := slices.Collect(maps.Values(s.units))
 	s.mu.Unlock()
 	out := make([]svc.Runtime, len(units))
 	for i, u := range units {
-		out[i] = u.describe()
+		out[i] = describe(u)
 	}
 	slices.SortFunc(out, func(a, b svc.Runtime) int { return a.Ref.Compare(b.Ref) })
 	return out

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -64,7 +63,7 @@ func TestServe(t *testing.T) {
 // limit.
 func TestFileLimit(t *testing.T) {
 	t.Parallel()
-	h := start(t, func(c *supervisor.Config) {
+	h := start(t, func(c *options) {
 		c.HostCommand = append([]string{"/bin/sh", "-c", `ulimit -Sn 128; exec "$0" "$@"`}, c.HostCommand...)
 	})
 	e := h.mustServe(h.spec(hello, nil))
@@ -162,7 +161,7 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := start(t, func(c *supervisor.Config) {
+			h := start(t, func(c *options) {
 				if tc.want == "startup_cpu_limit" {
 					c.Host.StartCPU = time.Second
 				}

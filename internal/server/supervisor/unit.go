@@ -9,15 +9,15 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/lib/cputime"
+	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // unit is the runtime of one version over all its processes.
 type unit struct {
 	cfg      Config
-	spares   *spares   // of all units
-	activity *activity // likewise
+	driver   driver.Driver // of all units
+	activity *activity     // likewise
 	log      *slog.Logger
 	ref      svc.Ref
 
@@ -49,7 +49,7 @@ type unit struct {
 
 func newUnit(s *Supervisor, ref svc.Ref) *unit {
 	return &unit{
-		cfg: s.cfg, spares: s.spares, activity: s.activity, ref: ref, ops: make(chan struct{}, 1), status: svc.Runtime{Ref: ref, State: svc.RuntimeStopped},
+		cfg: s.cfg, driver: s.driver, activity: s.activity, ref: ref, ops: make(chan struct{}, 1), status: svc.Runtime{Ref: ref, State: svc.RuntimeStopped},
 		asked: make(chan struct{}, 1), urgent: make(chan struct{}, 1), changed: make(chan struct{}),
 		log: s.cfg.Logger.With("project", ref.Project, "version", ref.Version),
 	}
@@ -103,32 +103,31 @@ func (u *unit) open(ctx context.Context, spec svc.RuntimeSpec) error {
 
 // launch gives the version a worker host, a spare one or a new one, which opens its data.
 func (u *unit) launch(ctx context.Context) (*process, error) {
-	p := u.spares.begin()
-	defer u.spares.end()
-	if p != nil {
-		err := u.openIn(ctx, p)
-		if err == nil || ctx.Err() != nil || !errors.Is(err, control.ErrClosed) {
-			return u.launchedBy(ctx, p, true, err)
+	u.driver.Begin()
+	defer u.driver.End()
+	for fresh := false; ; fresh = true {
+		p, spare, err := u.take(ctx, u.spec, fresh)
+		if err != nil {
+			return nil, err
+		}
+		err = u.openIn(ctx, p)
+		if !spare || err == nil || ctx.Err() != nil || !errors.Is(err, control.ErrClosed) {
+			return u.launchedBy(ctx, p, spare, err)
 		}
 		u.log.WarnContext(ctx, "spare worker host ended; starting another", "error", p.cause())
 	}
-	p, err := spawn(ctx, u.cfg, u.spec)
-	if err != nil {
-		return nil, err
-	}
-	return u.launchedBy(ctx, p, false, u.openIn(ctx, p))
 }
 
 // openIn opens the version's data in p, or ends p.
 func (u *unit) openIn(ctx context.Context, p *process) error {
 	err := p.listen(ctx, u.cfg, u.spec)
 	if err == nil {
-		err = p.client.Open(ctx, p.spec(u.cfg, u.spec))
+		err = p.Client().Open(ctx, p.spec(u.cfg, u.spec))
 	}
 	if err != nil {
 		_ = p.explain(ctx, err) // a host that ends has time to say why
-		p.kill()
-		<-p.exited
+		p.Kill()
+		<-p.Exited()
 	}
 	return err
 }
@@ -148,7 +147,7 @@ func (u *unit) prepare(ctx context.Context) (svc.Prepared, error) {
 	if u.proc == nil {
 		return svc.Prepared{}, errStopped
 	}
-	p, err := u.proc.client.Prepare(ctx)
+	p, err := u.proc.Client().Prepare(ctx)
 	if err != nil {
 		return svc.Prepared{}, u.proc.explain(ctx, err)
 	}
@@ -290,14 +289,13 @@ func (u *unit) describe() svc.Runtime {
 	return u.status
 }
 
-// measured returns r with the memory, descriptors and processor time of its processes.
-func measured(r svc.Runtime) svc.Runtime {
-	for _, pid := range []int{r.Endpoint.PID, r.Endpoint.WorkerdPID} {
-		if pid != 0 {
-			r.RSSBytes += rss(pid)
-			r.Descriptors += descriptors(pid)
-			r.CPU += cputime.Of(pid)
-		}
+// measured describes the runtime with the memory, descriptors and processor time of its
+// processes, if it serves.
+func (u *unit) measured() svc.Runtime {
+	r, p := u.describe(), u.current.Load()
+	if r.Endpoint.Socket != "" && p.alive() {
+		use := p.Usage()
+		r.RSSBytes, r.Descriptors, r.CPU = use.RSSBytes, use.Descriptors, use.CPU
 	}
 	return r
 }

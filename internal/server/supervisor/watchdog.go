@@ -102,7 +102,7 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-p.exited:
+		case <-p.Exited():
 			return true
 		case <-idle:
 			worked = true
@@ -114,7 +114,7 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 		switch worked = pulse.take() || worked || u.isBehind(); {
 		case !answered && !u.cfg.Host.Inspect: // a debugger may hold the worker
 			misses, wait = misses+1, max(0, slot-time.Since(asked))
-			if silent.isWork(pulse.pid, u.cfg.DiskTimeout) {
+			if silent.isWork(p, u.cfg.DiskTimeout) {
 				misses = 0
 			}
 		case worked: // the next ping tells what its work has left
@@ -125,7 +125,7 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 		if misses >= pingTries && ctx.Err() == nil && p.alive() {
 			p.fail(svc.Errorf(svc.Unavailable, svc.CodeUnresponsive, "the worker answered no ping for %s and was killed", silent.limit(u.cfg.PingTimeout, u.cfg.DiskTimeout)).
 				WithHint("remove the loop that blocks the worker, or do less in one request"))
-			p.kill()
+			p.Kill()
 		}
 		timer.Reset(wait)
 	}
@@ -140,7 +140,7 @@ func (u *unit) isBehind() bool {
 func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) bool {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	pong, err := p.client.Ping(ctx)
+	pong, err := p.Client().Ping(ctx)
 	if len(pong.Requests) > 0 {
 		u.cfg.OnRequests(pong.Requests)
 	}

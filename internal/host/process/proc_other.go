@@ -1,6 +1,6 @@
 //go:build !linux
 
-package supervisor
+package process
 
 // executable returns the file to execute for path.
 func executable(path string) string { return path }

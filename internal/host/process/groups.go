@@ -1,4 +1,4 @@
-package supervisor
+package process
 
 import (
 	"os/exec"
@@ -27,16 +27,16 @@ func (c Config) clearGroups() {
 
 // startIn starts the host in a group of its own, or else without one: a version that runs
 // without shares and limits is better than one that does not run.
-func (p *process) startIn(cfg Config, command func() *exec.Cmd) (err error) {
-	if cfg.Groups != nil {
-		if p.group, err = cfg.Groups.New(filepath.Base(p.runDir)); err == nil {
+func (p *Process) startIn(command func() *exec.Cmd) (err error) {
+	if p.cfg.Groups != nil {
+		if p.group, err = p.cfg.Groups.New(filepath.Base(p.runDir)); err == nil {
 			p.cmd, err = p.group.Start(command)
 		}
 		if err == nil {
 			return nil
 		}
-		cfg.Logger.Warn("a worker host has no control group; starting it without", "error", err)
-		p.leaveGroup(cfg)
+		p.cfg.Logger.Warn("a worker host has no control group; starting it without", "error", err)
+		p.leaveGroup()
 		p.group = nil
 	}
 	p.cmd, err = p.group.Start(command)
@@ -44,22 +44,14 @@ func (p *process) startIn(cfg Config, command func() *exec.Cmd) (err error) {
 }
 
 // leaveGroup removes the group of a host that has exited, and notes whether the kernel ended
-// the host for its memory.
-func (p *process) leaveGroup(cfg Config) {
+// the host for its memory: a worker that is short of memory may answer no pings before that.
+func (p *Process) leaveGroup() {
 	if text := p.group.OutOfMemory(); text != "" {
-		p.explainBy(svc.Errorf(svc.Unavailable, svc.CodeOutOfMemory, "%s", text))
+		p.mu.Lock()
+		p.end.Err = svc.Errorf(svc.Unavailable, svc.CodeOutOfMemory, "%s", text)
+		p.mu.Unlock()
 	}
 	if err := p.group.Remove(); err != nil {
-		cfg.Logger.Warn("a control group remains until the server starts again", "error", err)
-	}
-}
-
-// explainBy makes cause the reason of the end, unless the host has said another: a worker that
-// is short of memory may answer no pings before the kernel ends it.
-func (p *process) explainBy(cause error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if !p.logged {
-		p.reason = cause
+		p.cfg.Logger.Warn("a control group remains until the server starts again", "error", err)
 	}
 }
