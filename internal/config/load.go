@@ -149,6 +149,7 @@ func (d *Daemon) check() []error {
 	if dir := d.BranchStore.Dir; dir != "" && holds(dir, d.DataDir) {
 		problems = append(problems, fmt.Errorf("  BRANCH_STORE=%s holds the data directory: give it a directory of its own", dir))
 	}
+	problems = append(problems, d.checkHosts()...)
 	if d.Forks.Production == svc.ProdForkScrub && d.ScrubSQL == "" {
 		problems = append(problems, errors.New("  SVC_PROD_FORK=scrub needs a usable SVC_SCRUB_SQL, the file of the SQL to run"))
 	}
@@ -157,6 +158,26 @@ func (d *Daemon) check() []error {
 	}
 	if _, err := d.ingress(); err != nil {
 		problems = append(problems, fmt.Errorf("  SVC_PREVIEW_URL_TEMPLATE: %w", err))
+	}
+	return problems
+}
+
+// checkHosts refuses settings that have data on this machine alone, for versions on others.
+func (d *Daemon) checkHosts() (problems []error) {
+	if !d.Hosts.Remote {
+		return nil
+	}
+	unreachable := func(what, instead string) {
+		problems = append(problems, fmt.Errorf("  SVC_RUNTIME=remote: machines cannot reach %s: %s", what, instead))
+	}
+	if d.ArtifactsDir != "" {
+		unreachable("ARTIFACTS_DIR", "upload bundles to the object store")
+	}
+	if d.BranchStore.Dir != "" {
+		unreachable("the directory of BRANCH_STORE", "name a bucket, or unset it")
+	}
+	if d.S3.Endpoint == "" && d.EmbeddedS3Addr == "" {
+		unreachable("the embedded object store", "set S3_ENDPOINT, or SVC_EMBEDDED_S3_ADDR for hosts on this machine")
 	}
 	return problems
 }

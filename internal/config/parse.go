@@ -233,6 +233,16 @@ func absolute(v string) (string, error) {
 	return path, nil
 }
 
+// address is a host, which may be empty for all of them, and a port.
+func address(v string) (string, error) {
+	_, p, err := net.SplitHostPort(v)
+	if err != nil {
+		return "", errors.New("want an address such as :8792 or 10.0.0.1:8792")
+	}
+	_, err = port(p)
+	return v, err
+}
+
 func loopback(v string) (string, error) {
 	if v == "off" {
 		return "", nil

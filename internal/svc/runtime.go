@@ -128,6 +128,7 @@ type Endpoint struct {
 	PID        int       `json:"pid"`         // of the worker host
 	WorkerdPID int       `json:"workerd_pid"` // of its workerd
 	Inspector  int       `json:"inspector"`   // port of workerd's inspector on 127.0.0.1; 0 for none
+	Node       string    `json:"node"`        // name of the machine; "" for the daemon's own
 	StartedAt  time.Time `json:"started_at"`
 }
 

@@ -14,6 +14,7 @@ type Storage struct {
 	SecretKey string        `json:"secret_key"` // in clear, for the control line
 	Data      Place         `json:"data"`       // of the logs
 	Manifests Place         `json:"manifests"`
+	Artifacts Place         `json:"artifacts"` // of bundles, for a host on another machine; else zero
 	Owner     Owner         `json:"owner"`
 	Sync      bool          `json:"sync"`   // SVC_DURABILITY=sync
 	Window    time.Duration `json:"window"` // SVC_SYNC_WINDOW
@@ -54,4 +55,20 @@ type Forked struct {
 	TXID      string // the cut, for the version's record; "" if the parent had no database
 	Databases int
 	Warm      string // opaque: lets the child start from local files of the parent; "" if that is not possible
+}
+
+// On returns the owner that a machine is, on which o, a daemon, runs worker hosts.
+func (o Owner) On(machine string) Owner {
+	o.Node += machineMark + machine
+	return o
+}
+
+// machineMark separates the node of a daemon from the machine. No node has it.
+const machineMark = "."
+
+// DaemonOf returns the node of the daemon that node belongs to: node itself, unless it is a
+// machine that runs worker hosts for a daemon.
+func DaemonOf(node string) string {
+	daemon, _, _ := strings.Cut(node, machineMark)
+	return daemon
 }

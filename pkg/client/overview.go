@@ -28,6 +28,12 @@ func (c *Client) Certificates(ctx context.Context) (api.CertificateList, error) 
 	return as[api.CertificateList](read(c.raw.ListCertificates(ctx)))
 }
 
+// Nodes lists the machines that run versions; the list is empty for a server that runs them
+// itself.
+func (c *Client) Nodes(ctx context.Context) (api.NodeList, error) {
+	return as[api.NodeList](read(c.raw.ListNodes(ctx)))
+}
+
 // Checkup checks the installation from inside, for at most 30 seconds.
 func (c *Client) Checkup(ctx context.Context) (api.Checkup, error) {
 	return as[api.Checkup](read(c.slow.GetCheckup(ctx)))

@@ -132,6 +132,9 @@ func showRuntime(k *kit.Kit, v api.Version) {
 		return
 	}
 	text := string(r.State)
+	if r.Node != "" {
+		text += " on " + r.Node
+	}
 	if r.Restarts > 0 {
 		text += ", crashes: " + strconv.Itoa(r.Restarts)
 	}

@@ -212,6 +212,34 @@ func TestOwnershipChanges(t *testing.T) {
 	})
 }
 
+// TestMachinesOfOneDaemon: between machines of one daemon there is no wait for a lease, and the
+// log is claimed. A machine of another daemon waits for the lease of the daemon.
+func TestMachinesOfOneDaemon(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, new(memstore.Bucket))
+		daemon := svc.Owner{Node: "a", Session: "1"}
+		life, kill := context.WithCancel(t.Context())
+		defer kill()
+		if _, err := s.Hold(life, daemon); err != nil {
+			t.Fatal(err)
+		}
+		for i, machine := range []string{"m1", "m2"} {
+			began := time.Now()
+			g, err := s.Acquire(t.Context(), ref("v"), daemon.On(machine), "")
+			if err != nil || g.Owner.Node != "a."+machine || g.TakenOver != (i > 0) || time.Since(began) > 0 {
+				t.Errorf("%s: %+v after %s, %v", machine, g, time.Since(began), err)
+			}
+		}
+		kill()
+		began := time.Now()
+		g, err := s.Acquire(t.Context(), ref("v"), svc.Owner{Node: "b", Session: "1"}.On("m1"), "")
+		if waited := time.Since(began); err != nil || !g.TakenOver || waited < 15*time.Second {
+			t.Errorf("another daemon: %+v after %s, %v", g, waited, err)
+		}
+	})
+}
+
 // TestTakeoverWaitsForTheLease crashes an owner and measures how long a takeover waits.
 func TestTakeoverWaitsForTheLease(t *testing.T) {
 	t.Parallel()

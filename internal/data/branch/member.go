@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // wanted reports whether the version's data is needed. The registry decides.
@@ -25,7 +27,7 @@ func (m *member) wanted() bool {
 
 // ownedElsewhere reports whether another node than this one owns the version.
 func (m *member) ownedElsewhere(node string) bool {
-	return node != "" && m.record != nil && m.record.State == StateLive && m.record.Owner != "" && m.record.Owner != node
+	return node != "" && m.record != nil && m.record.State == StateLive && m.record.Owner != "" && svc.DaemonOf(m.record.Owner) != node
 }
 
 // unmarked reports whether the version is unwanted and its record does not say so.

@@ -27,7 +27,8 @@ type Grant struct {
 // Acquire makes o the owner of v, and the data live if it was archived. When
 // another node owns v, Acquire waits until that node releases it or has not
 // renewed its lease for the whole TTL, by the clock of this process alone; ctx
-// bounds the wait. After a takeover (Grant.TakenOver) only Claim fences the old
+// bounds the wait. Between machines of one daemon there is no wait: the daemon decides
+// which of them has the version. After a takeover (Grant.TakenOver) only Claim fences the old
 // owner. parent is the version's parent, for a record that does not exist yet.
 func (s *Store) Acquire(ctx context.Context, v svc.Ref, o svc.Owner, parent string) (Grant, error) {
 	if o.Node == "" || o.Session == "" {
@@ -45,8 +46,8 @@ func (s *Store) Acquire(ctx context.Context, v svc.Ref, o svc.Owner, parent stri
 			return Grant{}, svc.Errorf(svc.Gone, svc.CodeVersionDestroyed, "the data of version %s was destroyed", v)
 		}
 		takeover := r.Owner != "" && r.Owner != o.Node
-		if takeover {
-			if err := s.awaitExpiry(ctx, svc.Owner{Node: r.Owner, Session: r.Session}); err != nil {
+		if daemon := svc.DaemonOf(r.Owner); takeover && daemon != svc.DaemonOf(o.Node) {
+			if err := s.awaitExpiry(ctx, svc.Owner{Node: daemon, Session: r.Session}); err != nil {
 				return Grant{}, fmt.Errorf("version %s is owned by node %s: %w", v, r.Owner, err)
 			}
 		}

@@ -43,6 +43,11 @@ type Notice struct {
 	Events   []svc.EventCount   `json:"events,omitempty"`   // likewise
 	Spans    []svc.Span         `json:"spans,omitempty"`    // likewise
 	Works    bool               `json:"works,omitempty"`    // the worker gets an event after it did nothing for a while
+
+	// Of a host on another machine:
+	Call *Call `json:"call,omitempty"`
+	Logs *Logs `json:"logs,omitempty"`
+	Gone *Gone `json:"gone,omitempty"` // the last notice
 }
 
 // Exit says why a host is of no more use: workerd exited without being stopped, or

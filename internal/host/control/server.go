@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -62,6 +63,9 @@ func (s *Server) Serve(ctx context.Context, h Handler) error {
 
 func (s *Server) route(h Handler) http.HandlerFunc {
 	calls := verbs(h)
+	if m, ok := h.(Machine); ok {
+		maps.Copy(calls, machineVerbs(m))
+	}
 	calls[nextNotice] = verb(s.notices.next)
 	return func(w http.ResponseWriter, r *http.Request) {
 		if r.Host == dataHost {

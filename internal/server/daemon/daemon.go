@@ -16,6 +16,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/server/feed"
+	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
@@ -101,6 +102,7 @@ type Daemon struct {
 	orders     *acme.Manager  // nil without an authority
 	logs       *logs.Service
 	supervisor *supervisor.Supervisor
+	fleet      *fleet.Fleet // nil unless versions run on other machines
 	api        *httpapi.Server
 	retention  *retention.Service
 	promote    *promote.Service

@@ -36,3 +36,21 @@ func networkEnv(environ []string) []string {
 		return !slices.Contains(names, name)
 	})
 }
+
+// MachineEnv returns the environment of worker hosts of svcd host, whose own is environ.
+func MachineEnv(environ []string) []string {
+	env := networkEnv(slices.Clone(environ))
+	for _, entry := range environ {
+		name, _, _ := strings.Cut(entry, "=")
+		if slices.Contains([]string{"PATH", "HOME", "TMPDIR", "GORACE"}, name) {
+			env = append(env, entry)
+		}
+	}
+	return env
+}
+
+// MachineRunDir creates the private directory of unix sockets of svcd host below dir, as for a
+// daemon; remove deletes it.
+func MachineRunDir(dir string) (run string, remove func() error, err error) {
+	return (&dataDir{path: dir}).runDir(os.TempDir())
+}

@@ -69,8 +69,11 @@ func (d *Daemon) places(owner svc.Owner) svc.Storage {
 		Endpoint: t.Endpoint, Region: t.Region, AccessKey: t.AccessKey, SecretKey: t.SecretKey.Reveal(),
 		Data: data, Manifests: data, Owner: owner, Sync: d.cfg.Durability == "sync", Window: d.cfg.SyncWindow, Grace: d.cfg.GCGrace,
 	}
-	if d.objects.embedded == nil {
+	if d.objects.embedded == nil || d.cfg.Hosts.Remote {
 		p.Lease = d.cfg.LeaseTTL
+	}
+	if d.cfg.Hosts.Remote {
+		p.Endpoint, p.Artifacts = d.objects.endpoint(d.cfg), svc.Place{Bucket: d.cfg.ArtifactsBucket}
 	}
 	if b := d.cfg.BranchStore; b != (config.BranchStore{}) {
 		p.Manifests = svc.Place{Bucket: b.Bucket, Prefix: b.Prefix, Dir: b.Dir}

@@ -58,7 +58,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
 		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
-	runtimes, err := d.localRuntimes(ctx, c)
+	runtimes, err := d.startRuntimes(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (p *projectAudit) stays(ctx context.Context, found *verdict) (bool, error) 
 	}
 	detail := "the registry does not have the version; its data is kept"
 	if known {
-		if p.deps.Node == "" || r.Owner == "" || r.Owner == p.deps.Node {
+		if p.deps.Node == "" || r.Owner == "" || svc.DaemonOf(r.Owner) == p.deps.Node {
 			return false, nil // the next sweep marks it
 		}
 		detail = "another node owns its data, while its status here is " + string(b.Status) + "; its data is kept"

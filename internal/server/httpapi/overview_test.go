@@ -44,6 +44,13 @@ func (*fakes) CertificateOrders() []svc.CertificateOrder {
 	}
 }
 
+// Nodes implements httpapi.Nodes.
+func (*fakes) Nodes() []svc.Node {
+	return []svc.Node{{
+		Name: "m1", ID: "abc", Spares: 2, Versions: []svc.Ref{{Project: "shop", Version: "v-1"}}, RSSBytes: 40 << 20, AnsweredAt: time.Unix(1_790_000_000, 0),
+	}}
+}
+
 // TestOverview: the server, its queue, its traffic, and the versions of all projects.
 func TestOverview(t *testing.T) {
 	t.Parallel()
@@ -73,6 +80,11 @@ func TestOverview(t *testing.T) {
 	}
 	if o := certificates.Orders; len(o) != 2 || o[0].Host != "v1.apps.example.com" || o[0].Failures != 2 || o[0].RetryAt.Unix() != 1_790_000_000 || o[1].State != api.CertificateOrderStateRunning || !o[1].RetryAt.IsZero() {
 		t.Errorf("orders: %+v", o)
+	}
+	nodes, err := c.Nodes(t.Context())
+	if err != nil || len(nodes.Items) != 1 || nodes.Items[0].Name != "m1" || nodes.Items[0].Spares != 2 || nodes.Items[0].Versions[0] != "shop/v-1" ||
+		nodes.Items[0].RSSBytes != 40<<20 || nodes.Items[0].AnsweredAt.Unix() != 1_790_000_000 {
+		t.Errorf("nodes: %+v, %v", nodes, err)
 	}
 	found, err := c.Checkup(t.Context())
 	if err != nil || len(found.Items) != 1 || found.Items[0].Check != "file descriptors" || found.Items[0].Status != api.FindingStatusWarning || found.Items[0].Advice == "" {

@@ -42,6 +42,11 @@ type Certificates interface {
 	CertificateOrders() []svc.CertificateOrder
 }
 
+// Nodes lists the machines that run versions.
+type Nodes interface {
+	Nodes() []svc.Node
+}
+
 // Checkup checks the installation.
 type Checkup interface {
 	Run(context.Context) ([]svc.Finding, error)

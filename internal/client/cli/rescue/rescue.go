@@ -22,7 +22,7 @@ import (
 
 // Commands are the commands of this package.
 func Commands(k *kit.Kit) []*cobra.Command {
-	return []*cobra.Command{newBackup(k), newRestore(k), newVerify(k), newKey(k)}
+	return []*cobra.Command{newBackup(k), newRestore(k), newVerify(k), newKey(k), newHosts(k)}
 }
 
 // place says which server a command works on.

@@ -68,8 +68,9 @@ func newWorld(t *testing.T, p Place) *world {
 	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	alive := context.WithoutCancel(t.Context())
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(alive, time.Minute)
 		defer cancel()
 		if err := w.Stop(ctx); err != nil {
 			t.Error(err)

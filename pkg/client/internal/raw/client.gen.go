@@ -218,6 +218,13 @@ type ClientInterface interface {
 	// Corresponds with GET /metrics/summary (the `GetMetricsSummary` operationId).
 	GetMetricsSummary(ctx context.Context, params *GetMetricsSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListNodes Machines that run versions
+	//
+	// The machines that have joined a server with `SVC_RUNTIME=remote`, by name. The list is empty for a server that runs versions itself.
+	//
+	// Corresponds with GET /nodes (the `ListNodes` operationId).
+	ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetOpenAPI This document as JSON
 	//
 	// Corresponds with GET /openapi.json (the `GetOpenAPI` operationId).
@@ -1193,6 +1200,23 @@ func (c *Client) GetDeepHealth(ctx context.Context, reqEditors ...RequestEditorF
 // Corresponds with GET /metrics/summary (the `GetMetricsSummary` operationId).
 func (c *Client) GetMetricsSummary(ctx context.Context, params *GetMetricsSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetMetricsSummaryRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListNodes Machines that run versions
+//
+// The machines that have joined a server with `SVC_RUNTIME=remote`, by name. The list is empty for a server that runs versions itself.
+//
+// Corresponds with GET /nodes (the `ListNodes` operationId).
+func (c *Client) ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListNodesRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -3416,6 +3440,33 @@ func NewGetMetricsSummaryRequest(server string, params *GetMetricsSummaryParams)
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListNodesRequest constructs an http.Request for the ListNodes method
+func NewListNodesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/nodes")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)

@@ -1,0 +1,110 @@
+package agent
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/gofrs/flock"
+
+	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/host/process"
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Config configures an Agent.
+type Config struct {
+	Logger  *slog.Logger
+	Daemon  string // host:port
+	Token   join.Token
+	Name    string // of the machine, for people
+	Release string // of this program
+	Dir     string // of bundles and data, absolute; one agent at a time uses it
+	Seats   int    // worker hosts, at least 1
+	Process process.Config
+	// Unpack writes the bundle with a digest into dir, which does not exist, or leaves none.
+	Unpack func(ctx context.Context, store svc.Storage, ref svc.Ref, digest, dir string) error
+}
+
+// Agent runs worker hosts on this machine.
+type Agent struct {
+	cfg     Config
+	machine string // identity of Dir
+
+	unpacking sync.Mutex
+}
+
+// Run serves until ctx ends, or until the daemon refuses this machine: a wrong token, another
+// release, or a clock that is wrong.
+func Run(ctx context.Context, c Config) error {
+	if c.Seats < 1 {
+		return errors.New("agent: at least one seat required")
+	}
+	if err := c.Process.Check(); err != nil {
+		return fmt.Errorf("agent: %w", err)
+	}
+	a := &Agent{cfg: c}
+	lock, err := a.prepare()
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var seats sync.WaitGroup
+	for range c.Seats {
+		seats.Go(func() {
+			if err := a.sit(ctx); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	seats.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// prepare locks the directory, and removes what an earlier agent left.
+func (a *Agent) prepare() (*flock.Flock, error) {
+	if err := os.MkdirAll(a.cfg.Dir, 0o700); err != nil {
+		return nil, fmt.Errorf("making the directory of the agent: %w", err)
+	}
+	lock := flock.New(filepath.Join(a.cfg.Dir, "lock"), flock.SetPermissions(0o600))
+	ok, err := lock.TryLock()
+	if err == nil && !ok {
+		err = fmt.Errorf("another svcd host uses %s: give each one its own --data", a.cfg.Dir)
+	}
+	if err == nil {
+		a.machine, err = identity(filepath.Join(a.cfg.Dir, "machine"))
+	}
+	if err == nil {
+		err = errors.Join(a.cfg.Process.Clear(), os.RemoveAll(a.sub("logs")), a.prune())
+	}
+	if err != nil {
+		return nil, errors.Join(err, lock.Close())
+	}
+	return lock, nil
+}
+
+func (a *Agent) sub(names ...string) string {
+	return filepath.Join(append([]string{a.cfg.Dir}, names...)...)
+}
+
+// identity returns the name in a file, and makes one if the file does not exist.
+func identity(file string) (string, error) {
+	data, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		data = []byte(strings.ToLower(rand.Text()))
+		err = atomicfile.Replace(file, data, 0o600)
+	}
+	return strings.TrimSpace(string(data)), err
+}

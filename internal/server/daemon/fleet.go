@@ -1,0 +1,116 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/host/driver"
+	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
+	"github.com/svcctl/svcctl/internal/server/fleet"
+	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The files of the machines that join, in the data directory.
+const (
+	authorityFile = "hosts-ca.pem"
+	tokenFile     = "hosts-token"
+)
+
+// startRuntimes returns the driver of SVC_RUNTIME.
+func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, error) { //nolint:ireturn // one of two
+	if !d.cfg.Hosts.Remote {
+		return d.localRuntimes(ctx, c)
+	}
+	authority, _, err := joining(d.dirs.data, false)
+	if err != nil {
+		return nil, err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", d.cfg.Hosts.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("SVC_HOSTS_ADDR: %w", err)
+	}
+	d.logger.InfoContext(ctx, "versions run on machines that join", "address", l.Addr().String())
+	current := func() (join.Token, error) {
+		text, err := os.ReadFile(d.dirs.data.sub(tokenFile))
+		if err != nil {
+			return join.Token{}, err
+		}
+		return join.ParseToken(string(text))
+	}
+	d.fleet, err = fleet.New(fleet.Config{
+		Logger: d.logger, Listen: l, Authority: authority, Policy: fleet.Tokens{Current: current}, RunDir: d.dirs.runtimes(),
+		Release: obs.BuildInfo().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
+	})
+	return d.fleet, err
+}
+
+// Nodes returns the machines that run versions.
+func (d *Daemon) Nodes() []svc.Node {
+	if d.fleet == nil {
+		return nil
+	}
+	return d.fleet.Nodes()
+}
+
+// isProduction reports whether a version is its project's production.
+func (d *Daemon) isProduction(ref svc.Ref) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second) //nolint:forbidigo // the driver asks between calls
+	defer cancel()
+	p, err := d.registry.Project(ctx, ref.Project)
+	return err == nil && p.ProdVersionID == ref.Version
+}
+
+// HostToken returns the join token of the daemon of cfg, a secret, and makes it if it does not
+// exist. With rotate it makes another one: the one before is not accepted any more, and
+// machines that have joined stay.
+func HostToken(cfg *config.Daemon, rotate bool) (string, error) {
+	if _, err := os.Stat(cfg.DataDir); err != nil {
+		return "", svc.Errorf(svc.NotFound, svc.CodeDataDirEmpty, "no server has run in the data directory %s", cfg.DataDir).
+			WithHint("set --data-dir to the data directory of the server, and run the command as its user").Because(err)
+	}
+	_, token, err := joining(&dataDir{path: cfg.DataDir}, rotate)
+	return token, err
+}
+
+// joining reads the authority and the token, and makes what is missing.
+func joining(dir *dataDir, rotate bool) (*join.Authority, string, error) {
+	authority, err := authorityIn(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	text, err := os.ReadFile(dir.sub(tokenFile))
+	if err == nil && !rotate {
+		return authority, strings.TrimSpace(string(text)), nil
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, "", err
+	}
+	token := join.NewToken(authority.Certificate()).Reveal()
+	return authority, token, atomicfile.WriteFile(dir.sub(tokenFile), []byte(token+"\n"), 0o600)
+}
+
+func authorityIn(dir *dataDir) (*join.Authority, error) {
+	data, err := os.ReadFile(dir.sub(authorityFile))
+	if err == nil {
+		return join.ParseAuthority(data)
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	a, err := join.NewAuthority(time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if data, err = a.PEM(); err != nil {
+		return nil, err
+	}
+	return a, atomicfile.WriteFile(dir.sub(authorityFile), data, 0o600)
+}

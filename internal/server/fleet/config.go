@@ -1,0 +1,95 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The defaults of Config.
+const (
+	DefaultSilence = 5 * time.Second
+	DefaultWait    = time.Minute
+)
+
+// Config configures a Fleet.
+type Config struct {
+	Logger *slog.Logger
+	Listen net.Listener // where machines dial; the Fleet closes it
+	// Authority issues the daemon's certificate.
+	Authority *join.Authority
+	Policy    Policy
+	RunDir    string // absolute and short, for sockets; owned by the Fleet
+	Release   string // of this program; a machine with another one is refused
+	Host      svc.HostConfig
+
+	Silence time.Duration // after which a version is opened on another machine
+	Wait    time.Duration // of a version for a spare
+	// Urgent reports whether a version gets a spare before others: production. Nil: none.
+	Urgent func(svc.Ref) bool
+}
+
+// Policy decides about machines. It is what another way to get machines replaces.
+type Policy interface {
+	// Admit checks the proof of a machine. Its error is sent to the machine.
+	Admit(ctx context.Context, h join.Hello) error
+	// Choose returns the index of the spare for a version that ran on the machine last ("" if
+	// that is unknown), or -1 for none of them.
+	Choose(ref svc.Ref, last string, spares []Spare) int
+}
+
+// Spare is a worker host that waits.
+type Spare struct {
+	Machine  string // identity of the machine
+	Versions int    // that run on the machine
+}
+
+func (c *Config) check() error {
+	if c.Logger == nil || c.Listen == nil || c.Authority == nil || c.Policy == nil || c.RunDir == "" {
+		return errors.New("fleet: logger, listener, authority, policy and run directory required")
+	}
+	c.Silence, c.Wait = cmp.Or(c.Silence, DefaultSilence), cmp.Or(c.Wait, DefaultWait)
+	if c.Urgent == nil {
+		c.Urgent = func(svc.Ref) bool { return false }
+	}
+	return nil
+}
+
+// Tokens is the Policy of machines that show the join token.
+type Tokens struct {
+	// Current reads the token that is valid now.
+	Current func() (join.Token, error)
+}
+
+// Admit compares the secret.
+func (t Tokens) Admit(_ context.Context, h join.Hello) error {
+	token, err := t.Current()
+	if err != nil {
+		return err
+	}
+	if !token.Equal(h.Secret) {
+		return svc.Errorf(svc.Forbidden, svc.CodeHostTokenInvalid, "the daemon does not accept the join token: it was replaced, or belongs to another daemon").
+			WithHint("get a token with svcctl admin hosts token")
+	}
+	return nil
+}
+
+// Choose prefers the machine that has the version's files, else the one with the fewest versions.
+func (t Tokens) Choose(_ svc.Ref, last string, spares []Spare) int {
+	best := -1
+	for i, s := range spares {
+		if s.Machine == last {
+			return i
+		}
+		if best < 0 || s.Versions < spares[best].Versions {
+			best = i
+		}
+	}
+	return best
+}

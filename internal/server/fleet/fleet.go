@@ -1,0 +1,141 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/host/driver"
+	"github.com/svcctl/svcctl/internal/host/process"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Fleet is the driver.
+type Fleet struct {
+	cfg     Config
+	started time.Time
+	life    context.Context //nolint:containedctx // until Stop: lines outlive calls
+	cancel  context.CancelFunc
+	tasks   sync.WaitGroup
+
+	mu      sync.Mutex       // guards the fields below
+	hosts   map[string]*host // by session, until they have ended
+	gone    map[string]bool  // sessions of hosts that were lost with a version
+	wanting []*want          // in order of their calls
+	stopped bool
+}
+
+var _ driver.Driver = (*Fleet)(nil)
+
+// New returns a Fleet, which starts nothing.
+func New(c Config) (*Fleet, error) {
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // lines outlive calls
+	return &Fleet{cfg: c, life: ctx, cancel: cancel, hosts: map[string]*host{}, gone: map[string]bool{}}, nil
+}
+
+// Start clears the run directory and takes the connections of machines.
+func (f *Fleet) Start() error {
+	if err := (process.Config{Logger: f.cfg.Logger, RunDir: f.cfg.RunDir}).Clear(); err != nil {
+		return err
+	}
+	l, err := f.cfg.Authority.Listen(f.cfg.Listen, time.Now())
+	if err != nil {
+		return err
+	}
+	f.started = time.Now()
+	f.tasks.Go(func() {
+		for {
+			conn, err := l.Accept()
+			if errors.Is(err, net.ErrClosed) {
+				return
+			}
+			if err != nil {
+				f.cfg.Logger.Warn("taking the connection of a machine failed; continuing", "error", err)
+				continue
+			}
+			f.tasks.Go(func() { f.welcome(f.life, conn) })
+		}
+	})
+	return nil
+}
+
+// Begin and End have nothing to do: no spares are started.
+func (f *Fleet) Begin() {}
+
+// End is Begin's.
+func (f *Fleet) End() {}
+
+// Spares returns how many hosts wait for a version.
+func (f *Fleet) Spares() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.spares())
+}
+
+// spares are the hosts that wait, in a fixed order. The caller holds f.mu.
+func (f *Fleet) spares() (list []*host) {
+	for _, h := range f.hosts {
+		if h.ready && !h.taken && h.mark == "" {
+			list = append(list, h)
+		}
+	}
+	slices.SortFunc(list, func(a, b *host) int { return a.joined.Compare(b.joined) })
+	return list
+}
+
+// Stop ends the lines. Hosts that have no version end; the others serve on and dial the next
+// daemon, unless the supervisor has stopped them.
+func (f *Fleet) Stop() {
+	f.mu.Lock()
+	f.stopped = true
+	hosts := f.hosts
+	f.hosts = map[string]*host{}
+	f.mu.Unlock()
+	f.cancel()
+	_ = f.cfg.Listen.Close()
+	for _, h := range hosts {
+		h.hangUp(false)
+	}
+	f.tasks.Wait()
+}
+
+// lost removes a host that has ended. silent says that its machine may not know it.
+func (f *Fleet) lost(h *host, silent bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.hosts[h.session] == h {
+		delete(f.hosts, h.session)
+		if silent && time.Since(f.started) < returnLimit { // later no unknown host is taken back
+			f.gone[h.session] = true
+		}
+	}
+}
+
+// noSpare is the error of a version for which no machine has a host.
+func (f *Fleet) noSpare(ref svc.Ref) error {
+	f.mu.Lock()
+	machines := map[string]bool{}
+	for _, h := range f.hosts {
+		machines[h.machine] = true
+	}
+	f.mu.Unlock()
+	return svc.Errorf(svc.Unavailable, svc.CodeNoSpareHost, "no worker host was free for %s within %s: %s", ref, f.cfg.Wait, count(len(machines))).
+		WithHint("start svcd host on another machine, or with more --seats")
+}
+
+func count(machines int) string {
+	switch machines {
+	case 0:
+		return "no machine has joined"
+	case 1:
+		return "the hosts of 1 machine are taken"
+	}
+	return fmt.Sprintf("the hosts of %d machines are taken", machines)
+}

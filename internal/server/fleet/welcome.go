@@ -1,0 +1,125 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+const (
+	joinLimit = 10 * time.Second // for the first messages
+	maxSkew   = 5 * time.Minute
+	// warmLimit is the time for a machine to start a worker host and a workerd.
+	warmLimit = 30 * time.Second
+)
+
+// welcome answers a machine, and makes its connection the line of a host.
+func (f *Fleet) welcome(ctx context.Context, conn net.Conn) {
+	log := f.cfg.Logger.With("address", conn.RemoteAddr().String())
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	defer stop()
+	_ = conn.SetDeadline(time.Now().Add(joinLimit)) // a connection that has ended fails below
+	hello, err := join.ReadHello(conn)
+	if err != nil {
+		log.DebugContext(ctx, "a connection of no machine", "error", err)
+		_ = conn.Close()
+		return
+	}
+	log = log.With("machine", hello.Name, "session", hello.Session)
+	w := join.Welcome{Silence: f.cfg.Silence}
+	var h *host
+	if err := f.admit(ctx, hello); err != nil {
+		log.WarnContext(ctx, "a machine was refused", "error", err)
+		w.Error = svc.AsError(err)
+	} else if h = f.enter(hello); h == nil {
+		w.Unwanted = true
+	}
+	if err := join.WriteWelcome(conn, w); err != nil || h == nil {
+		_ = conn.Close()
+		return
+	}
+	_ = conn.SetDeadline(time.Time{}) // as above
+	client, err := control.Connect(ctx, conn, h.onNotice)
+	if err != nil {
+		log.WarnContext(ctx, "a machine has joined, but its line failed", "error", err)
+		return
+	}
+	log.InfoContext(ctx, "a machine has joined")
+	h.attach(client)
+	if hello.Mark == "" {
+		f.warm(ctx, h, client)
+	} else {
+		f.offer() //nolint:contextcheck // does not wait
+	}
+	<-client.Ended()
+	h.detach(client)
+}
+
+// admit refuses machines that could not run versions.
+func (f *Fleet) admit(ctx context.Context, h join.Hello) error {
+	if err := f.cfg.Policy.Admit(ctx, h); err != nil {
+		return err
+	}
+	if h.Release != f.cfg.Release {
+		return svc.Errorf(svc.Conflict, svc.CodeHostOtherRelease, "the machine runs release %q, and the daemon %q", h.Release, f.cfg.Release).
+			WithHint("install the release of the daemon on the machine")
+	}
+	if skew := time.Since(h.Time); skew.Abs() > maxSkew {
+		return join.Skewed(fmt.Sprintf("by %s", skew.Abs().Round(time.Second)))
+	}
+	return nil
+}
+
+// enter returns the host of a hello: a new one, or one that dials again. It is nil for a host
+// whose version is another's.
+func (f *Fleet) enter(hello join.Hello) *host {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.stopped {
+		return nil
+	}
+	h := f.hosts[hello.Session]
+	switch {
+	case h != nil:
+		return h
+	case hello.Mark != "" && (f.gone[hello.Session] || time.Since(f.started) > returnLimit) && !f.isWanted(hello):
+		delete(f.gone, hello.Session)
+		return nil // the daemon has lost it, and has opened the version elsewhere
+	}
+	delete(f.gone, hello.Session)
+	h, err := newHost(f, hello)
+	if err != nil {
+		f.cfg.Logger.Error("a machine cannot be used", "machine", hello.Name, "error", err)
+		return nil
+	}
+	f.hosts[hello.Session] = h
+	f.tasks.Go(func() { h.watch(f.life) })
+	return h
+}
+
+// isWanted reports whether the version of a host that comes back waits for one. The caller holds
+// f.mu.
+func (f *Fleet) isWanted(hello join.Hello) bool {
+	return slices.ContainsFunc(f.wanting, func(w *want) bool { return w.mark == hello.Mark })
+}
+
+// warm has the machine start its worker host, which is a spare then.
+func (f *Fleet) warm(ctx context.Context, h *host, client *control.Client) {
+	ctx, cancel := context.WithTimeout(ctx, warmLimit)
+	defer cancel()
+	if err := client.Warm(ctx, control.SpareOf(svc.RuntimeSpec{Host: f.cfg.Host})); err != nil {
+		f.cfg.Logger.WarnContext(ctx, "a machine cannot start a worker host", "machine", h.name, "error", err)
+		h.lose(unknown(err))
+		return
+	}
+	f.mu.Lock()
+	h.ready = true
+	f.mu.Unlock()
+	f.offer() //nolint:contextcheck // does not wait
+}
