@@ -163,6 +163,15 @@ func (s *session) NextWake(ctx context.Context) (svc.Wake, error) {
 	return p.Client().NextWake(ctx)
 }
 
+// PageOut is control.Handler.PageOut.
+func (s *session) PageOut(ctx context.Context) (svc.PagedOut, error) {
+	p, err := s.process()
+	if err != nil {
+		return svc.PagedOut{}, err
+	}
+	return p.Client().PageOut(ctx)
+}
+
 // ShowFiles fails: the directory is on the machine of the daemon.
 func (s *session) ShowFiles(context.Context, string) error {
 	return svc.Errorf(svc.Unprocessable, svc.CodeRuntimeLocalOnly, "a version on another machine cannot show the static files of another one")

@@ -15,6 +15,9 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
+// cleanExit is the state of a worker host that has shipped everything.
+const cleanExit = "exit status 0"
+
 // killLimit is how long a host may take to end after Kill, until it counts as lost.
 const killLimit = 2 * time.Second
 
@@ -124,7 +127,7 @@ func up(c *control.Client) bool {
 
 // assign gives the host its version.
 func (h *host) assign(spec svc.RuntimeSpec) error {
-	if err := writePlace(spec.Local.DataDir, place{h.machine, h.session}); err != nil {
+	if err := writePlace(spec.Local.DataDir, place{Machine: h.machine, Session: h.session}); err != nil {
 		return err
 	}
 	log, err := openLog(spec.Local.LogDir)
@@ -327,7 +330,7 @@ func (h *host) lose(end ending) {
 		version, dataDir := h.version, h.dataDir
 		h.mu.Unlock()
 		if version != (svc.Ref{}) {
-			if err := leavePlace(dataDir, h.machine); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := leavePlace(dataDir, place{Machine: h.machine, Unshipped: end.known && end.State != cleanExit}); err != nil && !errors.Is(err, os.ErrNotExist) {
 				h.fleet.cfg.Logger.Warn("the place of a version cannot be noted", "version", version.String(), "error", err)
 			}
 		}
@@ -338,11 +341,11 @@ func (h *host) lose(end ending) {
 }
 
 // leavePlace notes that no host has the version now. Data that was deleted stays deleted.
-func leavePlace(dataDir, machine string) error {
+func leavePlace(dataDir string, p place) error {
 	if _, err := os.Stat(dataDir); err != nil {
 		return err
 	}
-	return writePlace(dataDir, place{Machine: machine})
+	return writePlace(dataDir, p)
 }
 
 // hangUp ends the line and removes the sockets. A machine that knows of the end ends the

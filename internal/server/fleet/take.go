@@ -24,6 +24,9 @@ const placeFile = "machine.json"
 type place struct {
 	Machine string `json:"machine"`
 	Session string `json:"session,omitempty"` // of the host, while it runs
+	// Unshipped says that the host ended by a crash, and its machine is there: the machine may
+	// have writes that the object store does not have.
+	Unshipped bool `json:"unshipped,omitempty"`
 }
 
 // want is a version that waits for a host.
@@ -32,6 +35,7 @@ type want struct {
 	mark   string
 	urgent bool
 	last   place
+	began  time.Time
 	hosts  chan *host // gets one
 }
 
@@ -43,7 +47,7 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.
 	if err != nil {
 		return nil, false, err
 	}
-	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: readPlace(spec.Local.DataDir), hosts: make(chan *host, 1)}
+	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: readPlace(spec.Local.DataDir), began: time.Now(), hosts: make(chan *host, 1)}
 	f.mu.Lock()
 	f.wanting = append(f.wanting, w)
 	f.mu.Unlock()
@@ -63,13 +67,13 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.
 func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 	limit := time.NewTimer(f.cfg.Wait)
 	defer limit.Stop()
-	grown := time.NewTimer(time.Until(f.started.Add(f.cfg.Silence))) // after which no host returns
-	defer grown.Stop()
+	late := time.NewTimer(f.cfg.Silence) // after which the version does not wait for a machine that has its files
+	defer late.Stop()
 	for {
 		select {
 		case h := <-w.hosts:
 			return h, nil
-		case <-grown.C:
+		case <-late.C:
 			f.offer() //nolint:contextcheck // does not wait
 			continue
 		case <-ctx.Done():
@@ -125,12 +129,13 @@ func (f *Fleet) choose(w *want) *host {
 			h.Kill()
 		}
 	}
-	if w.last.Session != "" && time.Since(f.started) < f.cfg.Silence {
+	waits := time.Since(w.began) < f.cfg.Silence
+	if w.last.Session != "" && waits && time.Since(f.started) < returnLimit {
 		return nil // an earlier daemon had it there: it dials soon
 	}
 	var spares []*host
 	for _, h := range f.spares() {
-		if h.isUp() {
+		if h.isUp() && (!w.last.Unshipped || !waits || h.machine == w.last.Machine) {
 			spares = append(spares, h)
 		}
 	}

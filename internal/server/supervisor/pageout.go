@@ -14,5 +14,5 @@ func (s *Supervisor) PageOut(ctx context.Context, ref svc.Ref) (svc.PagedOut, er
 	if err != nil {
 		return svc.PagedOut{}, err
 	}
-	return p.client.PageOut(ctx)
+	return p.Client().PageOut(ctx)
 }
