@@ -1736,6 +1736,27 @@ type NewMessage struct {
 // NewMessageContentType How the worker receives the body.
 type NewMessageContentType string
 
+// Node A machine that runs versions.
+type Node struct {
+	// AnsweredAt When it last answered: at most a second ago, unless its connection has ended.
+	AnsweredAt Time `json:"answered_at"`
+
+	// ID Identity of its data directory.
+	ID string `json:"id"`
+
+	// Name What the operator calls it.
+	Name string `json:"name"`
+
+	// RSSBytes Memory of all its worker hosts and their workerd.
+	RSSBytes int64 `json:"rss_bytes"`
+
+	// Spares Worker hosts that wait for a version.
+	Spares int `json:"spares"`
+
+	// Versions Versions that it runs, as "<project>/<version>".
+	Versions []string `json:"versions"`
+}
+
 // NodeLease A node, and its lease.
 type NodeLease struct {
 	// Node Identity of a data directory.
@@ -1750,6 +1771,11 @@ type NodeLease struct {
 	// Session Names one process of the node.
 	Session    string `json:"session"`
 	ThisServer bool   `json:"this_server"`
+}
+
+// NodeList Machines that run versions.
+type NodeList struct {
+	Items []Node `json:"items"`
 }
 
 // Object An object of a bucket, without its body.
@@ -2237,6 +2263,9 @@ type RowPage struct {
 type Runtime struct {
 	// LastError "<code>: <text>" of the last crash; "" if there was none.
 	LastError string `json:"last_error"`
+
+	// Node Name of the machine that runs it; absent for the machine of the server.
+	Node string `json:"node,omitempty,omitzero"`
 
 	// Restarts Crashes since the version was started or woken.
 	Restarts int `json:"restarts"`

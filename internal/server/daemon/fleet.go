@@ -52,8 +52,8 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 	return d.fleet, err
 }
 
-// Nodes returns the machines that run versions.
-func (d *Daemon) Nodes() []svc.Node {
+// Machines returns the machines that run versions.
+func (d *Daemon) Machines() []svc.Node {
 	if d.fleet == nil {
 		return nil
 	}

@@ -77,7 +77,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		}),
 		Audit: d.registry,
 		Logs:  d.logs, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
-		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Nodes: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
+		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,

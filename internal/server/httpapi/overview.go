@@ -70,7 +70,7 @@ func (h handlers) ListCertificates(ctx context.Context, _ oas.ListCertificatesRe
 
 // ListNodes answers GET /nodes.
 func (h handlers) ListNodes(context.Context, oas.ListNodesRequestObject) (oas.ListNodesResponseObject, error) {
-	return oas.ListNodes200JSONResponse{Items: each(h.Nodes.Nodes(), func(n svc.Node) api.Node {
+	return oas.ListNodes200JSONResponse{Items: each(h.Machines.Machines(), func(n svc.Node) api.Node {
 		return api.Node{
 			Name: n.Name, ID: n.ID, Spares: n.Spares, Versions: each(n.Versions, svc.Ref.String), RSSBytes: n.RSSBytes, AnsweredAt: api.At(n.AnsweredAt),
 		}

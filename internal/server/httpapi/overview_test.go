@@ -44,8 +44,8 @@ func (*fakes) CertificateOrders() []svc.CertificateOrder {
 	}
 }
 
-// Nodes implements httpapi.Nodes.
-func (*fakes) Nodes() []svc.Node {
+// Machines implements httpapi.Machines.
+func (*fakes) Machines() []svc.Node {
 	return []svc.Node{{
 		Name: "m1", ID: "abc", Spares: 2, Versions: []svc.Ref{{Project: "shop", Version: "v-1"}}, RSSBytes: 40 << 20, AnsweredAt: time.Unix(1_790_000_000, 0),
 	}}

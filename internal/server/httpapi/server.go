@@ -42,7 +42,7 @@ type Deps struct {
 	State        State
 	Checkup      Checkup
 	Certificates Certificates
-	Nodes        Nodes
+	Machines     Machines
 	Settings     []svc.SettingValue // in effect, for people
 	GatewayURL   string             // optional
 	Routes       Routes

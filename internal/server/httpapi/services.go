@@ -42,9 +42,9 @@ type Certificates interface {
 	CertificateOrders() []svc.CertificateOrder
 }
 
-// Nodes lists the machines that run versions.
-type Nodes interface {
-	Nodes() []svc.Node
+// Machines lists the machines that run versions.
+type Machines interface {
+	Machines() []svc.Node
 }
 
 // Checkup checks the installation.

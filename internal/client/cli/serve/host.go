@@ -59,7 +59,7 @@ func (h hosting) run(ctx context.Context, k *kit.Kit) error {
 	if err != nil {
 		return kit.Usagef("%v", err)
 	}
-	log := newLogger(k, cfg, cfg.LogLevel)
+	log := newLogger(ctx, k, cfg, cfg.LogLevel)
 	if h.name == "" {
 		h.name, _ = os.Hostname() // a machine without a name has an identity all the same
 	}
