@@ -19,6 +19,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
+	"github.com/svcctl/svcctl/internal/host/process"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -198,9 +199,12 @@ func TestWithoutTheStore(t *testing.T) {
 // TestDataOfAStoppingServer: a server that stops sends nothing to runtimes.
 func TestDataOfAStoppingServer(t *testing.T) {
 	t.Parallel()
-	runtimes, err := supervisor.New(supervisor.Config{
-		Logger: slog.New(slog.DiscardHandler), HostCommand: []string{"/bin/true"}, Workerd: "/bin/true", RunDir: svctest.ShortDir(t),
-	})
+	log := slog.New(slog.DiscardHandler)
+	hosts, err := process.New(process.Config{Logger: log, Command: []string{"/bin/true"}, Workerd: "/bin/true", RunDir: svctest.ShortDir(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtimes, err := supervisor.New(supervisor.Config{Logger: log, Driver: hosts})
 	if err != nil {
 		t.Fatal(err)
 	}
