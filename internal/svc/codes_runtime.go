@@ -12,6 +12,7 @@ const (
 	CodeRuntimeOpen        = "runtime_open"
 	CodeRuntimeNotOpen     = "runtime_not_open"
 	CodeRuntimeRestarting  = "runtime_restarting"
+	CodeRelayUnreachable   = "relay_unreachable"
 	CodeRuntimeStopping    = "runtime_stopping"
 	CodeVersionNotServing  = "version_not_serving"
 	CodeRuntimeUnavailable = "runtime_unavailable"
@@ -36,6 +37,7 @@ var runtimeCodes = []CodeInfo{
 	{CodeRuntimeOpen, []Kind{Conflict}, "The version already has a runtime.", "Stop the version first."},
 	{CodeRuntimeNotOpen, []Kind{Conflict}, "The version has no runtime.", "Start the version."},
 	{CodeRuntimeRestarting, []Kind{Unavailable}, "The runtime of the version crashed and is restarted after a wait.", "Try again after Retry-After; read the log of the version."},
+	{CodeRelayUnreachable, []Kind{Unavailable}, "A gateway on another machine cannot reach the server that runs the version.", "Try again after Retry-After; `svcctl gateways` lists the gateways that the server hears of."},
 	{CodeVersionNotServing, []Kind{Conflict}, "The version does not serve, and the attempt to start it failed or takes long.", "Read the log of the version; the service keeps restarting it."},
 	{CodeRuntimeStopping, []Kind{Unavailable}, "The runtime of the version is stopping.", "Try again in a moment."},
 	{CodeRuntimeUnavailable, []Kind{Unavailable, Internal}, "The runtime of the version does not answer (HTTP 502 from the gateway).", "Try again; read the log of the version if it continues."},

@@ -36,11 +36,11 @@ type Ingress struct {
 
 // IngressConfig holds the operator's settings for public URLs.
 type IngressConfig struct {
-	BaseDomain    string // SVC_INGRESS_BASE_DOMAIN
-	SchemePreview string // SVC_PUBLIC_SCHEME_PREVIEW
-	SchemeProd    string // SVC_PUBLIC_SCHEME_PROD
-	Port          int    // in URLs, unless it is the default port of their scheme; 0 for that port
-	Template      string // SVC_PREVIEW_URL_TEMPLATE; "" for the contract's
+	BaseDomain    string `json:"base_domain"`    // SVC_INGRESS_BASE_DOMAIN
+	SchemePreview string `json:"scheme_preview"` // SVC_PUBLIC_SCHEME_PREVIEW
+	SchemeProd    string `json:"scheme_prod"`    // SVC_PUBLIC_SCHEME_PROD
+	Port          int    `json:"port"`           // in URLs, unless it is the default port of their scheme; 0 for that port
+	Template      string `json:"template"`       // SVC_PREVIEW_URL_TEMPLATE; "" for the contract's
 }
 
 // NewIngress returns the Ingress of c, or an error if its template is invalid.

@@ -31,6 +31,7 @@ type Upstream struct {
 	RetryAt   time.Time // when a crashed runtime is started again, if requests do not wait for it; else zero
 	Endpoint            // zero if no runtime listens
 	BundleDir string    // where the bundle is unpacked, for its assets; "" while they are not served
+	Through   bool      // in a gateway on another machine: requests pass the server's own gateway, which has the assets
 }
 
 // Route is a host name that the gateway routes, and its version [D30].

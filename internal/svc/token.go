@@ -7,9 +7,10 @@ import (
 
 // The roles of named tokens.
 const (
-	RoleDeploy = "deploy" // creates versions
-	RoleAdmin  = "admin"  // everything else
-	RoleRead   = "read"   // reads records and logs, without values of variables and data
+	RoleDeploy  = "deploy"  // creates versions
+	RoleAdmin   = "admin"   // everything else
+	RoleGateway = "gateway" // fetches routes and sends requests, as svcd gateway
+	RoleRead    = "read"    // reads records and logs, without values of variables and data
 )
 
 // Token is one named credential of the API.

@@ -99,6 +99,10 @@ type Config struct {
 	// Preview hosts show it. Nil shows "Internal Server Error".
 	Exception func(ctx context.Context, ref svc.Ref, id string, since time.Time) string
 
+	// Relay is how a gateway on another machine than the runtimes reaches them. Nil connects
+	// to their sockets.
+	Relay Relay
+
 	// Compress makes the gateway compress text for clients that accept it.
 	Compress bool
 
@@ -168,6 +172,8 @@ type Observation struct {
 	ClientID []byte // the X-Request-Id that the client sent, nil for none
 	Method   []byte // empty for a head that cannot be read
 	Target   []byte // as sent
+	// Forwarded says that the response is from another gateway, which observes the request too.
+	Forwarded bool
 }
 
 // Invocation is the entry of the log about the request, with names but no values of its

@@ -23,7 +23,7 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	} else {
 		v.stats = &stats{tunnels: map[*tunnel]struct{}{}}
 	}
-	v.upstream = upstreamFor(old, state)
+	v.upstream = g.upstreamFor(ref, old, state)
 	v.site = siteFor(old, state)
 	g.table.Store(g.table.Load().with(func(t *table) { t.setVersion(v) }))
 	if old != nil {
@@ -33,15 +33,19 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 
 // upstreamFor returns the upstream of the runtime in state: that of old if it is the
 // same process.
-func upstreamFor(old *version, state svc.Upstream) *upstream {
+func (g *Gateway) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *upstream {
 	if state.Socket == "" || state.Starting {
 		return nil
 	}
 	if old != nil && old.upstream != nil && old.state.Socket == state.Socket &&
-		old.state.PID == state.PID && old.state.StartedAt.Equal(state.StartedAt) {
+		old.state.PID == state.PID && old.state.StartedAt.Equal(state.StartedAt) && old.state.PortKey == state.PortKey {
 		return old.upstream
 	}
-	return newUpstream(state.Socket)
+	u := newUpstream(state.Socket)
+	if g.cfg.Relay != nil {
+		u.remote = g.remote(ref, state.PortKey)
+	}
+	return u
 }
 
 // retire is called after a table without v was stored. next is the current upstream

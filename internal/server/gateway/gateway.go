@@ -18,7 +18,8 @@ type Gateway struct {
 	table  atomic.Pointer[table]
 	trust  atomic.Pointer[trust]
 
-	inflight   atomic.Int64 // requests
+	inflight   atomic.Int64  // requests
+	requests   atomic.Uint64 // that have ended
 	websockets atomic.Int64
 	held       atomic.Int64 // requests that wait for a promote or a start
 	closing    atomic.Bool

@@ -56,6 +56,7 @@ type waiter interface {
 // neither: its head is in x.resp, its body in x.asset. On success the claim is held. Every request of every engine takes this path, so each request claims
 // its runtime before it is sent.
 func (g *Gateway) forward(x *request, w waiter, send func() error) error {
+	patience := g.cfg.HoldTimeout // with a relay
 	for try := 1; ; try++ {
 		if err := g.take(x, w); err != nil {
 			return err
@@ -72,6 +73,11 @@ func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 		switch {
 		case !errors.Is(err, errUnreachable):
 			return err
+		case g.cfg.Relay != nil:
+			if werr := g.awaitTable(x, w, err, &patience); werr != nil {
+				return werr
+			}
+			continue
 		case try == maxClaims:
 			return errBroken(err)
 		}
@@ -84,6 +90,7 @@ func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 // account observes and logs a finished request.
 func (g *Gateway) account(ctx context.Context, x *request, p *peer, now time.Time) {
 	took := now.Sub(x.start)
+	g.requests.Add(1)
 	if g.cfg.Observer != nil {
 		g.observe(x.observation(took))
 	}
@@ -105,6 +112,7 @@ func (x *request) observation(took time.Duration) Observation {
 	o := Observation{
 		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Threw: x.failed, Start: x.start, Duration: took, Bytes: x.sent,
 		ID: x.meta.traceparent[parentAt:parentEnd], Method: x.req.Method, Target: x.path(),
+		Forwarded: x.claim.version != nil && x.claim.version.state.Through && x.errCode == "",
 	}
 	if x.meta.sampled {
 		o.Trace = x.meta.traceparent[traceAt:traceEnd]
@@ -132,6 +140,7 @@ type claim struct {
 	upstream *upstream // nil if no runtime is claimed
 	counted  bool      // in the stats of the version
 	epoch    *epoch    // of the production host
+	via      string    // the preview name that the host is of; "" for none
 	role     svc.Role
 	selector bool // found by a deprecated path selector [D4]
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"syscall"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/relay"
 )
 
 // unseen reports whether err, from a connection that x was sent on, means that the
@@ -13,7 +15,10 @@ import (
 // is all of a request without a body. A runtime that was replaced has ended, perhaps
 // because of x: then the result is false.
 func (x *request) unseen(err error) bool {
-	return runtime.GOOS == "linux" && errors.Is(err, syscall.ECONNRESET) && !x.req.HasBody() && !x.claim.upstream.isClosed()
+	if errors.Is(err, relay.ErrUnread) {
+		return !x.req.HasBody() && !x.claim.upstream.isClosed()
+	}
+	return x.claim.upstream.remote == nil && runtime.GOOS == "linux" && errors.Is(err, syscall.ECONNRESET) && !x.req.HasBody() && !x.claim.upstream.isClosed()
 }
 
 // notSent returns the failure of a request that gets no answer. A request of which

@@ -32,7 +32,7 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 		if !c.attach(up) {
 			return errClientGone
 		}
-		written, err := up.Write(x.head)
+		written, err := up.send(&x.request, x.head)
 		if err == nil {
 			err = c.answerHead(x)
 		}
@@ -40,13 +40,13 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 			return nil
 		}
 		c.dropUpstream()
-		sent = sent || written > 0
+		sent = (sent || written > 0) && !notAdmitted(err)
 		switch {
 		case c.nc.late.Load():
 			return errHandshake(c.g.cfg.ClientTimeout)
 		case c.isGone():
 			return c.watch.gone.cause
-		case again || !up.reused || sent && !x.unseen(err):
+		case again || !up.reused || moved(err) || sent && !x.unseen(err):
 			return notSent(sent, err)
 		}
 	}

@@ -42,7 +42,7 @@ func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 	for ref, v := range g.table.Load().versions.all {
 		s := v.stats
 		last := s.last()
-		if len(s.listTunnels("")) > 0 {
+		if s.isOpen() {
 			last = time.Now().UnixNano()
 		}
 		if last > s.reported.Swap(last) {
@@ -60,7 +60,7 @@ func (g *Gateway) LastUse(ref svc.Ref) time.Time {
 	switch {
 	case v == nil:
 		return time.Time{}
-	case v.stats.preview.inflight.Load()+v.stats.production.inflight.Load() > 0, len(v.stats.listTunnels("")) > 0:
+	case v.stats.preview.inflight.Load()+v.stats.production.inflight.Load() > 0, v.stats.isOpen():
 		return time.Now()
 	case v.stats.last() == 0:
 		return time.Time{}
@@ -85,6 +85,9 @@ func (g *Gateway) IsWanted(ref svc.Ref) bool {
 // Inflight is the number of requests that are in progress or held, without
 // websockets.
 func (g *Gateway) Inflight() int { return int(g.inflight.Load()) }
+
+// Requests is the number of requests that have ended since the start of the gateway.
+func (g *Gateway) Requests() uint64 { return g.requests.Load() }
 
 // Websockets is the number of open websockets.
 func (g *Gateway) Websockets() int { return int(g.websockets.Load()) }

@@ -22,7 +22,7 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 			return notSent(sent, err)
 		}
 		x.attach(ctx, up)
-		written, err := up.Write(x.head)
+		written, err := up.send(&x.request, x.head)
 		if err == nil {
 			err = x.answerHead()
 		}
@@ -30,12 +30,12 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 			return nil
 		}
 		x.dropUpstream()
-		sent = sent || written > 0
+		sent = (sent || written > 0) && !notAdmitted(err)
 		failure := x.clientFailure(ctx)
 		switch {
 		case failure != nil:
 			return failure
-		case again || !up.reused || sent && !x.unseen(err):
+		case again || !up.reused || moved(err) || sent && !x.unseen(err):
 			return notSent(sent, err)
 		}
 	}

@@ -56,6 +56,8 @@ type stats struct {
 	preview, production roleStats
 	reported            atomic.Int64 // the last request that LastRequests returned
 
+	relayed atomic.Int64 // open websockets of other gateways
+
 	retired []*upstream // that may still serve requests; Gateway.mu guards it
 
 	mu      sync.Mutex
@@ -76,6 +78,9 @@ func (s *stats) of(role svc.Role) *roleStats {
 
 // last is the time of the last request in any role, in unix nanoseconds, 0 for never.
 func (s *stats) last() int64 { return max(s.preview.last.Load(), s.production.last.Load()) }
+
+// isOpen reports whether a websocket is open.
+func (s *stats) isOpen() bool { return s.relayed.Load() > 0 || len(s.listTunnels("")) > 0 }
 
 func (r *roleStats) lastTime() time.Time {
 	n := r.last.Load()

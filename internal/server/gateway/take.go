@@ -22,7 +22,8 @@ func (g *Gateway) take(x *request, w waiter) error {
 		if err != nil {
 			return err
 		}
-		if r.project != nil {
+		if x.claim.via = ""; r.project != nil {
+			x.claim.via = r.project.name
 			e, ok := r.project.gate.enter()
 			if !ok {
 				if err := g.waitHeld(w, e.over, &held, errHeld); err != nil {

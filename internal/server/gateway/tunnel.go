@@ -79,6 +79,9 @@ func (c *conn) closeTunnel() {
 func (g *Gateway) openTunnel(t *tunnel, cl *claim, first []byte) {
 	t.upstream, t.version, t.role = cl.upstream, cl.version, cl.role
 	t.down.Next(first)
+	if up, ok := t.runtime.(*upconn); ok {
+		up.opened()
+	}
 	t.upstream.tunnels.Add(1)
 	t.version.stats.addTunnel(t)
 	g.observeWebsocket(t.version.ref, t.role, +1)

@@ -26,6 +26,7 @@ const (
 // upstream is one runtime process, with its claims and spare connections.
 type upstream struct {
 	socket string
+	remote func(context.Context) (net.Conn, error) // connects through a relay; nil for the socket
 	*tally
 	tunnels atomic.Int64 // open websockets, whose claims have ended
 
@@ -58,11 +59,20 @@ func (u *upstream) get(ctx context.Context, now time.Time, fresh bool) (*upconn,
 	} else if c := u.spare(now); c != nil {
 		return c, nil
 	}
-	nc, err := dial(ctx, u.socket)
+	nc, err := u.connect(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("connect to the runtime: %w", err)
 	}
 	return &upconn{Conn: nc}, nil
+}
+
+func (u *upstream) connect(ctx context.Context) (net.Conn, error) {
+	if u.remote == nil {
+		return dial(ctx, u.socket)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	return u.remote(ctx)
 }
 
 func (u *upstream) spare(now time.Time) *upconn {
@@ -83,7 +93,7 @@ func (u *upstream) spare(now time.Time) *upconn {
 func (u *upstream) put(c *upconn, now time.Time) {
 	c.spareSince = now
 	u.mu.Lock()
-	keep := len(u.idle) < maxIdle && u.n.Load() < closedBit
+	keep := len(u.idle) < maxIdle && u.n.Load() < closedBit && c.end() == nil
 	if keep {
 		u.idle = append(u.idle, c)
 	}

@@ -1,0 +1,122 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/server/gateway/relay"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Relay is how a gateway reaches the runtimes of another machine.
+type Relay interface {
+	// Dial connects to the runtime of a version, whose start has this key. Its errors are those
+	// of relay.Dialer.
+	Dial(ctx context.Context, ref svc.Ref, key string) (*relay.Conn, error)
+	// Newer returns a channel that is closed when the gateway's routes have at least this
+	// generation, and also when the gateway has got all routes anew.
+	Newer(generation uint64) <-chan struct{}
+}
+
+const (
+	// admitLimit is the time limit for an admission that the gateway waits for.
+	admitLimit = 3 * time.Second
+	// redialWait is the time between two tries to reach a relay.
+	redialWait = 250 * time.Millisecond
+	// reaskWait is the time before a request is asked for again that the relay has refused
+	// by routes which the gateway has already: they change in this moment.
+	reaskWait = 5 * time.Millisecond
+)
+
+// remote returns what connects to a runtime through the relay.
+func (g *Gateway) remote(ref svc.Ref, key string) func(context.Context) (net.Conn, error) {
+	return func(ctx context.Context) (net.Conn, error) {
+		c, err := g.cfg.Relay.Dial(ctx, ref, key)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}
+}
+
+// send writes the head of x. A relay is asked first; if the request has a body, send waits for
+// the relay's answer, because the body cannot be sent twice.
+func (c *upconn) send(x *request, head []byte) (int, error) {
+	if r, ok := c.Conn.(*relay.Conn); ok {
+		body := x.req.HasBody()
+		if body {
+			c.deadline = time.Time{}
+		}
+		if err := r.Begin(x.claim.role, x.claim.via, body, admitLimit); err != nil {
+			return 0, err
+		}
+	}
+	return c.Write(head)
+}
+
+// end says to a relay that the response was read to its end.
+func (c *upconn) end() error {
+	if r, ok := c.Conn.(*relay.Conn); ok {
+		return r.End()
+	}
+	return nil
+}
+
+// opened says to a relay that the request has become a websocket. A failure ends the
+// connection, which the websocket notices.
+func (c *upconn) opened() {
+	if r, ok := c.Conn.(*relay.Conn); ok {
+		_ = r.Opened()
+	}
+}
+
+// notAdmitted reports whether the relay has kept the request from the runtime.
+func notAdmitted(err error) bool { return errors.Is(err, relay.ErrNotAdmitted) }
+
+// moved reports whether the relay has refused the request by its routes: no other connection
+// helps.
+func moved(err error) bool {
+	_, is := errors.AsType[*relay.MovedError](err)
+	return is || errors.Is(err, relay.ErrFull)
+}
+
+// awaitTable waits after err, with which the relay could not be reached or has refused x,
+// until x can be tried again, within the rest of a limit. It returns nil for another try.
+func (g *Gateway) awaitTable(x *request, w waiter, err error, left *time.Duration) error {
+	if errors.Is(err, relay.ErrFull) {
+		return errVersionBusy(x.claim.version)
+	}
+	var next <-chan struct{} = x.claim.version.replaced
+	part, late := redialWait, errAway
+	if m, ok := errors.AsType[*relay.MovedError](err); ok {
+		next, part, late = g.cfg.Relay.Newer(m.Generation), *left, errHeld
+		select {
+		case <-next:
+			next, part = x.claim.version.replaced, reaskWait
+		default:
+		}
+	}
+	if *left <= 0 {
+		return late()
+	}
+	defer g.held.Add(-1)
+	if g.held.Add(1) > int64(g.cfg.MaxHeld) {
+		return late()
+	}
+	began := time.Now()
+	werr := w.wait(next, min(part, *left))
+	*left -= time.Since(began)
+	switch {
+	case errors.Is(werr, errTimeout):
+		return nil
+	case errors.Is(werr, errClosing):
+		return late()
+	}
+	return werr
+}
+
+func errAway() *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeRelayUnreachable, "the server that runs this version cannot be reached").After(retrySoon)
+}
