@@ -21,6 +21,7 @@ type Daemon struct {
 	TrustedProxies   []netip.Prefix // nil for loopback, without location headers
 	GeoIP            []string       // paths
 	TLS              TLS
+	Gateways         Gateways
 	GatewayURL       string
 	APIURL           string
 	APIHosts         []string

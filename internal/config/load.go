@@ -133,7 +133,7 @@ func (d *Daemon) fill(env map[string]string) {
 
 // check looks at settings that depend on each other.
 func (d *Daemon) check() []error {
-	problems := d.TLS.check()
+	problems := append(d.TLS.check(), d.checkGateways()...)
 	if (d.DeployToken == "") != (d.AdminToken == "") {
 		problems = append(problems, errors.New("  SVC_DEPLOY_TOKEN and SVC_ADMIN_TOKEN: set both, or PLATFORM_TOKEN, or none"))
 	}

@@ -33,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), encryption(), clients(), storage(), collection(), deploys(), hosts(), workers(), backends(), logs(), traces(), forks(), archiving())
+	return slices.Concat(tokens(), network(), encryption(), gateways(), clients(), storage(), collection(), deploys(), hosts(), workers(), backends(), logs(), traces(), forks(), archiving())
 }
 
 func tokens() []Setting {
@@ -47,7 +47,7 @@ func tokens() []Setting {
 			parse: func(d *Daemon, v string) error { d.AdminToken = svc.Secret(v); return nil },
 		},
 		{
-			Env: "SVC_TOKENS_FILE", Help: "file of named tokens with the roles deploy, admin and read, valid beside the others; read again when it changes",
+			Env: "SVC_TOKENS_FILE", Help: "file of named tokens with the roles deploy, admin, read and gateway, valid beside the others; read again when it changes",
 			parse: func(d *Daemon, v string) (err error) { d.TokensFile, err = absolute(v); return err },
 		},
 		{

@@ -1510,6 +1510,49 @@ type GarbageVersion struct {
 	WaitingSeconds float64 `json:"waiting_seconds"`
 }
 
+// Gateway A gateway that serves visitors with the routes of the server.
+type Gateway struct {
+	// Address Where it connects from
+	Address string `json:"address"`
+
+	// Behind Changes of routes that it had not reported to have.
+	Behind int64 `json:"behind"`
+
+	// Connected Whether the server has heard of it within the last 10 seconds.
+	Connected bool `json:"connected"`
+
+	// ConnectedAt When its last connection began.
+	ConnectedAt *Time `json:"connected_at"`
+
+	// Generation Generation of its routes as of its last report; 0 before it
+	Generation int64 `json:"generation"`
+	Inflight   int64 `json:"inflight"`
+
+	// Listens Where it serves visitors; "" before its first report.
+	Listens string `json:"listens"`
+
+	// Name As it calls itself; "server" for the own one.
+	Name string `json:"name"`
+
+	// Own Whether it is a part of the server's process.
+	Own bool `json:"own"`
+
+	// ReportedAt When the server last heard of it.
+	ReportedAt *Time `json:"reported_at"`
+
+	// Requests Requests that it has served since its start.
+	Requests int64 `json:"requests"`
+
+	// Version Of its program.
+	Version    string `json:"version"`
+	Websockets int64  `json:"websockets"`
+}
+
+// GatewayList Gateways that serve visitors.
+type GatewayList struct {
+	Items []Gateway `json:"items"`
+}
+
 // HTTPMetadata HTTP headers stored with an object.
 type HTTPMetadata struct {
 	CacheControl       string     `json:"cache_control,omitempty,omitzero"`

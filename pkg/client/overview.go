@@ -34,6 +34,12 @@ func (c *Client) Nodes(ctx context.Context) (api.NodeList, error) {
 	return as[api.NodeList](read(c.raw.ListNodes(ctx)))
 }
 
+// Gateways lists the gateways that serve visitors: the server's own one, and those on other
+// machines.
+func (c *Client) Gateways(ctx context.Context) (api.GatewayList, error) {
+	return as[api.GatewayList](read(c.raw.ListGateways(ctx)))
+}
+
 // Checkup checks the installation from inside, for at most 30 seconds.
 func (c *Client) Checkup(ctx context.Context) (api.Checkup, error) {
 	return as[api.Checkup](read(c.slow.GetCheckup(ctx)))

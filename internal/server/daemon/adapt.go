@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/server/arming"
 	"github.com/svcctl/svcctl/internal/server/calls"
@@ -11,6 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/server/traffic"
@@ -84,6 +86,7 @@ type usage struct {
 // arming, because they may change which versions are armed.
 type routing struct {
 	*gateway.Gateway
+	table   routefeed.Gateway // for changes of routes
 	arming  *arming.Service
 	log     *logs.Recorder
 	traffic *traffic.Recorder
@@ -91,19 +94,26 @@ type routing struct {
 }
 
 func (r routing) RemoveVersion(ref svc.Ref) {
-	r.Gateway.RemoveVersion(ref)
+	r.table.RemoveVersion(ref)
 	r.log.Forget(ref)
 	r.traffic.Forget(ref)
 }
 
 func (r routing) SetVersion(ref svc.Ref, u svc.Upstream) {
-	r.Gateway.SetVersion(ref, u)
+	r.table.SetVersion(ref, u)
 	r.arming.VersionChanged(r.ctx, ref, u)
 }
 
 func (r routing) SetProduction(project, version string) {
-	r.Gateway.SetProduction(project, version)
+	r.table.SetProduction(project, version)
 	r.arming.ProductionChanged(r.ctx, project)
+}
+
+func (r routing) Hold(project string)    { r.table.Hold(project) }
+func (r routing) Release(project string) { r.table.Release(project) }
+
+func (r routing) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
+	r.table.CloseWebsockets(ref, role, after)
 }
 
 // Routes joins the routes of the gateway with the runtimes of the supervisor [D30].

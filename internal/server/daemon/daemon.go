@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/lib/service"
@@ -78,6 +79,7 @@ type Daemon struct {
 	info    Info
 	failed  chan error
 	stops   service.Stack
+	began   time.Time
 	leaving bool // Replace stops the daemon
 
 	watchMode bool
@@ -95,6 +97,7 @@ type Daemon struct {
 	listeners  listeners
 	gateway    *gateway.Gateway
 	routing    routing
+	gateways   *gateways // nil without gateways on other machines
 	requestLog *logs.Recorder
 	accessLog  *accesslog.Log // nil for none
 	front      *https.Front   // nil without https
@@ -123,7 +126,7 @@ type Daemon struct {
 // Start starts everything in order and returns when the daemon serves. If a step fails,
 // Start stops the earlier ones and returns the error. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
-	d := &Daemon{cfg: c.Settings, watchMode: c.WatchMode, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
+	d := &Daemon{cfg: c.Settings, began: time.Now(), watchMode: c.WatchMode, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
 	d.recent = obs.NewRecent(d.hidden())
 	d.logger = d.recent.Logger(c.Logger)
 	c.Logger = d.logger

@@ -39,6 +39,9 @@ func fileLimit() int {
 	return int(min(limit.Max, unknown)) // at most unknown
 }
 
+// ClientLimits returns the limits of a process that serves visitors.
+func ClientLimits(c config.Clients) config.Clients { return clientLimits(c, fileLimit()) }
+
 // clientLimits fits the limits of connections into the limit of open files: each
 // connection to the gateway uses two descriptors, and the rest stays for the API and
 // deploys.

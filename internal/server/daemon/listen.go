@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,6 +22,7 @@ import (
 type listeners struct {
 	api, gateway net.Listener
 	https, http  net.Listener // nil without https; http also without redirects
+	gateways     net.Listener // for gateways on other machines; nil without. A replacement opens it anew
 }
 
 // The names of sockets that the process was started with (FileDescriptorName of systemd).
@@ -89,7 +91,11 @@ func (l listeners) named() map[string]net.Listener {
 // close closes the listeners, unless a server has closed them.
 func (l listeners) close() error {
 	var errs []error
-	for _, one := range l.named() {
+	all := slices.Collect(maps.Values(l.named()))
+	if l.gateways != nil {
+		all = append(all, l.gateways)
+	}
+	for _, one := range all {
 		if err := one.Close(); err != nil && !errors.Is(err, net.ErrClosed) {
 			errs = append(errs, err)
 		}
@@ -139,20 +145,29 @@ func origin(l net.Listener) string {
 
 // newIngress returns the Ingress with the gateway's public port.
 func newIngress(cfg *config.Daemon, gateway string) (*svc.Ingress, error) {
+	c, err := ingressConfig(cfg, gateway)
+	if err != nil {
+		return nil, err
+	}
+	return svc.NewIngress(c)
+}
+
+// ingressConfig is the form of host names and their URLs.
+func ingressConfig(cfg *config.Daemon, gateway string) (c svc.IngressConfig, err error) {
 	u, err := url.Parse(gateway)
 	if err != nil {
-		return nil, fmt.Errorf("GATEWAY_URL: %w", err)
+		return c, fmt.Errorf("GATEWAY_URL: %w", err)
 	}
 	port := 0 // the default port of the public schemes, which a proxy may change
 	if p := u.Port(); p != "" && p != map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		if port, err = strconv.Atoi(p); err != nil {
-			return nil, fmt.Errorf("GATEWAY_URL: port %q: %w", p, err)
+			return c, fmt.Errorf("GATEWAY_URL: port %q: %w", p, err)
 		}
 	}
-	return svc.NewIngress(svc.IngressConfig{
+	return svc.IngressConfig{
 		BaseDomain: cfg.BaseDomain, SchemePreview: cfg.SchemePreview, SchemeProd: cfg.SchemeProd,
 		Port: port, Template: cfg.PreviewTemplate,
-	})
+	}, nil
 }
 
 // fail reports the permanent failure of a component.

@@ -90,6 +90,9 @@ func (d *Daemon) startListeners(ctx context.Context, c Config) (err error) {
 		return err
 	}
 	d.stops.Push("listeners", func(context.Context) error { return d.listeners.close() })
+	if err := d.listenGateways(ctx); err != nil {
+		return err
+	}
 	d.ingress, err = newIngress(d.cfg, d.listeners.gatewayURL(d.cfg))
 	d.info = Info{ //nolint:gosec // Tokens is a place, not a token
 		API: d.listeners.apiURL(), Gateway: d.listeners.gatewayURL(d.cfg), BaseDomain: d.cfg.BaseDomain,

@@ -40,6 +40,9 @@ func (d *Daemon) startServers(ctx context.Context, _ Config) error {
 		}
 	}()
 	d.stops.Push("gateway", d.stopGateway)
+	if err := d.startGateways(ctx); err != nil {
+		return err
+	}
 	if d.front != nil {
 		d.stops.Push("new connections of https", d.front.Close) // first
 	}
@@ -77,7 +80,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		}),
 		Audit: d.registry,
 		Logs:  d.logs, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
-		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
+		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Gateways: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,

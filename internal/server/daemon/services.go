@@ -66,7 +66,11 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	d.stops.Push("runtimes", d.supervisor.Stop)
-	d.routing = routing{d.gateway, arming.New(d.registry, d.supervisor, d.logger), d.requestLog, d.traffic, context.WithoutCancel(ctx)}
+	table, err := d.routeTable(ctx)
+	if err != nil {
+		return err
+	}
+	d.routing = routing{d.gateway, table, arming.New(d.registry, d.supervisor, d.logger), d.requestLog, d.traffic, context.WithoutCancel(ctx)}
 	d.stops.Push("arming", d.routing.arming.Stop)
 	if d.jobs, err = deployqueue.New(deployqueue.Config{
 		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,
@@ -84,7 +88,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	if d.fork, err = fork.New(d.forkDeps()); err != nil {
 		return err
 	}
-	d.previews = preview.New(d.registry, d.gateway, verbs{d}, d.logger)
+	d.previews = preview.New(d.registry, table, verbs{d}, d.logger)
 	if d.deploy, err = deploy.New(d.deployDeps()); err != nil {
 		return err
 	}
@@ -162,7 +166,7 @@ func (d *Daemon) localRuntimes(ctx context.Context, c Config) (*process.Driver, 
 func (d *Daemon) promoteDeps() promote.Deps {
 	return promote.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry, Journals: d.registry,
-		Gateway: d.routing, Websockets: d.gateway, Routes: toDeploy{d}, Runtimes: toDeploy{d},
+		Gateway: d.routing, Websockets: d.routing, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
 	}

@@ -51,6 +51,32 @@ func (*fakes) Machines() []svc.Node {
 	}}
 }
 
+// Gateways implements httpapi.Gateways: the server's own one, and one that is behind.
+func (*fakes) Gateways() []svc.Gateway {
+	return []svc.Gateway{
+		{Name: "server", Own: true, Address: "127.0.0.1:8787", Listens: "127.0.0.1:8787", Connected: true, Generation: 12},
+		{Name: "edge", Address: "10.0.0.2:40000", Listens: "0.0.0.0:8787", Version: "v1", ConnectedAt: time.Unix(1_790_000_000, 0), Generation: 10, Behind: 2, Requests: 7, Inflight: 1, Websockets: 3},
+	}
+}
+
+// TestGateways: the list of gateways has what they have reported.
+func TestGateways(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	c, err := client.New(h.url, client.Tokens{Admin: adminToken}, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := c.Gateways(t.Context())
+	if err != nil || len(list.Items) != 2 || !list.Items[0].Own || list.Items[0].ReportedAt != nil {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	if g := list.Items[1]; g.Name != "edge" || g.Connected || g.Behind != 2 || g.Generation != 10 || g.Requests != 7 || g.Inflight != 1 || g.Websockets != 3 || g.ConnectedAt.Unix() != 1_790_000_000 {
+		t.Errorf("%+v", g)
+	}
+	h.do(request{method: "GET", path: "/v1/gateways", token: deployToken}).want(403)
+}
+
 // TestOverview: the server, its queue, its traffic, and the versions of all projects.
 func TestOverview(t *testing.T) {
 	t.Parallel()

@@ -43,6 +43,7 @@ type Deps struct {
 	Checkup      Checkup
 	Certificates Certificates
 	Machines     Machines
+	Gateways     Gateways
 	Settings     []svc.SettingValue // in effect, for people
 	GatewayURL   string             // optional
 	Routes       Routes
@@ -107,7 +108,7 @@ func (d Deps) check() error {
 	for name, missing := range map[string]bool{
 		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Environments": d.Environments == nil, "Previews": d.Previews == nil, "Promotions": d.Promotions == nil,
 		"Bundles": d.Bundles == nil, "Retention": d.Retention == nil, "Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Plans": d.Plans == nil, "Audit": d.Audit == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "ServerLog": d.ServerLog == nil, "Leases": d.Leases == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
-		"Overview": d.Overview == nil, "Traffic": d.Traffic == nil, "State": d.State == nil, "Checkup": d.Checkup == nil, "Certificates": d.Certificates == nil,
+		"Overview": d.Overview == nil, "Traffic": d.Traffic == nil, "State": d.State == nil, "Checkup": d.Checkup == nil, "Certificates": d.Certificates == nil, "Machines": d.Machines == nil, "Gateways": d.Gateways == nil,
 		"Routes": d.Routes == nil, "Runtimes": d.Runtimes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
 		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
 		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0, "TicketKey": d.TicketKey == "",

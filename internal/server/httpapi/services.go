@@ -47,6 +47,11 @@ type Machines interface {
 	Machines() []svc.Node
 }
 
+// Gateways lists what serves visitors.
+type Gateways interface {
+	Gateways() []svc.Gateway
+}
+
 // Checkup checks the installation.
 type Checkup interface {
 	Run(context.Context) ([]svc.Finding, error)

@@ -21,8 +21,12 @@ type Description struct {
 func Describe() []Description {
 	m := NewMetrics(Build{})
 	m.Watch(context.Background(), Sources{})   //nolint:forbidigo // nothing is read
+	m.WatchGateways(nil)
+	edge := NewMetrics(Build{})
+	edge.WatchGateway(GatewaySources{})
 	descs := make(chan *prometheus.Desc, 1000) // more than there are metrics, those of Go included
 	m.registry.Describe(descs)
+	edge.registry.Describe(descs)
 	close(descs)
 	var all []Description
 	for d := range descs {
@@ -31,7 +35,7 @@ func Describe() []Description {
 		}
 	}
 	slices.SortFunc(all, func(a, b Description) int { return cmp.Compare(a.Name, b.Name) })
-	return all
+	return slices.CompactFunc(all, func(a, b Description) bool { return a.Name == b.Name })
 }
 
 // descText is the text of a prometheus.Desc, which has no accessors.

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
+	"slices"
 	"sync"
 	"time"
 
@@ -139,8 +140,8 @@ func (e entry) token() (svc.Token, error) {
 	switch {
 	case !namePattern.MatchString(e.Name):
 		return t, errors.New("want a name of at most 64 letters, digits, '.', '_' and '-'")
-	case e.Role != svc.RoleDeploy && e.Role != svc.RoleAdmin && e.Role != svc.RoleRead:
-		return t, errors.New("want the role deploy, admin or read")
+	case !slices.Contains([]string{svc.RoleDeploy, svc.RoleAdmin, svc.RoleRead, svc.RoleGateway}, e.Role):
+		return t, errors.New("want the role deploy, admin, read or gateway")
 	case (e.Token == "") == (e.SHA256 == ""):
 		return t, errors.New("want either token or sha256")
 	case e.Token != "" && len(e.Token) < leastToken:

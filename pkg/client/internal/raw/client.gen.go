@@ -198,6 +198,13 @@ type ClientInterface interface {
 	// Corresponds with GET /events (the `ListEvents` operationId).
 	ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListGateways Gateways that serve visitors
+	//
+	// The server's own gateway, and those on other machines (SVC_GATEWAYS_LISTEN) that were connected within the last hour.
+	//
+	// Corresponds with GET /gateways (the `ListGateways` operationId).
+	ListGateways(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetHealth Liveness
 	//
 	// Answers from memory, without any I/O.
@@ -1150,6 +1157,23 @@ func (c *Client) CreateDashboardTicket(ctx context.Context, reqEditors ...Reques
 // Corresponds with GET /events (the `ListEvents` operationId).
 func (c *Client) ListEvents(ctx context.Context, params *ListEventsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListEventsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListGateways Gateways that serve visitors
+//
+// The server's own gateway, and those on other machines (SVC_GATEWAYS_LISTEN) that were connected within the last hour.
+//
+// Corresponds with GET /gateways (the `ListGateways` operationId).
+func (c *Client) ListGateways(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListGatewaysRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -3336,6 +3360,33 @@ func NewListEventsRequest(server string, params *ListEventsParams) (*http.Reques
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
 		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListGatewaysRequest constructs an http.Request for the ListGateways method
+func NewListGatewaysRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/gateways")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
 	}
 
 	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
