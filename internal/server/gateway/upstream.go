@@ -92,8 +92,9 @@ func (u *upstream) spare(now time.Time) *upconn {
 // put returns a connection whose last response was complete.
 func (u *upstream) put(c *upconn, now time.Time) {
 	c.spareSince = now
+	ended := c.end() // outside of the lock: a relay is written to
 	u.mu.Lock()
-	keep := len(u.idle) < maxIdle && u.n.Load() < closedBit && c.end() == nil
+	keep := ended == nil && len(u.idle) < maxIdle && u.n.Load() < closedBit
 	if keep {
 		u.idle = append(u.idle, c)
 	}
