@@ -5,7 +5,6 @@ package e2e
 import (
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -44,17 +43,6 @@ func fleetOf(t *testing.T, n int, env ...string) (*daemon, []*machine) {
 		machines[i] = d.machine(fmt.Sprintf("m%d", i+1), addr, token)
 	}
 	return d, machines
-}
-
-// freeAddress returns an address that nothing uses now.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // machine starts svcd host.

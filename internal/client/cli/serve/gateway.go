@@ -56,7 +56,7 @@ func runGateway(ctx context.Context, k *kit.Kit, f gatewayFlags) error {
 	}
 	level := &slog.LevelVar{}
 	level.Set(settings.LogLevel)
-	c, err := f.config(settings, newLogger(k, settings, level))
+	c, err := f.config(settings, newLogger(ctx, k, settings, level))
 	if err != nil {
 		return err
 	}
