@@ -2,7 +2,7 @@ package svc
 
 // The codes of hosts on other machines.
 const (
-	CodeHostTokenInvalid    = "host_token_invalid" //nolint:gosec // no credential
+	CodeHostTokenInvalid    = "host_token_invalid"
 	CodeHostDaemonUntrusted = "host_daemon_untrusted"
 	CodeHostClockSkew       = "host_clock_skew"
 	CodeHostOtherRelease    = "host_other_release"

@@ -59,11 +59,11 @@ func environmentNames(k *kit.Kit) cobra.CompletionFunc {
 type versionArgument struct{ version, project string }
 
 func bindingsLike(ctx context.Context, k *kit.Kit, at versionArgument, noun, typed string) (found []string) {
-	c, project, id, err := versionAt(k, at.version, at.project)
+	c, owner, id, err := versionAt(k, at.version, at.project)
 	if err != nil {
 		return nil
 	}
-	for _, name := range bindingsOf(ctx, c, noun, project, id) {
+	for _, name := range bindingsOf(ctx, c, noun, owner, id) {
 		if strings.HasPrefix(name, typed) {
 			found = append(found, name)
 		}
@@ -73,20 +73,20 @@ func bindingsLike(ctx context.Context, k *kit.Kit, at versionArgument, noun, typ
 
 // bindingsOf are the bindings that the commands of a noun are about; none when the server does
 // not answer.
-func bindingsOf(ctx context.Context, c *client.Client, noun, project, id string) (names []string) {
+func bindingsOf(ctx context.Context, c *client.Client, noun, owner, id string) (names []string) {
 	switch noun {
 	case "kv":
-		all, _ := c.Namespaces(ctx, project, id)
+		all, _ := c.Namespaces(ctx, owner, id)
 		for _, n := range all {
 			names = append(names, n.Binding)
 		}
 	case "d1":
-		all, _ := c.Databases(ctx, project, id)
+		all, _ := c.Databases(ctx, owner, id)
 		for _, d := range all {
 			names = append(names, d.Binding)
 		}
 	case "r2":
-		all, _ := c.Buckets(ctx, project, id)
+		all, _ := c.Buckets(ctx, owner, id)
 		for _, b := range all {
 			names = append(names, b.Binding)
 		}

@@ -73,7 +73,7 @@ func (d *Daemon) routeTable(ctx context.Context) (routefeed.Gateway, error) { //
 		Rouse: func(ref svc.Ref) { d.sleep.Rouse(context.WithoutCancel(ctx), ref) }, // it is created later
 		Asked: func(ref svc.Ref) { d.supervisor.Asked(ref) },
 		Dropped: func(n uint64) {
-			d.logger.Warn("a gateway had too many requests to report; logs and figures lack some", "requests", n)
+			d.logger.WarnContext(context.WithoutCancel(ctx), "a gateway had too many requests to report; logs and figures lack some", "requests", n)
 		},
 	})
 	g.relay = relay.NewServer(relay.Config{Admit: d.admit, Known: d.knows, Logger: d.logger})

@@ -338,9 +338,11 @@ func testRelayWebsocket(t *testing.T, engine gateway.Engine) {
 	e.SetProduction("shop", "v1")
 	c := e.raw(t)
 	c.send("GET / HTTP/1.1\r\nHost: shop.apps.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n")
-	if resp, err := http.ReadResponse(c.Reader, nil); err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
+	resp, err := http.ReadResponse(c.Reader, nil)
+	if err != nil || resp.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatalf("%v, %v", resp, err)
 	}
+	defer resp.Body.Close()
 	hi := make([]byte, 4)
 	if _, err := io.ReadFull(c, hi); err != nil || string(hi) != "\x81\x02hi" {
 		t.Fatalf("%q, %v", hi, err)
@@ -354,7 +356,7 @@ func testRelayWebsocket(t *testing.T, engine gateway.Engine) {
 		t.Error(err)
 	}
 	e.CloseWebsockets(shop, svc.RoleProduction, 0)
-	if b, err := c.Reader.ReadByte(); err != nil || b != 0x88 {
+	if b, err := c.ReadByte(); err != nil || b != 0x88 {
 		t.Errorf("%x, %v", b, err)
 	}
 	c.Close()

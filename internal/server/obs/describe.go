@@ -20,7 +20,7 @@ type Description struct {
 // Describe returns the program's own metrics, sorted by name.
 func Describe() []Description {
 	m := NewMetrics(Build{})
-	m.Watch(context.Background(), Sources{})   //nolint:forbidigo // nothing is read
+	m.Watch(context.Background(), Sources{}) //nolint:forbidigo // nothing is read
 	m.WatchGateways(nil)
 	edge := NewMetrics(Build{})
 	edge.WatchGateway(GatewaySources{})

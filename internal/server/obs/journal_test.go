@@ -37,8 +37,8 @@ func TestJournal(t *testing.T) {
 		t.Errorf("%q, want %q; the rest has %q", got, want, &rest)
 	}
 	long := strings.Repeat("x", 1<<20)
-	logger.Warn(long)
-	if !strings.Contains(rest.String(), `"level":"WARN","msg":"`+long+`"`) {
+	logger.Warn("long", "text", long)
+	if !strings.Contains(rest.String(), `"text":"`+long+`"`) {
 		t.Errorf("the rest has %d bytes", rest.Len())
 	}
 	rest.Reset()

@@ -248,7 +248,7 @@ func TestFeedState(t *testing.T) {
 		t.Error(list)
 	}
 	var key string
-	for _, route := range strings.Split(list, "; ") {
+	for route := range strings.SplitSeq(list, "; ") {
 		if rest, ok := strings.CutPrefix(route, v2.String()+"=ready "); ok {
 			key, _, _ = strings.Cut(rest, " ")
 		}

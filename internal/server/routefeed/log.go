@@ -54,7 +54,7 @@ var _ Gateway = (*Log)(nil)
 // has static files, which only the server has.
 func NewLog(gateway Gateway, hosts svc.IngressConfig, hasAssets func(bundleDir string) bool) *Log {
 	return &Log{
-		gateway: gateway, hosts: hosts, hasAssets: hasAssets, generation: uint64(time.Now().UnixMicro()), //nolint:gosec // after 1970
+		gateway: gateway, hosts: hosts, hasAssets: hasAssets, generation: uint64(time.Now().UnixMicro()),
 		changed: make(chan struct{}), versions: map[svc.Ref]*entry{}, names: map[svc.Ref]Line{},
 	}
 }

@@ -247,8 +247,7 @@ func (x *session) begin(ctx context.Context, n int) error {
 func (x *session) refuse(err error) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	var moved *MovedError
-	if errors.As(err, &moved) {
+	if moved, ok := errors.AsType[*MovedError](err); ok {
 		return x.write(kindMoved, binary.BigEndian.AppendUint64(nil, moved.Generation))
 	}
 	return x.write(kindFull, nil)
