@@ -11,6 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/process"
 	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -44,15 +45,25 @@ func (p *Program) Runtimes(ctx context.Context, fixture string, spares int) (*Ru
 	if err != nil {
 		return nil, err
 	}
-	s, err := supervisor.New(supervisor.Config{
-		Logger: slog.New(slog.DiscardHandler), HostCommand: p.hostCommand(), Workerd: p.Workerd, Spares: spares,
-		Host: svc.HostConfig{Storage: store.storage()}, RunDir: filepath.Join(dir, "run"), Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
-	})
+	s, err := p.supervise(svc.HostConfig{Storage: store.storage()}, filepath.Join(dir, "run"), spares)
 	if err != nil {
 		store.Stop()
 		return nil, err
 	}
 	return &Runtimes{supervisor: s, store: store, dir: dir, spares: spares}, s.Start(ctx)
+}
+
+// supervise returns a supervisor of worker hosts on this machine.
+func (p *Program) supervise(host svc.HostConfig, runDir string, spares int) (*supervisor.Supervisor, error) {
+	log := slog.New(slog.DiscardHandler)
+	hosts, err := process.New(process.Config{
+		Logger: log, Command: p.hostCommand(), Workerd: p.Workerd, Spares: spares, Host: host, RunDir: runDir,
+		Environ: []string{"PATH=/usr/bin:/bin", "TMPDIR=" + os.TempDir()},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return supervisor.New(supervisor.Config{Logger: log, Driver: hosts, Host: host})
 }
 
 // hostCommand is the command of a worker host, by svchost if it is beside the program.
