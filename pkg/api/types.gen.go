@@ -1512,7 +1512,7 @@ type GarbageVersion struct {
 
 // Gateway A gateway that serves visitors with the routes of the server.
 type Gateway struct {
-	// Address Where it connects from
+	// Address Where it connects from, or for the own one where it listens.
 	Address string `json:"address"`
 
 	// Behind Changes of routes that it had not reported to have.
@@ -1524,7 +1524,7 @@ type Gateway struct {
 	// ConnectedAt When its last connection began.
 	ConnectedAt *Time `json:"connected_at"`
 
-	// Generation Generation of its routes as of its last report; 0 before it
+	// Generation Generation of its routes as of its last report; 0 before it, and for the own one if the server lets no others in.
 	Generation int64 `json:"generation"`
 	Inflight   int64 `json:"inflight"`
 
