@@ -320,6 +320,11 @@ func TestHostsChange(t *testing.T) {
 	if err := table.Apply(&routefeed.Line{Kind: "all", Hosts: &hosts}); err != nil {
 		t.Fatal(err)
 	}
+	moved := hosts
+	moved.Port++
+	if err := table.Apply(&routefeed.Line{Kind: "all", Hosts: &moved}); err != nil {
+		t.Errorf("another port in URLs: %v", err)
+	}
 	other := svc.IngressConfig{BaseDomain: "other.test"}
 	if err := table.Apply(&routefeed.Line{Kind: "all", Hosts: &other}); !errors.Is(err, routefeed.ErrHosts) {
 		t.Errorf("got %v", err)

@@ -113,6 +113,12 @@ func (t *Table) Apply(l *Line) error {
 	return nil
 }
 
+// sameHosts reports whether two forms lead to the same host names. The port is in URLs alone.
+func sameHosts(a, b svc.IngressConfig) bool {
+	a.Port = b.Port
+	return a == b
+}
+
 // begin begins to take all routes anew. Those that there are stay in place meanwhile.
 func (t *Table) begin(hosts svc.IngressConfig) (err error) {
 	if t.gateway == nil {
@@ -121,7 +127,7 @@ func (t *Table) begin(hosts svc.IngressConfig) (err error) {
 		}
 		t.hosts = hosts
 	}
-	if hosts != t.hosts {
+	if !sameHosts(hosts, t.hosts) {
 		return ErrHosts
 	}
 	fresh := newArrival()

@@ -246,9 +246,10 @@ func TestDevSlowWrite(t *testing.T) {
   return new Response("%d " + await env.KV.get("n"));
 } };`, n)
 	}
-	files := counterFiles()
-	files["src/index.js"] = worker(1)
-	d := newDeveloper(t, files)
+	d := newDeveloper(t, map[string]string{
+		"wrangler.jsonc": `{ "name": "slow", "main": "src/index.js", "compatibility_date": "2026-11-01", "kv_namespaces": [{ "binding": "KV" }] }`,
+		"src/index.js":   worker(1),
+	})
 	d.start()
 	d.await(`save 1 `)
 	slow := make(chan string, 1)
