@@ -69,6 +69,8 @@ type Daemon struct {
 	Workerd            string
 	WorkerHeapMB       int
 	Hosts              Hosts
+	Kubernetes         Kubernetes
+	RegistrySync       bool // the API waits for the copy of the registry
 	SpareHosts         int // 0 for none
 	AllowRoot          bool
 	WorkerConfine      svc.Confine
@@ -109,14 +111,6 @@ type S3 struct {
 	AccessKey string
 	SecretKey svc.Secret
 	Region    string
-}
-
-// Hosts says where worker hosts run.
-type Hosts struct {
-	Remote  bool          // on machines that join, not on this one
-	Addr    string        // where machines join; "" without Remote
-	Silence time.Duration // of a machine, after which its versions are opened elsewhere
-	Wait    time.Duration // of a version for a host
 }
 
 // BranchStore says where the records of branches are kept: in Bucket below Prefix

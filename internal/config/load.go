@@ -162,26 +162,6 @@ func (d *Daemon) check() []error {
 	return problems
 }
 
-// checkHosts refuses settings that have data on this machine alone, for versions on others.
-func (d *Daemon) checkHosts() (problems []error) {
-	if !d.Hosts.Remote {
-		return nil
-	}
-	unreachable := func(what, instead string) {
-		problems = append(problems, fmt.Errorf("  SVC_RUNTIME=remote: machines cannot reach %s: %s", what, instead))
-	}
-	if d.ArtifactsDir != "" {
-		unreachable("ARTIFACTS_DIR", "upload bundles to the object store")
-	}
-	if d.BranchStore.Dir != "" {
-		unreachable("the directory of BRANCH_STORE", "name a bucket, or unset it")
-	}
-	if d.S3.Endpoint == "" && d.EmbeddedS3Addr == "" {
-		unreachable("the embedded object store", "set S3_ENDPOINT, or SVC_EMBEDDED_S3_ADDR for hosts on this machine")
-	}
-	return problems
-}
-
 // holds reports whether path is dir or lies below it.
 func holds(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, dir+string(filepath.Separator))

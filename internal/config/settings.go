@@ -320,38 +320,6 @@ func deploys() []Setting {
 	}
 }
 
-// workers are the settings of workerd and of what a version may use.
-func hosts() []Setting {
-	return []Setting{
-		{
-			Env: "SVC_RUNTIME", Default: "local", Help: "where versions run: local (on this machine) or remote (on machines that join with svcd host)",
-			parse: func(d *Daemon, v string) error {
-				v, err := oneOf(v, "local", "remote")
-				d.Hosts.Remote = v == "remote"
-				return err
-			},
-		},
-		{
-			Env: "SVC_HOSTS_ADDR", Default: "127.0.0.1:8792", Help: "address where machines join, by TLS with a certificate authority of the server's own (with SVC_RUNTIME=remote)",
-			parse: func(d *Daemon, v string) (err error) { d.Hosts.Addr, err = address(v); return err },
-		},
-		{
-			Env: "SVC_HOST_SILENCE", Default: "5s", Help: "time without an answer after which the versions of a machine are opened on others",
-			parse: func(d *Daemon, v string) (err error) {
-				d.Hosts.Silence, err = within(v, time.Second, 5*time.Minute)
-				return err
-			},
-		},
-		{
-			Env: "SVC_HOST_WAIT", Default: "1m", Help: "time that a version waits for a machine with a free worker host",
-			parse: func(d *Daemon, v string) (err error) {
-				d.Hosts.Wait, err = within(v, time.Second, time.Hour)
-				return err
-			},
-		},
-	}
-}
-
 func workers() []Setting {
 	return []Setting{
 		{

@@ -9,6 +9,10 @@ const (
 	CodeHostSilent          = "host_silent"
 	CodeHostBundle          = "host_bundle_unavailable"
 	CodeNoSpareHost         = "no_spare_host"
+	CodeClusterUnavailable  = "cluster_unavailable"
+	CodeClusterForbidden    = "cluster_forbidden"
+	CodePodTaken            = "pod_taken"
+	CodeRegistryCopyLate    = "registry_copy_late"
 	CodeRuntimeLocalOnly    = "runtime_local_only"
 )
 
@@ -21,5 +25,9 @@ var hostCodes = []CodeInfo{
 	{CodeHostSilent, []Kind{Unavailable}, "The machine of the version did not answer; the service opens the version on another one.", "Nothing; look at svcctl nodes if it happens often."},
 	{CodeHostBundle, []Kind{Unavailable}, "A machine cannot read the bundle of the version from the object store.", "Check that the machine reaches the object store."},
 	{CodeNoSpareHost, []Kind{Unavailable}, "No machine has a worker host for the version.", "Start svcd host on another machine, or with more --seats; see svcctl nodes."},
+	{CodeClusterUnavailable, []Kind{Unavailable, Unprocessable}, "The API server of the Kubernetes cluster does not answer, or no cluster is configured.", "Check that the server reaches the cluster; versions that run serve on meanwhile."},
+	{CodeClusterForbidden, []Kind{Unavailable}, "Kubernetes refuses what the server asks: a right, a quota or an admission policy is missing.", "Apply the manifests of svcctl admin manifests kubernetes, and read the words of Kubernetes in the error."},
+	{CodePodTaken, []Kind{Conflict}, "A spare pod was deleted or claimed before the version got it; the server takes another one.", "Nothing."},
+	{CodeRegistryCopyLate, []Kind{Unavailable}, "With SVC_REGISTRY_SYNC=1 a change was made, and its copy could not be stored in time.", "Repeat the request; check the object store."},
 	{CodeRuntimeLocalOnly, []Kind{Unprocessable}, "The feature needs SVC_RUNTIME=local.", "Use a server with SVC_RUNTIME=local."},
 }

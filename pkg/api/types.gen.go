@@ -1784,11 +1784,14 @@ type Node struct {
 	// AnsweredAt When it last answered: at most a second ago, unless its connection has ended.
 	AnsweredAt Time `json:"answered_at"`
 
-	// ID Identity of its data directory.
+	// ID Identity of its data directory, or of the pod.
 	ID string `json:"id"`
 
 	// Name What the operator calls it.
 	Name string `json:"name"`
+
+	// Node Node of the cluster that the pod is on; absent if the machine is no pod.
+	Node string `json:"node,omitempty,omitzero"`
 
 	// RSSBytes Memory of all its worker hosts and their workerd.
 	RSSBytes int64 `json:"rss_bytes"`

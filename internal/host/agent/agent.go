@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -24,10 +25,17 @@ type Config struct {
 	Logger  *slog.Logger
 	Daemon  string // host:port
 	Token   join.Token
+	// Secret reads what the daemon is shown in place of the token's secret, before each dial.
+	// May be nil.
+	Secret func() (svc.Secret, error)
 	Name    string // of the machine, for people
 	Release string // of this program
 	Dir     string // of bundles and data, absolute; one agent at a time uses it
 	Seats   int    // worker hosts, at least 1
+	// Machine is the identity of this machine; "" for one of Dir.
+	Machine string
+	// Drain is the time, after ctx has ended, for the daemon to move versions to other machines.
+	Drain   time.Duration
 	Process process.Config
 	// Unpack writes the bundle with a digest into dir, which does not exist, or leaves none.
 	Unpack func(ctx context.Context, store svc.Storage, ref svc.Ref, digest, dir string) error
@@ -42,7 +50,8 @@ type Agent struct {
 }
 
 // Run serves until ctx ends, or until the daemon refuses this machine: a wrong token, another
-// release, or a clock that is wrong.
+// release, or a clock that is wrong. After the end of ctx the daemon has Config.Drain to move the
+// versions; what runs then is stopped, with its writes in the object store.
 func Run(ctx context.Context, c Config) error {
 	if c.Seats < 1 {
 		return errors.New("agent: at least one seat required")
@@ -83,7 +92,7 @@ func (a *Agent) prepare() (*flock.Flock, error) {
 	if err == nil && !ok {
 		err = fmt.Errorf("another svcd host uses %s: give each one its own --data", a.cfg.Dir)
 	}
-	if err == nil {
+	if a.machine = a.cfg.Machine; err == nil && a.machine == "" {
 		a.machine, err = identity(filepath.Join(a.cfg.Dir, "machine"))
 	}
 	if err == nil {

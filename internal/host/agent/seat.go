@@ -27,6 +27,9 @@ func (a *Agent) sit(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s := newSession(a)
 		err := s.run(ctx)
+		if s.isOpen() {
+			s.leave(context.WithoutCancel(ctx))
+		}
 		s.end()
 		if err != nil {
 			return err
@@ -38,7 +41,7 @@ func (a *Agent) sit(ctx context.Context) error {
 // run keeps a line to the daemon until the worker host has ended. Its error is a refusal.
 func (s *session) run(ctx context.Context) error {
 	for wait := dialSoon; ctx.Err() == nil; {
-		conn, w, err := join.Dial(ctx, s.cfg.Daemon, s.cfg.Token, s.hello())
+		conn, w, err := s.dial(ctx)
 		switch refused, is := errors.AsType[*svc.Error](err); {
 		case is:
 			return refused
@@ -64,6 +67,17 @@ func (s *session) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (s *session) dial(ctx context.Context) (net.Conn, join.Welcome, error) {
+	h := s.hello()
+	if s.cfg.Secret != nil {
+		var err error
+		if h.Secret, err = s.cfg.Secret(); err != nil {
+			return nil, join.Welcome{}, err
+		}
+	}
+	return join.Dial(ctx, s.cfg.Daemon, s.cfg.Token, h)
 }
 
 // leave ends a version that the daemon does not want here, with its last writes shipped if it
@@ -100,6 +114,7 @@ func (s *session) serve(ctx context.Context, conn net.Conn, silence time.Duratio
 	case <-s.outbox.done:
 		over = true
 	case <-ctx.Done():
+		s.depart(served)
 		s.leave(context.WithoutCancel(ctx)) // the daemon learns it while there is a line
 		s.outbox.await(leaveLimit)
 	}
@@ -107,6 +122,23 @@ func (s *session) serve(ctx context.Context, conn net.Conn, silence time.Duratio
 	<-served
 	s.outbox.to(nil)
 	return over || s.outbox.isDone()
+}
+
+// depart gives the daemon time to move the version to another machine.
+func (s *session) depart(served <-chan struct{}) {
+	if !s.isOpen() || s.cfg.Drain <= 0 {
+		return
+	}
+	s.log.Info("this machine stops; the daemon moves its version", "limit", s.cfg.Drain)
+	s.outbox.add(control.Notice{Leaving: true})
+	limit := time.NewTimer(s.cfg.Drain)
+	defer limit.Stop()
+	select {
+	case <-s.outbox.done:
+	case <-served:
+	case <-limit.C:
+		s.log.Warn("the daemon has not moved the version; stopping it")
+	}
 }
 
 // silent is closed when the daemon has asked nothing for longer than limit. It ends with done.

@@ -48,6 +48,8 @@ type Notice struct {
 	Call *Call `json:"call,omitempty"`
 	Logs *Logs `json:"logs,omitempty"`
 	Gone *Gone `json:"gone,omitempty"` // the last notice
+	// Leaving says that the machine stops soon: the version is to move to another one.
+	Leaving bool `json:"leaving,omitempty"`
 }
 
 // Exit says why a host is of no more use: workerd exited without being stopped, or

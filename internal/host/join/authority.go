@@ -1,6 +1,7 @@
 package join
 
 import (
+	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -24,7 +25,7 @@ const (
 // Authority issues the certificate of a daemon.
 type Authority struct {
 	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
+	key  crypto.Signer
 }
 
 // NewAuthority makes an authority.
@@ -67,9 +68,9 @@ func ParseAuthority(data []byte) (*Authority, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the authority: %w", err)
 	}
-	key, ok := pair.PrivateKey.(*ecdsa.PrivateKey)
-	if !ok || pair.Leaf == nil {
-		return nil, errors.New("reading the authority: its key is not one of ours")
+	key, ok := pair.PrivateKey.(crypto.Signer)
+	if !ok || pair.Leaf == nil || !pair.Leaf.IsCA {
+		return nil, errors.New("reading the authority: its certificate is not one of an authority")
 	}
 	return &Authority{pair.Leaf, key}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"crypto/subtle"
 	"crypto/x509"
 	"encoding/hex"
+	"encoding/pem"
+	"errors"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -18,6 +20,19 @@ const tokenPrefix = "svchost"
 type Token struct {
 	Pin    string     // SHA-256 of the public key of the daemon's authority, in hexadecimal
 	Secret svc.Secret // shown to the daemon alone
+}
+
+// PinOf returns the pin of the authority whose certificate is in PEM text.
+func PinOf(text []byte) (string, error) {
+	block, _ := pem.Decode(text)
+	if block == nil {
+		return "", errors.New("no PEM certificate")
+	}
+	ca, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		return "", err
+	}
+	return Pin(ca), nil
 }
 
 // NewToken makes a token for an authority.

@@ -37,7 +37,17 @@ type Log struct {
 	since int64 // bytes after it
 	sums  [][sha256.Size]byte
 	files map[string][]byte
+
+	writer string // of an exclusive log; "" for one that others do not write
+	head   string // writer of the last segment
 }
+
+// ErrTaken says that another process has continued an exclusive log.
+var ErrTaken = errors.New("another server writes the copies of the registry")
+
+// Exclusive makes l the log of one of several processes, known as writer. Its next Append stores a
+// segment also without a change, which the process before meets as ErrTaken at its next one.
+func (l *Log) Exclusive(writer string) { l.writer = writer }
 
 // Open continues the newest chain of a node, or begins one if fresh. Errors: those of
 // Read, but ErrNone.
@@ -65,7 +75,7 @@ func Open(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, f
 		return nil, err
 	}
 	l.chain, l.next, l.sums, l.files = state.chain, state.next, state.sums, state.Files
-	l.image = state.sizes[0]
+	l.head, l.image = state.writer, state.sizes[0]
 	for _, size := range state.sizes[1:] {
 		l.since += size
 	}
@@ -80,15 +90,18 @@ func (l *Log) Append(ctx context.Context, database []byte, files map[string][]by
 	if maps.EqualFunc(files, l.files, bytes.Equal) {
 		changed = nil
 	}
-	segment, sums, err := encode(database, l.sums, at, changed)
+	segment, sums, err := encode(database, l.sums, at, changed, l.writer)
 	switch {
 	case err != nil:
 		return 0, err
-	case l.chain != "" && changed == nil && slices.Equal(sums, l.sums):
+	case l.chain != "" && changed == nil && slices.Equal(sums, l.sums) && l.head == l.writer:
 		return 0, nil
 	case l.chain == "" || l.next >= maxSegments || l.since > l.image:
+		if err := l.isNewest(ctx); err != nil {
+			return 0, err
+		}
 		l.begin(at)
-		if segment, sums, err = encode(database, nil, at, files); err != nil {
+		if segment, sums, err = encode(database, nil, at, files, l.writer); err != nil {
 			return 0, err
 		}
 	}
@@ -99,9 +112,12 @@ func (l *Log) Append(ctx context.Context, database []byte, files map[string][]by
 	}
 	if err != nil {
 		l.chain = "" // the outcome may be unknown
+		if l.writer != "" && errors.Is(err, objstore.ErrPrecondition) {
+			err = errors.Join(ErrTaken, err)
+		}
 		return 0, fmt.Errorf("copy the registry: %w", err)
 	}
-	written = int64(len(object))
+	written, l.head = int64(len(object)), l.writer
 	if l.next++; l.next == 1 {
 		l.image, l.since = written, 0
 		err = l.trim(ctx)
@@ -110,6 +126,23 @@ func (l *Log) Append(ctx context.Context, database []byte, files map[string][]by
 	}
 	l.sums, l.files = sums, maps.Clone(files)
 	return written, err
+}
+
+// isNewest checks, before an exclusive log begins another chain, that nobody has continued its own.
+// Between the check and the new chain a server that takes over may do so: it has waited for the
+// lease of this one to expire by then.
+func (l *Log) isNewest(ctx context.Context) error {
+	if l.writer == "" || l.chain == "" {
+		return nil
+	}
+	list, err := chains(ctx, l.bucket, l.node)
+	if err != nil {
+		return err
+	}
+	if n := len(list); n == 0 || list[n-1].id != l.chain || len(list[n-1].sizes) != l.next {
+		return ErrTaken
+	}
+	return nil
 }
 
 // begin begins a chain whose name sorts after those of earlier ones, also if the clock was

@@ -33,6 +33,8 @@ type State struct {
 	next  int // number of the next segment
 	sizes []int64
 	sums  [][sha256.Size]byte
+
+	writer string // of the last segment
 }
 
 // Nodes returns the nodes that have copies in a bucket, sorted.
@@ -101,7 +103,7 @@ func Read(ctx context.Context, b objstore.Bucket, node string, key svc.Secret) (
 			return nil, err
 		}
 	}
-	_, state.sums, err = encode(state.Database, nil, state.At, nil)
+	_, state.sums, err = encode(state.Database, nil, state.At, nil, "")
 	return state, err
 }
 
@@ -119,7 +121,7 @@ func (st *State) add(ctx context.Context, b objstore.Bucket, s sealer, number in
 	if err != nil {
 		return fmt.Errorf("%s: %w", key, err)
 	}
-	st.Database, st.At, st.Schema, st.next = database, h.At, h.Schema, number+1
+	st.Database, st.At, st.Schema, st.next, st.writer = database, h.At, h.Schema, number+1, h.Writer
 	if h.Files != nil {
 		st.Files = h.Files
 	}

@@ -22,6 +22,7 @@ type header struct {
 	Changed  []int             `json:"changed"` // numbers of the pages that follow, from 0
 	Sum      [sha256.Size]byte `json:"sum"`     // of the whole database
 	Files    map[string][]byte `json:"files,omitempty"`
+	Writer   string            `json:"writer,omitempty"` // the process, of a server with others that stand by
 }
 
 // pageSize reads the page size of a SQLite database.
@@ -41,14 +42,14 @@ func pageSize(database []byte) (int, error) {
 }
 
 // encode puts the pages of database that differ from before into a segment.
-func encode(database []byte, before [][sha256.Size]byte, at time.Time, files map[string][]byte) (segment []byte, sums [][sha256.Size]byte, err error) {
+func encode(database []byte, before [][sha256.Size]byte, at time.Time, files map[string][]byte, writer string) (segment []byte, sums [][sha256.Size]byte, err error) {
 	size, err := pageSize(database)
 	if err != nil {
 		return nil, nil, err
 	}
 	h := header{
 		At: at.UTC(), Schema: Schema(database), PageSize: size, Pages: len(database) / size,
-		Sum: sha256.Sum256(database), Files: files, Changed: []int{},
+		Sum: sha256.Sum256(database), Files: files, Writer: writer, Changed: []int{},
 	}
 	var body bytes.Buffer
 	for i := range h.Pages {

@@ -2,6 +2,7 @@ package backup
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -41,6 +42,10 @@ type Config struct {
 	Key      svc.Secret
 	Files    map[string][]byte // stored beside the registry
 	Window   time.Duration     // between a change and its copy
+	// Writer is the identity of this process, if others may take over; "" if there are none.
+	Writer string
+	// Taken is called once when another process has continued the copies of Writer. May be nil.
+	Taken    func()
 	Logger   *slog.Logger
 }
 
@@ -48,10 +53,15 @@ type Config struct {
 type Service struct {
 	cfg    Config
 	log    *Log // nil until it is open
+	wrote  bool // this process has stored a copy
 	cancel context.CancelFunc
 	done   chan struct{}
+	asked  chan struct{} // Sync asks for a copy; has room for one
 
 	mu     sync.Mutex
+	wanted int64 // number of the last call of Sync
+	stored int64 // number of the last call of Sync whose changes are stored
+	change chan struct{} // closed and replaced when stored changes
 	behind time.Time // since when a change waits for its copy; zero if none does
 	copied time.Time // state of the registry that is stored; zero before the first copy
 	last   error     // of the last attempt
@@ -60,7 +70,7 @@ type Service struct {
 // Start starts a Service. It sends no request before it returns.
 func Start(ctx context.Context, c Config) *Service {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s := &Service{cfg: c, cancel: cancel, done: make(chan struct{}), behind: time.Now()}
+	s := &Service{cfg: c, cancel: cancel, done: make(chan struct{}), asked: make(chan struct{}, 1), change: make(chan struct{}), behind: time.Now()}
 	go s.run(ctx)
 	return s
 }
@@ -95,6 +105,34 @@ func (s *Service) Copied() time.Time {
 	return s.copied
 }
 
+// Sync waits until the changes so far are stored. Calls at the same time share one copy. Error: the
+// end of ctx, with that of the last attempt.
+func (s *Service) Sync(ctx context.Context) error {
+	s.mu.Lock()
+	s.wanted++
+	mine := s.wanted
+	s.mu.Unlock()
+	for {
+		s.mu.Lock()
+		stored, change, last := s.stored, s.change, s.last
+		s.mu.Unlock()
+		if stored >= mine {
+			return nil
+		}
+		select {
+		case s.asked <- struct{}{}:
+		default:
+		}
+		select {
+		case <-change:
+		case <-s.done:
+			return errors.Join(errors.New("the copies of the registry have stopped"), last)
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), last)
+		}
+	}
+}
+
 // Check is a health check: it fails if a change has waited for longer than limit.
 func (s *Service) Check(limit time.Duration) func(context.Context) error {
 	return func(context.Context) error {
@@ -113,6 +151,13 @@ func (s *Service) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
+		if errors.Is(err, ErrTaken) {
+			s.cfg.Logger.ErrorContext(ctx, "another server has taken over", "error", err)
+			if s.cfg.Taken != nil {
+				s.cfg.Taken()
+			}
+			return
+		}
 		if err != nil {
 			s.cfg.Logger.WarnContext(ctx, "copying the registry failed; retrying", "error", err, "retry_in", retry)
 			if backoff.Sleep(ctx, retry) != nil {
@@ -124,14 +169,29 @@ func (s *Service) run(ctx context.Context) {
 		retry = firstRetry
 		select {
 		case <-changed:
+		case <-s.asked:
+			continue
 		case <-ctx.Done():
 			return
 		}
 		s.setBehind(time.Now(), nil)
-		if backoff.Sleep(ctx, max(s.cfg.Window, share*took)) != nil {
+		if !s.pause(ctx, max(s.cfg.Window, share*took)) {
 			return
 		}
 	}
+}
+
+// pause waits before a copy, until Sync asks for one. It returns false when ctx has ended.
+func (s *Service) pause(ctx context.Context, limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-s.asked:
+	case <-ctx.Done():
+		return false
+	}
+	return true
 }
 
 // copyOnce stores the current state. took is the time without transfers.
@@ -148,6 +208,9 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 			return 0, err
 		}
 	}
+	s.mu.Lock()
+	wanted := s.wanted
+	s.mu.Unlock()
 	began := time.Now()
 	database, err := s.cfg.Registry.Snapshot(ctx)
 	if err != nil {
@@ -155,10 +218,17 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 	}
 	took = time.Since(began)
 	if _, err := s.log.Append(ctx, database, s.cfg.Files, began); err != nil {
+		if s.cfg.Writer != "" {
+			s.log = nil // what is stored is read again
+		}
 		return took, err
 	}
+	s.wrote = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stored = wanted
+	close(s.change)
+	s.change = make(chan struct{})
 	s.behind, s.copied, s.last = time.Time{}, began, nil
 	return took, nil
 }
@@ -166,7 +236,12 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 // open continues the chain of the process before, or begins one if that cannot be read.
 func (s *Service) open(ctx context.Context) (*Log, error) {
 	l, err := Open(ctx, s.cfg.Bucket, s.cfg.Node, s.cfg.Key, false)
-	if err == nil || ctx.Err() != nil {
+	if err == nil && s.cfg.Writer != "" {
+		if l.Exclusive(s.cfg.Writer); s.wrote && l.head != s.cfg.Writer {
+			err = ErrTaken
+		}
+	}
+	if err == nil || ctx.Err() != nil || s.cfg.Writer != "" {
 		return l, err
 	}
 	s.cfg.Logger.WarnContext(ctx, "the last copy of the registry cannot be continued; beginning a new one", "error", err)

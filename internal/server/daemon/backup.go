@@ -33,7 +33,8 @@ func (d *Daemon) startCopies(ctx context.Context) error {
 	}
 	d.copies = backup.Start(ctx, backup.Config{
 		Registry: d.registry, Bucket: d.objects.artifacts, Node: i.Node, Key: i.Key, Files: i.Files,
-		Window: d.cfg.SyncWindow, Logger: d.logger,
+		Window: d.cfg.SyncWindow, Logger: d.logger, Writer: d.writer,
+		Taken: func() { d.fail("copies of the registry", backup.ErrTaken) },
 	})
 	d.stops.Push("copies of the registry", d.copies.Stop)
 	return nil
@@ -98,3 +99,21 @@ func Rebuild(cfg *config.Daemon, state *backup.State) error {
 	}
 	return nil
 }
+
+// syncLimit is how long the API waits for the copy of a change with SVC_REGISTRY_SYNC=1.
+const syncLimit = 15 * time.Second
+
+// settle returns what waits for the copy of the registry before a change is answered; nil if
+// nothing does.
+func (d *Daemon) settle() func(context.Context) error {
+	if !d.cfg.RegistrySync || d.copies == nil {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeoutCause(context.WithoutCancel(ctx), syncLimit, errCopyLate)
+		defer cancel()
+		return d.copies.Sync(ctx)
+	}
+}
+
+var errCopyLate = fmt.Errorf("the object store has not taken it within %s", syncLimit)

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/join"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/server/fleet"
+	"github.com/svcctl/svcctl/internal/server/kube"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -29,7 +30,7 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 	if !d.cfg.Hosts.Remote {
 		return d.localRuntimes(ctx, c)
 	}
-	authority, _, err := joining(d.dirs.data, false)
+	authority, err := d.hostsAuthority()
 	if err != nil {
 		return nil, err
 	}
@@ -38,18 +39,65 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 		return nil, fmt.Errorf("SVC_HOSTS_ADDR: %w", err)
 	}
 	d.logger.InfoContext(ctx, "versions run on machines that join", "address", l.Addr().String())
-	current := func() (join.Token, error) {
-		text, err := os.ReadFile(d.dirs.data.sub(tokenFile))
-		if err != nil {
-			return join.Token{}, err
-		}
-		return join.ParseToken(string(text))
+	policy, err := d.hostsPolicy(ctx)
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
 	}
 	d.fleet, err = fleet.New(fleet.Config{
-		Logger: d.logger, Listen: l, Authority: authority, Policy: fleet.Tokens{Current: current}, RunDir: d.dirs.runtimes(),
+		Logger: d.logger, Listen: l, Authority: authority, Policy: policy, RunDir: d.dirs.runtimes(),
 		Release: obs.BuildInfo().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
+		Move:    func(ref svc.Ref) { d.stops.Go(context.WithoutCancel(ctx), "move", func(ctx context.Context) { d.move(ctx, ref) }) },
+		OnEvent: func(e fleet.Event) { d.metrics.HostEvent(string(e)) },
 	})
 	return d.fleet, err
+}
+
+// hostsAuthority returns the authority of SVC_HOSTS_AUTHORITY, else that of the data directory.
+func (d *Daemon) hostsAuthority() (*join.Authority, error) {
+	if d.cfg.Hosts.Authority == "" {
+		authority, _, err := joining(d.dirs.data, false)
+		return authority, err
+	}
+	text, err := os.ReadFile(d.cfg.Hosts.Authority)
+	if err != nil {
+		return nil, fmt.Errorf("SVC_HOSTS_AUTHORITY: %w", err)
+	}
+	authority, err := join.ParseAuthority(text)
+	if err != nil {
+		return nil, fmt.Errorf("SVC_HOSTS_AUTHORITY=%s: %w", d.cfg.Hosts.Authority, err)
+	}
+	return authority, nil
+}
+
+// hostsPolicy says which machines may join.
+func (d *Daemon) hostsPolicy(ctx context.Context) (fleet.Policy, error) { //nolint:ireturn // one of two
+	if !d.cfg.Hosts.Kubernetes {
+		return fleet.Tokens{Current: func() (join.Token, error) {
+			text, err := os.ReadFile(d.dirs.data.sub(tokenFile))
+			if err != nil {
+				return join.Token{}, err
+			}
+			return join.ParseToken(string(text))
+		}}, nil
+	}
+	k := d.cfg.Kubernetes
+	client, err := kube.Connect(k.Config, k.Namespace)
+	if err != nil {
+		return nil, err
+	}
+	pods, err := kube.Watch(ctx, kube.Config{Logger: d.logger, Client: client, MemoryMB: k.MemoryMB, Machines: d.Machines})
+	if err != nil {
+		return nil, err
+	}
+	d.stops.Push("watch of pods", func(context.Context) error { pods.Stop(); return nil })
+	return pods, nil
+}
+
+// move has a version leave a machine that stops.
+func (d *Daemon) move(ctx context.Context, ref svc.Ref) {
+	if err := d.lifecycle.Move(ctx, ref); err != nil && ctx.Err() == nil {
+		d.logger.WarnContext(ctx, "a version cannot leave its machine now; it starts again on another one when the machine has stopped", "version", ref.String(), "error", err)
+	}
 }
 
 // Machines returns the machines that run versions.

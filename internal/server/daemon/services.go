@@ -118,7 +118,7 @@ func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) 
 
 func (d *Daemon) supervisorConfig(c Config, runtimes driver.Driver) supervisor.Config {
 	return supervisor.Config{
-		Driver: runtimes, Host: d.hostConfig(c),
+		Driver: runtimes, Leave: d.writer != "" && d.cfg.Hosts.Remote, Host: d.hostConfig(c),
 		Logger: d.logger, Wanted: d.gateway.IsWanted, LastUse: d.gateway.LastUse, Calls: d.newCalls(),
 		// d.deploy is created later.
 		OnChange:  func(r svc.Runtime) { d.feed.RuntimeChanged(r); d.deploy.RuntimeChanged(r) },

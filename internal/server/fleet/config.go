@@ -33,7 +33,23 @@ type Config struct {
 	Wait    time.Duration // of a version for a spare
 	// Urgent reports whether a version gets a spare before others: production. Nil: none.
 	Urgent func(svc.Ref) bool
+	// Move is called when the machine of a version stops soon: the version is to get another
+	// one. It must not block. Nil: the version ends with its machine and starts again.
+	Move func(svc.Ref)
+	// OnEvent counts what happens to hosts, for metrics. Nil: nothing.
+	OnEvent func(Event)
 }
+
+// Event is something that happened to a host.
+type Event string
+
+// The events.
+const (
+	EventClaimed Event = "claimed" // a spare host got a version
+	EventLost    Event = "lost"    // a host with a version was silent, or ended without saying why
+	EventMoved   Event = "moved"   // a version was asked to leave a machine that stops
+	EventRefused Event = "refused" // a machine may not join
+)
 
 // Policy decides about machines. It is what another way to get machines replaces.
 type Policy interface {
@@ -42,6 +58,15 @@ type Policy interface {
 	// Choose returns the index of the spare for a version that ran on the machine last ("" if
 	// that is unknown), or -1 for none of them.
 	Choose(ref svc.Ref, last string, spares []Spare) int
+	// Claim makes a machine the version's, before its host is opened. After an error that is a
+	// Conflict the host is not used; after others it stays a spare, and the version waits.
+	Claim(ctx context.Context, spec svc.RuntimeSpec, machine string) error
+	// Has returns the machine that a version was claimed for; "" if none is known.
+	Has(ref svc.Ref) (machine string)
+	// Lacking says why there are few spares, as a sentence for people; "" if nothing is known.
+	Lacking() string
+	// Node returns the name of the node that a machine is part of; "" if it is one itself.
+	Node(machine string) string
 }
 
 // Spare is a worker host that waits.
@@ -55,6 +80,12 @@ func (c *Config) check() error {
 		return errors.New("fleet: logger, listener, authority, policy and run directory required")
 	}
 	c.Silence, c.Wait = cmp.Or(c.Silence, DefaultSilence), cmp.Or(c.Wait, DefaultWait)
+	if c.Move == nil {
+		c.Move = func(svc.Ref) {}
+	}
+	if c.OnEvent == nil {
+		c.OnEvent = func(Event) {}
+	}
 	if c.Urgent == nil {
 		c.Urgent = func(svc.Ref) bool { return false }
 	}
@@ -93,3 +124,15 @@ func (t Tokens) Choose(_ svc.Ref, last string, spares []Spare) int {
 	}
 	return best
 }
+
+// Claim has nothing to do: a machine that shows the token may run every version.
+func (t Tokens) Claim(context.Context, svc.RuntimeSpec, string) error { return nil }
+
+// Has returns "": the token says nothing about versions.
+func (t Tokens) Has(svc.Ref) string { return "" }
+
+// Lacking knows nothing: machines are started by people.
+func (t Tokens) Lacking() string { return "" }
+
+// Node returns "": each machine is a node itself.
+func (t Tokens) Node(string) string { return "" }

@@ -82,7 +82,7 @@ func (f *Fleet) Spares() int {
 // spares are the hosts that wait, in a fixed order. The caller holds f.mu.
 func (f *Fleet) spares() (list []*host) {
 	for _, h := range f.hosts {
-		if h.ready && !h.taken && h.mark == "" {
+		if h.ready && !h.taken && !h.leaving && h.mark == "" {
 			list = append(list, h)
 		}
 	}
@@ -106,6 +106,24 @@ func (f *Fleet) Stop() {
 	f.tasks.Wait()
 }
 
+// leaves has the version of h moved, and gives no version to its machine any more.
+func (f *Fleet) leaves(h *host) {
+	f.mu.Lock()
+	for _, o := range f.hosts {
+		if o.machine == h.machine {
+			o.leaving = true
+		}
+	}
+	f.mu.Unlock()
+	h.mu.Lock()
+	version := h.version
+	h.mu.Unlock()
+	if version != (svc.Ref{}) {
+		f.cfg.OnEvent(EventMoved)
+		f.cfg.Move(version)
+	}
+}
+
 // lost removes a host that has ended. silent says that its machine may not know it.
 func (f *Fleet) lost(h *host, silent bool) {
 	f.mu.Lock()
@@ -118,16 +136,23 @@ func (f *Fleet) lost(h *host, silent bool) {
 	}
 }
 
-// noSpare is the error of a version for which no machine has a host.
-func (f *Fleet) noSpare(ref svc.Ref) error {
+// noSpare is the error of a version for which no machine has a host. cause is why the last one
+// could not be had; nil for none.
+func (f *Fleet) noSpare(ref svc.Ref, cause error) error {
 	f.mu.Lock()
 	machines := map[string]bool{}
 	for _, h := range f.hosts {
 		machines[h.machine] = true
 	}
 	f.mu.Unlock()
-	return svc.Errorf(svc.Unavailable, svc.CodeNoSpareHost, "no worker host was free for %s within %s: %s", ref, f.cfg.Wait, count(len(machines))).
-		WithHint("start svcd host on another machine, or with more --seats")
+	why := count(len(machines))
+	if cause != nil {
+		why = svc.AsError(cause).Detail
+	} else if lacking := f.cfg.Policy.Lacking(); lacking != "" {
+		why = lacking
+	}
+	return svc.Errorf(svc.Unavailable, svc.CodeNoSpareHost, "no worker host was free for %s within %s: %s", ref, f.cfg.Wait, why).
+		WithHint("start svcd host on another machine, or with more --seats; on Kubernetes, raise the replicas of the spare hosts").Because(cause)
 }
 
 func count(machines int) string {

@@ -34,7 +34,7 @@ type host struct {
 	exited  chan struct{}
 	once    sync.Once
 
-	ready, taken bool // guarded by fleet.mu
+	ready, taken, leaving bool // guarded by fleet.mu
 
 	mu      sync.Mutex // guards the fields below
 	client  *control.Client
@@ -106,11 +106,18 @@ func (h *host) changed() {
 	h.change = make(chan struct{})
 }
 
-// isUp reports whether there is a line.
+// isUp reports whether there is a line, and the machine has answered lately.
 func (h *host) isUp() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return up(h.client)
+	return up(h.client) && time.Since(h.answer) < h.fleet.cfg.Silence/2
+}
+
+// unassign takes the version away that assign was to give.
+func (h *host) untake() {
+	h.fleet.mu.Lock()
+	defer h.fleet.mu.Unlock()
+	h.taken = false
 }
 
 func up(c *control.Client) bool {
@@ -188,6 +195,9 @@ func (h *host) onNotice(n control.Notice) {
 		log := h.log
 		h.mu.Unlock()
 		log.write(n.Logs)
+		return
+	case n.Leaving:
+		h.fleet.leaves(h)
 		return
 	case n.Gone != nil:
 		end := ending{driver.End{State: n.Gone.State}, true}
@@ -333,6 +343,9 @@ func (h *host) lose(end ending) {
 			if err := leavePlace(dataDir, place{Machine: h.machine, Unshipped: end.known && end.State != cleanExit}); err != nil && !errors.Is(err, os.ErrNotExist) {
 				h.fleet.cfg.Logger.Warn("the place of a version cannot be noted", "version", version.String(), "error", err)
 			}
+		}
+		if version != (svc.Ref{}) && !end.known {
+			h.fleet.cfg.OnEvent(EventLost)
 		}
 		h.hangUp(end.known)
 		h.fleet.lost(h, version != (svc.Ref{}) && !end.known)

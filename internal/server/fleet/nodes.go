@@ -16,7 +16,7 @@ func (f *Fleet) Nodes() []svc.Node {
 	for _, h := range f.hosts {
 		n := machines[h.machine]
 		if n == nil {
-			n = &svc.Node{Name: h.name, ID: h.machine}
+			n = &svc.Node{Name: h.name, ID: h.machine, Node: f.cfg.Policy.Node(h.machine)}
 			machines[h.machine] = n
 		}
 		if h.ready && !h.taken {

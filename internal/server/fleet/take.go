@@ -1,8 +1,10 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,11 +12,21 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // returnLimit is how long after its start a daemon takes versions back that run already.
 const returnLimit = time.Minute
+
+// claimRetry is the wait after a claim that failed for a reason outside the host.
+const claimRetry = time.Second
+
+// claimedSession stands for the unknown session of a machine that an earlier server has claimed.
+const claimedSession = "claimed"
+
+// errWaited says that a version has waited for Config.Wait.
+var errWaited = errors.New("no worker host was free in time")
 
 // placeFile is a file in the data directory that the version would have on this machine. It
 // says where its data is.
@@ -37,6 +49,7 @@ type want struct {
 	last   place
 	began  time.Time
 	hosts  chan *host // gets one
+	why    error      // why the last host could not be had
 }
 
 // Take returns the host that runs spec already, or a spare one. It waits for it.
@@ -48,37 +61,66 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.
 		return nil, false, err
 	}
 	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: readPlace(spec.Local.DataDir), began: time.Now(), hosts: make(chan *host, 1)}
-	f.mu.Lock()
-	f.wanting = append(f.wanting, w)
-	f.mu.Unlock()
-	f.offer() //nolint:contextcheck // does not wait
-	h, err := f.await(ctx, w)
+	if m := f.cfg.Policy.Has(spec.Ref); m != "" && w.last.Session == "" {
+		w.last = place{Machine: m, Session: claimedSession, Unshipped: w.last.Unshipped}
+	}
+	limit, cancel := context.WithDeadlineCause(ctx, w.began.Add(f.cfg.Wait), errWaited)
+	defer cancel()
+	for {
+		h, err := f.await(limit, w)
+		if err != nil {
+			if errors.Is(err, errWaited) {
+				err = f.noSpare(spec.Ref, w.why)
+			}
+			return nil, false, err
+		}
+		if w.why = f.claim(limit, w, h); w.why == nil {
+			return h, true, nil
+		}
+		f.cfg.Logger.WarnContext(ctx, "a spare worker host cannot be used", "version", spec.Ref.String(), "machine", h.name, "error", w.why)
+		if !errors.Is(w.why, svc.Conflict) {
+			_ = backoff.Sleep(limit, claimRetry) // await sees its error
+		}
+	}
+}
+
+// claim gives h its version. Without an error the version owns h.
+func (f *Fleet) claim(ctx context.Context, w *want, h *host) error {
+	if h.mark == "" { // else it has been claimed
+		if err := f.cfg.Policy.Claim(ctx, w.spec, h.machine); err != nil {
+			if errors.Is(err, svc.Conflict) {
+				h.lose(unknown(err))
+			} else {
+				h.untake()
+			}
+			return err
+		}
+		f.cfg.OnEvent(EventClaimed)
+	}
+	err := h.assign(w.spec)
 	if err != nil {
-		return nil, false, err
+		h.Kill() //nolint:contextcheck // does not wait
 	}
-	if err := h.assign(spec); err != nil {
-		h.Kill() //nolint:contextcheck // as above
-		return nil, false, err
-	}
-	return h, true, nil
+	return err
 }
 
 // await waits for the host of w.
 func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
-	limit := time.NewTimer(f.cfg.Wait)
-	defer limit.Stop()
-	late := time.NewTimer(f.cfg.Silence) // after which the version does not wait for a machine that has its files
-	defer late.Stop()
+	f.mu.Lock()
+	f.wanting = append(f.wanting, w)
+	f.mu.Unlock()
+	f.offer() //nolint:contextcheck // does not wait
+	again := time.NewTicker(f.cfg.Silence / 2) // what is known of machines changes with time
+	defer again.Stop()
 	for {
 		select {
 		case h := <-w.hosts:
 			return h, nil
-		case <-late.C:
+		case <-again.C:
 			f.offer() //nolint:contextcheck // does not wait
 			continue
 		case <-ctx.Done():
 		case <-f.life.Done():
-		case <-limit.C:
 		}
 		f.mu.Lock()
 		f.wanting = slices.DeleteFunc(f.wanting, func(o *want) bool { return o == w })
@@ -88,10 +130,7 @@ func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 			return h, nil
 		default:
 		}
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
-		return nil, f.noSpare(w.spec.Ref)
+		return nil, cmp.Or(context.Cause(ctx), errWaited)
 	}
 }
 

@@ -36,6 +36,7 @@ func (f *Fleet) welcome(ctx context.Context, conn net.Conn) {
 	var h *host
 	if err := f.admit(ctx, hello); err != nil {
 		log.WarnContext(ctx, "a machine was refused", "error", err)
+		f.cfg.OnEvent(EventRefused)
 		w.Error = svc.AsError(err)
 	} else if h = f.enter(hello); h == nil {
 		w.Unwanted = true

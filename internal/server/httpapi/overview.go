@@ -72,7 +72,7 @@ func (h handlers) ListCertificates(ctx context.Context, _ oas.ListCertificatesRe
 func (h handlers) ListNodes(context.Context, oas.ListNodesRequestObject) (oas.ListNodesResponseObject, error) {
 	return oas.ListNodes200JSONResponse{Items: each(h.Machines.Machines(), func(n svc.Node) api.Node {
 		return api.Node{
-			Name: n.Name, ID: n.ID, Spares: n.Spares, Versions: each(n.Versions, svc.Ref.String), RSSBytes: n.RSSBytes, AnsweredAt: api.At(n.AnsweredAt),
+			Name: n.Name, ID: n.ID, Node: n.Node, Spares: n.Spares, Versions: each(n.Versions, svc.Ref.String), RSSBytes: n.RSSBytes, AnsweredAt: api.At(n.AnsweredAt),
 		}
 	})}, nil
 }

@@ -35,7 +35,8 @@ func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http
 	s, rule := rt.s, ruleOf(pattern)
 	rule.reads = rule.reads || strings.HasPrefix(pattern, "GET ") && !s.isData(pattern) && !rule.private
 	route := pattern[strings.Index(pattern, "/"):]
-	next = s.audited(pattern, next)
+	method, _, _ := strings.Cut(pattern, " ")
+	next = s.settled(method, s.audited(pattern, next))
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		x := exchangeOf(r.Context())
 		x.route = route

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -57,6 +58,9 @@ type Deps struct {
 	Logger       *slog.Logger
 	Tokens       Tokens
 	TicketKey    svc.Secret // signs poll tickets; must not change over restarts
+	// Settle waits until all changes of the registry so far survive the loss of this machine.
+	// Optional: nil answers changes without that.
+	Settle       func(context.Context) error
 	Pages        Pages      // optional: what browsers see at the port, beside the API
 	QueueMax     int        // SVC_QUEUE_MAX
 	MaxUpload    int64      // bytes of a bundle sent to the API [D42]

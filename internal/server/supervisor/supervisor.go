@@ -32,6 +32,9 @@ const (
 type Config struct {
 	Logger *slog.Logger
 	Driver driver.Driver // gives versions their worker hosts
+	// Leave has Stop leave runtimes as they are: their hosts serve on without a daemon, and the
+	// next one takes them back.
+	Leave bool
 
 	Host svc.HostConfig // the part of a spec that is equal for all versions
 
@@ -262,13 +265,16 @@ func (s *Supervisor) StopVersion(ctx context.Context, ref svc.Ref) error {
 	return nil
 }
 
-// Stop stops every runtime and rejects new ones. When ctx ends, the remaining ones are
-// killed. Idempotent.
+// Stop stops every runtime, or none with Config.Leave, and rejects new ones. When ctx ends, the
+// remaining ones are killed. Idempotent.
 func (s *Supervisor) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	s.stopped = true
 	refs := slices.Collect(maps.Keys(s.units))
 	s.mu.Unlock()
+	if s.cfg.Leave {
+		return s.leave(refs)
+	}
 	var wg sync.WaitGroup
 	errs := make([]error, len(refs))
 	for i, ref := range refs {
@@ -277,6 +283,17 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 	wg.Wait()
 	s.driver.Stop() // it carries the verbs that stop versions
 	return errors.Join(errs...)
+}
+
+// leave ends the watch over runtimes and leaves them as they are.
+func (s *Supervisor) leave(refs []svc.Ref) error {
+	for _, ref := range refs {
+		if u := s.known(ref); u != nil {
+			u.leave()
+		}
+	}
+	s.driver.Stop()
+	return nil
 }
 
 // Spares returns the number of worker hosts that wait for a version.

@@ -224,6 +224,19 @@ func (u *unit) stop(ctx context.Context) bool {
 	return true
 }
 
+// leave ends the operations of u and leaves its process as it is.
+func (u *unit) leave() {
+	u.mu.Lock()
+	u.stopping++
+	if u.interrupt != nil {
+		u.interrupt(errStopping)
+	}
+	u.mu.Unlock()
+	u.ops <- struct{}{} // for good: the watchdog must not restart it
+	u.stopped = true
+	go u.watchdog.stop() // it may wait for ops
+}
+
 // starting publishes that a start begins.
 func (u *unit) starting() {
 	u.mu.Lock()

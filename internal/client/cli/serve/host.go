@@ -8,6 +8,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -20,13 +22,15 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/cgroup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // hosting are the flags of svcd host.
 type hosting struct {
-	join, tokenFile, dir, workerd, name string
+	join, tokenFile, caFile, dir, workerd, name, machine string
 
 	seats int
+	drain time.Duration
 }
 
 // NewHost runs worker hosts for a daemon on another machine.
@@ -34,7 +38,7 @@ func NewHost(k *kit.Kit) *cobra.Command {
 	var h hosting
 	cmd := &cobra.Command{
 		Use: "host --join URL --token-file FILE", Short: "Run versions on this machine for a server on another one", Args: cobra.NoArgs,
-		Long: "Joins a server that has SVC_RUNTIME=remote, and runs versions for it until SIGTERM or Ctrl-C. " +
+		Long: "Joins a server that has SVC_RUNTIME=remote or kubernetes, and runs versions for it until SIGTERM or Ctrl-C. " +
 			"svcctl admin hosts token prints the token on the machine of the server. Each seat runs one version, or waits for one. " +
 			"When the server is away the versions serve on, and the machine dials again. " +
 			"The machine has to reach the object store of the server.",
@@ -42,16 +46,19 @@ func NewHost(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&h.join, "join", "", "address of the server, https://HOST:PORT, as in its SVC_HOSTS_ADDR")
-	f.StringVar(&h.tokenFile, "token-file", "", "file with the join token")
+	f.StringVar(&h.tokenFile, "token-file", "", "file with the join token; with --ca-file, with the service account token of the pod, read again for each connection")
+	f.StringVar(&h.caFile, "ca-file", "", "PEM file of the certificate authority of the server, in a pod of Kubernetes")
 	f.StringVar(&h.dir, "data", "svcd-host", "directory of bundles and data")
 	f.StringVar(&h.workerd, "workerd", "", "path of workerd (default: the pinned one, which is installed if it is missing)")
 	f.StringVar(&h.name, "name", "", "name of the machine in svcctl nodes (default: its host name)")
+	f.StringVar(&h.machine, "machine-id", "", "identity of the machine: the uid of the pod, with --ca-file (default: one that --data keeps)")
 	f.IntVar(&h.seats, "seats", 4, "number of versions that this machine runs at most, spares included")
+	f.DurationVar(&h.drain, "drain", 20*time.Second, "time for the server to move the versions to other machines, after SIGTERM")
 	return cmd
 }
 
 func (h hosting) run(ctx context.Context, k *kit.Kit) error {
-	addr, token, err := h.target()
+	addr, token, secret, err := h.target()
 	if err != nil {
 		return err
 	}
@@ -75,7 +82,7 @@ func (h hosting) run(ctx context.Context, k *kit.Kit) error {
 		return err
 	}
 	err = agent.Run(ctx, agent.Config{
-		Logger: log, Daemon: addr, Token: token, Name: h.name, Release: obs.BuildInfo().Version, Dir: dir, Seats: h.seats,
+		Logger: log, Daemon: addr, Token: token, Secret: secret, Machine: h.machine, Drain: h.drain, Name: h.name, Release: obs.BuildInfo().Version, Dir: dir, Seats: h.seats,
 		Process: c, Unpack: fetcher{dir}.unpack,
 	})
 	for _, c := range closers {
@@ -84,24 +91,37 @@ func (h hosting) run(ctx context.Context, k *kit.Kit) error {
 	return err
 }
 
-// target reads where to join.
-func (h hosting) target() (addr string, token join.Token, err error) {
+// target reads where to join, and by which token. secret is nil for a join token.
+func (h hosting) target() (addr string, token join.Token, secret func() (svc.Secret, error), err error) {
 	u, err := url.Parse(h.join)
 	if err != nil || u.Scheme != "https" || u.Port() == "" {
-		return "", token, kit.Usagef("--join: want https://HOST:PORT, the SVC_HOSTS_ADDR of the server")
+		return "", token, nil, kit.Usagef("--join: want https://HOST:PORT, the SVC_HOSTS_ADDR of the server")
 	}
 	if h.seats < 1 {
-		return "", token, kit.Usagef("--seats: want at least 1")
+		return "", token, nil, kit.Usagef("--seats: want at least 1")
 	}
 	if h.tokenFile == "" {
-		return "", token, kit.Usagef("--token-file is required: the output of svcctl admin hosts token on the machine of the server")
+		return "", token, nil, kit.Usagef("--token-file is required: the output of svcctl admin hosts token on the machine of the server")
 	}
 	text, err := os.ReadFile(h.tokenFile)
 	if err != nil {
-		return "", token, err
+		return "", token, nil, err
 	}
-	token, err = join.ParseToken(string(text))
-	return u.Host, token, err
+	if h.caFile == "" {
+		token, err = join.ParseToken(string(text))
+		return u.Host, token, nil, err
+	}
+	ca, err := os.ReadFile(h.caFile)
+	if err == nil {
+		token.Pin, err = join.PinOf(ca)
+	}
+	if err != nil {
+		return "", token, nil, kit.Usagef("--ca-file: %v", err)
+	}
+	return u.Host, token, func() (svc.Secret, error) {
+		text, err := os.ReadFile(h.tokenFile)
+		return svc.Secret(strings.TrimSpace(string(text))), err
+	}, nil
 }
 
 // process says how worker hosts are started here. The caller closes the closers in the end.

@@ -65,9 +65,19 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	if err != nil {
 		return err
 	}
+	leader, err := daemon.Lead(ctx, cfg, logger)
+	if err != nil {
+		return errors.Join(err, given.Close())
+	}
+	defer leader.Release(ctx)
+	go func() {
+		<-leader.Lost()
+		logger.ErrorContext(ctx, "the lease is lost: another server may serve now; exiting")
+		os.Exit(1) //nolint:revive // an orderly stop would write what is not this process's any more
+	}()
 	progress := k.NewProgress()
 	d, err := daemon.Start(ctx, daemon.Config{
-		Settings: cfg, Command: []string{self}, Logger: logger, Sockets: given,
+		Settings: cfg, Writer: leader.Writer(), Command: []string{self}, Logger: logger, Sockets: given,
 		Installing: func(stage string) { progress.Stage(stage) },
 	})
 	progress.Done("")

@@ -1,0 +1,158 @@
+package kube
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	core "k8s.io/api/core/v1"
+	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The labels of pods.
+const (
+	SpareLabel   = "svcctl.dev/spare"   // "true" in the selector of the Deployment of spare pods
+	ProjectLabel = "svcctl.dev/project" // of the version that has the pod
+	VersionLabel = "svcctl.dev/version"
+	// HostLabel and HostValue select all pods with a worker host.
+	HostLabel = "app.kubernetes.io/component"
+	HostValue = "host"
+)
+
+// Audience is that of the tokens by which pods prove who they are.
+const Audience = "svcctl"
+
+// resync is how long a watch lasts without news until all pods are listed again.
+const resync = 10 * time.Minute
+
+// uidIndex finds a pod by its uid, which is the identity of the machine.
+const uidIndex = "uid"
+
+// Config configures Pods. The zero values of durations mean the defaults.
+type Config struct {
+	Logger *slog.Logger
+	Client *Client
+	// Account is the name of the service account of pods with a worker host; default svcctl-host.
+	Account string
+	// MemoryMB is the limit of a pod after its claim; 0 leaves the one of the template.
+	MemoryMB int
+	// Machines returns the machines that have a line, for the removal of pods without a version.
+	Machines func() []svc.Node
+	// Idle is how long a pod that was claimed may be without its version; default 15 s.
+	Idle time.Duration
+	// Settle is the time after the start in which pods of an earlier server dial again; default 1m.
+	Settle time.Duration
+}
+
+// Pods is the fleet.Policy for the pods of a namespace. Create it with Watch.
+type Pods struct {
+	cfg     Config
+	pods    cache.SharedIndexInformer
+	keys    keyring
+	started time.Time
+	cancel  context.CancelFunc
+	tasks   sync.WaitGroup
+
+	mu   sync.Mutex           // guards the fields below
+	idle map[string]time.Time // since when a claimed pod has no version, by uid
+	lack lack
+}
+
+// Watch watches the pods until Stop. It returns when it knows them, or the reason why the API server
+// does not tell it.
+func Watch(ctx context.Context, c Config) (*Pods, error) {
+	if c.Logger == nil || c.Client == nil || c.Machines == nil {
+		return nil, errors.New("kube: logger, client and machines required")
+	}
+	c.Account, c.Idle, c.Settle = cmp.Or(c.Account, "svcctl-host"), cmp.Or(c.Idle, 15*time.Second), cmp.Or(c.Settle, time.Minute)
+	only := func(o *meta.ListOptions) { o.LabelSelector = HostLabel + "=" + HostValue }
+	p := &Pods{cfg: c, started: time.Now(), idle: map[string]time.Time{}}
+	p.keys.client = c.Client
+	p.pods = cache.NewSharedIndexInformer(
+		cache.NewFilteredListWatchFromClient(c.Client.pods, "pods", c.Client.namespace, only), new(core.Pod), resync,
+		cache.Indexers{uidIndex: func(o any) ([]string, error) {
+			if pod, ok := o.(*core.Pod); ok {
+				return []string{string(pod.UID)}, nil
+			}
+			return nil, nil
+		}},
+	)
+	failed := make(chan error, 1)
+	if err := p.pods.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+		c.Logger.Warn("watching the pods of the namespace failed; retrying", "error", err)
+		select {
+		case failed <- err:
+		default:
+		}
+	}); err != nil {
+		return nil, err
+	}
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p.cancel = cancel
+	p.tasks.Go(func() { p.pods.Run(own.Done()) })
+	if err := p.synced(ctx, failed); err != nil {
+		p.Stop()
+		return nil, err
+	}
+	p.tasks.Go(func() { p.watchLack(own) })
+	p.tasks.Go(func() { p.reap(own) })
+	return p, nil
+}
+
+// synced waits until all pods are known.
+func (p *Pods) synced(ctx context.Context, failed <-chan error) error {
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !p.pods.HasSynced() {
+		select {
+		case err := <-failed:
+			return refused("listing the pods of the namespace "+p.cfg.Client.namespace, err)
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+	}
+	return nil
+}
+
+// Stop ends the watch. Pods stay.
+func (p *Pods) Stop() {
+	p.cancel()
+	p.tasks.Wait()
+}
+
+// find returns the pod with a uid as last seen, nil for none.
+func (p *Pods) find(uid string) *core.Pod {
+	list, _ := p.pods.GetIndexer().ByIndex(uidIndex, uid) // the index exists
+	for _, o := range list {
+		if pod, ok := o.(*core.Pod); ok {
+			return pod
+		}
+	}
+	return nil
+}
+
+// all returns every pod as last seen.
+func (p *Pods) all() (list []*core.Pod) {
+	for _, o := range p.pods.GetStore().List() {
+		if pod, ok := o.(*core.Pod); ok {
+			list = append(list, pod)
+		}
+	}
+	return list
+}
+
+// owner returns the version that has a pod; false for a spare.
+func owner(pod *core.Pod) (svc.Ref, bool) {
+	ref := svc.Ref{Project: pod.Labels[ProjectLabel], Version: pod.Labels[VersionLabel]}
+	return ref, ref != svc.Ref{}
+}
+
+func decode(text []byte, into any) error { return json.Unmarshal(text, into) }

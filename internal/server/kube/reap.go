@@ -1,0 +1,63 @@
+package kube
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	core "k8s.io/api/core/v1"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// reapEvery is the interval of the search for pods without a version.
+const reapEvery = 2 * time.Second
+
+// reap deletes pods that were claimed and have no version any more: it was archived or sleeps, or
+// runs in another pod because this one's node was silent.
+func (p *Pods) reap(ctx context.Context) {
+	tick := time.NewTicker(reapEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		for _, pod := range p.unused(time.Now()) {
+			if err := p.cfg.Client.remove(ctx, pod); err != nil {
+				p.cfg.Logger.WarnContext(ctx, "a pod without a version cannot be deleted; retrying", "pod", pod.Name, "error", err)
+				continue
+			}
+			p.cfg.Logger.InfoContext(ctx, "deleted a pod without a version", "pod", pod.Name)
+		}
+	}
+}
+
+// unused returns the claimed pods that have had no version for Config.Idle.
+func (p *Pods) unused(now time.Time) (list []*core.Pod) {
+	runs := map[string]svc.Node{}
+	for _, n := range p.cfg.Machines() {
+		runs[n.ID] = n
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	idle := map[string]time.Time{}
+	for _, pod := range p.all() {
+		ref, claimed := owner(pod)
+		uid := string(pod.UID)
+		n, here := runs[uid]
+		if !claimed || slices.Contains(n.Versions, ref) || !here && now.Sub(p.started) < p.cfg.Settle {
+			continue
+		}
+		since, ok := p.idle[uid]
+		if !ok {
+			since = now
+		}
+		if idle[uid] = since; now.Sub(since) >= p.cfg.Idle {
+			list = append(list, pod)
+		}
+	}
+	p.idle = idle
+	return list
+}
