@@ -71,7 +71,7 @@ type Daemon struct {
 	Hosts              Hosts
 	Kubernetes         Kubernetes
 	RegistrySync       bool // the API waits for the copy of the registry
-	SpareHosts         int // 0 for none
+	SpareHosts         int  // 0 for none
 	AllowRoot          bool
 	WorkerConfine      svc.Confine
 	WorkerMemoryMB     int // 0 for no limit

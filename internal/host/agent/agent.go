@@ -22,12 +22,12 @@ import (
 
 // Config configures an Agent.
 type Config struct {
-	Logger  *slog.Logger
-	Daemon  string // host:port
-	Token   join.Token
+	Logger *slog.Logger
+	Daemon string // host:port
+	Token  join.Token
 	// Secret reads what the daemon is shown in place of the token's secret, before each dial.
 	// May be nil.
-	Secret func() (svc.Secret, error)
+	Secret  func() (svc.Secret, error)
 	Name    string // of the machine, for people
 	Release string // of this program
 	Dir     string // of bundles and data, absolute; one agent at a time uses it

@@ -45,8 +45,8 @@ type Config struct {
 	// Writer is the identity of this process, if others may take over; "" if there are none.
 	Writer string
 	// Taken is called once when another process has continued the copies of Writer. May be nil.
-	Taken    func()
-	Logger   *slog.Logger
+	Taken  func()
+	Logger *slog.Logger
 }
 
 // Service copies a registry soon after each change. Create it with Start.
@@ -59,12 +59,12 @@ type Service struct {
 	asked  chan struct{} // Sync asks for a copy; has room for one
 
 	mu     sync.Mutex
-	wanted int64 // number of the last call of Sync
-	stored int64 // number of the last call of Sync whose changes are stored
+	wanted int64         // number of the last call of Sync
+	stored int64         // number of the last call of Sync whose changes are stored
 	change chan struct{} // closed and replaced when stored changes
-	behind time.Time // since when a change waits for its copy; zero if none does
-	copied time.Time // state of the registry that is stored; zero before the first copy
-	last   error     // of the last attempt
+	behind time.Time     // since when a change waits for its copy; zero if none does
+	copied time.Time     // state of the registry that is stored; zero before the first copy
+	last   error         // of the last attempt
 }
 
 // Start starts a Service. It sends no request before it returns.

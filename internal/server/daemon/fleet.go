@@ -46,7 +46,9 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 	d.fleet, err = fleet.New(fleet.Config{
 		Logger: d.logger, Listen: l, Authority: authority, Policy: policy, RunDir: d.dirs.runtimes(),
 		Release: obs.BuildInfo().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
-		Move:    func(ref svc.Ref) { d.stops.Go(context.WithoutCancel(ctx), "move", func(ctx context.Context) { d.move(ctx, ref) }) },
+		Move: func(ref svc.Ref) {
+			d.stops.Go(context.WithoutCancel(ctx), "move", func(ctx context.Context) { d.move(ctx, ref) })
+		},
 		OnEvent: func(e fleet.Event) { d.metrics.HostEvent(string(e)) },
 	})
 	return d.fleet, err

@@ -109,7 +109,7 @@ func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 	f.mu.Lock()
 	f.wanting = append(f.wanting, w)
 	f.mu.Unlock()
-	f.offer() //nolint:contextcheck // does not wait
+	f.offer()                                  //nolint:contextcheck // does not wait
 	again := time.NewTicker(f.cfg.Silence / 2) // what is known of machines changes with time
 	defer again.Stop()
 	for {

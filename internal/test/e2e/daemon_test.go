@@ -72,6 +72,13 @@ func newDaemon(t *testing.T, env ...string) *daemon {
 // reports false when the process ended first.
 func (d *daemon) start(extra ...string) bool {
 	d.t.Helper()
+	d.launch(extra...)
+	return d.up()
+}
+
+// launch runs the daemon and does not wait.
+func (d *daemon) launch(extra ...string) {
+	d.t.Helper()
 	_ = os.Remove(config.NotePath(d.dataDir()))
 	env := slices.Concat(d.env, extra)
 	if slices.ContainsFunc(env, onlyBreakable) {
@@ -86,6 +93,11 @@ func (d *daemon) start(extra ...string) bool {
 		d.t.Fatal(err)
 	}
 	go func(cmd *exec.Cmd, exited chan struct{}) { _ = cmd.Wait(); close(exited) }(d.cmd, d.exited)
+}
+
+// up waits until the daemon serves, and reports false when it ended first.
+func (d *daemon) up() bool {
+	d.t.Helper()
 	alive := true
 	svctest.Succeeds(d.t, "the daemon to serve", func() error {
 		select {

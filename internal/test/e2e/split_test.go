@@ -162,8 +162,9 @@ type lineWriters struct {
 	stop   context.CancelFunc
 	all    sync.WaitGroup
 
-	mu    sync.Mutex
-	lines []line
+	mu     sync.Mutex
+	lines  []line
+	failed []string // answers of requests that were not acknowledged
 }
 
 func (b *daemonPair) write(d *daemon, n int) *lineWriters {
@@ -179,6 +180,10 @@ func (b *daemonPair) write(d *daemon, n int) *lineWriters {
 				if err == nil && a.Status == http.StatusOK {
 					s.mu.Lock()
 					s.lines = append(s.lines, l)
+					s.mu.Unlock()
+				} else if ctx.Err() == nil {
+					s.mu.Lock()
+					s.failed = append(s.failed, fmt.Sprintf("%d %s %v", a.Status, a.Body, err))
 					s.mu.Unlock()
 				}
 			}

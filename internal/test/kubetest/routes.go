@@ -29,7 +29,9 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET "+leases+"/{name}", s.getLease)
 	mux.HandleFunc("POST "+leases, s.postLease)
 	mux.HandleFunc("PUT "+leases+"/{name}", s.putLease)
-	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, map[string]string{"issuer": issuer}) })
+	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, map[string]string{"issuer": issuer})
+	})
 	mux.HandleFunc("GET /openid/v1/jwks", func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, s.keys()) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.refused(w, r) {
