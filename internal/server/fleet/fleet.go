@@ -24,6 +24,7 @@ type Fleet struct {
 
 	mu      sync.Mutex       // guards the fields below
 	hosts   map[string]*host // by session, until they have ended
+	seen    map[string]bool  // machines that have joined this daemon
 	gone    map[string]bool  // sessions of hosts that were lost with a version
 	wanting []*want          // in order of their calls
 	stopped bool
@@ -37,7 +38,7 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // lines outlive calls
-	return &Fleet{cfg: c, life: ctx, cancel: cancel, hosts: map[string]*host{}, gone: map[string]bool{}}, nil
+	return &Fleet{cfg: c, life: ctx, cancel: cancel, hosts: map[string]*host{}, seen: map[string]bool{}, gone: map[string]bool{}}, nil
 }
 
 // Start clears the run directory and takes the connections of machines.

@@ -61,7 +61,7 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.
 		return nil, false, err
 	}
 	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: readPlace(spec.Local.DataDir), began: time.Now(), hosts: make(chan *host, 1)}
-	if m := f.cfg.Policy.Has(spec.Ref); m != "" && w.last.Session == "" {
+	if m := f.cfg.Policy.Has(spec.Ref); m != "" && w.last.Session == "" && !f.knows(m) {
 		w.last = place{Machine: m, Session: claimedSession, Unshipped: w.last.Unshipped}
 	}
 	limit, cancel := context.WithDeadlineCause(ctx, w.began.Add(f.cfg.Wait), errWaited)
@@ -82,6 +82,13 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.
 			_ = backoff.Sleep(limit, claimRetry) // await sees its error
 		}
 	}
+}
+
+// knows reports whether a machine has joined this daemon: then it need not be waited for.
+func (f *Fleet) knows(machine string) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.seen[machine]
 }
 
 // claim gives h its version. Without an error the version owns h.

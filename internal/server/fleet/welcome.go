@@ -99,7 +99,7 @@ func (f *Fleet) enter(hello join.Hello) *host {
 		f.cfg.Logger.Error("a machine cannot be used", "machine", hello.Name, "error", err)
 		return nil
 	}
-	f.hosts[hello.Session] = h
+	f.hosts[hello.Session], f.seen[hello.Machine] = h, true
 	f.tasks.Go(func() { h.watch(f.life) })
 	return h
 }

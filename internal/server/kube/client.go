@@ -18,7 +18,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
@@ -98,6 +100,34 @@ func group(cfg rest.Config, path string, gv schema.GroupVersion, add func(*runti
 func (c *Client) pod(ctx context.Context, name string) (*core.Pod, error) {
 	pod := new(core.Pod)
 	return pod, c.pods.Get().Namespace(c.namespace).Resource("pods").Name(name).Do(ctx).Into(pod)
+}
+
+// lister lists and watches the pods with a worker host, and reports each error.
+func (c *Client) lister(report func(error)) *cache.ListWatch {
+	request := func(o *meta.ListOptions) *rest.Request {
+		o.LabelSelector = HostLabel + "=" + HostValue
+		return c.pods.Get().Namespace(c.namespace).Resource("pods").VersionedParams(o, meta.ParameterCodec)
+	}
+	reported := func(ctx context.Context, err error) error {
+		if err != nil && ctx.Err() == nil {
+			report(err)
+		}
+		return err
+	}
+	return &cache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, o meta.ListOptions) (runtime.Object, error) {
+			list := new(core.PodList)
+			return list, reported(ctx, request(&o).Do(ctx).Into(list))
+		},
+		WatchFuncWithContext: func(ctx context.Context, o meta.ListOptions) (watch.Interface, error) {
+			o.Watch = true
+			w, err := request(&o).Watch(ctx)
+			if o.SendInitialEvents != nil && apierrors.IsInvalid(err) {
+				return w, err // a cluster that lists in the older way
+			}
+			return w, reported(ctx, err)
+		},
+	}
 }
 
 // patch applies a JSON patch to a pod.

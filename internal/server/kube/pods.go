@@ -10,7 +10,7 @@ import (
 	"time"
 
 	core "k8s.io/api/core/v1"
-	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -29,8 +29,12 @@ const (
 // Audience is that of the tokens by which pods prove who they are.
 const Audience = "svcctl"
 
-// resync is how long a watch lasts without news until all pods are listed again.
-const resync = 10 * time.Minute
+// The pause after a watch that failed grows from one to the other: while it lasts new spare pods are
+// unknown.
+const (
+	firstRetry = 100 * time.Millisecond
+	lastRetry  = 2 * time.Second
+)
 
 // uidIndex finds a pod by its uid, which is the identity of the machine.
 const uidIndex = "uid"
@@ -45,7 +49,7 @@ type Config struct {
 	MemoryMB int
 	// Machines returns the machines that have a line, for the removal of pods without a version.
 	Machines func() []svc.Node
-	// Idle is how long a pod that was claimed may be without its version; default 15 s.
+	// Idle is how long a pod that was claimed may be without its version; default 5 s.
 	Idle time.Duration
 	// Settle is the time after the start in which pods of an earlier server dial again; default 1m.
 	Settle time.Duration
@@ -54,7 +58,7 @@ type Config struct {
 // Pods is the fleet.Policy for the pods of a namespace. Create it with Watch.
 type Pods struct {
 	cfg     Config
-	pods    cache.SharedIndexInformer
+	pods    cache.Indexer
 	keys    keyring
 	started time.Time
 	cancel  context.CancelFunc
@@ -62,6 +66,7 @@ type Pods struct {
 
 	mu   sync.Mutex           // guards the fields below
 	idle map[string]time.Time // since when a claimed pod has no version, by uid
+	seen map[string]bool      // uids of pods that have joined this server
 	lack lack
 }
 
@@ -71,33 +76,27 @@ func Watch(ctx context.Context, c Config) (*Pods, error) {
 	if c.Logger == nil || c.Client == nil || c.Machines == nil {
 		return nil, errors.New("kube: logger, client and machines required")
 	}
-	c.Account, c.Idle, c.Settle = cmp.Or(c.Account, "svcctl-host"), cmp.Or(c.Idle, 15*time.Second), cmp.Or(c.Settle, time.Minute)
-	only := func(o *meta.ListOptions) { o.LabelSelector = HostLabel + "=" + HostValue }
-	p := &Pods{cfg: c, started: time.Now(), idle: map[string]time.Time{}}
+	c.Account, c.Idle, c.Settle = cmp.Or(c.Account, "svcctl-host"), cmp.Or(c.Idle, 5*time.Second), cmp.Or(c.Settle, time.Minute)
+	p := &Pods{cfg: c, started: time.Now(), idle: map[string]time.Time{}, seen: map[string]bool{}}
 	p.keys.client = c.Client
-	p.pods = cache.NewSharedIndexInformer(
-		cache.NewFilteredListWatchFromClient(c.Client.pods, "pods", c.Client.namespace, only), new(core.Pod), resync,
-		cache.Indexers{uidIndex: func(o any) ([]string, error) {
-			if pod, ok := o.(*core.Pod); ok {
-				return []string{string(pod.UID)}, nil
-			}
-			return nil, nil
-		}},
-	)
+	p.pods = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{uidIndex: func(o any) ([]string, error) {
+		if pod, ok := o.(*core.Pod); ok {
+			return []string{string(pod.UID)}, nil
+		}
+		return nil, nil
+	}})
 	failed := make(chan error, 1)
-	if err := p.pods.SetWatchErrorHandler(func(_ *cache.Reflector, err error) {
+	r := cache.NewReflectorWithOptions(c.Client.lister(func(err error) {
 		c.Logger.Warn("watching the pods of the namespace failed; retrying", "error", err)
 		select {
 		case failed <- err:
 		default:
 		}
-	}); err != nil {
-		return nil, err
-	}
+	}), new(core.Pod), p.pods, cache.ReflectorOptions{Backoff: &wait.Backoff{Duration: firstRetry, Factor: 2, Jitter: 0.2, Steps: 1 << 20, Cap: lastRetry}})
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	p.cancel = cancel
-	p.tasks.Go(func() { p.pods.Run(own.Done()) })
-	if err := p.synced(ctx, failed); err != nil {
+	p.tasks.Go(func() { r.RunWithContext(own) })
+	if err := p.synced(ctx, r, failed); err != nil {
 		p.Stop()
 		return nil, err
 	}
@@ -107,10 +106,10 @@ func Watch(ctx context.Context, c Config) (*Pods, error) {
 }
 
 // synced waits until all pods are known.
-func (p *Pods) synced(ctx context.Context, failed <-chan error) error {
+func (p *Pods) synced(ctx context.Context, r *cache.Reflector, failed <-chan error) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
-	for !p.pods.HasSynced() {
+	for r.LastSyncResourceVersion() == "" {
 		select {
 		case err := <-failed:
 			return refused("listing the pods of the namespace "+p.cfg.Client.namespace, err)
@@ -130,7 +129,7 @@ func (p *Pods) Stop() {
 
 // find returns the pod with a uid as last seen, nil for none.
 func (p *Pods) find(uid string) *core.Pod {
-	list, _ := p.pods.GetIndexer().ByIndex(uidIndex, uid) // the index exists
+	list, _ := p.pods.ByIndex(uidIndex, uid) // the index exists
 	for _, o := range list {
 		if pod, ok := o.(*core.Pod); ok {
 			return pod
@@ -141,7 +140,7 @@ func (p *Pods) find(uid string) *core.Pod {
 
 // all returns every pod as last seen.
 func (p *Pods) all() (list []*core.Pod) {
-	for _, o := range p.pods.GetStore().List() {
+	for _, o := range p.pods.List() {
 		if pod, ok := o.(*core.Pod); ok {
 			list = append(list, pod)
 		}

@@ -120,6 +120,9 @@ func (p *Pods) Admit(ctx context.Context, h join.Hello) error {
 	if ref, claimed := owner(pod); claimed && h.Ref != nil && *h.Ref != ref {
 		return unproven(h, fmt.Sprintf("the pod is of version %s, and its host has %s", ref, *h.Ref))
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.seen[k.Pod.UID] = true
 	return nil
 }
 

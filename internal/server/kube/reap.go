@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -47,7 +48,7 @@ func (p *Pods) unused(now time.Time) (list []*core.Pod) {
 		ref, claimed := owner(pod)
 		uid := string(pod.UID)
 		n, here := runs[uid]
-		if !claimed || slices.Contains(n.Versions, ref) || !here && now.Sub(p.started) < p.cfg.Settle {
+		if !claimed || slices.Contains(n.Versions, ref) || !here && !p.seen[uid] && now.Sub(p.started) < p.cfg.Settle {
 			continue
 		}
 		since, ok := p.idle[uid]
@@ -59,5 +60,6 @@ func (p *Pods) unused(now time.Time) (list []*core.Pod) {
 		}
 	}
 	p.idle = idle
+	maps.DeleteFunc(p.seen, func(uid string, _ bool) bool { _, here := runs[uid]; return !here && p.find(uid) == nil })
 	return list
 }
