@@ -128,7 +128,7 @@ func (l *Log) Append(ctx context.Context, database []byte, files map[string][]by
 	return written, err
 }
 
-// isNewest checks, before an exclusive log begins another chain, that nobody has continued its own.
+// isNewest checks, before an exclusive log begins another chain, that no other process has continued its own.
 // Between the check and the new chain a server that takes over may do so: it has waited for the
 // lease of this one to expire by then.
 func (l *Log) isNewest(ctx context.Context) error {

@@ -42,7 +42,7 @@ type Config struct {
 	Key      svc.Secret
 	Files    map[string][]byte // stored beside the registry
 	Window   time.Duration     // between a change and its copy
-	// Writer is the identity of this process, if others may take over; "" if there are none.
+	// Writer is the identity of this process, if others may take over; else "".
 	Writer string
 	// Taken is called once when another process has continued the copies of Writer. May be nil.
 	Taken  func()

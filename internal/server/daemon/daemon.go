@@ -55,7 +55,7 @@ type Config struct {
 	// of a server has it.
 	Inspect bool
 	// Writer is the identity of this process if other servers stand by to take over; "" if not.
-	// Stop leaves the versions as they are then: the next server takes them back.
+	// Stop leaves the versions running then: the next server takes them back.
 	Writer string
 	// WatchMode is a server of one developer: versions other than production, which are
 	// saves of sessions before, start when they are asked for.

@@ -109,6 +109,6 @@ func takeOver(ctx context.Context, cfg *config.Daemon, log *slog.Logger) error {
 	if err := Rebuild(cfg, state); err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "took over the registry", "node", nodes[0], "as_of", state.At, "took", time.Since(began).Round(time.Millisecond))
+	log.InfoContext(ctx, "took over the registry", "node", nodes[0], "as_of", state.At, "duration_ms", time.Since(began).Milliseconds())
 	return nil
 }

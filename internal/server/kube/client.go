@@ -85,7 +85,7 @@ func clusterOf(kubeconfig string) (cfg *rest.Config, namespace string, err error
 
 // group returns a client for the types of one API group alone: the clientset of the library links
 // every group, 20 MB of code.
-func group(cfg rest.Config, path string, gv schema.GroupVersion, add func(*runtime.Scheme) error) (rest.Interface, error) {
+func group(cfg rest.Config, path string, gv schema.GroupVersion, add func(*runtime.Scheme) error) (rest.Interface, error) { //nolint:ireturn // as the library has it
 	scheme := runtime.NewScheme()
 	if err := add(scheme); err != nil {
 		return nil, err

@@ -71,8 +71,8 @@ func (l *Leadership) Release(ctx context.Context) {
 		defer cancel()
 		lease, err := l.read(ctx)
 		if err == nil && holder(lease) == l.id {
-			nobody, second := "", int32(1)
-			lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds = &nobody, &second
+			none, second := "", int32(1)
+			lease.Spec.HolderIdentity, lease.Spec.LeaseDurationSeconds = &none, &second
 			err = l.update(ctx, lease)
 		}
 		if err != nil {

@@ -85,16 +85,16 @@ func Watch(ctx context.Context, c Config) (*Pods, error) {
 		}
 		return nil, nil
 	}})
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	p.cancel = cancel
 	failed := make(chan error, 1)
 	r := cache.NewReflectorWithOptions(c.Client.lister(func(err error) {
-		c.Logger.Warn("watching the pods of the namespace failed; retrying", "error", err)
+		c.Logger.WarnContext(own, "watching the pods of the namespace failed; retrying", "error", err)
 		select {
 		case failed <- err:
 		default:
 		}
 	}), new(core.Pod), p.pods, cache.ReflectorOptions{Backoff: &wait.Backoff{Duration: firstRetry, Factor: 2, Jitter: 0.2, Steps: 1 << 20, Cap: lastRetry}})
-	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	p.cancel = cancel
 	p.tasks.Go(func() { r.RunWithContext(own) })
 	if err := p.synced(ctx, r, failed); err != nil {
 		p.Stop()

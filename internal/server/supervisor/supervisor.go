@@ -32,7 +32,7 @@ const (
 type Config struct {
 	Logger *slog.Logger
 	Driver driver.Driver // gives versions their worker hosts
-	// Leave has Stop leave runtimes as they are: their hosts serve on without a daemon, and the
+	// Leave has Stop leave runtimes running: their hosts serve on without a daemon, and the
 	// next one takes them back.
 	Leave bool
 
@@ -285,7 +285,7 @@ func (s *Supervisor) Stop(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// leave ends the watch over runtimes and leaves them as they are.
+// leave ends the watch over runtimes and leaves them running.
 func (s *Supervisor) leave(refs []svc.Ref) error {
 	for _, ref := range refs {
 		if u := s.known(ref); u != nil {

@@ -224,7 +224,7 @@ func (u *unit) stop(ctx context.Context) bool {
 	return true
 }
 
-// leave ends the operations of u and leaves its process as it is.
+// leave ends the operations of u and leaves its process running.
 func (u *unit) leave() {
 	u.mu.Lock()
 	u.stopping++

@@ -116,8 +116,9 @@ func (s *Server) getPod(w http.ResponseWriter, r *http.Request) {
 // patchPod applies a JSON patch to labels and owner references, whose tests must hold.
 func (s *Server) patchPod(w http.ResponseWriter, r *http.Request) {
 	var patch []struct {
-		Op, Path string
-		Value    any
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&patch); err != nil {
 		status(w, http.StatusBadRequest, meta.StatusReasonBadRequest, err.Error())
@@ -167,7 +168,9 @@ func (s *Server) patchPod(w http.ResponseWriter, r *http.Request) {
 
 // resizePod takes a merge patch of the resources of the first container.
 func (s *Server) resizePod(w http.ResponseWriter, r *http.Request) {
-	var patch struct{ Spec core.PodSpec }
+	var patch struct {
+		Spec core.PodSpec `json:"spec"`
+	}
 	text, err := io.ReadAll(r.Body)
 	if err == nil {
 		err = json.Unmarshal(text, &patch)

@@ -5,6 +5,7 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -125,14 +126,10 @@ func (s *Server) settle() {
 // newPod needs s.mu.
 func (s *Server) newPod() *core.Pod {
 	s.made++
-	labels := map[string]string{}
-	for k, v := range s.labels {
-		labels[k] = v
-	}
 	p := &core.Pod{
 		TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: meta.ObjectMeta{
-			Name: "spare-" + strconv.Itoa(s.made), Namespace: Namespace, UID: types.UID("uid-" + rand.Text()[:12]), Labels: labels,
+			Name: "spare-" + strconv.Itoa(s.made), Namespace: Namespace, UID: types.UID("uid-" + rand.Text()[:12]), Labels: maps.Clone(s.labels),
 			OwnerReferences: []meta.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "spare", UID: "rs"}},
 		},
 		Spec: core.PodSpec{NodeName: "node" + strconv.Itoa(s.made%3+1), Containers: []core.Container{{Name: "host"}}},

@@ -58,7 +58,11 @@ func NewHost(k *kit.Kit) *cobra.Command {
 }
 
 func (h hosting) run(ctx context.Context, k *kit.Kit) error {
-	addr, token, secret, err := h.target()
+	addr, err := h.target()
+	if err != nil {
+		return err
+	}
+	token, secret, err := h.token()
 	if err != nil {
 		return err
 	}
@@ -91,34 +95,38 @@ func (h hosting) run(ctx context.Context, k *kit.Kit) error {
 	return err
 }
 
-// target reads where to join, and by which token. secret is nil for a join token.
-func (h hosting) target() (addr string, token join.Token, secret func() (svc.Secret, error), err error) {
+// target reads where to join.
+func (h hosting) target() (addr string, err error) {
 	u, err := url.Parse(h.join)
-	if err != nil || u.Scheme != "https" || u.Port() == "" {
-		return "", token, nil, kit.Usagef("--join: want https://HOST:PORT, the SVC_HOSTS_ADDR of the server")
+	switch {
+	case err != nil || u.Scheme != "https" || u.Port() == "":
+		return "", kit.Usagef("--join: want https://HOST:PORT, the SVC_HOSTS_ADDR of the server")
+	case h.seats < 1:
+		return "", kit.Usagef("--seats: want at least 1")
+	case h.tokenFile == "":
+		return "", kit.Usagef("--token-file is required: the output of svcctl admin hosts token on the machine of the server")
 	}
-	if h.seats < 1 {
-		return "", token, nil, kit.Usagef("--seats: want at least 1")
-	}
-	if h.tokenFile == "" {
-		return "", token, nil, kit.Usagef("--token-file is required: the output of svcctl admin hosts token on the machine of the server")
-	}
+	return u.Host, nil
+}
+
+// token reads by which token to join. secret is nil for a join token.
+func (h hosting) token() (t join.Token, secret func() (svc.Secret, error), err error) {
 	text, err := os.ReadFile(h.tokenFile)
 	if err != nil {
-		return "", token, nil, err
+		return t, nil, err
 	}
 	if h.caFile == "" {
-		token, err = join.ParseToken(string(text))
-		return u.Host, token, nil, err
+		t, err = join.ParseToken(string(text))
+		return t, nil, err
 	}
 	ca, err := os.ReadFile(h.caFile)
 	if err == nil {
-		token.Pin, err = join.PinOf(ca)
+		t.Pin, err = join.PinOf(ca)
 	}
 	if err != nil {
-		return "", token, nil, kit.Usagef("--ca-file: %v", err)
+		return t, nil, kit.Usagef("--ca-file: %v", err)
 	}
-	return u.Host, token, func() (svc.Secret, error) {
+	return t, func() (svc.Secret, error) {
 		text, err := os.ReadFile(h.tokenFile)
 		return svc.Secret(strings.TrimSpace(string(text))), err
 	}, nil

@@ -73,7 +73,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	go func() {
 		<-leader.Lost()
 		logger.ErrorContext(ctx, "the lease is lost: another server may serve now; exiting")
-		os.Exit(1) //nolint:revive // an orderly stop would write what is not this process's any more
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL) // an orderly stop would write what is another's now
 	}()
 	progress := k.NewProgress()
 	d, err := daemon.Start(ctx, daemon.Config{
