@@ -47,6 +47,13 @@ func Lead(ctx context.Context, cfg *config.Daemon, log *slog.Logger) (*Leader, e
 	return l, nil
 }
 
+// Announce has the Services of the cluster lead to the pod of this process. It does not wait.
+func (l *Leader) Announce(ctx context.Context, pod string) {
+	if l != nil && pod != "" {
+		go l.lease.Announce(ctx, pod)
+	}
+}
+
 // Lost is closed when another server may serve. This process must end then, without an orderly
 // stop: it has nothing to write any more. It is nil for a nil Leader.
 func (l *Leader) Lost() <-chan struct{} {

@@ -322,3 +322,27 @@ func TestTaken(t *testing.T) {
 		t.Errorf("the release has changed the lease of %q", h)
 	}
 }
+
+// TestAnnounce: Services lead to the pod of the server that leads, and to no other.
+func TestAnnounce(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 0)
+	c.Add("server-a", map[string]string{"app": "svcctl"})
+	c.Add("server-b", map[string]string{"app": "svcctl", kube.LeaderLabel: "true"})
+	l, err := kube.Lead(t.Context(), c.client, "svcctl", "a", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Refuse("patch pods", "not yet")
+	go func() {
+		svctest.Eventually(t, "a try", func() bool { return c.Refused("patch pods") > 0 })
+		c.Refuse("patch pods", "")
+	}()
+	l.Announce(t.Context(), "server-a")
+	for _, p := range c.Pods() {
+		if led := p.Labels[kube.LeaderLabel] == "true"; led != (p.Name == "server-a") {
+			t.Errorf("%s: %v", p.Name, p.Labels)
+		}
+	}
+	l.Release(t.Context())
+}
