@@ -107,6 +107,10 @@ test-dashboard: build ## drive the dashboard in Chromium (CHROMIUM=/usr/bin/chro
 test-frameworks: build ## build applications with their frameworks, deploy them, compare them with wrangler dev in Chromium (Linux x64; FRAMEWORKS="astro next")
 	cd scripts/frameworks && npm ci --no-audit --no-fund --loglevel=error && node test.mjs $(FRAMEWORKS)
 
+.PHONY: e2e-kube
+e2e-kube: build ## run the program on a real Kubernetes of three nodes (needs root; docs/guide/kubernetes.md)
+	./scripts/kube/run $(GOTESTFLAGS)
+
 .PHONY: test-client
 test-client: build ## generate a client in TypeScript from the OpenAPI document, compile it, and use it against a real server
 	cd scripts/client && npm ci --no-audit --no-fund --loglevel=error && npx openapi-typescript ../../pkg/api/openapi.yaml -o api.d.ts && npx tsc && node test.mjs
