@@ -65,7 +65,8 @@ control_plane() {
   start apiserver "$bin" kube-apiserver --etcd-servers http://127.0.0.1:2379 --cert-dir "$state/certs" --secure-port 6443 \
     --bind-address 0.0.0.0 --advertise-address $gate --service-cluster-ip-range 10.96.0.0/16 \
     --service-account-issuer https://kubernetes.default.svc --service-account-key-file "$state/sa.key" \
-    --service-account-signing-key-file "$state/sa.key" --token-auth-file "$state/tokens.csv" --authorization-mode RBAC
+    --service-account-signing-key-file "$state/sa.key" --token-auth-file "$state/tokens.csv" --authorization-mode RBAC \
+    --kubelet-preferred-address-types InternalIP
   local i
   for i in $(seq 200); do
     curl -ksf -H "Authorization: Bearer $(cut -d, -f1 "$state/tokens.csv")" https://127.0.0.1:6443/readyz >/dev/null && break
@@ -149,7 +150,8 @@ run_node() { # run_node N: the processes of a node that has its files
   start kubelet$n nsenter --net=/run/netns/kube$n "$bin" kubelet --config "$dir/kubelet.yaml" --kubeconfig "$state/kubelet.conf" \
     --root-dir "$dir/kubelet" --hostname-override node$n --node-ip 10.250.0.1$n
   start proxy$n nsenter --net=/run/netns/kube$n "$bin" kube-proxy --kubeconfig "$state/kubelet.conf" --hostname-override node$n \
-    --proxy-mode iptables --cluster-cidr 10.244.0.0/16 --conntrack-max-per-core 0 --metrics-bind-address 127.0.0.1:0 --healthz-bind-address 127.0.0.1:0
+    --proxy-mode iptables --cluster-cidr 10.244.0.0/16 \
+    --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0s --conntrack-tcp-timeout-close-wait 0s
 }
 
 containers() { # containers N: the pids of node N's containers and their shims

@@ -66,6 +66,11 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	d.stops.Push("runtimes", d.supervisor.Stop)
+	if d.cfg.Hosts.Remote { // machines join before the first version needs one
+		if err := d.supervisor.Start(ctx); err != nil {
+			return err
+		}
+	}
 	table, err := d.routeTable(ctx)
 	if err != nil {
 		return err
