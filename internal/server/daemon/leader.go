@@ -64,6 +64,13 @@ func (l *Leader) Writer() string {
 	return l.ID
 }
 
+// Announce has Services lead to this server, which serves now, by a label of its pod, SVC_K8S_POD.
+func (l *Leader) Announce(ctx context.Context, cfg *config.Daemon) {
+	if l != nil && cfg.Kubernetes.Pod != "" {
+		l.lease.Announce(ctx, cfg.Kubernetes.Pod)
+	}
+}
+
 // Release lets another server lead, after this one has stopped.
 func (l *Leader) Release(ctx context.Context) {
 	if l != nil {

@@ -3,6 +3,7 @@ package kube_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -320,5 +321,40 @@ func TestTaken(t *testing.T) {
 	l.Release(t.Context())
 	if h := c.Lease("svcctl"); h != "thief" {
 		t.Errorf("the release has changed the lease of %q", h)
+	}
+}
+
+// TestAnnounce: the pod of the leader has the label, and no other. If the API server refuses it, the
+// label follows.
+func TestAnnounce(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	c.Add("server-0")
+	c.Add("server-1")
+	first, err := kube.Lead(t.Context(), c.client, "svcctl", "a", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Announce(t.Context(), "server-0")
+	if got := c.Labeled(kube.LeaderLabel); !slices.Equal(got, []string{"server-0"}) {
+		t.Errorf("the label is at %q", got)
+	}
+	first.Release(t.Context())
+	second, err := kube.Lead(t.Context(), c.client, "svcctl", "b", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Release(t.Context())
+	c.Refuse("patch pods", "not now")
+	second.Announce(t.Context(), "server-1")
+	if got := c.Labeled(kube.LeaderLabel); !slices.Equal(got, []string{"server-0"}) {
+		t.Errorf("the label is at %q although Kubernetes refuses it", got)
+	}
+	c.Refuse("patch pods", "")
+	svctest.Eventually(t, "the label at the new leader", func() bool { return slices.Equal(c.Labeled(kube.LeaderLabel), []string{"server-1"}) })
+	for _, p := range c.Pods() {
+		if cost, set := p.Annotations["controller.kubernetes.io/pod-deletion-cost"]; set != (p.Name == "server-1") {
+			t.Errorf("the deletion of %s costs %q", p.Name, cost)
+		}
 	}
 }

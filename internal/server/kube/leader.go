@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordination "k8s.io/api/coordination/v1"
@@ -34,6 +35,8 @@ type Leadership struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 	once   sync.Once
+
+	unannounced atomic.Pointer[string] // the pod of an announcement that has failed; nil for none
 }
 
 // Lead waits until this process, known as id, holds the Lease name. It waits as long as another
@@ -152,6 +155,7 @@ func (l *Leadership) keep(ctx context.Context) {
 		switch {
 		case err == nil:
 			renewed = began
+			l.announceAgain(ctx)
 			continue
 		case ctx.Err() != nil:
 			return

@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -137,6 +138,29 @@ func (s *Server) newPod() *core.Pod {
 	s.live[p.Name] = p
 	s.changed("ADDED", p)
 	return p.DeepCopy()
+}
+
+// Add adds a pod that is no spare, such as one of a server.
+func (s *Server) Add(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &core.Pod{
+		TypeMeta:   meta.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: meta.ObjectMeta{Name: name, Namespace: Namespace, UID: types.UID("uid-" + name), Labels: map[string]string{"app.kubernetes.io/component": "control-plane"}},
+	}
+	s.live[name] = p
+	s.changed("ADDED", p)
+}
+
+// Labeled returns the names of the pods that have a label.
+func (s *Server) Labeled(label string) (names []string) {
+	for _, p := range s.Pods() {
+		if p.Labels[label] != "" {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // changed needs s.mu.
