@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -28,6 +29,8 @@ type setup struct {
 
 	Connections int           `json:"connections"` // to Address
 	Timeout     time.Duration `json:"timeout"`     // of connections to Address
+
+	listening func(net.Addr) // with the address behind Address; may be nil
 }
 
 // Run is the child process. It reads its setup from parent, serves until parent or ctx
@@ -75,6 +78,9 @@ func serve(ctx context.Context, s setup) error {
 			return fmt.Errorf("listen for clients of the object store: %w", err)
 		}
 		go p.serve(ctx)
+		if s.listening != nil {
+			s.listening(p.ln.Addr())
+		}
 	}
 	return embedgw.RunVersityGW(ctx, store, &embedgw.Config{
 		RootUserAccess: s.AccessKey, RootUserSecret: s.SecretKey, Region: s.Region,

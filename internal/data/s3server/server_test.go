@@ -27,7 +27,7 @@ import (
 const role = "object-store"
 
 func TestMain(m *testing.M) {
-	svctest.Main(m, map[string]svctest.Role{role: func(ctx context.Context, _ []string) error {
+	svctest.Main(m, map[string]svctest.Role{aloneRole: runAlone, role: func(ctx context.Context, _ []string) error {
 		ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
 		defer stop()
 		return s3server.Run(ctx, os.Stdin)

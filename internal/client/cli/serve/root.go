@@ -166,7 +166,7 @@ func knownVerb(cmd *cobra.Command, args []string) error {
 func NewDaemon(k *kit.Kit) *cobra.Command {
 	root := NewRoot(k, "svcd", "The control plane of svcctl: API, gateway and the processes of versions")
 	root.PersistentFlags().StringVarP(&k.Output, "output", "o", "", "output format: table or json")
-	root.AddCommand(NewServe(k), NewHost(k), NewGateway(k), NewHealth(k), NewRuntime(k), NewVersion(k))
+	root.AddCommand(NewServe(k), NewHost(k), NewGateway(k), NewHealth(k), NewRuntime(k), NewVersion(k), newTrialStore(k))
 	root.AddCommand(Hidden()...)
 	return root
 }
