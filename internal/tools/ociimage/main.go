@@ -95,7 +95,10 @@ func write(root, arch, version string, at time.Time, out string) error {
 	}
 	m := add(of.MediaType, text)
 	m.Platform = &platform{arch, "linux"}
-	m.Annotations = map[string]string{"org.opencontainers.image.ref.name": "svcctl:" + version}
+	m.Annotations = map[string]string{
+		"org.opencontainers.image.ref.name": "svcctl:" + version,
+		"io.containerd.image.name":          "docker.io/library/svcctl:" + version, // what a kubelet asks for when a pod says svcctl:VERSION
+	}
 	index, err := json.Marshal(manifest{SchemaVersion: 2, MediaType: "application/vnd.oci.image.index.v1+json", Manifests: []descriptor{m}})
 	if err != nil {
 		return err
