@@ -140,6 +140,10 @@ image: ## write dist/svcctl_linux_{amd64,arm64}.tar, OCI images, without Docker 
 test-image: ## build the image twice, compare, and run it with podman (needs root)
 	./packaging/test/image
 
+.PHONY: test-chart
+test-chart: ## lint and render the Helm chart with Helm, and compare it with svcctl admin manifests kubernetes (builds Helm)
+	./packaging/test/chart
+
 .PHONY: test-release
 test-release: ## build the release in two checkouts, and compare the bytes (docs/guide/install.md)
 	./packaging/test/release

@@ -17,7 +17,7 @@ import (
 
 func newAdmin(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "admin", Short: "Maintain a server", RunE: serveHelp}
-	cmd.AddCommand(newAdminGC(k), newAdminRetention(k), newAdminUpgrade(k))
+	cmd.AddCommand(newAdminGC(k), newAdminRetention(k), newAdminUpgrade(k), newAdminManifests(k))
 	cmd.AddCommand(rescue.Commands(k)...)
 	return cmd
 }
