@@ -174,7 +174,6 @@ type Environment struct {
 	Home      string
 	CacheDir  string // $XDG_CACHE_HOME/svcctl
 	Temporary string // TMPDIR
-	Pod       string // POD_NAME: the name of the pod in Kubernetes
 	Race      string // GORACE, for a build that has the race detector
 }
 

@@ -20,6 +20,7 @@ type Hosts struct {
 type Kubernetes struct {
 	Config    string // a kubeconfig file; "" for the cluster that the daemon runs in
 	Namespace string // "" for the one of the daemon or of Config
+	Pod       string // name of the daemon's own pod, to label while it leads; "" for no label
 	MemoryMB  int    // limit of a pod that has a version; 0 for the one of its template
 	Lease     string // name of the Lease by which one of several daemons serves; "" for a single daemon
 }
@@ -64,6 +65,10 @@ func hosts() []Setting {
 		{
 			Env: "SVC_K8S_NAMESPACE", Help: "namespace of the pods with worker hosts; default: the one of the server",
 			parse: func(d *Daemon, v string) error { d.Kubernetes.Namespace = v; return nil },
+		},
+		{
+			Env: "SVC_K8S_POD", Help: "name of the server's own pod, which has the label svcctl.dev/leader while the server holds SVC_LEADER_LEASE; default: no label",
+			parse: func(d *Daemon, v string) error { d.Kubernetes.Pod = v; return nil },
 		},
 		{
 			Env: "SVC_K8S_MEMORY_MB", Default: "0", Help: "memory limit of a pod that has a version, MiB, set when the version gets the pod; 0 leaves the one of the pod template",

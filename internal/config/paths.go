@@ -18,7 +18,7 @@ const ServiceDataDir = "/var/lib/svcctl"
 
 func environment(env map[string]string) Environment {
 	return Environment{
-		Path: env["PATH"], Home: env["HOME"], Temporary: os.TempDir(), Pod: env["POD_NAME"], Race: env["GORACE"],
+		Path: env["PATH"], Home: env["HOME"], Temporary: os.TempDir(), Race: env["GORACE"],
 		CacheDir: filepath.Join(xdg(env, "XDG_CACHE_HOME", ".cache"), "svcctl"),
 	}
 }

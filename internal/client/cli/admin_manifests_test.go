@@ -152,7 +152,7 @@ func TestManifestsRun(t *testing.T) {
 			containers[c.Args[0]] = environ(c, dir)
 		}
 	}
-	if cfg, err := config.LoadDaemon(config.Source{Environ: containers["serve"]}); err != nil || cfg.BaseDomain != "apps.example.com" || cfg.AdminToken == "" || len(cfg.APIHosts) != 4 {
+	if cfg, err := config.LoadDaemon(config.Source{Environ: containers["serve"]}); err != nil || cfg.BaseDomain != "apps.example.com" || cfg.AdminToken == "" || len(cfg.APIHosts) != 4 || !cfg.Hosts.Kubernetes || !cfg.RegistrySync || cfg.Kubernetes.Pod == "" {
 		t.Errorf("svcd serve: %v, %+v", err, cfg)
 	}
 	if _, err := config.LoadGateway(containers["gateway"]); err != nil {

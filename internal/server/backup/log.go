@@ -74,12 +74,37 @@ func Open(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, f
 	if err != nil {
 		return nil, err
 	}
-	l.chain, l.next, l.sums, l.files = state.chain, state.next, state.sums, state.Files
-	l.head, l.image = state.writer, state.sizes[0]
+	l.follow(state)
+	return l, nil
+}
+
+// follow continues the chain of a state.
+func (l *Log) follow(state *State) {
+	l.chain, l.next, l.sums, l.files, l.head = state.chain, state.next, state.sums, state.Files, state.writer
+	l.image, l.since = state.sizes[0], 0
 	for _, size := range state.sizes[1:] {
 		l.since += size
 	}
-	return l, nil
+}
+
+// TakeOver returns the newest state of a node's registry, after which only writer may append: the
+// process before meets ErrTaken. Errors: those of Read.
+func TakeOver(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, writer string) (*State, error) {
+	for {
+		l, err := Open(ctx, b, node, key, true)
+		if err != nil {
+			return nil, err
+		}
+		state, err := Read(ctx, b, node, key)
+		if err != nil {
+			return nil, err
+		}
+		l.follow(state)
+		l.Exclusive(writer)
+		if _, err := l.Append(ctx, state.Database, state.Files, time.Now()); !errors.Is(err, ErrTaken) {
+			return state, err
+		}
+	}
 }
 
 // Append stores the state of a registry, as the pages that changed since the state

@@ -42,7 +42,8 @@ type Config struct {
 	Key      svc.Secret
 	Files    map[string][]byte // stored beside the registry
 	Window   time.Duration     // between a change and its copy
-	// Writer is the identity of this process, if others may take over; else "".
+	// Writer is the identity of this process, if others may take over; else "". If there are copies,
+	// it has called TakeOver.
 	Writer string
 	// Taken is called once when another process has continued the copies of Writer. May be nil.
 	Taken  func()
@@ -53,7 +54,6 @@ type Config struct {
 type Service struct {
 	cfg    Config
 	log    *Log // nil until it is open
-	wrote  bool // this process has stored a copy
 	cancel context.CancelFunc
 	done   chan struct{}
 	asked  chan struct{} // Sync asks for a copy; has room for one
@@ -223,7 +223,6 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 		}
 		return took, err
 	}
-	s.wrote = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stored = wanted
@@ -237,7 +236,7 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 func (s *Service) open(ctx context.Context) (*Log, error) {
 	l, err := Open(ctx, s.cfg.Bucket, s.cfg.Node, s.cfg.Key, false)
 	if err == nil && s.cfg.Writer != "" {
-		if l.Exclusive(s.cfg.Writer); s.wrote && l.head != s.cfg.Writer {
+		if l.Exclusive(s.cfg.Writer); l.chain != "" && l.head != s.cfg.Writer {
 			err = ErrTaken
 		}
 	}

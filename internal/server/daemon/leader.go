@@ -40,18 +40,11 @@ func Lead(ctx context.Context, cfg *config.Daemon, log *slog.Logger) (*Leader, e
 	if l.lease, err = kube.Lead(ctx, client, cfg.Kubernetes.Lease, l.ID, log); err != nil {
 		return nil, err
 	}
-	if err := takeOver(ctx, cfg, log); err != nil {
+	if err := takeOver(ctx, cfg, l.ID, log); err != nil {
 		l.Release(ctx)
 		return nil, err
 	}
 	return l, nil
-}
-
-// Announce has the Services of the cluster lead to the pod of this process. It does not wait.
-func (l *Leader) Announce(ctx context.Context, pod string) {
-	if l != nil && pod != "" {
-		go l.lease.Announce(ctx, pod)
-	}
 }
 
 // Lost is closed when another server may serve. This process must end then, without an orderly
@@ -71,6 +64,33 @@ func (l *Leader) Writer() string {
 	return l.ID
 }
 
+// Serves says that d serves now: Services lead to it by a label of its pod, SVC_K8S_POD. From now on
+// it serves on while the API server is away, if the object store says that no other server has
+// taken over.
+func (l *Leader) Serves(ctx context.Context, d *Daemon) {
+	if l == nil {
+		return
+	}
+	l.lease.Trust(d.owns)
+	if pod := d.cfg.Kubernetes.Pod; pod != "" {
+		l.lease.Announce(ctx, pod)
+	}
+}
+
+// owns reports whether this daemon has the lease of its node in the object store.
+func (d *Daemon) owns() bool {
+	lease := d.ownership.lease
+	if lease == nil {
+		return false
+	}
+	select {
+	case <-lease.Lost():
+		return false
+	default:
+		return lease.Age() < d.cfg.LeaseTTL
+	}
+}
+
 // Release lets another server lead, after this one has stopped.
 func (l *Leader) Release(ctx context.Context) {
 	if l != nil {
@@ -80,7 +100,7 @@ func (l *Leader) Release(ctx context.Context) {
 
 // takeOver replaces the registry of the data directory by its newest copy. Before the first copy
 // there is nothing to take over.
-func takeOver(ctx context.Context, cfg *config.Daemon, log *slog.Logger) error {
+func takeOver(ctx context.Context, cfg *config.Daemon, writer string, log *slog.Logger) error {
 	began := time.Now()
 	store, err := s3.New(s3.Config{Endpoint: cfg.S3.Endpoint, Region: cfg.S3.Region, AccessKey: cfg.S3.AccessKey, SecretKey: cfg.S3.SecretKey})
 	if err == nil {
@@ -100,7 +120,7 @@ func takeOver(ctx context.Context, cfg *config.Daemon, log *slog.Logger) error {
 		return svc.Errorf(svc.Conflict, svc.CodeDataDirInUse, "the bucket %s has the registries of several servers: %s", cfg.ArtifactsBucket, strings.Join(nodes, ", ")).
 			WithHint("give each group of servers that stand by for one another its own SVC_ARTIFACTS_BUCKET")
 	}
-	state, err := backup.Read(ctx, bucket, nodes[0], cfg.RecoveryKey)
+	state, err := backup.TakeOver(ctx, bucket, nodes[0], cfg.RecoveryKey, writer)
 	if err != nil {
 		return err
 	}

@@ -3,63 +3,67 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	core "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	meta "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/svcctl/svcctl/internal/lib/backoff"
+	"k8s.io/apimachinery/pkg/types"
 )
 
-// LeaderLabel is the label of the pod of the server that leads: Services of the control plane
-// select it. It is no readiness: a standby is ready to take over.
+// LeaderLabel is "true" at the pod of the server that leads. Services select it: readiness would
+// keep the pod of a lost node in them until Kubernetes notices the loss, 40 s later.
 const LeaderLabel = "svcctl.dev/leader"
 
-// Announce labels the pod of this server as the one that leads, and takes the label from others. It
-// tries until it succeeds, the lease is lost, or ctx ends.
+// deletionCost has Kubernetes end standbys before the leader when it replaces their pods, so that a
+// rolling update changes the leader once.
+const deletionCost = "controller.kubernetes.io/pod-deletion-cost"
+
+// announceCall is the limit of an announcement between two renewals.
+const announceCall = time.Second
+
+// Announce moves LeaderLabel to the pod with this name, that of this server. If the API server does
+// not take it, the label follows with a later renewal of the lease.
 func (l *Leadership) Announce(ctx context.Context, pod string) {
-	for {
-		err := l.announce(ctx, pod)
-		if err == nil {
-			l.log.InfoContext(ctx, "Services lead to this server now", "pod", pod)
-			return
-		}
-		l.log.WarnContext(ctx, "the label of the pod that leads cannot be set; retrying", "pod", pod, "error", err)
-		select {
-		case <-l.lost:
-			return
-		default:
-		}
-		if backoff.Sleep(ctx, renewEvery) != nil {
-			return
-		}
+	if err := l.announce(ctx, pod); err != nil {
+		l.log.WarnContext(ctx, "labeling the pod of the leader failed; retrying", "pod", pod, "error", err)
+		l.unannounced.Store(&pod)
+	}
+}
+
+// announceAgain repeats an announcement that has failed.
+func (l *Leadership) announceAgain(ctx context.Context) {
+	if pod := l.unannounced.Load(); pod != nil && l.announce(ctx, *pod) == nil {
+		l.unannounced.Store(nil)
 	}
 }
 
 func (l *Leadership) announce(ctx context.Context, pod string) error {
+	ctx, cancel := context.WithTimeout(ctx, announceCall)
+	defer cancel()
 	list := new(core.PodList)
-	err := l.client.pods.Get().Namespace(l.client.namespace).Resource("pods").VersionedParams(&meta.ListOptions{LabelSelector: LeaderLabel}, meta.ParameterCodec).Do(ctx).Into(list)
-	if err != nil {
-		return refused("listing the pods with the label "+LeaderLabel, err)
+	options := &meta.ListOptions{LabelSelector: LeaderLabel}
+	if err := l.client.pods.Get().Namespace(l.client.namespace).Resource("pods").VersionedParams(options, meta.ParameterCodec).Do(ctx).Into(list); err != nil {
+		return err
 	}
 	for _, p := range list.Items {
-		if p.Name != pod {
-			if err := l.label(ctx, p.Name, operation{Op: "remove"}); err != nil && !gone(err) && !apierrors.IsInvalid(err) {
-				return refused(named("taking the label from", p.Name), err)
-			}
+		if p.Name == pod {
+			continue
+		}
+		if err := l.client.mark(ctx, p.Name, nil, nil); err != nil && !gone(err) {
+			return err
 		}
 	}
-	if err := l.label(ctx, pod, operation{Op: "add", Value: "true"}); err != nil {
-		return refused(named("labeling", pod), err)
-	}
-	return nil
+	leads, cost := "true", "1"
+	return l.client.mark(ctx, pod, &leads, &cost)
 }
 
-func (l *Leadership) label(ctx context.Context, pod string, o operation) error {
-	o.Path = "/metadata/labels/" + escape(LeaderLabel)
-	patch, err := json.Marshal([]operation{o})
-	if err == nil {
-		_, err = l.client.patch(ctx, pod, patch)
+// mark sets the label of the leader and the cost of a pod's deletion; nil removes them.
+func (c *Client) mark(ctx context.Context, pod string, leads, cost *string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"labels": map[string]*string{LeaderLabel: leads}, "annotations": map[string]*string{deletionCost: cost},
+	}})
+	if err != nil {
+		return err
 	}
-	return err
+	return c.pods.Patch(types.MergePatchType).Namespace(c.namespace).Resource("pods").Name(pod).Body(patch).Do(ctx).Error()
 }

@@ -3,7 +3,9 @@ package kube_test
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -323,26 +325,61 @@ func TestTaken(t *testing.T) {
 	}
 }
 
-// TestAnnounce: Services lead to the pod of the server that leads, and to no other.
+// TestAnnounce: the pod of the leader has the label, and no other. If the API server refuses it, the
+// label follows.
 func TestAnnounce(t *testing.T) {
 	t.Parallel()
+	c := newCluster(t, 1)
+	c.Add("server-0")
+	c.Add("server-1")
+	first, err := kube.Lead(t.Context(), c.client, "svcctl", "a", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first.Announce(t.Context(), "server-0")
+	if got := c.Labeled(kube.LeaderLabel); !slices.Equal(got, []string{"server-0"}) {
+		t.Errorf("the label is at %q", got)
+	}
+	first.Release(t.Context())
+	second, err := kube.Lead(t.Context(), c.client, "svcctl", "b", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Release(t.Context())
+	c.Refuse("patch pods", "not now")
+	second.Announce(t.Context(), "server-1")
+	if got := c.Labeled(kube.LeaderLabel); !slices.Equal(got, []string{"server-0"}) {
+		t.Errorf("the label is at %q although Kubernetes refuses it", got)
+	}
+	c.Refuse("patch pods", "")
+	svctest.Eventually(t, "the label at the new leader", func() bool { return slices.Equal(c.Labeled(kube.LeaderLabel), []string{"server-1"}) })
+	for _, p := range c.Pods() {
+		if cost, set := p.Annotations["controller.kubernetes.io/pod-deletion-cost"]; set != (p.Name == "server-1") {
+			t.Errorf("the deletion of %s costs %q", p.Name, cost)
+		}
+	}
+}
+
+// TestTrust: a leader serves on without the API server as long as the object store says that it
+// may, and stops when it does not.
+func TestTrust(t *testing.T) {
+	t.Parallel()
 	c := newCluster(t, 0)
-	c.Add("server-a", map[string]string{"app": "svcctl"})
-	c.Add("server-b", map[string]string{"app": "svcctl", kube.LeaderLabel: "true"})
 	l, err := kube.Lead(t.Context(), c.client, "svcctl", "a", quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Refuse("patch pods", "not yet")
-	go func() {
-		svctest.Eventually(t, "a try", func() bool { return c.Refused("patch pods") > 0 })
-		c.Refuse("patch pods", "")
-	}()
-	l.Announce(t.Context(), "server-a")
-	for _, p := range c.Pods() {
-		if led := p.Labels[kube.LeaderLabel] == "true"; led != (p.Name == "server-a") {
-			t.Errorf("%s: %v", p.Name, p.Labels)
-		}
+	var asked, fenced atomic.Int32
+	l.Trust(func() bool { asked.Add(1); return fenced.Load() == 0 })
+	c.SetDown(true)
+	svctest.Eventually(t, "the object store to be asked", func() bool { return asked.Load() > 1 })
+	select {
+	case <-l.Lost():
+		t.Fatal("it stopped although it may serve")
+	default:
 	}
+	fenced.Store(1)
+	svctest.Wait(t, "the end of its leadership", l.Lost())
+	c.SetDown(false)
 	l.Release(t.Context())
 }

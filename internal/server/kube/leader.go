@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	coordination "k8s.io/api/coordination/v1"
@@ -30,10 +31,14 @@ type Leadership struct {
 	name   string
 	id     string
 
+	// fence reports whether no other server has taken over although the API server says nothing.
+	fence  atomic.Pointer[func() bool]
 	lost   chan struct{}
 	cancel context.CancelFunc
 	done   chan struct{}
 	once   sync.Once
+
+	unannounced atomic.Pointer[string] // the pod of an announcement that has failed; nil for none
 }
 
 // Lead waits until this process, known as id, holds the Lease name. It waits as long as another
@@ -61,6 +66,17 @@ func Lead(ctx context.Context, c *Client, name, id string, log *slog.Logger) (*L
 
 // Lost is closed when the lease may be another's.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
+
+// Trust has the leader serve on while the API server is away, as long as held returns true: the
+// object store says that no other server has taken over. Without it the leader stops after
+// renewLimit.
+func (l *Leadership) Trust(held func() bool) { l.fence.Store(&held) }
+
+// isFenced reports whether another server may have taken over while the API server is away.
+func (l *Leadership) isFenced() bool {
+	held := l.fence.Load()
+	return held == nil || !(*held)()
+}
 
 // Release gives the lease up, so that another server need not wait. Idempotent.
 func (l *Leadership) Release(ctx context.Context) {
@@ -152,12 +168,13 @@ func (l *Leadership) keep(ctx context.Context) {
 		switch {
 		case err == nil:
 			renewed = began
+			l.announceAgain(ctx)
 			continue
 		case ctx.Err() != nil:
 			return
 		}
 		l.log.WarnContext(ctx, "renewing the lease failed", "error", err, "since", time.Since(renewed).Round(time.Millisecond))
-		if errors.Is(err, errTaken) || time.Since(renewed) > renewLimit {
+		if errors.Is(err, errTaken) || time.Since(renewed) > renewLimit && l.isFenced() {
 			close(l.lost)
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -62,9 +63,11 @@ func newCluster(t *testing.T, spares int) *cluster {
 	gateway := freeAddress(t)
 	_, port, _ := strings.Cut(gateway, ":")
 	recovery := rand.Text() + rand.Text()
-	for range 2 {
+	for i := range 2 {
+		pod := fmt.Sprintf("server-%d", i)
+		c.api.Add(pod)
 		c.servers = append(c.servers, newDaemon(t, external(store,
-			"SVC_RUNTIME=kubernetes", "SVC_HOSTS_ADDR="+c.hosts, "SVC_HOSTS_AUTHORITY="+keys, "SVC_K8S_KUBECONFIG="+c.api.Kubeconfig(t), "SVC_LEADER_LEASE=svcctl",
+			"SVC_RUNTIME=kubernetes", "SVC_K8S_POD="+pod, "SVC_HOSTS_ADDR="+c.hosts, "SVC_HOSTS_AUTHORITY="+keys, "SVC_K8S_KUBECONFIG="+c.api.Kubeconfig(t), "SVC_LEADER_LEASE=svcctl",
 			"SVC_REGISTRY_SYNC=1", "SVC_RECOVERY_KEY="+recovery, "SVC_DURABILITY=sync", "GATEWAY_PORT="+port)...))
 	}
 	t.Cleanup(c.endAll)
@@ -195,12 +198,16 @@ func TestKubernetes(t *testing.T) {
 	c.api.SetDown(false)
 	svctest.Wait(t, "the deploy", waits)
 
+	if pods := c.api.Labeled("svcctl.dev/leader"); !slices.Equal(pods, []string{"server-0"}) {
+		t.Errorf("Services lead to %q", pods)
+	}
 	host := d.hostOf(v1)
 	d.kill()
 	if !standby.up() {
 		t.Fatal(standby.log.String())
 	}
 	standby.note.AdminToken, standby.note.DeployToken = d.note.AdminToken, d.note.DeployToken
+	svctest.Eventually(t, "Services to lead to the new leader", func() bool { return slices.Equal(c.api.Labeled("svcctl.dev/leader"), []string{"server-1"}) })
 	b.await(writers, 30)
 	lines := make([]string, 0, 1000)
 	for _, l := range writers.end() {

@@ -113,8 +113,43 @@ func (s *Server) getPod(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, p)
 }
 
+// mergePod applies a merge patch to labels and annotations.
+func (s *Server) mergePod(w http.ResponseWriter, r *http.Request) {
+	var patch struct {
+		Metadata struct {
+			Labels      map[string]*string `json:"labels"`
+			Annotations map[string]*string `json:"annotations"`
+		} `json:"metadata"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&patch); err != nil {
+		status(w, http.StatusBadRequest, meta.StatusReasonBadRequest, err.Error())
+		return
+	}
+	merge := func(now map[string]string, from map[string]*string) map[string]string {
+		for name, value := range from {
+			if value == nil {
+				delete(now, name)
+				continue
+			}
+			if now == nil {
+				now = map[string]string{}
+			}
+			now[name] = *value
+		}
+		return now
+	}
+	s.Change(r.PathValue("name"), func(p *core.Pod) {
+		p.Labels, p.Annotations = merge(p.Labels, patch.Metadata.Labels), merge(p.Annotations, patch.Metadata.Annotations)
+	})
+	s.getPod(w, r)
+}
+
 // patchPod applies a JSON patch to labels and owner references, whose tests must hold.
 func (s *Server) patchPod(w http.ResponseWriter, r *http.Request) {
+	if r.Header.Get("Content-Type") == "application/merge-patch+json" {
+		s.mergePod(w, r)
+		return
+	}
 	var patch []struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`

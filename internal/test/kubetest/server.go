@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,7 +52,6 @@ type Server struct {
 	spares   int
 	down     bool
 	refusals map[string]string // "patch pods" → words
-	refusedN map[string]int
 }
 
 // Options configure a Server.
@@ -69,7 +69,7 @@ func New(t *testing.T, o Options) *Server {
 		t.Fatal(err)
 	}
 	s := &Server{
-		key: key, begun: o.Begun, ended: o.Ended, live: map[string]*core.Pod{}, leases: map[string]*coordination.Lease{}, news: make(chan struct{}), refusals: map[string]string{}, refusedN: map[string]int{},
+		key: key, begun: o.Begun, ended: o.Ended, live: map[string]*core.Pod{}, leases: map[string]*coordination.Lease{}, news: make(chan struct{}), refusals: map[string]string{},
 		labels: map[string]string{"app.kubernetes.io/component": "host", "svcctl.dev/spare": "true"},
 	}
 	s.http = httptest.NewServer(s.routes())
@@ -138,6 +138,29 @@ func (s *Server) newPod() *core.Pod {
 	s.live[p.Name] = p
 	s.changed("ADDED", p)
 	return p.DeepCopy()
+}
+
+// Add adds a pod that is no spare, such as one of a server.
+func (s *Server) Add(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := &core.Pod{
+		TypeMeta:   meta.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: meta.ObjectMeta{Name: name, Namespace: Namespace, UID: types.UID("uid-" + name), Labels: map[string]string{"app.kubernetes.io/component": "control-plane"}},
+	}
+	s.live[name] = p
+	s.changed("ADDED", p)
+}
+
+// Labeled returns the names of the pods that have a label.
+func (s *Server) Labeled(label string) (names []string) {
+	for _, p := range s.Pods() {
+		if p.Labels[label] != "" {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // changed needs s.mu.
@@ -218,22 +241,6 @@ func (s *Server) Refuse(what, words string) {
 	s.settle()
 }
 
-// Refused returns how many requests Refuse has refused.
-func (s *Server) Refused(what string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.refusedN[what]
-}
-
-// Add makes a pod that is no spare.
-func (s *Server) Add(name string, labels map[string]string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := &core.Pod{TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Pod"}, ObjectMeta: meta.ObjectMeta{Name: name, Namespace: Namespace, UID: types.UID("uid-" + name), Labels: labels}}
-	s.live[name] = p
-	s.changed("ADDED", p)
-}
-
 // Expire ends all watches: their revision is too old.
 func (s *Server) Expire() {
 	s.mu.Lock()
@@ -284,7 +291,6 @@ func (s *Server) refused(w http.ResponseWriter, r *http.Request) bool {
 	for _, p := range parts {
 		if m := s.refusals[verb+" "+p]; m != "" {
 			words = m
-			s.refusedN[verb+" "+p]++
 		}
 	}
 	s.mu.Unlock()

@@ -84,7 +84,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	if err = errors.Join(err, given.Close()); err != nil {
 		return err
 	}
-	leader.Announce(ctx, cfg.Environment.Pod)
+	leader.Serves(ctx, d)
 	greet(k, d.Info(), cfg.HostPattern())
 	logger.LogAttrs(ctx, slog.LevelInfo, "server started", started(d.Info(), cfg.InEffect)...)
 	manager := notify.New(k.Environ, os.Getpid())
