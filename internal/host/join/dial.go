@@ -15,6 +15,9 @@ import (
 // joinLimit is the time for connecting and for both messages, at either end.
 const joinLimit = 10 * time.Second
 
+// connectLimit is the time for a connection, without the messages.
+const connectLimit = 1500 * time.Millisecond
+
 // protocol is what both ends agree on in the TLS handshake.
 const protocol = "svchost/1"
 
@@ -24,12 +27,11 @@ const protocol = "svchost/1"
 func Dial(ctx context.Context, addr string, t Token, h Hello) (net.Conn, Welcome, error) {
 	ctx, cancel := context.WithTimeout(ctx, joinLimit)
 	defer cancel()
-	d := tls.Dialer{Config: &tls.Config{
+	conn, err := connect(ctx, addr, &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{protocol},
 		InsecureSkipVerify: true, //nolint:gosec // the pin takes the place of names and of known authorities
 		VerifyConnection:   func(s tls.ConnectionState) error { return verify(s.PeerCertificates, t.Pin, time.Now()) },
-	}}
-	conn, err := d.DialContext(ctx, "tcp", addr)
+	})
 	if err != nil {
 		if e, ok := errors.AsType[*svc.Error](err); ok {
 			return nil, Welcome{}, e
@@ -42,6 +44,20 @@ func Dial(ctx context.Context, addr string, t Token, h Hello) (net.Conn, Welcome
 		return nil, w, err
 	}
 	return conn, w, nil
+}
+
+// connect bounds the time for the first packet: that to a machine that is gone has no answer, and
+// the next dial may lead to another one.
+func connect(ctx context.Context, addr string, c *tls.Config) (net.Conn, error) {
+	plain, err := (&net.Dialer{Timeout: connectLimit}).DialContext(ctx, "tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	conn := tls.Client(plain, c)
+	if err := conn.HandshakeContext(ctx); err != nil {
+		return nil, errors.Join(err, plain.Close())
+	}
+	return conn, nil
 }
 
 func greet(conn net.Conn, h Hello) (w Welcome, err error) {

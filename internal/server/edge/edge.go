@@ -57,7 +57,7 @@ type Edge struct {
 }
 
 // connectLimit bounds a connection to the server.
-const connectLimit = 3 * time.Second
+const connectLimit = 2 * time.Second
 
 // Start opens the ports and begins to fetch routes. ctx bounds only the start.
 func Start(ctx context.Context, cfg Config) (*Edge, error) {

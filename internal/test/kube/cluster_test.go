@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +41,7 @@ type cluster struct {
 	state string
 	admin string
 	ci    string // deploy token
+	led   string // the last leader
 }
 
 // tools are made by make e2e-kube.
@@ -250,7 +252,30 @@ func (c *cluster) leader(before string) (leader pod) {
 		}
 		return errors.Join(errors.New("no pod has the label"), err)
 	})
+	if leader.Name != c.led {
+		c.led = leader.Name
+		c.follow(leader)
+	}
 	return leader
+}
+
+// follow writes the log of a pod to the directory KUBE_LOGS, if it is set: that of a pod that was
+// deleted is gone.
+func (c *cluster) follow(p pod) {
+	dir := os.Getenv("KUBE_LOGS")
+	if dir == "" {
+		return
+	}
+	file, err := os.Create(filepath.Join(dir, p.Name+".log"))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	cmd := exec.CommandContext(c.t.Context(), "kubectl", "-n", namespace, "logs", "-f", p.Name)
+	cmd.Env, cmd.Stdout, cmd.Stderr = append(os.Environ(), "KUBECONFIG="+filepath.Join(c.state, "admin.conf")), file, file
+	if err := cmd.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	go func() { _ = cmd.Wait(); _ = file.Close() }()
 }
 
 func (c *cluster) client(leader pod) *client.Client {
@@ -275,10 +300,12 @@ func (c *cluster) deploy(leader pod, dir string, args ...string) (api.Version, t
 	return v, time.Since(began)
 }
 
-// visitors is a client whose connections go to the gateways in turn.
-func (c *cluster) visitors() *http.Client {
+// visitors is a client whose connections go to the gateways in turn, but for those of a node that
+// is about to be lost: a load balancer leaves them out, too.
+func (c *cluster) visitors(lost string) *http.Client {
 	c.t.Helper()
 	list, err := c.pods("app.kubernetes.io/component=gateway")
+	list = slices.DeleteFunc(list, func(p pod) bool { return p.Node == lost })
 	if err != nil || len(list) == 0 {
 		c.t.Fatalf("%d gateways: %v", len(list), err)
 	}

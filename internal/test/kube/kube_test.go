@@ -45,7 +45,7 @@ func TestKube(t *testing.T) {
 	c.awaitSpares(lead, 3)
 
 	v1, _ := c.deploy(lead, ledger, "--version", "v1")
-	web := c.visitors()
+	web := c.visitors("")
 	c.promote(lead, "v1")
 	var ready []time.Duration
 	for i := range 5 {
@@ -60,7 +60,7 @@ func TestKube(t *testing.T) {
 	slices.Sort(ready)
 	r.add(t, "`POST` to `ready`, a spare is there (median of 5)", "%s", ready[2].Round(time.Millisecond))
 
-	v2, _ := c.deploy(lead, ledger, "--version", "v2", "--parent", "v1")
+	c.deploy(lead, ledger, "--version", "v2", "--parent", "v1")
 	c.verb(lead, "archive", "v2")
 	svctest.Eventually(t, "the pod of the archived version to go", func() bool { return c.podOf("v2") == nil })
 	at := time.Now()
@@ -104,34 +104,50 @@ func TestKube(t *testing.T) {
 	c.run(nil, "kubectl", "-n", namespace, "delete", "pod", first.Name, "--wait=false")
 	c.awaitMove("v1", first.Name)
 	lines.await(t, 50)
-	drained := slices.Clone(lines.list[:lines.count()])
+	drained := lines.since(0)
 	bad = failed(drained)
 	r.add(t, "a pod is drained under writes", "%d requests, %d failed, pause %s", len(drained), len(bad), gap(drained).Round(time.Millisecond))
 	if len(bad) > 0 {
 		t.Errorf("%d requests failed in the drain, first %+v", len(bad), bad[0])
 	}
 
-	// The cable of the node of production is pulled.
-	second := c.podOf("v1")
-	lead = c.away(t, r, "cable of a node pulled", "cut", second, lead, lines, v1)
-	c.run(nil, "scripts/kube/cluster.sh", "heal", second.Node[4:])
-	c.awaitSpares(lead, 1)
+	// A new release of the control plane: each server is replaced, the leader last.
+	c.awaitSpares(lead, 3)
+	mark := lines.count()
+	c.run(nil, "kubectl", "-n", namespace, "rollout", "restart", "deployment/svcctl")
+	lead = c.leader(lead.Name)
+	c.run(nil, "kubectl", "-n", namespace, "rollout", "status", "deployment/svcctl", "--timeout=120s")
+	lead = c.leader("")
+	lines.await(t, 50)
+	rolled := lines.since(mark)
+	r.add(t, "rolling update of the control plane under writes", "%d requests, %d failed, pause %s", len(rolled), len(failed(rolled)), gap(rolled).Round(time.Millisecond))
 
-	// A node is killed.
-	third := c.podOf("v1")
-	lead = c.away(t, r, "node killed", "kill", third, lead, lines, v1)
-	c.run(nil, "scripts/kube/cluster.sh", "start", third.Node[4:])
+	// The cable of the node of production is pulled, and a node is killed.
+	all := lines.end()
+	c.awaitSpares(lead, 3)
+	at2 := c.podOf("v1")
+	lead, more := c.away(t, r, "cable of a node pulled", "cut", at2, lead, v1)
+	all = append(all, more...)
+	c.run(nil, "scripts/kube/cluster.sh", "heal", at2.Node[4:])
+	c.awaitSpares(lead, 3)
+	at2 = c.podOf("v1")
+	lead, more = c.away(t, r, "node killed", "kill", at2, lead, v1)
+	all = append(all, more...)
+	c.run(nil, "scripts/kube/cluster.sh", "start", at2.Node[4:])
 
 	// The leader is killed.
-	mark := lines.count()
+	lines = write(t, c.visitors(at2.Node), v1.ProdURL, 4)
+	lines.await(t, 50)
 	at = time.Now()
 	c.run(nil, "kubectl", "-n", namespace, "delete", "pod", lead.Name, "--grace-period=0", "--force")
 	next := c.leader(lead.Name)
-	api := time.Since(at)
+	back := time.Since(at)
 	lines.await(t, 50)
-	all := lines.end()
-	r.add(t, "leader deleted without grace", "API back after %s; writes of visitors: pause %s, %d failed", api.Round(100*time.Millisecond), gap(all[mark:]).Round(time.Millisecond), len(failed(all[mark:])))
+	more = lines.end()
+	all = append(all, more...)
+	r.add(t, "leader deleted without grace", "API back after %s; writes of visitors: pause %s, %d failed", back.Round(100*time.Millisecond), gap(more).Round(time.Millisecond), len(failed(more)))
 
+	web = c.visitors(at2.Node)
 	s := ask(t.Context(), web, http.MethodGet, v1.ProdURL+"/all", "")
 	lost := 0
 	for _, l := range all {
@@ -145,7 +161,6 @@ func TestKube(t *testing.T) {
 	}
 	c.deploy(next, ledger, "--version", "last", "--parent", "v1")
 	c.verb(next, "delete", "last")
-	_ = v2
 	if file := os.Getenv("KUBE_REPORT"); file != "" {
 		text := "| what | measured |\n|---|---|\n" + strings.Join(r.rows, "\n") + "\n"
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // for people
@@ -154,21 +169,22 @@ func TestKube(t *testing.T) {
 	}
 }
 
-// away takes a node away and waits until the version answers from another one.
-func (c *cluster) away(t *testing.T, r *report, what, how string, at *pod, lead pod, lines *load, v api.Version) pod {
+// away takes a node away and waits until the version answers from another one. It returns the leader
+// and the writes meanwhile.
+func (c *cluster) away(t *testing.T, r *report, what, how string, at *pod, lead pod, v api.Version) (pod, []sample) {
 	t.Helper()
-	mark := lines.count()
+	lines := write(t, c.visitors(at.Node), v.ProdURL, 4)
+	lines.await(t, 50)
 	c.run(nil, "scripts/kube/cluster.sh", how, at.Node[4:])
-	if lead.Node == at.Node {
+	led := lead.Node == at.Node
+	if led {
 		lead = c.leader(lead.Name)
 	}
 	c.awaitMove(v.ID, at.Name)
 	lines.await(t, 50)
-	lines.mu.Lock()
-	list := slices.Clone(lines.list[mark:])
-	lines.mu.Unlock()
-	r.add(t, what, "production answers again after %s; %d requests failed meanwhile (leader there: %v)", gap(list).Round(100*time.Millisecond), len(failed(list)), lead.Node == at.Node)
-	return lead
+	list := lines.end()
+	r.add(t, what, "production answers again after %s; %d requests failed meanwhile (the leader was there: %v)", gap(list).Round(100*time.Millisecond), len(failed(list)), led)
+	return lead, list
 }
 
 // awaitMove waits until a version has another pod.

@@ -114,6 +114,13 @@ func (l *load) count() int {
 	return len(l.list)
 }
 
+// since returns the requests from a number on.
+func (l *load) since(mark int) []sample {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.list[mark:])
+}
+
 // good returns how many requests succeeded.
 func (l *load) good() (n int) {
 	l.mu.Lock()
