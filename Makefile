@@ -16,7 +16,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/svcctl, bin/svcd and bin/svchost
-	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/svcctl ./cmd/svcd ./cmd/svchost
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o bin/ ./cmd/svcctl ./cmd/svcd ./cmd/svchost
 
 .PHONY: install
 install: ## install svcctl, svcd and svchost to PREFIX/bin, with manual pages and completions (PREFIX=/usr/local, DESTDIR)

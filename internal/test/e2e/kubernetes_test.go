@@ -195,6 +195,10 @@ func TestKubernetes(t *testing.T) {
 		}
 		return nil
 	})
+	svctest.Eventually(t, "the leader to serve for longer than its lease without the API server", func() bool {
+		return strings.Count(d.log.String(), "renewing the lease failed") > 6
+	})
+	b.await(writers, 30)
 	c.api.SetDown(false)
 	svctest.Wait(t, "the deploy", waits)
 

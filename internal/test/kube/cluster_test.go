@@ -42,6 +42,8 @@ type cluster struct {
 	admin string
 	ci    string // deploy token
 	led   string // the last leader
+
+	durability string // SVC_DURABILITY
 }
 
 // tools are made by make e2e-kube.
@@ -55,13 +57,13 @@ func tool(t *testing.T, name string) string {
 }
 
 // up starts the cluster and installs the program.
-func up(t *testing.T) *cluster {
+func up(t *testing.T, durability string) *cluster {
 	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, root: root, state: tool(t, "KUBE_STATE")}
+	c := &cluster{t: t, root: root, state: tool(t, "KUBE_STATE"), durability: durability}
 	t.Cleanup(func() {
 		if t.Failed() {
 			c.show()
@@ -108,11 +110,11 @@ publicURL: http://%s:8787
 image: {ref: %q, pullPolicy: Never}
 secrets: {existing: svcctl}
 s3: {endpoint: %q, region: us-east-1, secret: svcctl-s3, bucketPrefix: kube}
-controlPlane: {replicas: 2, settings: {SVC_DURABILITY: sync, SVC_LEASE_TTL: 6s}}
+controlPlane: {replicas: 2, settings: {SVC_DURABILITY: %s, SVC_LEASE_TTL: 6s}}
 gateway: {replicas: 3, trustedProxies: "off"}
 hosts: {spares: 3, podTemplate: {spec: {hostAliases: [{ip: %s, hostnames: [svcctl-hosts]}]}}}
 networkPolicy: {enabled: false}
-`, host, host, image, s.Endpoint(), hostsIP)
+`, host, host, image, s.Endpoint(), c.durability, hostsIP)
 	if err := os.WriteFile(values, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func (r *report) add(t *testing.T, what, format string, args ...any) {
 // TestKube runs the life of versions on the cluster, and the bad days: a drain, a cut cable, a node
 // and a leader that are killed.
 func TestKube(t *testing.T) {
-	c := up(t)
+	c := up(t, "sync")
 	r := &report{}
 	began := time.Now()
 	lead := c.leader("")
