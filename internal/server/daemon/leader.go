@@ -136,6 +136,6 @@ func takeOver(ctx context.Context, cfg *config.Daemon, writer string, log *slog.
 	if err := Rebuild(cfg, state); err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "took over the registry", "node", nodes[0], "as_of", state.At, "duration_ms", time.Since(began).Milliseconds())
+	log.InfoContext(ctx, "took over the registry", "node", nodes[0], "as_of", state.At, "duration", time.Since(began))
 	return nil
 }
