@@ -121,15 +121,16 @@ func (f SeedFile) String() string {
 
 // Endpoint is where a runtime listens. It is zero unless the runtime serves.
 type Endpoint struct {
-	Socket     string    `json:"socket"`      // path of the worker's unix socket
-	Calls      string    `json:"calls"`       // path of the socket that other workers' calls reach; "" for none
-	Port       int       `json:"port"`        // on 127.0.0.1, of the worker host
-	PortKey    string    `json:"port_key"`    // a secret that requests to Port carry
-	PID        int       `json:"pid"`         // of the worker host
-	WorkerdPID int       `json:"workerd_pid"` // of its workerd
-	Inspector  int       `json:"inspector"`   // port of workerd's inspector on 127.0.0.1; 0 for none
-	Node       string    `json:"node"`        // name of the machine; "" for the daemon's own
-	StartedAt  time.Time `json:"started_at"`
+	Socket      string    `json:"socket"`       // path of the worker's unix socket
+	Calls       string    `json:"calls"`        // path of the socket that other workers' calls reach; "" for none
+	Port        int       `json:"port"`         // on 127.0.0.1, of the worker host
+	PortKey     string    `json:"port_key"`     // a secret that requests to Port carry
+	PID         int       `json:"pid"`          // of the worker host
+	WorkerdPID  int       `json:"workerd_pid"`  // of its workerd
+	Inspector   int       `json:"inspector"`    // port of workerd's inspector on 127.0.0.1; 0 for none
+	Node        string    `json:"node"`         // name of the machine; "" for the daemon's own
+	ClusterNode string    `json:"cluster_node"` // of the cluster that the machine, a pod, is on; "" if the machine is a node itself
+	StartedAt   time.Time `json:"started_at"`
 }
 
 // RuntimeState is a state of a runtime.

@@ -2307,10 +2307,13 @@ type RowPage struct {
 
 // Runtime The runtime of a version, which is restarted after each crash.
 type Runtime struct {
+	// ClusterNode Node of the cluster that the pod is on; absent if the machine is no pod.
+	ClusterNode string `json:"cluster_node,omitempty,omitzero"`
+
 	// LastError "<code>: <text>" of the last crash; "" if there was none.
 	LastError string `json:"last_error"`
 
-	// Node Name of the machine that runs it; absent for the machine of the server.
+	// Node Name of the machine or pod that runs it; absent for the machine of the server.
 	Node string `json:"node,omitempty,omitzero"`
 
 	// Restarts Crashes since the version was started or woken.

@@ -84,7 +84,7 @@ try {
   step("every page, also those with hostile texts");
   const version = (project, id) => ["", "/logs", "/env", "/env?reveal", "/bindings", "/process", "/bundle", "/promote", "/destroy"].map((p) => `/p/${project}/v/${id}${p}`);
   const data = ["/data", "/data/d1/DB?table=notes", "/data/d1/DB?sql=SELECT+*+FROM+notes", "/data/d1/DB?sql=DELETE+FROM+notes", "/data/kv/KV", "/data/r2/FILES", "/data/queue/jobs", "/data/queue/fragile", "/data/workflow/order", "/data/workflow/order?key=order-1"];
-  const paths = ["/", "/projects", "/activity", "/audit", "/server", "/server/routes", "/server/leases", "/server/log", "/p/shop", "/p/hostile", "/p/hostile/tree", "/p/shop/tree", "/p/hostile/promotions", "/p/shop/promotions", "/p/shop/v/pr-7/env?edit=X", "/p/hostile/logs",
+  const paths = ["/", "/projects", "/activity", "/audit", "/server", "/server/routes", "/server/nodes", "/server/gateways", "/server/leases", "/server/log", "/p/shop", "/p/hostile", "/p/hostile/tree", "/p/shop/tree", "/p/hostile/promotions", "/p/shop/promotions", "/p/shop/v/pr-7/env?edit=X", "/p/hostile/logs",
     ...version("shop", "pr-7"), ...version("hostile", "v2"), "/p/hostile/v/broken", ...data.map((p) => `/p/hostile/v/v2${p}`)];
   for (const path of paths) await open(page, path);
   await page.goto(server.url + "/p/hostile/v/v2/data/kv/KV");

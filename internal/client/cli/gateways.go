@@ -51,7 +51,7 @@ func gatewayState(g *api.Gateway) string {
 	case !g.Connected:
 		return "away for " + time.Since(g.ReportedAt.Time).Round(time.Second).String()
 	case g.Behind > 0:
-		return fmt.Sprintf("%d changes behind", g.Behind)
+		return fmt.Sprintf("behind by %d", g.Behind)
 	}
 	return "current"
 }

@@ -131,10 +131,7 @@ func showRuntime(k *kit.Kit, v api.Version) {
 	if r == nil {
 		return
 	}
-	text := string(r.State)
-	if r.Node != "" {
-		text += " on " + r.Node
-	}
+	text := string(r.State) + kit.Clean(runsOn(r))
 	if r.Restarts > 0 {
 		text += ", crashes: " + strconv.Itoa(r.Restarts)
 	}
@@ -148,6 +145,18 @@ func showRuntime(k *kit.Kit, v api.Version) {
 	if r.LastError != "" {
 		k.Printf("  crash    %s", indented(r.LastError))
 	}
+}
+
+// runsOn says which machine runs a version, or which pod on which node; "" for the machine of
+// the server.
+func runsOn(r *api.Runtime) string {
+	switch {
+	case r.Node == "":
+		return ""
+	case r.ClusterNode == "":
+		return " on " + r.Node
+	}
+	return " in the pod " + r.Node + " on " + r.ClusterNode
 }
 
 // pinOf marks a pin, and tells that of a previous production apart.

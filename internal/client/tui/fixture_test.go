@@ -14,7 +14,7 @@ func fixture() map[state.Need]any {
 	prod := api.Version{
 		ID: "v7", ProjectID: "shop", Status: "ready", GitRef: "main", GitSHA: "0123456789abcdef", IsProduction: true, CreatedAt: ago(3 * time.Hour),
 		Env: map[string]string{"API_KEY": "", "OLD": ""}, PreviewURL: "https://v7.shop.example.com", SizeBytes: 4711, LastRequestAt: maybeAgo(3 * time.Second),
-		Runtime: &api.Runtime{State: "serving", Since: maybeAgo(time.Hour)}, ArtifactDigest: "sha256:00ff",
+		Runtime: &api.Runtime{State: "serving", Since: maybeAgo(time.Hour), Node: "svcctl-host-7d4\x1b[2J", ClusterNode: "kube-2"}, ArtifactDigest: "sha256:00ff",
 	}
 	pr := api.Version{
 		ID: "pr-8", ProjectID: "shop", Status: "ready", GitRef: "pull/8", GitSHA: "fedcba9876543210", CreatedAt: ago(time.Minute), ParentVersionID: &staging,
@@ -152,6 +152,17 @@ func overview(answers map[state.Need]any, failed api.Version) {
 			{ProjectID: "shop", VersionID: "staging", Status: "ready", Data: "live", Node: "node-c", Session: "two", Epoch: 1, ChangedAt: ago(50 * time.Hour)},
 			{ProjectID: "shop", VersionID: "v6", Status: "archived", Data: "archived", Epoch: 8, ChangedAt: ago(20 * 24 * time.Hour)},
 		},
+	}
+	answers[state.Need{Kind: state.Nodes}] = []api.Node{
+		{Name: "m1", ID: "a1", Spares: 1, Versions: []string{"shop/pr-8", "shop/staging"}, RSSBytes: 140 << 20, AnsweredAt: ago(8 * time.Second)},
+		{Name: "svcctl-host-7d4\x1b[2J", ID: "a2", Node: "kube-2", Versions: []string{"shop/v7"}, RSSBytes: 90 << 20, AnsweredAt: ago(time.Second)},
+		{Name: "svcctl-host-x9k", ID: "a3", Node: "kube-1", Spares: 1, RSSBytes: 12 << 20, AnsweredAt: ago(0)},
+	}
+	answers[state.Need{Kind: state.Gateways}] = []api.Gateway{
+		{Name: "server", Own: true, Address: "127.0.0.1:8787", Listens: "127.0.0.1:8787", Version: "v1.2.3", Connected: true, Generation: 40, Requests: 1200},
+		{Name: "edge-1\x1b[2J", Address: "10.0.0.2:40000", Listens: "0.0.0.0:8787", Version: "v1.2.2", Connected: true, ReportedAt: maybeAgo(time.Second), Generation: 38, Behind: 2, Requests: 70, Inflight: 3, Websockets: 1},
+		{Name: "edge-2", Address: "10.0.0.3:40000", ReportedAt: maybeAgo(12 * time.Minute)},
+		{Name: "edge-3", Address: "10.0.0.4:40000"},
 	}
 	failed.UpdatedAt = ago(10 * time.Second)
 	answers[state.Need{Kind: state.Broken}] = []api.Version{failed}

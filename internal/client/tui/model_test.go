@@ -361,6 +361,56 @@ func TestServerRoutes(t *testing.T) {
 	p.sees("shop › v7 › version", "[process]")
 }
 
+// TestServerNodes: the screen of the server lists machines and gateways, opens what one machine
+// runs, and a machine is not older for the time since the answer.
+func TestServerNodes(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "server", Arg: "nodes"})
+	p.sees("[nodes]", ">m1", "kube-1")
+	p.press("<enter>")
+	p.sees("m1 runs shop/pr-8, shop/staging")
+	p.press("G<enter>")
+	p.sees("svcctl-host-x9k runs no version")
+	p.loads = nil
+	p.send(tick(now.Add(4 * time.Second)))
+	p.press("/v7<enter>")
+	if row := regexp.MustCompile(`(?m)^>svcctl-host-7d4.*$`).FindString(p.m.View()); len(p.loads) != 0 || !strings.Contains(row, " 90.0 MiB       1s") {
+		t.Errorf("after 4 s: %q, read %v", row, p.loads)
+	}
+	p.press("y")
+	if p.copied != "svcctl-host-7d4[2J" {
+		t.Errorf("copied %q", p.copied)
+	}
+	p.press("<enter>")
+	p.sees("shop › v7 › version", "[process]", "svcctl-host-7d4[2J on kube-2")
+	p.press("<esc><esc>]")
+	p.sees("[gateways]", "behind by 2", "away for 12m")
+	p.loads = nil
+	p.send(tick(now.Add(6 * time.Second)))
+	if got := fmt.Sprint(p.loads); got != "[{gateways   }]" {
+		t.Errorf("read after 5 s: %s", got)
+	}
+	p.answers[state.Need{Kind: state.Nodes}] = []api.Node{}
+	p.press("[r")
+	p.sees("no machine has joined")
+}
+
+// TestServerNodesPlain: for a screen reader each machine is a line that names its columns.
+func TestServerNodesPlain(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "server", Arg: "nodes"})
+	got := p.plainly("]", "q")
+	for _, want := range []string{
+		"selected 1. m1, versions 2, spares 1, memory 140.0 MiB, answered 8s, runs shop/pr-8, shop/staging",
+		"2. svcctl-host-7d4[2J, node kube-2, versions 1, spares 0, memory 90.0 MiB, answered 1s, runs shop/v7",
+		"2. edge-1[2J, listens at 0.0.0.0:8787, state behind by 2, generation 38, requests 70, in flight 3, ws 1, release v1.2.2",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("lacks %q:\n%s", want, got)
+		}
+	}
+}
+
 // TestOverview: the screens of the whole server, by their numbers.
 func TestOverview(t *testing.T) {
 	t.Parallel()

@@ -53,8 +53,10 @@ func TestScreens(t *testing.T) {
 		"activity":        {at: ui.Place{Screen: "activity"}},
 		"server":          {at: ui.Place{Screen: "server"}},
 		"server-routes":   {at: ui.Place{Screen: "server"}, keys: "]"},
-		"server-leases":   {at: ui.Place{Screen: "server"}, keys: "]]"},
-		"server-tokens":   {at: ui.Place{Screen: "server"}, keys: "]]]"},
+		"server-nodes":    {at: ui.Place{Screen: "server"}, keys: "]]"},
+		"server-gateways": {at: ui.Place{Screen: "server", Arg: "gateways"}},
+		"server-leases":   {at: ui.Place{Screen: "server"}, keys: "]]]]"},
+		"server-tokens":   {at: ui.Place{Screen: "server"}, keys: "]]]]]"},
 		"server-log": {at: ui.Place{Screen: "server"}, keys: "[", more: func(p *person) {
 			p.send(remote.Batch{state.Lines{Need: state.Need{Kind: state.Logs}, List: []api.LogLine{
 				{Time: ago(time.Minute), Level: "info", Source: "server", Cursor: "1", Message: "server started version=v1.2.3"},

@@ -111,6 +111,8 @@ func (d *Dashboard) routes() {
 	d.page("GET /audit", d.audit)
 	d.page("GET "+serverURL, d.server)
 	d.page("GET "+serverURL+"/routes", d.allRoutes)
+	d.page("GET "+serverURL+"/nodes", d.nodes)
+	d.page("GET "+serverURL+"/gateways", d.gateways)
 	d.page("GET "+serverURL+"/leases", d.leases)
 	d.page("GET "+serverURL+"/log", d.serverLog)
 	d.page("GET "+serverURL+"/log/stream", d.followServerLog)

@@ -27,7 +27,7 @@ const hostile = `javascript:x()//"'><x-evil onx-evil=1></title></script></style>
 // answers are what the API's operations return, by their path below /v1.
 func answers() map[string]any {
 	return map[string]any{
-		`/whoami`: api.Whoami{}, `/projects`: api.ProjectPage{}, `/versions`: api.VersionPage{}, `/queue`: api.DeployQueue{}, `/server`: api.Server{}, `/server/leases`: api.LeasePage{}, `/server/log`: api.LogLines{},
+		`/whoami`: api.Whoami{}, `/projects`: api.ProjectPage{}, `/versions`: api.VersionPage{}, `/queue`: api.DeployQueue{}, `/server`: api.Server{}, `/server/leases`: api.LeasePage{}, `/nodes`: api.NodeList{}, `/gateways`: api.GatewayList{}, `/server/log`: api.LogLines{},
 		`/metrics/summary`: api.MetricsSummary{}, `/health/deep`: api.DeepHealth{}, `/events`: api.EventPage{},
 		`/projects/[^/]*`: api.Project{}, `/projects/[^/]*/versions/[^/]*`: api.Version{},
 		`/projects/[^/]*/versions/[^/]*/logs`: api.LogLines{}, `/projects/[^/]*/logs`: api.LogLines{}, `/projects/[^/]*/versions/[^/]*/env`: api.EnvList{},
@@ -52,7 +52,7 @@ func pages() []string {
 	return []string{
 		"/", "/projects", "/p/a", "/p/a/rollback", "/p/a?q=" + url.QueryEscape(hostile), "/p/" + url.PathEscape(hostile), v, "/p/a/row/b",
 		v + "/logs", "/p/a/logs?request=" + url.QueryEscape(hostile), v + "/env?reveal", v + "/bindings", v + "/process", v + "/promote", v + "/destroy",
-		"/p/a/tree", "/p/a/promotions", "/p/a/promotions/op", v + "/env?edit=" + url.QueryEscape(hostile), "/activity", "/audit?project=" + url.QueryEscape(hostile), "/server", "/server/routes", "/server/leases?project=" + url.QueryEscape(hostile), "/server/log?search=" + url.QueryEscape(hostile), v + "/bundle", v + "/data", v + "/data/d1/DB?sql=" + url.QueryEscape(hostile),
+		"/p/a/tree", "/p/a/promotions", "/p/a/promotions/op", v + "/env?edit=" + url.QueryEscape(hostile), "/activity", "/audit?project=" + url.QueryEscape(hostile), "/server", "/server/routes", "/server/nodes", "/server/gateways", "/server/leases?project=" + url.QueryEscape(hostile), "/server/log?search=" + url.QueryEscape(hostile), v + "/bundle", v + "/data", v + "/data/d1/DB?sql=" + url.QueryEscape(hostile),
 		v + "/data/d1/DB?table=a", v + "/data/kv/KV?prefix=" + url.QueryEscape(hostile), v + "/data/kv/KV?key=" + url.QueryEscape(hostile), v + "/data/r2/R2", v + "/data/queue/q",
 		v + "/data/workflow/w", v + "/data/workflow/w?key=" + url.QueryEscape(hostile),
 	}

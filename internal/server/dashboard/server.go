@@ -19,6 +19,9 @@ type serverBody struct {
 	Leases api.LeasePage
 	Next   string // address of the next page of Leases
 	Routes []api.Route
+
+	Nodes    []api.Node
+	Gateways []api.Gateway
 }
 
 // server shows what the server is and how it is set. The base domain is the server's own.
@@ -58,9 +61,30 @@ func (d *Dashboard) allRoutes(c *call) error {
 	return nil
 }
 
+// nodes shows the machines or pods that run versions.
+func (d *Dashboard) nodes(c *call) error {
+	list, err := c.api.Nodes(c.r.Context())
+	if err != nil {
+		return err
+	}
+	d.showServer(c, "nodes", "Nodes", serverBody{Part: "nodes", Nodes: list.Items})
+	return nil
+}
+
+// gateways shows the server's own gateway, and those on other machines.
+func (d *Dashboard) gateways(c *call) error {
+	list, err := c.api.Gateways(c.r.Context())
+	if err != nil {
+		return err
+	}
+	d.showServer(c, "gateways", "Gateways", serverBody{Part: "gateways", Gateways: list.Items})
+	return nil
+}
+
 func (d *Dashboard) showServer(c *call, name, title string, body serverBody) {
 	p := page{Title: title, Tab: "server", Body: body}
-	if body.Part == "routes" { // the other pages change seldom, or cost requests to the object store
+	switch body.Part { // the other pages change seldom, or cost requests to the object store
+	case "routes", "nodes", "gateways":
 		p.Live = "*"
 	}
 	d.render(c, name, p)

@@ -16,7 +16,7 @@ import (
 func functions() template.FuncMap {
 	return template.FuncMap{
 		"age": age, "ms": millis, "bytes": size, "status": statusOf, "step": stepOf, "commit": commit, "deref": deref, "rate": rate, "share": share,
-		"spark": spark, "clock": clock, "versionURL": versionURL, "projectURL": projectURL, "dict": dict, "short": short, "count": count, "deploying": func(s api.VersionStatus) bool { return svc.Status(s).InDeploy() },
+		"spark": spark, "clock": clock, "versionURL": versionURL, "refURL": refURL, "projectURL": projectURL, "dict": dict, "short": short, "count": count, "deploying": func(s api.VersionStatus) bool { return svc.Status(s).InDeploy() },
 		"split": strings.Fields, "sum": sum, "wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
 	}
 }
@@ -175,6 +175,12 @@ func versionURL(project, version string, below ...string) string {
 		path = append(path, strings.Split(part, "/")...)
 	}
 	return joined(path)
+}
+
+// refURL returns the address of a page of a version that is named "<project>/<version>".
+func refURL(ref string, below ...string) string {
+	project, version, _ := strings.Cut(ref, "/")
+	return versionURL(project, version, below...)
 }
 
 // projectURL returns the address of a page of a project.

@@ -35,7 +35,7 @@ func (h *host) Locate(ctx context.Context, e svc.Endpoint) (svc.Endpoint, error)
 	if a, ok := l.Addr().(*net.TCPAddr); ok {
 		e.Port = a.Port
 	}
-	e.Node, e.Inspector = h.name, 0
+	e.Node, e.ClusterNode, e.Inspector = h.name, h.fleet.cfg.Policy.Node(h.machine), 0
 	return e, nil
 }
 

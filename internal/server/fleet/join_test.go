@@ -131,17 +131,22 @@ func TestLineCut(t *testing.T) {
 	}
 }
 
+// inCluster is a Policy of machines that are pods.
+type inCluster struct{ fleet.Policy }
+
+func (inCluster) Node(machine string) string { return "node of " + machine }
+
 // TestSilence: a version whose machine is silent serves on another one. When the machine is
 // back, it has ended the version and waits for others.
 func TestSilence(t *testing.T) {
 	t.Parallel()
-	d := newDaemon(t, func(c *fleet.Config) { c.Silence = 2 * time.Second })
+	d := newDaemon(t, func(c *fleet.Config) { c.Silence, c.Policy = 2*time.Second, inCluster{c.Policy} })
 	cable := newCable(t, d.addr)
 	s := d.supervise(t)
 	leave := d.join(t, 1, func(c *agent.Config) { c.Daemon, c.Name = cable.addr, "far" })
 	e := s.open(t, s.spec(t, "v-1"))
-	if e.Node != "far" {
-		t.Errorf("it runs on %q", e.Node)
+	if n := d.Nodes(); e.Node != "far" || len(n) != 1 || e.ClusterNode != "node of "+n[0].ID || n[0].Node != e.ClusterNode {
+		t.Errorf("it runs on %q of %q; machines %+v", e.Node, e.ClusterNode, n)
 	}
 	d.join(t, 1, func(c *agent.Config) { c.Name = "near" })
 	svctest.Eventually(t, "the spare", func() bool { return d.Spares() == 1 })

@@ -167,7 +167,8 @@ func runtimeOut(r svc.Runtime) *api.Runtime {
 		return nil
 	}
 	return &api.Runtime{
-		State: api.RuntimeState(r.State), Since: api.MaybeAt(r.Since), Restarts: r.Restarts, LastError: r.LastError, RetryAt: api.MaybeAt(r.RetryAt), WakeAt: api.MaybeAt(r.WakeAt), Node: r.Endpoint.Node,
+		State: api.RuntimeState(r.State), Since: api.MaybeAt(r.Since), Restarts: r.Restarts, LastError: r.LastError, RetryAt: api.MaybeAt(r.RetryAt), WakeAt: api.MaybeAt(r.WakeAt),
+		Node: r.Endpoint.Node, ClusterNode: r.Endpoint.ClusterNode,
 	}
 }
 

@@ -44,6 +44,8 @@ func TestNamedTokens(t *testing.T) {
 		{"GET", "/v1/audit", "board", 200},
 		{"GET", "/v1/runtime/routes", "board", 200},
 		{"GET", "/v1/server/leases", "board", 200},
+		{"GET", "/v1/nodes", "board", 200},
+		{"GET", "/v1/gateways", "board", 200},
 		{"GET", "/v1/server/log", "board", 403},
 		{"GET", "/v1/server/log", "ci", 403},
 		{"GET", "/v1/server/log", "ops", 200},

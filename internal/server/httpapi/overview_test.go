@@ -44,11 +44,12 @@ func (*fakes) CertificateOrders() []svc.CertificateOrder {
 	}
 }
 
-// Machines implements httpapi.Machines.
+// Machines implements httpapi.Machines: a machine, and a pod that waits.
 func (*fakes) Machines() []svc.Node {
-	return []svc.Node{{
-		Name: "m1", ID: "abc", Spares: 2, Versions: []svc.Ref{{Project: "shop", Version: "v-1"}}, RSSBytes: 40 << 20, AnsweredAt: time.Unix(1_790_000_000, 0),
-	}}
+	return []svc.Node{
+		{Name: "m1", ID: "abc", Spares: 2, Versions: []svc.Ref{{Project: "shop", Version: "v-1"}, {Project: "shop", Version: "v-2"}}, RSSBytes: 40 << 20, AnsweredAt: time.Unix(1_790_000_000, 0)},
+		{Name: "pod-1", ID: "def", Node: "node-a", Spares: 1},
+	}
 }
 
 // Gateways implements httpapi.Gateways: the server's own one, and one that is behind.
@@ -108,8 +109,8 @@ func TestOverview(t *testing.T) {
 		t.Errorf("orders: %+v", o)
 	}
 	nodes, err := c.Nodes(t.Context())
-	if err != nil || len(nodes.Items) != 1 || nodes.Items[0].Name != "m1" || nodes.Items[0].Spares != 2 || nodes.Items[0].Versions[0] != "shop/v-1" ||
-		nodes.Items[0].RSSBytes != 40<<20 || nodes.Items[0].AnsweredAt.Unix() != 1_790_000_000 {
+	if err != nil || len(nodes.Items) != 2 || nodes.Items[0].Name != "m1" || nodes.Items[0].Spares != 2 || nodes.Items[0].Versions[0] != "shop/v-1" ||
+		nodes.Items[0].RSSBytes != 40<<20 || nodes.Items[0].AnsweredAt.Unix() != 1_790_000_000 || nodes.Items[1].Node != "node-a" || nodes.Items[1].Versions == nil {
 		t.Errorf("nodes: %+v, %v", nodes, err)
 	}
 	found, err := c.Checkup(t.Context())

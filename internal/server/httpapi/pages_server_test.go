@@ -12,7 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// TestServerPages: settings, tokens, routes, leases and log of the server. A token that reads
+// TestServerPages: settings, tokens, routes, machines, gateways, leases and log of the server. A token that reads
 // does not see the log.
 func TestServerPages(t *testing.T) {
 	t.Parallel()
@@ -37,6 +37,9 @@ func TestServerPages(t *testing.T) {
 	}
 	shows("/server", "Tokens", "<td>deploy</td>", `href="/server/log"`, `href="/server/leases"`)
 	shows("/server/routes", "No version serves.")
+	shows("/server/nodes", `<th scope="row">m1</th>`, `<a href="/p/shop/v/v-1/process">shop/v-1</a>, <a href="/p/shop/v/v-2/process">shop/v-2</a>`, "40.0 MiB",
+		`<th scope="row">pod-1 <span class="dim">on node-a</span></th><td><span class="wrap"><span class="dim">none</span>`)
+	shows("/server/gateways", `<th scope="row">server</th><td>127.0.0.1:8787</td><td>current</td>`, `<th scope="row">edge</th><td>0.0.0.0:8787</td><td><span class="bad">away</span></td>`)
 	shows("/server/leases", `shop/v-1</a></th><td>live</td><td>this server <span class="tag">taken over</span>`, `shop/v-2</a></th><td>none</td>`, "valid for 15 s", "stopped")
 	shows("/server/log", "janitor failed; retrying error=&#34;&lt;svg onload=x()&gt;&#34;", "/server/log/stream?cursor=")
 	shows("/server/log?level=error", "No entry matches the filter.")
@@ -50,6 +53,26 @@ func TestServerPages(t *testing.T) {
 	}
 	if got := b.get("/server/log"); got != http.StatusForbidden {
 		t.Errorf("the log of the server with a token that reads: %d", got)
+	}
+}
+
+// TestPlaceOfAVersionOnPages: the page of the process names the machine, or the pod and its node.
+func TestPlaceOfAVersionOnPages(t *testing.T) {
+	t.Parallel()
+	b := startPages(t)
+	b.project("shop")
+	b.ready("shop", "v-1")
+	b.signIn("token-of-team") // the crons of an admin need a runtime
+	for want, at := range map[string]svc.Endpoint{
+		`<dt>Machine</dt><dd>m1</dd>`:                                   {Node: "m1"},
+		`<dt>Pod</dt><dd>pod-1 <span class="dim">on node-a</span></dd>`: {Node: "pod-1", ClusterNode: "node-a"},
+		`<dd>serving</dd></div><div><dt>Restarts</dt>`:                  {},
+	} {
+		v := svc.Ref{Project: "shop", Version: "v-1"}
+		b.fakes.runtimes = map[svc.Ref]svc.Runtime{v: {Ref: v, State: svc.RuntimeServing, Endpoint: at}}
+		if got := b.get("/p/shop/v/v-1/process"); got != http.StatusOK || !strings.Contains(b.page, want) {
+			t.Errorf("%d without %s: %s", got, want, b.page)
+		}
 	}
 }
 

@@ -213,7 +213,7 @@ func TestReadOnlyDashboard(t *testing.T) {
 	b.project("shop")
 	b.ready("shop", "v1")
 	b.signIn("token-of-team")
-	for _, path := range []string{"/", "/projects", "/p/shop", "/p/shop/v/v1", "/p/shop/tree", "/p/shop/v/v1/env?reveal", "/p/shop/v/v1/process", "/activity", "/audit", "/server", "/server/routes", "/server/leases"} {
+	for _, path := range []string{"/", "/projects", "/p/shop", "/p/shop/v/v1", "/p/shop/tree", "/p/shop/v/v1/env?reveal", "/p/shop/v/v1/process", "/activity", "/audit", "/server", "/server/routes", "/server/nodes", "/server/gateways", "/server/leases"} {
 		if got := b.get(path); got != http.StatusOK || strings.Count(b.page, "<form method") != 1 || !strings.Contains(b.page, "read only") {
 			t.Errorf("%s: %d %s", path, got, b.page)
 		}

@@ -275,6 +275,11 @@ func TestRuntimeOfAVersion(t *testing.T) {
 	if first.Header.Get("ETag") != second.Header.Get("ETag") {
 		t.Error("the runtime moves the ETag")
 	}
+	h.fakes.runtimes[v.Ref] = svc.Runtime{Ref: v.Ref, State: svc.RuntimeServing, Endpoint: svc.Endpoint{Node: "pod-1", ClusterNode: "node-a"}}
+	if got := decode[api.Version](h.do(request{method: "GET", path: path}).want(200)); got.Runtime.Node != "pod-1" || got.Runtime.ClusterNode != "node-a" {
+		t.Errorf("in a pod: %+v", got.Runtime)
+	}
+	h.fakes.runtimes[v.Ref] = svc.Runtime{Ref: v.Ref, State: svc.RuntimeBackoff, Restarts: 7}
 	list := decode[api.VersionPage](h.do(request{method: "GET", path: "/v1/projects/shop/versions"}).want(200))
 	if len(list.Items) != 1 || list.Items[0].Runtime == nil || list.Items[0].Runtime.Restarts != 7 {
 		t.Errorf("got %+v", list)

@@ -153,6 +153,7 @@ func TestKubernetes(t *testing.T) {
 	first := c.podOf(v1, "")
 	v2 := d.deploy(ledgerDir, "--version", "v2", "--parent", "v1")
 	second := c.podOf(v2, "")
+	c.shown(d, v1, first)
 	d.ok(d.home, "versions", "archive", "ledger/v2")
 	svctest.Eventually(t, "the pod of the archived version to be deleted", func() bool { return c.api.PodOf("ledger", "v2") == nil })
 	d.ok(d.home, "versions", "wake", "ledger/v2")
@@ -232,6 +233,22 @@ func TestKubernetes(t *testing.T) {
 	case <-c.pod(moved).exited:
 		t.Error("an orderly stop of the leader has ended a version")
 	default:
+	}
+}
+
+// shown checks that a version and the list of nodes name the pod of a version and its node.
+func (c *cluster) shown(d *daemon, v api.Version, pod string) {
+	c.t.Helper()
+	node := c.api.PodOf(v.ProjectID, v.ID).Spec.NodeName
+	now, err := d.client().Version(c.t.Context(), v.ProjectID, v.ID)
+	if err != nil || now.Runtime == nil || now.Runtime.Node != pod || now.Runtime.ClusterNode != node {
+		c.t.Errorf("%+v, %v, want the pod %s on %s", now.Runtime, err, pod, node)
+	}
+	list, err := d.client().Nodes(c.t.Context())
+	if err != nil || !slices.ContainsFunc(list.Items, func(n api.Node) bool {
+		return n.Name == pod && n.Node == node && slices.Equal(n.Versions, []string{v.ProjectID + "/" + v.ID})
+	}) {
+		c.t.Errorf("%+v, %v, want the pod %s on %s", list, err, pod, node)
 	}
 }
 

@@ -70,6 +70,8 @@ func TestUITabs(t *testing.T) {
 		shows []string
 	}{
 		{"routes", []string{"guestbook/v2", "serving"}},
+		{"nodes", []string{"no machine has joined"}},
+		{"gateways", []string{"server", "current"}},
 		{"leases", []string{"its object store is its own", "this server"}},
 		{"tokens", []string{"deploy", "never"}},
 		{"log", []string{"of the server", "request served"}},

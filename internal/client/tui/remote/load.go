@@ -60,6 +60,12 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 		return r.c.ServerInfo(ctx)
 	case state.Leases:
 		return r.leases(ctx)
+	case state.Nodes:
+		all, err := r.c.Nodes(ctx)
+		return all.Items, err
+	case state.Gateways:
+		all, err := r.c.Gateways(ctx)
+		return all.Items, err
 	case state.Queue:
 		return r.c.DeployQueue(ctx)
 	case state.History:

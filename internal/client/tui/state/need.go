@@ -36,6 +36,8 @@ const (
 	Traffic    Kind = "traffic"    // api.MetricsSummary of five minutes
 	Server     Kind = "server"     // api.Server
 	Leases     Kind = "leases"     // api.LeasePage with all versions
+	Nodes      Kind = "nodes"      // []api.Node
+	Gateways   Kind = "gateways"   // []api.Gateway
 	Queue      Kind = "queue"      // api.DeployQueue
 	History    Kind = "history"    // []api.Event, the last ones before the interface was opened
 	Broken     Kind = "broken"     // []api.Version that failed in the last day
@@ -59,7 +61,7 @@ func (k Kind) Every() time.Duration {
 	switch k { //nolint:exhaustive // the others follow events
 	case Branches, Stores, Server, Leases:
 		return 30 * time.Second // the server keeps sizes as long; disk, backlog and owners change slowly
-	case Summaries, Traffic, Health, Routes, Messages, Instances, Instance:
+	case Summaries, Traffic, Health, Routes, Nodes, Gateways, Messages, Instances, Instance:
 		return 5 * time.Second
 	}
 	return 0

@@ -119,6 +119,14 @@ func (s *State) ExpireAll(needs []Need) {
 // Has reports whether there is an answer.
 func (s *State) Has(n Need) bool { return s.entries[n] != nil && s.entries[n].value != nil }
 
+// ReadAt returns when the answer to a need was read; zero without one.
+func (s *State) ReadAt(n Need) time.Time {
+	if e := s.entries[n]; e != nil {
+		return e.at
+	}
+	return time.Time{}
+}
+
 // Answered reports whether a need was answered, well or not, and is not being read.
 func (s *State) Answered(n Need) bool {
 	e := s.entries[n]

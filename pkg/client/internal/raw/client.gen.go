@@ -227,7 +227,7 @@ type ClientInterface interface {
 
 	// ListNodes Machines that run versions
 	//
-	// The machines that have joined a server with `SVC_RUNTIME=remote`, by name. The list is empty for a server that runs versions itself.
+	// The machines that have joined a server with `SVC_RUNTIME=remote`, or its pods with `SVC_RUNTIME=kubernetes`, by name. The list is empty for a server that runs versions itself.
 	//
 	// Corresponds with GET /nodes (the `ListNodes` operationId).
 	ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -1236,7 +1236,7 @@ func (c *Client) GetMetricsSummary(ctx context.Context, params *GetMetricsSummar
 
 // ListNodes Machines that run versions
 //
-// The machines that have joined a server with `SVC_RUNTIME=remote`, by name. The list is empty for a server that runs versions itself.
+// The machines that have joined a server with `SVC_RUNTIME=remote`, or its pods with `SVC_RUNTIME=kubernetes`, by name. The list is empty for a server that runs versions itself.
 //
 // Corresponds with GET /nodes (the `ListNodes` operationId).
 func (c *Client) ListNodes(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {

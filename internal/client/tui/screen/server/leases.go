@@ -50,8 +50,8 @@ func leaseRows(s *state.State, t *ui.Theme) []ui.Row {
 	return rows
 }
 
-// nodes says which nodes there are, and whether they are alive.
-func nodes(s *state.State, p ui.Page) []string {
+// nodeLeases says which nodes of the object store there are, and whether they are alive.
+func nodeLeases(s *state.State, p ui.Page) []string {
 	list, ok, _ := state.Get[api.LeasePage](s, leasesNeed())
 	if !ok {
 		return []string{""}

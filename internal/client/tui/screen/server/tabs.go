@@ -35,8 +35,16 @@ func tabs() []tab {
 			open: openedRoute, copies: "the host name", copied: id,
 		},
 		{
+			name: "nodes", need: nodesNeed(), columns: nodeColumns(), rows: nodeRows, nothing: "no machine has joined; with SVC_RUNTIME=local the server runs versions itself",
+			open: openedNode, copies: "the name", copied: func(r ui.Row) string { return r.Cells[0].Text },
+		},
+		{
+			name: "gateways", need: gatewaysNeed(), columns: gatewayColumns(), rows: gatewayRows, nothing: "no gateway",
+			copies: "the address", copied: func(r ui.Row) string { return r.Cells[1].Text },
+		},
+		{
 			name: "leases", need: leasesNeed(), columns: leaseColumns(), rows: leaseRows, nothing: "no version",
-			above: nodes, open: openedLease, copies: "the version", copied: id,
+			above: nodeLeases, open: openedLease, copies: "the version", copied: id,
 		},
 		{
 			name: "tokens", need: need(), rows: tokenRows, nothing: "no tokens", copies: "the name", copied: id,

@@ -76,6 +76,12 @@ func (c *Screen) process(s *state.State, v api.Version, p ui.Page) []string {
 		say("process", "none while the version is "+string(v.Status))
 	} else {
 		say("state", string(r.State))
+		switch {
+		case r.ClusterNode != "":
+			say("pod", r.Node+" on "+r.ClusterNode)
+		case r.Node != "":
+			say("machine", r.Node)
+		}
 		if r.Since != nil {
 			say("since", ui.Age(s.Now, r.Since.Time))
 		}
