@@ -215,7 +215,7 @@ func (d *daemon) run(dir string, args ...string) (stdout, stderr string, code in
 	d.t.Helper()
 	ctx, cancel := context.WithTimeout(d.t.Context(), svctest.Patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, cmp.Or(d.cli, svcctl), args...)
+	cmd := exec.CommandContext(ctx, cmp.Or(d.cli, breakable), args...)
 	cmd.WaitDelay = time.Second // for children that hold the pipes
 	cmd.Dir = dir
 	cmd.Env = d.env

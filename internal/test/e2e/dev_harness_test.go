@@ -163,7 +163,7 @@ func (d *developer) saves(project string) (versions []string) {
 // run runs a command in the worker directory to its end.
 func (d *developer) run(args ...string) (output string, code int) {
 	d.t.Helper()
-	cmd := exec.CommandContext(d.t.Context(), svcctl, args...)
+	cmd := exec.CommandContext(d.t.Context(), breakable, args...)
 	cmd.Dir, cmd.Env = d.dir, d.env
 	out, err := cmd.CombinedOutput()
 	if err != nil && cmd.ProcessState == nil {

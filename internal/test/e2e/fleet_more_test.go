@@ -14,7 +14,7 @@ import (
 )
 
 // TestFleetCalls: a worker on one machine calls a worker on another one, by RPC with streams and by
-// fetch, and goes on after the machine of the other is lost.
+// fetch, also after the machine of the other is lost.
 func TestFleetCalls(t *testing.T) {
 	t.Parallel()
 	d, machines := fleetOf(t, 3)

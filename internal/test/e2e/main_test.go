@@ -22,7 +22,7 @@ import (
 // What TestMain made, read-only afterwards.
 var (
 	svcctl    string // the binary under test
-	breakable string // the same with failpoints: most of its life is starting, so it goes without the race detector
+	breakable string // the same with failpoints, and for clients: most of its life is starting, so it goes without the race detector
 	workerd   string
 )
 
