@@ -51,6 +51,7 @@ func Lead(ctx context.Context, c *Client, name, id string, log *slog.Logger) (*L
 			break
 		}
 		if err != nil && ctx.Err() == nil {
+			seen = sighting{} // while the API server is away, its holder cannot renew it either
 			l.log.WarnContext(ctx, "taking the lease failed; retrying", "error", err)
 		}
 		if backoff.Sleep(ctx, renewEvery) != nil {

@@ -207,6 +207,7 @@ func TestDevFramework(t *testing.T) {
 	}
 	d.await(`save 2  output of npm run build \(\d+ files\)`)
 	d.expect("/", "two")
+	svctest.Eventually(t, "the list to have the save", func() bool { return len(d.saves("kit")) >= 2 })
 	if n := len(d.saves("kit")); n != 2 || strings.Contains(d.out.String(), "does not build") || !strings.Contains(d.out.String(), "run npm run build after a change") {
 		t.Errorf("%d saves:\n%s", n, d.out.String())
 	}

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"github.com/svcctl/svcctl/internal/test/svctest"
 	"net/http"
 	"strings"
 	"testing"
@@ -48,6 +49,7 @@ func TestDevWorkers(t *testing.T) {
 	}, "web "+d.address+"/", "last "+d.address+"/")
 	d.expect("/", "last "+d.address+"/")
 	answers("two " + api + "/")
+	svctest.Eventually(t, "the lists to have the saves", func() bool { return len(d.saves("web")) >= 2 && len(d.saves("shop")) >= 2 })
 	if web, api := d.saves("web"), d.saves("shop"); len(web) != 2 || len(api) != 2 {
 		t.Errorf("saves %v and %v", web, api)
 	}
