@@ -3,10 +3,11 @@
 package e2e
 
 import (
-	"github.com/svcctl/svcctl/internal/test/svctest"
 	"net/http"
 	"strings"
 	"testing"
+
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // Several workers in one session: each has an address, saves and data of its own, and a
