@@ -177,7 +177,7 @@ func (c *cluster) torture(versions []api.Version) (faults []time.Time, counts ma
 func (c *cluster) pause(rng *rand.Rand, from, to int) {
 	select {
 	case <-c.t.Context().Done():
-	case <-time.After(time.Duration(from)*time.Second + rng.N(time.Duration(to-from)*time.Second)):
+	case <-time.After(time.Duration(from)*time.Second + time.Duration(rng.Int64N(int64(time.Duration(to-from)*time.Second)))):
 	}
 }
 
