@@ -39,7 +39,9 @@ func (w *settling) WriteHeader(code int) {
 	if code < http.StatusBadRequest {
 		if err := w.server.Settle(w.request.Context()); err != nil {
 			w.failed = true
-			clear(w.Header())
+			for _, name := range []string{"Content-Type", "Content-Length", "Location", "Etag"} { // of the answer that is replaced
+				w.Header().Del(name)
+			}
 			w.server.fail(w.ResponseWriter, w.request, unsettled(err))
 			return
 		}
