@@ -4,6 +4,7 @@ import (
 	"context"
 	"net"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -24,8 +25,16 @@ func newLoopEngine(g *Gateway) engine {
 }
 
 // loopCount is the number of loops: one for two processors, because a worker needs as
-// much as its gateway.
-func loopCount() int { return max(1, runtime.GOMAXPROCS(0)/2) }
+// much as its gateway. It lets the process run a goroutine more for each, because a busy
+// loop keeps its processor while it waits; the kernel shares the real ones.
+//
+//nolint:gochecknoglobals // a setting of the process
+var loopCount = sync.OnceValue(func() int {
+	all := runtime.GOMAXPROCS(0)
+	n := max(1, all/2)
+	runtime.GOMAXPROCS(all + n)
+	return n
+})
 
 func (e *loopEngine) serve(ctx context.Context, ln net.Listener) error {
 	tcp, ok := ln.(*net.TCPListener)

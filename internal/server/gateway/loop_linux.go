@@ -23,6 +23,8 @@ const (
 	// loopTurns is the number of reads for one response before other connections get
 	// their turn.
 	loopTurns = 4
+	// loopStay is how long a loop keeps its processor while it waits, in milliseconds.
+	loopStay = 5
 )
 
 // loop serves connections with one goroutine, which waits for events with epoll. It reads
@@ -39,10 +41,11 @@ type loop struct {
 	listeners []*sharedFD
 	clients   atomic.Int32 // open, or on their way to this loop; used by any goroutine
 
-	in  []byte // from a client, during one event
-	buf []byte // from a runtime, during one event
-	out []byte // head for a client, during one event
-	now time.Time
+	in   []byte // from a client, during one event
+	buf  []byte // from a runtime, during one event
+	out  []byte // head for a client, during one event
+	now  time.Time
+	busy bool // events come often
 
 	current *loopClient // whom the event is for, nil for none
 
@@ -92,9 +95,9 @@ func (l *loop) run() {
 	defer l.close()
 	events := make([]unix.EpollEvent, loopEvents)
 	for !l.isOver() {
-		n, _ := unix.EpollWait(l.ep, events, l.timeout()) // an error is a signal: n is -1
+		n := l.wait(events)
 		l.now = time.Now()
-		for i := range max(n, 0) {
+		for i := range n {
 			if s := l.slots[events[i].Fd]; s.who != nil && s.gen == events[i].Pad {
 				l.dispatch(s.who, events[i].Events)
 			}
@@ -102,6 +105,25 @@ func (l *loop) run() {
 		l.takeTurns()
 		l.endPatience()
 	}
+}
+
+// wait waits for events and returns their number. While events come often, the loop keeps its
+// processor: to give it back and to ask for it again costs more than the work in between, and
+// keeps the monitor thread of Go awake. An idle loop waits as any goroutine does.
+func (l *loop) wait(events []unix.EpollEvent) int {
+	limit := l.timeout()
+	if l.busy || limit == 0 {
+		stay := limit
+		if stay < 0 || stay > loopStay {
+			stay = loopStay
+		}
+		if n := epollStay(l.ep, events, stay); n > 0 || stay == limit {
+			return n
+		}
+	}
+	n, _ := unix.EpollWait(l.ep, events, limit) // an error is a signal: n is -1
+	l.busy = n > 0
+	return max(n, 0)
 }
 
 // timeout is the time to wait for events, in milliseconds; -1 for no limit.
