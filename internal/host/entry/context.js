@@ -5,13 +5,11 @@ const storage = new hooks.AsyncLocalStorage();
 const boot = Math.random().toString(36).slice(2, 8);
 let last = 0;
 
-// Invocation is one event of the worker. Modules keep what they know about it in state,
-// by a key of their own.
+// Invocation is one event of the worker.
 export class Invocation {
-  state = new Map();
-
   #id;
   #numbered;
+  #state;
 
   // numbered is called with the id when that is a number, before it is used.
   constructor(event, call, numbered) {
@@ -20,6 +18,11 @@ export class Invocation {
     this.trace = call?.trace; // the traceparent of the call of another worker, if that is recorded
     this.#id = call?.id;
     this.#numbered = numbered;
+  }
+
+  // state is what modules know about it, by a key of their own. Most events need none.
+  get state() {
+    return (this.#state ??= new Map());
   }
 
   // id is the one of the calling worker's invocation, that of a request the parent in its
