@@ -10,11 +10,12 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// The first poll comes early, because a small deploy takes about 150 ms; the
-// interval grows to spare the service during a long one.
+// A poll comes after a share of the time that has passed: the answer about a small deploy,
+// which takes about 30 ms, is a few milliseconds late, and a long one gets few polls.
 const (
-	firstPoll = 20 * time.Millisecond
+	firstPoll = 5 * time.Millisecond
 	lastPoll  = 3 * time.Second
+	pollShare = 8
 	// patience is how long a service may be unreachable: a restarted daemon
 	// continues its deploys.
 	patience = 30 * time.Second
@@ -84,7 +85,7 @@ func (c *Client) WaitPromotion(ctx context.Context, project, operation string) (
 
 // poll calls look until it is done, fails with a lasting error, or ctx ends.
 func poll(ctx context.Context, look func() (done bool, err error)) error {
-	pause := firstPoll
+	began := time.Now()
 	var awaySince time.Time
 	for {
 		done, err := look()
@@ -99,10 +100,10 @@ func poll(ctx context.Context, look func() (done bool, err error)) error {
 		case time.Since(awaySince) > patience:
 			return err
 		}
+		pause := min(max(firstPoll, time.Since(began)/pollShare), lastPoll)
 		if err := sleep(ctx, max(jitter(pause), again)); err != nil {
 			return err
 		}
-		pause = min(pause*3/2, lastPoll)
 	}
 }
 

@@ -70,7 +70,7 @@ func TestWaitFollowsADeploy(t *testing.T) {
 		if err != nil || v.Status != "ready" || !slices.Equal(seen, []api.VersionStatus{"pending", "fetching", "deploy_ready", "ready"}) {
 			t.Errorf("got %s, %v, saw %v", v.Status, err, seen)
 		}
-		if first := s.at[1].Sub(s.at[0]); first < 16*time.Millisecond || first > 24*time.Millisecond {
+		if first := s.at[1].Sub(s.at[0]); first < 4*time.Millisecond || first > 6*time.Millisecond {
 			t.Errorf("the second poll came after %s", first)
 		}
 	})
