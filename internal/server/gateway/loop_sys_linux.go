@@ -20,9 +20,6 @@ const (
 	runtimeEvents = unix.EPOLLIN | unix.EPOLLRDHUP | unix.EPOLLET
 )
 
-// The calls below that do not block tell nothing to the scheduler of Go, which would cost
-// as much as the call.
-
 // epollStay waits for events up to a few milliseconds without a word to the scheduler. It
 // returns early at a signal, with 0: the runtime of Go sends one to who shall pause.
 func epollStay(ep int, events []unix.EpollEvent, ms int) int {
@@ -36,12 +33,11 @@ func epollStay(ep int, events []unix.EpollEvent, ms int) int {
 // recv reads what has arrived. At the end of the input n is 0 and err is nil.
 func recv(fd int, b []byte) (n int, err error) {
 	for {
-		n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
-		switch e {
-		case 0:
-			return int(n), nil
-		case unix.EINTR:
-		default:
+		n, e := readSocket(fd, b)
+		if e == 0 {
+			return n, nil
+		}
+		if e != unix.EINTR {
 			return 0, e
 		}
 	}
@@ -50,14 +46,14 @@ func recv(fd int, b []byte) (n int, err error) {
 // send writes what the buffer of a socket takes: n is less than len(b) if it is full.
 func send(fd int, b []byte) (n int, err error) {
 	for {
-		n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
-		switch e {
-		case 0:
-			return int(n), nil
-		case unix.EINTR:
-		case unix.EAGAIN:
+		n, e := writeSocket(fd, b)
+		if e == 0 {
+			return n, nil
+		}
+		if e == unix.EAGAIN {
 			return 0, nil
-		default:
+		}
+		if e != unix.EINTR {
 			return 0, e
 		}
 	}
