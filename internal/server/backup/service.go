@@ -59,12 +59,13 @@ type Service struct {
 	asked  chan struct{} // Sync asks for a copy; has room for one
 
 	mu     sync.Mutex
-	wanted int64         // number of the last call of Sync
-	stored int64         // number of the last call of Sync whose changes are stored
-	change chan struct{} // closed and replaced when stored changes
-	behind time.Time     // since when a change waits for its copy; zero if none does
-	copied time.Time     // state of the registry that is stored; zero before the first copy
-	last   error         // of the last attempt
+	wanted int64           // number of the last call of Sync
+	stored int64           // number of the last call of Sync whose changes are stored
+	change chan struct{}   // closed and replaced when stored changes
+	clean  <-chan struct{} // the end of the first write that is not stored closes it; nil before the first copy
+	behind time.Time       // since when a change waits for its copy; zero if none does
+	copied time.Time       // state of the registry that is stored; zero before the first copy
+	last   error           // of the last attempt
 }
 
 // Start starts a Service. It sends no request before it returns.
@@ -105,10 +106,14 @@ func (s *Service) Copied() time.Time {
 	return s.copied
 }
 
-// Sync waits until the changes so far are stored. Calls at the same time share one copy. Error: the
-// end of ctx, with that of the last attempt.
+// Sync waits until the changes so far are stored; without any it returns immediately. Calls at the
+// same time share one copy. Error: the end of ctx, with that of the last attempt.
 func (s *Service) Sync(ctx context.Context) error {
 	s.mu.Lock()
+	if s.isClean() {
+		s.mu.Unlock()
+		return nil
+	}
 	s.wanted++
 	mine := s.wanted
 	s.mu.Unlock()
@@ -130,6 +135,19 @@ func (s *Service) Sync(ctx context.Context) error {
 		case <-ctx.Done():
 			return errors.Join(context.Cause(ctx), last)
 		}
+	}
+}
+
+// isClean reports whether nothing was written since the last copy. The caller holds mu.
+func (s *Service) isClean() bool {
+	if s.clean == nil {
+		return false
+	}
+	select {
+	case <-s.clean:
+		return false
+	default:
+		return true
 	}
 }
 
@@ -211,7 +229,7 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 	s.mu.Lock()
 	wanted := s.wanted
 	s.mu.Unlock()
-	began := time.Now()
+	began, changed := time.Now(), s.cfg.Registry.Changed()
 	database, err := s.cfg.Registry.Snapshot(ctx)
 	if err != nil {
 		return 0, err
@@ -225,7 +243,7 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stored = wanted
+	s.stored, s.clean = wanted, changed
 	close(s.change)
 	s.change = make(chan struct{})
 	s.behind, s.copied, s.last = time.Time{}, began, nil

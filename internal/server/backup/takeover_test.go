@@ -76,6 +76,11 @@ func TestSync(t *testing.T) {
 			t.Errorf("%s is not stored", project)
 		}
 	}
+	before := s.Copied()
+	must(t, s.Sync(t.Context()))
+	if !s.Copied().Equal(before) {
+		t.Error("a call that changed nothing made a copy")
+	}
 	if _, err := backup.TakeOver(t.Context(), b, "n", key, "two"); err != nil {
 		t.Fatal(err)
 	}
