@@ -178,14 +178,14 @@ kill)
   stop "kubelet$2" KILL
   stop "proxy$2" KILL
   stop "containerd$2" KILL
-  containers "$2" | xargs -r kill -KILL
+  containers "$2" | xargs -rn1 kill -KILL 2>/dev/null || true # one may have ended meanwhile
   ;;
 down)
   for f in "$state"/kubelet*.pid "$state"/proxy*.pid "$state"/containerd*.pid; do [ -e "$f" ] && stop "$(basename "$f" .pid)"; done
   for d in "$state"/node*; do
     [ -d "$d" ] || continue
     n=${d##*node}
-    containers "$n" | xargs -r kill -KILL
+    containers "$n" | xargs -rn1 kill -KILL 2>/dev/null || true
     sleep 0.5
     { grep -o " $d/[^ ]*" /proc/mounts || true; } | sort -r | xargs -r umount -l
     ip link del "kube$n" 2>/dev/null || true
