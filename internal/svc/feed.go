@@ -39,6 +39,7 @@ const (
 	FeedRuntimeDown      = "runtime.down"
 	FeedRuntimeAsleep    = "runtime.asleep"
 	FeedRuntimeRestarted = "runtime.restarted"
+	FeedRuntimeWaiting   = "runtime.waiting"
 	FeedServerStarted    = "server.started"
 	FeedHealth           = "health.changed"
 	FeedGC               = "gc.done"

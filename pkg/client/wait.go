@@ -59,7 +59,15 @@ func settled(v api.Version) (bool, error) {
 
 // moved reports whether b differs from a in what onChange is called for.
 func moved(a, b api.Version) bool {
-	return a.Status != b.Status || len(a.Timeline) != len(b.Timeline) || len(a.Warnings) != len(b.Warnings)
+	return a.Status != b.Status || len(a.Timeline) != len(b.Timeline) || len(a.Warnings) != len(b.Warnings) || detail(a) != detail(b)
+}
+
+// detail is what the last step says.
+func detail(v api.Version) string {
+	if len(v.Timeline) == 0 {
+		return ""
+	}
+	return v.Timeline[len(v.Timeline)-1].Detail
 }
 
 // WaitPromotion polls a promotion until it has ended, and returns its last

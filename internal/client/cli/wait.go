@@ -99,6 +99,7 @@ func showSteps(p *kit.Progress, v api.Version, told int) int {
 		switch {
 		case step.EndedAt == nil:
 			p.Stage(kit.Clean(step.Step))
+			p.Remark(kit.Clean(step.Detail))
 			return told
 		case step.Status == api.StepStatusDone:
 			p.Past(kit.Clean(step.Step), step.EndedAt.Sub(step.StartedAt.Time))

@@ -49,9 +49,21 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 		Move: func(ref svc.Ref) {
 			d.stops.Go(context.WithoutCancel(ctx), "move", func(ctx context.Context) { d.move(ctx, ref) })
 		},
+		Waiting: func(ref svc.Ref, why string) {
+			d.stops.Go(context.WithoutCancel(ctx), "waiting", func(ctx context.Context) { d.waits(ctx, ref, why) })
+		},
 		OnEvent: func(e fleet.Event) { d.metrics.HostEvent(string(e)) },
 	})
 	return d.fleet, err
+}
+
+// waits tells people why a version has no worker host yet.
+func (d *Daemon) waits(ctx context.Context, ref svc.Ref, why string) {
+	d.logger.InfoContext(ctx, "a version waits for a worker host", "project", ref.Project, "version", ref.Version, "reason", why)
+	d.feed.Publish(svc.FeedEvent{Type: svc.FeedRuntimeWaiting, Project: ref.Project, Version: ref.Version, Data: svc.FeedData{Detail: why}})
+	if err := d.registry.ExplainStep(ctx, ref, "waiting for a worker host: "+why); err != nil {
+		d.logger.WarnContext(ctx, "the reason of a wait cannot be recorded", "project", ref.Project, "version", ref.Version, "error", err)
+	}
 }
 
 // hostsAuthority returns the authority of SVC_HOSTS_AUTHORITY, else that of the data directory.

@@ -36,6 +36,9 @@ type Config struct {
 	// Move is called when the machine of a version stops soon: the version is to get another
 	// one. It must not block. Nil: the version ends with its machine and starts again.
 	Move func(svc.Ref)
+	// Waiting is called when a version has waited for a host for half of Silence, and when the reason
+	// changes. It must not block. Nil: nothing.
+	Waiting func(ref svc.Ref, why string)
 	// OnEvent counts what happens to hosts, for metrics. Nil: nothing.
 	OnEvent func(Event)
 }
@@ -65,6 +68,8 @@ type Policy interface {
 	Has(ref svc.Ref) (machine string)
 	// Lacking says why there are few spares, as a sentence for people; "" if nothing is known.
 	Lacking() string
+	// Ended says why a machine has ended, as the end of a sentence; "" if nothing is known.
+	Ended(machine string) string
 	// Node returns the name of the node that a machine is part of; "" if it is one itself.
 	Node(machine string) string
 }
@@ -82,6 +87,9 @@ func (c *Config) check() error {
 	c.Silence, c.Wait = cmp.Or(c.Silence, DefaultSilence), cmp.Or(c.Wait, DefaultWait)
 	if c.Move == nil {
 		c.Move = func(svc.Ref) {}
+	}
+	if c.Waiting == nil {
+		c.Waiting = func(svc.Ref, string) {}
 	}
 	if c.OnEvent == nil {
 		c.OnEvent = func(Event) {}
@@ -133,6 +141,9 @@ func (t Tokens) Has(svc.Ref) string { return "" }
 
 // Lacking knows nothing: machines are started by people.
 func (t Tokens) Lacking() string { return "" }
+
+// Ended knows nothing.
+func (t Tokens) Ended(string) string { return "" }
 
 // Node returns "": each machine is a node itself.
 func (t Tokens) Node(string) string { return "" }

@@ -140,20 +140,25 @@ func (f *Fleet) lost(h *host, silent bool) {
 // noSpare is the error of a version for which no machine has a host. cause is why the last one
 // could not be had; nil for none.
 func (f *Fleet) noSpare(ref svc.Ref, cause error) error {
+	return svc.Errorf(svc.Unavailable, svc.CodeNoSpareHost, "no worker host was free for %s within %s: %s", ref, f.cfg.Wait, f.lacking(cause)).
+		WithHint("start svcd host on another machine, or with more --seats; on Kubernetes, raise the replicas of the spare hosts").Because(cause)
+}
+
+// lacking says why no host is free.
+func (f *Fleet) lacking(cause error) string {
+	if cause != nil {
+		return svc.AsError(cause).Detail
+	}
+	if why := f.cfg.Policy.Lacking(); why != "" {
+		return why
+	}
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	machines := map[string]bool{}
 	for _, h := range f.hosts {
 		machines[h.machine] = true
 	}
-	f.mu.Unlock()
-	why := count(len(machines))
-	if cause != nil {
-		why = svc.AsError(cause).Detail
-	} else if lacking := f.cfg.Policy.Lacking(); lacking != "" {
-		why = lacking
-	}
-	return svc.Errorf(svc.Unavailable, svc.CodeNoSpareHost, "no worker host was free for %s within %s: %s", ref, f.cfg.Wait, why).
-		WithHint("start svcd host on another machine, or with more --seats; on Kubernetes, raise the replicas of the spare hosts").Because(cause)
+	return count(len(machines))
 }
 
 func count(machines int) string {

@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 	"time"
@@ -335,6 +336,12 @@ func (h *host) measure(ctx context.Context) time.Duration {
 // lose ends everything of the host here. The first end stays.
 func (h *host) lose(end ending) {
 	h.once.Do(func() {
+		if why := h.fleet.cfg.Policy.Ended(h.machine); why != "" && end.State != cleanExit {
+			end.State += ": " + why
+			if end.Err != nil {
+				end.Err = fmt.Errorf("%w: %s", end.Err, why)
+			}
+		}
 		h.mu.Lock()
 		h.end = end.End
 		version, dataDir := h.version, h.dataDir

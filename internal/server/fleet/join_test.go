@@ -89,6 +89,24 @@ func TestNoSpare(t *testing.T) {
 	svctest.Succeeds(t, "the version", func() error { return s.Open(t.Context(), spec) })
 }
 
+// TestWaiting: while a version waits for a machine, the reason is reported once.
+func TestWaiting(t *testing.T) {
+	t.Parallel()
+	reasons := make(chan string, 10)
+	d := newDaemon(t, func(c *fleet.Config) {
+		c.Silence = 20 * time.Millisecond
+		c.Waiting = func(ref svc.Ref, why string) { reasons <- ref.Version + ": " + why }
+		c.Wait = 200 * time.Millisecond
+	})
+	s := d.supervise(t)
+	if err := s.Open(t.Context(), s.spec(t, "v-1")); svc.CodeOf(err) != svc.CodeNoSpareHost {
+		t.Errorf("%v", err)
+	}
+	if why := svctest.Wait(t, "the reason", reasons); why != "v-1: no machine has joined" || len(reasons) > 0 {
+		t.Errorf("%q, and %d more", why, len(reasons))
+	}
+}
+
 // TestUrgent: of the versions that wait, production gets the first spare.
 func TestUrgent(t *testing.T) {
 	t.Parallel()

@@ -50,6 +50,7 @@ type want struct {
 	began  time.Time
 	hosts  chan *host // gets one
 	why    error      // why the last host could not be had
+	told   string     // the reason that Config.Waiting knows
 }
 
 // Take returns the host that runs spec already, or a spare one. It waits for it.
@@ -125,6 +126,7 @@ func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 			return h, nil
 		case <-again.C:
 			f.offer() //nolint:contextcheck // does not wait
+			f.tell(w)
 			continue
 		case <-ctx.Done():
 		case <-f.life.Done():
@@ -138,6 +140,14 @@ func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 		default:
 		}
 		return nil, cmp.Or(context.Cause(ctx), errWaited)
+	}
+}
+
+// tell reports why w waits.
+func (f *Fleet) tell(w *want) {
+	if why := f.lacking(w.why); why != w.told {
+		w.told = why
+		f.cfg.Waiting(w.spec.Ref, why)
 	}
 }
 

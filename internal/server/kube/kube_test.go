@@ -240,6 +240,34 @@ func TestLacking(t *testing.T) {
 	svctest.Eventually(t, "the nodes", func() bool { return strings.Contains(p.Lacking(), "insufficient memory") })
 }
 
+// TestEnded: the end of a pod is in the words of Kubernetes.
+func TestEnded(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	p := c.watch(t, nil)
+	pod := c.Pods()[0]
+	machine := string(pod.UID)
+	says := func(words string) {
+		t.Helper()
+		svctest.Eventually(t, words, func() bool { return p.Ended(machine) == words })
+	}
+	says("")
+	c.Change(pod.Name, func(p *core.Pod) {
+		p.Status.ContainerStatuses = []core.ContainerStatus{{LastTerminationState: core.ContainerState{Terminated: &core.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}}}}
+	})
+	says("Kubernetes says of pod " + pod.Name + ": OOMKilled (exit code 137)")
+	c.Change(pod.Name, func(p *core.Pod) {
+		p.Status.Conditions = []core.PodCondition{{Type: core.DisruptionTarget, Status: core.ConditionTrue, Reason: "DeletionByTaintManager", Message: "the node is not ready"}}
+	})
+	says("Kubernetes says of pod " + pod.Name + ": DeletionByTaintManager: the node is not ready")
+	c.Change(pod.Name, func(p *core.Pod) {
+		p.Status.Reason, p.Status.Message = "Evicted", "The node was low on resource: memory."
+	})
+	says("Kubernetes says of pod " + pod.Name + ": Evicted: The node was low on resource: memory.")
+	c.Remove(pod.Name)
+	says("its pod was deleted")
+}
+
 // TestRefusals: what the API server refuses is said in its words, with a way out.
 func TestRefusals(t *testing.T) {
 	t.Parallel()

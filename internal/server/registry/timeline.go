@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"fmt"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -23,6 +24,20 @@ func advanceTimeline(ctx context.Context, tx *sql.Tx, seq int64, ended svc.StepR
 	_, err := tx.ExecContext(ctx, `INSERT INTO timeline (version_seq, step, status, started_at) VALUES (?, ?, ?, ?)`,
 		seq, string(next), svc.StepRunning, now)
 	return err
+}
+
+// ExplainStep sets the detail of the step that a version is in, until the step ends. A version
+// that is in none is not an error.
+func (db *DB) ExplainStep(ctx context.Context, ref svc.Ref, detail string) error {
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, `UPDATE timeline SET detail = ? WHERE ended_at IS NULL
+			AND version_seq = (SELECT seq FROM versions WHERE project_id = ? AND id = ?)`, clip(detail), ref.Project, ref.Version)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("explaining a step of %s: %w", ref, err)
+	}
+	return nil
 }
 
 // endOfStep returns the end of the step that a transition leaves.

@@ -228,6 +228,32 @@ func TestWarnings(t *testing.T) {
 	registrytest.WantError(t, db.AddWarning(t.Context(), ref("none", 3), "x"), svc.NotFound, "project_not_found")
 }
 
+// TestExplainStep: a step says what it waits for, until it ends.
+func TestExplainStep(t *testing.T) {
+	t.Parallel()
+	db := registrytest.Open(t, "shop")
+	r := registrytest.Add(t, db, "shop", "v1").Ref
+	explain := func(want string) {
+		t.Helper()
+		if err := db.ExplainStep(t.Context(), r, "waiting for a worker host"); err != nil {
+			t.Fatal(err)
+		}
+		v, err := db.Version(t.Context(), r)
+		if n := len(v.Timeline); err != nil || n > 0 && v.Timeline[n-1].Detail != want || n == 0 && want != "" {
+			t.Errorf("%+v, %v", v.Timeline, err)
+		}
+	}
+	explain("") // in no step
+	if _, err := db.Move(t.Context(), r, svc.TriggerFetch, svc.Change{}); err != nil {
+		t.Fatal(err)
+	}
+	explain("waiting for a worker host")
+	v, err := db.Move(t.Context(), r, svc.TriggerBranch, svc.Change{Detail: "10 bytes"})
+	if err != nil || v.Timeline[0].Detail != "10 bytes" || v.Timeline[1].Detail != "" {
+		t.Errorf("%+v, %v", v.Timeline, err)
+	}
+}
+
 func TestTouchRequests(t *testing.T) {
 	t.Parallel()
 	db := registrytest.Open(t, "shop")

@@ -13,6 +13,7 @@ type Progress struct {
 	stage string
 	since time.Time
 	drawn time.Time
+	told  string // the last remark
 }
 
 // NewProgress starts without a stage.
@@ -27,6 +28,21 @@ func (p *Progress) Stage(name string) {
 	p.stage, p.since = name, time.Now()
 	if p.fancy {
 		p.k.draw(name + " ...")
+	}
+}
+
+// Remark says what the stage waits for; "" for nothing. The same text again is no change.
+func (p *Progress) Remark(text string) {
+	if text == p.told {
+		return
+	}
+	p.told = text
+	if text != "" {
+		p.k.draw("")
+		p.k.Notef("%s: %s", p.stage, text)
+	}
+	if p.fancy {
+		p.k.draw(p.stage + " ...")
 	}
 }
 

@@ -189,6 +189,7 @@ type ClientInterface interface {
 	// | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
 	// | `env.changed` | the variables of a version were changed | |
 	// | `queue.depth` | the deploy queue has another length | `depth` |
+	// | `runtime.waiting` | a version waits for a worker host on another machine or in a pod | `detail` |
 	// | `runtime.up`, `runtime.down`, `runtime.asleep`, `runtime.restarted` | a runtime serves, no longer serves, was stopped because nothing asks for the version, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
 	// | `server.started` | the server was started | |
 	// | `health.changed` | the status of `GET /v1/health/deep` changed; noticed within about 15 seconds | `status`, `previous`, `detail` |
@@ -1148,6 +1149,7 @@ func (c *Client) CreateDashboardTicket(ctx context.Context, reqEditors ...Reques
 // | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
 // | `env.changed` | the variables of a version were changed | |
 // | `queue.depth` | the deploy queue has another length | `depth` |
+// | `runtime.waiting` | a version waits for a worker host on another machine or in a pod | `detail` |
 // | `runtime.up`, `runtime.down`, `runtime.asleep`, `runtime.restarted` | a runtime serves, no longer serves, was stopped because nothing asks for the version, or crashed and is started again | `status`, `previous`, `restarts`, `error` |
 // | `server.started` | the server was started | |
 // | `health.changed` | the status of `GET /v1/health/deep` changed; noticed within about 15 seconds | `status`, `previous`, `detail` |
