@@ -138,3 +138,15 @@ func TestAssetsRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingAssets: the error of a deploy names the build of the package that makes them.
+func TestMissingAssets(t *testing.T) {
+	t.Parallel()
+	dir := svctest.Files(t, map[string]string{
+		"worker/wrangler.jsonc": `{"name": "x", "compatibility_date": "2026-01-01", "assets": {"directory": "../web/dist"}}`, "web/package.json": `{"scripts": {"build": "vite build"}}`,
+	})
+	_, err := build.Bundle(t.Context(), build.Request{Dir: filepath.Join(dir, "worker"), TempDir: t.TempDir()})
+	if e := svc.AsError(err); svc.CodeOf(err) != svc.CodeAssetsMissing || e.Hint != "build the project first: cd ../web && npm run build, or correct assets.directory" {
+		t.Errorf("%v", err)
+	}
+}

@@ -117,5 +117,5 @@ func checkEntry(f *project.File) error {
 			WithHint("let main name the file that the build makes")
 	}
 	return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is not there", shown).
-		WithHint("%s", project.BuildHint(f.Dir))
+		WithHint("%s", project.BuildHint(f.Dir, f.Main))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/assets"
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // bindings are the resources of a project file as a manifest declares them.
@@ -130,6 +131,9 @@ func (r *Result) assets(f *project.File, m *bundle.Manifest, disk map[string]str
 		return disk, nil
 	}
 	found, err := assets.Collect(assets.Request{Dir: a.Dir, Project: f.Dir, Ignore: a.Ignore})
+	if svc.CodeOf(err) == svc.CodeAssetsMissing {
+		return nil, svc.AsError(err).WithHint("%s, or correct assets.directory", project.BuildHint(f.Dir, a.Dir))
+	}
 	if err != nil {
 		return nil, err
 	}

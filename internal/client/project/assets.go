@@ -79,7 +79,7 @@ func (l *layers) assetsSection(f *File, n *node, at string) *Assets {
 // withoutDirectory reports a directory that is missing. The builds of frameworks write it,
 // with a project file of its own.
 func (l *layers) withoutDirectory(f *File, n *node, at string) {
-	if l.madeByBuild(f, n.pos, at+".directory") {
+	if l.madeByBuild(f, n.pos, at+".directory", "") {
 		return
 	}
 	l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "directory"%s`, at, typo(n, "directory"))
@@ -90,7 +90,7 @@ func (l *layers) withoutMain(f *File, n *node, at string, a *Assets) {
 	if l.get("main") != nil || l.flags.Entry != "" || a.Binding == "" && a.WorkerFirst.IsZero() {
 		return
 	}
-	if matches(f.Dir, builtBy...) && l.madeByBuild(f, n.pos, "main") {
+	if matches(f.Dir, builtBy...) && l.madeByBuild(f, n.pos, "main", "") {
 		return
 	}
 	if a.Binding != "" {

@@ -19,11 +19,8 @@ import (
 // fill reads the keys that are taken.
 func (l *layers) fill(f *File) {
 	r := l.r
-	text := func(key string) string { return r.text(l.get(key), l.path(key)) }
-	f.Name = text("name")
-	if l.env != nil && l.env.get("name") == nil && f.Name != "" {
-		f.Name += "-" + l.name // as wrangler names the worker of an environment
-	}
+	l.projectName(f)
+	l.entry(f)
 	l.assets(f)
 	if f.Main = l.flags.Entry; f.Main == "" {
 		f.Main = l.main(f)

@@ -30,14 +30,12 @@ func (f *File) checkName() error {
 		return nil
 	}
 	e := svc.AsError(err)
-	proposed := strings.Join(strings.FieldsFunc(strings.ToLower(f.Name), func(c rune) bool {
-		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
-	}), "-")
-	if svc.CheckProjectID(proposed) != nil {
-		proposed = "ID"
+	id := proposed(f.Name)
+	if svc.CheckProjectID(id) != nil {
+		id = "ID"
 	}
 	return svc.Errorf(svc.Unprocessable, e.Code, "the name %q in %s cannot be a project id: %s", f.Name, filepath.Base(f.Path), e.Detail).
-		WithHint("use --project %s", proposed)
+		WithHint("use --project %s", id)
 }
 
 // templates are the words in the names of project files that are to be copied.

@@ -12,7 +12,7 @@ func (l *layers) services(f *File) {
 	l.entries("services", func(at string, n *node) {
 		l.r.members(n, at, []string{"binding", "service", "entrypoint", "props", "environment"}, []string{"remote"})
 		text := func(key string) string { return l.r.text(n.get(key), at+"."+key) }
-		s := Service{Binding: l.nameOf(n, at, "binding"), Name: text("service"), Entrypoint: text("entrypoint"), Version: text("environment")}
+		s := Service{Binding: l.nameOf(n, at, "binding"), Name: l.worker(n.get("service"), at+".service"), Entrypoint: text("entrypoint"), Version: text("environment")}
 		if s.Name == "" {
 			l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "service"%s`, at, typo(n, "service"))
 			return
@@ -27,7 +27,7 @@ func (l *layers) services(f *File) {
 // objectService is the binding to objects of another worker; false for those of the
 // worker itself.
 func (l *layers) objectService(f *File, n *node, at string, b ObjectBinding) (Service, bool) {
-	script := l.r.text(n.get("script_name"), at+".script_name")
+	script := l.worker(n.get("script_name"), at+".script_name")
 	if script == "" || script == f.Name {
 		return Service{}, false
 	}
@@ -42,7 +42,7 @@ func (l *layers) tails(f *File) {
 	l.entries("tail_consumers", func(at string, n *node) {
 		l.r.members(n, at, []string{"service", "environment"}, nil)
 		c := bundle.TailConsumer{
-			Service: l.r.text(n.get("service"), at+".service"), Version: l.r.text(n.get("environment"), at+".environment"),
+			Service: l.worker(n.get("service"), at+".service"), Version: l.r.text(n.get("environment"), at+".environment"),
 			Optional: l.allowed["services"] || l.allowed["tail_consumers"],
 		}
 		switch c.Service {
