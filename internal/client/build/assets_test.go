@@ -84,8 +84,20 @@ func TestAssets(t *testing.T) {
 			"dist/_routes.json": `{"version": 1, "include": ["/api/*"], "exclude": ["/api/a"]}`,
 		}, build.Request{}, bundle.Assets{
 			Binding: "ASSETS", NotFoundHandling: "single-page-application",
-			RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "!/api/a"}}, Files: files("index.html"),
+			RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "/api", "!/api/a", "!/api/a/"}}, Files: files("index.html"),
 		}, "index.js"},
+		{"of Pages with functions", map[string]string{
+			"wrangler.toml":   "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n",
+			"dist/index.html": "a", "functions/api/[id].ts": "export const onRequestGet: unknown = () => new Response()", "functions/lib/util.test.ts": `import "vitest"`,
+		}, build.Request{}, bundle.Assets{
+			Binding: "ASSETS", NotFoundHandling: "single-page-application", RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "/api"}}, Files: files("index.html"),
+		}, "functions.js"},
+		{"of Pages with functions and routes", map[string]string{
+			"wrangler.toml":   "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n",
+			"dist/index.html": "a", "functions/_middleware.js": "export const onRequest = [({ next }) => next()]", "dist/_routes.json": `{"version": 1, "include": ["/*"], "exclude": ["/a/"]}`,
+		}, build.Request{}, bundle.Assets{
+			Binding: "ASSETS", NotFoundHandling: "single-page-application", RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/*", "!/a/", "!/a"}}, Files: files("index.html"),
+		}, "functions.js"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
@@ -126,9 +138,9 @@ func TestAssetsRefused(t *testing.T) {
 	t.Parallel()
 	const pages = "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n"
 	for code, files := range map[string]map[string]string{
-		"config_unsupported": {"wrangler.toml": pages, "dist/index.html": "a", "functions/api/[id].ts": "export const onRequest = 1"},
-		"config_invalid":     {"wrangler.toml": pages, "dist/_worker.js": "export default {}", "dist/_routes.json": "[]"},
-		"assets_missing":     {"wrangler.toml": pages},
+		"build_failed":   {"wrangler.toml": pages, "dist/index.html": "a", "functions/api/[id].ts": "export const onRequest = ="},
+		"config_invalid": {"wrangler.toml": pages, "dist/_worker.js": "export default {}", "dist/_routes.json": "[]"},
+		"assets_missing": {"wrangler.toml": pages},
 		"assets_invalid": {
 			"wrangler.jsonc": `{"name": "x", "compatibility_date": "2026-01-01", "assets": {"directory": "dist"}}`, "dist/_worker.js": "secret",
 		},

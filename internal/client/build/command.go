@@ -101,6 +101,9 @@ func withBins(environ []string, dir string) []string {
 // checkEntry says what is wrong with the entry module before the bundler says
 // it in its own words.
 func checkEntry(f *project.File) error {
+	if f.Functions != "" {
+		return nil // the entry module is generated
+	}
 	info, err := os.Stat(f.Main)
 	shown := f.Main
 	if rel, relErr := filepath.Rel(f.Dir, f.Main); relErr == nil {

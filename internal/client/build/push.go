@@ -110,12 +110,18 @@ func (req Request) modules(ctx context.Context, file *project.File) (esbuild.Res
 		return esbuild.Result{}, err
 	}
 	req.stage("bundling")
+	source, err := functions(ctx, file)
+	if err != nil {
+		return esbuild.Result{}, err
+	}
 	session := req.Session
 	if session == nil {
 		session = &esbuild.Session{}
 		defer session.Close()
 	}
-	return session.Build(ctx, req.esbuild(file))
+	built := req.esbuild(file)
+	built.Source = source
+	return session.Build(ctx, built)
 }
 
 // setVars puts the variables of the request over those of the project file.

@@ -141,6 +141,9 @@ func (r *Result) assets(f *project.File, m *bundle.Manifest, disk map[string]str
 		r.Notices = append(r.Notices, project.Notice{Level: project.Warning, Text: text})
 	}
 	r.Watch = append(r.Watch, a.Dir)
+	if f.Functions != "" {
+		r.Watch = append(r.Watch, f.Functions)
+	}
 	m.Assets = &bundle.Assets{
 		Binding: a.Binding, HTMLHandling: a.HTMLHandling, NotFoundHandling: a.NotFoundHandling, RunWorkerFirst: a.WorkerFirst,
 		Redirects: found.Redirects, Headers: found.Headers, Files: found.Files,

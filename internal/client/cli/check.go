@@ -161,6 +161,9 @@ func running(f *project.File) []string {
 	if f.Assets != nil {
 		list = append(list, "assets")
 	}
+	if f.Functions != "" {
+		list = append(list, "Pages Functions")
+	}
 	count("queue producers", len(f.Producers))
 	count("queue consumers", len(f.Consumers))
 	count("crons", len(f.Crons))

@@ -58,22 +58,11 @@ func (b *builder) parseOptions() api.BuildOptions {
 		}
 	}
 	slices.Sort(files[1:])
-	entries := make([]api.EntryPoint, len(files))
+	options := parseOnly(b.req.Dir)
 	for i, file := range files { // a.js and a.cjs would both become a.js
-		entries[i] = api.EntryPoint{InputPath: file, OutputPath: strconv.Itoa(i)}
+		options.EntryPointsAdvanced = append(options.EntryPointsAdvanced, api.EntryPoint{InputPath: file, OutputPath: strconv.Itoa(i)})
 	}
-	return api.BuildOptions{
-		AbsWorkingDir: b.req.Dir, EntryPointsAdvanced: entries, Outdir: filepath.Join(b.req.Dir, "out"), AllowOverwrite: true,
-		Bundle: true, Format: api.FormatESModule, Target: api.ESNext, Metafile: true, LogLevel: api.LogLevelSilent,
-		Plugins: []api.Plugin{{Name: "parse", Setup: func(p api.PluginBuild) {
-			p.OnResolve(api.OnResolveOptions{Filter: ".*"}, func(args api.OnResolveArgs) (api.OnResolveResult, error) {
-				if args.Kind == api.ResolveEntryPoint {
-					return api.OnResolveResult{}, nil
-				}
-				return external(args.Path), nil
-			})
-		}}},
-	}
+	return options
 }
 
 // checkImports notes Node's modules, and refuses imports of files that are not

@@ -83,11 +83,16 @@ func readMeta(text string) (meta, error) {
 	return m, nil
 }
 
+// notFiles are the prefixes of inputs that are no files.
+//
+//nolint:gochecknoglobals // a constant list
+var notFiles = []string{requiredBuiltin + ":", requiredModule + ":", missingBuiltin + ":", generatedEntry + ":", "(disabled):"}
+
 // files are the files that were read.
 func (m meta) files(dir string) []string {
 	var files []string
 	for name := range m.Inputs {
-		if !strings.HasPrefix(name, requiredBuiltin+":") && !strings.HasPrefix(name, requiredModule+":") && !strings.HasPrefix(name, missingBuiltin+":") && !strings.HasPrefix(name, "(disabled):") {
+		if !slices.ContainsFunc(notFiles, func(prefix string) bool { return strings.HasPrefix(name, prefix) }) {
 			files = append(files, filepath.Join(dir, filepath.FromSlash(name)))
 		}
 	}

@@ -14,6 +14,7 @@ const (
 	requiredBuiltin = "svc-builtin" // a builtin as CommonJS
 	requiredModule  = "svc-module"  // a module of its own as CommonJS
 	missingBuiltin  = "svc-missing" // a builtin that the worker does not have
+	generatedEntry  = "svc-entry"   // the entry module of Request.Source
 )
 
 // skip marks resolutions that this plugin itself asked for.
@@ -28,11 +29,17 @@ func (b *builder) plugin() api.Plugin {
 		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: requiredBuiltin}, loadBuiltin)
 		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: requiredModule}, loadModule)
 		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: missingBuiltin}, loadMissing)
+		p.OnLoad(api.OnLoadOptions{Filter: ".*", Namespace: generatedEntry}, func(api.OnLoadArgs) (api.OnLoadResult, error) {
+			return api.OnLoadResult{Contents: &b.req.Source, Loader: api.LoaderJS, ResolveDir: filepath.Dir(b.req.Entry)}, nil
+		})
 	}}
 }
 
 func (b *builder) resolve(p api.PluginBuild, args api.OnResolveArgs) (api.OnResolveResult, error) {
 	var none api.OnResolveResult
+	if args.Kind == api.ResolveEntryPoint && b.req.Source != "" {
+		return api.OnResolveResult{Path: filepath.Base(b.req.Entry), Namespace: generatedEntry}, nil
+	}
 	if _, ours := args.PluginData.(skip); ours || args.Kind == api.ResolveEntryPoint {
 		return none, nil
 	}

@@ -7,6 +7,10 @@ type Request struct {
 	Dir   string // of the project; paths in messages and source maps start here
 	Entry string // file of the entry module
 
+	// Source is the text of the entry module, if it is generated: Entry is then what it is
+	// called, and there is no such file.
+	Source string
+
 	CompatibilityDate  string
 	CompatibilityFlags []string
 

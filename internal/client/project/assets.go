@@ -119,8 +119,8 @@ func (l *layers) workerFirst(n *node, at string) (w bundle.WorkerFirst) {
 }
 
 // Pages completes a Pages project from its output directory, which the build command may
-// have made: a worker in it, its routes, and what there is for missing pages. Errors are
-// Unprocessable: config_unsupported for a folder of Pages Functions, config_invalid.
+// have made: a worker in it or the folder functions/, its routes, and what there is for
+// missing pages. Errors are Unprocessable: config_invalid.
 func (f *File) Pages() error {
 	a := f.Assets
 	if a == nil || !a.Pages {
@@ -134,8 +134,7 @@ func (f *File) Pages() error {
 	worker := filepath.Join(a.Dir, "_worker.js")
 	switch info, missing := os.Stat(worker); {
 	case missing != nil:
-		a.Binding = ""
-		return f.withoutFunctions(worker)
+		return f.functions()
 	case info.IsDir():
 		// A tool made the modules: they are used unchanged.
 		f.Main = filepath.Join(worker, "index.js")
@@ -148,14 +147,16 @@ func (f *File) Pages() error {
 	return f.routes()
 }
 
-// withoutFunctions refuses Pages Functions: a tool of Cloudflare compiles them.
-func (f *File) withoutFunctions(worker string) error {
+// functions takes the folder functions/, if there is one.
+func (f *File) functions() error {
 	dir := filepath.Join(f.Root, "functions")
 	if !isDir(dir) {
+		f.Assets.Binding = ""
 		return nil
 	}
-	return svc.Errorf(svc.Unprocessable, svc.CodeConfigUnsupported, "%s has Pages Functions, which have to be compiled into a worker first", dir).
-		WithHint("run: npx wrangler pages functions build --outdir=%s", display(f.Root, worker))
+	f.Functions, f.Main = dir, filepath.Join(f.Root, "functions.js")
+	f.Bundling.NoBundle, f.Bundling.FindAdditional, f.Bundling.BaseDir = false, false, f.Root
+	return f.routes()
 }
 
 // routes reads _routes.json: which paths are the worker's.
@@ -176,12 +177,28 @@ func (f *File) routes() error {
 	if err := json.Unmarshal(data, &routes); err != nil {
 		return svc.Errorf(svc.Unprocessable, svc.CodeConfigInvalid, "%s is no JSON with the lists include and exclude", file).Because(err)
 	}
-	first := bundle.WorkerFirst{Patterns: routes.Include}
-	for _, p := range routes.Exclude {
-		first.Patterns = append(first.Patterns, "!"+p)
-	}
-	f.Assets.WorkerFirst = first
+	f.Assets.WorkerFirst = bundle.WorkerFirst{Patterns: PagesRoutes(routes.Include, routes.Exclude)}
 	return nil
+}
+
+// PagesRoutes are the rules of a _routes.json as patterns of run_worker_first. On Pages a rule
+// holds with a slash at its end and without one, and "/a/*" holds for "/a".
+func PagesRoutes(include, exclude []string) (patterns []string) {
+	add := func(sign string, rules []string) {
+		for _, rule := range rules {
+			patterns = append(patterns, sign+rule)
+			switch short := strings.TrimSuffix(strings.TrimSuffix(rule, "*"), "/"); {
+			case short == "":
+			case short == rule:
+				patterns = append(patterns, sign+rule+"/")
+			case strings.HasSuffix(rule, "/*") || strings.HasSuffix(rule, "/"):
+				patterns = append(patterns, sign+short)
+			}
+		}
+	}
+	add("", include)
+	add("!", exclude)
+	return patterns
 }
 
 func isFile(path string) bool {

@@ -38,6 +38,7 @@ type File struct {
 	TailConsumers   []bundle.TailConsumer
 	Secrets         []Secret
 	Assets          *Assets // nil for none
+	Functions       string  // directory of the Pages Functions that Main is generated from; "" for none
 	Missing         []Missing
 	Unsupported     []Unsupported // the keys, whether or not they may be missing
 
