@@ -40,8 +40,8 @@ type Config struct {
 	Bucket   objstore.Bucket
 	Node     string
 	Key      svc.Secret
-	Files    map[string][]byte // stored beside the registry
-	Window   time.Duration     // between a change and its copy
+	Files    func() (map[string][]byte, error) // stored beside the registry, as of each copy; may be nil
+	Window   time.Duration                     // between a change and its copy
 	// Writer is the identity of this process, if others may take over; else "". If there are copies,
 	// it has called TakeOver.
 	Writer string
@@ -235,7 +235,13 @@ func (s *Service) copyOnce(ctx context.Context) (took time.Duration, err error) 
 		return 0, err
 	}
 	took = time.Since(began)
-	if _, err := s.log.Append(ctx, database, s.cfg.Files, began); err != nil {
+	var files map[string][]byte
+	if s.cfg.Files != nil {
+		if files, err = s.cfg.Files(); err != nil {
+			return took, err
+		}
+	}
+	if _, err := s.log.Append(ctx, database, files, began); err != nil {
 		if s.cfg.Writer != "" {
 			s.log = nil // what is stored is read again
 		}

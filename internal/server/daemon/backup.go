@@ -18,8 +18,26 @@ import (
 // copyLimit is the age of a change without a copy at which the deep health check fails.
 const copyLimit = time.Minute
 
-// copiedFiles are the files of the data directory that are stored beside the registry.
-func copiedFiles() []string { return []string{"secrets.json", "host.json"} }
+// copiedFiles are the files of the data directory that are stored beside the registry. Those
+// of machines that join exist only where machines do: with them a restored server is the one
+// that they know.
+func copiedFiles() []string { return []string{"secrets.json", "host.json", authorityFile, tokenFile} }
+
+// readCopied reads the copiedFiles that exist.
+func (d *dataDir) readCopied() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	for _, name := range copiedFiles() {
+		content, err := os.ReadFile(d.sub(name))
+		if errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		files[name] = content
+	}
+	return files, nil
+}
 
 // startCopies starts to copy the registry to an external object store. The embedded one
 // is lost with the registry.
@@ -32,7 +50,7 @@ func (d *Daemon) startCopies(ctx context.Context) error {
 		return err
 	}
 	d.copies = backup.Start(ctx, backup.Config{
-		Registry: d.registry, Bucket: d.objects.artifacts, Node: i.Node, Key: i.Key, Files: i.Files,
+		Registry: d.registry, Bucket: d.objects.artifacts, Node: i.Node, Key: i.Key, Files: d.dirs.data.readCopied,
 		Window: d.cfg.SyncWindow, Logger: d.logger, Writer: d.writer,
 		Taken: func() { d.fail("copies of the registry", backup.ErrTaken) },
 	})
@@ -59,16 +77,12 @@ func Identify(cfg *config.Daemon) (Identity, error) {
 	if err != nil {
 		return Identity{}, fmt.Errorf("read secrets.json: %w", err)
 	}
-	i := Identity{Key: cmp.Or(cfg.RecoveryKey, svc.Secret(s.RecoveryKey)), Files: map[string][]byte{}}
+	i := Identity{Key: cmp.Or(cfg.RecoveryKey, svc.Secret(s.RecoveryKey))}
 	if i.Node, err = dir.nodeID(); err != nil {
 		return i, err
 	}
-	for _, name := range copiedFiles() {
-		if i.Files[name], err = os.ReadFile(dir.sub(name)); err != nil {
-			return i, fmt.Errorf("read %s: %w", name, err)
-		}
-	}
-	return i, nil
+	i.Files, err = dir.readCopied()
+	return i, err
 }
 
 // Rebuild writes a copy of a registry, and the files beside it, into the data directory of
