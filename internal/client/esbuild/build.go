@@ -129,6 +129,7 @@ func (b *builder) mainModule(main Module, m meta) (Module, error) {
 	if err := b.checkExports(m.exports()); err != nil {
 		return main, err
 	}
+	main.Content = withoutConstants(main.Content)
 	return b.withRequire(main)
 }
 
