@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,18 +118,31 @@ func databases(v string) (list []svc.ForeignDatabase, err error) {
 	return list, nil
 }
 
-// databaseTLS reads sslmode and sslrootcert, as drivers know them.
+// modes are the words of drivers for PostgreSQL and for MySQL, in small letters.
+var modes = map[string]string{ //nolint:gochecknoglobals // a constant
+	"": "", "disable": "", "disabled": "",
+	"require": svc.TLSRequire, "required": svc.TLSRequire,
+	"verify-ca": svc.TLSVerifyCA, "verify_ca": svc.TLSVerifyCA,
+	"verify-full": svc.TLSVerify, "verify_identity": svc.TLSVerify,
+}
+
+// databaseTLS reads the parameters of a URL as drivers know them, for either database. It refuses
+// others about TLS: a database is not to be used with less than they ask for.
 func databaseTLS(d *svc.ForeignDatabase, query url.Values) error {
-	mode := cmp.Or(query.Get("sslmode"), query.Get("ssl-mode"))
-	d.RootCert = query.Get("sslrootcert")
-	switch {
-	case mode == "" || strings.EqualFold(mode, "disable") || strings.EqualFold(mode, "disabled"):
-		return nil
-	case d.Scheme != "postgresql":
-		return errors.New("TLS is for PostgreSQL only: remove sslmode, and reach the database by a private network")
-	case mode != svc.TLSRequire && mode != svc.TLSVerify:
-		return fmt.Errorf("sslmode is %q: want disable, require or verify-full", mode)
+	for name := range query {
+		known := slices.Contains([]string{"sslmode", "ssl-mode", "sslrootcert", "ssl-ca"}, name)
+		if lower := strings.ToLower(name); !known && (strings.Contains(lower, "ssl") || strings.Contains(lower, "tls")) {
+			return fmt.Errorf("%s has no meaning here: TLS is set by sslmode and sslrootcert, for MySQL by ssl-mode and ssl-ca", name)
+		}
 	}
-	d.TLS = mode
+	mode := cmp.Or(query.Get("sslmode"), query.Get("ssl-mode"))
+	tls, known := modes[strings.ToLower(mode)]
+	switch {
+	case !known && d.Scheme == "mysql":
+		return fmt.Errorf("ssl-mode is %q: want DISABLED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY", mode)
+	case !known:
+		return fmt.Errorf("sslmode is %q: want disable, require, verify-ca or verify-full", mode)
+	}
+	d.TLS, d.RootCert = tls, cmp.Or(query.Get("sslrootcert"), query.Get("ssl-ca"))
 	return nil
 }

@@ -63,12 +63,13 @@ type ForeignDatabase struct {
 	User     string `json:"user"`
 	Password string `json:"password"`
 	Database string `json:"database"`
-	TLS      string `json:"tls"`       // TLSRequire, TLSVerify, or "" for a connection without TLS
-	RootCert string `json:"root_cert"` // file of the authorities for TLSVerify; "" for the system's
+	TLS      string `json:"tls"`       // TLSRequire, TLSVerifyCA, TLSVerify, or "" for a connection without TLS
+	RootCert string `json:"root_cert"` // file of the authorities for TLSVerifyCA and TLSVerify; "" for the system's
 }
 
 // How a ForeignDatabase is reached by TLS.
 const (
-	TLSRequire = "require"     // any certificate
-	TLSVerify  = "verify-full" // one for the host, from an authority
+	TLSRequire  = "require"     // any certificate
+	TLSVerifyCA = "verify-ca"   // one from an authority, for any host
+	TLSVerify   = "verify-full" // one from an authority, for the host
 )

@@ -3,14 +3,11 @@ package hyperdrive
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
-	"os"
 	"sync"
 	"time"
 
@@ -23,10 +20,7 @@ const dialLimit = 15 * time.Second
 // refuseLimit is how long a driver may take to close a refused connection.
 const refuseLimit = 10 * time.Second
 
-// sslRequest asks a PostgreSQL server for TLS, which answers with the byte S or N.
-var sslRequest = []byte{0, 0, 0, 8, 4, 210, 22, 47} //nolint:gochecknoglobals // a constant
-
-// tunnel is a socket for workerd whose connections lead to a PostgreSQL server by TLS. Drivers
+// tunnel is a socket for workerd whose connections lead to a database server by TLS. Drivers
 // in workers speak without TLS to it.
 type tunnel struct {
 	db       svc.ForeignDatabase
@@ -53,25 +47,6 @@ func openTunnel(ctx context.Context, db svc.ForeignDatabase, path string) (*tunn
 	return t, nil
 }
 
-// tlsConfig verifies the server unless the database is used with TLSRequire.
-func tlsConfig(db svc.ForeignDatabase) (*tls.Config, error) {
-	host, _, _ := net.SplitHostPort(db.Address) // the setting was read
-	c := &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}
-	c.InsecureSkipVerify = db.TLS == svc.TLSRequire // as libpq: for servers with certificates of their own
-	if db.RootCert == "" {
-		return c, nil
-	}
-	text, err := os.ReadFile(db.RootCert)
-	if err != nil {
-		return nil, err
-	}
-	c.RootCAs = x509.NewCertPool()
-	if !c.RootCAs.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no certificate", db.RootCert)
-	}
-	return c, nil
-}
-
 // ServeHTTP serves nothing: workerd connects to the socket.
 func (t *tunnel) ServeHTTP(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) }
 
@@ -95,13 +70,30 @@ func (t *tunnel) accept() {
 	}
 }
 
+// session is the beginning of one connection of a worker.
+type session interface {
+	// open has a new connection to the database speak TLS, and leaves both where the driver and
+	// the database may speak freely. The connections are the caller's.
+	open(ctx context.Context, database net.Conn, config *tls.Config) (*tls.Conn, error)
+	// failure is an error in the database's own form, for the driver.
+	failure(text string) []byte
+}
+
+func (t *tunnel) session(worker net.Conn) session { //nolint:ireturn // one of two
+	if t.db.Scheme == schemeMySQL {
+		return &mysql{worker: packets{conn: worker}, password: t.db.Password}
+	}
+	return postgres{}
+}
+
 // serve joins a connection of a worker with one to the database. A driver learns why there is
 // none from an error in the database's own form.
 func (t *tunnel) serve(worker net.Conn) {
 	defer worker.Close()
-	database, err := t.dial()
+	s := t.session(worker)
+	database, err := t.dial(worker, s)
 	if err != nil {
-		t.refuse(worker, failure("08001", "the database cannot be reached by TLS: "+err.Error()))
+		t.refuse(worker, s.failure("the database cannot be reached by TLS: "+err.Error()))
 		return
 	}
 	defer database.Close()
@@ -125,42 +117,23 @@ func (t *tunnel) refuse(worker net.Conn, message []byte) {
 	_, _ = io.Copy(io.Discard, worker)
 }
 
-func (t *tunnel) dial() (*tls.Conn, error) {
+// dial gives a connection to the database on which s has begun.
+func (t *tunnel) dial(worker net.Conn, s session) (*tls.Conn, error) {
 	ctx, cancel := context.WithTimeout(t.ctx, dialLimit)
 	defer cancel()
 	conn, err := new(net.Dialer).DialContext(ctx, "tcp", t.db.Address)
 	if err != nil {
 		return nil, err
 	}
-	secure := tls.Client(conn, t.config)
-	defer context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })() // stops what waits for the server
-	if err = upgrade(conn); err == nil {
-		err = secure.HandshakeContext(ctx)
-	}
+	stop := context.AfterFunc(ctx, func() { // stops what waits for either
+		_ = conn.SetDeadline(time.Unix(1, 0))
+		_ = worker.SetDeadline(time.Unix(1, 0))
+	})
+	defer stop()
+	secure, err := s.open(ctx, conn, t.config)
 	if err != nil {
 		_ = conn.Close()
 		return nil, err
 	}
 	return secure, nil
-}
-
-// upgrade asks for TLS.
-func upgrade(conn net.Conn) error {
-	if _, err := conn.Write(sslRequest); err != nil {
-		return err
-	}
-	var answer [1]byte
-	if _, err := io.ReadFull(conn, answer[:]); err != nil {
-		return err
-	}
-	if answer[0] != 'S' {
-		return errors.New("the server has no TLS")
-	}
-	return nil
-}
-
-// failure is the message ErrorResponse of PostgreSQL.
-func failure(code, text string) []byte {
-	fields := "SFATAL\x00VFATAL\x00C" + code + "\x00M" + text + "\x00\x00"
-	return append(binary.BigEndian.AppendUint32([]byte{'E'}, uint32(len(fields)+4)), fields...) //nolint:gosec // a short text
 }

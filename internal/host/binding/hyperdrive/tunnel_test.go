@@ -12,7 +12,6 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/host/binding/hyperdrive"
 	"github.com/svcctl/svcctl/internal/svc"
-	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // postgres is a server that answers a line after the handshake for TLS, as PostgreSQL has it.
@@ -67,12 +66,8 @@ const talker = `export default { async fetch(request, { B }) {
 // learns why it does not.
 func TestTLS(t *testing.T) {
 	t.Parallel()
-	certFile, keyFile := svctest.NewAuthority(t).Write(t, t.TempDir(), "localhost")
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	with, without := postgres(t, &cert), postgres(t, nil)
+	cert, certFile := certificate(t, "localhost")
+	with, without := postgres(t, cert), postgres(t, nil)
 	for name, c := range map[string]struct{ address, mode, roots, want string }{
 		"require":     {with, svc.TLSRequire, "", "you said hello"},
 		"verified":    {with, svc.TLSVerify, certFile, "you said hello"},
