@@ -151,6 +151,19 @@ func (db *database) Write(ctx context.Context, fn func(*raw.Conn) error) error {
 	if err := db.ship.admit(ctx); err != nil {
 		return err
 	}
+	return db.commit(ctx, fn)
+}
+
+// Record is Write without waiting for the log.
+func (db *database) Record(ctx context.Context, fn func(*raw.Conn) error) error {
+	if err := db.volumes.mayServe(ctx); err != nil {
+		return err
+	}
+	return db.commit(ctx, fn)
+}
+
+// commit runs fn on the writer, and returns when its commits are as safe as Write says.
+func (db *database) commit(ctx context.Context, fn func(*raw.Conn) error) error {
 	before := db.ship.mark()
 	err := db.write(ctx, fn)
 	after := db.ship.mark()
@@ -221,6 +234,15 @@ func (db *database) Mark(ctx context.Context) (mark uint64, ok bool) {
 	mark = db.writes.Load()
 	return mark, db.closing() == nil && db.volumes.mayServe(ctx) == nil
 }
+
+// Late implements volume.Database.
+func (db *database) Late() bool {
+	age, _ := db.ship.age()
+	return age >= db.volumes.cfg.behind()+holdLimit
+}
+
+// Ship implements volume.Database.
+func (db *database) Ship(ctx context.Context) error { return db.ship.flush(ctx) }
 
 // History returns the database's position.
 func (db *database) History() volume.History {

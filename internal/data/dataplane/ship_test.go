@@ -177,12 +177,18 @@ func TestBackPressure(t *testing.T) {
 		if pass(4900 * time.Millisecond); len(held) != 0 {
 			t.Errorf("a write is not held: %v", <-held)
 		}
+		if db.Late() {
+			t.Error("late before writes are rejected")
+		}
 		if n := number(t, db, "SELECT count(*) FROM t"); n != 2 {
 			t.Errorf("%d rows while a write is held", n)
 		}
 		pass(200 * time.Millisecond)
 		refused(t, <-held)
 		refused(t, insert(t, db, 4)) // immediately from now on
+		if !db.Late() {
+			t.Error("not late while writes are rejected")
+		}
 		if n := number(t, db, "SELECT count(*) FROM t"); n != 2 {
 			t.Errorf("%d rows while writes are rejected", n)
 		}
@@ -190,13 +196,19 @@ func TestBackPressure(t *testing.T) {
 		if age, failing := v.Behind(); age < 18*time.Second || failing == nil || !strings.Contains(failing.Error(), errAway.Error()) {
 			t.Errorf("behind by %v, %v", age, failing)
 		}
+		if err := db.Record(t.Context(), func(c *raw.Conn) error { return c.Exec("INSERT INTO t VALUES (6)") }); err != nil {
+			t.Errorf("what happened already is refused: %v", err)
+		}
 		way.setAway(false)
 		pass(3 * time.Second) // the longest pause between two attempts
+		if db.Late() {
+			t.Error("late after the object store is up again")
+		}
 		if err := insert(t, db, 5); err != nil {
 			t.Errorf("after the object store is up again: %v", err)
 		}
 		pass(time.Second)
-		if n := restored(t, way.Bucket, "a", "SELECT sum(x) FROM t"); n != 1+2+5 {
+		if n := restored(t, way.Bucket, "a", "SELECT sum(x) FROM t"); n != 1+2+5+6 {
 			t.Errorf("the log has the sum %d", n)
 		}
 	})

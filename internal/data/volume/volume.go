@@ -42,6 +42,15 @@ type Database interface {
 	// must leave none open. When Write returns, the committed transactions are on
 	// disk and, with SVC_DURABILITY=sync, in the object store.
 	Write(ctx context.Context, fn func(*raw.Conn) error) error
+	// Record is Write for changes that have happened already, as those of files that are
+	// followed. It is never held or rejected because the object store is behind: the caller has
+	// the changes stopped when Late says so.
+	Record(ctx context.Context, fn func(*raw.Conn) error) error
+	// Late reports whether the object store is so far behind that Write rejects writes. It may be
+	// true for a moment after the process was suspended.
+	Late() bool
+	// Ship returns when everything committed before the call is in the object store.
+	Ship(ctx context.Context) error
 	// History returns the database's position.
 	History() History
 	// Mark returns a number that changes with each write, for caches: what a Read saw

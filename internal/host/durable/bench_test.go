@@ -106,7 +106,9 @@ func benchOpening(b *testing.B, synced bool) {
 		b.Fatal(err)
 	}
 	if synced {
-		k.syncFiles()
+		err = k.settle(b.Context())
+	} else {
+		k.unsettled = ""
 	}
 	for i := 0; b.Loop(); i++ {
 		path := filepath.Join(k.Dir(), key, objectID(i%objects)+suffix)

@@ -31,7 +31,11 @@ func (k *Keeper) Follow(ctx context.Context, pause func() (resume func(), err er
 	k.mu.Unlock()
 	ctx, k.stop = context.WithCancel(context.WithoutCancel(ctx))
 	k.stopped = make(chan struct{})
-	k.syncing.Go(k.syncFiles)
+	k.syncing.Go(func() {
+		if err := k.settle(ctx); err != nil && ctx.Err() == nil {
+			k.cfg.Logger.WarnContext(ctx, "the files of durable objects would not survive a power failure yet; trying again when one is opened", "error", err)
+		}
+	})
 	go k.run(ctx)
 }
 
@@ -71,22 +75,26 @@ func (k *Keeper) run(ctx context.Context) {
 func (k *Keeper) tick(ctx context.Context) (time.Duration, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	err := k.capture(ctx)
+	pages, err := k.capture(ctx)
+	again := k.press(ctx, pages)
 	for _, o := range k.objects {
-		if o.live() && o.name != metadata { // alarms change with an object alone
-			return captureEvery, err
+		if again == 0 && o.live() && o.name != metadata { // alarms change with an object alone
+			again = captureEvery
 		}
 	}
-	return 0, err
+	return again, err
 }
 
-// capture needs the mutex.
-func (k *Keeper) capture(ctx context.Context) error {
+// capture brings what changed into the rows, and returns how many pages. It needs the mutex.
+func (k *Keeper) capture(ctx context.Context) (pages int, err error) {
 	list, err := k.changes()
-	if saveErr := k.save(ctx, list); saveErr != nil {
-		return errors.Join(err, saveErr)
+	for _, item := range list {
+		pages += len(item.change.pages)
 	}
-	return err
+	if saveErr := k.save(ctx, list); saveErr != nil {
+		return pages, errors.Join(err, saveErr)
+	}
+	return pages, err
 }
 
 // changes polls the objects that are open, or were opened or closed, and last the alarms: an
@@ -103,7 +111,7 @@ func (k *Keeper) changes() (list []captured, err error) {
 	if len(armed) == 0 || k.pause == nil {
 		return list, nil
 	}
-	resume, err := k.pause()
+	resume, err := k.stopWorkerd()
 	if err != nil {
 		return list, fmt.Errorf("pausing workerd: %w", err)
 	}
@@ -184,7 +192,7 @@ func (k *Keeper) save(ctx context.Context, list []captured) error {
 	if len(list) == 0 {
 		return nil
 	}
-	err := k.db.Write(ctx, func(c *raw.Conn) error {
+	err := k.db.Record(ctx, func(c *raw.Conn) error {
 		return c.InTx("BEGIN IMMEDIATE", func() error {
 			for _, item := range list {
 				if err := save(c, item.object.class, item.object.name, item.object.complete(item.change)); err != nil {
@@ -230,11 +238,11 @@ func (k *Keeper) look(all bool, paths ...string) {
 func (k *Keeper) Cut(ctx context.Context, stage func() error) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err := k.capture(ctx); err != nil { // most of it, while the objects still run
+	if _, err := k.capture(ctx); err != nil { // most of it, while the objects still run
 		return err
 	}
 	if k.pause != nil {
-		resume, err := k.pause()
+		resume, err := k.stopWorkerd()
 		if err != nil {
 			return fmt.Errorf("pausing workerd: %w", err)
 		}

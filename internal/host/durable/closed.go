@@ -2,6 +2,8 @@ package durable
 
 import (
 	"bufio"
+	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,16 +12,28 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 )
 
-// closedFile is in the directory of a Keeper that was closed: a line for each file whose
-// content is in the rows, with its stamp. The next Keeper does not read these files again.
+// closedFile is in the directory of a Keeper that was closed: a mark, and a line for each file whose
+// content is in the rows, with its stamp. The next Keeper does not read these files again if the rows
+// have the mark, too: a power failure takes rows that are not in the object store.
 const closedFile = "closed"
 
+const (
+	sqlMark   = `INSERT INTO durable_closed (id, mark) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET mark = excluded.mark`
+	sqlMarked = `SELECT mark FROM durable_closed`
+)
+
 // writeClosed lists the files that are as in the rows.
-func (k *Keeper) writeClosed() error {
+func (k *Keeper) writeClosed(ctx context.Context) error {
+	mark := rand.Text()
+	if err := k.db.Record(ctx, func(c *raw.Conn) error { return c.Exec(sqlMark, mark) }); err != nil {
+		return err
+	}
 	var b strings.Builder
+	fmt.Fprintln(&b, mark)
 	for _, o := range k.objects {
 		if o.known && o.count > 0 && o.closed != (stamp{}) && len(o.unsaved) == 0 {
 			fmt.Fprintln(&b, o.class, o.name, o.count, o.closed.ino, o.closed.size, o.closed.mtime)
@@ -29,7 +43,7 @@ func (k *Keeper) writeClosed() error {
 }
 
 // readClosed takes the list, which is true until workerd runs.
-func (k *Keeper) readClosed() error {
+func (k *Keeper) readClosed(ctx context.Context) error {
 	path := filepath.Join(k.cfg.Dir, closedFile)
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -39,12 +53,27 @@ func (k *Keeper) readClosed() error {
 		return err
 	}
 	defer f.Close()
-	for lines := bufio.NewScanner(f); lines.Scan(); {
+	mark, err := k.marked(ctx)
+	if err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(f)
+	for same := lines.Scan() && lines.Text() == mark; same && lines.Scan(); {
 		if fields := strings.Fields(lines.Text()); len(fields) == 6 {
 			k.closedAs(fields)
 		}
 	}
 	return os.Remove(path)
+}
+
+// marked is the mark in the rows.
+func (k *Keeper) marked(ctx context.Context) (mark string, err error) {
+	return mark, k.db.Read(ctx, func(c *raw.Conn) error {
+		return c.Query(sqlMarked, nil, func(s *raw.Stmt) error {
+			mark = s.Text(0)
+			return nil
+		})
+	})
 }
 
 // closedAs takes one line; a damaged one is left out, and its file read.

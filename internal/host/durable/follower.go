@@ -34,7 +34,8 @@ type openFiles struct {
 	salt     salt
 	captured uint32 // frames
 	sum      checksum
-	held     bool // see lockIndex
+	held     bool     // see lockIndex
+	barred   *os.File // holds the lock of lockWrites; nil without it
 }
 
 // stamp tells whether a file was changed between two looks.
@@ -162,7 +163,7 @@ func (f *follower) detach() {
 }
 
 func (o *openFiles) close() {
-	for _, file := range []*os.File{o.main, o.wal, o.shm} {
+	for _, file := range []*os.File{o.main, o.wal, o.shm, o.barred} {
 		if file != nil {
 			_ = file.Close()
 		}

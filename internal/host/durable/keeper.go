@@ -36,8 +36,11 @@ type Keeper struct {
 	making   sync.Mutex      // guards what follows; held while a file is made
 	opened   map[string]bool // classes and names of the objects that have a file, or had one that was deleted
 	complete bool            // every object has a file
-	unsynced string          // the generation of files that are not synced; "" for none
-	later    []string        // files to sync with it
+	// The generation of files that do not survive a power failure yet, see settle; "" once they do.
+	unsettled string
+	later     []string  // files to sync for that
+	syncEach  bool      // files that are made are synced one by one
+	settling  *settling // the try under way; nil without one
 
 	stop    context.CancelFunc // ends the goroutines; nil before Follow
 	stopped chan struct{}
@@ -47,6 +50,12 @@ type Keeper struct {
 	mu      sync.Mutex                        // held while files are read and rows written
 	pause   func() (resume func(), err error) // stops workerd; nil while none runs
 	objects map[string]*object
+
+	// see press
+	lateSince time.Time // the object store seems to be; zero if it does not
+	late      bool      // the object store is
+	wroteLate int       // pages that objects wrote while it is
+	brake     func()    // lets workerd run again, which is stopped until the object store answers; nil otherwise
 
 	touchedMu sync.Mutex // guards what follows
 	touched   map[string]bool
@@ -79,6 +88,7 @@ func New(ctx context.Context, c Config) (*Keeper, error) {
 	case !continues(c.Dir, generation):
 		return k, k.restart(ctx)
 	}
+	k.syncEach = true
 	if err := errors.Join(k.makeDirs(), k.removeUnfinished()); err != nil {
 		return nil, err
 	}
@@ -148,7 +158,7 @@ const scanned = 4096
 // open. All objects together may be larger than the memory, and a transaction for each takes
 // as long as thousands of syncs.
 func (k *Keeper) scan(ctx context.Context) error {
-	if err := errors.Join(k.readClosed(), k.find()); err != nil {
+	if err := errors.Join(k.readClosed(ctx), k.find()); err != nil {
 		return err
 	}
 	var list []captured
@@ -232,25 +242,26 @@ func (k *Keeper) Close() error {
 	if k.stop != nil {
 		k.stop()
 		<-k.stopped
-		k.syncing.Wait()
 	}
+	k.syncing.Wait()
 	ctx, cancel := context.WithTimeout(k.background, closeLimit)
 	defer cancel()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.pause = nil
+	k.pause, k.brake = nil, nil
 	err := k.save(ctx, k.poll(nil, k.live()...)) // of those that workerd closed, while their files are open here
 	k.look(true)
 	err = errors.Join(err, k.find())
 	for _, o := range k.objects {
 		err = errors.Join(err, o.recover())
 	}
-	err = errors.Join(err, k.capture(ctx))
+	_, captureErr := k.capture(ctx)
+	err = errors.Join(err, captureErr)
 	for _, o := range k.objects {
 		o.detach()
 	}
 	if err == nil {
-		err = k.writeClosed()
+		err = k.writeClosed(ctx)
 	}
 	return err
 }

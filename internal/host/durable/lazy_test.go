@@ -114,8 +114,10 @@ func TestClosedFilesAreNotRead(t *testing.T) {
 	w.want(t, "b/add", "1")
 	closeAfter(t, w, k, syscall.SIGTERM)
 
+	db := k.db
 	k = newKeeper(k.cfg)
-	if err := k.readClosed(); err != nil || len(k.objects) != 3 {
+	k.db = db
+	if err := k.readClosed(t.Context()); err != nil || len(k.objects) != 3 {
 		t.Errorf("%d files are known, %v; want those of two objects and of the alarms", len(k.objects), err)
 	}
 	for _, o := range k.objects {
@@ -123,7 +125,7 @@ func TestClosedFilesAreNotRead(t *testing.T) {
 			t.Errorf("%s is read again: %v", o.name, err)
 		}
 	}
-	if err := k.readClosed(); err != nil || !missing(filepath.Join(dir, closedFile)) {
+	if err := k.readClosed(t.Context()); err != nil || !missing(filepath.Join(dir, closedFile)) {
 		t.Errorf("the list is there for a second reader: %v", err)
 	}
 

@@ -26,6 +26,9 @@ func (k *Keeper) Opening(ctx context.Context, path string) error {
 	if class == "" {
 		return nil
 	}
+	if err := k.beforeUse(ctx, class, name); err != nil {
+		return err
+	}
 	k.making.Lock()
 	defer k.making.Unlock()
 	if k.complete || k.opened[family(class, name)] {
@@ -39,6 +42,19 @@ func (k *Keeper) Opening(ctx context.Context, path string) error {
 	}
 	if err == nil {
 		k.opened[family(class, name)] = true
+	}
+	return err
+}
+
+// beforeUse makes a power failure safe for what the object will acknowledge. The alarms are
+// opened when workerd starts, and change with an object alone.
+func (k *Keeper) beforeUse(ctx context.Context, class, name string) error {
+	if name == metadata {
+		return nil
+	}
+	err := k.settle(ctx)
+	if name != base(name) && !isIndex(name) { // workerd has listed the facet, and synced nothing
+		err = errors.Join(err, syncFile(k.path(class, base(name)+indexSuffix)))
 	}
 	return err
 }
@@ -86,7 +102,7 @@ func missing(path string) bool {
 	return errors.Is(err, fs.ErrNotExist)
 }
 
-// makeFile makes the file of r, complete and, unless syncFiles is still to come, synced under
+// makeFile makes the file of r, complete and, unless settle is still to come, synced under
 // its name. It needs k.making.
 func (k *Keeper) makeFile(ctx context.Context, r row) (err error) {
 	defer func() {
@@ -115,7 +131,7 @@ func (k *Keeper) makeFile(ctx context.Context, r row) (err error) {
 		return errors.Join(err, os.Remove(temp))
 	}
 	k.made = append(k.made, o)
-	if k.unsynced != "" {
+	if !k.syncEach {
 		k.later = append(k.later, o.path)
 	}
 	return nil
@@ -154,7 +170,7 @@ func (k *Keeper) writeImage(image []byte) (path string, err error) {
 		return "", err
 	}
 	_, err = f.Write(image)
-	if err == nil && k.unsynced == "" {
+	if err == nil && k.syncEach {
 		err = f.Sync()
 	}
 	if err = errors.Join(err, f.Close()); err != nil {

@@ -13,8 +13,13 @@ import (
 // captures what workerd, which may be gone, committed last.
 func (k *Keeper) NextAlarm(ctx context.Context) (next time.Time, err error) {
 	k.mu.Lock()
-	_ = k.capture(ctx) // it saves what it can: to pause a workerd that is gone fails
+	_, _ = k.capture(ctx) // it saves what it can: to pause a workerd that is gone fails
 	k.mu.Unlock()
+	return k.nextAlarm(ctx)
+}
+
+// nextAlarm is the next one in the rows.
+func (k *Keeper) nextAlarm(ctx context.Context) (next time.Time, err error) {
 	for _, key := range k.cfg.Keys {
 		rows, err := query(ctx, k.db, sqlFamily, key, metadata)
 		if err != nil {

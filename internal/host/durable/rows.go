@@ -23,6 +23,10 @@ CREATE TABLE IF NOT EXISTS durable_meta (
 	epoch      INTEGER NOT NULL, -- one more in each child
 	generation TEXT NOT NULL     -- of the files that continue the rows
 ) STRICT;
+CREATE TABLE IF NOT EXISTS durable_closed (
+	id   INTEGER PRIMARY KEY CHECK (id = 1),
+	mark TEXT NOT NULL -- of the list of files that are as in the rows
+) STRICT;
 CREATE TABLE IF NOT EXISTS durable_object (
 	id    INTEGER PRIMARY KEY,
 	class TEXT NOT NULL,    -- the directory

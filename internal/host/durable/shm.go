@@ -6,6 +6,12 @@ import (
 	"io"
 )
 
+// Bytes of a wal-index that stand for locks.
+const (
+	writeLock = 120 // WAL_WRITE_LOCK
+	readLock4 = 127 // WAL_READ_LOCK(4)
+)
+
 // index is the header of the wal-index (-shm): what a writer has committed.
 type index struct {
 	frames uint32 // of the log; the writer synced them before it wrote this

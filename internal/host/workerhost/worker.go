@@ -294,6 +294,7 @@ func (w *worker) stop(ctx context.Context, grace time.Duration) {
 		return
 	}
 	_ = w.cmd.Process.Signal(syscall.SIGTERM) // one that is gone needs none
+	_ = w.cmd.Process.Signal(syscall.SIGCONT) // it may be stopped because the object store is away
 	t := time.NewTimer(grace)
 	defer t.Stop()
 	select {

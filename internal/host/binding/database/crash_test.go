@@ -63,6 +63,14 @@ func (s *plainDatabase) Write(_ context.Context, fn func(*raw.Conn) error) error
 	return s.write(func() error { return fn(s.c) })
 }
 
+func (s *plainDatabase) Record(ctx context.Context, fn func(*raw.Conn) error) error {
+	return s.Write(ctx, fn)
+}
+
+func (s *plainDatabase) Late() bool { return false }
+
+func (s *plainDatabase) Ship(context.Context) error { return nil }
+
 func (s *plainDatabase) History() volume.History { return volume.History{} }
 
 func (s *plainDatabase) Mark(context.Context) (uint64, bool) { return 0, false }

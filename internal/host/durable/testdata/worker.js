@@ -10,6 +10,14 @@ export class Obj extends DurableObject {
   }
 
   async fetch(request) {
+    try {
+      return await this.serve(request);
+    } catch (e) {
+      return new Response(e.message, { status: 500 });
+    }
+  }
+
+  async serve(request) {
     const url = new URL(request.url);
     const [, , op, arg] = url.pathname.split("/");
     switch (op) {
