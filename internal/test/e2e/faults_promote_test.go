@@ -49,16 +49,49 @@ func worldOfTwo(t *testing.T, env ...string) *world {
 // spec: [C1.5] [C2.20] [C4.15] [C8.3] [C13.11]
 func TestFaultsPromote(t *testing.T) {
 	t.Parallel()
-	for _, point := range forward() {
-		t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
+	inTurn(t, forward(), func(w *world) {
+		w.promote("v2")
+		w.restart()
+		w.ends(api.PromotionStatusDone, "v2")
+		w.promote("v1") // and back
+		w.ends(api.PromotionStatusDone, "v1")
+	})
+}
+
+// inTurn runs check in worlds of two whose daemon exits at the point. Some points share a world, which
+// costs more than they do; check leaves v1 in production.
+func inTurn(t *testing.T, points []string, check func(w *world)) {
+	t.Helper()
+	const sharing = 6
+	for group := range slices.Chunk(points, sharing) {
+		t.Run("from "+strings.ReplaceAll(group[0], "/", "-"), func(t *testing.T) {
 			t.Parallel()
-			w := worldOfTwo(t, "SVC_FAILPOINT="+point)
-			w.promote("v2")
-			w.restart()
-			w.ends(api.PromotionStatusDone, "v2")
-			w.promote("v1") // and back
-			w.ends(api.PromotionStatusDone, "v1")
+			shared := worldOfTwo(t, "SVC_FAILPOINT="+group[0])
+			for i, point := range group {
+				ok := t.Run(strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
+					w := *shared
+					w.daemon = shared.on(t)
+					defer func() { shared.note, shared.cmd, shared.exited = w.note, w.cmd, w.exited }()
+					if i > 0 {
+						w.againAt(point)
+					}
+					check(&w)
+				})
+				if !ok {
+					return
+				}
+			}
 		})
+	}
+}
+
+// againAt starts the daemon again, so that it exits at a point.
+func (w *world) againAt(point string) {
+	w.t.Helper()
+	w.kill()
+	w.noProcessesLeft()
+	if !w.start("SVC_FAILPOINT=" + point) {
+		w.t.Fatalf("the daemon ended:\n%s", w.log.String())
 	}
 }
 
@@ -82,19 +115,17 @@ func TestFaultsPromoteUndone(t *testing.T) {
 		"commit":   {"saga/commit/failed", "saga/commit/undid"},
 		"activate": backward("activate"),
 	} {
-		for _, point := range points {
-			t.Run(step+"-fails-"+strings.ReplaceAll(point, "/", "-"), func(t *testing.T) {
-				t.Parallel()
-				w := worldOfTwo(t, "SVC_FAILPOINT="+point)
-				mend := w.breakStep(step)
-				w.promote("v2")
-				w.restart()
-				w.undone(step)
-				mend()
-				w.promote("v2")
-				w.ends(api.PromotionStatusDone, "v2")
-			})
-		}
+		inTurn(t, points, func(w *world) {
+			mend := w.breakStep(step)
+			w.promote("v2")
+			w.restart()
+			w.undone(step)
+			mend()
+			w.promote("v2")
+			w.ends(api.PromotionStatusDone, "v2")
+			w.promote("v1") // for the next point
+			w.ends(api.PromotionStatusDone, "v1")
+		})
 	}
 }
 
