@@ -169,13 +169,18 @@ test-tls: ## order certificates from pebble, Let's Encrypt's test authority (doc
 	go test $(RACE) -count=1 -v ./internal/server/acme
 	go test $(RACE) -count=1 -v -tags e2e -run 'CertificatesOnDemand|HTTPS' ./internal/test/e2e
 
+.PHONY: test-hyperdrive
+test-hyperdrive: build ## use MariaDB by TLS from a worker with mysql2 (needs mariadb-server; docs/guide/other-bindings.md)
+	./scripts/hyperdrive/test
+
 .PHONY: test-upgrade
 test-upgrade: ## upgrade from the last release and go back, with data (docs/guide/backup.md)
 	go test -vet=off -count=1 -v -timeout 20m -tags e2e,release -run 'TestRelease$$' $(GOTESTFLAGS) ./internal/test/e2e
 
 .PHONY: test-power
-test-power: ## cut the power of the embedded store's filesystem, ext4 and XFS (needs root)
+test-power: ## cut the power of the embedded store and of a server with Durable Objects, on ext4 and XFS (needs root)
 	go test -run PowerFailure -v -count=1 -timeout 0 -tags power ./internal/data/s3server -power.cuts $(CUTS)
+	go test $(RACE) -run PowerFailureWithObjects -v -count=1 -timeout 0 -tags e2e,power ./internal/test/e2e -power.cuts $(CUTS)
 
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the network)

@@ -10,15 +10,11 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3server"
@@ -38,11 +34,7 @@ var (
 func TestPowerFailure(t *testing.T) {
 	for fs := range strings.SplitSeq(*powerFS, ",") {
 		t.Run(fs, func(t *testing.T) {
-			image := filepath.Join(t.TempDir(), "image")
-			run(t, "truncate", "-s", "400M", image)
-			run(t, "mkfs."+fs, "-q", image)
-			p := &powered{t: t, image: image, mount: t.TempDir(), acked: map[string]bool{}}
-			t.Cleanup(func() { _ = exec.Command("umount", "-l", p.mount).Run() }) // if it is still mounted
+			p := &powered{t: t, disk: svctest.NewDisk(t, fs, t.TempDir()), acked: map[string]bool{}}
 			for range *powerCuts {
 				p.cut()
 			}
@@ -56,34 +48,27 @@ func TestPowerFailure(t *testing.T) {
 
 // powered is an object store on a filesystem whose power can be cut.
 type powered struct {
-	t            *testing.T
-	image, mount string
-	kept, more   int
+	t          *testing.T
+	disk       *svctest.Disk
+	kept, more int
 
 	mu    sync.Mutex
 	acked map[string]bool
 	next  int
 }
 
-func run(t *testing.T, args ...string) {
-	t.Helper()
-	if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v: %s", args, err, out)
-	}
-}
-
 func (p *powered) start() *s3server.Server {
 	p.t.Helper()
-	run(p.t, "mount", "-o", "loop", p.image, p.mount)
+	p.disk.Mount()
 	s, err := s3server.New(s3server.Config{
-		Dir: filepath.Join(p.mount, "store"), Socket: filepath.Join(p.mount, "s3.sock"),
+		Dir: filepath.Join(p.disk.Dir, "store"), Socket: filepath.Join(p.disk.Dir, "s3.sock"),
 		Command: svctest.Command(role), Logger: slog.New(slog.DiscardHandler),
 	})
 	if err == nil {
 		err = s.Start(p.t.Context())
 	}
 	if err != nil {
-		run(p.t, "umount", p.mount)
+		p.disk.Unmount()
 		p.t.Fatal(err)
 	}
 	return s
@@ -108,24 +93,11 @@ func (p *powered) cut() {
 		all.Go(func() { p.write(ctx, b) })
 	}
 	time.Sleep(time.Duration(200+rand.IntN(1200)) * time.Millisecond)
-	p.powerOff()
+	p.disk.Cut()
 	cancel()
 	all.Wait()
 	s.Stop()
-	run(p.t, "umount", p.mount)
-}
-
-// powerOff stops all writes to the disk, including the journal in memory.
-func (p *powered) powerOff() {
-	const shutdown, noLogFlush = 0x8004587d, 2 // FS_IOC_SHUTDOWN
-	dir, err := os.Open(p.mount)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer dir.Close()
-	if err := unix.IoctlSetPointerInt(int(dir.Fd()), shutdown, noLogFlush); err != nil {
-		p.t.Fatal(err)
-	}
+	p.disk.Unmount()
 }
 
 func content(key string) []byte {

@@ -34,8 +34,9 @@ type daemon struct {
 	t    *testing.T
 	home string // HOME and everything below it
 	env  []string
-	bin  string // svcctl, or breakable once a setting needs it
-	cli  string // program of the commands; "" for svcctl
+	bin  string   // svcctl, or breakable once a setting needs it
+	cli  string   // program of the commands; "" for svcctl
+	wrap []string // program that runs bin, with its arguments; empty for none
 
 	cmd    *exec.Cmd
 	exited chan struct{}
@@ -84,7 +85,8 @@ func (d *daemon) launch(extra ...string) {
 	if slices.ContainsFunc(env, onlyBreakable) {
 		d.bin = breakable
 	}
-	d.cmd = exec.Command(d.bin, "serve")
+	command := append(slices.Clone(d.wrap), d.bin, "serve")
+	d.cmd = exec.Command(command[0], command[1:]...)
 	d.cmd.Env = env
 	d.cmd.Dir = d.home
 	d.cmd.Stdout, d.cmd.Stderr = d.log, d.log
