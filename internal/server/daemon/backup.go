@@ -111,7 +111,7 @@ func Rebuild(cfg *config.Daemon, state *backup.State) error {
 	if err := atomicfile.WriteFile(cfg.RegistryDB, state.Database, 0o600); err != nil { // last: it completes the restore
 		return fmt.Errorf("restore the registry: %w", err)
 	}
-	return nil
+	return dir.giveToOwner(append(copiedFiles(), "lock", filepath.Base(cfg.RegistryDB))...)
 }
 
 // syncLimit is how long the API waits for the copy of a change with SVC_REGISTRY_SYNC=1.

@@ -33,13 +33,19 @@ func (p *place) flags(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&p.file, "config", "c", "", "config file of the server")
 }
 
-// settings reads the server's settings.
+// settings reads the server's settings: for root, without flags, those of the service.
 func (p *place) settings(k *kit.Kit) (*config.Daemon, error) {
-	flags := map[string]string{}
-	if p.dataDir != "" {
-		flags["data-dir"] = p.dataDir
+	src := config.Source{Environ: k.Environ, File: p.file}
+	switch {
+	case p.dataDir != "":
+		src.Flags = map[string]string{"data-dir": p.dataDir}
+	case p.file == "":
+		var err error
+		if src, err = config.MachineSource(k.Environ); err != nil {
+			return nil, err
+		}
 	}
-	cfg, err := config.LoadDaemon(config.Source{Environ: k.Environ, File: p.file, Flags: flags})
+	cfg, err := config.LoadDaemon(src)
 	if err != nil {
 		return nil, kit.Usagef("%v", err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // healthLimit is how long the daemon may take to answer.
@@ -21,13 +22,18 @@ func NewHealth(k *kit.Kit) *cobra.Command {
 		Use: "health", Short: "Ask the daemon of this data directory whether it serves", Args: cobra.NoArgs,
 		Long: "Exits with 0 when the API of the daemon that uses this data directory answers, and with 1 otherwise.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			cfg, err := config.LoadDaemon(config.Source{Environ: k.Environ})
+			src, err := config.MachineSource(k.Environ)
+			if err != nil {
+				return err
+			}
+			cfg, err := config.LoadDaemon(src)
 			if err != nil {
 				return kit.Usagef("%v", err)
 			}
 			note, err := config.ReadNote(cfg.DataDir)
 			if err != nil {
-				return fmt.Errorf("no daemon uses %s: %w", cfg.DataDir, err)
+				return svc.Errorf(svc.NotFound, svc.CodeDataDirEmpty, "no daemon uses %s", cfg.DataDir).
+					WithHint("set SVC_DATA_DIR, or run the command as root or as the user of the daemon").Because(err)
 			}
 			if err := healthy(cmd.Context(), note.API); err != nil {
 				return err
