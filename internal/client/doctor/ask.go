@@ -70,6 +70,10 @@ func (s *site) unreachable(err error) svc.Finding {
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		err = failed.Err
 	}
+	if refused, ok := errors.AsType[*net.OpError](err); ok && refused.Op == "remote error" && len(s.Hosts) == 0 {
+		return svc.Found(svc.FindingWarning, "no version has a host yet, and %s has no certificate: %v", s.visited.Hostname(), err).
+			WithAdvice("deploy a worker, then run svcctl doctor again: on demand, only hosts of versions get certificates")
+	}
 	return svc.Found(svc.FindingFailed, "%s://%s does not answer at %s: %v", s.visited.Scheme, s.visited.Host, s.address(), err).
 		WithAdvice("check that the proxy or the gateway listens there, and GATEWAY_URL")
 }

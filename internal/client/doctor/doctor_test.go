@@ -2,7 +2,9 @@ package doctor_test
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -26,6 +28,7 @@ type installation struct {
 	date                 time.Time
 	seen                 string // what the gateway sees, "" for another server
 	plain                bool   // without TLS
+	refuses              bool   // handshakes: no certificate for the name
 	addresses            map[string][]string
 	lookup               error
 }
@@ -68,6 +71,9 @@ func examine(t *testing.T, name string, fault func(*installation)) svc.Finding {
 	if i.plain {
 		s.Start()
 	} else {
+		if i.refuses {
+			s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("no certificate") }}
+		}
 		s.StartTLS() // for example.com and *.example.com
 		i.Roots = x509.NewCertPool()
 		i.Roots.AddCert(s.Certificate())
@@ -129,7 +135,12 @@ func TestChecks(t *testing.T) {
 		"TLS, ends": {"TLS", func(i *installation) {
 			i.Now = func() time.Time { return time.Date(2084, 1, 27, 0, 0, 0, 0, time.UTC) }
 		}, svc.FindingWarning, "ends in"},
-		"TLS, none":           {"TLS", func(i *installation) { i.plain = true }, svc.FindingWarning, "without encryption"},
+		"TLS, none":      {"TLS", func(i *installation) { i.plain = true }, svc.FindingWarning, "without encryption"},
+		"TLS, on demand": {"TLS", func(i *installation) { i.refuses = true }, svc.FindingWarning, "no version has a host yet"},
+		"TLS, refused": {"TLS", func(i *installation) {
+			i.refuses, i.Hosts = true, []string{"shop.example.com"}
+		}, svc.FindingFailed, "does not answer"},
+		"scheme, on demand":   {"scheme", func(i *installation) { i.refuses = true }, svc.FindingWarning, "no version has a host yet"},
 		"scheme":              {"scheme", healthy, svc.FindingOK, "workers see proto=https"},
 		"scheme, http":        {"scheme", func(i *installation) { i.seen = "proto=http client=10.0.0.1" }, svc.FindingFailed, "visitors use https, workers see proto=http client=10.0.0.1"},
 		"scheme, stranger":    {"scheme", func(i *installation) { i.seen = "" }, svc.FindingFailed, "not by the gateway"},

@@ -71,7 +71,10 @@ func listenAt(ctx context.Context, host string, port int, setting string) (net.L
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", net.JoinHostPort(host, strconv.Itoa(port)))
 	switch {
-	case errors.Is(err, syscall.EADDRINUSE), errors.Is(err, syscall.EACCES):
+	case errors.Is(err, syscall.EACCES):
+		return nil, svc.Errorf(svc.Conflict, svc.CodeAddressInUse, "cannot listen at port %d", port).
+			WithHint("set %s to a port that needs no rights; the packages have sockets of systemd for 443 and 80 (docs/guide/tls.md, ports below 1024)", setting).Because(err)
+	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, svc.Errorf(svc.Conflict, svc.CodeAddressInUse, "cannot listen at port %d", port).
 			WithHint("set %s to a free port, or to 0 to choose one", setting).Because(err)
 	case err != nil:
