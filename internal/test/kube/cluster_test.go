@@ -110,7 +110,7 @@ publicURL: http://%s:8787
 image: {ref: %q, pullPolicy: Never}
 secrets: {existing: svcctl}
 s3: {endpoint: %q, region: us-east-1, secret: svcctl-s3, bucketPrefix: kube}
-controlPlane: {replicas: 2, settings: {SVC_DURABILITY: %s, SVC_LEASE_TTL: 6s}}
+controlPlane: {replicas: 2, settings: {SVC_DURABILITY: %s, SVC_LEASE_TTL: 6s, SVC_K8S_MEMORY_MB: "512"}}
 gateway: {replicas: 3, trustedProxies: "off"}
 hosts: {spares: 3, podTemplate: {spec: {hostAliases: [{ip: %s, hostnames: [svcctl-hosts]}]}}}
 networkPolicy: {enabled: false}
