@@ -130,6 +130,8 @@ type Endpoint struct {
 	Inspector   int       `json:"inspector"`    // port of workerd's inspector on 127.0.0.1; 0 for none
 	Node        string    `json:"node"`         // name of the machine; "" for the daemon's own
 	ClusterNode string    `json:"cluster_node"` // of the cluster that the machine, a pod, is on; "" if the machine is a node itself
+	Direct      string    `json:"direct"`       // host:port of the machine where gateways reach the runtime; "" for none
+	DirectPin   string    `json:"direct_pin"`   // join.Pin of the certificate at Direct
 	StartedAt   time.Time `json:"started_at"`
 }
 

@@ -222,9 +222,22 @@ func TestSelectors(t *testing.T) {
 		t.Errorf("spares: %+v", spare.Spec.Selector)
 	}
 	policy := find[*networkingv1.NetworkPolicy](t, list, "svcctl-host")
-	if _, only := policy.Spec.PodSelector.MatchLabels["svcctl.dev/spare"]; only || len(policy.Spec.Ingress) > 0 {
-		t.Error("the policy of worker hosts has to hold for claimed ones, and let no connection in")
+	if _, only := policy.Spec.PodSelector.MatchLabels["svcctl.dev/spare"]; only || !onlyFrom(policy.Spec.Ingress, "direct", "gateway") {
+		t.Errorf("the policy of worker hosts has to hold for claimed ones, and let only gateways in: %+v", policy.Spec)
 	}
+	if !hasPort(spare.Spec.Template.Spec.Containers[0], "direct") {
+		t.Error("worker hosts have no port for gateways")
+	}
+}
+
+// onlyFrom reports whether rules let nothing in but the pods of a component, at a port.
+func onlyFrom(rules []networkingv1.NetworkPolicyIngressRule, port, component string) bool {
+	if len(rules) != 1 || len(rules[0].Ports) != 1 || len(rules[0].From) != 1 {
+		return false
+	}
+	from := rules[0].From[0]
+	return rules[0].Ports[0].Port.StrVal == port && from.NamespaceSelector == nil && from.IPBlock == nil &&
+		from.PodSelector != nil && from.PodSelector.MatchLabels["app.kubernetes.io/component"] == component
 }
 
 func hasPort(c corev1.Container, name string) bool {

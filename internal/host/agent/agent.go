@@ -34,6 +34,12 @@ type Config struct {
 	Seats   int    // worker hosts, at least 1
 	// Machine is the identity of this machine; "" for one of Dir.
 	Machine string
+	// Listen is host:port for gateways, which reach the versions of this machine there without
+	// the daemon's machine; "" for none.
+	Listen string
+	// Address is how gateways reach Listen: a host, with or without a port. "" for the address from
+	// which the machine dials the daemon.
+	Address string
 	// Drain is the time, after ctx has ended, for the daemon to move versions to other machines.
 	Drain   time.Duration
 	Process process.Config
@@ -45,6 +51,7 @@ type Config struct {
 type Agent struct {
 	cfg     Config
 	machine string // identity of Dir
+	front   *front // nil without a port for gateways
 
 	unpacking sync.Mutex
 }
@@ -65,6 +72,10 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	defer lock.Close()
+	if a.front, err = listen(ctx, c); err != nil {
+		return err
+	}
+	defer a.front.stop()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var seats sync.WaitGroup

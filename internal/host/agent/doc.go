@@ -10,6 +10,9 @@
 // fetches the bundle from the object store, and keeps the version's data below the directory
 // of the agent.
 //
+// With Config.Listen the machine has a port where gateways reach its versions without the daemon's
+// machine. Package direct decides which requests it admits, by permits of the daemon.
+//
 // Failure: when the line ends, a seat with a version serves on and dials again until the daemon
 // takes it back, or says that the version is another's. A worker host that is fenced ends by
 // itself. When the agent ends, its worker hosts end.

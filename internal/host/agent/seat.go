@@ -89,6 +89,7 @@ func (s *session) leave(ctx context.Context) {
 	if err != nil {
 		return
 	}
+	s.gate.Close()
 	if s.isOpen() {
 		_, _ = p.Client().Stop(ctx, 0) // else it is killed
 	}
@@ -99,6 +100,7 @@ func (s *session) leave(ctx context.Context) {
 // which the daemon knows then.
 func (s *session) serve(ctx context.Context, conn net.Conn, silence time.Duration) (over bool) {
 	server := control.NewServer(conn, s.log)
+	s.gate.Line()
 	s.outbox.to(server)
 	served := make(chan struct{})
 	go func() {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/host/direct"
 	"github.com/svcctl/svcctl/internal/host/join"
 	"github.com/svcctl/svcctl/internal/host/process"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -24,6 +25,7 @@ type session struct {
 	log    *slog.Logger
 	outbox *outbox
 	calls  *calls
+	gate   *direct.Gate
 	life   context.Context //nolint:containedctx // until end: a session outlives its lines
 	cancel context.CancelFunc
 	asked  atomic.Pointer[time.Time] // when the daemon last measured
@@ -45,7 +47,9 @@ var _ control.Machine = (*session)(nil)
 func newSession(a *Agent) *session {
 	id := strings.ToLower(rand.Text())
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // a session outlives its lines
-	return &session{Agent: a, id: id, log: a.cfg.Logger.With("session", id), outbox: newOutbox(), calls: newCalls(), life: ctx, cancel: cancel}
+	s := &session{Agent: a, id: id, log: a.cfg.Logger.With("session", id), outbox: newOutbox(), calls: newCalls(), gate: direct.NewGate(), life: ctx, cancel: cancel}
+	a.front.add(s.gate)
+	return s
 }
 
 func (s *session) hello() join.Hello {
@@ -53,6 +57,9 @@ func (s *session) hello() join.Hello {
 	defer s.mu.Unlock()
 	h := join.Hello{
 		Secret: s.cfg.Token.Secret, Release: s.cfg.Release, Time: time.Now(), Machine: s.machine, Name: s.cfg.Name, Session: s.id, Mark: s.mark,
+	}
+	if s.front != nil {
+		h.Direct, h.DirectPin = s.front.address, s.front.pin
 	}
 	if s.mark != "" {
 		ref := s.ref
@@ -97,6 +104,7 @@ func (s *session) start(ctx context.Context) (*process.Process, error) {
 // watch tells the daemon when the worker host has ended, after its last log entries.
 func (s *session) watch(p *process.Process) {
 	<-p.Exited()
+	s.gate.Close()
 	s.cancel()
 	s.calls.close()
 	s.logs.Wait()
@@ -111,6 +119,8 @@ func (s *session) watch(p *process.Process) {
 
 // end ends the worker host and waits for it.
 func (s *session) end() {
+	s.gate.Close()
+	s.front.remove(s.gate)
 	s.opening.Lock() // what runs ends soon: its line has ended
 	s.over = true
 	s.opening.Unlock()

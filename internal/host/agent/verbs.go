@@ -97,6 +97,7 @@ func (s *session) Serve(ctx context.Context) (e svc.Endpoint, err error) {
 	}
 	s.mu.Lock()
 	s.port = e.Port
+	s.gate.Serve(s.ref, e.PortKey, e.Socket)
 	s.mu.Unlock()
 	e.Socket, e.Calls = filepath.Base(e.Socket), filepath.Base(e.Calls)
 	return e, nil
@@ -133,6 +134,7 @@ func (s *session) Stop(ctx context.Context, stop control.Stop) (svc.Wake, error)
 	if err != nil {
 		return svc.Wake{}, err
 	}
+	s.gate.Close()
 	return p.Client().Stop(ctx, stop.Grace)
 }
 
@@ -220,8 +222,14 @@ func (s *session) Measure(context.Context) (u control.Usage, err error) {
 	return u, nil
 }
 
+// Permit is control.Machine.Permit.
+func (s *session) Permit(ctx context.Context, p control.Permit) (control.Admitted, error) {
+	return s.gate.Permit(ctx, p)
+}
+
 // End is control.Machine.End.
 func (s *session) End(context.Context) error {
+	s.gate.Close()
 	if p, err := s.process(); err == nil {
 		p.Kill()
 	} else {

@@ -22,6 +22,8 @@ type Machine interface {
 	Dial(ctx context.Context, to string) (net.Conn, error)
 	// End ends the host immediately, with its workerd.
 	End(ctx context.Context) error
+	// Permit says for which host names the machine may admit requests itself.
+	Permit(ctx context.Context, p Permit) (Admitted, error)
 }
 
 // Usage is what a worker host and its workerd use.
@@ -64,6 +66,7 @@ func machineVerbs(m Machine) map[string]http.HandlerFunc {
 		"measure": verb(gives(m.Measure)),
 		"end":     verb(func(ctx context.Context, _ none) (none, error) { return none{}, m.End(ctx) }),
 		"dial":    dial(m),
+		"permit":  verb(m.Permit),
 	}
 }
 

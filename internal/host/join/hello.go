@@ -26,6 +26,10 @@ type Hello struct {
 	Session string     `json:"session"` // identity of the worker host, over all its lines
 	Ref     *svc.Ref   `json:"ref,omitempty"`
 	Mark    string     `json:"mark,omitempty"` // Mark of the spec that the host has open; "" for a spare
+	// Direct is host:port where gateways reach the versions of the machine, "" for none; without a
+	// host it is the address from which the machine dials. DirectPin is the Pin of its certificate.
+	Direct    string `json:"direct,omitempty"`
+	DirectPin string `json:"direct_pin,omitempty"`
 }
 
 // Welcome is the answer.

@@ -57,6 +57,8 @@ type Config struct {
 	// Writer is the identity of this process if other servers stand by to take over; "" if not.
 	// Stop leaves the versions running then: the next server takes them back.
 	Writer string
+	// Leads reports whether no other server may have taken over from this one; nil if none stands by.
+	Leads func() bool
 	// WatchMode is a server of one developer: versions other than production, which are
 	// saves of sessions before, start when they are asked for.
 	WatchMode bool

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/join"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/server/fleet"
+	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/kube"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -52,7 +53,9 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 		Waiting: func(ref svc.Ref, why string) {
 			d.stops.Go(context.WithoutCancel(ctx), "waiting", func(ctx context.Context) { d.waits(ctx, ref, why) })
 		},
-		OnEvent: func(e fleet.Event) { d.metrics.HostEvent(string(e)) },
+		OnEvent:    func(e fleet.Event) { d.metrics.HostEvent(string(e)) },
+		Generation: func() uint64 { return d.gateways.generation() }, // they are created later
+		Limit:      clientLimits(d.cfg.Clients, fileLimit()).PerVersion, Leads: d.leads(c),
 	})
 	return d.fleet, err
 }
@@ -64,6 +67,42 @@ func (d *Daemon) waits(ctx context.Context, ref svc.Ref, why string) {
 	if err := d.registry.ExplainStep(ctx, ref, "waiting for a worker host: "+why); err != nil {
 		d.logger.WarnContext(ctx, "the reason of a wait cannot be recorded", "project", ref.Project, "version", ref.Version, "error", err)
 	}
+}
+
+// leads returns what reports whether no other server may have taken over from this one.
+func (d *Daemon) leads(c Config) func() bool {
+	if c.Leads != nil {
+		return c.Leads
+	}
+	if d.ownership.lease == nil {
+		return nil // the data directory is locked
+	}
+	return d.owns
+}
+
+// machineOf returns the machine that runs the version whose start has this key, if gateways on other
+// machines reach it there.
+func (d *Daemon) machineOf(ref svc.Ref, key string) gateway.Machine { //nolint:ireturn // what gateway.Config wants
+	if d.fleet == nil || d.gateways == nil {
+		return nil
+	}
+	if p := d.fleet.Permits(ref, key); p != nil {
+		return permits{p}
+	}
+	return nil
+}
+
+// permits implements gateway.Machine.
+type permits struct{ *fleet.Permits }
+
+func (p permits) Used() gateway.MachineUse { return gateway.MachineUse(p.Permits.Used()) }
+
+// inherited is when the permits end that a server before this one may have given to machines.
+func (d *Daemon) inherited() time.Time {
+	if !d.cfg.Hosts.Remote || d.cfg.Gateways.Listen == "" {
+		return time.Time{}
+	}
+	return d.began.Add(fleet.ValidFor(d.cfg.Hosts.Silence))
 }
 
 // hostsAuthority returns the authority of SVC_HOSTS_AUTHORITY, else that of the data directory.

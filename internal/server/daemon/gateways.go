@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/gateway/relay"
 	"github.com/svcctl/svcctl/internal/server/https"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
@@ -28,6 +28,31 @@ type gateways struct {
 	feed  *routefeed.Server
 	relay *relay.Server
 	pass  string // path of a socket of the daemon's own gateway
+	begin chan struct{}
+}
+
+// generation returns the generation of the routes; 0 without gateways on other machines.
+func (g *gateways) generation() uint64 {
+	if g == nil {
+		return 0
+	}
+	return g.log.Generation()
+}
+
+// beginFeed sends routes to gateways on other machines when restored is closed. A server that takes
+// back versions which serve does so first, as long as machines admit requests without it: gateways
+// serve with the routes that they have.
+func (d *Daemon) beginFeed(restored <-chan struct{}) {
+	if d.gateways == nil {
+		return
+	}
+	limit := time.NewTimer(min(time.Until(d.inherited()), routefeed.SilentAfter/2))
+	defer limit.Stop()
+	select {
+	case <-restored:
+	case <-limit.C:
+	}
+	close(d.gateways.begin)
 }
 
 // Keep-alive probes find out within about 11 seconds that the machine of a gateway is gone.
@@ -67,9 +92,9 @@ func (d *Daemon) routeTable(ctx context.Context) (routefeed.Gateway, error) { //
 		return nil, err
 	}
 	log := routefeed.NewLog(d.gateway, hosts, hasAssets)
-	g := &gateways{log: log, pass: filepath.Join(d.dirs.run, "gateway.sock")}
+	g := &gateways{log: log, pass: filepath.Join(d.dirs.run, "gateway.sock"), begin: make(chan struct{})}
 	g.feed = routefeed.NewServer(routefeed.ServerConfig{
-		Log: log, Logger: d.logger, Observe: d.observeOf,
+		Log: log, Logger: d.logger, Begin: g.begin, Observe: d.observeOf,
 		Rouse: func(ref svc.Ref) { d.sleep.Rouse(context.WithoutCancel(ctx), ref) }, // it is created later
 		Asked: func(ref svc.Ref) { d.supervisor.Asked(ref) },
 		Dropped: func(n uint64) {

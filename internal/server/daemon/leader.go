@@ -64,6 +64,14 @@ func (l *Leader) Writer() string {
 	return l.ID
 }
 
+// Leads returns what reports whether no other server may have taken over; nil for a nil Leader.
+func (l *Leader) Leads() func() bool {
+	if l == nil {
+		return nil
+	}
+	return l.lease.IsFresh
+}
+
 // Serves says that d serves now: Services lead to it by a label of its pod, SVC_K8S_POD. From now on
 // it serves on while the API server is away, if the object store says that no other server has
 // taken over.

@@ -56,6 +56,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
 		Rouse:          func(ref svc.Ref) { d.sleep.Rouse(context.WithoutCancel(ctx), ref) },
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
+		Machine: d.machineOf, Inherited: d.inherited(),
 		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
 	runtimes, err := d.startRuntimes(ctx, c)

@@ -25,7 +25,10 @@ func (d *Daemon) startRoutes(ctx context.Context, _ Config) error {
 func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	d.janitor.Start(ctx)
 	d.stops.Push("janitors", d.janitor.Stop) // after the services that they call
+	restored := make(chan struct{})
+	go d.beginFeed(restored)
 	d.stops.Go(ctx, "restore", func(ctx context.Context) {
+		defer close(restored)
 		if err := d.deploy.Restore(ctx); err != nil && ctx.Err() == nil {
 			d.logger.ErrorContext(ctx, "restoring ready versions failed", "error", err)
 		}

@@ -89,6 +89,8 @@ type Gateway interface {
 	// DrainVersion waits for the requests in flight of the runtimes that SetVersion
 	// retired.
 	DrainVersion(ctx context.Context, ref svc.Ref) error
+	// LastRequest returns when the last request to a version began, the zero time for none.
+	LastRequest(ref svc.Ref) time.Time
 }
 
 // Production assigns the first ready version of a project.

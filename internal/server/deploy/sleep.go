@@ -36,8 +36,8 @@ func (s *Service) sleeps(v svc.Version) bool {
 }
 
 // Sleep stops the runtime of a version that serves; from now on requests wait for its next
-// start. A version whose start or deploy runs, or that has requests in flight for longer
-// than a moment, stays awake without an error.
+// start. A version whose start or deploy runs, that has requests in flight for longer than a moment, or
+// whose machine has admitted a request that the gateway had not heard of, stays awake without an error.
 func (s *Service) Sleep(ctx context.Context, ref svc.Ref) error {
 	if s.locks.Busy(ref) {
 		return nil
@@ -52,10 +52,11 @@ func (s *Service) Sleep(ctx context.Context, ref svc.Ref) error {
 		return err
 	}
 	now := time.Now()
+	used := s.deps.Gateway.LastRequest(ref)
 	s.routes.fallAsleep(ref)
 	draining, cancel := context.WithTimeout(own, sleepDrain)
 	defer cancel()
-	if s.deps.Gateway.DrainVersion(draining, ref) != nil {
+	if s.deps.Gateway.DrainVersion(draining, ref) != nil || s.deps.Gateway.LastRequest(ref).After(used) {
 		s.routes.awake(ref)
 		return nil
 	}

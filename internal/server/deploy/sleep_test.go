@@ -70,6 +70,29 @@ func TestSleep(t *testing.T) {
 	}
 }
 
+// TestSleepUsed: a version stays awake if its machine has answered a request that the gateway hears of
+// only when it has drained the version.
+func TestSleepUsed(t *testing.T) {
+	t.Parallel()
+	d := newWorld(t).start(t, sleeps)
+	r := d.ready(t)
+	now := time.Now()
+	d.gateway.used = []time.Time{now, now.Add(1)}
+	if err := d.Sleep(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if _, asleep := d.Asleep(r); asleep || d.runtimes.running() != 1 {
+		t.Errorf("asleep: %v, %d processes", asleep, d.runtimes.running())
+	}
+	d.gateway.used = []time.Time{now, now}
+	if err := d.Sleep(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if _, asleep := d.Asleep(r); !asleep {
+		t.Error("it does not sleep")
+	}
+}
+
 // TestAwakeWaits: Awake waits for a start from sleep that another call began.
 func TestAwakeWaits(t *testing.T) {
 	t.Parallel()

@@ -331,6 +331,7 @@ type fakeGateway struct {
 	prod   map[string]string
 	held   bool
 	events []string
+	used   []time.Time // what LastRequest returns, one after the other; the zero time after the last
 }
 
 func newFakeGateway(in *svc.Ingress) *fakeGateway {
@@ -387,8 +388,21 @@ func (g *fakeGateway) setHeld(held bool, event string) {
 }
 
 func (*fakeGateway) DrainVersion(context.Context, svc.Ref) error      { return nil }
+func (*fakeGateway) Unshare(string)                                   {}
+func (*fakeGateway) Share(string)                                     {}
+func (*fakeGateway) SettleProduction(context.Context, string) error   { return nil }
 func (*fakeGateway) DrainProduction(context.Context, string) error    { return nil }
 func (*fakeGateway) CloseWebsockets(svc.Ref, svc.Role, time.Duration) {}
+
+// LastRequest returns what the test says.
+func (g *fakeGateway) LastRequest(svc.Ref) (at time.Time) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if len(g.used) > 0 {
+		at, g.used = g.used[0], g.used[1:]
+	}
+	return at
+}
 
 func (g *fakeGateway) log() []string {
 	g.mu.Lock()

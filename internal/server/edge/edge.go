@@ -14,8 +14,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/gateway/relay"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -165,8 +165,11 @@ func (e *Edge) current() *gateway.Gateway {
 }
 
 // Dial implements gateway.Relay.
-func (e *Edge) Dial(ctx context.Context, ref svc.Ref, key string) (*relay.Conn, error) {
-	return e.dialer.Dial(ctx, ref, key)
+func (e *Edge) Dial(ctx context.Context, d relay.Destination) (*relay.Conn, error) {
+	if d.Address != "" {
+		return relay.DialMachine(ctx, d)
+	}
+	return e.dialer.Dial(ctx, d.Ref, d.Key)
 }
 
 // Newer implements gateway.Relay.

@@ -19,9 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/server/edge"
 	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/gateway/relay"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -273,7 +273,7 @@ func TestUnknownAuthority(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = e.Stop(t.Context()) }()
-	_, err = e.Dial(t.Context(), shop, "key")
+	_, err = e.Dial(t.Context(), relay.Destination{Ref: shop, Key: "key"})
 	if unknown := new(tls.CertificateVerificationError); !errors.As(err, &unknown) {
 		t.Errorf("got %v", err)
 	}

@@ -36,6 +36,10 @@ func (h *host) Locate(ctx context.Context, e svc.Endpoint) (svc.Endpoint, error)
 		e.Port = a.Port
 	}
 	e.Node, e.ClusterNode, e.Inspector = h.name, h.fleet.cfg.Policy.Node(h.machine), 0
+	e.Direct, e.DirectPin = h.direct, h.pin
+	h.mu.Lock()
+	h.key = e.PortKey
+	h.mu.Unlock()
 	return e, nil
 }
 

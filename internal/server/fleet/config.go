@@ -16,6 +16,8 @@ import (
 const (
 	DefaultSilence = 5 * time.Second
 	DefaultWait    = time.Minute
+
+	defaultLimit = 4096
 )
 
 // Config configures a Fleet.
@@ -39,6 +41,13 @@ type Config struct {
 	// Waiting is called when a version has waited for a host for half of Silence, and when the reason
 	// changes. It must not block. Nil: nothing.
 	Waiting func(ref svc.Ref, why string)
+	// Generation returns the generation of the routes, which machines tell gateways; Limit is how many
+	// requests and websockets one of them admits for a version. Without Generation: 0.
+	Generation func() uint64
+	Limit      int
+	// Leads reports whether no other server may have taken over: only then permits are renewed. Nil:
+	// always.
+	Leads func() bool
 	// OnEvent counts what happens to hosts, for metrics. Nil: nothing.
 	OnEvent func(Event)
 }
@@ -84,6 +93,13 @@ func (c *Config) check() error {
 	if c.Logger == nil || c.Listen == nil || c.Authority == nil || c.Policy == nil || c.RunDir == "" {
 		return errors.New("fleet: logger, listener, authority, policy and run directory required")
 	}
+	if c.Generation == nil {
+		c.Generation = func() uint64 { return 0 }
+	}
+	if c.Leads == nil {
+		c.Leads = func() bool { return true }
+	}
+	c.Limit = cmp.Or(c.Limit, defaultLimit)
 	c.Silence, c.Wait = cmp.Or(c.Silence, DefaultSilence), cmp.Or(c.Wait, DefaultWait)
 	if c.Move == nil {
 		c.Move = func(svc.Ref) {}

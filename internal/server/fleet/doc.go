@@ -12,6 +12,10 @@
 // where the log of the data fences the lost one. A machine that dials with a version that is
 // not its own any more ends it.
 //
+// A machine may listen for gateways itself (package direct). Permits say for which host names: the
+// caller grants and revokes them. A host ends no earlier than its permits, so the supervisor opens a
+// version elsewhere only when its machine admits no more requests.
+//
 // Who may join, and which spare a version gets, is decided by a Policy alone.
 //
 // Concurrency: everything is safe for concurrent use.

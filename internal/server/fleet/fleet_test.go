@@ -62,7 +62,7 @@ func (d *daemon) current() (join.Token, error) {
 	return d.token, nil
 }
 
-func newDaemon(t *testing.T, adjust func(*fleet.Config)) *daemon {
+func newDaemon(t testing.TB, adjust func(*fleet.Config)) *daemon {
 	t.Helper()
 	authority, err := join.NewAuthority(time.Now())
 	if err != nil {
@@ -93,7 +93,7 @@ func newDaemon(t *testing.T, adjust func(*fleet.Config)) *daemon {
 }
 
 // join runs an agent until the returned function is called.
-func (d *daemon) join(t *testing.T, seats int, adjust func(*agent.Config)) (leave func() error) {
+func (d *daemon) join(t testing.TB, seats int, adjust func(*agent.Config)) (leave func() error) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := d.runIn(ctx, t, seats, adjust)
@@ -107,12 +107,12 @@ func (d *daemon) join(t *testing.T, seats int, adjust func(*agent.Config)) (leav
 }
 
 // run runs an agent that ends by itself.
-func (d *daemon) run(t *testing.T, seats int, adjust func(*agent.Config)) <-chan error {
+func (d *daemon) run(t testing.TB, seats int, adjust func(*agent.Config)) <-chan error {
 	t.Helper()
 	return d.runIn(t.Context(), t, seats, adjust)
 }
 
-func (d *daemon) runIn(ctx context.Context, t *testing.T, seats int, adjust func(*agent.Config)) <-chan error {
+func (d *daemon) runIn(ctx context.Context, t testing.TB, seats int, adjust func(*agent.Config)) <-chan error {
 	t.Helper()
 	dir := svctest.ShortDir(t)
 	token, err := d.current()

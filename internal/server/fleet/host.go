@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/subtle"
 	"errors"
 	"fmt"
 	"os"
@@ -32,6 +33,9 @@ type host struct {
 	ref     svc.Ref // of a host that came with a version
 	mark    string  // likewise; "" for a spare
 	dir     string
+	direct  string // host:port where gateways reach its version; "" for none
+	pin     string // of the certificate there
+	permits *Permits
 	exited  chan struct{}
 	once    sync.Once
 
@@ -46,6 +50,7 @@ type host struct {
 	use     control.Usage
 	answer  time.Time // of the last answer
 	version svc.Ref   // that it has; zero for none
+	key     string    // of the start of its version, once it serves
 	dataDir string
 	log     *log
 	closers []func()
@@ -61,8 +66,9 @@ func newHost(f *Fleet, hello join.Hello) (*host, error) {
 	now := time.Now()
 	h := &host{
 		fleet: f, session: hello.Session, machine: hello.Machine, name: hello.Name, joined: now, mark: hello.Mark, dir: dir,
-		exited: make(chan struct{}), change: make(chan struct{}), answer: now,
+		direct: hello.Direct, pin: hello.DirectPin, exited: make(chan struct{}), change: make(chan struct{}), answer: now,
 	}
+	h.permits = newPermits(h)
 	if hello.Ref != nil {
 		h.ref = *hello.Ref
 	}
@@ -324,8 +330,9 @@ func (h *host) measure(ctx context.Context) time.Duration {
 		defer cancel()
 		if use, err := c.Measure(ctx); err == nil {
 			h.mu.Lock()
-			h.use, h.answer = use, time.Now()
+			h.use = use
 			h.mu.Unlock()
+			h.answered(time.Now())
 		}
 	}
 	h.mu.Lock()
@@ -333,7 +340,24 @@ func (h *host) measure(ctx context.Context) time.Duration {
 	return time.Since(h.answer)
 }
 
-// lose ends everything of the host here. The first end stays.
+// answered notes that the machine has answered.
+func (h *host) answered(at time.Time) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if at.After(h.answer) {
+		h.answer = at
+	}
+}
+
+// serves reports whether the host runs the version whose start has this key.
+func (h *host) serves(ref svc.Ref, key string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.version == ref && h.key != "" && subtle.ConstantTimeCompare([]byte(h.key), []byte(key)) == 1
+}
+
+// lose ends everything of the host here. The first end stays. The version is not opened elsewhere
+// while its machine may still admit requests itself.
 func (h *host) lose(end ending) {
 	h.once.Do(func() {
 		if why := h.fleet.cfg.Policy.Ended(h.machine); why != "" && end.State != cleanExit {
@@ -341,6 +365,9 @@ func (h *host) lose(end ending) {
 			if end.Err != nil {
 				end.Err = fmt.Errorf("%w: %s", end.Err, why)
 			}
+		}
+		if !end.known {
+			h.permits.expire(h.fleet.life)
 		}
 		h.mu.Lock()
 		h.end = end.End

@@ -196,7 +196,7 @@ type supervised struct {
 	base string
 }
 
-func (d *daemon) supervise(t *testing.T) *supervised {
+func (d *daemon) supervise(t testing.TB) *supervised {
 	t.Helper()
 	s, err := supervisor.New(supervisor.Config{Logger: quiet, Driver: d, Host: d.host, PingTimeout: svctest.Patience, Policy: supervisor.Policy{Min: time.Millisecond}})
 	if err == nil {
@@ -220,7 +220,7 @@ func (s *supervised) spec(t *testing.T, version string) svc.RuntimeSpec {
 	return supervisortest.Spec(t, s.base, version, `export default { fetch: () => new Response("hello") }`)
 }
 
-func (s *supervised) open(t *testing.T, spec svc.RuntimeSpec) svc.Endpoint {
+func (s *supervised) open(t testing.TB, spec svc.RuntimeSpec) svc.Endpoint {
 	t.Helper()
 	err := s.Open(t.Context(), spec)
 	var e svc.Endpoint

@@ -31,6 +31,7 @@ func (f *Fleet) welcome(ctx context.Context, conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
+	hello.Direct = completed(hello.Direct, conn.RemoteAddr())
 	log = log.With("machine", hello.Name, "session", hello.Session)
 	w := join.Welcome{Silence: f.cfg.Silence}
 	var h *host
@@ -60,6 +61,18 @@ func (f *Fleet) welcome(ctx context.Context, conn net.Conn) {
 	}
 	<-client.Ended()
 	h.detach(client)
+}
+
+// completed returns where gateways reach a machine that dials from an address.
+func completed(direct string, from net.Addr) string {
+	host, port, err := net.SplitHostPort(direct)
+	if err != nil {
+		return "" // it listens nowhere
+	}
+	if a, ok := from.(*net.TCPAddr); ok && host == "" {
+		host = a.AddrPort().Addr().Unmap().String()
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // admit refuses machines that could not run versions.

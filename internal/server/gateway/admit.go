@@ -103,7 +103,12 @@ func (g *Gateway) Connections() int { return g.clients.Count() }
 // isFull reports whether the runtime u serves as many requests and websockets as it
 // may, the caller's claim included.
 func (g *Gateway) isFull(u *upstream) bool {
-	return u.count()+u.tunnels.Load() > int64(g.cfg.MaxConnsPerVersion)
+	n := u.count() + u.tunnels.Load()
+	if u.delegated != nil {
+		used := u.delegated.machine.Used()
+		n += int64(used.inProgress()+used.Websockets) - u.grants.Load()
+	}
+	return n > int64(g.cfg.MaxConnsPerVersion)
 }
 
 func errTooManyConnections() *svc.Error {

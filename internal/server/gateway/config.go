@@ -99,6 +99,12 @@ type Config struct {
 	// Preview hosts show it. Nil shows "Internal Server Error".
 	Exception func(ctx context.Context, ref svc.Ref, id string, since time.Time) string
 
+	// Machine returns the machine of the runtime whose start has this key, if it has an address where
+	// gateways reach it (svc.Endpoint.Direct): it admits requests itself. Nil: none does.
+	Machine func(ref svc.Ref, key string) Machine
+	// Inherited is when the grants end that a server before this one may have given.
+	Inherited time.Time
+
 	// Relay is how a gateway on another machine than the runtimes reaches them. Nil connects
 	// to their sockets.
 	Relay Relay

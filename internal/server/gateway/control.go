@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -29,6 +30,7 @@ func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
 	if old != nil {
 		g.retire(old, v.upstream)
 	}
+	g.delegate(v)
 }
 
 // upstreamFor returns the upstream of the runtime in state: that of old if it is the
@@ -38,12 +40,17 @@ func (g *Gateway) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *up
 		return nil
 	}
 	if old != nil && old.upstream != nil && old.state.Socket == state.Socket &&
-		old.state.PID == state.PID && old.state.StartedAt.Equal(state.StartedAt) && old.state.PortKey == state.PortKey {
+		old.state.PID == state.PID && old.state.StartedAt.Equal(state.StartedAt) && old.state.PortKey == state.PortKey && old.state.Direct == state.Direct && old.state.DirectPin == state.DirectPin {
 		return old.upstream
 	}
 	u := newUpstream(state.Socket)
 	if g.cfg.Relay != nil {
-		u.remote = g.remote(ref, state.PortKey)
+		g.waysTo(u, relay.Destination{Ref: ref, Key: state.PortKey, Address: state.Direct, Pin: state.DirectPin})
+	}
+	if g.cfg.Machine != nil && state.Direct != "" {
+		if m := g.cfg.Machine(ref, state.PortKey); m != nil {
+			u.delegated = &delegated{machine: m, grants: map[svc.Role]*grant{}}
+		}
 	}
 	return u
 }
@@ -53,6 +60,7 @@ func (g *Gateway) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *up
 func (g *Gateway) retire(v *version, next *upstream) {
 	if v.upstream != nil && v.upstream != next {
 		v.upstream.retire()
+		g.revokeAll(v.upstream)
 		g.engine.prune(v.upstream)
 		v.stats.retired = append(slices.DeleteFunc(v.stats.retired, (*upstream).isDone), v.upstream)
 		v.stats.closeTunnels(func(t *tunnel) bool { return t.upstream == v.upstream })
@@ -94,14 +102,26 @@ func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
 }
 
 // SetProduction makes version the target of a project's production host; "" means
-// no version.
+// no version. If the machine of the old version admits requests itself, requests wait until it
+// does so no more.
 func (g *Gateway) SetProduction(id, version string) {
-	g.setProject(id, func(p *project) {
-		if p.prod != version {
-			p.gate.switched()
+	old, paused := "", false
+	p := g.setProject(id, func(p *project) {
+		if old = p.prod; old == version {
+			return
 		}
+		v := g.table.Load().version(svc.Ref{Project: id, Version: old})
+		paused = v.shares() && p.gate.pause()
+		p.gate.switched()
 		p.prod = version
 	})
+	g.mu.Lock()
+	g.delegate(g.table.Load().version(svc.Ref{Project: id, Version: old}))
+	g.mu.Unlock()
+	if paused {
+		p.gate.release()
+	}
+	g.share(id)
 }
 
 // setProject stores a changed copy of a project, which it creates if necessary.
@@ -119,13 +139,17 @@ func (g *Gateway) setProject(id string, change func(*project)) *project {
 
 // Hold makes new requests of a project's production host wait, until Release or
 // Config.HoldTimeout [D20]. Requests that were claimed continue.
-func (g *Gateway) Hold(id string) { g.setProject(id, func(*project) {}).gate.hold() }
+func (g *Gateway) Hold(id string) {
+	g.setProject(id, func(*project) {}).gate.hold()
+	g.share(id)
+}
 
 // Release ends the wait of the requests of a production host; they reach the version
 // of the last SetProduction. Without a hold it does nothing.
 func (g *Gateway) Release(id string) {
 	if p := g.table.Load().project(id); p != nil {
 		p.gate.release()
+		g.share(id)
 	}
 }
 

@@ -17,6 +17,13 @@
 // its own (see gate): Hold makes new requests wait, DrainProduction waits for the
 // requests that were claimed before the hold, Release ends the wait.
 //
+// # Machines
+//
+// A runtime on another machine may admit the requests of other gateways itself (Machine), for the host
+// names that it is granted. A grant is a claim that lasts until the requests that were admitted by
+// it have ended: holds and drains know no other case. A production host whose version changes opens
+// when the machine of the version before has said that it admits none.
+//
 // # Engines
 //
 // The decisions about a request exist once (Gateway.forward, request); an engine

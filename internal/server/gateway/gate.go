@@ -18,6 +18,8 @@ type gate struct {
 	mu   sync.Mutex
 	past []*epoch // closed, and possibly not empty
 	cut  cutOver  // the last hold
+
+	share sharing
 }
 
 type epoch struct {
@@ -51,6 +53,12 @@ func (g *gate) enter() (e *epoch, ok bool) {
 func (g *gate) hold() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	g.share.release = false
+	g.close()
+}
+
+// close closes the current epoch. g.mu must be held.
+func (g *gate) close() {
 	e := g.cur.Load()
 	e.close()
 	if len(g.past) > 0 && g.past[len(g.past)-1] == e {
@@ -66,10 +74,20 @@ func (g *gate) hold() {
 	g.cut = cutOver{old: e, began: time.Now()}
 }
 
-// release opens a held gate.
+// release opens a held gate, as soon as no machine admits requests by an earlier grant.
 func (g *gate) release() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.share.revoking > 0 {
+		g.share.release = true
+		return
+	}
+	g.open()
+}
+
+// open begins the next epoch, unless the current one is not closed. g.mu must be held.
+func (g *gate) open() {
+	g.share.release = false
 	e := g.cur.Load()
 	if e.n.Load() < closedBit {
 		return // not held

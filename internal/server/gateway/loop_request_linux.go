@@ -59,7 +59,7 @@ func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
 	l.e.inflight.Add(1)
 	err := l.e.take(&x.request, noWait{})
 	switch {
-	case errors.Is(err, errBlocks), x.asset.is, err == nil && x.claim.upstream.remote != nil:
+	case errors.Is(err, errBlocks), x.asset.is, err == nil && x.claim.upstream.server != nil:
 		l.handOver(c, nil)
 	case err != nil:
 		l.refuse(c, err)

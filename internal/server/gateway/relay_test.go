@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/gateway/relay"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -32,7 +32,12 @@ type origin struct {
 
 func startOrigin(t testing.TB) *origin {
 	t.Helper()
-	o := &origin{bench: start(t, gateway.Config{})}
+	return startOriginWith(t, gateway.Config{})
+}
+
+func startOriginWith(t testing.TB, cfg gateway.Config) *origin {
+	t.Helper()
+	o := &origin{bench: start(t, cfg)}
 	moved := func(err error) error {
 		if m, ok := errors.AsType[*relay.MovedError](err); ok {
 			m.Generation = o.generation.Load()
@@ -92,8 +97,11 @@ func startEdge(t testing.TB, o *origin, cfg gateway.Config) *edge {
 	return e
 }
 
-func (e *edge) Dial(ctx context.Context, ref svc.Ref, key string) (*relay.Conn, error) {
-	return e.dialer.Dial(ctx, ref, key)
+func (e *edge) Dial(ctx context.Context, d relay.Destination) (*relay.Conn, error) {
+	if d.Address != "" {
+		return relay.DialMachine(ctx, d)
+	}
+	return e.dialer.Dial(ctx, d.Ref, d.Key)
 }
 
 func (e *edge) Newer(generation uint64) <-chan struct{} {
@@ -102,9 +110,11 @@ func (e *edge) Newer(generation uint64) <-chan struct{} {
 	ch := e.waiting[generation]
 	if ch == nil {
 		ch = make(chan struct{})
-		if e.waiting[generation] = ch; e.generation >= generation {
+		if e.generation >= generation {
 			close(ch)
+			return ch
 		}
+		e.waiting[generation] = ch
 	}
 	return ch
 }

@@ -3,18 +3,17 @@ package gateway
 import (
 	"context"
 	"errors"
-	"net"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/server/gateway/relay"
+	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Relay is how a gateway reaches the runtimes of another machine.
 type Relay interface {
-	// Dial connects to the runtime of a version, whose start has this key. Its errors are those
-	// of relay.Dialer.
-	Dial(ctx context.Context, ref svc.Ref, key string) (*relay.Conn, error)
+	// Dial connects to a runtime: at its machine if d has an address, else through the server. Its
+	// errors are those of relay.Dialer.
+	Dial(ctx context.Context, d relay.Destination) (*relay.Conn, error)
 	// Newer returns a channel that is closed when the gateway's routes have at least this
 	// generation, and also when the gateway has got all routes anew.
 	Newer(generation uint64) <-chan struct{}
@@ -29,17 +28,6 @@ const (
 	// by routes which the gateway has already: they change in this moment.
 	reaskWait = 5 * time.Millisecond
 )
-
-// remote returns what connects to a runtime through the relay.
-func (g *Gateway) remote(ref svc.Ref, key string) func(context.Context) (net.Conn, error) {
-	return func(ctx context.Context) (net.Conn, error) {
-		c, err := g.cfg.Relay.Dial(ctx, ref, key)
-		if err != nil {
-			return nil, err
-		}
-		return c, nil
-	}
-}
 
 // send writes the head of x. A relay is asked first; if the request has a body, send waits for
 // the relay's answer, because the body cannot be sent twice.
@@ -90,11 +78,17 @@ func (g *Gateway) awaitTable(x *request, w waiter, err error, left *time.Duratio
 	}
 	var next <-chan struct{} = x.claim.version.replaced
 	part, late := redialWait, errAway
+	if u := x.claim.version.upstream; u != nil && !moved(err) && u.avoid(time.Now(), directRetry) {
+		part = reaskWait // the server may know more
+	}
 	if m, ok := errors.AsType[*relay.MovedError](err); ok {
 		next, part, late = g.cfg.Relay.Newer(m.Generation), *left, errHeld
 		select {
 		case <-next:
 			next, part = x.claim.version.replaced, reaskWait
+			if u := x.claim.version.upstream; u != nil {
+				u.avoid(time.Now(), refusedFor)
+			}
 		default:
 		}
 	}

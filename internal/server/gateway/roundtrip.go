@@ -25,7 +25,7 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 		c.takeInput(x)
 	}
 	for sent, again := false, false; ; again = true {
-		up, err := x.claim.upstream.get(ctx, c.now, again)
+		up, err := x.claim.upstream.get(ctx, &x.claim, c.now, again)
 		if err != nil {
 			return notSent(sent, err)
 		}

@@ -19,10 +19,10 @@ func (g *Gateway) Routes() []svc.Route {
 		s := r.version.stats
 		infos = append(infos, svc.Route{
 			Host: host, Role: r.role, Ref: r.version.ref, Upstream: r.version.state,
-			Inflight:   int(s.of(r.role).inflight.Load()),
+			Inflight:   int(s.of(r.role).inflight.Load()) + r.version.used().Requests[r.role],
 			Websockets: len(s.listTunnels(r.role)),
 
-			LastRequestAt: s.of(r.role).lastTime(),
+			LastRequestAt: later(s.of(r.role).lastTime(), r.version.used().Last[r.role]),
 		})
 	}
 	slices.SortFunc(infos, func(a, b svc.Route) int { return cmp.Compare(a.Host, b.Host) })
@@ -40,12 +40,11 @@ func (g *Gateway) Serves(host string) bool {
 func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 	out := map[svc.Ref]time.Time{}
 	for ref, v := range g.table.Load().versions.all {
-		s := v.stats
-		last := s.last()
-		if s.isOpen() {
+		last := v.last()
+		if v.isOpen() {
 			last = time.Now().UnixNano()
 		}
-		if last > s.reported.Swap(last) {
+		if last > v.stats.reported.Swap(last) {
 			out[ref] = time.Unix(0, last)
 		}
 	}
@@ -60,12 +59,20 @@ func (g *Gateway) LastUse(ref svc.Ref) time.Time {
 	switch {
 	case v == nil:
 		return time.Time{}
-	case v.stats.preview.inflight.Load()+v.stats.production.inflight.Load() > 0, v.stats.isOpen():
+	case v.stats.preview.inflight.Load()+v.stats.production.inflight.Load() > 0, v.used().inProgress() > 0, v.isOpen():
 		return time.Now()
-	case v.stats.last() == 0:
+	}
+	return g.LastRequest(ref)
+}
+
+// LastRequest returns when the last request to a version began, the zero time if there was none since
+// the start of the gateway.
+func (g *Gateway) LastRequest(ref svc.Ref) time.Time {
+	v := g.table.Load().version(ref)
+	if v == nil || v.last() == 0 {
 		return time.Time{}
 	}
-	return time.Unix(0, v.stats.last())
+	return time.Unix(0, v.last())
 }
 
 // wantedFor is how long a version is wanted after a request.
@@ -79,7 +86,14 @@ func (g *Gateway) IsWanted(ref svc.Ref) bool {
 		return true
 	}
 	v := t.version(ref)
-	return v != nil && time.Since(time.Unix(0, v.stats.last())) < wantedFor
+	return v != nil && time.Since(time.Unix(0, v.last())) < wantedFor
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // Inflight is the number of requests that are in progress or held, without

@@ -17,7 +17,7 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 		x.head = x.appendRequest(nil, &x.c.peer)
 	}
 	for sent, again := false, false; ; again = true {
-		up, err := x.claim.upstream.get(ctx, time.Now(), again)
+		up, err := x.claim.upstream.get(ctx, &x.claim, time.Now(), again)
 		if err != nil {
 			return notSent(sent, err)
 		}

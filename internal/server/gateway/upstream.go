@@ -2,13 +2,14 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/host/relay"
 )
 
 const (
@@ -19,16 +20,17 @@ const (
 	idleLimit = 5 * time.Second
 	// dialTimeout is the time limit for a runtime whose accept queue is full.
 	dialTimeout = 3 * time.Second
-	// dialRetry is the time between two tries then.
-	dialRetry = 2 * time.Millisecond
 )
 
 // upstream is one runtime process, with its claims and spare connections.
 type upstream struct {
 	socket string
-	remote func(context.Context) (net.Conn, error) // connects through a relay; nil for the socket
+	ways   // of a gateway on another machine
 	*tally
 	tunnels atomic.Int64 // open websockets, whose claims have ended
+
+	delegated *delegated   // nil unless a machine admits requests itself
+	grants    atomic.Int64 // claims of that machine
 
 	mu   sync.Mutex
 	idle []*upconn // the most recently used one last
@@ -40,6 +42,7 @@ type upconn struct {
 	spareSince time.Time
 	deadline   time.Time // the read deadline that is set, zero for none
 	reused     bool
+	direct     bool // at the machine of the runtime
 }
 
 func newUpstream(socket string) *upstream { return &upstream{socket: socket, tally: newTally()} }
@@ -51,47 +54,52 @@ func (u *upstream) retire() {
 	u.prune(time.Now().Add(2 * idleLimit))
 }
 
-// get returns a spare connection, or a new one if there is no spare one or fresh is
-// set.
-func (u *upstream) get(ctx context.Context, now time.Time, fresh bool) (*upconn, error) {
+// get returns a spare connection for the request of a claim, or a new one if there is no spare one
+// or fresh is set.
+func (u *upstream) get(ctx context.Context, cl *claim, now time.Time, fresh bool) (*upconn, error) {
+	direct := cl.via == "" && u.isDirect(now)
 	if fresh {
 		u.prune(now.Add(2 * idleLimit)) // the runtime has probably closed all spare ones
-	} else if c := u.spare(now); c != nil {
+	} else if c := u.spare(now, direct); c != nil {
 		return c, nil
 	}
-	nc, err := u.connect(ctx)
+	var nc net.Conn
+	var err error
+	if u.server == nil {
+		nc, err = dial(ctx, u.socket)
+	} else {
+		nc, direct, err = u.connect(ctx, direct)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to the runtime: %w", err)
 	}
-	return &upconn{Conn: nc}, nil
+	return &upconn{Conn: nc, direct: direct}, nil
 }
 
-func (u *upstream) connect(ctx context.Context) (net.Conn, error) {
-	if u.remote == nil {
-		return dial(ctx, u.socket)
-	}
-	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
-	defer cancel()
-	return u.remote(ctx)
-}
-
-func (u *upstream) spare(now time.Time) *upconn {
+// spare returns the spare connection of a way that was used last, nil for none.
+func (u *upstream) spare(now time.Time, direct bool) *upconn {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	n := len(u.idle)
-	if n == 0 || now.Sub(u.idle[n-1].spareSince) > idleLimit {
-		return nil // the others are older; the sweep closes them
+	for i := len(u.idle) - 1; i >= 0; i-- {
+		c := u.idle[i]
+		if now.Sub(c.spareSince) > idleLimit {
+			return nil // the others are older; the sweep closes them
+		}
+		if c.direct == direct {
+			u.idle = slices.Delete(u.idle, i, i+1)
+			c.reused = true
+			return c
+		}
 	}
-	c := u.idle[n-1]
-	u.idle[n-1] = nil
-	u.idle = u.idle[:n-1]
-	c.reused = true
-	return c
+	return nil
 }
 
 // put returns a connection whose last response was complete.
 func (u *upstream) put(c *upconn, now time.Time) {
 	c.spareSince = now
+	if c.direct {
+		u.failures.Store(0)
+	}
 	ended := c.end() // outside of the lock: a relay is written to
 	u.mu.Lock()
 	keep := ended == nil && len(u.idle) < maxIdle && u.n.Load() < closedBit
@@ -119,21 +127,9 @@ func (u *upstream) prune(now time.Time) {
 	}
 }
 
-// dial connects to a unix socket. The kernel reports a full accept queue of such a
-// socket immediately, as EAGAIN: dial tries again until dialTimeout.
+// dial connects to a runtime of this machine.
 func dial(ctx context.Context, socket string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	var d net.Dialer
-	for {
-		nc, err := d.DialContext(ctx, "unix", socket)
-		if err == nil || !errors.Is(err, syscall.EAGAIN) {
-			return nc, err
-		}
-		select {
-		case <-time.After(dialRetry):
-		case <-ctx.Done():
-			return nil, err
-		}
-	}
+	return relay.DialSocket(ctx, socket)
 }

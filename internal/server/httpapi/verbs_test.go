@@ -115,6 +115,10 @@ func (quiet) RemoveVersion(svc.Ref)                                     {}
 func (quiet) SetProduction(string, string)                              {}
 func (quiet) Hold(string)                                               {}
 func (quiet) Release(string)                                            {}
+func (quiet) Unshare(string)                                            {}
+func (quiet) Share(string)                                              {}
+func (quiet) SettleProduction(context.Context, string) error            { return nil }
+func (quiet) LastRequest(svc.Ref) time.Time                             { return time.Time{} }
 func (quiet) DrainProduction(context.Context, string) error             { return nil }
 func (quiet) CutOver(string) svc.CutOver                                { return svc.CutOver{} }
 func (quiet) CloseWebsockets(svc.Ref, svc.Role, time.Duration)          {}

@@ -33,6 +33,8 @@ type Leadership struct {
 
 	// fence reports whether no other server has taken over although the API server says nothing.
 	fence  atomic.Pointer[func() bool]
+	fresh  atomic.Int64 // nanoseconds between begun and the request that has renewed the lease last
+	begun  time.Time
 	lost   chan struct{}
 	cancel context.CancelFunc
 	done   chan struct{}
@@ -44,8 +46,9 @@ type Leadership struct {
 // Lead waits until this process, known as id, holds the Lease name. It waits as long as another
 // holder renews it: by the clock of this process alone, so clocks may differ.
 func Lead(ctx context.Context, c *Client, name, id string, log *slog.Logger) (*Leadership, error) {
-	l := &Leadership{client: c, log: log.With("lease", name, "id", id), name: name, id: id, lost: make(chan struct{}), done: make(chan struct{})}
+	l := &Leadership{client: c, log: log.With("lease", name, "id", id), name: name, id: id, begun: time.Now(), lost: make(chan struct{}), done: make(chan struct{})}
 	for seen := (sighting{}); ; {
+		l.fresh.Store(int64(time.Since(l.begun)))
 		held, err := l.try(ctx, &seen)
 		if held {
 			break
@@ -67,6 +70,11 @@ func Lead(ctx context.Context, c *Client, name, id string, log *slog.Logger) (*L
 
 // Lost is closed when the lease may be another's.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
+
+// IsFresh reports whether this process has renewed the lease so lately that no other one can have it.
+func (l *Leadership) IsFresh() bool {
+	return time.Since(l.begun)-time.Duration(l.fresh.Load()) < renewLimit
+}
 
 // Trust has the leader serve on while the API server is away, as long as held returns true: the
 // object store says that no other server has taken over. Without it the leader stops after
@@ -169,6 +177,7 @@ func (l *Leadership) keep(ctx context.Context) {
 		switch {
 		case err == nil:
 			renewed = began
+			l.fresh.Store(int64(began.Sub(l.begun)))
 			l.announceAgain(ctx)
 			continue
 		case ctx.Err() != nil:

@@ -53,6 +53,7 @@ func (r *run) untilDone(ctx context.Context) {
 
 // attempt starts or resumes the saga and reports whether it has ended.
 func (r *run) attempt(ctx context.Context) (ended bool) {
+	r.deps.Gateway.Unshare(r.op.Project)
 	err := r.saga.Resume(ctx, r.deps.Journals.Journal(r.op.ID), r)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), settleLimit)
 	defer cancel()
@@ -63,6 +64,7 @@ func (r *run) attempt(ctx context.Context) (ended bool) {
 		r.log.ErrorContext(ctx, "promotion incomplete; retrying", "error", errors.Join(err, publishErr))
 		return false
 	}
+	r.deps.Gateway.Share(r.op.Project)
 	return r.finish(ctx, err)
 }
 

@@ -70,6 +70,11 @@ type Gateway interface {
 	SetProduction(project, version string)
 	Hold(project string)
 	Release(project string)
+	// Unshare has machines admit no requests for the production host themselves until Share.
+	// SettleProduction waits until they do so no more.
+	Unshare(project string)
+	Share(project string)
+	SettleProduction(ctx context.Context, project string) error
 	// DrainProduction waits for the requests that were in flight at the last Hold.
 	DrainProduction(ctx context.Context, project string) error
 	// CutOver returns the times of the last change of a production host name.

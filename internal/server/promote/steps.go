@@ -51,14 +51,19 @@ func (r *run) validate(ctx context.Context) error {
 	return ready(v)
 }
 
-// drain is step 2 [C8.6]: new requests wait, and the old version is draining [D20].
+// drain is step 2 [C8.6]: new requests wait, and the old version is draining [D20]. Before that no
+// machine answers for the production host any more without asking the server.
 func (r *run) drain(ctx context.Context) error {
+	if err := r.deps.Gateway.SettleProduction(ctx, r.op.Project); err != nil {
+		return err
+	}
 	r.hold()
 	return r.movePrevious(ctx, svc.TriggerDrain, svc.StatusDraining)
 }
 
 func (r *run) undrain(ctx context.Context) error {
 	r.release()
+	r.deps.Gateway.Share(r.op.Project)
 	return r.movePrevious(ctx, svc.TriggerUndrain, svc.StatusReady)
 }
 
@@ -68,8 +73,12 @@ func (r *run) setPointer(ctx context.Context) error { return r.pointer().set(ctx
 
 func (r *run) restorePointer(ctx context.Context) error { return r.pointer().restore(ctx, r.op) }
 
-// commit is step 4 [C8.8]: the registry's compare-and-set, which decides.
+// commit is step 4 [C8.8]: the registry's compare-and-set, which decides. A server that continues
+// the promotion of another one has not drained: it waits for machines here.
 func (r *run) commit(ctx context.Context) error {
+	if err := r.deps.Gateway.SettleProduction(ctx, r.op.Project); err != nil {
+		return err
+	}
 	return r.deps.Projects.SetProduction(ctx, r.op.Project, r.op.Previous, r.op.Version)
 }
 
@@ -89,6 +98,7 @@ func (r *run) activate(ctx context.Context) error {
 		return err
 	}
 	r.release()
+	r.deps.Gateway.Share(r.op.Project)
 	if r.op.Previous == "" {
 		return nil
 	}
@@ -97,7 +107,11 @@ func (r *run) activate(ctx context.Context) error {
 	return r.movePrevious(ctx, svc.TriggerUndrain, svc.StatusReady)
 }
 
-func (r *run) deactivate(context.Context) error {
+func (r *run) deactivate(ctx context.Context) error {
+	r.deps.Gateway.Unshare(r.op.Project)
+	if err := r.deps.Gateway.SettleProduction(ctx, r.op.Project); err != nil {
+		return err
+	}
 	r.deps.Gateway.SetProduction(r.op.Project, r.op.Previous)
 	return nil
 }

@@ -87,10 +87,14 @@ type fakeGateway struct {
 	events   []string
 	inflight chan struct{} // DrainProduction waits until it is closed; nil: nothing in flight
 	down     error         // of Revive
+	machines []string      // calls about machines that admit requests themselves
+	settled  chan struct{} // SettleProduction waits until it is closed
 }
 
 func newFakeGateway() *fakeGateway {
-	return &fakeGateway{prod: map[string]string{}, held: map[string]chan struct{}{}}
+	g := &fakeGateway{prod: map[string]string{}, held: map[string]chan struct{}{}, settled: make(chan struct{})}
+	close(g.settled)
+	return g
 }
 
 func (g *fakeGateway) note(event string) { g.events = append(g.events, event) }
@@ -120,6 +124,30 @@ func (g *fakeGateway) Release(project string) {
 		g.note("release")
 		close(ch)
 		delete(g.held, project)
+	}
+}
+
+func (g *fakeGateway) Unshare(project string) { g.share("unshare", project) }
+
+func (g *fakeGateway) Share(project string) { g.share("share", project) }
+
+// share notes a call with the production at that time, and whether requests wait.
+func (g *fakeGateway) share(event, project string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.held[project] != nil {
+		event = "held: " + event
+	}
+	g.machines = append(g.machines, event+" "+g.prod[project])
+}
+
+func (g *fakeGateway) SettleProduction(ctx context.Context, project string) error {
+	g.share("settle", project)
+	select {
+	case <-g.settled:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
 	}
 }
 

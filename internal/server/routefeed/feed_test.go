@@ -47,7 +47,7 @@ func (r *routes) call(name string, args ...any) {
 }
 
 func (r *routes) SetVersion(ref svc.Ref, u svc.Upstream) {
-	r.call("version", ref, fmt.Sprint(u.Status, " ", u.PortKey, " ", u.Starting, u.Asleep, u.Planned, u.Through))
+	r.call("version", ref, fmt.Sprint(u.Status, " ", u.PortKey, " ", u.Starting, u.Asleep, u.Planned, u.Through, u.Direct, u.DirectPin))
 }
 func (r *routes) RemoveVersion(ref svc.Ref)        { r.call("remove", ref) }
 func (r *routes) SetProduction(project, id string) { r.call("production", project, id) }
@@ -350,5 +350,58 @@ func TestMalformedStream(t *testing.T) {
 		if err == nil {
 			t.Errorf("%+v: no error", lines)
 		}
+	}
+}
+
+// TestDirect: gateways learn where the machine of a version is, and its certificate; not while the
+// version starts, or has static files.
+func TestDirect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := w.edge("a")
+	at := svc.Endpoint{Socket: "/s", PortKey: "key", Direct: "10.0.0.1:8794", DirectPin: "pin"}
+	w.log.SetVersion(svc.Ref{Project: "shop", Version: "v1"}, svc.Upstream{Status: svc.StatusReady, Endpoint: at})
+	w.log.SetVersion(svc.Ref{Project: "shop", Version: "v2"}, svc.Upstream{Status: svc.StatusReady, Endpoint: at, Starting: true})
+	w.log.SetVersion(svc.Ref{Project: "shop", Version: "v3"}, svc.Upstream{Status: svc.StatusReady, Endpoint: at, BundleDir: "/with-assets"})
+	svctest.Eventually(t, "the routes", func() bool { return e.table.Generation() == w.log.Generation() })
+	got := e.routes.list()
+	if !strings.Contains(got, "shop/v1=ready key false false false false10.0.0.1:8794pin;") || strings.Count(got, "8794") != 1 {
+		t.Error(got)
+	}
+}
+
+// TestBegin: no routes are sent before the server says so.
+func TestBegin(t *testing.T) {
+	t.Parallel()
+	begin := make(chan struct{})
+	log := slog.New(slog.DiscardHandler)
+	s := routefeed.NewServer(routefeed.ServerConfig{Log: routefeed.NewLog(newRoutes(), hosts, nil), Logger: log, Begin: begin})
+	h := httptest.NewServer(http.HandlerFunc(s.Routes))
+	defer h.Close()
+	defer s.Close()
+	answered := make(chan string, 1)
+	go func() {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.URL+"?instance=a", http.NoBody)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		resp, err := h.Client().Do(r)
+		if err != nil {
+			answered <- err.Error()
+			return
+		}
+		resp.Body.Close()
+		answered <- resp.Status
+	}()
+	svctest.Eventually(t, "the gateway", func() bool { return len(s.Gateways()) == 1 })
+	select {
+	case got := <-answered:
+		t.Fatalf("%s before its time", got)
+	default:
+	}
+	close(begin)
+	if got := svctest.Wait(t, "the answer", answered); got != "200 OK" {
+		t.Error(got)
 	}
 }

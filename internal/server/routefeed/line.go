@@ -47,6 +47,10 @@ type State struct {
 	RetryAt  time.Time  `json:"retry_at,omitzero"`
 	Key      string     `json:"key,omitempty"` // of the runtime's start; "" without one
 	Through  bool       `json:"through,omitempty"`
+	// Direct is host:port of the machine where gateways reach the runtime, and Pin that of its
+	// certificate; "" if they reach it only through the server.
+	Direct string `json:"direct,omitempty"`
+	Pin    string `json:"pin,omitempty"`
 }
 
 // relaySocket stands for the runtime's socket in a gateway on another machine.
@@ -58,7 +62,7 @@ func (s *State) upstream() svc.Upstream {
 		Status: s.Status, Starting: s.Starting, Planned: s.Planned, Asleep: s.Asleep, RetryAt: s.RetryAt, Through: s.Through,
 	}
 	if s.Key != "" {
-		u.Endpoint = svc.Endpoint{Socket: relaySocket, PortKey: s.Key}
+		u.Endpoint = svc.Endpoint{Socket: relaySocket, PortKey: s.Key, Direct: s.Direct, DirectPin: s.Pin}
 	}
 	return u
 }

@@ -114,7 +114,7 @@ func stateOf(u svc.Upstream, e *entry) State {
 	}
 	s := State{Status: u.Status, Starting: u.Starting, Planned: u.Planned, Asleep: u.Asleep, RetryAt: u.RetryAt.UTC().Round(0)}
 	if u.Socket != "" && !u.Starting {
-		s.Key = u.PortKey
+		s.Key, s.Direct, s.Pin = u.PortKey, u.Direct, u.DirectPin
 	}
 	return s
 }

@@ -39,6 +39,8 @@ type ServerConfig struct {
 	Log    *Log
 	Logger *slog.Logger
 
+	Begin <-chan struct{} // no routes are sent before it is closed; nil for no wait
+
 	Observe func(Request)  // a finished request of a gateway; may be nil
 	Rouse   func(svc.Ref)  // a request waits for a version that sleeps; may be nil
 	Asked   func(svc.Ref)  // a request was refused whose version is restarted; may be nil
@@ -78,10 +80,27 @@ func (s *Server) Routes(w http.ResponseWriter, r *http.Request) {
 	}
 	defer s.disconnect(instance, g.ConnectedAt)
 	s.cfg.Logger.InfoContext(r.Context(), "gateway connected", "name", g.Name, "address", g.Address)
+	if !s.begun(r.Context()) {
+		return
+	}
 	w.Header().Set("Content-Type", "application/jsonl")
 	w.Header().Set("Cache-Control", "no-store")
 	err := s.follow(r.Context(), w)
 	s.cfg.Logger.InfoContext(r.Context(), "gateway disconnected", "name", g.Name, "address", g.Address, "error", err)
+}
+
+// begun waits until routes may be sent. It reports false if the gateway has gone, or the server stops.
+func (s *Server) begun(ctx context.Context) bool {
+	if s.cfg.Begin == nil {
+		return true
+	}
+	select {
+	case <-s.cfg.Begin:
+		return true
+	case <-s.done:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // follow sends lines until the gateway has gone.

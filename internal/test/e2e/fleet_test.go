@@ -27,6 +27,12 @@ type machine struct {
 // fleetOf starts a daemon whose versions run on n machines.
 func fleetOf(t *testing.T, n int, env ...string) (*daemon, []*machine) {
 	t.Helper()
+	return fleetWith(t, n, nil, env...)
+}
+
+// fleetWith is fleetOf with flags for the machines.
+func fleetWith(t *testing.T, n int, flags []string, env ...string) (*daemon, []*machine) {
+	t.Helper()
 	addr, store := freeAddress(t), freeAddress(t)
 	d := newDaemon(t, append([]string{
 		"SVC_RUNTIME=remote", "SVC_HOSTS_ADDR=" + addr, "SVC_EMBEDDED_S3_ADDR=" + store, "SVC_LEASE_TTL=6s",
@@ -40,16 +46,18 @@ func fleetOf(t *testing.T, n int, env ...string) (*daemon, []*machine) {
 	}
 	machines := make([]*machine, n)
 	for i := range machines {
-		machines[i] = d.machine(fmt.Sprintf("m%d", i+1), addr, token)
+		machines[i] = d.machine(fmt.Sprintf("m%d", i+1), addr, token, flags...)
 	}
 	return d, machines
 }
 
 // machine starts svcd host.
-func (d *daemon) machine(name, addr, token string) *machine {
+func (d *daemon) machine(name, addr, token string, flags ...string) *machine {
 	d.t.Helper()
 	m := &machine{name: name, exited: make(chan struct{}), log: &svctest.Buffer{}}
-	m.cmd = exec.Command(svcctl, "host", "--join", "https://"+addr, "--token-file", token, "--data", filepath.Join(d.home, name), "--name", name, "--seats", "4")
+	m.cmd = exec.Command(svcctl, append([]string{
+		"host", "--join", "https://" + addr, "--token-file", token, "--data", filepath.Join(d.home, name), "--name", name, "--seats", "4",
+	}, flags...)...)
 	m.cmd.Env, m.cmd.Dir, m.cmd.Stdout, m.cmd.Stderr = d.env, d.home, m.log, m.log
 	if err := m.cmd.Start(); err != nil {
 		d.t.Fatal(err)

@@ -29,17 +29,32 @@ const gatewayToken = "a-token-of-the-gateways"
 // withGateways starts a daemon that lets gateways of other machines in.
 func withGateways(t *testing.T, env ...string) *daemon {
 	t.Helper()
-	d := newDaemon(t, env...)
-	tokens := filepath.Join(d.home, "tokens.yaml")
-	text := "tokens:\n  - {name: edge, role: gateway, token: " + gatewayToken + "}\n"
-	if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	d.env = append(d.env, "SVC_TOKENS_FILE="+tokens, "SVC_GATEWAYS_LISTEN="+freeAddress(t))
+	d := newDaemon(t, append(lettingGateways(t), env...)...)
 	if !d.start() {
 		t.Fatalf("the daemon ended:\n%s", d.log.String())
 	}
 	return d
+}
+
+// lettingGateways are the settings of a daemon that lets gateways in.
+func lettingGateways(t *testing.T) []string {
+	t.Helper()
+	tokens := filepath.Join(t.TempDir(), "tokens.yaml")
+	text := "tokens:\n  - {name: edge, role: gateway, token: " + gatewayToken + "}\n"
+	if err := os.WriteFile(tokens, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return []string{"SVC_TOKENS_FILE=" + tokens, "SVC_GATEWAYS_LISTEN=" + freeAddress(t)}
+}
+
+// gatewaysAt is where gateways reach the daemon.
+func (d *daemon) gatewaysAt() (addr string) {
+	for _, e := range d.env {
+		if v, ok := strings.CutPrefix(e, "SVC_GATEWAYS_LISTEN="); ok {
+			addr = v
+		}
+	}
+	return addr
 }
 
 // freeAddress is an address on which nothing listens at the moment: the daemon has to have the
@@ -58,6 +73,7 @@ func freeAddress(t *testing.T) string {
 type remote struct {
 	d      *daemon
 	name   string
+	at     string // where it reaches the daemon
 	listen string
 	status string
 	log    *svctest.Buffer
@@ -68,7 +84,13 @@ type remote struct {
 // gatewayOf starts a gateway and waits until it serves.
 func (d *daemon) gatewayOf(name string) *remote {
 	d.t.Helper()
-	g := &remote{d: d, name: name, listen: freeAddress(d.t), status: freeAddress(d.t), log: &svctest.Buffer{}}
+	return d.gatewayAt(name, d.gatewaysAt())
+}
+
+// gatewayAt starts a gateway that reaches the daemon at an address.
+func (d *daemon) gatewayAt(name, at string) *remote {
+	d.t.Helper()
+	g := &remote{d: d, name: name, at: at, listen: freeAddress(d.t), status: freeAddress(d.t), log: &svctest.Buffer{}}
 	d.t.Cleanup(func() {
 		g.kill()
 		if d.t.Failed() {
@@ -86,13 +108,7 @@ func (g *remote) start() {
 	if err := os.WriteFile(token, []byte(gatewayToken+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	control := ""
-	for _, e := range g.d.env {
-		if v, ok := strings.CutPrefix(e, "SVC_GATEWAYS_LISTEN="); ok {
-			control = "http://" + v
-		}
-	}
-	g.cmd = exec.Command(svcctl, "gateway", "--control", control, "--token-file", token, "--listen", g.listen, "--status", g.status, "--name", g.name)
+	g.cmd = exec.Command(svcctl, "gateway", "--control", "http://"+g.at, "--token-file", token, "--listen", g.listen, "--status", g.status, "--name", g.name)
 	g.cmd.Env, g.cmd.Dir, g.cmd.Stdout, g.cmd.Stderr = g.d.env, g.d.home, g.log, g.log
 	g.exited = make(chan struct{})
 	if err := g.cmd.Start(); err != nil {

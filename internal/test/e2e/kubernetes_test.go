@@ -62,13 +62,15 @@ func newCluster(t *testing.T, spares int) *cluster {
 	c.api = kubetest.New(t, kubetest.Options{Begun: c.begin, Ended: c.end})
 	gateway := freeAddress(t)
 	_, port, _ := strings.Cut(gateway, ":")
-	recovery := rand.Text() + rand.Text()
+	recovery, gateways := rand.Text()+rand.Text(), lettingGateways(t)
 	for i := range 2 {
 		pod := fmt.Sprintf("server-%d", i)
 		c.api.Add(pod)
 		c.servers = append(c.servers, newDaemon(t, external(store,
 			"SVC_RUNTIME=kubernetes", "SVC_K8S_POD="+pod, "SVC_HOSTS_ADDR="+c.hosts, "SVC_HOSTS_AUTHORITY="+keys, "SVC_K8S_KUBECONFIG="+c.api.Kubeconfig(t), "SVC_LEADER_LEASE=svcctl",
-			"SVC_REGISTRY_SYNC=1", "SVC_RECOVERY_KEY="+recovery, "SVC_DURABILITY=sync", "GATEWAY_PORT="+port)...))
+			"SVC_REGISTRY_SYNC=1", "SVC_RECOVERY_KEY="+recovery, "SVC_DURABILITY=sync", "GATEWAY_PORT="+port, "SVC_HOST_SILENCE=9s")...))
+		last := c.servers[i]
+		last.env = append(last.env, gateways...) // the one that leads listens there
 	}
 	t.Cleanup(c.endAll)
 	c.api.Scale(spares)
@@ -85,7 +87,7 @@ func (c *cluster) begin(pod *core.Pod) {
 	d := c.servers[0]
 	m := &machine{name: pod.Name, exited: make(chan struct{}), log: &svctest.Buffer{}}
 	m.cmd = exec.Command(svcctl, "host", "--join", "https://"+c.hosts, "--ca-file", c.ca, "--token-file", token, "--data", filepath.Join(d.home, pod.Name),
-		"--name", pod.Name, "--machine-id", string(pod.UID), "--seats", "1", "--drain", "10s")
+		"--name", pod.Name, "--machine-id", string(pod.UID), "--seats", "1", "--drain", "10s", "--listen", "127.0.0.1:0")
 	m.cmd.Env, m.cmd.Dir, m.cmd.Stdout, m.cmd.Stderr = d.env, d.home, m.log, m.log
 	if err := m.cmd.Start(); err != nil {
 		c.t.Error(err)
@@ -207,10 +209,19 @@ func TestKubernetes(t *testing.T) {
 		t.Errorf("Services lead to %q", pods)
 	}
 	host := d.hostOf(v1)
+	cable := newWire(t, d.gatewaysAt())
+	g := d.gatewayAt("a", cable.addr)
+	g.servesAlone(cable, v1.ProdURL+"/who")
+	visitors := g.visit(v1.ProdURL + "/who")
+	visitors.await(50)
 	d.kill()
 	if !standby.up() {
 		t.Fatal(standby.log.String())
 	}
+	g.is("ok")
+	visitors.await(50)
+	visitors.end("the loss of the leader")
+	g.stop()
 	standby.note.AdminToken, standby.note.DeployToken = d.note.AdminToken, d.note.DeployToken
 	svctest.Eventually(t, "Services to lead to the new leader", func() bool { return slices.Equal(c.api.Labeled("svcctl.dev/leader"), []string{"server-1"}) })
 	b.await(writers, 30)

@@ -148,6 +148,10 @@ func (h *fakeHost) Measure(context.Context) (control.Usage, error) {
 	return control.Usage{RSSBytes: 40 << 20, Descriptors: 30}, nil
 }
 
+func (h *fakeHost) Permit(_ context.Context, p control.Permit) (control.Admitted, error) {
+	return control.Admitted{Answer: 1, Number: p.Number}, nil
+}
+
 func (h *fakeHost) End(context.Context) error {
 	h.end()
 	return nil

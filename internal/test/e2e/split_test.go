@@ -92,6 +92,7 @@ type daemonPair struct {
 	rounds  int
 	lines   []string
 	took    []time.Duration
+	client  *http.Client // in place of one that asks the daemon; nil for none
 }
 
 // round suspends the owner and resumes it when the other one has taken over.
@@ -170,8 +171,11 @@ type lineWriters struct {
 func (b *daemonPair) write(d *daemon, n int) *lineWriters {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	s := &lineWriters{stop: cancel, logged: len(d.log.String())}
-	c := d.http()
-	c.Timeout = leaseTTL / 2 // a suspended daemon does not answer
+	c := b.client
+	if c == nil {
+		c = d.http()
+		c.Timeout = leaseTTL / 2 // a suspended daemon does not answer
+	}
 	for i := range n {
 		s.all.Go(func() {
 			for k := 0; ctx.Err() == nil; k++ {

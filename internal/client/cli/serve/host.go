@@ -27,7 +27,7 @@ import (
 
 // hosting are the flags of svcd host.
 type hosting struct {
-	join, tokenFile, caFile, dir, workerd, name, machine string
+	join, tokenFile, caFile, dir, workerd, name, machine, listen, address string
 
 	seats int
 	drain time.Duration
@@ -52,6 +52,8 @@ func NewHost(k *kit.Kit) *cobra.Command {
 	f.StringVar(&h.workerd, "workerd", "", "path of workerd (default: the pinned one, which is installed if it is missing)")
 	f.StringVar(&h.name, "name", "", "name of the machine in svcctl nodes (default: its host name)")
 	f.StringVar(&h.machine, "machine-id", "", "identity of the machine: the uid of the pod, with --ca-file (default: one that --data keeps)")
+	f.StringVar(&h.listen, "listen", "", "host:port where gateways on other machines reach the versions of this one; without it their requests pass the server")
+	f.StringVar(&h.address, "address", "", "host name or IP address, with or without a port, where gateways reach --listen (default: the address from which this machine connects to the server)")
 	f.IntVar(&h.seats, "seats", 4, "number of versions that this machine runs at most, spares included")
 	f.DurationVar(&h.drain, "drain", 20*time.Second, "time for the server to move the versions to other machines, after SIGTERM")
 	return cmd
@@ -87,7 +89,7 @@ func (h hosting) run(ctx context.Context, k *kit.Kit) error {
 	}
 	err = agent.Run(ctx, agent.Config{
 		Logger: log, Daemon: addr, Token: token, Secret: secret, Machine: h.machine, Drain: h.drain, Name: h.name, Release: obs.BuildInfo().Version, Dir: dir, Seats: h.seats,
-		Process: c, Unpack: fetcher{dir}.unpack,
+		Listen: h.listen, Address: h.address, Process: c, Unpack: fetcher{dir}.unpack,
 	})
 	for _, c := range closers {
 		err = errors.Join(err, c.Close())
@@ -103,6 +105,8 @@ func (h hosting) target() (addr string, err error) {
 		return "", kit.Usagef("--join: want https://HOST:PORT, the SVC_HOSTS_ADDR of the server")
 	case h.seats < 1:
 		return "", kit.Usagef("--seats: want at least 1")
+	case h.address != "" && h.listen == "":
+		return "", kit.Usagef("--address is for --listen, which is not set")
 	case h.tokenFile == "":
 		return "", kit.Usagef("--token-file is required: the output of svcctl admin hosts token on the machine of the server")
 	}

@@ -77,7 +77,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	}()
 	progress := k.NewProgress()
 	d, err := daemon.Start(ctx, daemon.Config{
-		Settings: cfg, Writer: leader.Writer(), Command: []string{self}, Logger: logger, Sockets: given,
+		Settings: cfg, Writer: leader.Writer(), Leads: leader.Leads(), Command: []string{self}, Logger: logger, Sockets: given,
 		Installing: func(stage string) { progress.Stage(stage) },
 	})
 	progress.Done("")

@@ -27,7 +27,7 @@ func (w *world) spec(t *testing.T, version, code string) svc.RuntimeSpec {
 
 // Spec writes the unpacked bundle of a worker, which has a KV namespace, below base and returns
 // its spec. The digest is of no object: a place with other machines copies the directory.
-func Spec(t *testing.T, base, version, code string) svc.RuntimeSpec {
+func Spec(t testing.TB, base, version, code string) svc.RuntimeSpec {
 	t.Helper()
 	dir := filepath.Join(base, version)
 	sum := sha256.Sum256([]byte(code))

@@ -1,5 +1,6 @@
 // Package relay carries the requests of a gateway on another machine to the runtimes of this
-// one. Conn is the gateway's end, Server the other one.
+// one. Conn is the gateway's end, Server the other one: beside the gateway of the daemon, which claims
+// runtimes itself, or on the machine of a version, with package direct.
 //
 // # Admission
 //

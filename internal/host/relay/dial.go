@@ -3,6 +3,7 @@ package relay
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"syscall"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/join"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -33,6 +36,63 @@ type Dialer struct {
 	Host    string // of the server, for the preface
 	Token   svc.Secret
 }
+
+// Destination is a runtime.
+type Destination struct {
+	Ref svc.Ref
+	Key string // of the runtime's start
+	// Address is host:port of the runtime's machine, where a Server listens; "" for that of the
+	// daemon. Pin is join.Pin of the certificate at Address.
+	Address, Pin string
+}
+
+// DialMachine connects to the runtime of d at its machine. Errors are those of Dialer.Dial.
+func DialMachine(ctx context.Context, d Destination) (*Conn, error) {
+	connect := func(ctx context.Context) (net.Conn, error) {
+		return (&tls.Dialer{NetDialer: &net.Dialer{KeepAliveConfig: probes(), Control: endWithoutAnswer}, Config: &tls.Config{
+			MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, //nolint:gosec // the pin takes the place of names and of known authorities
+			VerifyConnection: func(s tls.ConnectionState) error {
+				if len(s.PeerCertificates) != 1 || join.Pin(s.PeerCertificates[0]) != d.Pin {
+					return errPin
+				}
+				return nil
+			},
+		}}).DialContext(ctx, "tcp", d.Address)
+	}
+	return (&Dialer{Connect: connect, Host: d.Address}).Dial(ctx, d.Ref, d.Key)
+}
+
+// lostAfter is when a connection to a machine ends that does not answer any more. Before that the
+// daemon that knows of the machine's loss has opened the version elsewhere, or is about to.
+const lostAfter = 5 * time.Second
+
+// probes has a connection end on which nothing is sent and whose machine is gone.
+func probes() net.KeepAliveConfig {
+	return net.KeepAliveConfig{Enable: true, Idle: lostAfter / 5, Interval: lostAfter / 5, Count: 4}
+}
+
+// dialRetry is the time between two tries to connect to a runtime whose accept queue is full.
+const dialRetry = 2 * time.Millisecond
+
+// DialSocket connects to a unix socket. The kernel reports a full accept queue of such a socket
+// immediately, as EAGAIN: DialSocket tries again until ctx ends.
+func DialSocket(ctx context.Context, socket string) (net.Conn, error) {
+	var d net.Dialer
+	for {
+		nc, err := d.DialContext(ctx, "unix", socket)
+		if err == nil || !errors.Is(err, syscall.EAGAIN) {
+			return nc, err
+		}
+		select {
+		case <-time.After(dialRetry):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// errPin is a machine that has not the key of its certificate.
+var errPin = errors.New("the machine does not have the certificate that the server knows")
 
 // Dial connects to the runtime of a version whose start has this key. Errors: *MovedError if
 // the version has no such runtime, else ErrNotAdmitted.
@@ -63,8 +123,9 @@ func (d *Dialer) greet(ctx context.Context, nc net.Conn, ref svc.Ref, key string
 	if err != nil {
 		return nil, err
 	}
-	r.Header = http.Header{
-		"Authorization": {"Bearer " + d.Token.Reveal()}, KeyHeader: {key}, "Connection": {"Upgrade"}, "Upgrade": {Protocol},
+	r.Header = http.Header{KeyHeader: {key}, "Connection": {"Upgrade"}, "Upgrade": {Protocol}}
+	if d.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+d.Token.Reveal())
 	}
 	if err := r.Write(nc); err != nil {
 		return nil, err

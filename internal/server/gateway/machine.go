@@ -1,0 +1,222 @@
+package gateway
+
+import (
+	"context"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Machine admits requests to one runtime itself, for the host names of the roles that it is granted.
+// Its methods do not block and are safe for concurrent use.
+type Machine interface {
+	// Grant lets the machine admit requests for the host name of a role.
+	Grant(role svc.Role) (grant uint64)
+	// Revoke ends that. revoked is called when the machine admits no more requests by the grant,
+	// and then ended, when those that it has admitted have ended: once each, by another goroutine.
+	Revoke(grant uint64, revoked, ended func())
+	// Used returns what the machine has admitted, as of a moment ago.
+	Used() MachineUse
+}
+
+// MachineUse is what a machine has admitted itself.
+type MachineUse struct {
+	Requests   map[svc.Role]int // in progress
+	Websockets int
+	Last       map[svc.Role]time.Time // when the last request began
+}
+
+// inProgress returns the number of requests of all roles.
+func (u MachineUse) inProgress() (n int) {
+	for _, k := range u.Requests {
+		n += k
+	}
+	return n
+}
+
+// grant is the claim of a machine for all requests that it admits: it is in the tally of the runtime
+// and in the epoch of the production host until they have ended. So holds and drains wait for
+// them as for a request that this gateway has claimed.
+type grant struct {
+	id    uint64
+	of    *version
+	epoch *epoch // of production; nil for the version's own host name
+	gate  *gate  // likewise
+}
+
+// delegated is the part of an upstream whose machine admits requests itself. Gateway.mu guards grants.
+type delegated struct {
+	machine Machine
+	grants  map[svc.Role]*grant
+}
+
+// delegate grants the machine of v what it may have by the current table, and revokes the rest. g.mu
+// must be held.
+func (g *Gateway) delegate(v *version) {
+	if v == nil || v.upstream == nil || v.upstream.delegated == nil {
+		return
+	}
+	serves := v.state.Status.Serves() && !v.upstream.isClosed()
+	g.grant(v, svc.RolePreview, nil, serves)
+	p := g.table.Load().project(v.ref.Project)
+	if p == nil || p.prod != v.ref.Version {
+		g.revoke(v.upstream, svc.RoleProduction)
+		return
+	}
+	g.grant(v, svc.RoleProduction, p.gate, serves && p.gate.isShared())
+}
+
+// share is delegate for the production of a project.
+func (g *Gateway) share(project string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p := g.table.Load().project(project); p != nil {
+		g.delegate(g.table.Load().version(svc.Ref{Project: project, Version: p.prod}))
+	}
+}
+
+// grant makes the machine of v have the grant of a role, or not. One of an epoch that was closed is
+// replaced. g.mu must be held.
+func (g *Gateway) grant(v *version, role svc.Role, of *gate, wanted bool) {
+	u := v.upstream
+	has := u.delegated.grants[role]
+	if has != nil && (!wanted || has.gate != of || has.epoch != nil && has.epoch.isClosed()) {
+		g.revoke(u, role)
+		has = nil
+	}
+	if has != nil || !wanted || !u.acquire() {
+		return
+	}
+	n := &grant{of: v, gate: of}
+	if of != nil {
+		if n.epoch = of.cur.Load(); !n.epoch.acquire() {
+			u.release()
+			return
+		}
+	}
+	u.grants.Add(1)
+	n.id = u.delegated.machine.Grant(role)
+	u.delegated.grants[role] = n
+}
+
+// revoke ends a grant. The production host opens no earlier than the machine has stopped to admit
+// requests for it. g.mu must be held.
+func (g *Gateway) revoke(u *upstream, role svc.Role) {
+	d := u.delegated
+	n := d.grants[role]
+	if n == nil {
+		return
+	}
+	delete(d.grants, role)
+	if n.gate != nil {
+		n.gate.revoking()
+	}
+	d.machine.Revoke(n.id, func() {
+		if n.gate != nil && n.gate.revoked() {
+			g.share(n.of.ref.Project)
+		}
+	}, func() {
+		n.of.stats.note(d.machine.Used())
+		if n.epoch != nil {
+			n.epoch.release()
+		}
+		u.grants.Add(-1)
+		u.release()
+	})
+}
+
+// revokeAll ends the grants of a runtime that is replaced. g.mu must be held.
+func (g *Gateway) revokeAll(u *upstream) {
+	if u.delegated != nil {
+		g.revoke(u, svc.RoleProduction)
+		g.revoke(u, svc.RolePreview)
+	}
+}
+
+// note keeps the times of requests that a machine has admitted.
+func (s *stats) note(used MachineUse) {
+	for role, at := range used.Last {
+		if used.Websockets > 0 {
+			at = time.Now()
+		}
+		last := &s.of(role).last
+		for {
+			old := last.Load()
+			if at.UnixNano() <= old || last.CompareAndSwap(old, at.UnixNano()) {
+				break
+			}
+		}
+	}
+}
+
+// used returns what the machine of the runtime of v has admitted itself.
+func (v *version) used() MachineUse {
+	if v.upstream == nil || v.upstream.delegated == nil {
+		return MachineUse{}
+	}
+	return v.upstream.delegated.machine.Used()
+}
+
+// last is the time of the last request in any role, here or at the machine, in unix nanoseconds;
+// 0 for never.
+func (v *version) last() int64 {
+	last := v.stats.last()
+	for _, at := range v.used().Last {
+		last = max(last, at.UnixNano())
+	}
+	return last
+}
+
+// isOpen reports whether a websocket is open, here or at the machine.
+func (v *version) isOpen() bool { return v.stats.isOpen() || v.used().Websockets > 0 }
+
+// Unshare takes the production host of a project from machines that admit requests themselves, until
+// Share. The requests of other gateways pass this server meanwhile.
+func (g *Gateway) Unshare(id string) {
+	g.setProject(id, func(*project) {}).gate.setShared(false)
+	g.share(id)
+}
+
+// Share ends Unshare.
+func (g *Gateway) Share(id string) {
+	if p := g.table.Load().project(id); p != nil {
+		p.gate.setShared(true)
+		g.share(id)
+	}
+}
+
+// SettleProduction waits until no machine admits requests for the production host of a project by
+// itself by a grant that was revoked: a machine that does not answer admits none when its permit
+// has ended. It also waits for the permits of a server before this one. ctx bounds the wait.
+func (g *Gateway) SettleProduction(ctx context.Context, id string) error {
+	if err := g.awaitInherited(ctx); err != nil {
+		return err
+	}
+	p := g.table.Load().project(id)
+	if p == nil {
+		return nil
+	}
+	return p.gate.settle(ctx)
+}
+
+// awaitInherited waits until the permits of an earlier server have ended.
+func (g *Gateway) awaitInherited(ctx context.Context) error {
+	left := time.Until(g.cfg.Inherited)
+	if left <= 0 {
+		return nil
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// shares reports whether the machine of v, which may be nil, admits production's requests itself.
+// Gateway.mu must be held.
+func (v *version) shares() bool {
+	return v != nil && v.upstream != nil && v.upstream.delegated != nil && v.upstream.delegated.grants[svc.RoleProduction] != nil
+}

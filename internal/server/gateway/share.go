@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+)
+
+// sharing is the part of a gate that concerns machines which admit requests themselves. gate.mu
+// guards it.
+type sharing struct {
+	off      bool // no machine is granted the host name
+	revoking int  // grants that a machine may still use
+	release  bool // the gate opens after the last of them
+	settled  chan struct{}
+}
+
+// isShared reports whether a machine may be granted the host name.
+func (g *gate) isShared() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return !g.share.off && !g.cur.Load().isClosed()
+}
+
+func (g *gate) setShared(on bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.share.off = !on
+}
+
+// revoking counts a grant that is being revoked.
+func (g *gate) revoking() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.share.revoking++; g.share.settled == nil {
+		g.share.settled = make(chan struct{})
+	}
+}
+
+// revoked reports whether the gate opens because no machine can use an earlier grant any more.
+func (g *gate) revoked() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.share.revoking--; g.share.revoking > 0 {
+		return false
+	}
+	close(g.share.settled)
+	g.share.settled = nil
+	if !g.share.release {
+		return false
+	}
+	g.open()
+	return true
+}
+
+// pause closes the gate until release, and reports whether it was open.
+func (g *gate) pause() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.cur.Load().isClosed() {
+		return false
+	}
+	g.close()
+	return true
+}
+
+// settle waits until no machine can use a grant that was revoked.
+func (g *gate) settle(ctx context.Context) error {
+	for {
+		g.mu.Lock()
+		settled := g.share.settled
+		g.mu.Unlock()
+		if settled == nil {
+			return nil
+		}
+		select {
+		case <-settled:
+		case <-ctx.Done():
+			return fmt.Errorf("a machine has not confirmed that it admits no requests: %w", context.Cause(ctx))
+		}
+	}
+}
