@@ -75,7 +75,7 @@ func Run(ctx context.Context, c Config) error {
 	if a.front, err = listen(ctx, c); err != nil {
 		return err
 	}
-	defer a.front.stop()
+	defer a.front.stop() //nolint:contextcheck // ctx has ended then
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var seats sync.WaitGroup

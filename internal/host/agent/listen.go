@@ -74,7 +74,7 @@ func listen(ctx context.Context, c Config) (*front, error) {
 	secure := tls.NewListener(l, &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{pair}})
 	go func() {
 		if err := f.server.Serve(secure); !errors.Is(err, http.ErrServerClosed) {
-			c.Logger.Error("gateways reach the versions of this machine only through the server", "error", err)
+			c.Logger.ErrorContext(ctx, "gateways reach the versions of this machine only through the server", "error", err)
 		}
 	}()
 	return f, nil

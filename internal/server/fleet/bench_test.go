@@ -25,7 +25,7 @@ func BenchmarkWays(b *testing.B) {
 	d.Permits(spec.Ref, e.PortKey).Grant(svc.RolePreview)
 	v := visit(spec.Ref, e, svc.RolePreview)
 	for v.ask(b.Context()) != nil {
-		time.Sleep(time.Millisecond) //nolint:forbidigo // before the measurement
+		time.Sleep(time.Millisecond)
 	}
 	b.Run("machine", func(b *testing.B) {
 		benchmarkWay(b, func(ctx context.Context) (net.Conn, error) { return relay.DialMachine(ctx, v.to) })
@@ -37,6 +37,7 @@ func BenchmarkWays(b *testing.B) {
 
 // benchmarkWay sends requests on connections that it keeps.
 func benchmarkWay(b *testing.B, dial func(context.Context) (net.Conn, error)) {
+	b.Helper()
 	b.SetParallelism(8)
 	b.RunParallel(func(p *testing.PB) {
 		c, err := dial(b.Context())

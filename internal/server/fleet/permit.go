@@ -60,7 +60,7 @@ type Used struct {
 
 func newPermits(h *host) *Permits {
 	return &Permits{
-		host: h, wake: make(chan struct{}, 1), next: uint64(time.Now().UnixNano()), //nolint:gosec // it is positive
+		host: h, wake: make(chan struct{}, 1), next: uint64(time.Now().UnixNano()),
 		granted: map[uint64]svc.Role{}, revoked: map[uint64]*revocation{},
 	}
 }

@@ -105,7 +105,7 @@ func TestPermits(t *testing.T) {
 	if err := wrong.ask(t.Context()); err == nil {
 		t.Error("a machine with another certificate was believed")
 	}
-	if resp, err := http.Get("http://" + e.Direct + relay.Path); err == nil { //nolint:noctx // it fails
+	if resp, err := http.Get("http://" + e.Direct + relay.Path); err == nil {
 		resp.Body.Close()
 		if resp.StatusCode != http.StatusBadRequest {
 			t.Errorf("without TLS: %s", resp.Status)

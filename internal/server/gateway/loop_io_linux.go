@@ -15,10 +15,10 @@ import (
 
 func readSocket(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0) //nolint:gosec // G103: the kernel fills b during the call
-	return int(n), e                                                                                                                       //nolint:gosec // G115: at most len(b)
+	return int(n), e
 }
 
 func writeSocket(fd int, b []byte) (int, syscall.Errno) {
 	n, _, e := syscall.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0) //nolint:gosec // G103: the kernel reads b during the call
-	return int(n), e                                                                                                                                     //nolint:gosec // G115: at most len(b)
+	return int(n), e
 }

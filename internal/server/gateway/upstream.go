@@ -80,8 +80,7 @@ func (u *upstream) get(ctx context.Context, cl *claim, now time.Time, fresh bool
 func (u *upstream) spare(now time.Time, direct bool) *upconn {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	for i := len(u.idle) - 1; i >= 0; i-- {
-		c := u.idle[i]
+	for i, c := range slices.Backward(u.idle) {
 		if now.Sub(c.spareSince) > idleLimit {
 			return nil // the others are older; the sweep closes them
 		}
