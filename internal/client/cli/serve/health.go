@@ -10,7 +10,6 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // healthLimit is how long the daemon may take to answer.
@@ -32,8 +31,7 @@ func NewHealth(k *kit.Kit) *cobra.Command {
 			}
 			note, err := config.ReadNote(cfg.DataDir)
 			if err != nil {
-				return svc.Errorf(svc.NotFound, svc.CodeDataDirEmpty, "no daemon uses %s", cfg.DataDir).
-					WithHint("set SVC_DATA_DIR, or run the command as root or as the user of the daemon").Because(err)
+				return fmt.Errorf("no daemon uses %s (set SVC_DATA_DIR, or run the command as root or as the user of the daemon): %w", cfg.DataDir, err)
 			}
 			if err := healthy(cmd.Context(), note.API); err != nil {
 				return err
