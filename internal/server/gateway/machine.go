@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -201,18 +202,7 @@ func (g *Gateway) SettleProduction(ctx context.Context, id string) error {
 
 // awaitInherited waits until the permits of an earlier server have ended.
 func (g *Gateway) awaitInherited(ctx context.Context) error {
-	left := time.Until(g.cfg.Inherited)
-	if left <= 0 {
-		return nil
-	}
-	t := time.NewTimer(left)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return backoff.Sleep(ctx, time.Until(g.cfg.Inherited))
 }
 
 // shares reports whether the machine of v, which may be nil, admits production's requests itself.
