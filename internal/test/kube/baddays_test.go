@@ -7,14 +7,13 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
-	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // glutton takes memory until its pod has none, or 2 GB.
@@ -83,16 +82,17 @@ func (c *cluster) runsOutOfMemory() {
 		}
 		return nil
 	})
-	page, err := c.client(lead).ReadEvents(t.Context(), client.EventQuery{Tail: 100, Project: "glutton", Types: []string{"runtime"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	why := ""
-	for _, e := range page.Items {
-		why += string(e.Type) + " " + e.Data.Error + "\n"
-	}
-	if !regexp.MustCompile(`(?i)oomkilled|memory`).MatchString(why) {
-		t.Errorf("the events do not name memory:\n%s", why)
+	var why string
+	svctest.Succeeds(t, "the reason", func() error {
+		v, err := c.client(lead).Version(t.Context(), "glutton", "v1")
+		if err != nil || v.Runtime == nil || v.Runtime.Restarts == 0 {
+			return fmt.Errorf("no restart is known: %w", err)
+		}
+		why = v.Runtime.LastError
+		return nil
+	})
+	if !strings.Contains(why, "killed") && !strings.Contains(why, svc.CodeOutOfMemory) {
+		t.Errorf("the reason of the restart: %q", why)
 	}
 	t.Logf("out of memory: answers after %s: %s", time.Since(began).Round(time.Millisecond), why)
 }
