@@ -7,11 +7,11 @@ import (
 	"net"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/server/supervisor/supervisortest"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // BenchmarkWays measures a request to a version of another machine: at the machine, and as its bytes
@@ -24,9 +24,7 @@ func BenchmarkWays(b *testing.B) {
 	e := s.open(b, spec)
 	d.Permits(spec.Ref, e.PortKey).Grant(svc.RolePreview)
 	v := visit(spec.Ref, e, svc.RolePreview)
-	for v.ask(b.Context()) != nil {
-		time.Sleep(time.Millisecond)
-	}
+	svctest.Succeeds(b, "an answer of the machine", func() error { return v.ask(b.Context()) })
 	b.Run("machine", func(b *testing.B) {
 		benchmarkWay(b, func(ctx context.Context) (net.Conn, error) { return relay.DialMachine(ctx, v.to) })
 	})

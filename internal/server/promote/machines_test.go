@@ -9,10 +9,9 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// TestMachines: a promote takes the production host from machines and waits until they have let go of
-// it before requests wait and before the registry changes. They get it at the end.
-func TestMachines(t *testing.T) {
-	t.Parallel()
+// twoVersions is a world with two ready versions, the first of them production.
+func twoVersions(t *testing.T) (*world, *daemon) {
+	t.Helper()
 	w := newWorld(t)
 	w.addReady(t, "v1")
 	w.addReady(t, "v2")
@@ -20,6 +19,14 @@ func TestMachines(t *testing.T) {
 	if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
 		t.Fatal(err)
 	}
+	return w, d
+}
+
+// TestMachines: a promote takes the production host from machines and waits until they have let go of
+// it before requests wait and before the registry changes. They get it at the end.
+func TestMachines(t *testing.T) {
+	t.Parallel()
+	w, d := twoVersions(t)
 	d.promote(t, w, "v2")
 	want := []string{"unshare v1", "settle v1", "held: settle v1", "share v2", "share v2"}
 	if !slices.Equal(d.gateway.machines, want) {
@@ -32,13 +39,7 @@ func TestMachines(t *testing.T) {
 func TestMachineSilent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.addReady(t, "v1")
-		w.addReady(t, "v2")
-		d := w.start(t, nil)
-		if err := d.AssignFirst(t.Context(), ref("v1")); err != nil {
-			t.Fatal(err)
-		}
+		w, d := twoVersions(t)
 		d.gateway.settled = make(chan struct{})
 		if op := d.promote(t, w, "v2"); op.Status != svc.PromotionFailed || !strings.HasPrefix(op.Error, "drain: "+svc.CodeStepTimeout) {
 			t.Errorf("ended %s: %s", op.Status, op.Error)
