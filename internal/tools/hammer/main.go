@@ -1,6 +1,7 @@
 // Command hammer sends requests to one host for a while, from clients that keep their
-// connection and from clients that open one for each request. It prints how many answers of
-// each kind came and the longest wait, and fails unless all answers are 200.
+// connection and from clients that open one for each request. SIGTERM ends it earlier, as soon
+// as it has sent as many requests as it must. It prints how many answers of each kind came and
+// the longest wait, and fails unless all answers are 200.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"os/signal"
 	"slices"
 	"sync"
 	"syscall"
@@ -28,12 +30,14 @@ func main() {
 	ctx, cancel := context.WithTimeout(context.Background(), *duration)
 	defer cancel()
 	var r result
+	ended, stop := signal.NotifyContext(ctx, syscall.SIGTERM)
+	defer stop()
 	var wg sync.WaitGroup
 	for i := range *clients {
 		kept := i%2 == 0
 		client := &http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: !kept}}
 		wg.Go(func() {
-			for ctx.Err() == nil {
+			for ctx.Err() == nil && (ended.Err() == nil || r.sent() < *least) {
 				begun := time.Now()
 				r.add(kept, ask(client, *url, *host), time.Since(begun))
 				time.Sleep(*pause)
@@ -67,6 +71,13 @@ func (r *result) add(kept bool, answer string, took time.Duration) {
 	r.total++
 	r.counts[kind+": "+answer]++
 	r.longest = max(r.longest, took)
+}
+
+// sent returns the number of requests so far.
+func (r *result) sent() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.total
 }
 
 // print tells whether all went well.
