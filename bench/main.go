@@ -40,6 +40,7 @@ func figures() []figure {
 		{"spawn", spawn, false},
 		{"gateway", gateway, false},
 		{"traffic", traffic, true},
+		{"files", files, true},
 		{"connections", connections, true},
 		{"rouse", rouse, true},
 		{"relays", relays, true},
@@ -65,11 +66,11 @@ func figures() []figure {
 }
 
 // speed is the figures of docs/design/speed.md, in one word for -only.
-const speed = "deploy,spawn,gateway,traffic,connections,rouse,kv,d1,download,memory,pagedout,grown"
+const speed = "deploy,spawn,gateway,traffic,files,connections,rouse,kv,d1,download,memory,pagedout,grown"
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are traffic, connections, rouse, download, pagedout, grown, cold, compression, relays, parts, branching, idle, waiting, dev, logs, queues and workflows too; speed is the table of docs/design/speed.md)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are traffic, files, connections, rouse, download, pagedout, grown, cold, compression, relays, parts, branching, idle, waiting, dev, logs, queues and workflows too; speed is the table of docs/design/speed.md)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

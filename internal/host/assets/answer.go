@@ -17,6 +17,9 @@ type Request struct {
 	// Encoding is the content coding of the answer that the client prefers: "gzip", "br",
 	// "zstd", or "" for none.
 	Encoding string
+	// Prompt asks for an answer without work that takes long: that of a compressed form
+	// which is not made yet is Late.
+	Prompt bool
 	// Field returns the value of a header by its lower-case name, "" without one.
 	Field func(name string) string
 }
@@ -54,6 +57,9 @@ type Answer struct {
 	File   string      // of the body; "" for none
 	Offset int64       // of the body in the file, in bytes
 	Length int64       // of the body, in bytes
+	ID     string      // names the bytes of the file: equal ones have the same
+	Size   int64       // of the file, in bytes
+	Late   bool        // there is an answer, but not to a Prompt request
 }
 
 // Route answers a visitor's request; ok is false for one that is the worker's.
@@ -153,7 +159,10 @@ func (s *Site) empty(r *Request, path string, status int, to string) Answer {
 
 // send is the answer with a file.
 func (s *Site) send(r *Request, path string, t target) Answer {
-	a := Answer{Status: t.status, File: s.path(t.name), Length: t.file.size, Header: make(http.Header, 8)} //nolint:mnd // what most answers have
+	a := Answer{ //nolint:mnd // what most answers have
+		Status: t.status, Header: make(http.Header, 8),
+		File: s.path(t.name), ID: t.file.hash, Size: t.file.size, Length: t.file.size,
+	}
 	kind, small := contentType(t.name)
 	if kind != "" {
 		a.Header["Content-Type"] = []string{kind}
@@ -167,8 +176,8 @@ func (s *Site) send(r *Request, path string, t target) Answer {
 	s.customize(a.Header, r, path)
 	if small && t.file.size >= minVariant && a.transformable() {
 		addVary(a.Header)
-		if v, ok := s.variant(a.File, t.file, r.Encoding); ok && ranged == "" {
-			a.encode(v, r.Encoding)
+		if ranged == "" && !s.compress(&a, t.file, r) {
+			return Answer{Late: true}
 		}
 	}
 	a.conditions(r, t.file, tag, ranged)
@@ -191,10 +200,26 @@ func addVary(h http.Header) {
 	}
 }
 
+// compress makes the answer that of the compressed form, if there is one. It reports false
+// if that would take too long for the request.
+func (s *Site) compress(a *Answer, f file, r *Request) bool {
+	v := s.variant(f, r.Encoding)
+	switch {
+	case v == nil:
+		return true
+	case r.Prompt && !v.known.Load():
+		return false
+	}
+	if s.variants.prepare(v, a.File, r.Encoding, f.size); v.ok {
+		a.encode(v, r.Encoding)
+	}
+	return true
+}
+
 // encode makes the answer that of a compressed form, whose entity tag is weak: the bytes
 // are not those of the file.
 func (a *Answer) encode(v *variant, encoding string) {
-	a.File, a.Length = v.path, v.size
+	a.File, a.ID, a.Size, a.Length = v.path, v.name, v.size, v.size
 	a.Header["Content-Encoding"] = []string{encoding}
 	if tag := a.Header.Get("Etag"); strings.HasPrefix(tag, `"`) {
 		a.Header["Etag"] = []string{"W/" + tag}

@@ -95,6 +95,30 @@ func TestVariants(t *testing.T) {
 	}
 }
 
+// A prompt request does not wait for a compressed form to be made.
+func TestPrompt(t *testing.T) {
+	t.Parallel()
+	s, _ := onDisk(t, bundle.Manifest{}, map[string]string{"a.js": strings.Repeat("text ", 1000)})
+	for i, test := range []struct {
+		prompt bool
+		ranged string
+		late   bool
+		status int
+	}{
+		{true, "bytes=0-1", false, http.StatusPartialContent}, // a range is not compressed
+		{true, "", true, 0},
+		{false, "", false, http.StatusOK}, // it is made here
+		{true, "", false, http.StatusOK},
+	} {
+		a, ok := s.Route(&assets.Request{Method: http.MethodGet, Target: "/a.js", Encoding: "gzip", Prompt: test.prompt, Field: func(name string) string {
+			return map[string]string{"range": test.ranged}[name]
+		}})
+		if !ok || a.Late != test.late || a.Status != test.status || a.Status == http.StatusOK && a.Header.Get("Content-Encoding") != "gzip" {
+			t.Errorf("request %d: %v, %+v", i+1, ok, a)
+		}
+	}
+}
+
 // noise is text that no encoding makes smaller.
 func noise(n int) string {
 	b := make([]byte, n)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
@@ -36,27 +37,38 @@ type variants struct {
 	busy sync.Mutex // one is made at a time: compressing takes a processor
 }
 
+// variant is one compressed form. size and ok are valid when known is set.
 type variant struct {
-	once sync.Once
-	path string
-	size int64
-	ok   bool
+	once  sync.Once
+	known atomic.Bool
+	name  string
+	path  string
+	size  int64
+	ok    bool
 }
 
-// variant returns the compressed form of an asset; false for an unknown encoding, for
-// content that gains nothing, and when the disk is full.
-func (s *Site) variant(source string, f file, encoding string) (*variant, bool) {
+// variant returns the compressed form of an asset, which may not be made yet; nil for an
+// unknown encoding.
+func (s *Site) variant(f file, encoding string) *variant {
 	if encoding != "gzip" && encoding != "br" && encoding != "zstd" {
-		return nil, false
+		return nil
 	}
 	name := f.hash + "." + encoding
 	entry, found := s.variants.made.Load(name)
 	if !found {
-		entry, _ = s.variants.made.LoadOrStore(name, &variant{path: filepath.Join(s.variants.dir, name)})
+		entry, _ = s.variants.made.LoadOrStore(name, &variant{name: name, path: filepath.Join(s.variants.dir, name)})
 	}
 	v, _ := entry.(*variant)
-	v.once.Do(func() { s.variants.make(v, source, encoding, f.size) })
-	return v, v.ok
+	return v
+}
+
+// prepare makes the form, once. v.ok is false afterwards for content that gains nothing, and
+// when the disk is full.
+func (vs *variants) prepare(v *variant, source, encoding string, plain int64) {
+	v.once.Do(func() {
+		vs.make(v, source, encoding, plain)
+		v.known.Store(true)
+	})
 }
 
 // make finds or writes the form. A form that is not smaller is an empty file, so that

@@ -59,9 +59,39 @@ func (s *site) open() *assets.Site {
 
 // asset is a response that is a static file, or that the rules of the assets make.
 type asset struct {
-	is   bool
-	file *os.File // nil for a response without a body
+	is      bool
+	project string
+	content []byte   // the whole file, if it is small
+	file    *os.File // a larger one
 	assets.Answer
+}
+
+// open reads or opens the file of the response.
+func (a *asset) open(kept *contents) (err error) {
+	switch {
+	case a.File == "":
+	case a.Size > maxContent:
+		a.file, err = os.Open(a.File)
+	default:
+		a.content, err = kept.read(contentKey{a.project, a.ID}, a.File, a.Size)
+	}
+	return err
+}
+
+// isKept reports whether the response can be sent without a wait for the disk.
+func (a *asset) isKept(kept *contents) bool {
+	if a.File != "" {
+		a.content = kept.get(contentKey{a.project, a.ID})
+	}
+	return !a.Late && (a.File == "" || a.content != nil)
+}
+
+// body is the body of the response, nil if the file is a large one.
+func (a *asset) body() []byte {
+	if a.content == nil {
+		return nil
+	}
+	return a.content[a.Offset : a.Offset+a.Length]
 }
 
 func (a *asset) close() {
@@ -80,12 +110,13 @@ func (x *request) findAsset(cfg *Config, v *version) bool {
 	if s == nil {
 		return false
 	}
-	r := assets.Request{Method: string(x.req.Method), Host: string(x.req.Host), Target: string(x.req.Target), Field: x.field}
+	r := assets.Request{Method: string(x.req.Method), Host: string(x.req.Host), Target: string(x.req.Target), Field: x.field, Prompt: x.inLoop}
 	if cfg.Compress && x.req.Minor > 0 {
 		if e := accepted(x.meta.encodings); e != identity {
 			r.Encoding = encodingNames[e]
 		}
 	}
+	x.asset.project = v.ref.Project
 	x.asset.Answer, x.asset.is = s.Route(&r)
 	return x.asset.is
 }
@@ -93,9 +124,8 @@ func (x *request) findAsset(cfg *Config, v *version) bool {
 func (x *request) field(name string) string { return string(x.req.Get(name)) }
 
 // openAsset opens the file of the response and makes x.resp its head.
-func (x *request) openAsset() error {
-	var err error
-	if x.asset.file, err = x.asset.Open(); err != nil {
+func (x *request) openAsset(kept *contents) error {
+	if err := x.asset.open(kept); err != nil {
 		return svc.Errorf(svc.Internal, svc.CodeAssetUnreadable, "the file of this address cannot be read").
 			WithHint("deploy the version again, or ask the operator for the log").Because(err)
 	}
@@ -148,7 +178,7 @@ func (c *conn) relayAsset(x *exchange) bool {
 
 // bodyLength is the number of bytes to send.
 func (a *asset) bodyLength() int64 {
-	if a.file == nil {
+	if a.File == "" {
 		return 0
 	}
 	return a.Length
@@ -156,8 +186,11 @@ func (a *asset) bodyLength() int64 {
 
 // read fills b with the bytes of the file at an offset.
 func (a *asset) read(b []byte, at int64) (int, error) {
-	if len(b) == 0 {
+	switch {
+	case len(b) == 0:
 		return 0, nil
+	case a.content != nil:
+		return copy(b, a.content[at:]), nil
 	}
 	n, err := a.file.ReadAt(b, at)
 	if n == len(b) {
@@ -180,12 +213,19 @@ func (x *stdExchange) relayAsset() (whole bool) {
 		return false
 	}
 	x.w.WriteHeader(x.status)
-	if n := x.asset.bodyLength(); n > 0 {
-		var err error
-		if x.sent, err = io.Copy(x.w, io.NewSectionReader(x.asset.file, x.asset.Offset, n)); err != nil {
-			x.breakOff(&x.c.client, to, x.r.Context().Err() != nil)
-			return false
-		}
+	var err error
+	if x.sent, err = x.asset.send(x.w); err != nil {
+		x.breakOff(&x.c.client, to, x.r.Context().Err() != nil)
+		return false
 	}
 	return x.finish(to, keep)
+}
+
+// send writes the body to w and returns the number of bytes written.
+func (a *asset) send(w io.Writer) (int64, error) {
+	if a.file != nil {
+		return io.Copy(w, io.NewSectionReader(a.file, a.Offset, a.Length))
+	}
+	n, err := w.Write(a.body())
+	return int64(n), err
 }

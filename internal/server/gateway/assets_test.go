@@ -2,10 +2,12 @@ package gateway_test
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,12 +48,12 @@ func TestAssets(t *testing.T) { engines(t, testAssets) }
 func testAssets(t *testing.T, engine gateway.Engine) {
 	b := start(t, gateway.Config{Engine: engine, Compress: true})
 	large := strings.Repeat("0123456789abcdef", 20_000)
-	dir := unpack(t, map[string]string{"a.txt": "the text", "large.js": large, "noise.bin": large, "empty.css": "", "gone.txt": "x"})
+	dir := unpack(t, map[string]string{"a.txt": "the text", "large.js": large, "small.js": large[:2000], "noise.bin": large, "empty.css": "", "gone.txt": "x"})
 	if err := os.Remove(filepath.Join(dir, "assets", "gone.txt")); err != nil {
 		t.Fatal(err)
 	}
 	b.SetVersion(shop, svc.Upstream{Status: svc.StatusReady, BundleDir: dir, Endpoint: svc.Endpoint{Socket: always(t, "worker"), PID: 1}})
-	for _, test := range []struct {
+	tests := []struct {
 		method, path, headers string
 		status                int
 		body, encoding        string
@@ -69,8 +71,12 @@ func testAssets(t *testing.T, engine gateway.Engine) {
 		{"HEAD", "/large.js", "Accept-Encoding: zstd", 200, "", "zstd"},
 		{"GET", "/noise.bin", "Accept-Encoding: br", 200, large, ""},
 		{"GET", "/other", "", 200, "worker", ""},
+		{"GET", "/small.js", "Accept-Encoding: br", 200, large[:2000], "br"},
+		{"GET", "/small.js", "", 200, large[:2000], ""},
+		{"GET", "/small.js", "Range: bytes=10-", 206, large[10:2000], ""},
 		{"POST", "/other", "", 200, "worker", ""},
-	} {
+	}
+	for _, test := range slices.Concat(tests, tests) { // the second time, small files are in memory
 		var body io.Reader
 		if test.method == http.MethodPost {
 			body = strings.NewReader("a body that the files do not read")
@@ -106,6 +112,34 @@ func testAssets(t *testing.T, engine gateway.Engine) {
 	// A client has the last byte before the gateway has counted the request as ended.
 	svctest.Eventually(t, "no request is in flight", func() bool { return b.Routes()[0].Inflight == 0 })
 	assetsWithoutRuntime(t, b, dir)
+	assetsInMemory(t, b)
+}
+
+// assetsInMemory: a small file is read once for all versions of a project, and once more for
+// another project. A large one is read each time.
+func assetsInMemory(t *testing.T, b *bench) {
+	t.Helper()
+	files := map[string]string{"kept.txt": "kept", "large.bin": strings.Repeat("x", 1<<20)}
+	show := func(ref svc.Ref) (dir string) {
+		dir = unpack(t, files)
+		b.SetVersion(ref, svc.Upstream{Status: svc.StatusReady, BundleDir: dir})
+		return filepath.Join(dir, "assets")
+	}
+	want := func(host, path string, status int) {
+		t.Helper()
+		if a, _ := b.get(t, host, path); a.StatusCode != status {
+			t.Errorf("%s%s: %s, want %d", host, path, a.Status, status)
+		}
+	}
+	dir := show(shop)
+	want("v1.shop.apps.test", "/kept.txt", http.StatusOK)
+	want("v1.shop.apps.test", "/large.bin", http.StatusOK)
+	if err := errors.Join(os.RemoveAll(dir), os.RemoveAll(show(svc.Ref{Project: "other", Version: "v1"}))); err != nil {
+		t.Fatal(err)
+	}
+	want("v1.shop.apps.test", "/kept.txt", http.StatusOK)
+	want("v1.shop.apps.test", "/large.bin", http.StatusInternalServerError)
+	want("v1.other.apps.test", "/kept.txt", http.StatusInternalServerError)
 }
 
 // assetsWithoutRuntime: files are sent while the runtime restarts, and not by a version

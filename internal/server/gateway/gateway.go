@@ -29,6 +29,7 @@ type Gateway struct {
 	refusals    chan struct{}     // one element per refused connection that is answered
 	faults      chan struct{}     // one element per request that looks for its exception
 	compressors compressors
+	contents    contents
 	warned      atomic.Int64 // unix nanoseconds of the last warning about refused connections
 
 	sweeping atomic.Bool  // a sweep is due

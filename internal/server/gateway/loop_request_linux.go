@@ -59,10 +59,14 @@ func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
 	l.e.inflight.Add(1)
 	err := l.e.take(&x.request, noWait{})
 	switch {
-	case errors.Is(err, errBlocks), x.asset.is, err == nil && x.claim.upstream.server != nil:
+	case errors.Is(err, errBlocks):
 		l.handOver(c, nil)
 	case err != nil:
 		l.refuse(c, err)
+	case x.asset.is:
+		l.sendAsset(c)
+	case x.claim.upstream.server != nil:
+		l.handOver(c, nil)
 	default:
 		x.head = append(x.appendRequest(x.head[:0], &c.peer), body...)
 		l.ask(c)

@@ -62,7 +62,7 @@ func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 			return err
 		}
 		if x.asset.is {
-			return x.openAsset()
+			return x.openAsset(&g.contents)
 		}
 		err := send()
 		if err == nil {
