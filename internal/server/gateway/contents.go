@@ -34,7 +34,7 @@ type content struct {
 	bytes []byte
 }
 
-// get returns a file, nil if it is not in memory. Nobody may change it.
+// get returns a file, nil if it is not in memory. The caller must not change it.
 func (c *contents) get(key contentKey) []byte {
 	c.mu.Lock()
 	defer c.mu.Unlock()
