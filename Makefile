@@ -9,6 +9,8 @@ GOTESTFLAGS ?=
 # SQLite itself, C made Go, runs five times as fast without the race detector's
 # eyes; what calls it, and what it calls back, is watched.
 RACE := -race -gcflags=all=-dwarf=false "-gcflags=modernc.org/sqlite/lib=-race=false -dwarf=false"
+# A test binary with the race detector otherwise sleeps for a second before it exits.
+export GORACE ?= atexit_sleep_ms=0
 
 .PHONY: help
 help: ## list the targets

@@ -28,7 +28,7 @@ func (r *codeRules) checkText(call *ast.CallExpr) {
 		text = name(of.Fun)
 	}
 	if slices.Contains([]string{"Error", "Detail", "Hint", "LastError"}, text) {
-		r.Errorf("%s: decide by a code or a field, not by the text of an error", r.fset.Position(call.Pos()))
+		r.Errorf("%s: decide by a code or a field, not by the text of an error", positions.Position(call.Pos()))
 	}
 }
 
@@ -82,7 +82,7 @@ func (r *codeRules) checkCall(call *ast.CallExpr) {
 	r.forbid(call.Args[1])
 	code, kind := name(call.Args[1]), name(call.Args[0])
 	if info, ok := r.known[r.consts[code]]; ok && !slices.ContainsFunc(info.Kinds, func(k svc.Kind) bool { return goName(k) == kind }) {
-		r.Errorf("%s: the table does not give svc.%s the kind %s", r.fset.Position(call.Pos()), code, kind)
+		r.Errorf("%s: the table does not give svc.%s the kind %s", positions.Position(call.Pos()), code, kind)
 	}
 }
 
@@ -104,7 +104,7 @@ func (r *codeRules) forbid(list ...ast.Expr) {
 }
 
 func (r *codeRules) refuse(n ast.Node, code string) {
-	r.Errorf("%s: write the constant of package svc for the code %q", r.fset.Position(n.Pos()), code)
+	r.Errorf("%s: write the constant of package svc for the code %q", positions.Position(n.Pos()), code)
 }
 
 var codeName = regexp.MustCompile(`^[cC]ode([A-Z].*)?$`)

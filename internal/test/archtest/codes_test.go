@@ -2,11 +2,6 @@ package archtest_test
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
-	"path"
 	"strings"
 	"testing"
 
@@ -22,7 +17,6 @@ type codeRules struct {
 	consts map[string]string // of package svc: Code… to value
 	used   map[string]bool   // names of those that code outside the table uses
 	file   string
-	fset   *token.FileSet
 }
 
 // TestCodes fails for a literal where a code is expected, for a kind that the
@@ -30,11 +24,16 @@ type codeRules struct {
 // uses, and for a decision by the text of an error.
 func TestCodes(t *testing.T) {
 	t.Parallel()
-	r := codeRules{T: t, known: map[string]svc.CodeInfo{}, consts: map[string]string{}, used: map[string]bool{}, fset: token.NewFileSet()}
+	r := codeRules{T: t, known: map[string]svc.CodeInfo{}, consts: map[string]string{}, used: map[string]bool{}}
 	for _, c := range svc.Codes() {
 		r.known[c.Code] = c
 	}
-	files := r.parse()
+	files := map[string]*ast.File{}
+	for _, src := range sources(t) {
+		if !src.isTest() && !ast.IsGenerated(src.File) {
+			files[src.file] = src.File
+		}
+	}
 	for name, f := range files {
 		if isTable(name) {
 			ast.Inspect(f, r.declare)
@@ -56,35 +55,6 @@ func TestCodes(t *testing.T) {
 }
 
 func isTable(file string) bool { return strings.HasPrefix(file, "internal/svc/codes_") }
-
-// parse reads all files but tests and generated ones.
-func (r *codeRules) parse() map[string]*ast.File {
-	r.Helper()
-	files, root := map[string]*ast.File{}, os.DirFS("../../..")
-	err := fs.WalkDir(root, ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return enter(root, p)
-		case path.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go"):
-			return nil
-		}
-		src, err := fs.ReadFile(root, p)
-		if err != nil {
-			return err
-		}
-		f, err := parser.ParseFile(r.fset, p, src, parser.ParseComments)
-		if err == nil && !ast.IsGenerated(f) {
-			files[p] = f
-		}
-		return err
-	})
-	if err != nil {
-		r.Fatal(err)
-	}
-	return files
-}
 
 func (r *codeRules) declare(n ast.Node) bool {
 	if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {

@@ -2,10 +2,7 @@ package archtest_test
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,35 +14,16 @@ import (
 // has the constants.
 func TestKindNames(t *testing.T) {
 	t.Parallel()
-	fsys := os.DirFS("../../..")
-	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return enter(fsys, p)
-		case !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go") || strings.HasPrefix(p, "internal/host/binding/kinds/"):
-			return nil
+	for _, src := range sources(t) {
+		if src.isTest() || strings.HasPrefix(src.file, "internal/host/binding/kinds/") {
+			continue
 		}
-		text, err := fs.ReadFile(fsys, p)
-		if err != nil {
-			return err
-		}
-		set := token.NewFileSet()
-		file, err := parser.ParseFile(set, p, text, parser.SkipObjectResolution)
-		if err != nil {
-			return err
-		}
-		ast.Inspect(file, func(n ast.Node) bool {
+		ast.Inspect(src.File, func(n ast.Node) bool {
 			if name := kindLiteral(n); name != "" {
-				t.Errorf("%s: use a constant of binding/kinds in place of %q", set.Position(n.Pos()), name)
+				t.Errorf("%s: use a constant of binding/kinds in place of %q", positions.Position(n.Pos()), name)
 			}
 			return true
 		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

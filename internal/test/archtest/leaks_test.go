@@ -2,10 +2,6 @@ package archtest_test
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
-	"os"
 	"path"
 	"strings"
 	"testing"
@@ -16,35 +12,14 @@ import (
 func TestLeaksAreLookedFor(t *testing.T) {
 	t.Parallel()
 	starts, tests, looks := map[string]bool{}, map[string]bool{}, map[string]bool{}
-	top := os.DirFS("../../..")
-	err := fs.WalkDir(top, ".", func(p string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir():
-			return enter(top, p)
-		case path.Ext(p) != ".go":
-			return nil
-		}
-		src, err := fs.ReadFile(top, p)
-		if err != nil {
-			return err
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), p, src, 0)
-		if err != nil {
-			return err
-		}
-		pkg := path.Dir(p)
-		if !strings.HasSuffix(p, "_test.go") {
-			starts[pkg] = starts[pkg] || startsGoroutines(file)
-			return nil
+	for _, src := range sources(t) {
+		pkg := path.Dir(src.file)
+		if !src.isTest() {
+			starts[pkg] = starts[pkg] || startsGoroutines(src.File)
+			continue
 		}
 		tests[pkg] = true
-		looks[pkg] = looks[pkg] || strings.Contains(string(src), "test.Main(m")
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
+		looks[pkg] = looks[pkg] || strings.Contains(src.text, "test.Main(m")
 	}
 	for pkg := range starts {
 		if starts[pkg] && tests[pkg] && !looks[pkg] {
