@@ -52,6 +52,14 @@ func (e *Edge) watch() {
 			return 0
 		}
 	}
+	way := func(choose func(direct, server uint64) uint64) func() uint64 {
+		return func() uint64 {
+			if g := e.current(); g != nil {
+				return choose(g.Ways())
+			}
+			return 0
+		}
+	}
 	e.metrics.WatchGateway(obs.GatewaySources{
 		Inflight: of((*gateway.Gateway).Inflight), Websockets: of((*gateway.Gateway).Websockets), Connections: of((*gateway.Gateway).Connections),
 		Generation: e.table.Generation,
@@ -61,6 +69,7 @@ func (e *Edge) watch() {
 			}
 			return 0
 		},
+		Direct: way(func(direct, _ uint64) uint64 { return direct }), Server: way(func(_, server uint64) uint64 { return server }),
 	})
 }
 

@@ -203,6 +203,9 @@ func testDirect(t *testing.T, engine gateway.Engine) {
 			}
 		}
 	}
+	if direct, server := c.edge.Ways(); direct != 12 || server != 0 {
+		t.Errorf("%d requests went to the machine, %d through the server; want 12 and 0", direct, server)
+	}
 	if at := c.LastRequest(shop); time.Since(at) > timeout || at.IsZero() || !c.LastRequest(shop2).IsZero() {
 		t.Errorf("the last requests were at %s and %s", at, c.LastRequest(shop2))
 	}
@@ -368,6 +371,9 @@ func testDirectUnreachable(t *testing.T, engine gateway.Engine) {
 	}
 	if used := c.machines[shop].Used(); !used.Last[svc.RolePreview].IsZero() {
 		t.Error("the machine has admitted a request to a preview name")
+	}
+	if direct, server := c.edge.Ways(); direct != 0 || server != 1 {
+		t.Errorf("%d requests went to the machine, %d through the server; want 0 and 1", direct, server)
 	}
 	for ref, spoil := range map[svc.Ref]func(m *machine){
 		shop:  func(m *machine) { m.address = "127.0.0.1:1" },

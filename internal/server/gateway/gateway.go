@@ -30,6 +30,7 @@ type Gateway struct {
 	faults      chan struct{}     // one element per request that looks for its exception
 	compressors compressors
 	contents    contents
+	taken       taken
 	warned      atomic.Int64 // unix nanoseconds of the last warning about refused connections
 
 	sweeping atomic.Bool  // a sweep is due

@@ -61,6 +61,7 @@ func (u *upstream) get(ctx context.Context, cl *claim, now time.Time, fresh bool
 	if fresh {
 		u.prune(now.Add(2 * idleLimit)) // the runtime has probably closed all spare ones
 	} else if c := u.spare(now, direct); c != nil {
+		u.taken.add(direct)
 		return c, nil
 	}
 	var nc net.Conn
@@ -73,6 +74,7 @@ func (u *upstream) get(ctx context.Context, cl *claim, now time.Time, fresh bool
 	if err != nil {
 		return nil, fmt.Errorf("connect to the runtime: %w", err)
 	}
+	u.taken.add(direct)
 	return &upconn{Conn: nc, direct: direct}, nil
 }
 

@@ -26,10 +26,31 @@ type ways struct {
 	server func(context.Context) (net.Conn, error) // nil for a runtime of this machine
 	direct func(context.Context) (net.Conn, error) // nil for none
 
+	taken *taken // of the gateway, which requests add to
+
 	lost func(error, time.Duration) // is called when the machine cannot be reached, with the time until the next try
 
 	after    atomic.Int64 // unix nanoseconds: requests pass the server until then
 	failures atomic.Int64 // tries to reach the machine in a row
+}
+
+// taken is the number of requests of a gateway by the way that they took.
+type taken struct{ direct, server atomic.Uint64 }
+
+func (t *taken) add(direct bool) {
+	switch {
+	case t == nil: // on the machine of the runtime
+	case direct:
+		t.direct.Add(1)
+	default:
+		t.server.Add(1)
+	}
+}
+
+// Ways is the number of requests that a gateway on another machine than the runtimes has sent to
+// their machines directly, and through the server. A request that is sent again counts again.
+func (g *Gateway) Ways() (direct, server uint64) {
+	return g.taken.direct.Load(), g.taken.server.Load()
 }
 
 // isDirect reports whether a request tries the machine now. While the machine cannot be reached,
@@ -91,7 +112,7 @@ func (w *ways) connect(ctx context.Context, direct bool) (nc net.Conn, isDirect 
 func (g *Gateway) waysTo(u *upstream, d relay.Destination) {
 	through := d
 	through.Address, through.Pin = "", ""
-	u.server = g.way(through)
+	u.server, u.taken = g.way(through), &g.taken
 	if d.Address == "" {
 		return
 	}

@@ -14,6 +14,7 @@ type GatewaySources struct {
 	Inflight, Websockets, Connections func() int64
 	Generation                        func() uint64
 	Age                               func() time.Duration // since the server was lost; 0 with one
+	Direct, Server                    func() uint64        // requests by the way that they took
 }
 
 // WatchGateway adds the gauges of s. Call it once, in place of Watch.
@@ -29,6 +30,12 @@ func (m *Metrics) WatchGateway(s GatewaySources) {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "svc_gateway_routes_age_seconds", Help: "Time since a gateway on another machine lost the server; 0 with a connection."},
 			func() float64 { return s.Age().Seconds() }),
 	)
+	for way, f := range map[string]func() uint64{"direct": s.Direct, "server": s.Server} {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "svc_gateway_ways_total", Help: "Requests of a gateway on another machine by the way to the version: direct to its machine, or through the server.",
+			ConstLabels: prometheus.Labels{"way": way},
+		}, func() float64 { return float64(f()) }))
+	}
 }
 
 // WatchGateways adds the gauges of a server that lets gateways on other machines in. list is

@@ -370,7 +370,8 @@ func TestGatewayKinds(t *testing.T) {
 	}
 	g.echoes(socket.PreviewURL)
 	metrics, err := fetch(t.Context(), &http.Client{Timeout: svctest.Patience}, http.MethodGet, "http://"+g.status+"/metrics", "")
-	if err != nil || !strings.Contains(metrics.Body, `svc_gateway_requests_total{code="200",role="preview"}`) || !strings.Contains(metrics.Body, "svc_gateway_generation ") {
+	if err != nil || !strings.Contains(metrics.Body, `svc_gateway_requests_total{code="200",role="preview"}`) || !strings.Contains(metrics.Body, "svc_gateway_generation ") ||
+		!strings.Contains(metrics.Body, `svc_gateway_ways_total{way="direct"} 0`) || strings.Contains(metrics.Body, `svc_gateway_ways_total{way="server"} 0`) {
 		t.Errorf("%v %s", err, metrics.Body)
 	}
 	g.stop()
