@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,7 @@ func newDoctor(k *kit.Kit) *cobra.Command {
 	return &cobra.Command{
 		Use: "doctor", Short: "Check the installation of a server from outside and inside", Args: cobra.NoArgs,
 		Long: "Checks from this machine, as visitors and pipelines meet the server: API, clock, DNS of a random host, TLS, the scheme that workers see, " +
-			"websockets and large bodies through the proxy. Then the server checks itself: addresses, disk, file descriptors, clock, object store and workerd. " +
+			"websockets and large bodies through the proxy. Then the server checks itself: addresses, disk, file descriptors, confinement, clock, object store and workerd. " +
 			"Each problem comes with what to change. Exits with 1 if a check failed; warnings do not change the exit code. Run it from outside, where visitors are.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return examine(cmd.Context(), k) },
 	}
@@ -117,9 +118,28 @@ func (e *examination) print(k *kit.Kit) {
 		}
 	}
 	k.Table([]string{"SEEN FROM", "CHECK", "RESULT", "DETAIL"}, rows)
+	for _, a := range e.advice() {
+		k.Printf("\n%s: %s", strings.Join(a.checks, ", "), kit.Clean(a.text))
+	}
+}
+
+// advice is what to change, and the checks that say so.
+type advice struct {
+	text   string
+	checks []string
+}
+
+// advice returns each advice once, in the order of the checks.
+func (e *examination) advice() (list []advice) {
 	for _, f := range e.all() {
-		if f.Advice != "" {
-			k.Printf("\n%s: %s", f.Check, kit.Clean(f.Advice))
+		i := slices.IndexFunc(list, func(a advice) bool { return a.text == f.Advice })
+		switch {
+		case f.Advice == "":
+		case i < 0:
+			list = append(list, advice{f.Advice, []string{f.Check}})
+		default:
+			list[i].checks = append(list[i].checks, f.Check)
 		}
 	}
+	return list
 }

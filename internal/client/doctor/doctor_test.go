@@ -3,7 +3,6 @@ package doctor_test
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
@@ -29,6 +28,7 @@ type installation struct {
 	seen                 string // what the gateway sees, "" for another server
 	plain                bool   // without TLS
 	refuses              bool   // handshakes: no certificate for the name
+	short                bool   // a certificate for 13 hours, of which one is over
 	addresses            map[string][]string
 	lookup               error
 }
@@ -74,8 +74,16 @@ func examine(t *testing.T, name string, fault func(*installation)) svc.Finding {
 		if i.refuses {
 			s.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("no certificate") }}
 		}
+		authority := svctest.NewAuthority(t)
+		if i.short {
+			pair, err := tls.LoadX509KeyPair(authority.Write(t, t.TempDir(), "*.example.com"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+		}
 		s.StartTLS() // for example.com and *.example.com
-		i.Roots = x509.NewCertPool()
+		i.Roots = authority.Pool()
 		i.Roots.AddCert(s.Certificate())
 	}
 	t.Cleanup(s.Close)
@@ -135,6 +143,10 @@ func TestChecks(t *testing.T) {
 		"TLS, ends": {"TLS", func(i *installation) {
 			i.Now = func() time.Time { return time.Date(2084, 1, 27, 0, 0, 0, 0, time.UTC) }
 		}, svc.FindingWarning, "ends in"},
+		"TLS, short": {"TLS", func(i *installation) { i.short = true }, svc.FindingOK, "has a certificate until"},
+		"TLS, short, ends": {"TLS", func(i *installation) {
+			i.short, i.Now = true, func() time.Time { return time.Now().Add(10 * time.Hour) }
+		}, svc.FindingWarning, "ends in 2h0m0s"},
 		"TLS, none":      {"TLS", func(i *installation) { i.plain = true }, svc.FindingWarning, "without encryption"},
 		"TLS, on demand": {"TLS", func(i *installation) { i.refuses = true }, svc.FindingWarning, "no version has a host yet"},
 		"TLS, refused": {"TLS", func(i *installation) {

@@ -11,7 +11,8 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// expires is the rest of a certificate's life from which the check warns.
+// expires is the rest of a certificate's life from which the check warns, unless a quarter of
+// the life is shorter: a certificate for six days is renewed later.
 const expires = 14 * 24 * time.Hour
 
 // tls checks the certificate that visitors get.
@@ -34,7 +35,7 @@ func (s *site) tls(ctx context.Context) svc.Finding {
 	secure, _ := conn.(*tls.Conn) // a Dialer makes no other
 	leaf := secure.ConnectionState().PeerCertificates[0]
 	left := leaf.NotAfter.Sub(s.Now())
-	if left < expires {
+	if left < min(expires, leaf.NotAfter.Sub(leaf.NotBefore)/4) {
 		return svc.Found(svc.FindingWarning, "the certificate of %s ends in %s", s.visited.Hostname(), left.Round(time.Hour)).
 			WithAdvice("renew the certificate, and let its renewal run by itself")
 	}

@@ -58,6 +58,14 @@ func TestGroups(t *testing.T) {
 	expect(t, checkup.Groups("", errors.New("not delegated")), svc.FindingOK, "memory is measured, and processor time is shared as between any processes: not delegated")
 }
 
+func TestConfinement(t *testing.T) {
+	t.Parallel()
+	expect(t, checkup.Confinement(svc.ConfineAuto, true, false), svc.FindingOK, "Landlock")
+	expect(t, checkup.Confinement(svc.ConfineAuto, false, false), svc.FindingWarning, "missing or denied")
+	expect(t, checkup.Confinement(svc.ConfineOff, true, false), svc.FindingWarning, "SVC_WORKER_CONFINE is off")
+	expect(t, checkup.Confinement(svc.ConfineAuto, false, true), svc.FindingSkipped, "other machines")
+}
+
 // lax is a store that ignores preconditions.
 type lax struct{ objstore.Bucket }
 

@@ -89,7 +89,7 @@ func (a authenticator) allow(r *http.Request, rule rule) error {
 		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the deploy token may only create versions").
 			WithHint("use the admin token")
 	case isAdmin:
-		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the admin token may not create versions").WithHint("use the deploy token")
+		return svc.Errorf(svc.Forbidden, svc.CodeForbidden, "the admin token may not create versions").WithHint("use the deploy token: svcctl login stores both tokens, or set SVCCTL_DEPLOY_TOKEN")
 	}
 	return a.tickets.allow(r, token, rule.ticket)
 }

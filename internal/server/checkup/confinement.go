@@ -1,0 +1,27 @@
+package checkup
+
+import (
+	"context"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// Confinement says whether workerd is confined to the files that it needs, as mode asks for.
+// landlock reports whether this process may use Landlock; remote, whether versions run on
+// other machines, of which this one knows nothing.
+func Confinement(mode svc.Confine, landlock, remote bool) Check {
+	return Check{"confinement", func(context.Context) svc.Finding {
+		switch {
+		case remote:
+			return svc.Found(svc.FindingSkipped, "versions run on other machines")
+		case mode == svc.ConfineOff:
+			return svc.Found(svc.FindingWarning, "SVC_WORKER_CONFINE is off: a worker that breaks out of workerd has all rights of the server").
+				WithAdvice("set SVC_WORKER_CONFINE=auto")
+		case !landlock:
+			return svc.Found(svc.FindingWarning, "Landlock is missing or denied: a worker that breaks out of workerd reads all files of the server").
+				WithAdvice("use a kernel with Landlock (5.13, lsm=landlock,…), and allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self " +
+					"where system calls are filtered: SystemCallFilter= of the unit, the seccomp profile of a container")
+		}
+		return svc.Found(svc.FindingOK, "workerd is confined to its files (Landlock)")
+	}}
+}
