@@ -33,9 +33,9 @@ func TestNodes(t *testing.T) {
 		items []api.Node
 		lines []string
 	}{
-		"machines": {[]api.Node{machine}, []string{`NAME +VERSIONS +SPARES +MEMORY +ANSWERED`, `m1 +shop/v1,shop/v2 +2 +80 MiB +\ds ago`}},
+		"machines": {[]api.Node{machine}, []string{`NAME +VERSIONS +SPARES +MEMORY +ANSWERED`, `m1 +shop/v1,shop/v2 +2 +80 MiB +\d+s ago`}},
 		"pods": {[]api.Node{machine, pod}, []string{
-			`NAME +NODE +VERSIONS +SPARES +MEMORY +ANSWERED`, `m1 +- +shop/v1,shop/v2 +2 +80 MiB +\ds ago`, `host-x +node-a\[2J +- +1 +0 MiB +1m\ds ago`,
+			`NAME +NODE +VERSIONS +SPARES +MEMORY +ANSWERED`, `m1 +- +shop/v1,shop/v2 +2 +80 MiB +\d+s ago`, `host-x +node-a\[2J +- +1 +0 MiB +\d+m\d+s ago`,
 		}},
 		"none": {[]api.Node{}, nil},
 	} {
