@@ -146,6 +146,10 @@ image: ## write dist/svcctl_linux_{amd64,arm64}.tar, OCI images, without Docker 
 test-image: ## build the image twice, compare, and run it with podman (needs root)
 	./packaging/test/image
 
+.PHONY: test-containers
+test-containers: ## run the image as the guide says: podman as root and as another user, podman-compose (needs root)
+	./packaging/test/containers
+
 .PHONY: test-chart
 test-chart: ## lint and render the Helm chart with Helm, and compare it with svcctl admin manifests kubernetes (builds Helm)
 	./packaging/test/chart

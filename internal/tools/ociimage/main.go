@@ -1,4 +1,5 @@
-// Command ociimage writes an image of one layer, the files of a directory, as an OCI archive.
+// Command ociimage writes an image of one layer, the files of a directory, as an OCI archive
+// that releases of Docker before OCI archives read, too.
 // The same files give the same bytes: times are the commit's, owners are given, nothing is
 // asked of a registry.
 //
@@ -53,6 +54,16 @@ type manifest struct {
 	Manifests     []descriptor `json:"manifests,omitempty"`
 }
 
+// saved is an image in the form of docker save, with paths of the same blobs.
+type saved struct {
+	Config   string
+	RepoTags []string
+	Layers   []string
+}
+
+// blob is the path of what d describes.
+func blob(d descriptor) string { return "blobs/" + strings.Replace(d.Digest, ":", "/", 1) }
+
 func main() {
 	root := flag.String("root", "", "directory with the files")
 	arch := flag.String("arch", "", "architecture")
@@ -104,6 +115,9 @@ func write(root, arch, version string, at time.Time, out string) error {
 		return err
 	}
 	blobs["index.json"], blobs["oci-layout"] = index, []byte(`{"imageLayoutVersion":"1.0.0"}`)
+	if blobs["manifest.json"], err = json.Marshal([]saved{{blob(c), []string{"svcctl:" + version}, []string{blob(of.Layers[0])}}}); err != nil {
+		return err
+	}
 	return archive(blobs, at, out)
 }
 
