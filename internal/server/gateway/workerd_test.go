@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -61,7 +60,7 @@ func startWorker(t testing.TB, version string) *worker {
 // run starts the process and waits until its socket listens.
 func (w *worker) run(t testing.TB, config string) {
 	t.Helper()
-	cmd := exec.Command(workerdtest.Binary(t), "serve", "--experimental", "--control-fd=3", config)
+	cmd := workerdtest.Command(t, "serve", "--experimental", "--control-fd=3", config)
 	var stderr svctest.Buffer
 	cmd.Stdout, cmd.Stderr = &stderr, &stderr
 	ours, theirs, err := os.Pipe()

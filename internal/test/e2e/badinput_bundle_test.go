@@ -93,9 +93,9 @@ func badBundles(t *testing.T) map[string]badBundle {
 		"no-module":     {data: zstded(tarred(t, manifest)), code: "bundle_mismatch", words: []string{"modules/index.js"}},
 		"more-files":    {data: zstded(tarred(t, manifest, module, file("modules/more.js", "1"))), code: "bundle_mismatch", words: []string{"modules/more.js"}},
 		"other-content": {data: zstded(tarred(t, manifest, file("modules/index.js", helloScript+" "))), code: "bundle_mismatch", words: []string{"modules/index.js"}},
-		"bomb-zstd":     {data: zeros(t, zstdWriter, 256<<20), code: "bundle_too_large", words: []string{"8 MiB"}},
-		"bomb-gzip":     {data: zeros(t, gzipWriter, 256<<20), code: "bundle_too_large", words: []string{"8 MiB"}},
-		"bomb-tail":     {data: tail(t, manifest, module, 256<<20), code: "bundle_format", words: []string{"followed by more than padding"}},
+		"bomb-zstd":     {data: zeros(t, zstdWriter, 64<<20), code: "bundle_too_large", words: []string{"8 MiB"}},
+		"bomb-gzip":     {data: zeros(t, gzipWriter, 64<<20), code: "bundle_too_large", words: []string{"8 MiB"}},
+		"bomb-tail":     {data: tail(t, manifest, module, 64<<20), code: "bundle_format", words: []string{"followed by more than padding"}},
 		"bomb-files":    {data: zstded(tarred(t, many(manifest, 1000)...)), code: "bundle_too_large", words: []string{"more than 50 files"}},
 		"modules-size":  {data: bundled(t, bundle.Manifest{}, map[string]string{"modules/index.js": helloScript + strings.Repeat(" ", 2<<20)}), code: "bundle_too_large", words: []string{"1 MiB", "minify"}},
 

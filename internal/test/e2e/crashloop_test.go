@@ -21,7 +21,7 @@ import (
 const fragile = `export default { fetch(request, env) {
 	const { pathname } = new URL(request.url);
 	if (pathname === "/loop") for (;;) {}
-	if (pathname === "/leak") for (const all = [];;) all.push(new Array(1000).fill(0).map((_, i) => ({ i })));
+	if (pathname === "/leak") for (const all = [];;) all.push(new Array(1e6).fill(0));
 	return new Response(env.VERSION_ID);
 } }`
 

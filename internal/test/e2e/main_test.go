@@ -43,7 +43,7 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	svcctl, breakable = filepath.Join(dir, "svcctl"), filepath.Join(dir, "breakable")
 	for _, args := range [][]string{append(raceFlags, "-o", svcctl), {"-tags", "failpoint", "-o", breakable}} {
-		args = append(append([]string{"build"}, args...), "../../../cmd/svcctl")
+		args = append(append([]string{"build", "-ldflags=-s -w"}, args...), "../../../cmd/svcctl")
 		if out, err := exec.Command("go", args...).CombinedOutput(); err != nil {
 			return fail(fmt.Errorf("build svcctl: %w\n%s", err, out))
 		}

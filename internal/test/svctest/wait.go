@@ -10,6 +10,10 @@ import (
 // anything takes on a busy machine.
 const Patience = 4 * time.Minute
 
+// maxPause is the longest pause between two looks. One that takes long is repeated less often: it
+// takes the processor from what it waits for.
+const maxPause = 50 * time.Millisecond
+
 func patience() *time.Timer { return time.NewTimer(Patience) }
 
 // Wait waits until event gives a value or is closed, and returns the value. It
@@ -45,12 +49,13 @@ func Succeeds(t testing.TB, what string, try func() error) {
 	late := patience()
 	defer late.Stop()
 	for pause := time.Millisecond; ; pause = min(2*pause, 8*time.Millisecond) {
+		began := time.Now()
 		err := try()
 		if err == nil {
 			return
 		}
 		select {
-		case <-time.After(pause):
+		case <-time.After(max(pause, min(2*time.Since(began), maxPause))):
 		case <-late.C:
 			t.Fatalf("waited %v for: %s: %v", Patience, what, err)
 		}

@@ -25,7 +25,7 @@ func withProgram(m *testing.M, name string) int {
 	dir, err := os.MkdirTemp("", "scripts-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		cmd := exec.Command("go", "build", "-o", filepath.Join(dir, name), ".") //nolint:noctx // before the tests: no context is there
+		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, name), ".") //nolint:noctx // before the tests: no context is there
 		cmd.Stderr = os.Stderr
 		err = cmd.Run()
 	}

@@ -5,7 +5,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -33,7 +32,7 @@ func Serve(t testing.TB, config workerd.Config, path string) *http.Client {
 	defer r.Close()
 	args := workerd.Command(Binary(t), workerd.Options{Config: file, ControlFD: 3})
 	var output svctest.Buffer
-	cmd := exec.Command(args[0], args[1:]...) //nolint:noctx // ends with the test
+	cmd := command(args[0], args[1:]...)
 	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr, cmd.Env = []*os.File{w}, &output, &output, []string{}
 	err = cmd.Start()
 	_ = w.Close() // workerd has its own
