@@ -44,6 +44,7 @@ type cluster struct {
 	led   string // the last leader
 
 	durability string // SVC_DURABILITY
+	s3         *s3server.Server
 }
 
 // tools are made by make e2e-kube.
@@ -79,7 +80,8 @@ func up(t *testing.T, durability string) *cluster {
 		}
 		return nil
 	})
-	c.install(c.store())
+	c.s3 = c.store()
+	c.install(c.s3)
 	return c
 }
 
