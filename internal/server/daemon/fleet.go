@@ -13,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/host/join"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
+	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/kube"
@@ -151,6 +152,18 @@ func (d *Daemon) move(ctx context.Context, ref svc.Ref) {
 	if err := d.lifecycle.Move(ctx, ref); err != nil && ctx.Err() == nil {
 		d.logger.WarnContext(ctx, "a version cannot leave its machine now; it starts again on another one when the machine has stopped", "version", ref.String(), "error", err)
 	}
+}
+
+// fleetRestores is how many versions a new server starts at a time on other machines: those of a lost
+// machine wait for it, and must not delay the others.
+const fleetRestores = 64
+
+// restores is deploy.Deps.Restores.
+func (d *Daemon) restores() int {
+	if d.fleet == nil {
+		return deploy.DefaultRestores
+	}
+	return fleetRestores
 }
 
 // Machines returns the machines that run versions.

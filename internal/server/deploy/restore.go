@@ -72,7 +72,7 @@ func announcedStatuses() []svc.Status {
 }
 
 // Restore starts every version that served when the daemon stopped and did not sleep,
-// productions first, two at a time [D25], and removes the files of failed versions. The runtime of
+// productions first [D25], Deps.Restores at a time, and removes the files of failed versions. The runtime of
 // a version that does not start is restarted like one that crashed; Restore itself
 // retries versions whose bundle it cannot fetch. The version stays ready. Restore
 // returns when all versions have a runtime, or with the error of ctx.
@@ -111,7 +111,7 @@ func (s *Service) cleanUpAll(ctx context.Context, failed []svc.Ref) {
 func (s *Service) startAll(ctx context.Context, versions []svc.Version, delay time.Duration) (again []svc.Version) {
 	var mu sync.Mutex
 	var starts errgroup.Group
-	starts.SetLimit(restoreParallel)
+	starts.SetLimit(s.deps.Restores)
 	for _, v := range versions {
 		starts.Go(func() error {
 			if ctx.Err() != nil || s.startOne(ctx, v.Ref, delay) {

@@ -78,6 +78,26 @@ func TestRestore(t *testing.T) {
 	}
 }
 
+// TestRestoreMany: as many versions start at a time as Deps.Restores says.
+func TestRestoreMany(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "v1", "v2", "v3", "v4")
+	d := w.start(t, func(deps *deploy.Deps) { deps.Restores = 4 })
+	var all sync.WaitGroup
+	all.Add(4)
+	d.runtimes.hook = func(_ context.Context, call string, _ svc.Ref) error {
+		if call == "open" {
+			all.Done()
+			all.Wait() // for the other three
+		}
+		return nil
+	}
+	if err := d.Restore(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRestoreOrder: productions start first, two versions at a time.
 func TestRestoreOrder(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ const (
 	DefaultArtifactWait = 60 * time.Second // SVC_ARTIFACT_WAIT [D41]
 	DefaultStepLimit    = 10 * time.Minute
 	DefaultCleanupLimit = 30 * time.Second // a worker of the deploy queue waits for the cleanup
-	restoreParallel     = 2
+	DefaultRestores     = 2
 )
 
 // Versions reads and changes versions in the registry.
@@ -191,6 +191,7 @@ type Deps struct {
 	StepLimit    time.Duration // for one step, without the wait for the bundle; 0: DefaultStepLimit
 	CleanupLimit time.Duration // for the cleanup of a failed version; 0: DefaultCleanupLimit
 	StartPause   time.Duration // before Restore tries again, doubling to 30 s; 0: 1 s
+	Restores     int           // versions that Restore starts at a time; 0: DefaultRestores
 	Limits       bundle.Limits // [D42]
 	QueueMax     int           // SVC_QUEUE_MAX
 	Sleep        Sleep
@@ -223,6 +224,7 @@ func New(deps Deps) (*Service, error) {
 	}
 	deps.ArtifactWait = cmp.Or(deps.ArtifactWait, DefaultArtifactWait)
 	deps.StartPause = cmp.Or(deps.StartPause, time.Second)
+	deps.Restores = cmp.Or(deps.Restores, DefaultRestores)
 	deps.StepLimit = cmp.Or(deps.StepLimit, DefaultStepLimit)
 	deps.CleanupLimit = cmp.Or(deps.CleanupLimit, DefaultCleanupLimit)
 	if deps.Observer == nil {

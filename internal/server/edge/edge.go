@@ -177,7 +177,8 @@ func (e *Edge) Newer(generation uint64) <-chan struct{} { return e.table.Newer(g
 
 // connect opens a connection to the server.
 func (e *Edge) connect(ctx context.Context) (net.Conn, error) {
-	d := &net.Dialer{Timeout: connectLimit}
+	d := relay.NetDialer() // the machine of the server may be lost with requests on their way
+	d.Timeout = connectLimit
 	if e.secure == nil {
 		return d.DialContext(ctx, "tcp", e.address())
 	}

@@ -18,6 +18,8 @@ import (
 type Fleet struct {
 	cfg     Config
 	started time.Time
+	// returned ends the time in which the machines of an earlier daemon dial this one.
+	returned *time.Timer
 	life    context.Context //nolint:containedctx // until Stop: lines outlive calls
 	cancel  context.CancelFunc
 	tasks   sync.WaitGroup
@@ -51,6 +53,7 @@ func (f *Fleet) Start() error {
 		return err
 	}
 	f.started = time.Now()
+	f.returned = time.AfterFunc(f.cfg.Silence, f.offer)
 	f.tasks.Go(func() {
 		for {
 			conn, err := l.Accept()
@@ -101,6 +104,9 @@ func (f *Fleet) Stop() {
 	f.mu.Unlock()
 	f.cancel()
 	_ = f.cfg.Listen.Close()
+	if f.returned != nil {
+		f.returned.Stop()
+	}
 	for _, h := range hosts {
 		h.hangUp(false)
 	}

@@ -185,10 +185,10 @@ func (f *Fleet) choose(w *want) *host {
 			h.Kill()
 		}
 	}
-	waits := time.Since(w.began) < f.cfg.Silence
-	if w.last.Session != "" && waits && time.Since(f.started) < returnLimit {
+	if w.last.Session != "" && time.Since(f.started) < min(f.cfg.Silence, returnLimit) {
 		return nil // an earlier daemon had it there: it dials soon
 	}
+	waits := time.Since(w.began) < f.cfg.Silence
 	var spares []*host
 	for _, h := range f.spares() {
 		if h.isUp() && (!w.last.Unshipped || !waits || h.machine == w.last.Machine) {
