@@ -44,7 +44,7 @@ func (c *cluster) locally(t *testing.T, worker string) []time.Duration {
 	t.Helper()
 	dir := svctest.ShortDir(t)
 	env := append(os.Environ(),
-		"HOME="+dir, "SVC_DATA_DIR="+filepath.Join(dir, "data"), "PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_DURABILITY="+c.durability,
+		"HOME="+dir, "SVC_DATA_DIR="+filepath.Join(dir, "data"), "PLATFORM_PORT=0", "GATEWAY_PORT=0", "SVC_DURABILITY="+c.durability, "SVC_SPARE_HOSTS=1",
 		"S3_ENDPOINT="+c.s3.Endpoint(), "S3_REGION=us-east-1", "S3_ACCESS_KEY_ID="+c.s3.Keys().AccessKey, "S3_SECRET_ACCESS_KEY="+c.s3.Keys().SecretKey.Reveal(),
 		"SVC_ARTIFACTS_BUCKET=local-artifacts", "RUNTIME_BUCKET=local-runtime",
 		"SVC_WORKERD="+c.workerd(),
