@@ -74,6 +74,7 @@ func (c *cluster) locally(t *testing.T, worker string) []time.Duration {
 		return v
 	}
 	run("deploy", "--wait", "--version", "v1")
+	run("deploy", "--wait", "--version", "second", "--parent", "v1") // spares start with it
 	spare := func() { c.awaitLocalSpare(filepath.Join(dir, "data")) }
 	return readyTimes(spare, func(name string) api.Version {
 		return run("deploy", "--wait", "--version", name, "--parent", "v1")
