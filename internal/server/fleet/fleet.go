@@ -20,9 +20,9 @@ type Fleet struct {
 	started time.Time
 	// returned ends the time in which the machines of an earlier daemon dial this one.
 	returned *time.Timer
-	life    context.Context //nolint:containedctx // until Stop: lines outlive calls
-	cancel  context.CancelFunc
-	tasks   sync.WaitGroup
+	life     context.Context //nolint:containedctx // until Stop: lines outlive calls
+	cancel   context.CancelFunc
+	tasks    sync.WaitGroup
 
 	mu      sync.Mutex       // guards the fields below
 	hosts   map[string]*host // by session, until they have ended

@@ -213,8 +213,7 @@ func (c *cluster) pods(selector string) (list []pod, err error) {
 				NodeName string `json:"nodeName"`
 			} `json:"spec"`
 			Status struct {
-				PodIP      string `json:"podIP"`
-				Conditions []struct{ Type, Status string }
+				PodIP string `json:"podIP"`
 			} `json:"status"`
 		} `json:"items"`
 	}

@@ -163,7 +163,7 @@ func TestKube(t *testing.T) {
 	c.verb(next, "delete", "last")
 	if file := os.Getenv("KUBE_REPORT"); file != "" {
 		text := "| what | measured |\n|---|---|\n" + strings.Join(r.rows, "\n") + "\n"
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // for people
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -69,7 +69,7 @@ func (b *balancer) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	if len(list) == 0 {
 		return nil, errors.New("no gateway is there")
 	}
-	return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", list[rand.N(len(list))]) //nolint:gosec // not a secret
+	return (&net.Dialer{Timeout: time.Second}).DialContext(ctx, "tcp", list[rand.N(len(list))])
 }
 
 // TestTorture breaks the cluster at random while versions are written to: pods are deleted with and
@@ -173,7 +173,7 @@ func around(l loss, faults []fault) (list []string) {
 
 // torture breaks things until the time is over, and mends them.
 func (c *cluster) torture(versions []api.Version) (faults []fault, counts map[string]int) {
-	rng := rand.New(rand.NewPCG(*tortureSeed, 0)) //nolint:gosec // not a secret
+	rng := rand.New(rand.NewPCG(*tortureSeed, 0))
 	counts = map[string]int{}
 	do := func(what string, f func()) {
 		began := time.Now()
