@@ -71,9 +71,10 @@ func Run(ctx context.Context) error {
 		err = errors.Join(ErrUseless, host.Close(closeLimit))
 	case <-host.Done():
 	}
-	if n := (control.Notice{Requests: requests.take(), Events: host.TakeEvents(), Spans: host.TakeSpans()}); len(n.Requests)+len(n.Events)+len(n.Spans) > 0 {
-		_ = server.Tell(n) // a daemon that is gone need not know
-	}
+	// Also without news: the answer to Stop is under way, and lost if this process exits before the
+	// daemon has heard more. It holds when the version must run next; without it that is now.
+	n := control.Notice{Requests: requests.take(), Events: host.TakeEvents(), Spans: host.TakeSpans()}
+	_ = server.Tell(n) // a daemon that is gone need not know
 	return err
 }
 

@@ -52,6 +52,10 @@ func TestSleepers(t *testing.T) {
 	t.Logf("wakes one after another: %s; %s", quantiles(quiet), loadAverage())
 	d.allAsleep(*sleepers)
 	t.Logf("a wake and the sleep after it took %s of CPU", (d.cpu()-before)/time.Duration(len(quiet)))
+	asked := 1 + len(quiet)
+	if starts := strings.Count(d.log.String(), "version started from sleep"); starts > 2*asked { // twice: a busy machine may stop a version between its start and its request
+		t.Errorf("%d starts from sleep for %d requests: versions wake without work", starts, asked)
+	}
 	if *sleepersTime > 0 {
 		t.Logf("20 wakes a second: %s; %s", quantiles(d.sustained(urls)), loadAverage())
 	}
