@@ -199,7 +199,7 @@ func TestNotLeading(t *testing.T) {
 	var mu sync.Mutex
 	leads := true
 	d := newDaemon(t, func(c *fleet.Config) {
-		c.Silence = time.Second
+		c.Silence = 5 * time.Second // a busy machine must not be lost
 		c.Leads = func() bool { mu.Lock(); defer mu.Unlock(); return leads }
 	})
 	s := d.supervise(t)
