@@ -2,7 +2,6 @@ package gateway_test
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -10,11 +9,11 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // TestIdleConnectionsAreSmall counts the bytes that the engine loop keeps for a client between
@@ -31,18 +30,30 @@ func TestIdleConnectionsAreSmall(t *testing.T) {
 			for range 100 { // then everything that loops make once is there
 				b.ask(t)
 			}
-			before := inUse()
-			for range number {
-				b.ask(t)
-			}
-			svctest.Succeeds(t, "connections to be small", func() error { // what served the last ones is freed soon
-				if each := (inUse() - before) / int64(number); each > limit {
-					return fmt.Errorf("an idle connection needs %d bytes, want at most %d", each, limit)
+			each := int64(0)
+			for range 3 { // what a loop makes once may come late; what connections keep comes each time
+				if each = b.growth(t, number, limit); each <= limit {
+					return
 				}
-				return nil
-			})
+			}
+			t.Errorf("an idle connection needs %d bytes, want at most %d", each, limit)
 		})
 	}
+}
+
+// growth opens a number of connections and returns what each of them keeps, in bytes: a limit at
+// most, or what is left after 5 seconds, because what served the last ones is freed soon.
+func (b *bench) growth(t *testing.T, number int, limit int64) (each int64) {
+	t.Helper()
+	before := inUse()
+	for range number {
+		b.ask(t)
+	}
+	end := time.Now().Add(5 * time.Second)
+	for each = limit + 1; each > limit && time.Now().Before(end); {
+		each = (inUse() - before) / int64(number)
+	}
+	return each
 }
 
 // ask sends a request on a new connection, which takes no memory of Go's and stays open until
