@@ -49,7 +49,7 @@ type Destination struct {
 // DialMachine connects to the runtime of d at its machine. Errors are those of Dialer.Dial.
 func DialMachine(ctx context.Context, d Destination) (*Conn, error) {
 	connect := func(ctx context.Context) (net.Conn, error) {
-		return (&tls.Dialer{NetDialer: NetDialer(), Config: &tls.Config{
+		return DialTCP(ctx, d.Address, &tls.Config{
 			MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, //nolint:gosec // the pin takes the place of names and of known authorities
 			VerifyConnection: func(s tls.ConnectionState) error {
 				if len(s.PeerCertificates) != 1 || join.Pin(s.PeerCertificates[0]) != d.Pin {
@@ -57,20 +57,9 @@ func DialMachine(ctx context.Context, d Destination) (*Conn, error) {
 				}
 				return nil
 			},
-		}}).DialContext(ctx, "tcp", d.Address)
+		})
 	}
 	return (&Dialer{Connect: connect, Host: d.Address}).Dial(ctx, d.Ref, d.Key)
-}
-
-// lostAfter is when a connection to a machine ends that does not answer any more. Then the
-// daemon that knows of the machine's loss has opened the version elsewhere, or is about to.
-const lostAfter = 5 * time.Second
-
-// NetDialer returns a dialer whose connections end 5 seconds after the other machine has stopped to
-// answer, whether there is something to send or not.
-func NetDialer() *net.Dialer {
-	probes := net.KeepAliveConfig{Enable: true, Idle: lostAfter / 5, Interval: lostAfter / 5, Count: 4}
-	return &net.Dialer{KeepAliveConfig: probes, Control: endWithoutAnswer}
 }
 
 // dialRetry is the time between two tries to connect to a runtime whose accept queue is full.

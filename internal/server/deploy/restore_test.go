@@ -15,6 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // deployed makes versions ready with one daemon.
@@ -84,16 +85,21 @@ func TestRestoreMany(t *testing.T) {
 	w := newWorld(t)
 	deployed(t, w, "v1", "v2", "v3", "v4")
 	d := w.start(t, func(deps *deploy.Deps) { deps.Restores = 4 })
-	var all sync.WaitGroup
-	all.Add(4)
-	d.runtimes.hook = func(_ context.Context, call string, _ svc.Ref) error {
+	started, release := make(chan string, 4), make(chan struct{})
+	d.runtimes.hook = func(_ context.Context, call string, ref svc.Ref) error {
 		if call == "open" {
-			all.Done()
-			all.Wait() // for the other three
+			started <- ref.Version
+			<-release
 		}
 		return nil
 	}
-	if err := d.Restore(t.Context()); err != nil {
+	done := make(chan error, 1)
+	go func() { done <- d.Restore(t.Context()) }()
+	for range 4 {
+		svctest.Wait(t, "four starts together", started)
+	}
+	close(release)
+	if err := svctest.Wait(t, "the restore", done); err != nil {
 		t.Error(err)
 	}
 }

@@ -177,12 +177,9 @@ func (e *Edge) Newer(generation uint64) <-chan struct{} { return e.table.Newer(g
 
 // connect opens a connection to the server.
 func (e *Edge) connect(ctx context.Context) (net.Conn, error) {
-	d := relay.NetDialer() // the machine of the server may be lost with requests on their way
-	d.Timeout = connectLimit
-	if e.secure == nil {
-		return d.DialContext(ctx, "tcp", e.address())
-	}
-	return (&tls.Dialer{NetDialer: d, Config: e.secure}).DialContext(ctx, "tcp", e.address())
+	ctx, cancel := context.WithTimeout(ctx, connectLimit)
+	defer cancel()
+	return relay.DialTCP(ctx, e.address(), e.secure)
 }
 
 // address is the server's host and port.

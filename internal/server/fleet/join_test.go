@@ -114,14 +114,15 @@ func TestWaiting(t *testing.T) {
 // start of this one has passed, all of them together.
 func TestReturn(t *testing.T) {
 	t.Parallel()
-	waited := make(chan string, 10)
+	const silence = 3 * time.Second
+	waited := make(chan string, 100)
 	d := newDaemon(t, func(c *fleet.Config) {
-		c.Silence = 300 * time.Millisecond
+		c.Silence = silence
 		c.Waiting = func(ref svc.Ref, _ string) { waited <- ref.Version }
 	})
+	began := time.Now()
 	s := d.supervise(t)
 	d.join(t, 2, nil)
-	svctest.Eventually(t, "the spares", func() bool { return d.Spares() == 2 })
 	for _, version := range []string{"v-1", "v-2"} {
 		spec := s.spec(t, version)
 		err := errors.Join(os.MkdirAll(spec.Local.DataDir, 0o700), os.WriteFile(filepath.Join(spec.Local.DataDir, "machine.json"), []byte(`{"machine":"lost","session":"lost"}`), 0o600))
@@ -129,10 +130,12 @@ func TestReturn(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.open(t, spec)
+		if version == "v-1" && time.Since(began) < silence {
+			t.Errorf("%s did not wait for its machine", version)
+		}
 	}
-	close(waited)
-	for version := range waited {
-		if version != "v-1" {
+	for range len(waited) {
+		if version := <-waited; version != "v-1" {
 			t.Errorf("%s has waited, too", version)
 		}
 	}

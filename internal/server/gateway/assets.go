@@ -73,15 +73,17 @@ func (a *asset) open(kept *contents) (err error) {
 	case a.Size > maxContent:
 		a.file, err = os.Open(a.File)
 	default:
-		a.content, err = kept.read(contentKey{a.project, a.ID}, a.File, a.Size)
+		a.content, err = kept.read(a.key(), a.File)
 	}
 	return err
 }
 
+func (a *asset) key() contentKey { return contentKey{a.project, a.ID, a.Size} }
+
 // isKept reports whether the response can be sent without a wait for the disk.
 func (a *asset) isKept(kept *contents) bool {
 	if a.File != "" {
-		a.content = kept.get(contentKey{a.project, a.ID})
+		a.content = kept.get(a.key())
 	}
 	return !a.Late && (a.File == "" || a.content != nil)
 }

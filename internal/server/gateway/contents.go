@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"container/list"
+	"errors"
 	"io"
 	"os"
 	"sync"
@@ -27,7 +28,12 @@ type contents struct {
 	size  int       // of all, in bytes
 }
 
-type contentKey struct{ project, id string }
+// contentKey names the bytes of a file. Compressed forms of different releases have one id, and most
+// often different sizes.
+type contentKey struct {
+	project, id string
+	size        int64
+}
 
 type content struct {
 	key   contentKey
@@ -48,16 +54,21 @@ func (c *contents) get(key contentKey) []byte {
 }
 
 // read returns a file and keeps it. It may wait for the disk.
-func (c *contents) read(key contentKey, path string, size int64) ([]byte, error) {
+func (c *contents) read(key contentKey, path string) ([]byte, error) {
 	if b := c.get(key); b != nil {
 		return b, nil
 	}
-	b, err := os.ReadFile(path)
-	if err == nil && int64(len(b)) != size {
-		err = io.ErrUnexpectedEOF
-	}
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
+	}
+	defer f.Close()
+	b := make([]byte, key.size)
+	if _, err := io.ReadFull(f, b); err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || info.Size() != key.size {
+		return nil, errors.Join(io.ErrUnexpectedEOF, err)
 	}
 	c.put(key, b)
 	return b, nil

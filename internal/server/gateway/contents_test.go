@@ -15,10 +15,10 @@ func TestContents(t *testing.T) {
 		t.Fatal(err)
 	}
 	var c contents
-	key := func(i int) contentKey { return contentKey{"shop", strconv.Itoa(i)} }
+	key := func(i int) contentKey { return contentKey{"shop", strconv.Itoa(i), maxContent} }
 	const number = 2 * maxContents / maxContent
 	for i := range number {
-		if _, err := c.read(key(i), path, maxContent); err != nil {
+		if _, err := c.read(key(i), path); err != nil {
 			t.Fatal(err)
 		}
 		if c.get(key(0)) == nil {
@@ -31,7 +31,10 @@ func TestContents(t *testing.T) {
 	if c.get(key(1)) != nil || c.get(key(number-1)) == nil {
 		t.Error("the wrong files are in memory")
 	}
-	if _, err := c.read(key(number), path, maxContent-1); err == nil || c.get(key(number)) != nil {
-		t.Errorf("a file of another size: %v", err)
+	for _, size := range []int64{maxContent - 1, maxContent + 1} {
+		other := contentKey{"shop", "other", size}
+		if _, err := c.read(other, path); err == nil || c.get(other) != nil {
+			t.Errorf("a file of %d bytes with the size %d: %v", maxContent, size, err)
+		}
 	}
 }

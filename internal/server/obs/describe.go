@@ -39,7 +39,10 @@ func Describe() []Description {
 }
 
 // descText is the text of a prometheus.Desc, which has no accessors.
-var descText = regexp.MustCompile(`fqName: "([^"]*)", help: "([^"]*)".*, variableLabels: \{([^}]*)\}`)
+var descText = regexp.MustCompile(`fqName: "([^"]*)", help: "([^"]*)".*, constLabels: \{([^}]*)\}, variableLabels: \{([^}]*)\}`)
+
+// constLabel is a label with its value.
+var constLabel = regexp.MustCompile(`(\w+)="[^"]*"`)
 
 func parseDesc(text string) (Description, bool) {
 	m := descText.FindStringSubmatch(text)
@@ -47,8 +50,11 @@ func parseDesc(text string) (Description, bool) {
 		return Description{}, false
 	}
 	d := Description{Name: m[1], Help: m[2]}
-	if m[3] != "" {
-		d.Labels = strings.Split(m[3], ",")
+	for _, label := range constLabel.FindAllStringSubmatch(m[3], -1) {
+		d.Labels = append(d.Labels, label[1])
+	}
+	if m[4] != "" {
+		d.Labels = append(d.Labels, strings.Split(m[4], ",")...)
 	}
 	return d, true
 }

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package relay
+
+import "syscall"
+
+// endStuck does nothing: the system's own limit, some minutes, ends a connection.
+func endStuck(_, _ string, _ syscall.RawConn) error { return nil }
+
+// isSilent knows nothing.
+func isSilent(c syscall.RawConn) (bool, error) { return false, c.Control(func(uintptr) {}) }
