@@ -314,7 +314,7 @@ func (c *cluster) visitors(lost string) *http.Client {
 	}
 	next := make(chan int, 1)
 	next <- 0
-	return &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
+	web := &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{
 		MaxIdleConnsPerHost: 64,
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			i := <-next
@@ -322,4 +322,6 @@ func (c *cluster) visitors(lost string) *http.Client {
 			return new(net.Dialer).DialContext(ctx, "tcp", net.JoinHostPort(list[i%len(list)].IP, "8787"))
 		},
 	}}
+	c.t.Cleanup(web.CloseIdleConnections)
+	return web
 }

@@ -90,6 +90,7 @@ func TestTorture(t *testing.T) {
 	go b.watch(ctx, c)
 	svctest.Eventually(t, "gateways", func() bool { b.mu.Lock(); defer b.mu.Unlock(); return len(b.list) == 3 })
 	web := &http.Client{Timeout: 5 * time.Second, Transport: &http.Transport{DialContext: b.dial, MaxIdleConnsPerHost: 16}}
+	defer web.CloseIdleConnections()
 	writers := make([]*load, len(versions))
 	for i, v := range versions {
 		writers[i] = write(t, web, strings.TrimSuffix(v.PreviewURL, "/"), 1)
