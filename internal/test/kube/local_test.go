@@ -26,10 +26,12 @@ import (
 const children = 7
 
 // readyTimes deploys children of v1, one after another, and returns how long each took from POST to
-// ready. before is called in front of each, after with each.
+// ready. before is called in front of each, after with each. A pause lets the end of the one before,
+// and the start of another spare, leave the processors.
 func readyTimes(before func(), deploy func(name string) api.Version, after func(api.Version)) (list []time.Duration) {
 	for i := range children {
 		before()
+		<-time.After(2 * time.Second)
 		v := deploy(fmt.Sprintf("try%d", i))
 		list = append(list, v.ReadyAt.Sub(v.CreatedAt.Time))
 		after(v)
