@@ -131,7 +131,7 @@ func TestChecks(t *testing.T) {
 		"API":                 {"API", healthy, svc.FindingOK, "answers"},
 		"API, another server": {"API", func(i *installation) { i.apiStatus = http.StatusBadGateway }, svc.FindingFailed, "502 Bad Gateway, and is not the API"},
 		"API, scheme":         {"API", func(i *installation) { i.Info = &api.Server{APIURL: "http://other/"} }, svc.FindingFailed, "the API makes URLs with http://other/"},
-		"clock":               {"clock", healthy, svc.FindingOK, "0s apart"},
+		"clock":               {"clock", healthy, svc.FindingOK, "s apart from the server"},
 		"clock, off":          {"clock", func(i *installation) { i.date = i.date.Add(-time.Hour) }, svc.FindingWarning, "apart from the server"},
 		"DNS":                 {"DNS", healthy, svc.FindingOK, "has the address 127.0.0.1"},
 		"DNS, none":           {"DNS", func(i *installation) { i.lookup = &net.DNSError{IsNotFound: true} }, svc.FindingFailed, "has no address"},
