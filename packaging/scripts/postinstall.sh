@@ -16,6 +16,10 @@ fi
 if [ ! -e /etc/svcctl/svcd.env ]; then
 	(umask 077 && cp /usr/share/svcctl/svcd.env.example /etc/svcctl/svcd.env)
 fi
+# rpm renames changed settings when it removes a package, and does not read them at the next installation.
+if [ "$1" = 1 ] && [ -e /etc/svcctl/svcd.yaml.rpmsave ]; then
+	echo "The settings of the earlier installation are in /etc/svcctl/svcd.yaml.rpmsave. To have them again: mv /etc/svcctl/svcd.yaml.rpmsave /etc/svcctl/svcd.yaml" >&2
+fi
 [ -d /run/systemd/system ] || exit 0
 systemctl daemon-reload
 units="svcd-api.socket svcd-gateway.socket svcd.service"
