@@ -11,6 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/cli/rescue"
+	"github.com/svcctl/svcctl/internal/lib/bytesize"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -135,7 +136,7 @@ func sum(a api.ObjectAmount) string {
 	if a.Objects == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%d)", kit.Bytes(a.Bytes), a.Objects)
+	return fmt.Sprintf("%s (%d)", bytesize.Text(a.Bytes), a.Objects)
 }
 
 func pinners(pins []api.GarbagePin) string {

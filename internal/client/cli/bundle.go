@@ -15,6 +15,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/bytesize"
 )
 
 // buildOptions are the flags of every command that bundles a worker directory.
@@ -156,7 +157,7 @@ func writeBundle(ctx context.Context, k *kit.Kit, o buildOptions, out string) er
 		return fmt.Errorf("write %s: %w", target, err)
 	}
 	return k.Print(map[string]any{"file": target, "digest": built.Digest, "size": built.Size}, func() {
-		k.Printf("%s  %s  %s", target, kit.Bytes(built.Size), built.Digest)
+		k.Printf("%s  %s  %s", target, bytesize.Text(built.Size), built.Digest)
 	})
 }
 

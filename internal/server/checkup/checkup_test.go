@@ -40,7 +40,7 @@ func TestDisk(t *testing.T) {
 	t.Parallel()
 	for free, want := range map[int64]svc.FindingStatus{100 << 20: svc.FindingFailed, 1 << 30: svc.FindingWarning, 3 << 30: svc.FindingWarning, 50 << 30: svc.FindingOK} {
 		of := func(string) (machine.Disk, error) { return machine.Disk{Total: 100 << 30, Free: free}, nil }
-		expect(t, checkup.Disk("/data", of), want, "of 102400 MiB free at /data")
+		expect(t, checkup.Disk("/data", of), want, "of 100.0 GiB free at /data")
 	}
 	gone := func(string) (machine.Disk, error) { return machine.Disk{}, errors.New("it is gone") }
 	expect(t, checkup.Disk("/data", gone), svc.FindingFailed, "it is gone")

@@ -3,6 +3,7 @@ package checkup
 import (
 	"context"
 
+	"github.com/svcctl/svcctl/internal/lib/bytesize"
 	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -29,7 +30,7 @@ func Disk(dir string, of func(path string) (machine.Disk, error)) Check {
 		case d.Free < littleDisk || d.Free < d.Total/leastShare:
 			status = svc.FindingWarning
 		}
-		f := svc.Found(status, "%d MiB of %d MiB free at %s", d.Free>>20, d.Total>>20, dir)
+		f := svc.Found(status, "%s of %s free at %s", bytesize.Text(d.Free), bytesize.Text(d.Total), dir)
 		if status != svc.FindingOK {
 			f = f.WithAdvice("free space, enlarge the disk, or delete versions: svcctl versions destroy, SVC_KEEP_ARCHIVED")
 		}

@@ -3,6 +3,8 @@ package kit
 import (
 	"fmt"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/bytesize"
 )
 
 // Progress shows long work: on a terminal one line that is redrawn, elsewhere
@@ -52,7 +54,7 @@ func (p *Progress) Bytes(done, total int64) {
 		return
 	}
 	p.drawn = time.Now()
-	p.k.draw(fmt.Sprintf("%s %s of %s", p.stage, Bytes(done), Bytes(total)))
+	p.k.draw(fmt.Sprintf("%s %s of %s", p.stage, bytesize.Text(done), bytesize.Text(total)))
 }
 
 // Done ends the stage with a note, which may be "".

@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/lib/bytesize"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 )
@@ -74,7 +75,7 @@ func backUp(ctx context.Context, k *kit.Kit, p place, where string) error {
 		return err
 	}
 	return k.Print(d, func() {
-		k.Printf("backed up and checked: registry of %s, schema %d; %s written to %s", kit.Bytes(int64(d.Bytes)), d.Schema, kit.Bytes(d.Written), where)
+		k.Printf("backed up and checked: registry of %s, schema %d; %s written to %s", bytesize.Text(int64(d.Bytes)), d.Schema, bytesize.Text(d.Written), where)
 	})
 }
 
