@@ -147,7 +147,7 @@ test-image: ## build the image twice, compare, and run it with podman (needs roo
 	./packaging/test/image
 
 .PHONY: test-containers
-test-containers: ## run the image as the guide says: podman as root and as another user, podman-compose (needs root)
+test-containers: ## run the image as the guide says: podman as root and as another user, rootless Docker, compose (needs root)
 	./packaging/test/containers
 
 .PHONY: test-chart
@@ -167,7 +167,7 @@ test-cgroup: ## limit versions by control groups in an emulated Debian (needs ro
 	./packaging/test/cgroup
 
 .PHONY: test-proxies
-test-proxies: ## run Caddy, nginx and HAProxy in front of a real server (docs/guide/proxies.md)
+test-proxies: ## run Caddy, nginx, HAProxy and Traefik in front of a real server (docs/guide/proxies.md)
 	./packaging/test/proxies
 
 .PHONY: test-tls
