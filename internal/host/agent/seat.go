@@ -22,17 +22,31 @@ const (
 	dialLate = time.Second
 )
 
+// The wait before a machine offers another worker host grows while those before were of no use: one
+// whose start fails, or a daemon that is too busy to answer.
+const (
+	offerSoon = 100 * time.Millisecond
+	offerLate = 5 * time.Second
+)
+
 // sit offers one worker host after another, until ctx ends or the daemon refuses this machine.
 func (a *Agent) sit(ctx context.Context) error {
-	for ctx.Err() == nil {
-		s := newSession(a)
+	for wait := offerSoon; ctx.Err() == nil; {
+		s, began := newSession(a), time.Now()
 		err := s.run(ctx)
-		if s.isOpen() {
+		used := s.isOpen()
+		if used {
 			s.leave(context.WithoutCancel(ctx))
 		}
 		s.end()
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case used || time.Since(began) > offerLate:
+			wait = offerSoon
+		default:
+			_ = backoff.Sleep(ctx, wait/2+rand.N(wait/2)) //nolint:gosec // not a secret; the loop sees its error
+			wait = min(2*wait, offerLate)
 		}
 	}
 	return nil

@@ -2,9 +2,7 @@ package fleet
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -54,19 +52,7 @@ func (f *Fleet) Start() error {
 	}
 	f.started = time.Now()
 	f.returned = time.AfterFunc(f.cfg.Silence, f.offer)
-	f.tasks.Go(func() {
-		for {
-			conn, err := l.Accept()
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			if err != nil {
-				f.cfg.Logger.Warn("taking the connection of a machine failed; continuing", "error", err)
-				continue
-			}
-			f.tasks.Go(func() { f.welcome(f.life, conn) })
-		}
-	})
+	f.tasks.Go(func() { f.accept(l) })
 	return nil
 }
 

@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -19,8 +20,10 @@ const (
 	warmLimit = 30 * time.Second
 )
 
-// welcome answers a machine, and makes its connection the line of a host.
-func (f *Fleet) welcome(ctx context.Context, conn net.Conn) {
+// welcome answers a machine, and makes its connection the line of a host. It calls joined when the
+// machine has its answer.
+func (f *Fleet) welcome(ctx context.Context, conn net.Conn, joined func()) {
+	defer joined()
 	log := f.cfg.Logger.With("address", conn.RemoteAddr().String())
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -34,18 +37,23 @@ func (f *Fleet) welcome(ctx context.Context, conn net.Conn) {
 	hello.Direct = completed(hello.Direct, conn.RemoteAddr())
 	log = log.With("machine", hello.Name, "session", hello.Session)
 	w := join.Welcome{Silence: f.cfg.Silence}
-	var h *host
-	if err := f.admit(ctx, hello); err != nil {
+	h, err := f.hostOf(ctx, hello)
+	switch {
+	case err != nil && !isRefusal(err):
+		f.postpone(ctx, conn, hello.Name, err)
+		return
+	case err != nil:
 		log.WarnContext(ctx, "a machine was refused", "error", err)
 		f.cfg.OnEvent(EventRefused)
 		w.Error = svc.AsError(err)
-	} else if h = f.enter(hello); h == nil {
+	case h == nil:
 		w.Unwanted = true
 	}
 	if err := join.WriteWelcome(conn, w); err != nil || h == nil {
 		_ = conn.Close()
 		return
 	}
+	joined()
 	_ = conn.SetDeadline(time.Time{}) // as above
 	client, err := control.Connect(ctx, conn, h.onNotice)
 	if err != nil {
@@ -90,31 +98,41 @@ func (f *Fleet) admit(ctx context.Context, h join.Hello) error {
 	return nil
 }
 
+// hostOf returns the host of a machine: see enter.
+func (f *Fleet) hostOf(ctx context.Context, hello join.Hello) (*host, error) {
+	if err := f.admit(ctx, hello); err != nil {
+		return nil, err
+	}
+	return f.enter(hello)
+}
+
+// errStops says that this daemon ends, so that the machine dials the next one.
+var errStops = errors.New("the daemon stops")
+
 // enter returns the host of a hello: a new one, or one that dials again. It is nil for a host
 // whose version is another's.
-func (f *Fleet) enter(hello join.Hello) *host {
+func (f *Fleet) enter(hello join.Hello) (*host, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.stopped {
-		return nil
+		return nil, errStops
 	}
 	h := f.hosts[hello.Session]
 	switch {
 	case h != nil:
-		return h
+		return h, nil
 	case hello.Mark != "" && (f.gone[hello.Session] || time.Since(f.started) > returnLimit) && !f.isWanted(hello):
 		delete(f.gone, hello.Session)
-		return nil // the daemon has lost it, and has opened the version elsewhere
+		return nil, nil //nolint:nilnil // the daemon has lost it, and has opened the version elsewhere
 	}
 	delete(f.gone, hello.Session)
 	h, err := newHost(f, hello)
 	if err != nil {
-		f.cfg.Logger.Error("a machine cannot be used", "machine", hello.Name, "error", err)
-		return nil
+		return nil, err
 	}
 	f.hosts[hello.Session], f.seen[hello.Machine] = h, true
 	f.tasks.Go(func() { h.watch(f.life) })
-	return h
+	return h, nil
 }
 
 // isWanted reports whether the version of a host that comes back waits for one. The caller holds

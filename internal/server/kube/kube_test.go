@@ -2,6 +2,7 @@ package kube_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"slices"
 	"strings"
@@ -193,6 +194,23 @@ func TestAdmit(t *testing.T) {
 	good.Ref, good.Mark = &wrong, "m"
 	if err := p.Admit(t.Context(), good); svc.CodeOf(err) != svc.CodeHostTokenInvalid {
 		t.Errorf("a host with the version of another pod: %v", err)
+	}
+}
+
+// TestAdmitWithoutKeys: a pod is not refused because the API server is away.
+func TestAdmitWithoutKeys(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, 1)
+	p := c.watch(t, nil)
+	pod := &c.Pods()[0]
+	h := join.Hello{Secret: svc.Secret(c.Token(t, pod, nil)), Machine: string(pod.UID), Name: pod.Name}
+	c.SetDown(true)
+	if err := p.Admit(t.Context(), h); !errors.Is(err, svc.Unavailable) {
+		t.Errorf("without keys: %v", err)
+	}
+	c.SetDown(false)
+	if err := p.Admit(t.Context(), h); err != nil {
+		t.Error(err)
 	}
 }
 

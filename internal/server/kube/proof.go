@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -98,6 +99,9 @@ func (k *keyring) current(ctx context.Context, limit time.Duration) (jose.JSONWe
 // that was claimed may only come with its version, or as a spare for it.
 func (p *Pods) Admit(ctx context.Context, h join.Hello) error {
 	c, err := p.keys.check(ctx, h.Secret.Reveal())
+	if errors.Is(err, svc.Unavailable) { // the API server is away: the token may be good
+		return err
+	}
 	if err != nil {
 		return unproven(h, err.Error()).Because(err)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/host/control"
 	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -35,7 +36,8 @@ type fakeHosts struct {
 func (f *fakeHosts) start(ctx context.Context, n int) {
 	for range n {
 		f.all.Go(func() {
-			for ctx.Err() == nil {
+			for wait := 0; ctx.Err() == nil; wait = 1 { // as a machine does that is of no use
+				_ = backoff.Sleep(ctx, time.Duration(wait)*time.Second)
 				h := &fakeHost{session: strings.ToLower(rand.Text()), over: make(chan struct{})}
 				f.live(ctx, h)
 			}
