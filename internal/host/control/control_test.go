@@ -3,6 +3,7 @@ package control_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"slices"
 	"testing"
@@ -46,6 +47,46 @@ func TestVerbs(t *testing.T) {
 			t.Error(diff)
 		}
 		client.Close()
+		if err := <-done; err != nil {
+			t.Errorf("Serve ended with %v", err)
+		}
+	})
+}
+
+// stoppedHost ends when it is stopped.
+type stoppedHost struct {
+	*host
+
+	ended chan struct{}
+}
+
+func (*stoppedHost) Stop(context.Context, control.Stop) (svc.Wake, error) {
+	return svc.Wake{Pending: 7}, nil
+}
+
+func (h *stoppedHost) Stopped() { close(h.ended) }
+
+// TestStopped: the answer to a stop arrives although the host ends with it.
+func TestStopped(t *testing.T) {
+	t.Parallel()
+	onEachLine(t, func(t *testing.T, daemon, there net.Conn) {
+		h := &stoppedHost{host: newHost(), ended: make(chan struct{})}
+		server := control.NewServer(there, slog.New(slog.DiscardHandler))
+		done := make(chan error, 1)
+		go func() { done <- server.Serve(t.Context(), h) }()
+		go func() { // as hostmain does
+			<-h.ended
+			_ = server.Tell(control.Notice{})
+			_ = server.Close()
+		}()
+		client, err := control.Connect(t.Context(), daemon, unheard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		if left, err := client.Stop(t.Context(), 0); err != nil || left.Pending != 7 {
+			t.Errorf("Stop: %+v %v", left, err)
+		}
 		if err := <-done; err != nil {
 			t.Errorf("Serve ended with %v", err)
 		}

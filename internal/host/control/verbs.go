@@ -37,6 +37,12 @@ type Handler interface {
 	Data(w http.ResponseWriter, r *http.Request)
 }
 
+// Stopped is a Handler that ends with Stop.
+type Stopped interface {
+	// Stopped is called after each Stop. What the host sends then reaches the daemon after the answer.
+	Stopped()
+}
+
 // verbs are the calls of h by their names.
 func verbs(h Handler) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
@@ -47,12 +53,26 @@ func verbs(h Handler) map[string]http.HandlerFunc {
 		"ping":      verb(gives(h.Ping)),
 		"cut":       verb(gives(h.Cut)),
 		"archive":   verb(takes(h.Archive)),
-		"stop":      verb(h.Stop),
+		"stop":      stop(h),
 		"dispatch":  verb(h.Dispatch),
 		"arm":       verb(takes(h.Arm)),
 		"next-wake": verb(gives(h.NextWake)),
 		"page-out":  verb(gives(h.PageOut)),
 		"files":     verb(takes(h.ShowFiles)),
+	}
+}
+
+// stop writes the answer before the process of h can end.
+func stop(h Handler) http.HandlerFunc {
+	do := verb(h.Stop)
+	s, ends := h.(Stopped)
+	if !ends {
+		return do
+	}
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer s.Stopped()
+		do(w, r)
+		_ = http.NewResponseController(w).Flush() // it fails when the line has ended
 	}
 }
 

@@ -71,8 +71,7 @@ func Run(ctx context.Context) error {
 		err = errors.Join(ErrUseless, host.Close(closeLimit))
 	case <-host.Done():
 	}
-	// Also without news: the answer to Stop is under way, and lost if this process exits before the
-	// daemon has heard more. It holds when the version must run next; without it that is now.
+	// Tell waits until the daemon has it. That is after the answer to Stop, which goes before it.
 	n := control.Notice{Requests: requests.take(), Events: host.TakeEvents(), Spans: host.TakeSpans()}
 	_ = server.Tell(n) // a daemon that is gone need not know
 	return err

@@ -328,7 +328,6 @@ func (h *Host) Ping(ctx context.Context) (pong control.Pong, err error) {
 // Stop ends workerd, gently within the grace, and closes the data. It says when the
 // version must run next for its own work, with what the last requests left to do.
 func (h *Host) Stop(ctx context.Context, s control.Stop) (svc.Wake, error) {
-	defer h.finish()
 	until := time.Now().Add(s.Grace)
 	h.endEvents(ctx, until)
 	if w := h.running(); w != nil {
@@ -343,6 +342,9 @@ func (h *Host) Stop(ctx context.Context, s control.Stop) (svc.Wake, error) {
 	left, _ := h.NextWake(ctx)
 	return left, h.close()
 }
+
+// Stopped implements control.Stopped: the host has no more to do.
+func (h *Host) Stopped() { h.finish() }
 
 // Kill ends workerd immediately and leaves the data open, which is safe.
 func (h *Host) Kill() {
