@@ -155,6 +155,9 @@ func (f *Fleet) tell(w *want) {
 func (f *Fleet) offer() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if len(f.wanting) == 0 {
+		return
+	}
 	slices.SortStableFunc(f.wanting, func(a, b *want) int {
 		switch {
 		case a.urgent == b.urgent:
@@ -164,50 +167,14 @@ func (f *Fleet) offer() {
 		}
 		return 1
 	})
+	c := f.choices()
 	f.wanting = slices.DeleteFunc(f.wanting, func(w *want) bool {
-		h := f.choose(w)
+		h := f.give(w, c)
 		if h != nil {
-			h.taken = true
 			w.hosts <- h
 		}
 		return h != nil
 	})
-}
-
-// choose returns the host for w, nil for none yet. The caller holds f.mu.
-func (f *Fleet) choose(w *want) *host {
-	for _, h := range f.hosts {
-		if h.mark != "" && !h.taken && h.ref == w.spec.Ref && h.isUp() {
-			if h.mark == w.mark {
-				return h
-			}
-			h.taken = true // it runs with other settings
-			h.Kill()
-		}
-	}
-	if w.last.Session != "" && time.Since(f.started) < min(f.cfg.Silence, returnLimit) {
-		return nil // an earlier daemon had it there: it dials soon
-	}
-	waits := time.Since(w.began) < f.cfg.Silence
-	var spares []*host
-	for _, h := range f.spares() {
-		if h.isUp() && (!w.last.Unshipped || !waits || h.machine == w.last.Machine) {
-			spares = append(spares, h)
-		}
-	}
-	list := make([]Spare, len(spares))
-	for i, h := range spares {
-		list[i].Machine = h.machine
-		for _, o := range f.hosts {
-			if o.machine == h.machine && o.taken {
-				list[i].Versions++
-			}
-		}
-	}
-	if i := f.cfg.Policy.Choose(w.spec.Ref, w.last.Machine, list); i >= 0 {
-		return spares[i]
-	}
-	return nil
 }
 
 // readPlace returns the zero place if none is known.
