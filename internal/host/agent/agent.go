@@ -32,7 +32,8 @@ type Config struct {
 	Release string // of this program
 	Dir     string // of bundles and data, absolute; one agent at a time uses it
 	Seats   int    // worker hosts, at least 1
-	// Machine is the identity of this machine; "" for one of Dir.
+	// Machine is the identity of this machine, a pod whose bundles need not outlive the process; "" for
+	// one of Dir.
 	Machine string
 	// Listen is host:port for gateways, which reach the versions of this machine there without
 	// the daemon's machine; "" for none.

@@ -12,10 +12,13 @@ import (
 // store, or in a directory that an owner will use again soon.
 const keepFor = 24 * time.Hour
 
-// prune removes what no version of this machine has used for keepFor. It is called before
-// versions run.
+// prune removes what no version of this machine has used for keepFor, and of a pod all bundles. It is
+// called before versions run.
 func (a *Agent) prune() error {
 	var errs []error
+	if a.cfg.Machine != "" { // they were not synced: a power failure may have left files of zeros
+		errs = append(errs, os.RemoveAll(a.sub("bundles")))
+	}
 	for _, kind := range []string{"versions", "bundles"} {
 		dirs, err := filepath.Glob(a.sub(kind, "*", "*"))
 		if err != nil {

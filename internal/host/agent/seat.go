@@ -19,7 +19,7 @@ const (
 	leaveLimit = 5 * time.Second
 
 	dialSoon = 100 * time.Millisecond
-	dialLate = time.Second
+	dialLate = 500 * time.Millisecond
 )
 
 // The wait before a machine offers another worker host grows while those before were of no use: one

@@ -35,10 +35,12 @@ func (s *session) Warm(ctx context.Context, c control.Spare) error {
 func (s *session) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
+	began := time.Now()
 	mark, err := s.place(ctx, &spec)
 	if err != nil || s.isOpen() && mark == s.mark {
 		return err
 	}
+	placed := time.Since(began)
 	p, err := s.start(ctx)
 	if err != nil {
 		return err
@@ -53,6 +55,7 @@ func (s *session) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	s.ref, s.mark = spec.Ref, mark
 	s.mu.Unlock()
 	s.logs.Go(func() { s.sendLogs(spec.Local.LogDir, p.Exited()) })
+	s.log.InfoContext(ctx, "opened a version", "project", spec.Ref.Project, "version", spec.Ref.Version, "bundle", placed, "duration", time.Since(began))
 	return nil
 }
 

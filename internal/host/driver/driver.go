@@ -31,6 +31,10 @@ type Driver interface {
 type Host interface {
 	// Client is the daemon's end of the control line.
 	Client() *control.Client
+	// Keep waits until the host is the version's for good, which Take may only have begun. Call it after
+	// the version was opened, or when the host has ended. After an error the host ends;
+	// control.ErrClosed means that another one may be taken.
+	Keep(ctx context.Context) error
 	// Hear sets what gets the notices, those that came before included. Call it once; heard
 	// must not block.
 	Hear(heard func(control.Notice))

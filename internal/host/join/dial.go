@@ -9,14 +9,16 @@ import (
 	"net"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/dial"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // joinLimit is the time for connecting and for both messages, at either end.
 const joinLimit = 10 * time.Second
 
-// connectLimit is the time for a connection, without the messages.
-const connectLimit = 1500 * time.Millisecond
+// lostAfter is when a line ends whose daemon's machine does not answer any more: another one may lead
+// soon after that, and a machine keeps its versions if it has dialed that one in time.
+const lostAfter = 3 * time.Second
 
 // protocol is what both ends agree on in the TLS handshake.
 const protocol = "svchost/1"
@@ -46,10 +48,8 @@ func Dial(ctx context.Context, addr string, t Token, h Hello) (net.Conn, Welcome
 	return conn, w, nil
 }
 
-// connect bounds the time for the first packet: that to a machine that is gone has no answer, and
-// the next dial may lead to another one.
 func connect(ctx context.Context, addr string, c *tls.Config) (net.Conn, error) {
-	plain, err := (&net.Dialer{Timeout: connectLimit}).DialContext(ctx, "tcp", addr)
+	plain, err := dial.Service(ctx, addr, lostAfter)
 	if err != nil {
 		return nil, err
 	}

@@ -85,6 +85,9 @@ func (p *Process) start(logDir string, line *os.File) (err error) {
 // Client is this process's end of the control line.
 func (p *Process) Client() *control.Client { return p.client }
 
+// Keep is driver.Host.Keep: a host of this machine belongs to its version.
+func (p *Process) Keep(context.Context) error { return nil }
+
 // Hear is driver.Host.Hear.
 func (p *Process) Hear(heard func(control.Notice)) { p.notes.to(heard) }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/lib/dial"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -49,7 +50,11 @@ type Destination struct {
 // DialMachine connects to the runtime of d at its machine. Errors are those of Dialer.Dial.
 func DialMachine(ctx context.Context, d Destination) (*Conn, error) {
 	connect := func(ctx context.Context) (net.Conn, error) {
-		return DialTCP(ctx, d.Address, &tls.Config{
+		nc, err := dial.TCP(ctx, d.Address, lostAfter)
+		if err != nil {
+			return nil, err
+		}
+		return encrypted(ctx, nc, &tls.Config{
 			MinVersion: tls.VersionTLS13, InsecureSkipVerify: true, //nolint:gosec // the pin takes the place of names and of known authorities
 			VerifyConnection: func(s tls.ConnectionState) error {
 				if len(s.PeerCertificates) != 1 || join.Pin(s.PeerCertificates[0]) != d.Pin {

@@ -51,7 +51,7 @@ func (d *Daemon) startCopies(ctx context.Context) error {
 	}
 	d.copies = backup.Start(ctx, backup.Config{
 		Registry: d.registry, Bucket: d.objects.artifacts, Node: i.Node, Key: i.Key, Files: d.dirs.data.readCopied,
-		Window: d.cfg.SyncWindow, Logger: d.logger, Writer: d.writer,
+		Window: d.cfg.SyncWindow, Logger: d.logger, Writer: d.leader.Writer(),
 		Taken: func() { d.fail("copies of the registry", backup.ErrTaken) },
 	})
 	d.stops.Push("copies of the registry", d.copies.Stop)

@@ -54,11 +54,9 @@ type Config struct {
 	// Inspect lets debuggers attach to workers. It is for watch mode alone, so no setting
 	// of a server has it.
 	Inspect bool
-	// Writer is the identity of this process if other servers stand by to take over; "" if not.
-	// Stop leaves the versions running then: the next server takes them back.
-	Writer string
-	// Leads reports whether no other server may have taken over from this one; nil if none stands by.
-	Leads func() bool
+	// Leader is the right to serve if other servers stand by to take over; nil if not. Stop leaves the
+	// versions running then: the next server takes them back.
+	Leader *Leader
 	// WatchMode is a server of one developer: versions other than production, which are
 	// saves of sessions before, start when they are asked for.
 	WatchMode bool
@@ -88,7 +86,7 @@ type Daemon struct {
 	leaving bool // Replace stops the daemon
 
 	watchMode bool
-	writer    string
+	leader    *Leader // nil if no other server stands by
 
 	objects    *objectStore
 	assets     *assetstore.Store
@@ -132,7 +130,7 @@ type Daemon struct {
 // Start starts everything in order and returns when the daemon serves. If a step fails,
 // Start stops the earlier ones and returns the error. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
-	d := &Daemon{cfg: c.Settings, began: time.Now(), watchMode: c.WatchMode, writer: c.Writer, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
+	d := &Daemon{cfg: c.Settings, began: time.Now(), watchMode: c.WatchMode, leader: c.Leader, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
 	d.recent = obs.NewRecent(d.hidden())
 	d.logger = d.recent.Logger(c.Logger)
 	c.Logger = d.logger

@@ -45,6 +45,8 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 	if err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
+	valid, until := d.permits()
+	before := d.leader.before(d.began, d.cfg.Hosts.Silence)
 	d.fleet, err = fleet.New(fleet.Config{
 		Logger: d.logger, Listen: l, Authority: authority, Policy: policy, RunDir: d.dirs.runtimes(),
 		Release: obs.BuildInfo().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
@@ -56,7 +58,8 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 		},
 		OnEvent:    func(e fleet.Event) { d.metrics.HostEvent(string(e)) },
 		Generation: func() uint64 { return d.gateways.generation() }, // they are created later
-		Limit:      clientLimits(d.cfg.Clients, fileLimit()).PerVersion, Leads: d.leads(c),
+		Limit:      clientLimits(d.cfg.Clients, fileLimit()).PerVersion, Valid: valid, PermitsUntil: until, Inherited: before.Ended, Vanished: before.Vanished,
+		Ran: func(ref svc.Ref) bool { return d.leader != nil && d.deploy.Ran(ref) }, // it is created later
 	})
 	return d.fleet, err
 }
@@ -70,15 +73,22 @@ func (d *Daemon) waits(ctx context.Context, ref svc.Ref, why string) {
 	}
 }
 
-// leads returns what reports whether no other server may have taken over from this one.
-func (d *Daemon) leads(c Config) func() bool {
-	if c.Leads != nil {
-		return c.Leads
+// permits returns how long permits are valid, and what limits it.
+func (d *Daemon) permits() (valid time.Duration, until func() time.Time) {
+	silence := d.cfg.Hosts.Silence
+	switch {
+	case d.leader != nil:
+		return min(silence+silence*3/10, kube.PermitTime), d.leader.lease.PermitsUntil
+	case d.ownership.lease == nil: // the data directory is locked
+		return 0, nil
 	}
-	if d.ownership.lease == nil {
-		return nil // the data directory is locked
+	valid = fleet.ValidFor(silence)
+	return valid, func() time.Time {
+		if !d.owns() {
+			return time.Time{}
+		}
+		return time.Now().Add(valid)
 	}
-	return d.owns
 }
 
 // machineOf returns the machine that runs the version whose start has this key, if gateways on other
@@ -88,22 +98,22 @@ func (d *Daemon) machineOf(ref svc.Ref, key string) gateway.Machine { //nolint:i
 		return nil
 	}
 	if p := d.fleet.Permits(ref, key); p != nil {
-		return permits{p}
+		return ownMachine{p}
 	}
 	return nil
 }
 
-// permits implements gateway.Machine.
-type permits struct{ *fleet.Permits }
+// ownMachine implements gateway.Machine.
+type ownMachine struct{ *fleet.Permits }
 
-func (p permits) Used() gateway.MachineUse { return gateway.MachineUse(p.Permits.Used()) }
+func (m ownMachine) Used() gateway.MachineUse { return gateway.MachineUse(m.Permits.Used()) }
 
 // inherited is when the permits end that a server before this one may have given to machines.
 func (d *Daemon) inherited() time.Time {
 	if !d.cfg.Hosts.Remote || d.cfg.Gateways.Listen == "" {
 		return time.Time{}
 	}
-	return d.began.Add(fleet.ValidFor(d.cfg.Hosts.Silence))
+	return d.leader.before(d.began, d.cfg.Hosts.Silence).Ended
 }
 
 // hostsAuthority returns the authority of SVC_HOSTS_AUTHORITY, else that of the data directory.

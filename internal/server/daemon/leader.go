@@ -13,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/internal/server/backup"
+	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/server/kube"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -25,7 +26,8 @@ type Leader struct {
 }
 
 // Lead waits until this process holds SVC_LEADER_LEASE, and writes the newest copy of the registry
-// into the data directory. Without the setting it returns nil.
+// into the data directory. Meanwhile it has Services lead to it, by a label of its pod, SVC_K8S_POD. Without
+// the setting it returns nil.
 func Lead(ctx context.Context, cfg *config.Daemon, log *slog.Logger) (*Leader, error) {
 	if cfg.Kubernetes.Lease == "" {
 		return nil, nil //nolint:nilnil // a single server
@@ -40,7 +42,16 @@ func Lead(ctx context.Context, cfg *config.Daemon, log *slog.Logger) (*Leader, e
 	if l.lease, err = kube.Lead(ctx, client, cfg.Kubernetes.Lease, l.ID, log); err != nil {
 		return nil, err
 	}
-	if err := takeOver(ctx, cfg, l.ID, log); err != nil {
+	announced := make(chan struct{})
+	go func() {
+		defer close(announced)
+		if pod := cfg.Kubernetes.Pod; pod != "" { // now: machines dial until they find this server
+			l.lease.Announce(ctx, pod)
+		}
+	}()
+	err = takeOver(ctx, cfg, l.ID, log)
+	<-announced
+	if err != nil {
 		l.Release(ctx)
 		return nil, err
 	}
@@ -64,24 +75,20 @@ func (l *Leader) Writer() string {
 	return l.ID
 }
 
-// Leads returns what reports whether no other server may have taken over; nil for a nil Leader.
-func (l *Leader) Leads() func() bool {
+// before returns what is known of the server that led before, for a nil Leader and machines that are lost
+// after a silence: at began its permits were valid.
+func (l *Leader) before(began time.Time, silence time.Duration) kube.Before {
 	if l == nil {
-		return nil
+		return kube.Before{Ended: began.Add(fleet.ValidFor(silence))}
 	}
-	return l.lease.IsFresh
+	return l.lease.Before()
 }
 
-// Serves says that d serves now: Services lead to it by a label of its pod, SVC_K8S_POD. From now on
-// it serves on while the API server is away, if the object store says that no other server has
-// taken over.
-func (l *Leader) Serves(ctx context.Context, d *Daemon) {
-	if l == nil {
-		return
-	}
-	l.lease.Trust(d.owns)
-	if pod := d.cfg.Kubernetes.Pod; pod != "" {
-		l.lease.Announce(ctx, pod)
+// Serves says that d serves now: it serves on while the API server is away, if the object store says that
+// no other server has taken over.
+func (l *Leader) Serves(d *Daemon) {
+	if l != nil {
+		l.lease.Trust(d.owns)
 	}
 }
 
@@ -110,6 +117,10 @@ func (l *Leader) Release(ctx context.Context) {
 // there is nothing to take over.
 func takeOver(ctx context.Context, cfg *config.Daemon, writer string, log *slog.Logger) error {
 	began := time.Now()
+	// The bundles there were not synced: a power failure may have left files of zeros.
+	if err := os.RemoveAll(layout{data: &dataDir{path: cfg.DataDir}}.cache()); err != nil {
+		return err
+	}
 	store, err := s3.New(s3.Config{Endpoint: cfg.S3.Endpoint, Region: cfg.S3.Region, AccessKey: cfg.S3.AccessKey, SecretKey: cfg.S3.SecretKey})
 	if err == nil {
 		err = store.EnsureBucket(ctx, cfg.ArtifactsBucket)

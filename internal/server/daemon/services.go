@@ -124,7 +124,7 @@ func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) 
 
 func (d *Daemon) supervisorConfig(c Config, runtimes driver.Driver) supervisor.Config {
 	return supervisor.Config{
-		Driver: runtimes, Leave: d.writer != "" && d.cfg.Hosts.Remote, Host: d.hostConfig(c),
+		Driver: runtimes, Leave: d.leader != nil && d.cfg.Hosts.Remote, Host: d.hostConfig(c),
 		Logger: d.logger, Wanted: d.gateway.IsWanted, LastUse: d.gateway.LastUse, Calls: d.newCalls(),
 		// d.deploy is created later.
 		OnChange:  func(r svc.Runtime) { d.feed.RuntimeChanged(r); d.deploy.RuntimeChanged(r) },
@@ -187,7 +187,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
 		Restores: d.restores(), QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(),
-		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode}, NoSync: d.watchMode,
+		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode}, NoSync: d.watchMode || d.leader != nil,
 	}
 }
 

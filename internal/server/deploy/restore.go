@@ -24,6 +24,7 @@ type restoreList struct {
 	announced bool
 	versions  []svc.Version
 	failed    []svc.Ref // a crash may have left their files
+	ran       map[svc.Ref]bool
 }
 
 // Announce publishes every version and every production host name to the gateway,
@@ -40,12 +41,14 @@ func (s *Service) Announce(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listing versions: %w", err)
 	}
+	s.restore.ran = map[svc.Ref]bool{}
 	previews := map[svc.Ref]struct{}{} // names in place of ids
 	for _, v := range all {
 		asleep := s.sleeps(v)
 		s.routes.announce(v, asleep)
 		if v.Status.Serves() && !asleep {
 			s.restore.versions = append(s.restore.versions, v)
+			s.restore.ran[v.Ref] = true
 		}
 		if v.Status == svc.StatusFailed {
 			s.restore.failed = append(s.restore.failed, v.Ref)
@@ -64,6 +67,13 @@ func (s *Service) Announce(ctx context.Context) error {
 	}
 	s.restore.announced = true
 	return nil
+}
+
+// Ran reports whether a version served, and did not sleep, when Announce was called.
+func (s *Service) Ran(ref svc.Ref) bool {
+	s.restore.mu.Lock()
+	defer s.restore.mu.Unlock()
+	return s.restore.ran[ref]
 }
 
 // announcedStatuses returns the statuses that have routes: all but destroyed.

@@ -52,6 +52,9 @@ func TestRestore(t *testing.T) {
 	if d.gateway.prod["shop"] != "v3" {
 		t.Errorf("production is %q", d.gateway.prod["shop"])
 	}
+	if !d.Ran(ref("v1")) || d.Ran(ref("failed")) {
+		t.Errorf("v1 ran: %t, the failed one: %t", d.Ran(ref("v1")), d.Ran(ref("failed")))
+	}
 	for _, id := range []string{"v1", "v2", "v3"} {
 		if r := d.gateway.routes[ref(id)]; r != (svc.Upstream{Status: svc.StatusReady, Starting: true, Planned: true, BundleDir: w.bundle(id)}) {
 			t.Errorf("before it runs, the route of %s is %+v", id, r)

@@ -196,7 +196,7 @@ type Deps struct {
 	QueueMax     int           // SVC_QUEUE_MAX
 	Sleep        Sleep
 	Lenient      bool // SVC_LENIENT_DEPLOY
-	NoSync       bool // bundles are unpacked without waiting for the disk: for watch mode
+	NoSync       bool // bundles are unpacked without waiting for the disk: for watch mode, and a cache that does not outlive the process
 	Forks        svc.ForkPolicy
 	ScrubSQL     string // text of SVC_SCRUB_SQL; "" for none
 	Verify       Verify

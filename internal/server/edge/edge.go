@@ -179,7 +179,7 @@ func (e *Edge) Newer(generation uint64) <-chan struct{} { return e.table.Newer(g
 func (e *Edge) connect(ctx context.Context) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
-	return relay.DialTCP(ctx, e.address(), e.secure)
+	return relay.DialServer(ctx, e.address(), e.secure)
 }
 
 // address is the server's host and port.

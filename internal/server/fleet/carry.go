@@ -40,6 +40,7 @@ func (h *host) Locate(ctx context.Context, e svc.Endpoint) (svc.Endpoint, error)
 	h.mu.Lock()
 	h.key = e.PortKey
 	h.mu.Unlock()
+	h.serving.Do(func() { close(h.located) })
 	return e, nil
 }
 

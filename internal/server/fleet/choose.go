@@ -57,7 +57,7 @@ func (f *Fleet) choose(w *want, c *choices) *host {
 		h.taken = true // it runs with other settings
 		h.Kill()
 	}
-	if w.last.Session != "" && time.Since(f.started) < min(f.cfg.Silence, returnLimit) {
+	if w.last.Session != "" && !f.isMissing(w.last.Machine, time.Now()) {
 		return nil // an earlier daemon had it there: it dials soon
 	}
 	spares := c.spares

@@ -45,9 +45,19 @@ type Config struct {
 	// requests and websockets one of them admits for a version. Without Generation: 0.
 	Generation func() uint64
 	Limit      int
-	// Leads reports whether no other server may have taken over: only then permits are renewed. Nil:
-	// always.
-	Leads func() bool
+	// Valid is the longest validity of a permit; 0: ValidFor(Silence). PermitsUntil returns when permits
+	// must end that are given now, the zero time if another server may have taken over: then none is
+	// given. Nil: no limit.
+	Valid        time.Duration
+	PermitsUntil func() time.Time
+	// Inherited is when the permits have ended that a server before this one may have given. Until then
+	// no version of its machines is opened on another one. Vanished says that it has ended without a word, so
+	// that machines which are there have lost their lines, and dial.
+	Inherited time.Time
+	Vanished  bool
+	// Ran reports whether a version may have run on a machine when this process began, although nothing is
+	// known of one. Nil: none.
+	Ran func(svc.Ref) bool
 	// OnEvent counts what happens to hosts, for metrics. Nil: nothing.
 	OnEvent func(Event)
 }
@@ -70,9 +80,12 @@ type Policy interface {
 	// Choose returns the index of the spare for a version that ran on the machine last ("" if
 	// that is unknown), or -1 for none of them.
 	Choose(ref svc.Ref, last string, spares []Spare) int
-	// Claim makes a machine the version's, before its host is opened. After an error that is a
-	// Conflict the host is not used; after others it stays a spare, and the version waits.
+	// Claim makes a machine the version's, before or while its host is opened. It does nothing for
+	// one that is. After an error that is a Conflict the host is not used; after others the version waits.
 	Claim(ctx context.Context, spec svc.RuntimeSpec, machine string) error
+	// Replace has another spare started in place of a machine that was claimed. It is called when the
+	// version serves, or earlier if others wait, and again after an error.
+	Replace(ctx context.Context, spec svc.RuntimeSpec, machine string) error
 	// Has returns the machine that a version was claimed for; "" if none is known.
 	Has(ref svc.Ref) (machine string)
 	// Lacking says why there are few spares, as a sentence for people; "" if nothing is known.
@@ -96,11 +109,12 @@ func (c *Config) check() error {
 	if c.Generation == nil {
 		c.Generation = func() uint64 { return 0 }
 	}
-	if c.Leads == nil {
-		c.Leads = func() bool { return true }
-	}
 	c.Limit = cmp.Or(c.Limit, defaultLimit)
 	c.Silence, c.Wait = cmp.Or(c.Silence, DefaultSilence), cmp.Or(c.Wait, DefaultWait)
+	c.Valid = cmp.Or(c.Valid, ValidFor(c.Silence))
+	if c.PermitsUntil == nil {
+		c.PermitsUntil = func() time.Time { return time.Now().Add(c.Valid) }
+	}
 	if c.Move == nil {
 		c.Move = func(svc.Ref) {}
 	}
@@ -109,6 +123,9 @@ func (c *Config) check() error {
 	}
 	if c.OnEvent == nil {
 		c.OnEvent = func(Event) {}
+	}
+	if c.Ran == nil {
+		c.Ran = func(svc.Ref) bool { return false }
 	}
 	if c.Urgent == nil {
 		c.Urgent = func(svc.Ref) bool { return false }
@@ -151,6 +168,9 @@ func (t Tokens) Choose(_ svc.Ref, last string, spares []Spare) int {
 
 // Claim has nothing to do: a machine that shows the token may run every version.
 func (t Tokens) Claim(context.Context, svc.RuntimeSpec, string) error { return nil }
+
+// Replace has nothing to do: people start machines.
+func (t Tokens) Replace(context.Context, svc.RuntimeSpec, string) error { return nil }
 
 // Has returns "": the token says nothing about versions.
 func (t Tokens) Has(svc.Ref) string { return "" }

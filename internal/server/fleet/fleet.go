@@ -16,17 +16,17 @@ import (
 type Fleet struct {
 	cfg     Config
 	started time.Time
-	// returned ends the time in which the machines of an earlier daemon dial this one.
-	returned *time.Timer
-	life     context.Context //nolint:containedctx // until Stop: lines outlive calls
-	cancel   context.CancelFunc
-	tasks    sync.WaitGroup
+	life    context.Context //nolint:containedctx // until Stop: lines outlive calls
+	cancel  context.CancelFunc
+	tasks   sync.WaitGroup
 
 	mu      sync.Mutex       // guards the fields below
 	hosts   map[string]*host // by session, until they have ended
 	seen    map[string]bool  // machines that have joined this daemon
-	gone    map[string]bool  // sessions of hosts that were lost with a version
-	wanting []*want          // in order of their calls
+	back    returning
+	gone    map[string]bool // sessions of hosts that were lost with a version
+	wanting []*want         // in order of their calls
+	crowd   chan struct{}   // closed and replaced when a version begins to wait
 	stopped bool
 }
 
@@ -38,7 +38,7 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // lines outlive calls
-	return &Fleet{cfg: c, life: ctx, cancel: cancel, hosts: map[string]*host{}, seen: map[string]bool{}, gone: map[string]bool{}}, nil
+	return &Fleet{cfg: c, life: ctx, cancel: cancel, hosts: map[string]*host{}, seen: map[string]bool{}, crowd: make(chan struct{}), back: returning{nodes: map[string]bool{}}, gone: map[string]bool{}}, nil
 }
 
 // Start clears the run directory and takes the connections of machines.
@@ -51,7 +51,7 @@ func (f *Fleet) Start() error {
 		return err
 	}
 	f.started = time.Now()
-	f.returned = time.AfterFunc(f.cfg.Silence, f.offer)
+	f.back.begin(f)
 	f.tasks.Go(func() { f.accept(l) })
 	return nil
 }
@@ -90,9 +90,7 @@ func (f *Fleet) Stop() {
 	f.mu.Unlock()
 	f.cancel()
 	_ = f.cfg.Listen.Close()
-	if f.returned != nil {
-		f.returned.Stop()
-	}
+	f.back.end()
 	for _, h := range hosts {
 		h.hangUp(false)
 	}

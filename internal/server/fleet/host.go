@@ -41,6 +41,11 @@ type host struct {
 
 	ready, taken, leaving bool // guarded by fleet.mu
 
+	claimed chan struct{} // closed when the claim that Take has begun is done; nil for none
+	refused error         // why it failed; set before that
+	located chan struct{} // closed when its version serves
+	serving sync.Once
+
 	mu      sync.Mutex // guards the fields below
 	client  *control.Client
 	change  chan struct{} // closed and replaced when client changes
@@ -66,7 +71,7 @@ func newHost(f *Fleet, hello join.Hello) (*host, error) {
 	now := time.Now()
 	h := &host{
 		fleet: f, session: hello.Session, machine: hello.Machine, name: hello.Name, joined: now, mark: hello.Mark, dir: dir,
-		direct: hello.Direct, pin: hello.DirectPin, exited: make(chan struct{}), change: make(chan struct{}), answer: now,
+		direct: hello.Direct, pin: hello.DirectPin, exited: make(chan struct{}), located: make(chan struct{}), change: make(chan struct{}), answer: now,
 	}
 	h.permits = newPermits(h)
 	if hello.Ref != nil {
@@ -286,20 +291,22 @@ func (h *host) usage() control.Usage {
 // watch measures the host until it has ended, and loses it when it is silent.
 func (h *host) watch(ctx context.Context) {
 	every := h.fleet.cfg.Silence / 5
-	tick := time.NewTicker(every)
-	defer tick.Stop()
+	next := time.NewTimer(every)
+	defer next.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-h.exited:
 			return
-		case <-tick.C:
+		case <-next.C:
 		}
 		if h.isLeft() {
 			h.Kill() //nolint:contextcheck // does not wait
 		}
-		if silent := h.measure(ctx); silent >= h.fleet.cfg.Silence {
+		silent := h.measure(ctx)
+		next.Reset(min(every, h.fleet.cfg.Silence-silent))
+		if silent >= h.fleet.cfg.Silence {
 			h.lose(unknown(svc.Errorf(svc.Unavailable, svc.CodeHostSilent, "the machine %s has not answered for %s", h.name, silent.Round(time.Second)).
 				WithHint("see svcctl nodes")))
 			return

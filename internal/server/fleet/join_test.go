@@ -2,10 +2,7 @@ package fleet_test
 
 import (
 	"context"
-	"errors"
 	"net"
-	"os"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -107,37 +104,6 @@ func TestWaiting(t *testing.T) {
 	}
 	if why := svctest.Wait(t, "the reason", reasons); why != "v-1: no machine has joined" || len(reasons) > 0 {
 		t.Errorf("%q, and %d more", why, len(reasons))
-	}
-}
-
-// TestReturn: the versions of an earlier daemon wait for their machines until the silence after the
-// start of this one has passed, all of them together.
-func TestReturn(t *testing.T) {
-	t.Parallel()
-	const silence = 3 * time.Second
-	waited := make(chan string, 100)
-	d := newDaemon(t, func(c *fleet.Config) {
-		c.Silence = silence
-		c.Waiting = func(ref svc.Ref, _ string) { waited <- ref.Version }
-	})
-	began := time.Now()
-	s := d.supervise(t)
-	d.join(t, 2, nil)
-	for _, version := range []string{"v-1", "v-2"} {
-		spec := s.spec(t, version)
-		err := errors.Join(os.MkdirAll(spec.Local.DataDir, 0o700), os.WriteFile(filepath.Join(spec.Local.DataDir, "machine.json"), []byte(`{"machine":"lost","session":"lost"}`), 0o600))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s.open(t, spec)
-		if version == "v-1" && time.Since(began) < silence {
-			t.Errorf("%s did not wait for its machine", version)
-		}
-	}
-	for range len(waited) {
-		if version := <-waited; version != "v-1" {
-			t.Errorf("%s has waited, too", version)
-		}
 	}
 }
 

@@ -14,11 +14,18 @@ import (
 // permitRetry is the wait after a permit that the machine has not confirmed.
 const permitRetry = 100 * time.Millisecond
 
+// firstPause is the time for the grants of all roles until the first permit: one with some of them would
+// take the others from a machine that has them by an earlier daemon.
+const firstPause = 10 * time.Millisecond
+
 // maxValid is the longest validity of a permit: a daemon that starts waits for it.
 const maxValid = 8 * time.Second
 
-// ValidFor is how long a permit is valid without a word from the daemon: less than the silence after
-// which a machine is lost and its versions are opened elsewhere.
+// slower is the part of its time by which the clock of a machine may run slower than the daemon's.
+const slower = 50
+
+// ValidFor is how long a permit is valid without a word from the daemon, unless Config.Valid says
+// otherwise: less than the silence after which a machine is lost.
 func ValidFor(silence time.Duration) time.Duration { return min(silence-silence/10, maxValid) }
 
 // Permits is the daemon's end of a machine that admits the requests to a version itself: for which
@@ -133,6 +140,7 @@ func (p *Permits) changed() {
 // keep tells the machine each change, and renews its permit, until the host has ended.
 func (p *Permits) keep(ctx context.Context) {
 	defer p.end()
+	_ = backoff.Sleep(ctx, firstPause) // the loop sees its error
 	for confirm := true; ; {
 		err := p.send(ctx)
 		p.settle()
@@ -192,11 +200,11 @@ func (p *Permits) send(ctx context.Context) error {
 // permit returns the permit that holds now.
 func (p *Permits) permit(cancel context.CancelFunc) control.Permit {
 	cfg := &p.host.fleet.cfg
-	generation, leads := cfg.Generation(), cfg.Leads() // not under the lock: routes change under theirs
+	generation, limit := cfg.Generation(), cfg.PermitsUntil() // not under the lock: routes change under theirs
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.calling = cancel
-	n := control.Permit{Number: p.number, Generation: generation, Limit: cfg.Limit, For: ValidFor(cfg.Silence)}
+	n := control.Permit{Number: p.number, Generation: generation, Limit: cfg.Limit}
 	for id, role := range p.granted {
 		n.Grants = append(n.Grants, control.Grant{ID: id, Role: role})
 	}
@@ -208,9 +216,9 @@ func (p *Permits) permit(cancel context.CancelFunc) control.Permit {
 	if len(n.Ending) > 0 && acknowledged {
 		n.Wait = cfg.Silence / 5
 	}
-	if p.heard > 0 && leads && !p.last {
-		n.Heard = p.heard
-		if until := p.heardAt.Add(n.For); until.After(p.until) {
+	if valid := min(cfg.Valid, limit.Sub(p.heardAt)); p.heard > 0 && valid > 0 && !p.last {
+		n.Heard, n.For = p.heard, valid-valid/slower
+		if until := p.heardAt.Add(valid); until.After(p.until) {
 			p.until = until
 		}
 	}

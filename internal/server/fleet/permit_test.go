@@ -200,7 +200,14 @@ func TestNotLeading(t *testing.T) {
 	leads := true
 	d := newDaemon(t, func(c *fleet.Config) {
 		c.Silence = 5 * time.Second // a busy machine must not be lost
-		c.Leads = func() bool { mu.Lock(); defer mu.Unlock(); return leads }
+		c.PermitsUntil = func() time.Time {
+			mu.Lock()
+			defer mu.Unlock()
+			if leads {
+				return time.Now().Add(time.Minute)
+			}
+			return time.Time{}
+		}
 	})
 	s := d.supervise(t)
 	d.join(t, 1, listens)
@@ -216,6 +223,38 @@ func TestNotLeading(t *testing.T) {
 	v.is(t, true)
 	if r := s.Runtimes(); len(r) != 1 || r[0].Restarts != 0 {
 		t.Errorf("%+v, want no restart", r)
+	}
+}
+
+// TestPermitsUntil: a machine admits nothing after the time that permits may not exceed, however often
+// they are renewed, and less than a permit's own time passes until then.
+func TestPermitsUntil(t *testing.T) {
+	t.Parallel()
+	limit := time.Now().Add(time.Hour)
+	var mu sync.Mutex
+	d := newDaemon(t, func(c *fleet.Config) {
+		c.Silence = 20 * time.Second // a busy machine must not be lost
+		c.PermitsUntil = func() time.Time { mu.Lock(); defer mu.Unlock(); return limit }
+	})
+	s := d.supervise(t)
+	d.join(t, 1, listens)
+	spec := s.spec(t, "v-1")
+	e := s.open(t, spec)
+	mu.Lock()
+	limit = time.Now().Add(4 * time.Second)
+	mu.Unlock()
+	p := d.Permits(spec.Ref, e.PortKey)
+	p.Grant(svc.RolePreview)
+	v := visit(spec.Ref, e, svc.RolePreview)
+	var last time.Time
+	for time.Now().Before(limit.Add(time.Second)) {
+		if began := time.Now(); v.ask(t.Context()) == nil {
+			last = began
+		}
+		p.Revoke(p.Grant(svc.RoleProduction), func() {}, func() {}) // another permit
+	}
+	if last.IsZero() || last.After(limit) {
+		t.Errorf("the last request that was admitted began %s before the limit", limit.Sub(last))
 	}
 }
 

@@ -53,18 +53,16 @@ type want struct {
 	told   string     // the reason that Config.Waiting knows
 }
 
-// Take returns the host that runs spec already, or a spare one. It waits for it.
-func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.Host, bool, error) { //nolint:ireturn // as declared
+// Take returns the host that runs spec already, or a spare one. It waits for it. Unless fresh is set,
+// the host is claimed while the caller opens the version: Keep has the result.
+func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, fresh bool) (driver.Host, bool, error) { //nolint:ireturn // as declared
 	full := spec
 	full.Host = f.cfg.Host
 	mark, err := join.Mark(full)
 	if err != nil {
 		return nil, false, err
 	}
-	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: readPlace(spec.Local.DataDir), began: time.Now(), hosts: make(chan *host, 1)}
-	if m := f.cfg.Policy.Has(spec.Ref); m != "" && w.last.Session == "" && !f.knows(m) {
-		w.last = place{Machine: m, Session: claimedSession, Unshipped: w.last.Unshipped}
-	}
+	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: f.placeOf(spec), began: time.Now(), hosts: make(chan *host, 1)}
 	limit, cancel := context.WithDeadlineCause(ctx, w.began.Add(f.cfg.Wait), errWaited)
 	defer cancel()
 	for {
@@ -74,6 +72,9 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.
 				err = f.noSpare(spec.Ref, w.why)
 			}
 			return nil, false, err
+		}
+		if !fresh {
+			return h, true, f.claimSoon(ctx, w, h)
 		}
 		if w.why = f.claim(limit, w, h); w.why == nil {
 			return h, true, nil
@@ -85,31 +86,24 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, _ bool) (driver.
 	}
 }
 
+// placeOf returns where a version ran last, also on a machine of an earlier daemon.
+func (f *Fleet) placeOf(spec svc.RuntimeSpec) place {
+	p := readPlace(spec.Local.DataDir)
+	if p.Session != "" {
+		return p
+	}
+	switch m := f.cfg.Policy.Has(spec.Ref); {
+	case m != "" && !f.knows(m), m == "" && time.Now().Before(f.cfg.Inherited) && f.cfg.Ran(spec.Ref):
+		return place{Machine: m, Session: claimedSession, Unshipped: p.Unshipped}
+	}
+	return p
+}
+
 // knows reports whether a machine has joined this daemon: then it need not be waited for.
 func (f *Fleet) knows(machine string) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.seen[machine]
-}
-
-// claim gives h its version. Without an error the version owns h.
-func (f *Fleet) claim(ctx context.Context, w *want, h *host) error {
-	if h.mark == "" { // else it has been claimed
-		if err := f.cfg.Policy.Claim(ctx, w.spec, h.machine); err != nil {
-			if errors.Is(err, svc.Conflict) {
-				h.lose(unknown(err))
-			} else {
-				h.untake()
-			}
-			return err
-		}
-		f.cfg.OnEvent(EventClaimed)
-	}
-	err := h.assign(w.spec)
-	if err != nil {
-		h.Kill() //nolint:contextcheck // does not wait
-	}
-	return err
 }
 
 // await waits for the host of w.
@@ -175,6 +169,10 @@ func (f *Fleet) offer() {
 		}
 		return h != nil
 	})
+	if len(f.wanting) > 0 {
+		close(f.crowd)
+		f.crowd = make(chan struct{})
+	}
 }
 
 // readPlace returns the zero place if none is known.

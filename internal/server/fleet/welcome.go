@@ -130,7 +130,8 @@ func (f *Fleet) enter(hello join.Hello) (*host, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.hosts[hello.Session], f.seen[hello.Machine] = h, true
+	f.hosts[hello.Session] = h
+	f.saw(hello.Machine)
 	f.tasks.Go(func() { h.watch(f.life) })
 	return h, nil
 }

@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -131,7 +132,11 @@ func (c *Client) lister(report func(error)) *cache.ListWatch {
 }
 
 // patch applies a JSON patch to a pod.
-func (c *Client) patch(ctx context.Context, name string, patch []byte) (*core.Pod, error) {
+func (c *Client) patch(ctx context.Context, name string, operations []operation) (*core.Pod, error) {
+	patch, err := json.Marshal(operations)
+	if err != nil {
+		return nil, err
+	}
 	pod := new(core.Pod)
 	return pod, c.pods.Patch(types.JSONPatchType).Namespace(c.namespace).Resource("pods").Name(name).Body(patch).Do(ctx).Into(pod)
 }

@@ -84,7 +84,16 @@ func TestClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := c.PodOf("shop", "v1")
-	if got == nil || got.UID != pod.UID || got.Labels[kube.SpareLabel] != "" || len(got.OwnerReferences) != 0 {
+	if got == nil || got.UID != pod.UID || got.Labels[kube.SpareLabel] == "" || len(got.OwnerReferences) == 0 || len(c.Pods()) != 1 {
+		t.Fatalf("%+v of %d", got, len(c.Pods()))
+	}
+	for range 2 {
+		if err := p.Replace(t.Context(), spec("v1"), string(pod.UID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got = c.PodOf("shop", "v1")
+	if got.Labels[kube.SpareLabel] != "" || len(got.OwnerReferences) != 0 {
 		t.Fatalf("%+v", got)
 	}
 	if m := got.Spec.Containers[0].Resources.Limits[core.ResourceMemory]; m.Value() != 256<<20 {
@@ -230,7 +239,11 @@ func TestUnused(t *testing.T) {
 	runs <- []svc.Node{{ID: string(pods[0].UID), Versions: []svc.Ref{spec("kept").Ref}}}
 	c.Expire()
 	for i, version := range []string{"kept", "lost"} {
-		if err := p.Claim(t.Context(), spec(version), string(pods[i].UID)); err != nil {
+		err := p.Claim(t.Context(), spec(version), string(pods[i].UID))
+		if err == nil {
+			err = p.Replace(t.Context(), spec(version), string(pods[i].UID))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -340,19 +353,64 @@ func TestLead(t *testing.T) {
 		t.Fatal("the first has lost the lease")
 	case <-time.After(3 * time.Second):
 	}
+	if until := time.Until(first.PermitsUntil()); until < kube.PermitTime-2*time.Second || until > kube.PermitTime {
+		t.Errorf("permits are valid for %s", until)
+	}
+	released := time.Now()
 	first.Release(t.Context())
 	l := svctest.Wait(t, "the second server to lead", second)
+	if b := l.Before(); b.Vanished || b.Ended.Before(released.Add(kube.PermitTime)) {
+		t.Errorf("after a release: %+v", b)
+	}
 	if h := c.Lease("svcctl"); h != "b" {
 		t.Errorf("the lease is of %q", h)
 	}
 	c.SetDown(true)
 	began := time.Now()
 	svctest.Wait(t, "the end of its leadership", l.Lost())
-	if took := time.Since(began); took > 6*time.Second {
-		t.Errorf("it led for %s without the API server; another may lead after 6 s", took)
+	if took := time.Since(began); took > 4*time.Second {
+		t.Errorf("it led for %s without the API server; another may lead after 4 s", took)
+	}
+	if until := l.PermitsUntil(); !until.IsZero() {
+		t.Errorf("it gives permits until %s", until)
 	}
 	c.SetDown(false)
 	l.Release(context.WithoutCancel(t.Context()))
+}
+
+// TestVanished: a server waits for the length of the lease since it has seen its last renewal, without
+// the time in which the API server was away: the holder could not renew it either.
+func TestVanished(t *testing.T) {
+	t.Parallel()
+	const lease, away = 4 * time.Second, 2 * time.Second
+	c := newCluster(t, 0)
+	first, err := kube.Lead(t.Context(), c.client, "svcctl", "a", quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer first.Release(t.Context())
+	began := time.Now()
+	c.Hold("svcctl", "gone")
+	leads := make(chan *kube.Leadership, 1)
+	go func() {
+		if l, err := kube.Lead(t.Context(), c.client, "svcctl", "b", quiet); err == nil {
+			leads <- l
+		}
+	}()
+	svctest.Eventually(t, "a look at the lease", func() bool { return time.Since(began) > time.Second })
+	c.SetDown(true)
+	down := time.Now()
+	svctest.Eventually(t, "the end of the outage", func() bool { return time.Since(down) > away })
+	c.SetDown(false)
+	l := svctest.Wait(t, "the server to lead", leads)
+	defer l.Release(t.Context())
+	took, b := time.Since(began), l.Before()
+	if took < lease+away-time.Second/2 {
+		t.Errorf("it leads after %s", took)
+	}
+	if ended := b.Ended.Sub(began); !b.Vanished || ended < kube.PermitTime || ended > kube.PermitTime+took-lease {
+		t.Errorf("%t, permits end after %s", b.Vanished, ended)
+	}
 }
 
 // TestTaken: a leader that finds another holder stops.

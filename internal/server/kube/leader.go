@@ -18,11 +18,19 @@ import (
 // The times of a Lease. A leader that has not renewed it for renewLimit stops serving, before
 // another one may take it.
 const (
-	leaseTime  = 6 * time.Second
-	renewLimit = 4 * time.Second
+	leaseTime  = 4 * time.Second
+	renewLimit = 2500 * time.Millisecond
 	renewEvery = time.Second
-	leaseCall  = 2 * time.Second // the limit of one request
+	renewAgain = 200 * time.Millisecond // after a failure
+	lookEvery  = 250 * time.Millisecond // of a server that stands by
+	leaseCall  = time.Second            // the limit of one try
 )
+
+// PermitTime is how long after the last renewal of a Lease a permit is valid that its holder has given:
+// until the next leader, which has waited for leaseTime, has started, has been dialed by machines, and
+// has given them permits. A longer time would delay what must wait for the end of permits: a version
+// of a machine that was lost together with the leader.
+const PermitTime = 6500 * time.Millisecond
 
 // Leadership is the hold of a Lease. It ends with Lost or Release.
 type Leadership struct {
@@ -40,28 +48,42 @@ type Leadership struct {
 	done   chan struct{}
 	once   sync.Once
 
+	before Before
+
 	unannounced atomic.Pointer[string] // the pod of an announcement that has failed; nil for none
 }
+
+// Before is what is known of the server that led before.
+type Before struct {
+	// Ended is when all permits have ended that the server may have given.
+	Ended time.Time
+	// Vanished says that it did not release the Lease: nothing was heard of it for the length of the Lease.
+	Vanished bool
+}
+
+// Before returns what is known of the server that led before this one.
+func (l *Leadership) Before() Before { return l.before }
 
 // Lead waits until this process, known as id, holds the Lease name. It waits as long as another
 // holder renews it: by the clock of this process alone, so clocks may differ.
 func Lead(ctx context.Context, c *Client, name, id string, log *slog.Logger) (*Leadership, error) {
 	l := &Leadership{client: c, log: log.With("lease", name, "id", id), name: name, id: id, begun: time.Now(), lost: make(chan struct{}), done: make(chan struct{})}
 	for seen := (sighting{}); ; {
-		l.fresh.Store(int64(time.Since(l.begun)))
+		began := time.Now()
+		l.fresh.Store(int64(began.Sub(l.begun)))
 		held, err := l.try(ctx, &seen)
 		if held {
 			break
 		}
 		if err != nil && ctx.Err() == nil {
-			seen = sighting{} // while the API server is away, its holder cannot renew it either
+			seen.failed(began)
 			l.log.WarnContext(ctx, "taking the lease failed; retrying", "error", err)
 		}
-		if backoff.Sleep(ctx, renewEvery) != nil {
+		if backoff.Sleep(ctx, lookEvery) != nil {
 			return nil, context.Cause(ctx)
 		}
 	}
-	l.log.InfoContext(ctx, "this server leads")
+	l.log.InfoContext(ctx, "this server leads", "vanished", l.before.Vanished)
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l.cancel = cancel
 	go l.keep(own)
@@ -71,9 +93,15 @@ func Lead(ctx context.Context, c *Client, name, id string, log *slog.Logger) (*L
 // Lost is closed when the lease may be another's.
 func (l *Leadership) Lost() <-chan struct{} { return l.lost }
 
-// IsFresh reports whether this process has renewed the lease so lately that no other one can have it.
-func (l *Leadership) IsFresh() bool {
-	return time.Since(l.begun)-time.Duration(l.fresh.Load()) < renewLimit
+// PermitsUntil returns how long permits may be valid that are given now: until PermitTime after the last
+// renewal of the lease. It returns the zero time if the renewal was so long ago that another server
+// may lead soon.
+func (l *Leadership) PermitsUntil() time.Time {
+	renewed := l.begun.Add(time.Duration(l.fresh.Load()))
+	if time.Since(renewed) >= renewLimit {
+		return time.Time{}
+	}
+	return renewed.Add(PermitTime)
 }
 
 // Trust has the leader serve on while the API server is away, as long as held returns true: the
@@ -110,6 +138,26 @@ func (l *Leadership) Release(ctx context.Context) {
 type sighting struct {
 	revision string
 	at       time.Time
+	away     time.Time // since when the API server has not answered; zero if it does
+}
+
+// failed notes that the API server has not answered a request that began at a time.
+func (s *sighting) failed(began time.Time) {
+	if s.away.IsZero() {
+		s.away = began
+	}
+}
+
+// saw notes the revision of the lease. While the API server was away its holder could not renew it
+// either: that time does not count.
+func (s *sighting) saw(revision string, now time.Time) {
+	switch {
+	case s.revision != revision:
+		s.revision, s.at = revision, now
+	case !s.away.IsZero():
+		s.at = s.at.Add(now.Sub(s.away))
+	}
+	s.away = time.Time{}
 }
 
 // try takes the lease if it is free or has expired.
@@ -120,17 +168,22 @@ func (l *Leadership) try(ctx context.Context, seen *sighting) (held bool, err er
 	if apierrors.IsNotFound(err) {
 		fresh := &coordination.Lease{ObjectMeta: meta.ObjectMeta{Name: l.name, Namespace: l.client.namespace}}
 		l.fill(fresh)
+		l.before = Before{Ended: time.Now().Add(PermitTime)} // it may have been deleted
 		err = l.client.leases.Post().Namespace(l.client.namespace).Resource("leases").Body(fresh).Do(ctx).Error()
 		return err == nil, ignored(err)
 	}
 	if err != nil {
 		return false, err
 	}
-	if seen.revision != lease.ResourceVersion {
-		*seen = sighting{lease.ResourceVersion, time.Now()}
-	}
-	if of := holder(lease); of != "" && of != l.id && time.Since(seen.at) < leaseTime {
+	seen.saw(lease.ResourceVersion, time.Now())
+	of, length := holder(lease), lengthOf(lease)
+	if of != "" && of != l.id && time.Since(seen.at) < length {
 		return false, nil
+	}
+	if of != l.id || l.before == (Before{}) { // else an earlier try has succeeded
+		// The last renewal was before its state was seen. A holder of a release with a longer Lease
+		// gives permits that are valid for longer.
+		l.before = Before{Ended: seen.at.Add(PermitTime + length - leaseTime), Vanished: of != "" && of != l.id}
 	}
 	l.fill(lease)
 	err = l.update(ctx, lease)
@@ -158,6 +211,14 @@ func (l *Leadership) fill(lease *coordination.Lease) {
 	lease.Spec.RenewTime, lease.Spec.LeaseDurationSeconds = &now, &seconds
 }
 
+// lengthOf returns how long the holder may not have renewed a lease until another server may take it.
+func lengthOf(lease *coordination.Lease) time.Duration {
+	if s := lease.Spec.LeaseDurationSeconds; s != nil && holder(lease) != "" {
+		return max(leaseTime, time.Duration(*s)*time.Second)
+	}
+	return leaseTime
+}
+
 func holder(lease *coordination.Lease) string {
 	if h := lease.Spec.HolderIdentity; h != nil {
 		return *h
@@ -168,15 +229,16 @@ func holder(lease *coordination.Lease) string {
 // keep renews the lease until it is lost or released.
 func (l *Leadership) keep(ctx context.Context) {
 	defer close(l.done)
+	wait := renewEvery
 	for renewed := time.Now(); ; {
-		if backoff.Sleep(ctx, renewEvery) != nil {
+		if backoff.Sleep(ctx, wait) != nil {
 			return
 		}
 		began := time.Now()
 		err := l.renew(ctx)
 		switch {
 		case err == nil:
-			renewed = began
+			renewed, wait = began, renewEvery
 			l.fresh.Store(int64(began.Sub(l.begun)))
 			l.announceAgain(ctx)
 			continue
@@ -184,9 +246,13 @@ func (l *Leadership) keep(ctx context.Context) {
 			return
 		}
 		l.log.WarnContext(ctx, "renewing the lease failed", "error", err, "since", time.Since(renewed).Round(time.Millisecond))
-		if errors.Is(err, errTaken) || time.Since(renewed) > renewLimit && l.isFenced() {
+		late := time.Since(renewed) > renewLimit
+		if errors.Is(err, errTaken) || late && l.isFenced() {
 			close(l.lost)
 			return
+		}
+		if wait = renewAgain; late { // as long as the object store says that this server may serve
+			wait = renewEvery
 		}
 	}
 }

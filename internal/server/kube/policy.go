@@ -58,8 +58,9 @@ type operation struct {
 	Value any    `json:"value,omitempty"`
 }
 
-// Claim takes a pod out of the Deployment of spares and labels it with the version. Two servers
-// cannot claim one pod: the patch tests the revision of the pod that was read.
+// Claim labels a pod with its version. Two servers cannot claim one pod: the patch tests the revision of
+// the pod that was read. The pod stays one of the Deployment of spares until Replace: a start of another
+// pod on the same node would delay the version's.
 func (p *Pods) Claim(ctx context.Context, spec svc.RuntimeSpec, machine string) error {
 	pod := p.find(machine)
 	if pod == nil {
@@ -72,13 +73,8 @@ func (p *Pods) Claim(ctx context.Context, spec svc.RuntimeSpec, machine string) 
 			}
 			return nil
 		}
-		patch, err := json.Marshal(claimOf(pod, spec.Ref))
-		if err != nil {
-			return err
-		}
-		claimed, err := p.cfg.Client.patch(ctx, pod.Name, patch)
+		_, err := p.cfg.Client.patch(ctx, pod.Name, claimOf(pod, spec.Ref))
 		if err == nil {
-			p.resize(ctx, claimed, spec)
 			return nil
 		}
 		// The kubelet writes the status of a pod at any time: the revision that the watch has
@@ -98,15 +94,35 @@ func (p *Pods) Claim(ctx context.Context, spec svc.RuntimeSpec, machine string) 
 }
 
 func claimOf(pod *core.Pod, ref svc.Ref) []operation {
-	patch := []operation{
+	return []operation{
 		{"test", "/metadata/resourceVersion", pod.ResourceVersion},
 		{"test", "/metadata/uid", string(pod.UID)},
-		{"remove", "/metadata/labels/" + escape(SpareLabel), nil},
 		{"add", "/metadata/labels/" + escape(ProjectLabel), ref.Project},
 		{"add", "/metadata/labels/" + escape(VersionLabel), ref.Version},
 	}
-	if pod.Labels[SpareLabel] == "" {
-		patch = append(patch[:2], patch[3:]...)
+}
+
+// Replace takes a claimed pod out of the Deployment of spares, which starts another one, and gives it
+// the memory of its version.
+func (p *Pods) Replace(ctx context.Context, spec svc.RuntimeSpec, machine string) error {
+	pod := p.find(machine)
+	if pod == nil {
+		return nil // it is gone
+	}
+	if pod.Labels[SpareLabel] != "" || len(pod.OwnerReferences) > 0 {
+		var err error
+		if pod, err = p.cfg.Client.patch(ctx, pod.Name, replacementOf(pod)); err != nil {
+			return refused(named("replacing", pod.Name), err)
+		}
+	}
+	p.resize(ctx, pod, spec)
+	return nil
+}
+
+func replacementOf(pod *core.Pod) []operation {
+	patch := []operation{{"test", "/metadata/uid", string(pod.UID)}}
+	if pod.Labels[SpareLabel] != "" {
+		patch = append(patch, operation{Op: "remove", Path: "/metadata/labels/" + escape(SpareLabel)})
 	}
 	if len(pod.OwnerReferences) > 0 {
 		patch = append(patch, operation{Op: "remove", Path: "/metadata/ownerReferences"})

@@ -20,7 +20,7 @@ import (
 
 const (
 	firstRetry  = 100 * time.Millisecond
-	maxRetry    = 5 * time.Second
+	maxRetry    = time.Second
 	reportEvery = time.Second
 	reportLimit = 5 * time.Second
 	// maxRefusal is how many bytes of a refusal are read.

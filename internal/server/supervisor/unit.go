@@ -124,10 +124,16 @@ func (u *unit) openIn(ctx context.Context, p *process) error {
 	if err == nil {
 		err = p.Client().Open(ctx, p.spec(u.cfg, u.spec))
 	}
+	if err == nil {
+		err = p.Keep(ctx)
+	}
 	if err != nil {
 		_ = p.explain(ctx, err) // a host that ends has time to say why
 		p.Kill()
 		<-p.Exited()
+		if refused := p.Keep(ctx); refused != nil {
+			err = refused // the first reason
+		}
 	}
 	return err
 }

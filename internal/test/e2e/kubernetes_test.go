@@ -199,7 +199,7 @@ func TestKubernetes(t *testing.T) {
 		return nil
 	})
 	svctest.Eventually(t, "the leader to serve for longer than its lease without the API server", func() bool {
-		return strings.Count(d.log.String(), "renewing the lease failed") > 6
+		return strings.Count(d.log.String(), "renewing the lease failed") > 16 // four times a second, and then each second
 	})
 	b.await(writers, 30)
 	c.api.SetDown(false)

@@ -303,14 +303,58 @@ func (c *cluster) deploy(leader pod, dir string, args ...string) (api.Version, t
 	return v, time.Since(began)
 }
 
+func (c *cluster) gateways() []pod {
+	c.t.Helper()
+	list, err := c.pods("app.kubernetes.io/component=gateway")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return list
+}
+
+// logWays logs how many requests each gateway has sent to pods directly, and through the leader.
+func (c *cluster) logWays() {
+	c.t.Helper()
+	for _, g := range c.gateways() {
+		s := ask(c.t.Context(), http.DefaultClient, http.MethodGet, "http://"+net.JoinHostPort(g.IP, "8793")+"/metrics", "")
+		for line := range strings.Lines(s.body) {
+			if strings.HasPrefix(line, "svc_gateway_ways_total") {
+				c.t.Logf("%s: %s", g.Name, line)
+			}
+		}
+	}
+}
+
+// awaitStandby waits until another server than the leader reads the Lease: only then a loss of the
+// leader says how long a takeover takes.
+func (c *cluster) awaitStandby(lead pod) {
+	c.t.Helper()
+	svctest.Succeeds(c.t, "a standby that reaches the API server", func() error {
+		list, err := c.pods("app.kubernetes.io/component=control-plane")
+		for _, p := range list {
+			if p.Name == lead.Name || p.Ending || p.Node == lead.Node {
+				continue
+			}
+			log, err := c.try(nil, "kubectl", "-n", namespace, "logs", "--tail=1", p.Name)
+			if err == nil && strings.Contains(log, "waiting for the lease") {
+				return nil
+			}
+			recent, err := c.try(nil, "kubectl", "-n", namespace, "logs", "--since=5s", p.Name)
+			if err == nil && log != "" && recent == "" {
+				return nil
+			}
+		}
+		return errors.Join(errors.New("none"), err)
+	})
+}
+
 // visitors is a client whose connections go to the gateways in turn, but for those of a node that
 // is about to be lost: a load balancer leaves them out, too.
 func (c *cluster) visitors(lost string) *http.Client {
 	c.t.Helper()
-	list, err := c.pods("app.kubernetes.io/component=gateway")
-	list = slices.DeleteFunc(list, func(p pod) bool { return p.Node == lost })
-	if err != nil || len(list) == 0 {
-		c.t.Fatalf("%d gateways: %v", len(list), err)
+	list := slices.DeleteFunc(c.gateways(), func(p pod) bool { return p.Node == lost })
+	if len(list) == 0 {
+		c.t.Fatal("no gateway")
 	}
 	next := make(chan int, 1)
 	next <- 0

@@ -59,6 +59,9 @@ func (c *cluster) lose(how string, withLeader bool, versions []api.Version) (pau
 	c.t.Helper()
 	lead := c.leader("")
 	c.awaitSpares(lead, 3)
+	if withLeader {
+		c.awaitStandby(lead)
+	}
 	node := c.nodeWith(lead, withLeader)
 	web := c.visitors(node)
 	asked := map[string]*load{}

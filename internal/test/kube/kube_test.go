@@ -136,6 +136,10 @@ func TestKube(t *testing.T) {
 	c.run(nil, "scripts/kube/cluster.sh", "start", at2.Node[4:])
 
 	// The leader is killed.
+	c.logWays()
+	for _, g := range c.gateways() {
+		c.follow(g)
+	}
 	lines = write(t, c.visitors(at2.Node), v1.ProdURL, 4)
 	lines.await(t, 50)
 	at = time.Now()
@@ -144,7 +148,10 @@ func TestKube(t *testing.T) {
 	back := time.Since(at)
 	lines.await(t, 50)
 	more = lines.end()
+	c.logWays()
 	all = append(all, more...)
+	began, _ = pause(more)
+	t.Logf("the longest pause began %s after the leader was deleted", began.Sub(at))
 	r.add(t, "leader deleted without grace", "API back after %s; writes of visitors: pause %s, %d failed", back.Round(100*time.Millisecond), gap(more).Round(time.Millisecond), len(failed(more)))
 
 	web = c.visitors(at2.Node)

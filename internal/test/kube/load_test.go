@@ -162,7 +162,13 @@ func failed(list []sample) (bad []sample) {
 }
 
 // gap returns the longest time in which no request that succeeded ended.
-func gap(list []sample) (longest time.Duration) {
+func gap(list []sample) time.Duration {
+	_, longest := pause(list)
+	return longest
+}
+
+// pause is gap with the time when it began.
+func pause(list []sample) (at time.Time, longest time.Duration) {
 	var ends []time.Time
 	for _, s := range list {
 		if s.err == nil && s.status == http.StatusOK {
@@ -171,9 +177,11 @@ func gap(list []sample) (longest time.Duration) {
 	}
 	slices.SortFunc(ends, func(a, b time.Time) int { return a.Compare(b) })
 	for i := 1; i < len(ends); i++ {
-		longest = max(longest, ends[i].Sub(ends[i-1]))
+		if d := ends[i].Sub(ends[i-1]); d > longest {
+			at, longest = ends[i-1], d
+		}
 	}
-	return longest
+	return at, longest
 }
 
 // slowest returns the longest time of a request.

@@ -19,7 +19,10 @@ import (
 )
 
 // fetcher reads bundles from the object store.
-type fetcher struct{ dir string }
+type fetcher struct {
+	dir  string
+	sync bool // bundles outlive the process
+}
 
 // unpack is agent.Config.Unpack.
 func (f fetcher) unpack(ctx context.Context, st svc.Storage, ref svc.Ref, digest, dir string) error {
@@ -34,7 +37,11 @@ func (f fetcher) unpack(ctx context.Context, st svc.Storage, ref svc.Ref, digest
 		return err
 	}
 	assets := assetstore.New(assetstore.Config{Bucket: bucket, Dir: filepath.Join(f.dir, "assets")}) // the daemon has checked the limits
-	_, err = bundle.ExtractWith(ctx, file, dir, bundle.Limits{}, func(ctx context.Context, m bundle.Manifest, dir string) error {
+	extract := bundle.ExtractNoSync
+	if f.sync {
+		extract = bundle.ExtractWith
+	}
+	_, err = extract(ctx, file, dir, bundle.Limits{}, func(ctx context.Context, m bundle.Manifest, dir string) error {
 		return assets.Fill(ctx, ref, m, dir)
 	})
 	return err

@@ -89,7 +89,7 @@ func (h hosting) run(ctx context.Context, k *kit.Kit) error {
 	}
 	err = agent.Run(ctx, agent.Config{
 		Logger: log, Daemon: addr, Token: token, Secret: secret, Machine: h.machine, Drain: h.drain, Name: h.name, Release: obs.BuildInfo().Version, Dir: dir, Seats: h.seats,
-		Listen: h.listen, Address: h.address, Process: c, Unpack: fetcher{dir}.unpack,
+		Listen: h.listen, Address: h.address, Process: c, Unpack: fetcher{dir: dir, sync: h.machine == ""}.unpack,
 	})
 	for _, c := range closers {
 		err = errors.Join(err, c.Close())

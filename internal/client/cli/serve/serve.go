@@ -77,14 +77,14 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	}()
 	progress := k.NewProgress()
 	d, err := daemon.Start(ctx, daemon.Config{
-		Settings: cfg, Writer: leader.Writer(), Leads: leader.Leads(), Command: []string{self}, Logger: logger, Sockets: given,
+		Settings: cfg, Leader: leader, Command: []string{self}, Logger: logger, Sockets: given,
 		Installing: func(stage string) { progress.Stage(stage) },
 	})
 	progress.Done("")
 	if err = errors.Join(err, given.Close()); err != nil {
 		return err
 	}
-	leader.Serves(ctx, d)
+	leader.Serves(d)
 	greet(k, d.Info(), cfg.HostPattern())
 	logger.LogAttrs(ctx, slog.LevelInfo, "server started", started(d.Info(), cfg.InEffect)...)
 	manager := notify.New(k.Environ, os.Getpid())

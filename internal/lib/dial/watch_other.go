@@ -1,11 +1,16 @@
 //go:build !linux
 
-package relay
+package dial
 
-import "syscall"
+import (
+	"syscall"
+	"time"
+)
 
 // endStuck does nothing: the system's own limit, some minutes, ends a connection.
 func endStuck(_, _ string, _ syscall.RawConn) error { return nil }
 
 // isSilent knows nothing.
-func isSilent(c syscall.RawConn) (bool, error) { return false, c.Control(func(uintptr) {}) }
+func isSilent(c syscall.RawConn, _ time.Duration) (bool, error) {
+	return false, c.Control(func(uintptr) {})
+}

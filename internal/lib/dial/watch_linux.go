@@ -1,4 +1,4 @@
-package relay
+package dial
 
 import (
 	"errors"
@@ -17,14 +17,14 @@ func endStuck(_, _ string, c syscall.RawConn) error {
 	return errors.Join(err, set)
 }
 
-// isSilent reports whether the other machine has confirmed nothing for lostAfter although something
-// is under way to it. While the receiver's window is closed, nothing is.
-func isSilent(c syscall.RawConn) (silent bool, err error) {
+// isSilent reports whether the other machine has confirmed nothing for the time lost although
+// something is under way to it. While the receiver's window is closed, nothing is.
+func isSilent(c syscall.RawConn, lost time.Duration) (silent bool, err error) {
 	var failed error
 	err = c.Control(func(fd uintptr) {
 		var info *unix.TCPInfo
 		if info, failed = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); failed == nil {
-			silent = info.Unacked > 0 && time.Duration(info.Last_ack_recv)*time.Millisecond > lostAfter
+			silent = info.Unacked > 0 && time.Duration(info.Last_ack_recv)*time.Millisecond > lost
 		}
 	})
 	return silent, errors.Join(err, failed)

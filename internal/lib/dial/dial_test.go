@@ -1,4 +1,4 @@
-package relay_test
+package dial_test
 
 import (
 	"io"
@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/lib/dial"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
@@ -33,7 +33,7 @@ func TestSlowReader(t *testing.T) {
 		n, _ := io.Copy(io.Discard, nc) // the number says whether all came
 		received <- n
 	}()
-	nc, err := relay.DialTCP(t.Context(), l.Addr().String(), nil)
+	nc, err := dial.TCP(t.Context(), l.Addr().String(), 5*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
