@@ -106,10 +106,10 @@ func (d *Daemon) routeTable(ctx context.Context) (routefeed.Gateway, error) { //
 	return log, nil
 }
 
-// hasAssets reports whether a bundle has static files. One that cannot be read may have some.
-func hasAssets(dir string) bool {
+// hasAssets reports whether a bundle has static files.
+func hasAssets(dir string) (bool, error) {
 	m, err := bundle.Load(dir)
-	return err != nil || m.Assets != nil
+	return m.Assets != nil, err
 }
 
 // observeOf counts and logs a request that another gateway has served.

@@ -47,7 +47,7 @@ func newServer(t *testing.T) *server {
 		t.Fatal(err)
 	}
 	s := &server{t: t, own: gateway.New(gateway.Config{Ingress: ingress})}
-	s.log = routefeed.NewLog(s.own, hosts, func(string) bool { return false })
+	s.log = routefeed.NewLog(s.own, hosts, func(string) (bool, error) { return false, nil })
 	s.feed = routefeed.NewServer(routefeed.ServerConfig{
 		Log: s.log, Logger: slog.New(slog.DiscardHandler),
 		Rouse: func(ref svc.Ref) { s.log.SetVersion(ref, upstream(worker(t, "awake"), "woken")) },

@@ -88,14 +88,21 @@ type world struct {
 	server *routefeed.Server
 	http   *httptest.Server
 	down   atomic.Bool
-	seen   chan string
+	// fetched says that the bundle "/later" can be read.
+	fetched atomic.Bool
+	seen    chan string
 }
 
 var hosts = svc.IngressConfig{BaseDomain: "apps.test"}
 
 func newWorld(t *testing.T) *world {
 	w := &world{t: t, own: newRoutes(), seen: make(chan string, 100)}
-	w.log = routefeed.NewLog(w.own, hosts, func(dir string) bool { return dir == "/with-assets" })
+	w.log = routefeed.NewLog(w.own, hosts, func(dir string) (bool, error) {
+		if dir == "/later" && !w.fetched.Load() {
+			return false, errors.New("not fetched")
+		}
+		return dir == "/with-assets", nil
+	})
 	w.server = routefeed.NewServer(routefeed.ServerConfig{
 		Log: w.log, Logger: slog.New(slog.DiscardHandler),
 		Observe: func(r routefeed.Request) { w.seen <- fmt.Sprint("finished ", r.Ref, r.Status) },
@@ -366,6 +373,27 @@ func TestDirect(t *testing.T) {
 	svctest.Eventually(t, "the routes", func() bool { return e.table.Generation() == w.log.Generation() })
 	got := e.routes.list()
 	if !strings.Contains(got, "shop/v1=ready key false false false false10.0.0.1:8794pin;") || strings.Count(got, "8794") != 1 {
+		t.Error(got)
+	}
+}
+
+// TestDirectLater: the bundle of a version that another server has started is fetched after its first
+// route. Then gateways learn where its machine is.
+func TestDirectLater(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	e := w.edge("a")
+	ref := svc.Ref{Project: "shop", Version: "v1"}
+	at := svc.Endpoint{Socket: "/s", PortKey: "key", Direct: "10.0.0.1:8794", DirectPin: "pin"}
+	w.log.SetVersion(ref, svc.Upstream{Status: svc.StatusReady, Planned: true, BundleDir: "/later"})
+	svctest.Eventually(t, "the first route", func() bool { return e.table.Generation() == w.log.Generation() })
+	if got := e.routes.list(); strings.Contains(got, "8794") {
+		t.Error(got)
+	}
+	w.fetched.Store(true)
+	w.log.SetVersion(ref, svc.Upstream{Status: svc.StatusReady, Endpoint: at, BundleDir: "/later"})
+	svctest.Eventually(t, "the second", func() bool { return e.table.Generation() == w.log.Generation() })
+	if got := e.routes.list(); !strings.Contains(got, "shop/v1=ready key false false false false10.0.0.1:8794pin") {
 		t.Error(got)
 	}
 }

@@ -30,7 +30,7 @@ type Gateway interface {
 type Log struct {
 	gateway   Gateway
 	hosts     svc.IngressConfig
-	hasAssets func(bundleDir string) bool
+	hasAssets func(bundleDir string) (bool, error)
 
 	mu         sync.Mutex
 	generation uint64
@@ -43,7 +43,7 @@ type Log struct {
 // entry is a version in the log.
 type entry struct {
 	state  State
-	dir    string // of the bundle that assets is of
+	dir    string // of the bundle that assets is of; "" if it is not known yet
 	assets bool
 	pass   string // key for requests that pass the server's own gateway
 }
@@ -51,8 +51,9 @@ type entry struct {
 var _ Gateway = (*Log)(nil)
 
 // NewLog returns a log in front of a gateway without routes. hasAssets reports whether a bundle
-// has static files, which only the server has.
-func NewLog(gateway Gateway, hosts svc.IngressConfig, hasAssets func(bundleDir string) bool) *Log {
+// has static files, which only the server has. After an error it is asked again at the next change of
+// the version: the bundle may be fetched later. Until then the version counts as one with static files.
+func NewLog(gateway Gateway, hosts svc.IngressConfig, hasAssets func(bundleDir string) (bool, error)) *Log {
 	return &Log{
 		gateway: gateway, hosts: hosts, hasAssets: hasAssets, generation: uint64(time.Now().UnixMicro()),
 		changed: make(chan struct{}), versions: map[svc.Ref]*entry{}, names: map[svc.Ref]Line{},
@@ -94,8 +95,8 @@ func (l *Log) SetVersion(ref svc.Ref, u svc.Upstream) {
 			e = &entry{pass: rand.Text()}
 			l.versions[ref] = e
 		}
-		if u.BundleDir != e.dir {
-			e.dir, e.assets = u.BundleDir, u.BundleDir != "" && l.hasAssets(u.BundleDir)
+		if u.BundleDir != e.dir || e.dir == "" {
+			l.look(e, u.BundleDir)
 		}
 		next := stateOf(u, e)
 		if next == e.state {
@@ -104,6 +105,17 @@ func (l *Log) SetVersion(ref svc.Ref, u svc.Upstream) {
 		e.state = next
 		return e.line(ref)
 	})
+}
+
+// look notes whether the bundle of e has static files. l.mu must be held.
+func (l *Log) look(e *entry, dir string) {
+	if e.dir, e.assets = dir, false; dir == "" {
+		return
+	}
+	has, err := l.hasAssets(dir)
+	if e.assets = has || err != nil; err != nil {
+		e.dir = ""
+	}
 }
 
 // stateOf is the state of a version for other machines. Requests to one with static files pass
