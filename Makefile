@@ -162,6 +162,10 @@ test-release: ## build the release in two checkouts, and compare the bytes (docs
 test-install: ## live with the packages in a Debian with systemd (needs root; docs/guide/install.md)
 	./packaging/test/install
 
+.PHONY: test-arm64
+test-arm64: ## install the packages for arm64 in a Debian that QEMU emulates, deploy and promote (needs root; docs/guide/install.md)
+	./packaging/test/arm64
+
 .PHONY: test-cgroup
 test-cgroup: ## limit versions by control groups in an emulated Debian (needs root; docs/guide/operating.md)
 	./packaging/test/cgroup
