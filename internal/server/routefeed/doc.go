@@ -7,7 +7,7 @@
 // gateway and, with the next generation, to the log. Server sends the log over HTTP as lines of
 // JSON: all routes, then each change, and a heartbeat while nothing changes. It keeps the last
 // maxChanges changes; a gateway that is further behind, or that connects anew, gets all
-// routes. Generations begin with the time of the server's start, so that those of a later
+// routes, in an encoding that gateways share. Generations begin with the time of the server's start, so that those of a later
 // process are higher.
 //
 // # The gateway's end

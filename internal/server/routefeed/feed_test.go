@@ -82,7 +82,7 @@ func (r *routes) since(n int) []string {
 
 // world is a server with its log.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	own    *routes
 	log    *routefeed.Log
 	server *routefeed.Server
@@ -95,7 +95,8 @@ type world struct {
 
 var hosts = svc.IngressConfig{BaseDomain: "apps.test"}
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
+	t.Helper()
 	w := &world{t: t, own: newRoutes(), seen: make(chan string, 100)}
 	w.log = routefeed.NewLog(w.own, hosts, func(dir string) (bool, error) {
 		if dir == "/later" && !w.fetched.Load() {

@@ -36,6 +36,7 @@ type Log struct {
 	generation uint64
 	changed    chan struct{} // closed at the next change
 	changes    []Line        // the last ones, the newest last
+	last       *snapshot     // that was made within snapshotFor; nil for none
 	versions   map[svc.Ref]*entry
 	names      map[svc.Ref]Line // by project and preview name; "" for production
 }
@@ -247,16 +248,26 @@ func (l *Log) all() []Line {
 	return append(lines, Line{Kind: kindReady, Generation: l.generation})
 }
 
-// after returns the changes after a generation, all routes if the log has not kept them, or if
-// the generation is 0. Without one, wait is closed at the next change.
-func (l *Log) after(generation uint64) (lines []Line, now uint64, wait <-chan struct{}) {
+// next is what a gateway is sent: all routes, or changes. With neither, wait is closed at the next change.
+type next struct {
+	all        *snapshot
+	changes    []Line
+	generation uint64 // that it leads to
+	wait       <-chan struct{}
+}
+
+// after returns what follows a generation: all routes if the log has not kept the changes, or if the
+// generation is 0.
+func (l *Log) after(generation uint64) next {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	n := next{generation: l.generation, wait: l.changed}
 	switch behind := l.generation - generation; {
 	case generation == 0 || behind > uint64(len(l.changes)):
-		lines = l.all()
+		n.all = l.snapshot()
+		n.generation = n.all.generation
 	case behind > 0:
-		lines = slices.Clone(l.changes[uint64(len(l.changes))-behind:])
+		n.changes = slices.Clone(l.changes[uint64(len(l.changes))-behind:])
 	}
-	return lines, l.generation, l.changed
+	return n
 }

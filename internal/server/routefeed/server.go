@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -103,38 +104,54 @@ func (s *Server) begun(ctx context.Context) bool {
 	return false
 }
 
-// follow sends lines until the gateway has gone.
+// follow sends routes until the gateway has gone.
 func (s *Server) follow(ctx context.Context, w http.ResponseWriter) error {
-	out, to := http.NewResponseController(w), json.NewEncoder(w)
+	out := stream{ResponseController: http.NewResponseController(w), w: w}
 	beat := time.NewTicker(beatEvery)
 	defer beat.Stop()
 	for generation := uint64(0); ; {
-		lines, now, wait := s.cfg.Log.after(generation)
-		if len(lines) == 0 {
+		next := s.cfg.Log.after(generation)
+		if next.all == nil && len(next.changes) == 0 {
 			select {
-			case <-wait:
+			case <-next.wait:
 				continue
 			case <-beat.C:
-				lines = []Line{{Kind: kindHeartbeat}}
+				next.changes = []Line{{Kind: kindHeartbeat}}
 			case <-s.done:
 				return nil
 			case <-ctx.Done():
 				return context.Cause(ctx)
 			}
 		}
-		_ = out.SetWriteDeadline(time.Now().Add(writeLimit))
-		for i := range lines {
-			if err := to.Encode(&lines[i]); err != nil {
-				return err
-			}
+		text := encode(next.changes)
+		if next.all != nil {
+			text = next.all.text()
 		}
-		if err := out.Flush(); err != nil {
+		if err := out.send(text); err != nil {
 			return err
 		}
-		if lines[0].Kind != kindHeartbeat {
-			generation = now
+		generation = next.generation
+	}
+}
+
+// stream is what a gateway reads.
+type stream struct {
+	*http.ResponseController
+
+	w io.Writer
+}
+
+// piece is the number of bytes that a gateway reads within writeLimit.
+const piece = 256 << 10
+
+func (s stream) send(text []byte) error {
+	for part := range slices.Chunk(text, piece) {
+		_ = s.SetWriteDeadline(time.Now().Add(writeLimit))
+		if _, err := s.w.Write(part); err != nil {
+			return err
 		}
 	}
+	return s.Flush()
 }
 
 // connect lists a gateway as connected. It reports false if there are too many.

@@ -1,0 +1,78 @@
+package routefeed_test
+
+import (
+	"bufio"
+	"net/http"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/server/routefeed"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// TestLateGateways: gateways that connect one after another share a snapshot, and have the changes
+// since it, also when these are more than the log keeps.
+func TestLateGateways(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	version := func(i int) svc.Ref { return svc.Ref{Project: "shop", Version: "n" + strconv.Itoa(i)} }
+	w.log.SetVersion(v1, ready("a"))
+	w.log.SetVersion(v2, ready("b"))
+	w.log.SetProduction("shop", "v1")
+	edges := []*edge{w.edge("a")}
+	w.same(edges...)
+	w.log.RemoveVersion(v1)
+	w.log.SetProduction("shop", "v2")
+	edges = append(edges, w.edge("b"))
+	w.same(edges...)
+	for i := range 5000 {
+		w.log.SetVersion(version(i), ready("k"))
+		if i%10 == 0 {
+			w.log.RemoveVersion(version(i / 2))
+		}
+	}
+	edges = append(edges, w.edge("c"))
+	w.log.SetVersion(v2, ready("c"))
+	w.same(edges...)
+}
+
+// BenchmarkConnect is 50 gateways that connect with a server of 100,000 routes at the same time.
+func BenchmarkConnect(b *testing.B) {
+	w := newWorld(b)
+	for i := range 100_000 {
+		w.log.SetVersion(svc.Ref{Project: "shop", Version: "v" + strconv.Itoa(i)}, svc.Upstream{Status: svc.StatusArchived})
+	}
+	var peak uint64
+	for b.Loop() {
+		var all sync.WaitGroup
+		for i := range 50 {
+			all.Go(func() { connect(b, w, "g"+strconv.Itoa(i)) })
+		}
+		all.Wait()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		peak = max(peak, m.HeapSys)
+		w.log.SetVersion(v1, ready(strconv.FormatUint(w.log.Generation(), 10))) // a change
+	}
+	b.ReportMetric(float64(peak)/(1<<20), "heap-MiB")
+}
+
+// connect reads the routes until they are complete.
+func connect(b *testing.B, w *world, instance string) {
+	b.Helper()
+	resp, err := http.Get(w.http.URL + routefeed.FeedPath + "?instance=" + instance)
+	if err != nil {
+		b.Error(err)
+		return
+	}
+	defer resp.Body.Close()
+	for in := bufio.NewScanner(resp.Body); in.Scan(); {
+		if strings.Contains(in.Text(), `"kind":"ready"`) {
+			return
+		}
+	}
+	b.Error("the stream ended")
+}
