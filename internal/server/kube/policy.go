@@ -106,17 +106,35 @@ func claimOf(pod *core.Pod, ref svc.Ref) []operation {
 // the memory of its version.
 func (p *Pods) Replace(ctx context.Context, spec svc.RuntimeSpec, machine string) error {
 	pod := p.find(machine)
-	if pod == nil {
-		return nil // it is gone
-	}
-	if pod.Labels[SpareLabel] != "" || len(pod.OwnerReferences) > 0 {
-		var err error
-		if pod, err = p.cfg.Client.patch(ctx, pod.Name, replacementOf(pod)); err != nil {
+	for again := false; pod != nil && (pod.Labels[SpareLabel] != "" || len(pod.OwnerReferences) > 0); again = true {
+		patched, err := p.cfg.Client.patch(ctx, pod.Name, replacementOf(pod))
+		switch {
+		case err == nil:
+			pod = patched
+		case again || !apierrors.IsInvalid(err):
 			return refused(named("replacing", pod.Name), err)
+		default: // the watch has not seen an earlier call yet
+			if pod, err = p.current(ctx, pod); err != nil {
+				return err
+			}
 		}
 	}
-	p.resize(ctx, pod, spec)
+	if pod != nil {
+		p.resize(ctx, pod, spec)
+	}
 	return nil
+}
+
+// current reads a pod again; nil if it is gone.
+func (p *Pods) current(ctx context.Context, pod *core.Pod) (*core.Pod, error) {
+	fresh, err := p.cfg.Client.pod(ctx, pod.Name)
+	switch {
+	case gone(err) || err == nil && fresh.UID != pod.UID:
+		return nil, nil //nolint:nilnil // none is no error
+	case err != nil:
+		return nil, refused(named("reading", pod.Name), err)
+	}
+	return fresh, nil
 }
 
 func replacementOf(pod *core.Pod) []operation {
