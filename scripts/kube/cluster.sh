@@ -4,6 +4,7 @@
 #
 #   cluster.sh up [N]                start the control plane and N nodes (3)
 #   cluster.sh image NAME FILE.tar   load an image archive into every node
+#   cluster.sh policies PROGRAM      enforce NetworkPolicies on the nodes that are there, by kube-router
 #   cluster.sh cut N | heal N        pull the network cable of node N, put it back
 #   cluster.sh kill N                SIGKILL kubelet, containerd and every container of node N
 #   cluster.sh start N               start node N again
@@ -54,6 +55,7 @@ EOF
 control_plane() {
   ip link add $bridge type bridge
   ip addr add $gate/24 dev $bridge
+  ip addr add 10.250.0.2/24 dev $bridge # for an object store, which has another policy than the API server
   ip link set $bridge up
   sysctl -qw net.ipv4.ip_forward=1
   openssl genrsa -out "$state/sa.key" 2048 2>/dev/null
@@ -97,7 +99,7 @@ node() { # node N
   ip route replace 10.244.$n.0/24 via 10.250.0.1$n
   cat >"$dir/cni/10-bridge.conflist" <<EOF
 {"cniVersion":"0.4.0","name":"pods$n","plugins":[
- {"type":"bridge","bridge":"cni0","isGateway":true,"ipMasq":true,"hairpinMode":true,
+ {"type":"bridge","bridge":"cni0","isGateway":true,"hairpinMode":true,
   "ipam":{"type":"host-local","dataDir":"$dir/ipam","ranges":[[{"subnet":"10.244.$n.0/24"}]],"routes":[{"dst":"0.0.0.0/0"}]}},
  {"type":"portmap","capabilities":{"portMappings":true}}]}
 EOF
@@ -154,6 +156,12 @@ run_node() { # run_node N: the processes of a node that has its files
     --conntrack-max-per-core 0 --conntrack-tcp-timeout-established 0s --conntrack-tcp-timeout-close-wait 0s
 }
 
+policies() { # policies N PROGRAM
+  nsenter --net=/run/netns/kube$1 sysctl -qw net.bridge.bridge-nf-call-iptables=1
+  start policies$1 nsenter --net=/run/netns/kube$1 "$2" --run-firewall=true --run-router=false --run-service-proxy=false \
+    --run-loadbalancer=false --kubeconfig "$state/kubelet.conf" --hostname-override node$1 --metrics-port 0
+}
+
 containers() { # containers N: the pids of node N's containers and their shims
   local p
   for p in /proc/[0-9]*; do
@@ -171,17 +179,19 @@ up)
   for n in $(seq "${2:-3}"); do node "$n"; done
   ;;
 image) for s in "$state"/node*/containerd.sock; do ctr -a "$s" -n k8s.io images import --index-name "$2" "$3" >/dev/null; done ;;
+policies) for n in "$state"/node*; do policies "${n##*node}" "$2"; done ;;
 cut) ip link set "kube$2" down ;;
 heal) ip link set "kube$2" up ;;
 start) run_node "$2" ;;
 kill)
   stop "kubelet$2" KILL
   stop "proxy$2" KILL
+  stop "policies$2" KILL
   stop "containerd$2" KILL
   containers "$2" | xargs -rn1 kill -KILL 2>/dev/null || true # one may have ended meanwhile
   ;;
 down)
-  for f in "$state"/kubelet*.pid "$state"/proxy*.pid "$state"/containerd*.pid; do [ -e "$f" ] && stop "$(basename "$f" .pid)"; done
+  for f in "$state"/kubelet*.pid "$state"/policies*.pid "$state"/proxy*.pid "$state"/containerd*.pid; do [ -e "$f" ] && stop "$(basename "$f" .pid)"; done
   for d in "$state"/node*; do
     [ -d "$d" ] || continue
     n=${d##*node}
@@ -195,5 +205,5 @@ down)
   ip link del $bridge 2>/dev/null || true
   rm -rf "$state"
   ;;
-*) sed -n '2,15p' "$0" ;;
+*) sed -n '2,16p' "$0" ;;
 esac

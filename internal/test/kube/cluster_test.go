@@ -27,6 +27,7 @@ import (
 
 const (
 	gate      = "10.250.0.1" // this machine, as the nodes see it
+	storeIP   = "10.250.0.2" // the same: the object store has an address of its own
 	image     = "docker.io/local/svcctl:test"
 	namespace = "svcctl"
 	host      = "kube.test"
@@ -44,6 +45,7 @@ type cluster struct {
 	led   string // the last leader
 
 	durability string // SVC_DURABILITY
+	policies   string // the program that enforces NetworkPolicies; "" for none
 	s3         *s3server.Server
 }
 
@@ -60,11 +62,17 @@ func tool(t *testing.T, name string) string {
 // up starts the cluster and installs the program.
 func up(t *testing.T, durability string) *cluster {
 	t.Helper()
+	return start(t, durability, "")
+}
+
+// start is up, with the program that enforces NetworkPolicies; "" for none.
+func start(t *testing.T, durability, policies string) *cluster {
+	t.Helper()
 	root, err := filepath.Abs("../../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, root: root, state: tool(t, "KUBE_STATE"), durability: durability}
+	c := &cluster{t: t, root: root, state: tool(t, "KUBE_STATE"), durability: durability, policies: policies}
 	t.Cleanup(func() {
 		if t.Failed() {
 			c.show()
@@ -80,6 +88,9 @@ func up(t *testing.T, durability string) *cluster {
 		}
 		return nil
 	})
+	if policies != "" {
+		c.run(nil, "scripts/kube/cluster.sh", "policies", policies)
+	}
 	c.s3 = c.store()
 	c.install(c.s3)
 	return c
@@ -90,7 +101,7 @@ func (c *cluster) store() *s3server.Server {
 	c.t.Helper()
 	dir := svctest.ShortDir(c.t)
 	s, err := s3server.New(s3server.Config{
-		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: net.JoinHostPort(gate, "0"),
+		Dir: filepath.Join(dir, "store"), Socket: filepath.Join(dir, "s3.sock"), Address: net.JoinHostPort(storeIP, "0"),
 		Command: []string{filepath.Join(c.root, "bin/svcctl"), "object-store"}, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err == nil {
@@ -115,8 +126,8 @@ s3: {endpoint: %q, region: us-east-1, secret: svcctl-s3, bucketPrefix: kube}
 controlPlane: {replicas: 2, settings: {SVC_DURABILITY: %s, SVC_LEASE_TTL: 6s, SVC_K8S_MEMORY_MB: "512"}}
 gateway: {replicas: 3, trustedProxies: "off"}
 hosts: {spares: 3, podTemplate: {spec: {hostAliases: [{ip: %s, hostnames: [svcctl-hosts]}]}}}
-networkPolicy: {enabled: false}
-`, host, host, image, s.Endpoint(), c.durability, hostsIP)
+networkPolicy: {enabled: %t, objectStore: [{ipBlock: {cidr: %s/32}}]}
+`, host, host, image, s.Endpoint(), c.durability, hostsIP, c.policies != "", storeIP)
 	if err := os.WriteFile(values, []byte(text), 0o600); err != nil {
 		c.t.Fatal(err)
 	}
