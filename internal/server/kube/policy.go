@@ -82,11 +82,11 @@ func (p *Pods) Claim(ctx context.Context, spec svc.RuntimeSpec, machine string) 
 		if retry || !apierrors.IsInvalid(err) && !apierrors.IsConflict(err) {
 			return refused(named("claiming", pod.Name), err)
 		}
-		fresh, err := p.cfg.Client.pod(ctx, pod.Name)
+		fresh, err := p.current(ctx, pod)
 		if err != nil {
-			return refused(named("claiming", pod.Name), err)
+			return err
 		}
-		if fresh.UID != pod.UID || fresh.DeletionTimestamp != nil {
+		if fresh == nil || fresh.DeletionTimestamp != nil {
 			return svc.Errorf(svc.Conflict, svc.CodePodTaken, "the pod %s was deleted", pod.Name).WithHint("nothing: the server takes another pod")
 		}
 		pod = fresh
