@@ -234,10 +234,10 @@ func (l *Log) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
 	})
 }
 
-// all returns all routes and their generation, as lines. l.mu must be held.
+// all returns all routes as lines, without the last one, of kindReady. l.mu must be held.
 func (l *Log) all() []Line {
 	hosts := l.hosts
-	lines := make([]Line, 0, len(l.versions)+len(l.names)+2)
+	lines := make([]Line, 0, len(l.versions)+len(l.names)+1)
 	lines = append(lines, Line{Kind: kindAll, Hosts: &hosts})
 	for ref, e := range l.versions {
 		lines = append(lines, e.line(ref))
@@ -245,10 +245,11 @@ func (l *Log) all() []Line {
 	for _, n := range l.names {
 		lines = append(lines, n)
 	}
-	return append(lines, Line{Kind: kindReady, Generation: l.generation})
+	return lines
 }
 
-// next is what a gateway is sent: all routes, or changes. With neither, wait is closed at the next change.
+// next is what a gateway is sent: all routes or nil, and changes after it. With neither, wait is closed
+// at the next change.
 type next struct {
 	all        *snapshot
 	changes    []Line
@@ -262,12 +263,18 @@ func (l *Log) after(generation uint64) next {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := next{generation: l.generation, wait: l.changed}
-	switch behind := l.generation - generation; {
-	case generation == 0 || behind > uint64(len(l.changes)):
-		n.all = l.snapshot()
-		n.generation = n.all.generation
-	case behind > 0:
-		n.changes = slices.Clone(l.changes[uint64(len(l.changes))-behind:])
+	if generation != 0 && l.generation-generation <= uint64(len(l.changes)) {
+		n.changes = l.since(generation)
+		return n
 	}
+	n.all = l.snapshot()
+	// Routes are complete only with the changes since the snapshot: who waits for a generation is woken
+	// by this line.
+	n.changes = append(l.since(n.all.generation), Line{Kind: kindReady, Generation: l.generation})
 	return n
+}
+
+// since returns the changes after a generation, which the log must have kept. l.mu must be held.
+func (l *Log) since(generation uint64) []Line {
+	return slices.Clone(l.changes[uint64(len(l.changes))-(l.generation-generation):])
 }

@@ -123,11 +123,12 @@ func (s *Server) follow(ctx context.Context, w http.ResponseWriter) error {
 				return context.Cause(ctx)
 			}
 		}
-		text := encode(next.changes)
 		if next.all != nil {
-			text = next.all.text()
+			if err := out.send(next.all.text()); err != nil {
+				return err
+			}
 		}
-		if err := out.send(text); err != nil {
+		if err := out.send(encode(next.changes)); err != nil {
 			return err
 		}
 		generation = next.generation

@@ -2,6 +2,7 @@ package routefeed_test
 
 import (
 	"bufio"
+	"encoding/json"
 	"net/http"
 	"runtime"
 	"strconv"
@@ -28,13 +29,16 @@ func TestLateGateways(t *testing.T) {
 	w.log.SetProduction("shop", "v2")
 	edges = append(edges, w.edge("b"))
 	w.same(edges...)
+	if got, want := readyAt(t, w, "c"), w.log.Generation(); got != want {
+		t.Errorf("a late gateway counts as complete at %d, want %d", got, want)
+	}
 	for i := range 5000 {
 		w.log.SetVersion(version(i), ready("k"))
 		if i%10 == 0 {
 			w.log.RemoveVersion(version(i / 2))
 		}
 	}
-	edges = append(edges, w.edge("c"))
+	edges = append(edges, w.edge("d"))
 	w.log.SetVersion(v2, ready("c"))
 	w.same(edges...)
 }
@@ -49,7 +53,7 @@ func BenchmarkConnect(b *testing.B) {
 	for b.Loop() {
 		var all sync.WaitGroup
 		for i := range 50 {
-			all.Go(func() { connect(b, w, "g"+strconv.Itoa(i)) })
+			all.Go(func() { readyAt(b, w, "g"+strconv.Itoa(i)) })
 		}
 		all.Wait()
 		var m runtime.MemStats
@@ -60,19 +64,21 @@ func BenchmarkConnect(b *testing.B) {
 	b.ReportMetric(float64(peak)/(1<<20), "heap-MiB")
 }
 
-// connect reads the routes until they are complete.
-func connect(b *testing.B, w *world, instance string) {
-	b.Helper()
+// readyAt reads routes until they are complete, and returns their generation.
+func readyAt(tb testing.TB, w *world, instance string) uint64 {
+	tb.Helper()
 	resp, err := http.Get(w.http.URL + routefeed.FeedPath + "?instance=" + instance)
 	if err != nil {
-		b.Error(err)
-		return
+		tb.Error(err)
+		return 0
 	}
 	defer resp.Body.Close()
 	for in := bufio.NewScanner(resp.Body); in.Scan(); {
-		if strings.Contains(in.Text(), `"kind":"ready"`) {
-			return
+		var l routefeed.Line
+		if strings.Contains(in.Text(), `"kind":"ready"`) && json.Unmarshal(in.Bytes(), &l) == nil {
+			return l.Generation
 		}
 	}
-	b.Error("the stream ended")
+	tb.Error("the stream ended")
+	return 0
 }
