@@ -10,8 +10,8 @@ import (
 // answers: the gateway disconnects a client that cannot send for as long.
 const stuckAfter = time.Minute
 
-// watched is a connection that is closed when its machine does not confirm what was sent. The kernel
-// probes only connections on which nothing is under way.
+// watched is a connection that is closed when its machine does not confirm what was sent, or does not
+// answer the kernel's probes while nothing was.
 type watched struct {
 	*net.TCPConn
 

@@ -17,14 +17,20 @@ func endStuck(_, _ string, c syscall.RawConn) error {
 	return errors.Join(err, set)
 }
 
-// isSilent reports whether the other machine has confirmed nothing for the time lost although
-// something is under way to it. While the receiver's window is closed, nothing is.
+// unanswered is how many probes in a row have no answer when a machine is silent: one of a closed window
+// may have been sent a moment ago.
+const unanswered = 2
+
+// isSilent reports whether nothing has come from the other machine for the time lost, although it was sent something
+// or probed. While the receiver's window is closed, its machine answers probes. With TCP_USER_TIMEOUT
+// unanswered probes alone end no connection before stuckAfter.
 func isSilent(c syscall.RawConn, lost time.Duration) (silent bool, err error) {
 	var failed error
 	err = c.Control(func(fd uintptr) {
 		var info *unix.TCPInfo
 		if info, failed = unix.GetsockoptTCPInfo(int(fd), unix.IPPROTO_TCP, unix.TCP_INFO); failed == nil {
-			silent = info.Unacked > 0 && time.Duration(info.Last_ack_recv)*time.Millisecond > lost
+			since := min(info.Last_ack_recv, info.Last_data_recv) // data may confirm nothing new
+			silent = (info.Unacked > 0 || info.Probes >= unanswered) && time.Duration(since)*time.Millisecond > lost
 		}
 	})
 	return silent, errors.Join(err, failed)
