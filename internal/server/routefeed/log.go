@@ -268,8 +268,8 @@ func (l *Log) after(generation uint64) next {
 		return n
 	}
 	n.all = l.snapshot()
-	// Routes are complete only with the changes since the snapshot: who waits for a generation is woken
-	// by this line.
+	// Routes are complete only with the changes since the snapshot: requests that wait for a generation
+	// continue after this line.
 	n.changes = append(l.since(n.all.generation), Line{Kind: kindReady, Generation: l.generation})
 	return n
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
 // TestLateGateways: gateways that connect one after another share a snapshot, and have the changes
@@ -41,6 +42,32 @@ func TestLateGateways(t *testing.T) {
 	edges = append(edges, w.edge("d"))
 	w.log.SetVersion(v2, ready("c"))
 	w.same(edges...)
+}
+
+// TestReconnect: a gateway that connects again gets a snapshot that is older than its own routes, and the changes
+// since. It does not go back to the production before.
+func TestReconnect(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.log.SetVersion(v1, ready("a"))
+	w.log.SetVersion(v2, ready("b"))
+	w.log.SetProduction("shop", "v1")
+	e := w.edge("a")
+	w.same(e)
+	w.log.SetProduction("shop", "v2")
+	w.same(e)
+	before := len(e.routes.since(0))
+	w.down.Store(true)
+	w.http.CloseClientConnections()
+	svctest.Eventually(t, "the gateway to see that the server is away", func() bool { return !e.State().Connected })
+	w.log.SetVersion(v2, ready("c"))
+	w.down.Store(false)
+	w.same(e)
+	for _, call := range e.routes.since(before) {
+		if call == "production shop v1" || strings.HasPrefix(call, "close ") {
+			t.Errorf("the gateway made the call %q", call)
+		}
+	}
 }
 
 // BenchmarkConnect is 50 gateways that connect with a server of 100,000 routes at the same time.

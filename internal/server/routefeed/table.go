@@ -26,7 +26,7 @@ type Table struct {
 
 	gateway Gateway // nil before the first line
 	hosts   svc.IngressConfig
-	fresh   *arrival // the routes that arrive anew; nil between
+	fresh   *fresh // the routes that arrive anew; nil between
 	known   arrival
 
 	mu         sync.Mutex
@@ -38,6 +38,14 @@ type Table struct {
 type arrival struct {
 	versions map[svc.Ref]bool
 	names    map[svc.Ref]string
+}
+
+// fresh are routes that arrive anew. They are applied when all are there: the first ones may be older than what
+// the gateway has, followed by the changes since.
+type fresh struct {
+	versions map[svc.Ref]*State
+	names    map[svc.Ref]Line
+	others   []Line // in their order
 }
 
 func newArrival() arrival {
@@ -99,17 +107,20 @@ func (t *Table) Apply(l *Line) error {
 	case t.gateway == nil || t.fresh == nil && t.Generation() == 0:
 		return errOrder
 	case l.Kind == kindReady && t.fresh != nil:
-		t.dropOthers()
-		t.known, t.fresh = *t.fresh, nil
+		t.replace(t.fresh)
+		t.fresh = nil
 		t.reach(l.Generation, true)
 		return nil
 	}
-	if err := t.set(l); err != nil {
-		return err
+	if !l.isRoute() {
+		return fmt.Errorf("%w: kind %q", errOrder, l.Kind)
 	}
-	if t.fresh == nil {
-		t.reach(l.Generation, false)
+	if t.fresh != nil {
+		t.fresh.add(l)
+		return nil
 	}
+	t.set(l)
+	t.reach(l.Generation, false)
 	return nil
 }
 
@@ -130,40 +141,77 @@ func (t *Table) begin(hosts svc.IngressConfig) (err error) {
 	if !sameHosts(hosts, t.hosts) {
 		return ErrHosts
 	}
-	fresh := newArrival()
-	t.fresh = &fresh
+	t.fresh = &fresh{versions: map[svc.Ref]*State{}, names: map[svc.Ref]Line{}}
 	return nil
+}
+
+// isRoute reports whether a line is about one route.
+func (l *Line) isRoute() bool {
+	switch l.Kind {
+	case kindVersion:
+		return l.State != nil
+	case kindRemove, kindProduction, kindPreview, kindWebsockets:
+		return true
+	}
+	return false
+}
+
+// id is that of a host name.
+func (l *Line) id() svc.Ref { return svc.Ref{Project: l.Project, Version: l.Preview} }
+
+// add adds a line about one route.
+func (f *fresh) add(l *Line) {
+	switch l.Kind {
+	case kindVersion:
+		f.versions[l.ref()] = l.State
+	case kindRemove:
+		delete(f.versions, l.ref())
+	case kindProduction, kindPreview:
+		f.names[l.id()] = *l
+	default:
+		f.others = append(f.others, *l)
+	}
+}
+
+// replace applies all of f, and removes the routes that are not in it.
+func (t *Table) replace(f *fresh) {
+	before := t.known
+	t.known = newArrival()
+	for ref, state := range f.versions {
+		t.set(&Line{Kind: kindVersion, Project: ref.Project, Version: ref.Version, State: state})
+	}
+	for id, l := range f.names {
+		t.setName(&l, before.names[id])
+	}
+	t.dropOthers(before)
+	for i := range f.others {
+		t.set(&f.others[i])
+	}
 }
 
 // set applies a line about one route.
-func (t *Table) set(l *Line) error {
-	into := &t.known
-	if t.fresh != nil {
-		into = t.fresh
-	}
-	switch {
-	case l.Kind == kindVersion && l.State != nil:
-		into.versions[l.ref()] = true
+func (t *Table) set(l *Line) {
+	switch l.Kind {
+	case kindVersion:
+		t.known.versions[l.ref()] = true
 		t.gateway.SetVersion(l.ref(), l.State.upstream())
-	case l.Kind == kindRemove:
-		delete(into.versions, l.ref())
+	case kindRemove:
+		delete(t.known.versions, l.ref())
 		t.gateway.RemoveVersion(l.ref())
-	case l.Kind == kindProduction, l.Kind == kindPreview:
-		t.setName(l, into)
-	case l.Kind == kindWebsockets:
-		t.gateway.CloseWebsockets(l.ref(), l.Role, l.After)
+	case kindProduction, kindPreview:
+		t.setName(l, "")
 	default:
-		return fmt.Errorf("%w: kind %q", errOrder, l.Kind)
+		t.gateway.CloseWebsockets(l.ref(), l.Role, l.After)
 	}
-	return nil
 }
 
 // setName sets the version of a host name. A hold begins before and ends after it: requests
-// never reach a version in between.
-func (t *Table) setName(l *Line, into *arrival) {
-	id := svc.Ref{Project: l.Project, Version: l.Preview}
-	if into.names[id] = l.Version; l.Version == "" && !l.Held {
-		delete(into.names, id)
+// never reach a version in between. missed is the version whose line the gateway has missed that ends its
+// websockets, if it is another one; "" for none.
+func (t *Table) setName(l *Line, missed string) {
+	id := l.id()
+	if t.known.names[id] = l.Version; l.Version == "" && !l.Held {
+		delete(t.known.names, id)
 	}
 	if l.Kind == kindPreview {
 		if l.Held {
@@ -180,8 +228,8 @@ func (t *Table) setName(l *Line, into *arrival) {
 	if l.Held {
 		t.gateway.Hold(l.Project)
 	}
-	if old := t.known.names[id]; t.fresh != nil && old != "" && old != l.Version { // the line that ends its websockets was missed
-		t.gateway.CloseWebsockets(svc.Ref{Project: l.Project, Version: old}, svc.RoleProduction, websocketGrace)
+	if missed != "" && missed != l.Version {
+		t.gateway.CloseWebsockets(svc.Ref{Project: l.Project, Version: missed}, svc.RoleProduction, websocketGrace)
 	}
 	t.gateway.SetProduction(l.Project, l.Version)
 	if !l.Held {
@@ -189,10 +237,10 @@ func (t *Table) setName(l *Line, into *arrival) {
 	}
 }
 
-// dropOthers removes the routes that have not arrived.
-func (t *Table) dropOthers() {
-	for id := range t.known.names {
-		if _, ok := t.fresh.names[id]; ok {
+// dropOthers removes the routes of before that are no more.
+func (t *Table) dropOthers(before arrival) {
+	for id := range before.names {
+		if _, ok := t.known.names[id]; ok {
 			continue
 		}
 		if id.Version != "" {
@@ -202,8 +250,8 @@ func (t *Table) dropOthers() {
 		t.gateway.SetProduction(id.Project, "")
 		t.gateway.Release(id.Project)
 	}
-	for ref := range t.known.versions {
-		if !t.fresh.versions[ref] {
+	for ref := range before.versions {
+		if !t.known.versions[ref] {
 			t.gateway.RemoveVersion(ref)
 		}
 	}
