@@ -20,24 +20,34 @@ const (
 
 // compareSteady measures the slowest requests at a constant rate, ours beside nginx's.
 func compareSteady(ctx context.Context, ways []*proxied) ([]row, error) {
-	i := slices.IndexFunc(ways, func(p *proxied) bool { return p.name == nginx })
-	title := fmt.Sprintf("%s, %d/s over %d connections, p99", gatewayTitle, steadyRate, steadyConns)
-	if i < 0 {
+	title := fmt.Sprintf("%s, %d/s over %d connections", gatewayTitle, steadyRate, steadyConns)
+	some := slices.DeleteFunc(slices.Clone(ways), func(p *proxied) bool { return p != ways[0] && p.name != nginx && p.name != sameWorker })
+	if len(some) == 1 {
 		return []row{{what: title, beside: "nginx absent"}}, nil
 	}
-	ways[0].cpu, ways[i].cpu = nil, nil
-	figures, err := alternate(1+gatewayRounds, steady(ctx, ways[0]), steady(ctx, ways[i]))
+	subjects := make([]subject, len(some))
+	for i, p := range some {
+		p.cpu = nil
+		subjects[i] = steady(ctx, p)
+	}
+	figures, err := alternate(1+gatewayRounds, subjects...)
 	if err != nil {
 		return nil, err
 	}
-	ours, theirs := figures[0][1:], figures[1][1:] // the first round warms up
-	times := ratio(ours, theirs)
-	r := row{
-		what: title, ours: fmt.Sprintf("%.2f ms", median(ours)),
-		beside: fmt.Sprintf("nginx %.2f ms", median(theirs)), ratio: fmt.Sprintf("%.2fx", times),
+	ours, rows := figures[0][1:], []row(nil) // the first round warms up
+	for i, p := range some[1:] {
+		theirs := figures[i+1][1:]
+		times := ratio(ours, theirs)
+		r := row{
+			what: title + ", p99", ours: fmt.Sprintf("%.2f ms", median(ours)),
+			beside: fmt.Sprintf("%s %.2f ms", p.name, median(theirs)), ratio: fmt.Sprintf("%.2fx", times),
+		}
+		if p.name == nginx {
+			r = r.atMost(times, steadyGoal, "x")
+		}
+		rows = append(rows, r, goalRow(title, some[0], p))
 	}
-	cpu := goalRow(fmt.Sprintf("%s, %d/s over %d connections", gatewayTitle, steadyRate, steadyConns), ways[0], ways[i])
-	return []row{r.atMost(times, steadyGoal, "x"), cpu}, nil
+	return rows, nil
 }
 
 // steady measures the p99 of one window, in milliseconds.

@@ -14,11 +14,10 @@ const trafficGoal = 0.95
 func traffic(ctx context.Context, b *bench) ([]row, error) {
 	l, err := b.proxies(ctx, "traffic", []string{nginx})
 	defer l.stop()
-	rows, ways := l.rows, l.ways
-	if err != nil || len(ways) < 3 {
+	rows, ours, theirs, same := l.rows, l.ours(), l.way(nginx), l.way(sameWorker)
+	if err != nil || theirs == nil {
 		return rows, err
 	}
-	ours, theirs := ways[0], ways[2]
 	for _, kind := range []struct {
 		what string
 		load.Window
@@ -28,16 +27,22 @@ func traffic(ctx context.Context, b *bench) ([]row, error) {
 		{"websocket echoes, 8 connections", load.Window{Path: "/echo", Conns: 8, Echo: true}},
 	} {
 		kind.For = gatewayWindow
-		ours.cpu, theirs.cpu = nil, nil
-		figures, err := alternate(1+gatewayRounds, perSecond(ctx, ours, kind.Window), perSecond(ctx, theirs, kind.Window))
+		ours.cpu, theirs.cpu, same.cpu = nil, nil, nil
+		figures, err := alternate(1+gatewayRounds, perSecond(ctx, ours, kind.Window), perSecond(ctx, theirs, kind.Window), perSecond(ctx, same, kind.Window))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", kind.what, err)
 		}
-		times := ratio(figures[0][1:], figures[1][1:])
-		rows = append(rows, row{
-			what: kind.what, ours: fmt.Sprintf("%.0f/s", median(figures[0][1:])),
-			beside: fmt.Sprintf("nginx %.0f/s", median(figures[1][1:])), ratio: fmt.Sprintf("%.2fx", times),
-		}.atLeast(times, trafficGoal, "x"), cpuRow(kind.what, ours, theirs))
+		for i, p := range []*proxied{theirs, same} {
+			times := ratio(figures[0][1:], figures[i+1][1:])
+			r := row{
+				what: kind.what, ours: fmt.Sprintf("%.0f/s", median(figures[0][1:])),
+				beside: fmt.Sprintf("%s %.0f/s", p.name, median(figures[i+1][1:])), ratio: fmt.Sprintf("%.2fx", times),
+			}
+			if p == theirs {
+				r = r.atLeast(times, trafficGoal, "x")
+			}
+			rows = append(rows, r, cpuRow(kind.what, ours, p))
+		}
 	}
 	return rows, nil
 }
@@ -60,12 +65,12 @@ const (
 func connections(ctx context.Context, b *bench) ([]row, error) {
 	l, err := b.proxies(ctx, "hello", []string{nginx})
 	defer l.stop()
-	rows, ways := l.rows, l.ways
-	if err != nil || len(ways) < 3 {
+	rows, theirs := l.rows, l.way(nginx)
+	if err != nil || theirs == nil {
 		return rows, err
 	}
 	var each [2]float64
-	for i, p := range []*proxied{ways[0], ways[2]} {
+	for i, p := range []*proxied{l.ours(), theirs} {
 		if each[i], err = p.idleConnection(ctx); err != nil {
 			return nil, err
 		}

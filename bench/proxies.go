@@ -5,9 +5,14 @@ import (
 	"errors"
 	"time"
 
+	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/bench/internal/peer"
 	"github.com/svcctl/svcctl/bench/internal/proc"
 )
+
+// sameWorker is nginx in front of our own worker: what differs between it and ours is the gateway, and
+// between it and nginx the worker.
+const sameWorker = "nginx, our worker"
 
 // lineup is the ways to a worker: the first one is ours, the second one the bare workerd.
 type lineup struct {
@@ -17,7 +22,7 @@ type lineup struct {
 }
 
 // proxies starts a fixture behind our gateway, and the same worker on a bare workerd behind
-// each kind of proxy. The caller calls stop, also after an error.
+// each kind of proxy, and our worker behind nginx. The caller calls stop, also after an error.
 func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (l lineup, err error) {
 	var stops []func()
 	l.stop = func() {
@@ -44,10 +49,22 @@ func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (l 
 		{name: svcctl, target: target, pids: one(daemon.PID), worked: func() (time.Duration, error) { return proc.Worked(daemon.PID) }},
 		{name: "bare workerd", target: bare.Target},
 	}
+	own, err := daemon.Worker(target.Host)
+	if err != nil {
+		return l, err
+	}
+	type way struct {
+		name, kind string
+		to         load.Target
+	}
+	all := make([]way, 0, len(kinds)+1)
 	for _, kind := range kinds {
-		proxy, err := b.peers.Proxy(ctx, kind, bare.Socket)
+		all = append(all, way{kind, kind, bare.Socket})
+	}
+	for _, w := range append(all, way{sameWorker, nginx, own}) {
+		proxy, err := b.peers.Proxy(ctx, w.kind, w.to)
 		if errors.Is(err, peer.ErrAbsent) {
-			l.rows = append(l.rows, row{what: "gateway", beside: kind + " absent"})
+			l.rows = append(l.rows, row{what: "gateway", beside: w.kind + " absent"})
 			continue
 		}
 		if err != nil {
@@ -55,11 +72,23 @@ func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (l 
 		}
 		stops = append(stops, proxy.Stop)
 		l.ways = append(l.ways, &proxied{ // nginx works in children
-			name: kind, target: proxy.Target, pids: func() ([]int, error) { return withChildren(proxy.PID) },
+			name: w.name, target: proxy.Target, pids: func() ([]int, error) { return withChildren(proxy.PID) },
 			worked: func() (time.Duration, error) { return proc.WorkedAll(proxy.PID) },
 		})
 	}
 	return l, nil
+}
+
+func (l *lineup) ours() *proxied { return l.way(svcctl) }
+
+// way returns the way with a name, nil if its proxy is absent.
+func (l *lineup) way(name string) *proxied {
+	for _, p := range l.ways {
+		if p.name == name {
+			return p
+		}
+	}
+	return nil
 }
 
 func one(pid int) func() ([]int, error) { return func() ([]int, error) { return []int{pid}, nil } }

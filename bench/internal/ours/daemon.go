@@ -124,6 +124,19 @@ func (d *Daemon) DeployDir(ctx context.Context, dir, id, version string) (load.T
 	return d.Host(id + ".ingress.local")
 }
 
+// Worker is the worker of the daemon's first runtime at its unix socket, without the gateway. Host is
+// the name of the requests.
+func (d *Daemon) Worker(host string) (load.Target, error) {
+	found, err := filepath.Glob(filepath.Join(d.dir, "run", "v", "*", "http.sock"))
+	if err != nil {
+		return load.Target{}, err
+	}
+	if len(found) != 1 {
+		return load.Target{}, fmt.Errorf("%d runtimes have a socket, want 1", len(found))
+	}
+	return load.Target{Network: "unix", Address: found[0], Host: host}, nil
+}
+
 // Host is the target of requests for a host name, through the gateway.
 func (d *Daemon) Host(name string) (load.Target, error) {
 	gateway, err := url.Parse(d.note.Gateway)
