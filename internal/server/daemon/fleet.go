@@ -149,7 +149,7 @@ func (d *Daemon) hostsPolicy(ctx context.Context) (fleet.Policy, error) { //noli
 	if err != nil {
 		return nil, err
 	}
-	pods, err := kube.Watch(ctx, kube.Config{Logger: d.logger, Client: client, MemoryMB: k.MemoryMB, Machines: d.Machines})
+	pods, err := kube.Watch(ctx, kube.Config{Logger: d.logger, Client: client, MemoryMB: k.MemoryMB, Silence: d.cfg.Hosts.Silence, Machines: d.Machines})
 	if err != nil {
 		return nil, err
 	}

@@ -57,8 +57,8 @@ func (f *Fleet) choose(w *want, c *choices) *host {
 		h.taken = true // it runs with other settings
 		h.Kill()
 	}
-	if w.last.Session != "" && !f.isMissing(w.last.Machine, time.Now()) {
-		return nil // an earlier daemon had it there: it dials soon
+	if f.waits(w, c) {
+		return nil
 	}
 	spares := c.spares
 	if w.last.Unshipped && time.Since(w.began) < f.cfg.Silence {

@@ -86,8 +86,13 @@ type Policy interface {
 	// Replace has another spare started in place of a machine that was claimed. It is called when the
 	// version serves, or earlier if others wait, and again after an error.
 	Replace(ctx context.Context, spec svc.RuntimeSpec, machine string) error
-	// Has returns the machine that a version was claimed for; "" if none is known.
-	Has(ref svc.Ref) (machine string)
+	// Has returns the machines that a version has claimed: after a failover also one that had it before.
+	Has(ref svc.Ref) (machines []string)
+	// Want says how many more spares are needed than wait: versions wait for them, or their machines have
+	// been silent for long. It is called when the number has changed, and must not block.
+	Want(more int)
+	// IsFree reports whether any version may get a spare host of the machine.
+	IsFree(machine string) bool
 	// Lacking says why there are few spares, as a sentence for people; "" if nothing is known.
 	Lacking() string
 	// Ended says why a machine has ended, as the end of a sentence; "" if nothing is known.
@@ -172,8 +177,14 @@ func (t Tokens) Claim(context.Context, svc.RuntimeSpec, string) error { return n
 // Replace has nothing to do: people start machines.
 func (t Tokens) Replace(context.Context, svc.RuntimeSpec, string) error { return nil }
 
-// Has returns "": the token says nothing about versions.
-func (t Tokens) Has(svc.Ref) string { return "" }
+// Has returns none: the token says nothing about versions.
+func (t Tokens) Has(svc.Ref) []string { return nil }
+
+// IsFree returns true: the machines are for every version.
+func (t Tokens) IsFree(string) bool { return true }
+
+// Want has nothing to do: people start machines.
+func (t Tokens) Want(int) {}
 
 // Lacking knows nothing: machines are started by people.
 func (t Tokens) Lacking() string { return "" }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/driver"
@@ -24,9 +25,14 @@ type Fleet struct {
 	hosts   map[string]*host // by session, until they have ended
 	seen    map[string]bool  // machines that have joined this daemon
 	back    returning
-	gone    map[string]bool // sessions of hosts that were lost with a version
-	wanting []*want         // in order of their calls
-	crowd   chan struct{}   // closed and replaced when a version begins to wait
+	gone    map[string]bool  // sessions of hosts that were lost with a version
+	wanting []*want          // in order of their calls
+	crowd   chan struct{}    // closed and replaced when a version begins to wait
+	had     map[svc.Ref]bool // versions that this daemon gave to machines before Config.Inherited
+	asked   int              // how many more spares the Policy knows to be needed
+
+	doubted atomic.Int32 // hosts with a version that have been silent for doubtAfter
+	asking  atomic.Bool  // ask is called soon
 	stopped bool
 }
 
@@ -38,7 +44,7 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background()) //nolint:forbidigo // lines outlive calls
-	return &Fleet{cfg: c, life: ctx, cancel: cancel, hosts: map[string]*host{}, seen: map[string]bool{}, crowd: make(chan struct{}), back: returning{nodes: map[string]bool{}}, gone: map[string]bool{}}, nil
+	return &Fleet{cfg: c, life: ctx, cancel: cancel, hosts: map[string]*host{}, seen: map[string]bool{}, crowd: make(chan struct{}), had: map[svc.Ref]bool{}, back: returning{nodes: map[string]bool{}}, gone: map[string]bool{}}, nil
 }
 
 // Start clears the run directory and takes the connections of machines.

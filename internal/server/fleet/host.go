@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
@@ -41,6 +42,9 @@ type host struct {
 
 	ready, taken, leaving bool // guarded by fleet.mu
 
+	doubt   *time.Timer // since the last answer
+	doubted atomic.Bool // it has fired since
+
 	claimed chan struct{} // closed when the claim that Take has begun is done; nil for none
 	refused error         // why it failed; set before that
 	located chan struct{} // closed when its version serves
@@ -74,6 +78,7 @@ func newHost(f *Fleet, hello join.Hello) (*host, error) {
 		direct: hello.Direct, pin: hello.DirectPin, exited: make(chan struct{}), located: make(chan struct{}), change: make(chan struct{}), answer: now,
 	}
 	h.permits = newPermits(h)
+	h.doubt = time.AfterFunc(f.cfg.doubtAfter(), h.doubts)
 	if hello.Ref != nil {
 		h.ref = *hello.Ref
 	}
@@ -146,6 +151,7 @@ func up(c *control.Client) bool {
 
 // assign gives the host its version.
 func (h *host) assign(spec svc.RuntimeSpec) error {
+	h.fleet.has(spec.Ref)
 	if err := writePlace(spec.Local.DataDir, place{Machine: h.machine, Session: h.session}); err != nil {
 		return err
 	}
@@ -350,10 +356,12 @@ func (h *host) measure(ctx context.Context) time.Duration {
 // answered notes that the machine has answered.
 func (h *host) answered(at time.Time) {
 	h.mu.Lock()
-	defer h.mu.Unlock()
 	if at.After(h.answer) {
 		h.answer = at
 	}
+	h.mu.Unlock()
+	h.doubt.Reset(h.fleet.cfg.doubtAfter())
+	h.trust()
 }
 
 // serves reports whether the host runs the version whose start has this key.
@@ -391,6 +399,7 @@ func (h *host) lose(end ending) {
 		h.hangUp(end.known)
 		h.fleet.lost(h, version != (svc.Ref{}) && !end.known)
 		close(h.exited)
+		h.trust() // it is doubted no more
 	})
 }
 
@@ -406,6 +415,7 @@ func leavePlace(dataDir string, p place) error {
 // line itself, when its notice was heard.
 func (h *host) hangUp(known bool) {
 	h.mu.Lock()
+	h.doubt.Stop()
 	client, closers, log := h.client, h.closers, h.log
 	h.closers = nil
 	h.mu.Unlock()

@@ -4,9 +4,11 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/host/agent"
 	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -104,6 +106,66 @@ func TestRan(t *testing.T) {
 	}
 	if took := time.Since(began); took < inherited {
 		t.Errorf("it was opened after %s", took)
+	}
+}
+
+// claimedBy is a Policy of pods that a version has claimed.
+type claimedBy struct {
+	onNodes
+
+	pods []string
+}
+
+func (p claimedBy) Has(svc.Ref) []string { return p.pods }
+
+// TestClaimedTwice: a pod that a version had before it was lost once is still claimed for it. When that has joined
+// without the version, a new daemon waits for the other one until the permits have ended.
+func TestClaimedTwice(t *testing.T) {
+	t.Parallel()
+	const inherited = 3 * time.Second
+	began := time.Now()
+	d := newDaemon(t, func(c *fleet.Config) {
+		c.Silence = svctest.Patience
+		c.Policy, c.Vanished, c.Inherited = claimedBy{onNodes{c.Policy, "there"}, []string{"back", "lost"}}, true, began.Add(inherited)
+	})
+	s := d.supervise(t)
+	opened := make(chan error, 1)
+	spec := s.spec(t, "v-1")
+	go func() { opened <- s.Open(t.Context(), spec) }()
+	svctest.Eventually(t, "the version to wait", func() bool { return d.Waiting() == 1 })
+	d.join(t, 1, func(c *agent.Config) { c.Machine = "back" })
+	if err := svctest.Wait(t, "the version", opened); err != nil {
+		t.Error(err)
+	}
+	if took := time.Since(began); took < inherited || took > svctest.Patience/2 {
+		t.Errorf("it was opened elsewhere after %s", took)
+	}
+}
+
+// TestClaimedTwiceUnseen: of two machines that a version has claimed and that have not joined, the one whose node
+// is there is waited for, although the node of the other is lost.
+func TestClaimedTwiceUnseen(t *testing.T) {
+	t.Parallel()
+	for _, claimed := range [][]string{{"lost", "late"}, {"late", "lost"}} {
+		t.Run(strings.Join(claimed, ","), func(t *testing.T) {
+			t.Parallel()
+			const silence = 4 * time.Second
+			began := time.Now()
+			d := newDaemon(t, func(c *fleet.Config) {
+				c.Silence, c.Policy, c.Vanished = silence, claimedBy{onNodes{c.Policy, "there"}, claimed}, true
+			})
+			s := d.supervise(t)
+			opened := make(chan error, 1)
+			spec := s.spec(t, "v-1")
+			go func() { opened <- s.Open(t.Context(), spec) }()
+			d.join(t, 1, nil)
+			if err := svctest.Wait(t, "the version", opened); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(began); took < silence {
+				t.Errorf("it was opened elsewhere after %s", took)
+			}
+		})
 	}
 }
 

@@ -22,9 +22,6 @@ const returnLimit = time.Minute
 // claimRetry is the wait after a claim that failed for a reason outside the host.
 const claimRetry = time.Second
 
-// claimedSession stands for the unknown session of a machine that an earlier server has claimed.
-const claimedSession = "claimed"
-
 // errWaited says that a version has waited for Config.Wait.
 var errWaited = errors.New("no worker host was free in time")
 
@@ -43,14 +40,16 @@ type place struct {
 
 // want is a version that waits for a host.
 type want struct {
-	spec   svc.RuntimeSpec
-	mark   string
-	urgent bool
-	last   place
-	began  time.Time
-	hosts  chan *host // gets one
-	why    error      // why the last host could not be had
-	told   string     // the reason that Config.Waiting knows
+	spec    svc.RuntimeSpec
+	mark    string
+	urgent  bool
+	last    place
+	claimed []string // machines that were claimed for it before this daemon had it
+	ran     bool     // it may run on a machine since an earlier daemon
+	began   time.Time
+	hosts   chan *host // gets one
+	why     error      // why the last host could not be had
+	told    string     // the reason that Config.Waiting knows
 }
 
 // Take returns the host that runs spec already, or a spare one. It waits for it. Unless fresh is set,
@@ -62,7 +61,8 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, fresh bool) (dri
 	if err != nil {
 		return nil, false, err
 	}
-	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: f.placeOf(spec), began: time.Now(), hosts: make(chan *host, 1)}
+	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: readPlace(spec.Local.DataDir), began: time.Now(), hosts: make(chan *host, 1)}
+	f.remember(w)
 	limit, cancel := context.WithDeadlineCause(ctx, w.began.Add(f.cfg.Wait), errWaited)
 	defer cancel()
 	for {
@@ -86,26 +86,6 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, fresh bool) (dri
 	}
 }
 
-// placeOf returns where a version ran last, also on a machine of an earlier daemon.
-func (f *Fleet) placeOf(spec svc.RuntimeSpec) place {
-	p := readPlace(spec.Local.DataDir)
-	if p.Session != "" {
-		return p
-	}
-	switch m := f.cfg.Policy.Has(spec.Ref); {
-	case m != "" && !f.knows(m), m == "" && time.Now().Before(f.cfg.Inherited) && f.cfg.Ran(spec.Ref):
-		return place{Machine: m, Session: claimedSession, Unshipped: p.Unshipped}
-	}
-	return p
-}
-
-// knows reports whether a machine has joined this daemon: then it need not be waited for.
-func (f *Fleet) knows(machine string) bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.seen[machine]
-}
-
 // await waits for the host of w.
 func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 	f.mu.Lock()
@@ -127,6 +107,7 @@ func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 		}
 		f.mu.Lock()
 		f.wanting = slices.DeleteFunc(f.wanting, func(o *want) bool { return o == w })
+		f.ask(nil)
 		f.mu.Unlock()
 		select {
 		case h := <-w.hosts: // meanwhile
@@ -150,6 +131,7 @@ func (f *Fleet) offer() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.wanting) == 0 {
+		f.ask(nil)
 		return
 	}
 	slices.SortStableFunc(f.wanting, func(a, b *want) int {
@@ -169,6 +151,7 @@ func (f *Fleet) offer() {
 		}
 		return h != nil
 	})
+	f.ask(c)
 	if len(f.wanting) > 0 {
 		close(f.crowd)
 		f.crowd = make(chan struct{})

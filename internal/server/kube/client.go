@@ -142,15 +142,20 @@ func (c *Client) patch(ctx context.Context, name string, operations []operation)
 }
 
 // remove deletes a pod immediately: nothing of a version that is to stay is in it. A pod of
-// another uid with its name stays.
-func (c *Client) remove(ctx context.Context, pod *core.Pod) error {
+// another uid with its name stays, and one without a version that was changed, perhaps claimed, since it was
+// seen: then deleted is false.
+func (c *Client) remove(ctx context.Context, pod *core.Pod) (deleted bool, err error) {
 	now := int64(0)
-	err := c.pods.Delete().Namespace(c.namespace).Resource("pods").Name(pod.Name).
-		Body(&meta.DeleteOptions{GracePeriodSeconds: &now, Preconditions: &meta.Preconditions{UID: &pod.UID}}).Do(ctx).Error()
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
+	still := &meta.Preconditions{UID: &pod.UID}
+	if _, claimed := owner(pod); !claimed {
+		still.ResourceVersion = &pod.ResourceVersion
 	}
-	return err
+	err = c.pods.Delete().Namespace(c.namespace).Resource("pods").Name(pod.Name).
+		Body(&meta.DeleteOptions{GracePeriodSeconds: &now, Preconditions: still}).Do(ctx).Error()
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // warnings returns the events of the namespace that are warnings.

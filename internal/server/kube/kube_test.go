@@ -105,7 +105,7 @@ func TestClaim(t *testing.T) {
 	if err := p.Claim(t.Context(), spec("v1"), string(pod.UID)); err != nil {
 		t.Errorf("a second claim for the version: %v", err)
 	}
-	svctest.Eventually(t, "the watch", func() bool { return p.Has(spec("v1").Ref) == string(pod.UID) })
+	svctest.Eventually(t, "the watch", func() bool { return slices.Equal(p.Has(spec("v1").Ref), []string{string(pod.UID)}) })
 	if n := p.Node(string(pod.UID)); n != pod.Spec.NodeName {
 		t.Errorf("node %q", n)
 	}
@@ -118,7 +118,7 @@ func TestClaim(t *testing.T) {
 		t.Errorf("v1 would not get its own pod again: %d", i)
 	}
 	c.Evict(got.Name)
-	svctest.Eventually(t, "the watch of the end", func() bool { return p.Has(spec("v1").Ref) == "" })
+	svctest.Eventually(t, "the watch of the end", func() bool { return p.Has(spec("v1").Ref) == nil })
 }
 
 // TestSpread: versions go to the node that has the fewest.
@@ -137,7 +137,7 @@ func TestSpread(t *testing.T) {
 			return p.Claim(t.Context(), spec(version), list[i].Machine)
 		})
 		pod := c.PodOf("shop", version)
-		svctest.Eventually(t, "the watch", func() bool { return p.Has(spec(version).Ref) != "" })
+		svctest.Eventually(t, "the watch", func() bool { return p.Has(spec(version).Ref) != nil })
 		nodes[pod.Spec.NodeName] = true
 	}
 	if len(nodes) != 3 {
@@ -198,7 +198,7 @@ func TestAdmit(t *testing.T) {
 	if err := p.Claim(t.Context(), spec("v1"), string(mine.UID)); err != nil {
 		t.Fatal(err)
 	}
-	svctest.Eventually(t, "the watch", func() bool { return p.Has(spec("v1").Ref) != "" })
+	svctest.Eventually(t, "the watch", func() bool { return p.Has(spec("v1").Ref) != nil })
 	wrong := spec("v2").Ref
 	good.Ref, good.Mark = &wrong, "m"
 	if err := p.Admit(t.Context(), good); svc.CodeOf(err) != svc.CodeHostTokenInvalid {

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	core "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -51,6 +53,12 @@ type Config struct {
 	Machines func() []svc.Node
 	// Idle is how long a pod that was claimed may be without its version; default 5 s.
 	Idle time.Duration
+	// Silence is the time after which a machine that has not answered is lost; default
+	// fleet.DefaultSilence.
+	Silence time.Duration
+	// Surplus is how long a pod is kept that was started for a version which does not need it any more;
+	// default 30 s.
+	Surplus time.Duration
 	// Settle is the time after the start in which pods of an earlier server dial again; default 1m.
 	Settle time.Duration
 }
@@ -63,9 +71,11 @@ type Pods struct {
 	started time.Time
 	cancel  context.CancelFunc
 	tasks   sync.WaitGroup
+	want    atomic.Int64  // how many more spares are needed than wait
+	wanted  chan struct{} // gets a value when want has changed
 
 	mu   sync.Mutex           // guards the fields below
-	idle map[string]time.Time // since when a claimed pod has no version, by uid
+	idle map[string]time.Time // since when a claimed pod has no version, by uid, and an extra one is not wanted, by extraKey
 	seen map[string]bool      // uids of pods that have joined this server
 	lack lack
 }
@@ -77,7 +87,8 @@ func Watch(ctx context.Context, c Config) (*Pods, error) {
 		return nil, errors.New("kube: logger, client and machines required")
 	}
 	c.Account, c.Idle, c.Settle = cmp.Or(c.Account, "svcctl-host"), cmp.Or(c.Idle, 5*time.Second), cmp.Or(c.Settle, time.Minute)
-	p := &Pods{cfg: c, started: time.Now(), idle: map[string]time.Time{}, seen: map[string]bool{}}
+	c.Surplus, c.Silence = cmp.Or(c.Surplus, 30*time.Second), cmp.Or(c.Silence, fleet.DefaultSilence)
+	p := &Pods{cfg: c, started: time.Now(), wanted: make(chan struct{}, 1), idle: map[string]time.Time{}, seen: map[string]bool{}}
 	p.keys.client = c.Client
 	p.pods = cache.NewIndexer(cache.MetaNamespaceKeyFunc, cache.Indexers{uidIndex: func(o any) ([]string, error) {
 		if pod, ok := o.(*core.Pod); ok {
@@ -102,6 +113,7 @@ func Watch(ctx context.Context, c Config) (*Pods, error) {
 	}
 	p.tasks.Go(func() { p.watchLack(own) })
 	p.tasks.Go(func() { p.reap(own) })
+	p.tasks.Go(func() { p.surge(own) })
 	return p, nil
 }
 

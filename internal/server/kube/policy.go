@@ -173,14 +173,14 @@ func (p *Pods) resize(ctx context.Context, pod *core.Pod, spec svc.RuntimeSpec) 
 	}
 }
 
-// Has returns the pod that a version has; "" for none, or for one that ends.
-func (p *Pods) Has(ref svc.Ref) string {
+// Has returns the pods that a version has claimed, without those that end.
+func (p *Pods) Has(ref svc.Ref) (machines []string) {
 	for _, pod := range p.all() {
 		if of, claimed := owner(pod); claimed && of == ref && pod.DeletionTimestamp == nil {
-			return string(pod.UID)
+			machines = append(machines, string(pod.UID))
 		}
 	}
-	return ""
+	return machines
 }
 
 // Node returns the name of the node of a pod.

@@ -11,11 +11,15 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
+// extraKey is before the uid of a pod that no version has claimed yet.
+const extraKey = "extra "
+
 // reapEvery is the interval of the search for pods without a version.
 const reapEvery = 2 * time.Second
 
 // reap deletes pods that were claimed and have no version any more: it was archived or sleeps, or
-// runs in another pod because this one's node was silent.
+// runs in another pod because this one's node was silent. It also deletes pods that were started for
+// versions which found others.
 func (p *Pods) reap(ctx context.Context) {
 	tick := time.NewTicker(reapEvery)
 	defer tick.Stop()
@@ -26,16 +30,18 @@ func (p *Pods) reap(ctx context.Context) {
 		case <-tick.C:
 		}
 		for _, pod := range p.unused(time.Now()) {
-			if err := p.cfg.Client.remove(ctx, pod); err != nil {
+			switch deleted, err := p.cfg.Client.remove(ctx, pod); {
+			case err != nil:
 				p.cfg.Logger.WarnContext(ctx, "a pod without a version cannot be deleted; retrying", "pod", pod.Name, "error", err)
-				continue
+			case deleted:
+				p.cfg.Logger.InfoContext(ctx, "deleted a pod without a version", "pod", pod.Name)
 			}
-			p.cfg.Logger.InfoContext(ctx, "deleted a pod without a version", "pod", pod.Name)
 		}
 	}
 }
 
-// unused returns the claimed pods that have had no version for Config.Idle.
+// unused returns the claimed pods that have had no version for Config.Idle, and the extra ones that no
+// version has wanted for Config.Surplus.
 func (p *Pods) unused(now time.Time) (list []*core.Pod) {
 	runs := map[string]svc.Node{}
 	for _, n := range p.cfg.Machines() {
@@ -48,14 +54,17 @@ func (p *Pods) unused(now time.Time) (list []*core.Pod) {
 		ref, claimed := owner(pod)
 		uid := string(pod.UID)
 		n, here := runs[uid]
-		if !claimed || slices.Contains(n.Versions, ref) || !here && !p.seen[uid] && now.Sub(p.started) < p.cfg.Settle {
+		limit, key := p.cfg.Idle, uid
+		if isExtra(pod) && p.want.Load() == 0 && len(n.Versions) == 0 {
+			limit, key = p.cfg.Surplus, extraKey+uid // its time ends when it is claimed
+		} else if !claimed || slices.Contains(n.Versions, ref) || !here && !p.seen[uid] && now.Sub(p.started) < p.cfg.Settle {
 			continue
 		}
-		since, ok := p.idle[uid]
+		since, ok := p.idle[key]
 		if !ok {
 			since = now
 		}
-		if idle[uid] = since; now.Sub(since) >= p.cfg.Idle {
+		if idle[key] = since; now.Sub(since) >= limit {
 			list = append(list, pod)
 		}
 	}

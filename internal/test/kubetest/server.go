@@ -130,7 +130,7 @@ func (s *Server) newPod() *core.Pod {
 	p := &core.Pod{
 		TypeMeta: meta.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: meta.ObjectMeta{
-			Name: "spare-" + strconv.Itoa(s.made), Namespace: Namespace, UID: types.UID("uid-" + rand.Text()[:12]), Labels: maps.Clone(s.labels),
+			Name: "spare-" + strconv.Itoa(s.made), Namespace: Namespace, UID: types.UID("uid-" + rand.Text()[:12]), Labels: maps.Clone(s.labels), CreationTimestamp: meta.Now(),
 			OwnerReferences: []meta.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "spare", UID: "rs"}},
 		},
 		Spec: core.PodSpec{NodeName: "node" + strconv.Itoa(s.made%3+1), Containers: []core.Container{{Name: "host"}}},

@@ -1,0 +1,137 @@
+package kube
+
+import (
+	"context"
+	"time"
+
+	core "k8s.io/api/core/v1"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// ExtraLabel is on pods that were taken out of the Deployment of spares before a version has claimed
+// them, so that it starts others.
+const ExtraLabel = "svcctl.dev/extra"
+
+const (
+	// surgeEvery is the pause between two looks at the pods while spares are missing, and surgeWait the longest
+	// wait for the pods that the Deployment makes in place of others.
+	surgeEvery = 100 * time.Millisecond
+	surgeWait  = time.Second
+	// youngFor is the age up to which a pod of the Deployment counts that is no spare yet: an older one may
+	// never be.
+	youngFor = 10 * time.Second
+)
+
+// Want implements fleet.Policy: while more spares are needed than wait, the Deployment starts more of them
+// than it has replicas.
+func (p *Pods) Want(more int) {
+	p.want.Store(int64(more))
+	select {
+	case p.wanted <- struct{}{}:
+	default:
+	}
+}
+
+// IsFree implements fleet.Policy: a pod that was claimed is for its version alone.
+func (p *Pods) IsFree(machine string) bool {
+	pod := p.find(machine)
+	return pod != nil && isFree(pod)
+}
+
+func isFree(pod *core.Pod) bool {
+	_, claimed := owner(pod)
+	return !claimed && pod.DeletionTimestamp == nil
+}
+
+// surge starts extra pods while they are wanted. A server may not make pods nor scale the Deployment, which
+// would be rights over all of the namespace: it takes pods out of the Deployment, which makes others.
+func (p *Pods) surge(ctx context.Context) {
+	tick := time.NewTicker(surgeEvery)
+	defer tick.Stop()
+	expected, until := 0, time.Time{}
+	for {
+		if p.want.Load() == 0 {
+			select {
+			case <-ctx.Done():
+				return
+			case <-p.wanted:
+			}
+		}
+		if now, n := time.Now(), len(p.all()); n >= expected || now.After(until) {
+			expected, until = n+p.extend(ctx, now), now.Add(surgeWait)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// extend takes as many pods out of the Deployment as spares are missing that do not start yet, and returns how many
+// these are.
+func (p *Pods) extend(ctx context.Context, now time.Time) (taken int) {
+	coming, inside := p.coming(now)
+	for _, pod := range inside[:max(0, min(int(p.want.Load())-coming, len(inside)))] {
+		if _, err := p.cfg.Client.patch(ctx, pod.Name, extraOf(pod)); err != nil {
+			p.cfg.Logger.DebugContext(ctx, "a spare pod was not taken out of its Deployment", "pod", pod.Name, "error", err) // its revision was old
+			break
+		}
+		taken++
+		p.cfg.Logger.InfoContext(ctx, "versions need more spare pods: one was taken out of its Deployment, which makes another", "pod", pod.Name)
+	}
+	return taken
+}
+
+// coming counts the pods that are no spares yet, and returns those that the Deployment replaces if they are
+// taken out of it. Pods of a node that is lost are neither: there the scheduler is to see them.
+func (p *Pods) coming(now time.Time) (n int, inside []*core.Pod) {
+	all := p.all()
+	here, lost := p.here(all, now)
+	for _, pod := range all {
+		machine, joined := here[string(pod.UID)]
+		starts := now.Sub(pod.CreationTimestamp.Time) < youngFor || isExtra(pod)
+		if !isFree(pod) || !joined && !starts || lost[pod.Spec.NodeName] {
+			continue
+		}
+		if starts && machine.Spares == 0 && len(machine.Versions) == 0 { // also one that has joined, and warms up
+			n++
+		}
+		if pod.Labels[SpareLabel] != "" {
+			inside = append(inside, pod)
+		}
+	}
+	return n, inside
+}
+
+// here returns the machines that answer, by the uid of their pod, and the nodes that have none of these although
+// they have pods which should.
+func (p *Pods) here(all []*core.Pod, now time.Time) (machines map[string]svc.Node, lost map[string]bool) {
+	machines, lost = map[string]svc.Node{}, map[string]bool{}
+	answers := map[string]bool{}
+	for _, n := range p.cfg.Machines() {
+		if now.Sub(n.AnsweredAt) < p.cfg.Silence/2 {
+			machines[n.ID], answers[n.Node] = n, true
+		}
+	}
+	for _, pod := range all {
+		if node := pod.Spec.NodeName; node != "" && !answers[node] && now.Sub(pod.CreationTimestamp.Time) >= youngFor {
+			lost[node] = true
+		}
+	}
+	return machines, lost
+}
+
+// extraOf takes a pod out of the Deployment, unless it was changed since it was seen.
+func extraOf(pod *core.Pod) []operation {
+	return append([]operation{
+		{"test", "/metadata/resourceVersion", pod.ResourceVersion},
+		{"add", "/metadata/labels/" + escape(ExtraLabel), "true"},
+	}, replacementOf(pod)...)
+}
+
+// isExtra reports whether a pod waits that no Deployment has: it is deleted when no version wants it.
+func isExtra(pod *core.Pod) bool {
+	return isFree(pod) && pod.Labels[ExtraLabel] != "" && pod.Labels[SpareLabel] == ""
+}
