@@ -273,14 +273,14 @@ func (c *cluster) leader(before string) (leader pod) {
 	return leader
 }
 
-// follow writes the log of a pod to the directory KUBE_LOGS, if it is set: that of a pod that was
-// deleted is gone.
+// follow writes the log of a pod to the directory KUBE_LOGS, if it is set, in a file for each call: a
+// container that starts again has another log, and that of a pod that was deleted is gone.
 func (c *cluster) follow(p pod) {
 	dir := os.Getenv("KUBE_LOGS")
 	if dir == "" {
 		return
 	}
-	file, err := os.Create(filepath.Join(dir, p.Name+".log"))
+	file, err := os.Create(filepath.Join(dir, p.Name+time.Now().Format(".150405")+".log"))
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -76,9 +76,10 @@ func (c *cluster) lose(how string, withLeader bool, versions []api.Version) (pau
 	}
 	c.run(nil, "scripts/kube/cluster.sh", how, node[4:])
 	at := time.Now()
-	for _, l := range asked {
+	for version, l := range asked {
 		svctest.Succeeds(c.t, "an answer after the loss", func() error { return answersSince(l, at) })
 		pauses = append(pauses, gap(l.end()))
+		c.t.Logf("%s %s (leader %s), lost at %s: %s was away for %s", how, node, lead.Name, at.UTC().Format("15:04:05.000"), version, pauses[len(pauses)-1])
 	}
 	c.run(nil, "scripts/kube/cluster.sh", map[string]string{"cut": "heal", "kill": "start"}[how], node[4:])
 	svctest.Succeeds(c.t, "the node to be back", func() error {
