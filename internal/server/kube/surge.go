@@ -21,6 +21,9 @@ const (
 	// youngFor is the age up to which a pod of the Deployment counts that is no spare yet: an older one may
 	// never be.
 	youngFor = 10 * time.Second
+	// surplus is how many more extra pods there may be than twice those that are wanted: pods that never
+	// start, and those that the scheduler gives to a lost node, must not be made without end.
+	surplus = 2
 )
 
 // Want implements fleet.Policy: while more spares are needed than wait, the Deployment starts more of them
@@ -72,41 +75,60 @@ func (p *Pods) surge(ctx context.Context) {
 // extend takes as many pods out of the Deployment as spares are missing that do not start yet, and returns how many
 // these are.
 func (p *Pods) extend(ctx context.Context, now time.Time) (taken int) {
-	coming, inside := p.coming(now)
-	for _, pod := range inside[:max(0, min(int(p.want.Load())-coming, len(inside)))] {
+	want := int(p.want.Load())
+	l := p.look(now)
+	missing := min(want-l.coming, 2*want+surplus-l.extra, len(l.inside))
+	for taken < missing {
+		pod := l.inside[taken]
 		if _, err := p.cfg.Client.patch(ctx, pod.Name, extraOf(pod)); err != nil {
 			p.cfg.Logger.DebugContext(ctx, "a spare pod was not taken out of its Deployment", "pod", pod.Name, "error", err) // its revision was old
 			break
 		}
 		taken++
-		p.cfg.Logger.InfoContext(ctx, "versions need more spare pods: one was taken out of its Deployment, which makes another", "pod", pod.Name)
+		p.cfg.Logger.InfoContext(ctx, "versions need more spare pods: one was taken out of its Deployment, which makes another", "pod", pod.Name, "node", pod.Spec.NodeName)
 	}
 	return taken
 }
 
-// coming counts the pods that are no spares yet, and returns those that the Deployment replaces if they are
-// taken out of it. Pods of a node that is lost are neither: there the scheduler is to see them.
-func (p *Pods) coming(now time.Time) (n int, inside []*core.Pod) {
-	all := p.all()
-	here, lost := p.here(all, now)
-	for _, pod := range all {
-		machine, joined := here[string(pod.UID)]
-		starts := now.Sub(pod.CreationTimestamp.Time) < youngFor || isExtra(pod)
-		if !isFree(pod) || !joined && !starts || lost[pod.Spec.NodeName] {
-			continue
-		}
-		if starts && machine.Spares == 0 && len(machine.Versions) == 0 { // also one that has joined, and warms up
-			n++
-		}
-		if pod.Labels[SpareLabel] != "" {
-			inside = append(inside, pod)
-		}
-	}
-	return n, inside
+// outlook is what is known of the pods that no version has.
+type outlook struct {
+	coming int // that start, and will be spares soon
+	extra  int // that are in no Deployment
+	// inside are those that the Deployment replaces if they are taken out of it: the ones of lost nodes
+	// first, where Kubernetes starts pods for 44 s after the loss, and a Deployment of such pods starts no others.
+	inside []*core.Pod
 }
 
-// here returns the machines that answer, by the uid of their pod, and the nodes that have none of these although
-// they have pods which should.
+func (p *Pods) look(now time.Time) (l outlook) {
+	all := p.all()
+	here, lost := p.here(all, now)
+	var others []*core.Pod
+	for _, pod := range all {
+		if !isFree(pod) {
+			continue
+		}
+		machine, joined := here[string(pod.UID)]
+		away := lost[pod.Spec.NodeName]
+		starts := now.Sub(pod.CreationTimestamp.Time) < youngFor || isExtra(pod)
+		if !away && starts && machine.Spares == 0 && len(machine.Versions) == 0 { // also one that has joined, and warms up
+			l.coming++
+		}
+		switch {
+		case isExtra(pod):
+			l.extra++
+		case pod.Labels[SpareLabel] == "":
+		case away:
+			l.inside = append(l.inside, pod)
+		case joined, starts:
+			others = append(others, pod)
+		}
+	}
+	l.inside = append(l.inside, others...)
+	return l
+}
+
+// here returns the machines that answer, by the uid of their pod, and the nodes that had machines, of which
+// none answers.
 func (p *Pods) here(all []*core.Pod, now time.Time) (machines map[string]svc.Node, lost map[string]bool) {
 	machines, lost = map[string]svc.Node{}, map[string]bool{}
 	answers := map[string]bool{}
@@ -115,8 +137,11 @@ func (p *Pods) here(all []*core.Pod, now time.Time) (machines map[string]svc.Nod
 			machines[n.ID], answers[n.Node] = n, true
 		}
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	for _, pod := range all {
-		if node := pod.Spec.NodeName; node != "" && !answers[node] && now.Sub(pod.CreationTimestamp.Time) >= youngFor {
+		_, claimed := owner(pod)
+		if node := pod.Spec.NodeName; node != "" && !answers[node] && (claimed || p.seen[string(pod.UID)]) {
 			lost[node] = true
 		}
 	}

@@ -2,6 +2,7 @@ package kube_test
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -87,24 +88,61 @@ func TestSurgeWarm(t *testing.T) {
 	}
 }
 
-// TestSurgeBounds: the pods of a lost node and those that do not start stay with the Deployment: taken out of it
-// they would be replaced again and again.
+// silent is a cluster with spares which are old. The first ones are claimed; none answers.
+func silent(t *testing.T, spares, claimed int) (*cluster, machines, *kube.Pods) {
+	t.Helper()
+	c := newCluster(t, spares)
+	m := newMachines()
+	p := c.watch(t, func(cfg *kube.Config) {
+		cfg.Machines, cfg.Surplus, cfg.Idle, cfg.Settle = m.list, svctest.Patience, svctest.Patience, svctest.Patience
+	})
+	for i := range claimed {
+		pod := c.pod("spare-" + strconv.Itoa(i+1))
+		err := p.Claim(t.Context(), spec("v"+strconv.Itoa(i)), string(pod.UID))
+		if err == nil {
+			err = p.Replace(t.Context(), spec("v"+strconv.Itoa(i)), string(pod.UID))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, pod := range c.Pods() {
+		c.Change(pod.Name, func(p *core.Pod) { p.CreationTimestamp = meta.NewTime(time.Now().Add(-time.Hour)) })
+	}
+	svctest.Eventually(t, "the watch", func() bool { return claimed == 0 || p.Has(spec("v"+strconv.Itoa(claimed-1)).Ref) != nil })
+	return c, m, p
+}
+
+func (c *cluster) pod(name string) core.Pod {
+	for _, p := range c.Pods() {
+		if p.Name == name {
+			return p
+		}
+	}
+	return core.Pod{}
+}
+
+// TestSurgeOfLostNode: a spare of a node whose version is silent is replaced, as none that has joined: the Deployment
+// would make no other. One that never started stays: taken out it would be replaced again and again.
+func TestSurgeOfLostNode(t *testing.T) {
+	t.Parallel()
+	c, m, p := silent(t, 5, 1) // the first one is on node2
+	m.answer(c.pod("spare-2")) // on node3
+	p.Want(2)
+	svctest.Eventually(t, "two more pods", func() bool { return len(c.Pods()) == 8 })
+	if taken := c.Labeled(kube.ExtraLabel); !slices.Equal(taken, []string{"spare-2", "spare-4"}) { // that on node2, and the one that has joined
+		t.Errorf("taken: %v", taken)
+	}
+}
+
+// TestSurgeBounds: while all nodes are lost, no pods are made without end.
 func TestSurgeBounds(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t, 3)
-	m := newMachines()
-	old := func(pod *core.Pod) { pod.CreationTimestamp = meta.NewTime(time.Now().Add(-time.Hour)) }
-	pods := c.Pods()
-	for _, pod := range pods {
-		c.Change(pod.Name, old)
-	}
-	m.answer(pods[0]) // that of a lost node is silent, and so is one that never started
-	p := c.watch(t, func(cfg *kube.Config) { cfg.Machines, cfg.Surplus = m.list, svctest.Patience })
-	p.Want(2)
-	svctest.Eventually(t, "two more pods", func() bool { return len(c.Pods()) == 5 })
-	for _, pod := range pods[1:] {
-		if slices.Contains(c.Labeled(kube.ExtraLabel), pod.Name) {
-			t.Errorf("%s was taken", pod.Name)
-		}
+	c, _, p := silent(t, 3, 3)
+	p.Want(1)
+	svctest.Eventually(t, "extra pods", func() bool { return len(c.Labeled(kube.ExtraLabel)) == 4 })
+	<-time.After(time.Second) // ten more looks
+	if n := len(c.Labeled(kube.ExtraLabel)); n != 4 {
+		t.Errorf("%d pods were taken", n)
 	}
 }

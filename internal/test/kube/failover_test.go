@@ -59,6 +59,7 @@ func (c *cluster) lose(how string, withLeader bool, versions []api.Version) (pau
 	c.t.Helper()
 	lead := c.leader("")
 	c.awaitSpares(lead, 3)
+	c.settled(versions) // a pod of a node that was lost before has none
 	if withLeader {
 		c.awaitStandby(lead)
 	}
