@@ -17,7 +17,7 @@ const (
 	// surgeEvery is the pause between two looks at the pods while spares are missing, and surgeWait the longest
 	// wait for the pods that the Deployment makes in place of others.
 	surgeEvery = 100 * time.Millisecond
-	surgeWait  = time.Second
+	surgeWait  = 2 * time.Second
 	// youngFor is the age up to which a pod of the Deployment counts that is no spare yet: an older one may
 	// never be.
 	youngFor = 10 * time.Second
