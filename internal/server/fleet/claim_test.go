@@ -42,8 +42,7 @@ func TestClaimMeanwhile(t *testing.T) {
 		}
 	})
 	spec := s.spec(t, "v-1")
-	opened := make(chan error, 1)
-	go func() { opened <- s.Open(t.Context(), spec) }()
+	opened := s.opening(t, spec)
 	svctest.Wait(t, "the bundle at the machine", unpacked)
 	select {
 	case err := <-opened:

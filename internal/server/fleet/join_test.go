@@ -233,6 +233,14 @@ func (s *supervised) open(t testing.TB, spec svc.RuntimeSpec) svc.Endpoint {
 	return e
 }
 
+// opening opens a version while the test continues. The channel gets the result.
+func (s *supervised) opening(t *testing.T, spec svc.RuntimeSpec) <-chan error {
+	t.Helper()
+	opened := make(chan error, 1)
+	go func() { opened <- s.Open(t.Context(), spec) }()
+	return opened
+}
+
 func (*supervised) want(t *testing.T, e svc.Endpoint) {
 	t.Helper()
 	supervisortest.Want(t, e, "/", "hello")

@@ -96,9 +96,8 @@ func TestRan(t *testing.T) {
 	})
 	s := d.supervise(t)
 	d.join(t, 2, nil)
-	ran := make(chan error, 1)
 	spec := s.spec(t, "v-1")
-	go func() { ran <- s.Open(t.Context(), spec) }()
+	ran := s.opening(t, spec)
 	svctest.Eventually(t, "the version to wait", func() bool { return d.Waiting() == 1 })
 	s.open(t, s.spec(t, "v-2"))
 	if err := svctest.Wait(t, "the version", ran); err != nil {
@@ -129,9 +128,8 @@ func TestClaimedTwice(t *testing.T) {
 		c.Policy, c.Vanished, c.Inherited = claimedBy{onNodes{c.Policy, "there"}, []string{"back", "lost"}}, true, began.Add(inherited)
 	})
 	s := d.supervise(t)
-	opened := make(chan error, 1)
 	spec := s.spec(t, "v-1")
-	go func() { opened <- s.Open(t.Context(), spec) }()
+	opened := s.opening(t, spec)
 	svctest.Eventually(t, "the version to wait", func() bool { return d.Waiting() == 1 })
 	d.join(t, 1, func(c *agent.Config) { c.Machine = "back" })
 	if err := svctest.Wait(t, "the version", opened); err != nil {
@@ -155,9 +153,8 @@ func TestClaimedTwiceUnseen(t *testing.T) {
 				c.Silence, c.Policy, c.Vanished = silence, claimedBy{onNodes{c.Policy, "there"}, claimed}, true
 			})
 			s := d.supervise(t)
-			opened := make(chan error, 1)
 			spec := s.spec(t, "v-1")
-			go func() { opened <- s.Open(t.Context(), spec) }()
+			opened := s.opening(t, spec)
 			d.join(t, 1, nil)
 			if err := svctest.Wait(t, "the version", opened); err != nil {
 				t.Error(err)
@@ -190,8 +187,7 @@ func TestNotMissing(t *testing.T) {
 			began := time.Now()
 			s := d.supervise(t)
 			spec := s.lostSpec(t, "v-1")
-			opened := make(chan error, 1)
-			go func() { opened <- s.Open(t.Context(), spec) }()
+			opened := s.opening(t, spec)
 			if !c.joins {
 				<-time.After(silence - time.Second/2) // too late for a pause
 			}
