@@ -49,7 +49,8 @@ type Config struct {
 	Account string
 	// MemoryMB is the limit of a pod after its claim; 0 leaves the one of the template.
 	MemoryMB int
-	// Machines returns the machines that have a line, for the removal of pods without a version.
+	// Machines returns the machines that have a line: pods without a version are deleted, and spares are
+	// started for those that are missing.
 	Machines func() []svc.Node
 	// Idle is how long a pod that was claimed may be without its version; default 5 s.
 	Idle time.Duration
