@@ -121,7 +121,7 @@ func (w *worker) spawn(o Options, binary string) (err error) {
 	}
 	args := workerd.Command(binary, command)
 	w.cmd = &exec.Cmd{
-		Path: args[0], Args: args, Dir: w.dir, Env: append([]string{}, o.Environ...),
+		Path: args[0], Args: args, Dir: w.dir, Env: workerd.Environ(o.Environ),
 		Stdout: ends.theirs[1], Stderr: ends.theirs[2], ExtraFiles: inherited,
 		SysProcAttr: sysProcAttr(),
 	}
