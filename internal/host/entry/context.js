@@ -1,22 +1,32 @@
 // The invocation that runs: modules of the platform tell by it which calls belong together.
 import hooks from "node-internal:async_hooks";
 
+const { Request } = globalThis; // workers may replace it
 const storage = new hooks.AsyncLocalStorage();
 const boot = Math.random().toString(36).slice(2, 8);
 let last = 0;
 
-// Invocation is one event of the worker.
+// parentOf is the parent in the traceparent of a request, which the gateway sets for each one.
+function parentOf(event) {
+  try {
+    const trace = event instanceof Request ? event.headers.get("traceparent") : undefined;
+    if (typeof trace === "string" && trace.length >= 55) return trace.slice(36, 52);
+  } catch {} // an object of the worker's own kind
+}
+
+// Invocation is one event of the worker. It does not keep the event: what the async context
+// refers to lives until the next full collection, and a request with its headers is large.
 export class Invocation {
   #id;
   #numbered;
   #state;
 
-  // numbered is called with the id when that is a number, before it is used.
+  // event is the first argument of the handler: a Request, a ScheduledController. numbered is
+  // called with the id when that is a number, before it is used.
   constructor(event, call, numbered) {
-    this.event = event; // the first argument of the handler: a Request, a ScheduledController
     this.depth = call?.depth ?? 0; // how many calls of other workers led here
     this.trace = call?.trace; // the traceparent of the call of another worker, if that is recorded
-    this.#id = call?.id;
+    this.#id = call?.id ?? parentOf(event);
     this.#numbered = numbered;
   }
 
@@ -26,16 +36,11 @@ export class Invocation {
   }
 
   // id is the one of the calling worker's invocation, that of a request the parent in its
-  // traceparent, which the gateway sets for each request, that of anything else a number.
+  // traceparent, that of anything else a number.
   get id() {
     if (this.#id === undefined) {
-      let trace;
-      try {
-        trace = this.event?.headers?.get?.("traceparent");
-      } catch {} // an argument of the worker's own kind
-      const named = typeof trace === "string" && trace.length >= 55;
-      this.#id = named ? trace.slice(36, 52) : `~${boot}${(++last).toString(36)}`;
-      if (!named) this.#numbered?.(this.#id);
+      this.#id = `~${boot}${(++last).toString(36)}`;
+      this.#numbered?.(this.#id);
     }
     return this.#id;
   }

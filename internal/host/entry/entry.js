@@ -38,7 +38,7 @@ function callOf(self, args) {
 // invoke calls f, the handler name, and logs the exception that it ends with, if any, and the
 // end of call and of the trace.
 function invoke(name, f, self, args, call) {
-  const trace = begin(name);
+  const trace = begin(name, args[0]);
   let result;
   try {
     result = apply(f, self, args);

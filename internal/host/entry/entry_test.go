@@ -31,6 +31,11 @@ type worker struct {
 
 func start(t *testing.T, date string, modules ...workerd.Module) worker {
 	t.Helper()
+	return startWith(t, nil, date, modules...)
+}
+
+func startWith(t *testing.T, v8Flags []string, date string, modules ...workerd.Module) worker {
+	t.Helper()
 	bindings := []workerd.Binding{{Name: "PROBE", Wrapped: &workerd.Wrapped{Module: "svc-internal:probe"}}}
 	if modules[0].Source == main {
 		bindings = append(bindings, workerd.Binding{Name: "SELF", Service: &workerd.ServiceRef{Name: "main", Entrypoint: "Named"}})
@@ -40,6 +45,7 @@ func start(t *testing.T, date string, modules ...workerd.Module) worker {
 		Services: []workerd.Service{{Name: "main", Worker: &workerd.Worker{
 			Modules: entry.Before(modules), CompatibilityDate: date, Bindings: bindings,
 		}}},
+		V8Flags:    v8Flags,
 		Sockets:    []workerd.Socket{{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}}},
 		Extensions: slices.Concat(entry.Extensions(3, false), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
 	}, socket)
@@ -120,6 +126,28 @@ func TestInvocations(t *testing.T) {
 				t.Errorf("two requests have the invocations %s and %s", a, b)
 			}
 		})
+	}
+}
+
+// What outlives a request does not keep it: V8 finds the async context of a request only in a
+// full collection, and until then the memory of workerd grows by all that the context has.
+func TestRequestsAreNotKept(t *testing.T) {
+	t.Parallel()
+	const source = `let request, pending;
+export default { async fetch(r) {
+  if (r.url.endsWith("/first")) {
+    request = new WeakRef(r);
+    (pending = new Promise(() => {})).then(() => {}); // has the context
+    return new Response("kept");
+  }
+  await scheduler.wait(1);
+  gc();
+  return Response.json([request.deref() === undefined, pending !== undefined]);
+} }`
+	w := startWith(t, []string{"--expose-gc"}, "2026-11-17", esm("index.js", source))
+	w.get("/first")
+	if got, want := w.get("/second"), "200 [true,true]"; got != want {
+		t.Errorf("got %s, want %s", got, want)
 	}
 }
 

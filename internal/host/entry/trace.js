@@ -55,12 +55,12 @@ class Trace {
 }
 
 // begin gives the Trace of the invocation that runs, of a request or of a call of another
-// worker whose trace is recorded; undefined for any other.
-export function begin(handler) {
+// worker whose trace is recorded; undefined for any other. event is the handler's argument.
+export function begin(handler, event) {
   if (!TRACED) return undefined;
   const invocation = current();
   try {
-    const ids = SAMPLED.exec(invocation.trace ?? invocation.event.headers.get("traceparent") ?? "");
+    const ids = SAMPLED.exec(invocation.trace ?? event.headers.get("traceparent") ?? "");
     if (ids === null) return undefined;
     const trace = new Trace(invocation, handler, ids);
     invocation.state.set(KEY, trace);

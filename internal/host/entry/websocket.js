@@ -8,12 +8,12 @@ const { prototype } = WebSocket;
 const listeners = new WeakMap(); // of websockets: the worker's listeners and ours
 
 // ours is the function that stands for a listener of socket.
-function ours(socket, listener, { event, depth, id }) {
+function ours(socket, listener, { depth, id }) {
   let known = listeners.get(socket);
   if (!known) listeners.set(socket, (known = new WeakMap()));
   let value = known.get(listener);
   if (!value) {
-    value = (...args) => run(new Invocation(event, { depth, id }), call, listener, socket, args);
+    value = (...args) => run(new Invocation(undefined, { depth, id }), call, listener, socket, args);
     known.set(listener, value);
   }
   return value;
