@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/svcctl/svcctl/internal/host/workerd"
 )
 
 // TestWorkerdHasNoProxy: a host gets the variables to reach the object store; workerd,
@@ -21,7 +23,7 @@ func TestWorkerdHasNoProxy(t *testing.T) {
 	if got, want := environ(t, e.PID), strings.Join(append(own[:3:3], network...), "\x00")+"\x00"; got != want {
 		t.Errorf("the host has %q, want %q", got, want)
 	}
-	if got, want := environ(t, e.WorkerdPID), strings.Join(own, "\x00")+"\x00"; got != want {
+	if got, want := environ(t, e.WorkerdPID), strings.Join(workerd.Environ(own), "\x00")+"\x00"; got != want {
 		t.Errorf("workerd has %q, want %q", got, want)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
@@ -101,8 +102,8 @@ func TestEnvironment(t *testing.T) {
 	h.want(e, "/", `["a\"\\\n\u0001é","yes",[1,{"a":"é\u0000"}],"shop","v-1","${x}","main",7,`+
 		`"ADDED,LIST,META,OVERRIDDEN,PLAIN,PROJECT_ID,VERSION_ID"]`)
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/environ", e.WorkerdPID))
-	if err != nil || len(data) != 0 {
-		t.Errorf("workerd's environment: %q %v", data, err)
+	if want := strings.Join(workerd.Environ(nil), "") + "\x00"; err != nil || string(data) != want {
+		t.Errorf("workerd's environment: %q %v, want %q", data, err, want)
 	}
 }
 
