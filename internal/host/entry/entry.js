@@ -1,9 +1,6 @@
 // The entry module. The lines above load the modules that prepare globals, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
-import { report } from "svc:console";
-import { Invocation, current, run } from "svc:context";
-import { Call, naming, watchNoRetry } from "svc:record";
-import { begin } from "svc:trace";
+import { Call, Invocation, begin, current, naming, report, run, watchNoRetry } from "svc:platform";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 

@@ -1,0 +1,7 @@
+// What the entry module needs of the platform's modules. Some of them are loaded for what they do.
+export { report } from "svc-internal:console";
+export { Invocation, current, run } from "svc-internal:context";
+export { Call, naming, watchNoRetry } from "svc-internal:record";
+export { begin } from "svc-internal:trace";
+import "svc-internal:subrequests";
+import "svc-internal:websocket";
