@@ -10,8 +10,8 @@ import (
 	"github.com/svcctl/svcctl/bench/internal/proc"
 )
 
-// sameWorker is nginx in front of our own worker: what differs between it and ours is the gateway, and
-// between it and nginx the worker.
+// sameWorker is nginx in front of our own worker, with the headers that our gateway adds: what differs
+// between it and ours is the gateway, and between it and nginx the worker and these headers.
 const sameWorker = "nginx, our worker"
 
 // lineup is the ways to a worker: the first one is ours, the second one the bare workerd.
@@ -56,13 +56,14 @@ func (b *bench) proxies(ctx context.Context, fixture string, kinds []string) (l 
 	type way struct {
 		name, kind string
 		to         load.Target
+		headers    string
 	}
 	all := make([]way, 0, len(kinds)+1)
 	for _, kind := range kinds {
-		all = append(all, way{kind, kind, bare.Socket})
+		all = append(all, way{kind, kind, bare.Socket, ""})
 	}
-	for _, w := range append(all, way{sameWorker, nginx, own}) {
-		proxy, err := b.peers.Proxy(ctx, w.kind, w.to)
+	for _, w := range append(all, way{sameWorker, nginx, own, peer.OurHeaders}) {
+		proxy, err := b.peers.ProxyWith(ctx, w.kind, w.to, w.headers)
 		if errors.Is(err, peer.ErrAbsent) {
 			l.rows = append(l.rows, row{what: "gateway", beside: w.kind + " absent"})
 			continue

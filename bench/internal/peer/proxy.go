@@ -64,13 +64,28 @@ http {
       proxy_set_header X-Forwarded-For $remote_addr;
       proxy_set_header Upgrade $http_upgrade;
       proxy_set_header Connection $conn;
-    }
+%[5]s    }
   }
 }
 `
 
+// OurHeaders are those that our gateway adds to a request, as lines for nginx.
+const OurHeaders = `      proxy_set_header X-Forwarded-Proto http;
+      proxy_set_header X-Forwarded-Host $host;
+      proxy_set_header CF-Connecting-IP $remote_addr;
+      proxy_set_header X-Request-Id $request_id;
+      proxy_set_header traceparent 00-$request_id-0123456789abcdef-00;
+      proxy_set_header X-Svc-Proto http;
+      proxy_set_header X-Svc-Cf '{"httpProtocol":"HTTP/1.1","requestPriority":"","tlsClientAuth":{"certPresented":"0","certVerified":"NONE","certRevoked":"0","certIssuerDN":"","certSubjectDN":"","certIssuerDNRFC2253":"","certSubjectDNRFC2253":"","certIssuerDNLegacy":"","certSubjectDNLegacy":"","certSerial":"","certIssuerSerial":"","certSKI":"","certIssuerSKI":"","certFingerprintSHA1":"","certFingerprintSHA256":"","certNotBefore":"","certNotAfter":""}}';
+`
+
 // Proxy starts a reverse proxy in front of a worker, or fails with ErrAbsent.
 func (p *Peers) Proxy(ctx context.Context, kind string, worker load.Target) (*Running, error) {
+	return p.ProxyWith(ctx, kind, worker, "")
+}
+
+// ProxyWith is Proxy with more headers, for nginx alone: OurHeaders.
+func (p *Peers) ProxyWith(ctx context.Context, kind string, worker load.Target, headers string) (*Running, error) {
 	program, err := exec.LookPath(kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, ErrAbsent)
@@ -91,7 +106,7 @@ func (p *Peers) Proxy(ctx context.Context, kind string, worker load.Target) (*Ru
 	if kind == "nginx" {
 		file, text, args = "nginx.conf", nginxConf, []string{program, "-p", dir, "-c", dir + "/nginx.conf"}
 	}
-	if err := write(dir, file, fmt.Sprintf(text, worker.Host, port, upstream, dir)); err != nil {
+	if err := write(dir, file, fmt.Sprintf(text, worker.Host, port, upstream, dir, headers)); err != nil {
 		return nil, err
 	}
 	env := []string{"HOME=" + dir, "XDG_DATA_HOME=" + dir, "XDG_CONFIG_HOME=" + dir}
