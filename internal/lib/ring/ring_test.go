@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/ring"
@@ -226,4 +227,37 @@ func BenchmarkAppend(b *testing.B) {
 	if err := w.Close(); err != nil {
 		b.Fatal(err)
 	}
+}
+
+// TestBusyDelay: after a batch of many records the next one is written later.
+func TestBusyDelay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		w := open(t, dir, ring.Options{SegmentSize: 1 << 20, Segments: 2})
+		r := ring.NewReader(dir, "log", 0)
+		defer r.Close()
+		total := 0
+		for _, step := range []struct {
+			records int
+			after   time.Duration
+			read    int
+		}{
+			{8, ring.Delay, 8},
+			{1, ring.Delay, 0},
+			{0, ring.BusyDelay - ring.Delay, 1},
+			{1, ring.Delay, 1},
+			{1, ring.Delay, 1},
+		} {
+			for range step.records {
+				total++
+				w.Append(fmt.Appendf(nil, `{"v":%d}`, total))
+			}
+			time.Sleep(step.after)
+			synctest.Wait()
+			if got := len(read(t, r)); got != step.read {
+				t.Fatalf("%d records read after %s, want %d", got, step.after, step.read)
+			}
+		}
+	})
 }

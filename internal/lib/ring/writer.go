@@ -10,12 +10,18 @@ import (
 	"time"
 )
 
-// Delay is how long a record may wait in memory before it is written.
-const Delay = 20 * time.Millisecond
+// Delay is how long a record may wait in memory before it is written, and BusyDelay if the
+// batch before it had many records. To write 50 times per second costs a busy process more
+// than the records do: each write wakes the scheduler of Go.
+const (
+	Delay     = 20 * time.Millisecond
+	BusyDelay = 100 * time.Millisecond
+)
 
 const (
-	earlyFlush = 64 << 10 // bytes that are written before Delay is over
-	maxWaiting = 4 << 20  // bytes that wait for a slow disk; more are dropped
+	manyRecords = 8
+	earlyFlush  = 64 << 10 // bytes that are written before Delay is over
+	maxWaiting  = 4 << 20  // bytes that wait for a slow disk; more are dropped
 )
 
 // Options are the limits of a ring.
@@ -38,6 +44,7 @@ type Writer struct {
 	first   uint64     // number of the first record in waiting
 	next    uint64     // number of the next record
 	dropped int
+	busy    bool // the last batch had many records
 	timer   *time.Timer
 	closed  bool
 
@@ -95,11 +102,15 @@ func (w *Writer) Append(object []byte) {
 
 // schedule needs w.mu.
 func (w *Writer) schedule() {
+	delay := Delay
+	if w.busy {
+		delay = BusyDelay
+	}
 	if w.timer == nil {
-		w.timer = time.AfterFunc(Delay, func() { _ = w.Flush() })
+		w.timer = time.AfterFunc(delay, func() { _ = w.Flush() })
 		return
 	}
-	w.timer.Reset(Delay)
+	w.timer.Reset(delay)
 }
 
 // Dropped returns how many records were dropped since the last call.
@@ -118,6 +129,9 @@ func (w *Writer) Flush() error {
 	w.mu.Lock()
 	batch, first := w.waiting, w.first
 	w.waiting = w.spare[:0]
+	if len(batch) > 0 {
+		w.busy = w.next-first >= manyRecords
+	}
 	w.mu.Unlock()
 	w.spare = batch
 	if cap(batch) > 2*earlyFlush {

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	pollEvery   = 50 * time.Millisecond // of a follower: with ring.Delay, an entry is at most 70 ms old
+	pollEvery   = 50 * time.Millisecond // of a follower: with ring.Delay, an entry is at most 70 ms old, 150 ms of many
 	targetEvery = 250 * time.Millisecond
 	heldBefore  = 2000 // entries before a cursor that may belong to an invocation after it
 )
