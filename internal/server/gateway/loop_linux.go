@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -109,7 +110,8 @@ func (l *loop) run() {
 
 // wait waits for events and returns their number. While events come often, the loop keeps its
 // processor: to give it back and to ask for it again costs more than the work in between, and
-// keeps the monitor thread of Go awake. An idle loop waits as any goroutine does.
+// keeps the monitor thread of Go awake. So it also goes on after a signal, which asks it each
+// 10 ms to let others run. An idle loop waits as any goroutine does.
 func (l *loop) wait(events []unix.EpollEvent) int {
 	limit := l.timeout()
 	if l.busy || limit == 0 {
@@ -117,7 +119,11 @@ func (l *loop) wait(events []unix.EpollEvent) int {
 		if stay < 0 || stay > loopStay {
 			stay = loopStay
 		}
-		if n := epollStay(l.ep, events, stay); n > 0 || stay == limit {
+		n := epollStay(l.ep, events, stay)
+		for ; n < 0; n = epollStay(l.ep, events, stay) {
+			runtime.Gosched()
+		}
+		if n > 0 || stay == limit {
 			return n
 		}
 	}

@@ -21,11 +21,11 @@ const (
 )
 
 // epollStay waits for events up to a few milliseconds without a word to the scheduler. It
-// returns early at a signal, with 0: the runtime of Go sends one to who shall pause.
+// returns early at a signal, with -1: the runtime of Go sends one to who shall pause.
 func epollStay(ep int, events []unix.EpollEvent, ms int) int {
 	n, _, e := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), uintptr(ms), 0, 0) //nolint:gosec // G103: the kernel fills events during the call
 	if e != 0 {
-		return 0
+		return -1
 	}
 	return int(n)
 }
