@@ -110,7 +110,7 @@ func (l *loop) run() {
 
 // wait waits for events and returns their number. While events come often, the loop keeps its
 // processor: to give it back and to ask for it again costs more than the work in between, and
-// keeps the monitor thread of Go awake. So it also goes on after a signal, which asks it each
+// keeps the monitor thread of Go awake. So it also continues after a signal, which asks it each
 // 10 ms to let others run. An idle loop waits as any goroutine does.
 func (l *loop) wait(events []unix.EpollEvent) int {
 	limit := l.timeout()
