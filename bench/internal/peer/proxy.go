@@ -86,6 +86,9 @@ func (p *Peers) Proxy(ctx context.Context, kind string, worker load.Target) (*Ru
 
 // ProxyWith is Proxy with more headers, for nginx alone: OurHeaders.
 func (p *Peers) ProxyWith(ctx context.Context, kind string, worker load.Target, headers string) (*Running, error) {
+	if kind != "nginx" && headers != "" {
+		return nil, fmt.Errorf("%s: no headers can be set", kind)
+	}
 	program, err := exec.LookPath(kind)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kind, ErrAbsent)

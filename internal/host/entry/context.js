@@ -6,13 +6,15 @@ const storage = new hooks.AsyncLocalStorage();
 const boot = Math.random().toString(36).slice(2, 8);
 let last = 0;
 
-// parentOf is the parent in the traceparent of a request, which the gateway sets for each one.
-function parentOf(event) {
+// traceparentOf is the traceparent of a request, which the gateway sets for each one.
+export function traceparentOf(event) {
   try {
-    const trace = event instanceof Request ? event.headers.get("traceparent") : undefined;
-    if (typeof trace === "string" && trace.length >= 55) return trace.slice(36, 52);
+    return event instanceof Request ? (event.headers.get("traceparent") ?? undefined) : undefined;
   } catch {} // an object of the worker's own kind
 }
+
+// parentOf is the parent in a traceparent.
+const parentOf = (trace) => (trace?.length >= 55 ? trace.slice(36, 52) : undefined);
 
 // Invocation is one event of the worker. It does not keep the event: what the async context
 // refers to lives until the next full collection, and a request with its headers is large.
@@ -26,7 +28,7 @@ export class Invocation {
   constructor(event, call, numbered) {
     this.depth = call?.depth ?? 0; // how many calls of other workers led here
     this.trace = call?.trace; // the traceparent of the call of another worker, if that is recorded
-    this.#id = call?.id ?? parentOf(event);
+    this.#id = call?.id ?? parentOf(traceparentOf(event));
     this.#numbered = numbered;
   }
 

@@ -6,7 +6,7 @@
 //
 // Lines of the console, and the exception that an Invocation ends with, get its id (console.js
 // says how): the name of the request that the gateway put into traceparent, or "~" and a
-// number. It is read when a line is printed, so an event without lines does not pay for it.
+// number. The name is read when the Invocation begins, so that it need not keep the request.
 // The host learns which of its events a number is, and how calls end that it does not see
 // (record.js). Listeners of websockets have the id of their request (websocket.js).
 //

@@ -13,17 +13,13 @@ const EVENTS = {
 };
 
 // naming gives the function that tells which event of the host an invocation of the handler
-// name is; undefined if it is none.
+// name is; undefined if it is none. The function does not keep the argument, which may be large.
 export function naming(name, argument) {
-  const event = EVENTS[name];
-  return (
-    event &&
-    ((id) => {
-      try {
-        tell(id, "\x1c", JSON.stringify(event(argument)));
-      } catch {} // an argument of the worker's own kind
-    })
-  );
+  if (EVENTS[name] === undefined) return undefined;
+  try {
+    const event = EVENTS[name](argument);
+    return (id) => tell(id, "\x1c", JSON.stringify(event));
+  } catch {} // an argument of the worker's own kind
 }
 
 // watchNoRetry logs the calls of a scheduled controller's noRetry when they happen: the

@@ -2,7 +2,7 @@
 // binding. They are printed together when the handler has ended, those of later calls when
 // they end (console.js says how). TRACED is false when the server sends no traces.
 import { tell } from "svc-internal:console";
-import { current } from "svc-internal:context";
+import { current, traceparentOf } from "svc-internal:context";
 
 const { now } = Date; // whole milliseconds, which workerd's clock counts
 const MAX = 200; // spans of one invocation
@@ -60,7 +60,7 @@ export function begin(handler, event) {
   if (!TRACED) return undefined;
   const invocation = current();
   try {
-    const ids = SAMPLED.exec(invocation.trace ?? event.headers.get("traceparent") ?? "");
+    const ids = SAMPLED.exec(invocation.trace ?? traceparentOf(event) ?? "");
     if (ids === null) return undefined;
     const trace = new Trace(invocation, handler, ids);
     invocation.state.set(KEY, trace);

@@ -78,8 +78,8 @@ type Options struct {
 	Plan func(s svc.RuntimeSpec, m *bundle.Manifest, site binding.Site) (wirings []binding.Wiring, calls bool, err error)
 	// Archive brings a version's data into the object store and gives it up.
 	Archive func(ctx context.Context, s svc.RuntimeSpec) error
-	// Environ is the whole environment of workerd, as "KEY=value". Workers can
-	// read it.
+	// Environ is the environment of workerd, as "KEY=value", beside what workerd.Environ
+	// adds. Workers can read it.
 	Environ []string
 	// Exited learns, once, that the host is of no more use: workerd ended and
 	// without a request to stop, or another owner claimed the data.

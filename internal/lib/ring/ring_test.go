@@ -229,12 +229,13 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// TestBusyDelay: after a batch of many records the next one is written later.
+// TestBusyDelay: soon after a batch of many records the next one is written later.
 func TestBusyDelay(t *testing.T) {
 	t.Parallel()
+	const busy = 100 * time.Millisecond
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		w := open(t, dir, ring.Options{SegmentSize: 1 << 20, Segments: 2})
+		w := open(t, dir, ring.Options{SegmentSize: 1 << 20, Segments: 2, BusyDelay: busy})
 		r := ring.NewReader(dir, "log", 0)
 		defer r.Close()
 		total := 0
@@ -245,8 +246,10 @@ func TestBusyDelay(t *testing.T) {
 		}{
 			{8, ring.Delay, 8},
 			{1, ring.Delay, 0},
-			{0, ring.BusyDelay - ring.Delay, 1},
+			{0, busy - ring.Delay, 1},
 			{1, ring.Delay, 1},
+			{8, ring.Delay, 8},
+			{0, time.Second, 0},
 			{1, ring.Delay, 1},
 		} {
 			for range step.records {

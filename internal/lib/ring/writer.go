@@ -10,16 +10,12 @@ import (
 	"time"
 )
 
-// Delay is how long a record may wait in memory before it is written, and BusyDelay if the
-// batch before it had many records. To write 50 times per second costs a busy process more
-// than the records do: each write wakes the scheduler of Go.
-const (
-	Delay     = 20 * time.Millisecond
-	BusyDelay = 100 * time.Millisecond
-)
+// Delay is how long a record may wait in memory before it is written, in a ring without
+// Options.BusyDelay.
+const Delay = 20 * time.Millisecond
 
 const (
-	manyRecords = 8
+	manyRecords = 8        // of a batch, after which the ring is busy
 	earlyFlush  = 64 << 10 // bytes that are written before Delay is over
 	maxWaiting  = 4 << 20  // bytes that wait for a slow disk; more are dropped
 )
@@ -28,6 +24,10 @@ const (
 type Options struct {
 	SegmentSize int64 // bytes; a segment is exceeded by one batch at most
 	Segments    int   // at least 1
+	// BusyDelay is how long a record may wait soon after a batch of many records; 0 is Delay.
+	// 50 writes per second cost a busy process more than its records do, because each write
+	// wakes Go's scheduler.
+	BusyDelay time.Duration
 	// Failed is called with each error of writing, from a goroutine of its own or from
 	// Append; nil ignores errors.
 	Failed func(error)
@@ -44,7 +44,7 @@ type Writer struct {
 	first   uint64     // number of the first record in waiting
 	next    uint64     // number of the next record
 	dropped int
-	busy    bool // the last batch had many records
+	busy    time.Time // when the last batch was written, if it had many records
 	timer   *time.Timer
 	closed  bool
 
@@ -103,8 +103,8 @@ func (w *Writer) Append(object []byte) {
 // schedule needs w.mu.
 func (w *Writer) schedule() {
 	delay := Delay
-	if w.busy {
-		delay = BusyDelay
+	if w.o.BusyDelay > 0 && time.Since(w.busy) < w.o.BusyDelay {
+		delay = w.o.BusyDelay
 	}
 	if w.timer == nil {
 		w.timer = time.AfterFunc(delay, func() { _ = w.Flush() })
@@ -129,8 +129,8 @@ func (w *Writer) Flush() error {
 	w.mu.Lock()
 	batch, first := w.waiting, w.first
 	w.waiting = w.spare[:0]
-	if len(batch) > 0 {
-		w.busy = w.next-first >= manyRecords
+	if w.next-first >= manyRecords && len(batch) > 0 {
+		w.busy = time.Now()
 	}
 	w.mu.Unlock()
 	w.spare = batch

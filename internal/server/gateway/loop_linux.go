@@ -110,8 +110,8 @@ func (l *loop) run() {
 
 // wait waits for events and returns their number. While events come often, the loop keeps its
 // processor: to give it back and to ask for it again costs more than the work in between, and
-// keeps the monitor thread of Go awake. So it also continues after a signal, which asks it each
-// 10 ms to let others run. An idle loop waits as any goroutine does.
+// keeps the monitor thread of Go awake. That thread signals each 10 ms that the loop must yield;
+// it yields once and continues to wait in this way. An idle loop waits as any goroutine does.
 func (l *loop) wait(events []unix.EpollEvent) int {
 	limit := l.timeout()
 	if l.busy || limit == 0 {

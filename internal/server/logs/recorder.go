@@ -65,7 +65,7 @@ func (r *Recorder) log(ref svc.Ref) *requestLog {
 func (r *Recorder) open(ref svc.Ref, l *requestLog) {
 	defer close(l.opened)
 	w, err := ring.Open(r.dir(ref), svc.LogsOfGateway, ring.Options{
-		SegmentSize: svc.LogSegmentSize, Segments: svc.LogSegments, Failed: func(err error) { r.failed(ref, err) },
+		SegmentSize: svc.LogSegmentSize, Segments: svc.LogSegments, BusyDelay: busyDelay, Failed: func(err error) { r.failed(ref, err) },
 	})
 	if err == nil {
 		l.begin(w)

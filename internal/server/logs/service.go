@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	pollEvery   = 50 * time.Millisecond // of a follower: with ring.Delay, an entry is at most 70 ms old, 150 ms of many
+	busyDelay   = 100 * time.Millisecond // of the entries of requests, if there are many
+	pollEvery   = 50 * time.Millisecond  // of a follower: an entry of this machine is at most 70 ms old, with busyDelay 150 ms
 	targetEvery = 250 * time.Millisecond
 	heldBefore  = 2000 // entries before a cursor that may belong to an invocation after it
 )

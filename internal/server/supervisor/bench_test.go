@@ -104,7 +104,7 @@ func bareStart(b *testing.B, module string) (took, used time.Duration) {
 	t := time.Now()
 	args := workerd.Command(workerdtest.Binary(b), workerd.Options{Config: config, ControlFD: 3})
 	cmd := exec.CommandContext(b.Context(), args[0], args[1:]...)
-	cmd.ExtraFiles = []*os.File{w}
+	cmd.ExtraFiles, cmd.Env = []*os.File{w}, workerd.Environ(os.Environ())
 	if err := cmd.Start(); err != nil {
 		b.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func Serve(t testing.TB, config workerd.Config, path string) *http.Client {
 	args := workerd.Command(Binary(t), workerd.Options{Config: file, ControlFD: 3})
 	var output svctest.Buffer
 	cmd := command(args[0], args[1:]...)
-	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr, cmd.Env = []*os.File{w}, &output, &output, []string{}
+	cmd.ExtraFiles, cmd.Stdout, cmd.Stderr, cmd.Env = []*os.File{w}, &output, &output, workerd.Environ(nil)
 	err = cmd.Start()
 	_ = w.Close() // workerd has its own
 	if err != nil {
