@@ -24,14 +24,13 @@ const (
 // returns -1 when a signal interrupts it: the runtime of Go signals a thread that must yield.
 func epollStay(ep int, events []unix.EpollEvent, ms int) int {
 	n, _, e := syscall.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(ep), uintptr(unsafe.Pointer(&events[0])), uintptr(len(events)), uintptr(ms), 0, 0) //nolint:gosec // G103: the kernel fills events during the call
-	switch e {
-	case 0:
-		return int(n)
-	case unix.EINTR:
+	if e == unix.EINTR {
 		return -1
-	default:
+	}
+	if e != 0 {
 		return 0
 	}
+	return int(n)
 }
 
 // recv reads what has arrived. At the end of the input n is 0 and err is nil.
