@@ -192,11 +192,13 @@ func TestDirect(t *testing.T) {
 	late.stop()
 }
 
-// servesAlone waits until the gateway serves URLs while all of its connections to the daemon are cut.
+// servesAlone waits until the gateway serves URLs while all of its connections to the daemon are
+// cut, and then until it serves them directly with these connections, too.
 func (g *remote) servesAlone(cable *wire, urls ...string) {
 	g.d.t.Helper()
 	client := g.http()
 	svctest.Succeeds(g.d.t, "gateway "+g.name+" to reach the machine without the daemon", func() error {
+		g.is("ok") // else it has no time to learn how to reach the machine
 		cable.cut(everything)
 		defer cable.cut(nothing)
 		ctx, cancel := context.WithTimeout(g.d.t.Context(), 2*time.Second)
@@ -209,6 +211,30 @@ func (g *remote) servesAlone(cable *wire, urls ...string) {
 		return nil
 	})
 	g.is("ok")
+	for _, url := range urls {
+		svctest.Succeeds(g.d.t, "gateway "+g.name+" to reach the machine directly", func() error {
+			before := g.relayed()
+			if a, err := fetch(g.d.t.Context(), client, http.MethodGet, url, ""); err != nil || a.Status != http.StatusOK {
+				return fmt.Errorf("%d %s %w", a.Status, a.Body, err)
+			}
+			if after := g.relayed(); after != before {
+				return fmt.Errorf("requests through the daemon: %s, then %s", before, after)
+			}
+			return nil
+		})
+	}
+}
+
+// relayed is the number of the gateway's requests that went through the daemon.
+func (g *remote) relayed() string {
+	g.d.t.Helper()
+	a, err := fetch(g.d.t.Context(), &http.Client{Timeout: svctest.Patience}, http.MethodGet, "http://"+g.status+"/metrics", "")
+	if err != nil {
+		g.d.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(a.Body, `svc_gateway_ways_total{way="server"} `)
+	n, _, _ := strings.Cut(rest, "\n")
+	return n
 }
 
 // directKeys returns where the machine of a version is reached, with right and wrong secrets.
