@@ -33,7 +33,7 @@ var (
 // Extensions are the modules that know the Invocation of an event. The entry module stands
 // among the worker's own modules and cannot import those of the platform (svc-internal:…), so
 // a public one, svc:platform, loads them all and exports what it needs. One module for each of
-// them would make a start longer by half a millisecond.
+// them would make a start longer by a quarter of a millisecond.
 //
 //   - context has the Invocation that runs,
 //   - console gives lines of the console the id of their invocation,

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Delay is how long a record may wait in memory before it is written, in a ring without
-// Options.BusyDelay.
+// Delay is how long a record may wait in memory before it is written; Options.BusyDelay may
+// make it longer.
 const Delay = 20 * time.Millisecond
 
 const (
