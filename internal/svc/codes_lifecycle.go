@@ -24,6 +24,17 @@ const (
 	CodePointerUnavailable = "pointer_unavailable"
 	CodeShuttingDown       = "shutting_down"
 	CodeLeaseLost          = "lease_lost"
+	CodeInvalidRelease     = "invalid_release"
+	CodeReleaseBusy        = "release_busy"
+	CodeReleaseTooSlow     = "release_too_slow"
+	CodeReleaseInterrupted = "release_interrupted"
+	CodeReleaseCheck       = "release_check_failed"
+	CodeReleaseInstances   = "release_leaves_instances"
+	CodeVersionReleased    = "version_released"
+	CodeSchemaMoved        = "schema_moved"
+	CodePromoteLeaves      = "promote_leaves_writes"
+	CodeProjectReadOnly    = "project_read_only"
+	CodeNoProduction       = "no_production"
 )
 
 //nolint:gochecknoglobals // a constant table
@@ -49,5 +60,16 @@ var lifecycleCodes = []CodeInfo{
 	{CodePointerMoved, []Kind{Conflict}, "The production pointer in the runtime bucket was modified concurrently.", "Let only one service use a runtime bucket."},
 	{CodePointerUnavailable, []Kind{Unavailable}, "The runtime bucket did not accept the production pointer.", "Read GET /v1/health/deep, then promote again."},
 	{CodeShuttingDown, []Kind{Unavailable}, "The daemon is shutting down.", "Try again in a moment."},
+	{CodeInvalidRelease, []Kind{Unprocessable}, "A parameter of the release is invalid.", "Correct the field that errors[].pointer names."},
+	{CodeReleaseBusy, []Kind{Unavailable}, "Requests or events of production did not end within the drain of the release; production is unchanged.", "Release again, or let them continue without writes: late_requests refuse, interrupt_events."},
+	{CodeReleaseTooSlow, []Kind{Unprocessable, Unavailable}, "The release would hold, or held, the requests of production for longer than its limit; production is unchanged.", "Split the migrations, or raise the limit with max_hold_ms."},
+	{CodeReleaseInterrupted, []Kind{Unavailable}, "The release was interrupted before its commit; production is unchanged.", "Release again."},
+	{CodeReleaseCheck, []Kind{Unprocessable}, "The new version did not pass the check of the release; production is unchanged.", "Correct the worker, or the path of svcctl.release.check."},
+	{CodeReleaseInstances, []Kind{Conflict}, "The new code lacks a workflow that has unfinished instances.", "Let them end, keep the workflow, or leave them with the old version: leave_instances."},
+	{CodeVersionReleased, []Kind{Unavailable}, "Another version continues with the data of this one, so the write was not done.", "Send the request again: it reaches production."},
+	{CodeSchemaMoved, []Kind{Conflict}, "Migrations were applied since the earlier code ran, so it may not work on today's data.", "Go back with the data of then (restore), or force the release of the earlier code."},
+	{CodePromoteLeaves, []Kind{Conflict}, "Production has writes that the version lacks; a promote would leave them behind.", "Release the version, or accept the loss with leave_writes."},
+	{CodeProjectReadOnly, []Kind{Unavailable}, "The project is read-only: the write was not done.", "Wait until the project is writable again, or change it with svcctl projects set."},
+	{CodeNoProduction, []Kind{Unprocessable, Conflict}, "The project has no production version.", "Promote a version first, or name another parent."},
 	{CodeLeaseLost, []Kind{Precondition}, "The job was claimed by another worker or no longer exists.", "Ignore it: the other worker continues the job."},
 }

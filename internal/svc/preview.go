@@ -53,6 +53,8 @@ type Preview struct {
 type ProjectChange struct {
 	PreviewParent *string            // "" for none
 	PreviewEnv    map[string]*string // nil removes a variable
+	Guard         *bool
+	ReadOnly      *bool
 }
 
 // Validate checks every field and returns one error for all that are invalid.

@@ -19,6 +19,7 @@ type CreateOptions struct {
 type PromoteRequest struct {
 	ExpectedProd *string // nil for no condition; "" requires that there is no production
 	Reason       string  // for people
+	LeaveWrites  bool    // the caller accepts that writes of production are left behind
 }
 
 // Upstream is where the gateway sends the requests of a version. If Status does

@@ -30,6 +30,8 @@ type Project struct {
 	ProdVersionID string            // "" until a version is assigned
 	PreviewParent string            // what the first version of a preview name begins with; "" for nothing
 	PreviewEnv    map[string]string // variables of every version with a preview name
+	Guard         bool              // a promote that leaves writes behind needs the consent of its caller
+	ReadOnly      bool              // requests and events may not write
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -86,6 +88,10 @@ type Version struct {
 	AsleepAt      time.Time // since when the runtime sleeps; zero while it does not
 	Waiting       Waiting   // what the end of the runtime left undone; only in the answer of an archive
 	WakeAt        time.Time // when a version that sleeps must run for its own work; zero for never
+	Events        Events    // which events of its own reach the worker while the version is not production
+	ReleasedFrom  string    // the candidate of the release that made the version; "" without one
+	HandedOverTo  string    // the version that a release made continue with the data; "" without one
+	Migrated      Migrated
 }
 
 // ForkedFrom returns the id of the version that the data was forked from; "" for a
@@ -139,6 +145,11 @@ type NewVersion struct {
 	Preview  PreviewRequest
 	Labels   map[string]string
 	Asleep   bool // become ready without a start; only static files differ from the parent's
+	Events   Events
+
+	// ReleasedFrom is the candidate of a release, "" for every other version: then no job deploys
+	// the version, and Env is the whole of its overrides.
+	ReleasedFrom string
 }
 
 // maxLabel is the maximum length of git_ref and git_sha in bytes.
@@ -191,6 +202,8 @@ type Promotion struct {
 	Project    string
 	Version    string
 	Previous   string // "" when the project had no production
+	Kind       PromotionKind
+	Candidate  string // of a release: the version whose artifact is released
 	Reason     string
 	Status     PromotionStatus
 	Error      string
@@ -199,6 +212,7 @@ type Promotion struct {
 	FinishedAt time.Time
 	CutOver    CutOver
 	Left       Left
+	Released   Released
 }
 
 // CutOver is how long a change of production took for the requests of its host name. A
@@ -214,6 +228,8 @@ type PromotionOutcome struct {
 	Error   string // for people; cut to 2 KiB
 	CutOver CutOver
 	Left    Left
+
+	Released Released
 }
 
 // PromotionStatus is the state of a promotion.
@@ -249,6 +265,9 @@ type Change struct {
 	FirstProduction bool
 	// Unpinned, with TriggerArchive, archives only a version without a pin.
 	Unpinned bool
+	// InsteadOf, with TriggerActivate, makes the version production in place of this one, whose
+	// events it takes over: the commit of a release.
+	InsteadOf string
 }
 
 // Upload is an address that accepts one bundle [D11].

@@ -49,6 +49,24 @@ func (e CheckStatus) Valid() bool {
 	}
 }
 
+// Defines values for CreateVersionEvents.
+const (
+	CreateVersionEventsOff CreateVersionEvents = "off"
+	CreateVersionEventsOn  CreateVersionEvents = "on"
+)
+
+// Valid indicates whether the value is a known member of the CreateVersionEvents enum.
+func (e CreateVersionEvents) Valid() bool {
+	switch e {
+	case CreateVersionEventsOff:
+		return true
+	case CreateVersionEventsOn:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DataOwnerData.
 const (
 	DataOwnerDataArchived   DataOwnerData = "archived"
@@ -262,6 +280,24 @@ func (e NewMessageContentType) Valid() bool {
 	}
 }
 
+// Defines values for PromotionKind.
+const (
+	PromotionKindPromote PromotionKind = "promote"
+	PromotionKindRelease PromotionKind = "release"
+)
+
+// Valid indicates whether the value is a known member of the PromotionKind enum.
+func (e PromotionKind) Valid() bool {
+	switch e {
+	case PromotionKindPromote:
+		return true
+	case PromotionKindRelease:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PromotionStatus.
 const (
 	PromotionStatusDone      PromotionStatus = "done"
@@ -280,6 +316,24 @@ func (e PromotionStatus) Valid() bool {
 	case PromotionStatusRunning:
 		return true
 	case PromotionStatusUnchanged:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ReleaseVersionLateRequests.
+const (
+	ReleaseVersionLateRequestsRefuse ReleaseVersionLateRequests = "refuse"
+	ReleaseVersionLateRequestsWait   ReleaseVersionLateRequests = "wait"
+)
+
+// Valid indicates whether the value is a known member of the ReleaseVersionLateRequests enum.
+func (e ReleaseVersionLateRequests) Valid() bool {
+	switch e {
+	case ReleaseVersionLateRequestsRefuse:
+		return true
+	case ReleaseVersionLateRequestsWait:
 		return true
 	default:
 		return false
@@ -445,6 +499,27 @@ func (e UnmergedReason) Valid() bool {
 	case UnmergedReasonUnavailable:
 		return true
 	case UnmergedReasonUnrelated:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VersionEvents.
+const (
+	VersionEventsHandedOver VersionEvents = "handed_over"
+	VersionEventsOff        VersionEvents = "off"
+	VersionEventsOn         VersionEvents = "on"
+)
+
+// Valid indicates whether the value is a known member of the VersionEvents enum.
+func (e VersionEvents) Valid() bool {
+	switch e {
+	case VersionEventsHandedOver:
+		return true
+	case VersionEventsOff:
+		return true
+	case VersionEventsOn:
 		return true
 	default:
 		return false
@@ -919,11 +994,17 @@ type CertificateOrderState string
 
 // ChangeProject Body of PATCH /projects/{project}; absent fields do not change.
 type ChangeProject struct {
+	// Guard Refuse promotes that leave writes of production behind, unless `leave_writes` is set.
+	Guard *bool `json:"guard,omitempty"`
+
 	// PreviewEnv Variables for all versions with a preview name, from the next version on; null removes one.
 	PreviewEnv map[string]*string `json:"preview_env,omitempty,omitzero"`
 
 	// PreviewParent The id of a version; "" for none.
 	PreviewParent *string `json:"preview_parent,omitempty"`
+
+	// ReadOnly Refuse requests other than GET, HEAD and OPTIONS, writes of bindings, and events.
+	ReadOnly *bool `json:"read_only,omitempty"`
 }
 
 // CheckStatus degraded means that it works in part; the checks say what does not.
@@ -1009,6 +1090,9 @@ type CreateVersion struct {
 	// begin with SVC_ or RUNTIME_ are reserved.
 	Env map[string]string `json:"env,omitempty,omitzero"`
 
+	// Events `off` for a version that rehearses a release: no message, workflow or cron of its data reaches the worker until it is production.
+	Events CreateVersionEvents `json:"events,omitempty,omitzero"`
+
 	// GitRef Label; tells pull requests too, for the rule about production.
 	GitRef string `json:"git_ref,omitempty,omitzero"`
 	GitSHA string `json:"git_sha,omitempty,omitzero"`
@@ -1035,6 +1119,9 @@ type CreateVersion struct {
 	// Upload Ask for a one-time address for the bundle.
 	Upload bool `json:"upload,omitempty,omitzero"`
 }
+
+// CreateVersionEvents `off` for a version that rehearses a release: no message, workflow or cron of its data reaches the worker until it is production.
+type CreateVersionEvents string
 
 // CreateWorkflowInstance Body of a new instance; may be left out.
 type CreateWorkflowInstance struct {
@@ -1591,6 +1678,12 @@ type HealthChecks struct {
 	Versions VersionsHealth `json:"versions"`
 }
 
+// HoldStep One step of the hold of a release.
+type HoldStep struct {
+	Ms   float64 `json:"ms"`
+	Step string  `json:"step"`
+}
+
 // Invocation One request or event that is over.
 type Invocation struct {
 	// ClientRequestID The `X-Request-Id` that the client sent.
@@ -1746,6 +1839,12 @@ type MetricsSummary struct {
 type MissingAssets struct {
 	// Missing Their SHA-256, in lower-case hex.
 	Missing []string `json:"missing"`
+}
+
+// MovedWork Work of the old version with which the new one continues.
+type MovedWork struct {
+	Alarms    int `json:"alarms"`
+	Instances int `json:"instances"`
 }
 
 // Namespace A key-value namespace behind a binding.
@@ -1958,7 +2057,10 @@ type Problem struct {
 type Project struct {
 	CreatedAt Time   `json:"created_at"`
 	GitRemote string `json:"git_remote"`
-	ID        string `json:"id"`
+
+	// Guard Promotes that leave writes of production behind are refused.
+	Guard bool   `json:"guard,omitempty,omitzero"`
+	ID    string `json:"id"`
 
 	// PreviewEnv Variables of all versions with a preview name; the values are hidden.
 	PreviewEnv map[string]string `json:"preview_env,omitempty,omitzero"`
@@ -1971,6 +2073,9 @@ type Project struct {
 
 	// ProdVersionID The production version; "" until one is assigned.
 	ProdVersionID string `json:"prod_version_id"`
+
+	// ReadOnly Requests and events may not write.
+	ReadOnly bool `json:"read_only,omitempty,omitzero"`
 
 	// Summary Present with `include=summary`. It does not move the ETag.
 	Summary   *ProjectSummary `json:"summary,omitempty"`
@@ -2016,22 +2121,41 @@ type ProjectSummary struct {
 type PromoteVersion struct {
 	// ExpectedProdVersionID The production version the client saw, "" for none; 412 when it is another one.
 	ExpectedProdVersionID *string `json:"expected_prod_version_id,omitempty"`
-	Reason                string  `json:"reason,omitempty,omitzero"`
+
+	// LeaveWrites Accept that what production wrote and the version lacks is left behind. Without it, a project whose `guard` is on answers
+	// 409 `promote_leaves_writes`.
+	LeaveWrites bool   `json:"leave_writes,omitempty,omitzero"`
+	Reason      string `json:"reason,omitempty,omitzero"`
 }
 
 // Promotion One run of the promote saga.
 type Promotion struct {
-	CreatedAt  Time   `json:"created_at"`
-	Error      string `json:"error"`
-	FinishedAt *Time  `json:"finished_at"`
+	// CandidateVersionID Of a release: the version whose artifact was released.
+	CandidateVersionID string `json:"candidate_version_id,omitempty,omitzero"`
+	CreatedAt          Time   `json:"created_at"`
+	Error              string `json:"error"`
+
+	// ExpectedHoldMs Of a release: the hold as estimated before.
+	ExpectedHoldMs float64 `json:"expected_hold_ms,omitempty,omitzero"`
+	FinishedAt     *Time   `json:"finished_at"`
 
 	// HeldMs How long new requests of the production host waited at most; null when the promotion is not done, or was resumed by
 	// another process.
-	HeldMs            *float64 `json:"held_ms"`
-	OperationID       string   `json:"operation_id"`
-	PreviousVersionID string   `json:"previous_version_id"`
-	ProjectID         string   `json:"project_id"`
-	Reason            string   `json:"reason"`
+	HeldMs *float64 `json:"held_ms"`
+
+	// HoldSteps Where the hold of a release went.
+	HoldSteps []HoldStep    `json:"hold_steps,omitempty,omitzero"`
+	Kind      PromotionKind `json:"kind,omitempty,omitzero"`
+
+	// LateWritesRefused Writes of requests that outlasted the drain of a release; they failed with `version_released`.
+	LateWritesRefused int `json:"late_writes_refused,omitempty,omitzero"`
+
+	// Moved Work of the old version with which the new one continues.
+	Moved             *MovedWork `json:"moved,omitempty"`
+	OperationID       string     `json:"operation_id"`
+	PreviousVersionID string     `json:"previous_version_id"`
+	ProjectID         string     `json:"project_id"`
+	Reason            string     `json:"reason"`
 
 	// Status How a promotion stands; failed means compensated, unchanged that it was production already.
 	Status PromotionStatus `json:"status"`
@@ -2048,6 +2172,9 @@ type Promotion struct {
 	// or none of those that waited was answered before the end of the promotion.
 	WindowMs *float64 `json:"window_ms"`
 }
+
+// PromotionKind defines model for Promotion.Kind.
+type PromotionKind string
 
 // PromotionAccepted Answer of promote.
 type PromotionAccepted struct {
@@ -2245,6 +2372,96 @@ type RedriveQueue struct {
 type Redriven struct {
 	// Moved Messages.
 	Moved int `json:"moved"`
+}
+
+// ReleaseAccepted Answer of release.
+type ReleaseAccepted struct {
+	CandidateVersionID string `json:"candidate_version_id"`
+	OperationID        string `json:"operation_id"`
+	PollURL            string `json:"poll_url"`
+	PreviousVersionID  string `json:"previous_version_id"`
+	ProdURL            string `json:"prod_url"`
+	ProjectID          string `json:"project_id"`
+
+	// Status How a promotion stands; failed means compensated, unchanged that it was production already.
+	Status PromotionStatus `json:"status"`
+
+	// VersionID The version that the release makes.
+	VersionID string `json:"version_id"`
+}
+
+// ReleasePlan What a release of a version would do.
+type ReleasePlan struct {
+	// Blocked Why the release would be refused, as "code: text"; "" if it would not.
+	Blocked        string  `json:"blocked"`
+	ExpectedHoldMs float64 `json:"expected_hold_ms"`
+	MaxHoldMs      float64 `json:"max_hold_ms"`
+
+	// Migrations Migrations that production has not applied.
+	Migrations []string `json:"migrations"`
+
+	// Own What the version itself wrote; a release does not take it along.
+	Own Unmerged `json:"own"`
+
+	// ProductionVersionID "" without one.
+	ProductionVersionID string `json:"production_version_id"`
+	ProjectID           string `json:"project_id"`
+
+	// Status Where a version is in its life.
+	Status    VersionStatus `json:"status"`
+	VersionID string        `json:"version_id"`
+
+	// Waiting Work of production that moves.
+	Waiting WaitingWork `json:"waiting"`
+}
+
+// ReleaseVersion Body of release; may be left out.
+type ReleaseVersion struct {
+	// Check Path that must answer 2xx on the new process; default: svcctl.release.check of the project file.
+	Check string `json:"check,omitempty,omitzero"`
+
+	// ExpectedProdVersionID The production version the client saw; 412 when it is another one.
+	ExpectedProdVersionID *string `json:"expected_prod_version_id,omitempty"`
+
+	// Force With rollback.
+	Force bool `json:"force,omitempty,omitzero"`
+
+	// GitRef In place of the candidate's, whose own is recorded in the reason of the release.
+	GitRef *string `json:"git_ref,omitempty"`
+
+	// InterruptEvents End events of production that outlast the drain; else they undo the release.
+	InterruptEvents bool `json:"interrupt_events,omitempty,omitzero"`
+
+	// LateRequests What becomes of requests that outlast the drain: the release is undone (wait), or they continue and their writes fail with
+	// `version_released` (refuse).
+	LateRequests ReleaseVersionLateRequests `json:"late_requests,omitempty,omitzero"`
+
+	// LeaveInstances Leave unfinished instances of workflows that the new code lacks with the old version.
+	LeaveInstances bool `json:"leave_instances,omitempty,omitzero"`
+
+	// MaxHoldMs Limit of the hold of production's requests; 0 for the server's (SVC_RELEASE_HOLD).
+	MaxHoldMs int    `json:"max_hold_ms,omitempty,omitzero"`
+	Reason    string `json:"reason,omitempty,omitzero"`
+
+	// Rollback The version is earlier code: 409 `schema_moved` when migrations were applied since, unless `force` is set.
+	Rollback bool `json:"rollback,omitempty,omitzero"`
+
+	// VersionID Id of the version that the release makes; generated when absent.
+	VersionID string `json:"version_id,omitempty,omitzero"`
+
+	// Watch A watch over a release that is done, by the server. When the limit is exceeded, the server goes back to the earlier code and keeps the data.
+	Watch *ReleaseWatch `json:"watch,omitempty"`
+}
+
+// ReleaseVersionLateRequests What becomes of requests that outlast the drain: the release is undone (wait), or they continue and their writes fail with
+// `version_released` (refuse).
+type ReleaseVersionLateRequests string
+
+// ReleaseWatch A watch over a release that is done, by the server. When the limit is exceeded, the server goes back to the earlier code and keeps the data.
+type ReleaseWatch struct {
+	// AbortOn Such as `errors>1%` or `errors>20`.
+	AbortOn string `json:"abort_on"`
+	Seconds int    `json:"seconds"`
 }
 
 // RetentionReport The versions that are not kept.
@@ -2673,14 +2890,20 @@ type Version struct {
 	// ErrorStep The step that failed; only of a failed version.
 	ErrorStep string `json:"error_step,omitempty,omitzero"`
 
+	// Events Which events of its own reach the worker: `off` while it rehearses a release, `handed_over` when a release made another version continue with them.
+	Events VersionEvents `json:"events,omitempty,omitzero"`
+
 	// ForkTXID Cut point in the parent's data: the position of the last transaction that the version began with, a decimal number.
 	// With one database it is that of the database (`12`); with several, each has its name, in the order of the names
 	// (`a=12,b=7`), in which all but lower-case letters, digits, `-` and `_` is written as `.` and two hexadecimal digits
 	// for each byte (`My DB` is `.4dy.20.44.42`); without one, it is that of the store that all other bindings share. ""
 	// for a root version, and when the parent had no data.
-	ForkTXID     string `json:"fork_txid"`
-	GitRef       string `json:"git_ref"`
-	GitSHA       string `json:"git_sha"`
+	ForkTXID string `json:"fork_txid"`
+	GitRef   string `json:"git_ref"`
+	GitSHA   string `json:"git_sha"`
+
+	// HandedOverTo The version that a release made continue with the data.
+	HandedOverTo string `json:"handed_over_to,omitempty,omitzero"`
 	ID           string `json:"id"`
 	IsProduction bool   `json:"is_production"`
 
@@ -2713,6 +2936,9 @@ type Version struct {
 	ProjectID string `json:"project_id"`
 	ReadyAt   *Time  `json:"ready_at"`
 
+	// ReleasedFrom The candidate of the release that made the version.
+	ReleasedFrom string `json:"released_from,omitempty,omitzero"`
+
 	// Runtime Absent while the version has none, for example because it is archived. It does not move the ETag.
 	Runtime *Runtime `json:"runtime,omitempty"`
 
@@ -2729,6 +2955,9 @@ type Version struct {
 	Warnings []string     `json:"warnings"`
 	WokenAt  *Time        `json:"woken_at"`
 }
+
+// VersionEvents Which events of its own reach the worker: `off` while it rehearses a release, `handed_over` when a release made another version continue with them.
+type VersionEvents string
 
 // VersionPinnedBy Who pinned the version: `user` for a call of `pin`, `rollback` for a promote that replaced the version as production
 // (SVC_ROLLBACK_KEEP), whose pin a later promote may release; "" without a pin.
@@ -3476,6 +3705,9 @@ type SendMessageJSONRequestBody = NewMessage
 
 // RedriveQueueJSONRequestBody defines body for RedriveQueue for application/json ContentType.
 type RedriveQueueJSONRequestBody = RedriveQueue
+
+// ReleaseVersionJSONRequestBody defines body for ReleaseVersion for application/json ContentType.
+type ReleaseVersionJSONRequestBody = ReleaseVersion
 
 // TriggerScheduledJSONRequestBody defines body for TriggerScheduled for application/json ContentType.
 type TriggerScheduledJSONRequestBody = TriggerScheduled

@@ -19,6 +19,23 @@ func (c *Client) Promote(ctx context.Context, project, version string, p api.Pro
 	return as[api.PromotionAccepted](read(c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)))
 }
 
+// Release puts the code of a version, the candidate, on the data of production: the server makes a
+// new version. It returns when the release has begun; [Client.WaitPromotion] follows it.
+//
+// Codes: project_not_found, version_not_found, version_destroyed, version_not_ready, version_exists,
+// no_production, fork_of_production (the candidate is a pull request's), invalid_release,
+// release_too_slow, schema_moved, promote_in_progress, shutting_down, production_moved.
+func (c *Client) Release(ctx context.Context, project, candidate string, r api.ReleaseVersion) (api.ReleaseAccepted, error) {
+	return as[api.ReleaseAccepted](read(c.raw.ReleaseVersion(ctx, project, candidate, r)))
+}
+
+// ReleasePlan returns what a release of a version would do. It changes nothing.
+//
+// Codes: project_not_found, version_not_found.
+func (c *Client) ReleasePlan(ctx context.Context, project, candidate string) (api.ReleasePlan, error) {
+	return as[api.ReleasePlan](read(c.raw.GetReleasePlan(ctx, project, candidate)))
+}
+
 // PromotionPlan returns what a promote of a version would leave behind: what production
 // wrote that the version lacks, and the work that waits at production. It changes nothing.
 //

@@ -53,8 +53,9 @@ type Deps struct {
 	Waiting func(ctx context.Context, ref svc.Ref) svc.Waiting
 	Logger  *slog.Logger
 
-	Pages int           // 0: DefaultPages
-	Time  time.Duration // 0: DefaultTime
+	Pages     int           // 0: DefaultPages
+	Time      time.Duration // 0: DefaultTime
+	HoldLimit time.Duration // of a release, as its plan says
 }
 
 // Service compares versions.

@@ -13,7 +13,7 @@ import (
 func (s *Server) projectOut(p svc.Project) api.Project {
 	out := api.Project{
 		ID: p.ID, GitRemote: p.GitRemote, ProdVersionID: p.ProdVersionID, PreviewParent: p.PreviewParent,
-		CreatedAt: api.At(p.CreatedAt), UpdatedAt: api.At(p.UpdatedAt),
+		CreatedAt: api.At(p.CreatedAt), UpdatedAt: api.At(p.UpdatedAt), Guard: p.Guard, ReadOnly: p.ReadOnly,
 	}
 	if p.ProdVersionID != "" {
 		out.ProdURL = s.Ingress.ProdURL(p.ID)
@@ -36,6 +36,7 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		Timeline: stepsOut(v.Timeline), Warnings: v.Warnings, SizeBytes: v.SizeBytes,
 	}
 	out.Labels = v.Labels
+	out.Events, out.ReleasedFrom, out.HandedOverTo = eventsOut(v), v.ReleasedFrom, v.HandedOverTo
 	out.PreviewName, out.PreviewNameURL = v.PreviewName, s.nameURL(v)
 	out.Waiting = workOut(v.Waiting)
 	if v.ParentID != "" {
@@ -91,13 +92,20 @@ func stepsOut(runs []svc.StepRun) []api.StepRun {
 }
 
 func promotionOut(p svc.Promotion) api.Promotion {
-	return api.Promotion{
+	out := api.Promotion{
+		Kind: api.PromotionKind(p.Kind), CandidateVersionID: p.Candidate,
 		OperationID: p.ID, ProjectID: p.Project, VersionID: p.Version, PreviousVersionID: p.Previous,
 		Reason: p.Reason, Status: api.PromotionStatus(p.Status), Error: p.Error, Steps: stepsOut(p.Steps),
 		CreatedAt: api.At(p.CreatedAt), FinishedAt: api.MaybeAt(p.FinishedAt),
 		HeldMs: maybeMillis(p.CutOver.Held), WindowMs: maybeMillis(p.CutOver.Window),
 		Unmerged: unmergedOut(p.Left.Unmerged), Waiting: waitingOut(p.Left.Waiting),
 	}
+	if p.Kind == svc.KindRelease {
+		out.Moved = &api.MovedWork{Instances: p.Released.MovedInstances, Alarms: p.Released.MovedAlarms}
+		out.LateWritesRefused, out.ExpectedHoldMs = p.Released.LateRefused, millisOf(p.Released.Expected)
+		out.HoldSteps = holdStepsOut(p.Released.Steps)
+	}
+	return out
 }
 
 // maybeMillis returns nil for a time that is not known.

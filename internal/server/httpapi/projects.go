@@ -53,7 +53,7 @@ func (h handlers) CreateProject(ctx context.Context, r oas.CreateProjectRequestO
 
 // ChangeProject answers PATCH /projects/{project}.
 func (h handlers) ChangeProject(ctx context.Context, r oas.ChangeProjectRequestObject) (oas.ChangeProjectResponseObject, error) {
-	change := svc.ProjectChange{PreviewParent: r.Body.PreviewParent, PreviewEnv: r.Body.PreviewEnv}
+	change := svc.ProjectChange{PreviewParent: r.Body.PreviewParent, PreviewEnv: r.Body.PreviewEnv, Guard: r.Body.Guard, ReadOnly: r.Body.ReadOnly}
 	if err := change.Validate(); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ func (h handlers) PromoteVersion(ctx context.Context, r oas.PromoteVersionReques
 	ref := svc.Ref{Project: r.Project, Version: r.Version}
 	var req svc.PromoteRequest
 	if r.Body != nil {
-		req = svc.PromoteRequest{ExpectedProd: r.Body.ExpectedProdVersionID, Reason: r.Body.Reason}
+		req = svc.PromoteRequest{ExpectedProd: r.Body.ExpectedProdVersionID, Reason: r.Body.Reason, LeaveWrites: r.Body.LeaveWrites}
 	}
 	if r.Params.IfMatch != nil {
 		if err := h.guardPromote(ctx, ref, *r.Params.IfMatch, &req); err != nil {

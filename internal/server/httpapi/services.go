@@ -98,14 +98,17 @@ type Deployer interface {
 	Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOptions) (svc.Version, error)
 }
 
-// Promoter starts promotions.
+// Promoter starts promotions and releases.
 type Promoter interface {
 	Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) (svc.Promotion, error)
+	Release(ctx context.Context, candidate svc.Ref, r svc.ReleaseRequest) (svc.Promotion, error)
 }
 
 // Plans says what versions wrote that others lack, and promotes would leave behind.
 type Plans interface {
 	Plan(ctx context.Context, ref svc.Ref) (svc.PromotionPlan, error)
+	// ReleasePlan returns what a release of a candidate would do.
+	ReleasePlan(ctx context.Context, candidate svc.Ref) (svc.ReleasePlan, error)
 	// Compare returns what each of two versions of a project wrote that the other lacks.
 	Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error)
 }

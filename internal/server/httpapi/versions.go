@@ -52,6 +52,13 @@ func (h handlers) labeledVersions(ctx context.Context, r oas.ListVersionsRequest
 	return oas.ListVersions200JSONResponse(page), nil
 }
 
+func eventsIn(e api.CreateVersionEvents) svc.Events {
+	if e == api.CreateVersionEventsOff {
+		return svc.EventsOff
+	}
+	return svc.EventsOn
+}
+
 // versionPage returns one page of a project's versions.
 func (h handlers) versionPage(
 	ctx context.Context, project string, status svc.Status, limit *int, cursor *string,
@@ -96,7 +103,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	}
 	n := svc.NewVersion{
 		Project: r.Project, ID: r.Body.ID, GitRef: r.Body.GitRef, GitSHA: r.Body.GitSHA, Digest: r.Body.ArtifactDigest, Env: r.Body.Env,
-		Labels: r.Body.Labels, Asleep: r.Body.Asleep,
+		Labels: r.Body.Labels, Asleep: r.Body.Asleep, Events: eventsIn(r.Body.Events),
 	}
 	n.Preview = svc.PreviewRequest{Name: r.Body.PreviewName, Fresh: r.Body.PreviewFresh, Keep: r.Body.PreviewKeep}
 	if r.Body.ParentVersionID != nil {

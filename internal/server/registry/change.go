@@ -25,7 +25,8 @@ func (db *DB) ChangeProject(ctx context.Context, id string, c svc.ProjectChange)
 		if err := setPreviewEnv(ctx, tx, id, c.PreviewEnv); err != nil {
 			return err
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE projects SET updated_at = max(?, updated_at + 1) WHERE id = ?`, millis(time.Now()), id); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE projects SET updated_at = max(?1, updated_at + 1), guard = coalesce(?2, guard), read_only = coalesce(?3, read_only)
+			WHERE id = ?4`, millis(time.Now()), c.Guard, c.ReadOnly, id); err != nil {
 			return err
 		}
 		p, err = project(ctx, tx, id)

@@ -47,6 +47,36 @@ func (db *DB) CreateVersion(ctx context.Context, n svc.NewVersion, o svc.CreateO
 	return v, created, nil
 }
 
+// CreateRelease stores a running release and the version that it makes, in one transaction. The
+// version has the overrides of n and no others, and no deploy job. op.Version is set.
+//
+// Errors: those of CreateVersion and of CreatePromotion.
+func (db *DB) CreateRelease(ctx context.Context, n svc.NewVersion, forks svc.ForkPolicy, op *svc.Promotion) (v svc.Version, err error) {
+	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
+		c := create{tx: tx, n: n, o: svc.CreateOptions{Forks: forks}, now: time.Now()}
+		id, fresh, err := c.accept(ctx)
+		if err != nil {
+			return err
+		}
+		if !fresh {
+			return exists(id, "exists")
+		}
+		ref := svc.Ref{Project: n.Project, Version: id}
+		op.Version, op.Kind, op.Candidate = id, svc.KindRelease, n.ReleasedFrom
+		svc.AuditDraftOf(ctx).About(ref)
+		if err := insertPromotion(ctx, tx, *op, c.now); err != nil {
+			return err
+		}
+		v, err = version(ctx, tx, ref)
+		return err
+	})
+	if err != nil {
+		return svc.Version{}, fmt.Errorf("creating a release of %s: %w", n.Project, err)
+	}
+	failpoint.Hit("registry/release/created")
+	return v, nil
+}
+
 // create is one call of CreateVersion.
 type create struct {
 	tx  *sql.Tx
@@ -143,10 +173,12 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 		}
 	}
 	res, err := c.tx.ExecContext(ctx, `INSERT INTO versions
-		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at, preview_name, preview_keep, asleep_at)
-		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13)`,
+		(project_id, id, parent_id, git_ref, git_sha, digest, asked_digest, asked_hash, status, scrub_id, created_at, updated_at, preview_name, preview_keep, asleep_at,
+			events, released_from)
+		VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7, ?8, ?9, ?10, ?10, ?11, ?12, ?13, ?14, ?15)`,
 		c.n.Project, id, null(from.parent), c.n.GitRef, c.n.GitSHA, c.n.Digest, hashRequest(c.n), svc.StatusPending, from.scrubID(id), millis(c.now),
-		c.n.Preview.Name, c.n.Preview.Keep, c.asleepAt())
+		c.n.Preview.Name, c.n.Preview.Keep, c.asleepAt(),
+		c.n.Events, c.n.ReleasedFrom)
 	if err != nil {
 		return "", err
 	}
@@ -154,7 +186,11 @@ func (c create) insert(ctx context.Context, from origin) (id string, err error) 
 	if err != nil {
 		return "", err
 	}
-	return id, errors.Join(setEnv(ctx, c.tx, seq, from.env), setLabels(ctx, c.tx, seq, c.n.Labels), addJob(ctx, c.tx, seq, c.now))
+	err = errors.Join(setEnv(ctx, c.tx, seq, from.env), setLabels(ctx, c.tx, seq, c.n.Labels))
+	if err == nil && c.n.ReleasedFrom == "" { // the release itself deploys its version
+		err = addJob(ctx, c.tx, seq, c.now)
+	}
+	return id, err
 }
 
 // asleepAt is the time of the sleep of a version that begins asleep; NULL for others.
@@ -191,6 +227,9 @@ func hashRequest(n svc.NewVersion) string {
 	}
 	if n.Asleep {
 		asked = append(asked, "asleep")
+	}
+	if n.Events != svc.EventsOn {
+		asked = append(asked, n.Events)
 	}
 	b, err := json.Marshal(asked)
 	if err != nil {

@@ -49,7 +49,11 @@ func (c create) origin(ctx context.Context) (origin, error) {
 	if err != nil {
 		return origin{}, svc.AsError(err).At(parentPointer)
 	}
-	return c.merged(origin{parent: id, env: maps.Clone(parent.Env), scrub: scrub, inherited: parent.ScrubID}, base)
+	from := origin{parent: id, env: maps.Clone(parent.Env), scrub: scrub, inherited: parent.ScrubID}
+	if c.n.ReleasedFrom != "" { // the overrides are the candidate's
+		from.env = map[string]string{}
+	}
+	return c.merged(from, base)
 }
 
 // merged adds to what a version inherits the variables of all previews and the

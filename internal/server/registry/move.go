@@ -35,7 +35,9 @@ const moveVersion = `UPDATE versions SET
 // succeeds. Move writes the timeline: the open step ends as done, or as failed with
 // TriggerFail, TriggerWakeFail and TriggerDestroy, and a deploy step starts a new
 // row. With c.FirstProduction a version that becomes ready also becomes the
-// production of a project without one, in the same transaction. spec: [C3.5].
+// production of a project without one, in the same transaction. spec: [C3.5]. With c.InsteadOf it
+// becomes production in place of that version; another production is Precondition,
+// production_moved, and nothing is changed.
 //
 // Errors: Conflict, invalid_transition or version_is_production; Gone,
 // version_destroyed; NotFound.
@@ -63,6 +65,12 @@ func (db *DB) Move(ctx context.Context, ref svc.Ref, t svc.Trigger, c svc.Change
 		}
 		if t == svc.TriggerActivate && c.FirstProduction {
 			if assigned, err = assignFirst(ctx, tx, ref, now); err != nil {
+				return err
+			}
+		}
+		if t == svc.TriggerActivate && c.InsteadOf != "" {
+			assigned = true
+			if err = takeOver(ctx, tx, ref, c.InsteadOf, now); err != nil {
 				return err
 			}
 		}

@@ -33,8 +33,11 @@ func (db *DB) SetProduction(ctx context.Context, projectID, expected, next strin
 			WHERE id = ?3 AND deleted_at IS NULL AND prod_version_id IS ?4 AND (?1 IS NULL OR EXISTS (
 				SELECT 1 FROM versions WHERE project_id = ?3 AND id = ?1 AND status IN ('ready', 'draining')))`,
 			null(next), millis(time.Now()), projectID, null(expected))
-		if err != nil || n == 1 {
+		if err != nil {
 			return err
+		}
+		if n == 1 {
+			return getsEvents(ctx, tx, svc.Ref{Project: projectID, Version: next})
 		}
 		return explainProduction(ctx, tx, svc.Ref{Project: projectID, Version: next}, expected)
 	})
@@ -43,6 +46,29 @@ func (db *DB) SetProduction(ctx context.Context, projectID, expected, next strin
 	}
 	failpoint.Hit(productionSet)
 	return nil
+}
+
+// getsEvents has a version that is production run its events from now on, also after it has ceased
+// to be production.
+func getsEvents(ctx context.Context, tx *sql.Tx, ref svc.Ref) error {
+	_, err := tx.ExecContext(ctx, `UPDATE versions SET events = '', handed_over_to = '' WHERE project_id = ? AND id = ?`, ref.Project, ref.Version)
+	return err
+}
+
+// takeOver makes ref production in place of expected, whose events it takes over: the commit of
+// a release.
+func takeOver(ctx context.Context, tx *sql.Tx, ref svc.Ref, expected string, now time.Time) error {
+	n, err := affected(ctx, tx, `UPDATE projects SET prod_version_id = ?1, updated_at = max(?2, updated_at + 1)
+		WHERE id = ?3 AND prod_version_id IS ?4 AND deleted_at IS NULL`, ref.Version, millis(now), ref.Project, expected)
+	if err != nil {
+		return err
+	}
+	if n != 1 {
+		return svc.Errorf(svc.Precondition, svc.CodeProductionMoved, "production is no longer %q", expected)
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE versions SET events = 'handed_over', handed_over_to = ?1, updated_at = max(?2, updated_at + 1)
+		WHERE project_id = ?3 AND id = ?4`, ref.Version, millis(now), ref.Project, expected)
+	return err
 }
 
 // explainProduction returns the reason why SetProduction changed nothing; nil if

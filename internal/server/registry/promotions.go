@@ -15,13 +15,14 @@ import (
 )
 
 const selectPromotion = `SELECT seq, id, project_id, version_id, coalesce(previous_id, ''), reason, status, error, created_at, finished_at,
-	held_us, window_us, left_behind FROM promotions `
+	held_us, window_us, left_behind, kind, candidate_id, released FROM promotions `
 
 func scanPromotion(s scanner) (positioned[svc.Promotion], error) {
 	var p positioned[svc.Promotion]
 	var left []byte
 	err := s.Scan(&p.seq, &p.row.ID, &p.row.Project, &p.row.Version, &p.row.Previous, &p.row.Reason,
-		&p.row.Status, &p.row.Error, stamp{&p.row.CreatedAt}, stamp{&p.row.FinishedAt}, micros{&p.row.CutOver.Held}, micros{&p.row.CutOver.Window}, &left)
+		&p.row.Status, &p.row.Error, stamp{&p.row.CreatedAt}, stamp{&p.row.FinishedAt}, micros{&p.row.CutOver.Held}, micros{&p.row.CutOver.Window}, &left,
+		&p.row.Kind, &p.row.Candidate, jsonColumn{&p.row.Released})
 	if err == nil && left != nil {
 		err = json.Unmarshal(left, &p.row.Left)
 	}
@@ -36,30 +37,32 @@ func scanPromotion(s scanner) (positioned[svc.Promotion], error) {
 // NotFound if the project or a version does not exist.
 func (db *DB) CreatePromotion(ctx context.Context, p svc.Promotion) error {
 	p.Status = cmp.Or(p.Status, svc.PromotionRunning)
-	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
-		now := time.Now()
-		var finished time.Time
-		if p.Status != svc.PromotionRunning {
-			finished = now
-		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO promotions
-			(id, project_id, version_id, previous_id, reason, status, error, created_at, finished_at)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-			p.ID, p.Project, p.Version, null(p.Previous), clip(p.Reason), p.Status, clip(p.Error), millis(now), millis(finished))
-		switch {
-		case sqlite.IsUnique(err):
-			return explainPromotion(ctx, tx, p, err)
-		case sqlite.IsForeignKey(err):
-			_, missing := version(ctx, tx, svc.Ref{Project: p.Project, Version: p.Version})
-			return errors.Join(missing, err)
-		}
-		return err
-	})
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error { return insertPromotion(ctx, tx, p, time.Now()) })
 	if err != nil {
 		return fmt.Errorf("creating a promotion of %s: %w", p.Project, err)
 	}
 	failpoint.Hit("registry/promotion/created")
 	return nil
+}
+
+func insertPromotion(ctx context.Context, tx *sql.Tx, p svc.Promotion, now time.Time) error {
+	var finished time.Time
+	if p.Status != svc.PromotionRunning {
+		finished = now
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO promotions
+		(id, project_id, version_id, previous_id, reason, status, error, created_at, finished_at, kind, candidate_id)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		p.ID, p.Project, p.Version, null(p.Previous), clip(p.Reason), p.Status, clip(p.Error), millis(now), millis(finished),
+		cmp.Or(p.Kind, svc.KindPromote), p.Candidate)
+	switch {
+	case sqlite.IsUnique(err):
+		return explainPromotion(ctx, tx, p, err)
+	case sqlite.IsForeignKey(err):
+		_, missing := version(ctx, tx, svc.Ref{Project: p.Project, Version: p.Version})
+		return errors.Join(missing, err)
+	}
+	return err
 }
 
 // explainPromotion returns the reason why an insert failed.
@@ -120,13 +123,14 @@ func (db *DB) ListPromotions(ctx context.Context, projectID string, req svc.Page
 // status is a Conflict, promotion_finished.
 func (db *DB) FinishPromotion(ctx context.Context, id string, o svc.PromotionOutcome) error {
 	left, err := json.Marshal(o.Left)
-	if err != nil {
+	released, errReleased := json.Marshal(o.Released)
+	if err := errors.Join(err, errReleased); err != nil {
 		return fmt.Errorf("encoding promotion %s: %w", id, err)
 	}
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
 		n, err := affected(ctx, tx, `UPDATE promotions
-			SET status = ?, error = ?, finished_at = ?, held_us = nullif(?, 0), window_us = nullif(?, 0), left_behind = nullif(?, '{}') WHERE id = ? AND status = 'running'`,
-			o.Status, clip(o.Error), millis(time.Now()), o.CutOver.Held.Microseconds(), o.CutOver.Window.Microseconds(), string(left), id)
+			SET status = ?, error = ?, finished_at = ?, held_us = nullif(?, 0), window_us = nullif(?, 0), left_behind = nullif(?, '{}'), released = ? WHERE id = ? AND status = 'running'`,
+			o.Status, clip(o.Error), millis(time.Now()), o.CutOver.Held.Microseconds(), o.CutOver.Window.Microseconds(), string(left), string(released), id)
 		if err != nil || n == 1 {
 			return err
 		}

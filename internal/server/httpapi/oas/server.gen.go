@@ -143,6 +143,12 @@ type ServerInterface interface {
 	// GetPromotionPlan What a promote of a version would leave behind
 	// (GET /projects/{project}/versions/{version}/promotion-plan)
 	GetPromotionPlan(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// ReleaseVersion Put the code of a version on the data of production
+	// (POST /projects/{project}/versions/{version}/release)
+	ReleaseVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	// GetReleasePlan What a release of a version would do
+	// (GET /projects/{project}/versions/{version}/release-plan)
+	GetReleasePlan(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// TriggerScheduled Run the scheduled handler of a version once
 	// (POST /projects/{project}/versions/{version}/scheduled)
 	TriggerScheduled(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
@@ -2019,6 +2025,76 @@ func (siw *ServerInterfaceWrapper) GetPromotionPlan(w http.ResponseWriter, r *ht
 	handler.ServeHTTP(w, r)
 }
 
+// ReleaseVersion operation middleware
+func (siw *ServerInterfaceWrapper) ReleaseVersion(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.ReleaseVersion(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
+// GetReleasePlan operation middleware
+func (siw *ServerInterfaceWrapper) GetReleasePlan(w http.ResponseWriter, r *http.Request) {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "project" -------------
+	var project ProjectPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "project", r.PathValue("project"), &project, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "project", Err: err})
+		return
+	}
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", r.PathValue("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "", ValueIsUnescaped: true})
+	if err != nil {
+		siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "version", Err: err})
+		return
+	}
+
+	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		siw.Handler.GetReleasePlan(w, r, project, version)
+	}))
+
+	for _, middleware := range siw.HandlerMiddlewares {
+		handler = middleware(handler)
+	}
+
+	handler.ServeHTTP(w, r)
+}
+
 // TriggerScheduled operation middleware
 func (siw *ServerInterfaceWrapper) TriggerScheduled(w http.ResponseWriter, r *http.Request) {
 
@@ -2746,6 +2822,8 @@ func HandlerWithOptions(si ServerInterface, options StdHTTPServerOptions) http.H
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/pin", wrapper.PinVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/unpin", wrapper.UnpinVersion)
 	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/promote", wrapper.PromoteVersion)
+	m.HandleFunc(http.MethodPost+" "+options.BaseURL+"/projects/{project}/versions/{version}/release", wrapper.ReleaseVersion)
+	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/release-plan", wrapper.GetReleasePlan)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/promotion-plan", wrapper.GetPromotionPlan)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/versions/{version}/logs", wrapper.ListLogs)
 	m.HandleFunc(http.MethodGet+" "+options.BaseURL+"/projects/{project}/logs", wrapper.ListProjectLogs)
@@ -4864,6 +4942,95 @@ func (response GetPromotionPlandefaultApplicationProblemPlusJSONResponse) VisitG
 	return err
 }
 
+type ReleaseVersionRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+	Body    *ReleaseVersionJSONRequestBody
+}
+
+type ReleaseVersionResponseObject interface {
+	VisitReleaseVersionResponse(w http.ResponseWriter) error
+}
+
+type ReleaseVersion202ResponseHeaders struct {
+	Location string
+}
+
+type ReleaseVersion202JSONResponse struct {
+	Body    ReleaseAccepted
+	Headers ReleaseVersion202ResponseHeaders
+}
+
+func (response ReleaseVersion202JSONResponse) VisitReleaseVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Location", fmt.Sprint(response.Headers.Location))
+	w.WriteHeader(202)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type ReleaseVersiondefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response ReleaseVersiondefaultApplicationProblemPlusJSONResponse) VisitReleaseVersionResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetReleasePlanRequestObject struct {
+	Project ProjectPath `json:"project"`
+	Version VersionPath `json:"version"`
+}
+
+type GetReleasePlanResponseObject interface {
+	VisitGetReleasePlanResponse(w http.ResponseWriter) error
+}
+
+type GetReleasePlan200JSONResponse ReleasePlan
+
+func (response GetReleasePlan200JSONResponse) VisitGetReleasePlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(200)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
+type GetReleasePlandefaultApplicationProblemPlusJSONResponse struct {
+	Body       Problem
+	StatusCode int
+}
+
+func (response GetReleasePlandefaultApplicationProblemPlusJSONResponse) VisitGetReleasePlanResponse(w http.ResponseWriter) error {
+
+	var buf bytes.Buffer
+	if err := json.NewEncoder(&buf).Encode(response.Body); err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(response.StatusCode)
+	_, err := buf.WriteTo(w)
+	return err
+}
+
 type TriggerScheduledRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
@@ -5658,6 +5825,12 @@ type StrictServerInterface interface {
 	// GetPromotionPlan What a promote of a version would leave behind
 	// (GET /projects/{project}/versions/{version}/promotion-plan)
 	GetPromotionPlan(ctx context.Context, request GetPromotionPlanRequestObject) (GetPromotionPlanResponseObject, error)
+	// ReleaseVersion Put the code of a version on the data of production
+	// (POST /projects/{project}/versions/{version}/release)
+	ReleaseVersion(ctx context.Context, request ReleaseVersionRequestObject) (ReleaseVersionResponseObject, error)
+	// GetReleasePlan What a release of a version would do
+	// (GET /projects/{project}/versions/{version}/release-plan)
+	GetReleasePlan(ctx context.Context, request GetReleasePlanRequestObject) (GetReleasePlanResponseObject, error)
 	// TriggerScheduled Run the scheduled handler of a version once
 	// (POST /projects/{project}/versions/{version}/scheduled)
 	TriggerScheduled(ctx context.Context, request TriggerScheduledRequestObject) (TriggerScheduledResponseObject, error)
@@ -6865,6 +7038,70 @@ func (sh *strictHandler) GetPromotionPlan(w http.ResponseWriter, r *http.Request
 		sh.options.ResponseErrorHandlerFunc(w, r, err)
 	} else if validResponse, ok := response.(GetPromotionPlanResponseObject); ok {
 		if err := validResponse.VisitGetPromotionPlanResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// ReleaseVersion operation middleware
+func (sh *strictHandler) ReleaseVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request ReleaseVersionRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	var body ReleaseVersionJSONRequestBody
+	if err := runtime.BindJSONBody(r, &body); err != nil {
+		if !errors.Is(err, io.EOF) {
+			sh.options.RequestErrorHandlerFunc(w, r, fmt.Errorf("can't decode JSON body: %w", err))
+			return
+		}
+	} else {
+		request.Body = &body
+	}
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.ReleaseVersion(ctx, request.(ReleaseVersionRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReleaseVersion")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(ReleaseVersionResponseObject); ok {
+		if err := validResponse.VisitReleaseVersionResponse(w); err != nil {
+			sh.options.ResponseErrorHandlerFunc(w, r, err)
+		}
+	} else if response != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, fmt.Errorf("unexpected response type: %T", response))
+	}
+}
+
+// GetReleasePlan operation middleware
+func (sh *strictHandler) GetReleasePlan(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+	var request GetReleasePlanRequestObject
+
+	request.Project = project
+	request.Version = version
+
+	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
+		return sh.ssi.GetReleasePlan(ctx, request.(GetReleasePlanRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetReleasePlan")
+	}
+
+	response, err := handler(r.Context(), w, r, request)
+
+	if err != nil {
+		sh.options.ResponseErrorHandlerFunc(w, r, err)
+	} else if validResponse, ok := response.(GetReleasePlanResponseObject); ok {
+		if err := validResponse.VisitGetReleasePlanResponse(w); err != nil {
 			sh.options.ResponseErrorHandlerFunc(w, r, err)
 		}
 	} else if response != nil {

@@ -768,6 +768,38 @@ type ClientInterface interface {
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/resume (the `ResumeQueue` operationId).
 	ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ReleaseVersionWithBody Put the code of a version on the data of production
+	//
+	// Makes a new version from the artifact and the overrides of this version, the candidate. Its data begins with all that
+	// production has written: the requests of production wait while its data is cut, and the new version becomes production. No write
+	// is lost. Nothing is changed for production when a step before the commit fails. `GET …/promotions/{operation}` tells the
+	// progress. The code of a pull request is refused (`fork_of_production`), unless `git_ref` names another one.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/release (the `ReleaseVersion` operationId).
+	ReleaseVersionWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ReleaseVersion Put the code of a version on the data of production
+	//
+	// Makes a new version from the artifact and the overrides of this version, the candidate. Its data begins with all that
+	// production has written: the requests of production wait while its data is cut, and the new version becomes production. No write
+	// is lost. Nothing is changed for production when a step before the commit fails. `GET …/promotions/{operation}` tells the
+	// progress. The code of a pull request is refused (`fork_of_production`), unless `git_ref` names another one.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /projects/{project}/versions/{version}/release (the `ReleaseVersion` operationId).
+	ReleaseVersion(ctx context.Context, project ProjectPath, version VersionPath, body ReleaseVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetReleasePlan What a release of a version would do
+	//
+	// The expected hold of production's requests, the migrations that would run, what the version itself has written and would
+	// keep for itself, and the messages and workflow instances of production that would move. It changes nothing.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/release-plan (the `GetReleasePlan` operationId).
+	GetReleasePlan(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// TriggerScheduledWithBody Run the scheduled handler of a version once
 	//
 	// Calls `scheduled()` of the worker, whether or not a cron expression of it is due, and answers when the handler and the
@@ -2448,6 +2480,68 @@ func (c *Client) RedriveQueue(ctx context.Context, project ProjectPath, version 
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/resume (the `ResumeQueue` operationId).
 func (c *Client) ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewResumeQueueRequest(c.Server, project, version, queue)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseVersionWithBody Put the code of a version on the data of production
+//
+// Makes a new version from the artifact and the overrides of this version, the candidate. Its data begins with all that
+// production has written: the requests of production wait while its data is cut, and the new version becomes production. No write
+// is lost. Nothing is changed for production when a step before the commit fails. `GET …/promotions/{operation}` tells the
+// progress. The code of a pull request is refused (`fork_of_production`), unless `git_ref` names another one.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/release (the `ReleaseVersion` operationId).
+func (c *Client) ReleaseVersionWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseVersionRequestWithBody(c.Server, project, version, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ReleaseVersion Put the code of a version on the data of production
+//
+// Makes a new version from the artifact and the overrides of this version, the candidate. Its data begins with all that
+// production has written: the requests of production wait while its data is cut, and the new version becomes production. No write
+// is lost. Nothing is changed for production when a step before the commit fails. `GET …/promotions/{operation}` tells the
+// progress. The code of a pull request is refused (`fork_of_production`), unless `git_ref` names another one.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /projects/{project}/versions/{version}/release (the `ReleaseVersion` operationId).
+func (c *Client) ReleaseVersion(ctx context.Context, project ProjectPath, version VersionPath, body ReleaseVersionJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewReleaseVersionRequest(c.Server, project, version, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetReleasePlan What a release of a version would do
+//
+// The expected hold of production's requests, the migrations that would run, what the version itself has written and would
+// keep for itself, and the messages and workflow instances of production that would move. It changes nothing.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/release-plan (the `GetReleasePlan` operationId).
+func (c *Client) GetReleasePlan(ctx context.Context, project ProjectPath, version VersionPath, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetReleasePlanRequest(c.Server, project, version)
 	if err != nil {
 		return nil, err
 	}
@@ -7083,6 +7177,101 @@ func NewResumeQueueRequest(server string, project ProjectPath, version VersionPa
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewReleaseVersionRequest calls the generic ReleaseVersion builder with application/json body
+func NewReleaseVersionRequest(server string, project ProjectPath, version VersionPath, body ReleaseVersionJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewReleaseVersionRequestWithBody(server, project, version, "application/json", bodyReader)
+}
+
+// NewReleaseVersionRequestWithBody constructs an http.Request for the ReleaseVersion method, with any body, and a specified content type
+func NewReleaseVersionRequestWithBody(server string, project ProjectPath, version VersionPath, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/release", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewGetReleasePlanRequest constructs an http.Request for the GetReleasePlan method
+func NewGetReleasePlanRequest(server string, project ProjectPath, version VersionPath) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/release-plan", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,45 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// SetMigrated records which migrations the deploy of a version applied, and how long they took.
+// A repeat that applied none keeps what the first attempt recorded.
+func (db *DB) SetMigrated(ctx context.Context, ref svc.Ref, m svc.Migrated) error {
+	if len(m.Names) == 0 {
+		return nil
+	}
+	names, err := json.Marshal(m.Names)
+	if err == nil {
+		err = db.file.InTx(ctx, func(tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, `UPDATE versions SET migrations = ?, migrated_us = ?, updated_at = max(?, updated_at + 1) WHERE project_id = ? AND id = ?`,
+				string(names), m.Took.Microseconds(), millis(time.Now()), ref.Project, ref.Version)
+			return err
+		})
+	}
+	if err != nil {
+		return fmt.Errorf("recording the migrations of %s: %w", ref, err)
+	}
+	return nil
+}
+
+// jsonColumn scans a JSON column.
+type jsonColumn struct{ to any }
+
+// Scan implements sql.Scanner.
+func (j jsonColumn) Scan(src any) error {
+	switch text := src.(type) {
+	case string:
+		return json.Unmarshal([]byte(text), j.to)
+	case []byte:
+		return json.Unmarshal(text, j.to)
+	}
+	return fmt.Errorf("a JSON column holds %T", src)
+}
