@@ -137,6 +137,8 @@ type Archive struct {
 	Grace        time.Duration
 	Reaper       bool // false for no idle archiving
 	RollbackKeep int
+	ReleaseHold  time.Duration // limit of the hold of a release
+	ReleaseDrain time.Duration // for requests and events in flight
 }
 
 // PageOut says when the memory of versions is moved to swap.

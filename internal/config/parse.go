@@ -81,6 +81,15 @@ func Duration(v string) (time.Duration, error) {
 	return duration.Parse(v)
 }
 
+// positiveDuration is Duration without 0 and off.
+func positiveDuration(v string) (time.Duration, error) {
+	d, err := Duration(v)
+	if err == nil && d <= 0 {
+		err = errors.New("must be longer than 0")
+	}
+	return d, err
+}
+
 // defaultPageOut is the time of SVC_PAGEOUT_IDLE=auto.
 const defaultPageOut = 10 * time.Minute
 

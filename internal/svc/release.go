@@ -17,8 +17,20 @@ const (
 	EventsHandedOver Events = "handed_over" // none: a release made another version continue with them
 )
 
-// RunsEvents reports whether messages and workflows of v reach its worker.
-func (v Version) RunsEvents() bool { return v.Production || v.Events == EventsOn }
+// RunsEvents reports whether messages and workflows of v reach its worker. Those of a version that
+// a release makes do not before it is production.
+func (v Version) RunsEvents() bool {
+	return v.Production || v.Events == EventsOn && (v.ReleasedFrom == "" || !v.ReadyAt.IsZero())
+}
+
+// Arming is which events of its own reach the worker of a version.
+type Arming struct {
+	Crons  bool // spec: [C10.1] [C10.2] [C10.3]
+	Events bool // messages and workflows
+}
+
+// Arms returns which events v, a version of p, gets.
+func (p Project) Arms(v Version) Arming { return Arming{Crons: p.ArmsCron(v), Events: v.RunsEvents()} }
 
 // PromotionKind tells a release from a promote.
 type PromotionKind string

@@ -11,14 +11,17 @@ import (
 // Host.Storage and Host.Backends hold secrets: a spec is sent over the control line and is never
 // written or logged.
 type RuntimeSpec struct {
-	Ref       Ref               `json:"ref"`
-	CreatedAt time.Time         `json:"created_at"`
-	Tag       string            `json:"tag"`    // label of the version: its git ref or ""
-	Digest    string            `json:"digest"` // of the bundle, "sha256:<hex>"; "" when no bundle is needed
-	Env       map[string]string `json:"env"`    // overrides
-	Parent    string            `json:"parent"` // id of the version that the data was forked from; "" for a root
-	Scrub     Scrub             `json:"scrub"`  // what Prepare does to each database before it migrates
-	Host      HostConfig        `json:"host"`   // set by the supervisor
+	Ref        Ref               `json:"ref"`
+	CreatedAt  time.Time         `json:"created_at"`
+	Tag        string            `json:"tag"`                   // label of the version: its git ref or ""
+	Digest     string            `json:"digest"`                // of the bundle, "sha256:<hex>"; "" when no bundle is needed
+	Env        map[string]string `json:"env"`                   // overrides
+	Parent     string            `json:"parent"`                // id of the version that the data was forked from; "" for a root
+	Scrub      Scrub             `json:"scrub"`                 // what Prepare does to each database before it migrates
+	Host       HostConfig        `json:"host"`                  // set by the supervisor
+	EventsOff  bool              `json:"events_off,omitempty"`  // no event reaches the worker, until the daemon says otherwise
+	Continues  bool              `json:"continues,omitempty"`   // the version continues the events of its parent: a release made it
+	HandedOver bool              `json:"handed_over,omitempty"` // another version continues with the events of this one
 
 	// ObjectKeys are the keys of the classes of other workers' Durable Objects that the
 	// worker reaches, by the names that package services gives them.
@@ -26,6 +29,10 @@ type RuntimeSpec struct {
 
 	Local LocalSpec `json:"local"`
 }
+
+// BeginsWithEvents reports whether a worker host with the spec sends events before the daemon says
+// so: a version that a release makes must send none before it is production.
+func (s RuntimeSpec) BeginsWithEvents() bool { return !s.EventsOff && !s.HandedOver && !s.Continues }
 
 // HostConfig is the part of a RuntimeSpec that is equal for all versions of a
 // daemon.
@@ -77,12 +84,15 @@ type LocalSpec struct {
 }
 
 // Same reports whether s and o describe the same runtime. Warm does not count:
-// only the first start after a fork has it. Nor do FilesDir, which may change, and
-// ObjectKeys, which other workers change while the runtime runs.
+// only the first start after a fork has it. Nor do FilesDir, which may change, ObjectKeys, which
+// other workers change while the runtime runs, and what a start says of events, which the daemon
+// changes later.
 func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 	s.Local.Warm, o.Local.Warm = "", ""
 	s.Local.FilesDir, o.Local.FilesDir = "", ""
 	s.ObjectKeys, o.ObjectKeys = nil, nil
+	s.EventsOff, o.EventsOff = false, false
+	s.HandedOver, o.HandedOver = false, false
 	if s.CreatedAt.Equal(o.CreatedAt) { // in whatever time zone
 		o.CreatedAt = s.CreatedAt
 	}
@@ -96,6 +106,8 @@ func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 type Prepared struct {
 	Seeded  []SeedFile `json:"seeded"`  // seed files that were imported or skipped
 	Applied []string   `json:"applied"` // migrations, as "<binding>/<name>"
+
+	Took time.Duration `json:"took,omitempty"` // of all migrations
 
 	Warnings []string `json:"warnings,omitempty"` // of the version
 }

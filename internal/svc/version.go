@@ -39,7 +39,7 @@ type Project struct {
 // ArmsCron reports whether v, a version of p, may run scheduled handlers by itself.
 // spec: [C10.1] [C10.2] [C10.3]
 func (p Project) ArmsCron(v Version) bool {
-	return v.Status == StatusReady && (p.ProdVersionID == "" || p.ProdVersionID == v.Version)
+	return v.Status == StatusReady && (p.ProdVersionID == "" && v.Events == EventsOn || p.ProdVersionID == v.Version)
 }
 
 // maxRemote is the maximum length of a git remote in bytes.

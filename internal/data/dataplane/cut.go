@@ -38,10 +38,11 @@ type Staged struct {
 
 // Stage is the first part of Cut: when it returns, the position is chosen. Ship is the second.
 func (v *Volumes) Stage(ctx context.Context) (*Staged, error) {
-	points, offer, err := v.stageCut(ctx)
+	points, offer, open, err := v.stageCut(ctx, false)
 	if err != nil {
 		return nil, err
 	}
+	open()
 	return &Staged{v, points, offer}, nil
 }
 
@@ -83,19 +84,29 @@ type cutPoint struct {
 	mark uint64
 }
 
-// stageCut stages every database while none is written, and holds the files.
-func (v *Volumes) stageCut(ctx context.Context) (points map[string]cutPoint, offer string, err error) {
+// stageCut stages every database while none is written, and holds the files. open admits writers
+// again.
+func (v *Volumes) stageCut(ctx context.Context, whole bool) (points map[string]cutPoint, offer string, open func(), err error) {
 	if err := v.claim(ctx); err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
 	v.awaitOpening()
-	release, err := v.gate.acquire(ctx)
+	open, err = v.gate.acquire(ctx)
 	if err != nil {
-		return nil, "", err
+		return nil, "", nil, err
 	}
-	defer release()
+	points, offer, err = v.stageAll(ctx, whole)
+	if err != nil {
+		open()
+		return nil, "", nil, err
+	}
+	return points, offer, open, nil
+}
+
+// stageAll is stageCut while no writer is admitted.
+func (v *Volumes) stageAll(ctx context.Context, whole bool) (points map[string]cutPoint, offer string, err error) {
 	dbs := slices.DeleteFunc(slices.Clone(*v.open.Load()), func(db *database) bool { // includes databases opened meanwhile, which may have been written
-		return strings.HasPrefix(db.name, volume.OwnPrefix)
+		return !whole && strings.HasPrefix(db.name, volume.OwnPrefix)
 	})
 	points = map[string]cutPoint{}
 	for _, db := range dbs {

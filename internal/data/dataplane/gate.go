@@ -16,7 +16,7 @@ const (
 	gateLimit = 30 * time.Second // less than the time limit of a fork
 )
 
-// gate admits any number of writers, or one cut. Safe for concurrent use.
+// gate admits any number of writers, or one cut, or, for good, no more writers. Safe for concurrent use.
 type gate struct {
 	turn chan struct{} // holds a token while a cut waits or has the gate
 
@@ -24,6 +24,8 @@ type gate struct {
 	writers int
 	shut    chan struct{} // closed when writers are admitted again; nil while they are
 	empty   chan struct{} // closed when the last writer has left; nil while no cut waits for that
+	refuse  error         // what enter returns; nil while the version may be written
+	refused int           // calls of enter that returned refuse
 }
 
 func newGate() *gate { return &gate{turn: make(chan struct{}, 1)} }
@@ -31,14 +33,9 @@ func newGate() *gate { return &gate{turn: make(chan struct{}, 1)} }
 // enter admits a writer, which calls leave at its end.
 func (g *gate) enter(ctx context.Context) error {
 	for {
-		g.mu.Lock()
-		shut := g.shut
+		shut, err := g.tryEnter()
 		if shut == nil {
-			g.writers++
-		}
-		g.mu.Unlock()
-		if shut == nil {
-			return nil
+			return err
 		}
 		select {
 		case <-shut:
@@ -46,6 +43,35 @@ func (g *gate) enter(ctx context.Context) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// tryEnter admits a writer, or returns an error, or what is closed when it is to be called again.
+func (g *gate) tryEnter() (shut <-chan struct{}, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case g.refuse != nil:
+		g.refused++
+		return nil, g.refuse
+	case g.shut == nil:
+		g.writers++
+		return nil, nil
+	}
+	return g.shut, nil
+}
+
+// setRefuse has enter return err, also to writers that wait; nil admits them.
+func (g *gate) setRefuse(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.refuse = err
+}
+
+// refusals returns how many writers were refused.
+func (g *gate) refusals() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.refused
 }
 
 func (g *gate) leave() {

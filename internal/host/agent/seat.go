@@ -76,6 +76,10 @@ func (s *session) run(ctx context.Context) error {
 			return nil
 		}
 		s.log.WarnContext(ctx, "the line to the daemon ended")
+		if s.sealed.Load() {
+			s.log.WarnContext(ctx, "a release has sealed the data; ending the worker host")
+			return nil
+		}
 		if !s.isOpen() {
 			return nil // a spare is of no use to another daemon process
 		}

@@ -29,6 +29,7 @@ type session struct {
 	life   context.Context //nolint:containedctx // until end: a session outlives its lines
 	cancel context.CancelFunc
 	asked  atomic.Pointer[time.Time] // when the daemon last measured
+	sealed atomic.Bool               // the version accepts no writes until the daemon says how the release ended
 	tasks  sync.WaitGroup
 	logs   sync.WaitGroup // what sends the log
 

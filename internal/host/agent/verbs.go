@@ -59,6 +59,20 @@ func (s *session) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	return nil
 }
 
+// Stage prepares the version on this machine. Its data comes with Open.
+func (s *session) Stage(ctx context.Context, spec svc.RuntimeSpec) error {
+	s.opening.Lock()
+	defer s.opening.Unlock()
+	if _, err := s.place(ctx, &spec); err != nil {
+		return err
+	}
+	p, err := s.start(ctx)
+	if err != nil {
+		return err
+	}
+	return p.Client().Stage(ctx, p.Fill(spec))
+}
+
 // Archive ships the data of a version that ran on this machine last, and removes it here.
 func (s *session) Archive(ctx context.Context, spec svc.RuntimeSpec) error {
 	s.opening.Lock()
@@ -129,6 +143,44 @@ func (s *session) Cut(ctx context.Context) (branch.VersionCut, error) {
 		cut.Warm = s.machine + warmOf + cut.Warm
 	}
 	return cut, err
+}
+
+// Seal marks the local files of the cut as Cut does. While the data is sealed, the end of the line
+// to the daemon ends the worker host: this machine cannot know whether the release was committed.
+func (s *session) Seal(ctx context.Context, seal control.Seal) (control.Sealing, error) {
+	p, err := s.process()
+	if err != nil {
+		return control.Sealing{}, err
+	}
+	if seal.State == control.SealSealed {
+		s.sealed.Store(true)
+	}
+	done, err := p.Client().Seal(ctx, seal)
+	if err == nil && seal.State == control.SealUndone {
+		s.sealed.Store(false)
+	}
+	if done.Cut.Warm != "" {
+		done.Cut.Warm = s.machine + warmOf + done.Cut.Warm
+	}
+	return done, err
+}
+
+// Positions is control.Handler.Positions.
+func (s *session) Positions(ctx context.Context) (control.Positions, error) {
+	p, err := s.process()
+	if err != nil {
+		return nil, err
+	}
+	return p.Client().Positions(ctx)
+}
+
+// Events is control.Handler.Events.
+func (s *session) Events(ctx context.Context, on bool) error {
+	p, err := s.process()
+	if err != nil {
+		return err
+	}
+	return p.Client().Events(ctx, on)
 }
 
 // Stop is control.Handler.Stop.

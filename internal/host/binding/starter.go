@@ -80,8 +80,11 @@ func (s *Set) Arm(ctx context.Context, armed bool) error {
 func (s *Set) Stop(ctx context.Context) { s.starters.end(ctx.Done()) }
 
 // Wake says when the version needs to run next. After Stop, what an Armed Starter was to
-// send next counts.
+// send next counts. A version that gets no events needs no time for them.
 func (s *Set) Wake() (w svc.Wake) {
+	if s.starters.isOff() {
+		return w
+	}
 	w = w.With(s.starters.nextArmed())
 	for _, r := range s.starters.all {
 		w.Pending += r.Pending()
@@ -116,6 +119,8 @@ type starters struct {
 	mu     sync.Mutex // guards what follows, and the runners
 	worker Worker     // nil while it does not serve
 	armed  bool
+	off    bool // the version gets no events
+	paused bool // none for the time of a release's hold
 	closed bool
 	next   time.Time // of the Armed ones that ran when closed was set
 }
@@ -154,7 +159,7 @@ func (g *gate) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 // wants reports whether r is to run.
 func (s *starters) wants(r *runner) bool {
 	_, asks := r.Starter.(Armed)
-	return s.worker != nil && !s.closed && (s.armed || !asks)
+	return s.worker != nil && !s.closed && !s.off && !s.paused && (s.armed || !asks)
 }
 
 // settle starts and stops what is not as wanted. It needs the mutex.

@@ -3,6 +3,7 @@ package control
 import (
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -35,6 +36,42 @@ type Pong struct {
 type Stop struct {
 	Grace time.Duration `json:"grace"`
 }
+
+// Seal is one step of a release, for the worker host of the version that is production.
+type Seal struct {
+	State SealState     `json:"state"`
+	Drain time.Duration `json:"drain,omitempty"` // with SealPaused: for events under way
+	// Interrupt, with SealPaused, ends events that take longer.
+	Interrupt bool `json:"interrupt,omitempty"`
+}
+
+// SealState is what becomes of writes and events of the version.
+type SealState string
+
+// The states. A host whose line to the daemon ends while it is sealed ends too: it cannot know
+// whether its data is another version's by now.
+const (
+	SealAhead    SealState = "ahead"    // no change: what waits is sent to the object store
+	SealPaused   SealState = "paused"   // no event begins
+	SealSealed   SealState = "sealed"   // writes wait, Durable Objects are stopped; the answer has the cut
+	SealReleased SealState = "released" // another version has the data: writes fail until the process ends
+	SealUndone   SealState = "undone"   // the release was undone: writes and events continue
+)
+
+// Sealing is the answer to a Seal.
+type Sealing struct {
+	Cut     branch.VersionCut `json:"cut"`               // with SealSealed
+	Running []string          `json:"running,omitempty"` // with SealPaused: what events still run, by their bindings
+	Refused int               `json:"refused,omitempty"` // writes that failed since SealReleased
+	// Unfinished counts instances of workflows, by workflow; with SealAhead and SealSealed.
+	Unfinished map[string]int `json:"unfinished,omitempty"`
+	Alarms     int            `json:"alarms,omitempty"`  // of Durable Objects; with SealSealed
+	Stopped    bool           `json:"stopped,omitempty"` // with SealSealed: workerd does not run
+}
+
+// Positions are the transactions of the parent at which the databases of a version began, by
+// database: 0 for one that began empty.
+type Positions map[string]uint64
 
 // Notice is what a host reports without being asked: what is set of it.
 type Notice struct {

@@ -14,12 +14,19 @@ import (
 type Handler interface {
 	// Warm prepares a host for a version that it gets by Open.
 	Warm(ctx context.Context, s Spare) error
+	// Stage is all of Open that does not need the version's data. Open follows with the same spec,
+	// but for its Parent and Local.Warm, when the data exists.
+	Stage(ctx context.Context, s svc.RuntimeSpec) error
 	Open(ctx context.Context, s svc.RuntimeSpec) error
 	Prepare(ctx context.Context) (svc.Prepared, error)
 	// Serve leaves the fields of the endpoint that describe the host to the daemon.
 	Serve(ctx context.Context) (svc.Endpoint, error)
 	Ping(ctx context.Context) (Pong, error)
 	Cut(ctx context.Context) (branch.VersionCut, error)
+	// Seal is one step of a release.
+	Seal(ctx context.Context, s Seal) (Sealing, error)
+	// Positions says where the data of an open version begins.
+	Positions(ctx context.Context) (Positions, error)
 	Archive(ctx context.Context, s svc.RuntimeSpec) error
 	// Stop says when the version must run next for its own work.
 	Stop(ctx context.Context, s Stop) (svc.Wake, error)
@@ -28,6 +35,8 @@ type Handler interface {
 	Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, error)
 	// Arm says whether the version is armed: not what to do, but how it is to be.
 	Arm(ctx context.Context, armed bool) error
+	// Events says whether the version gets events.
+	Events(ctx context.Context, on bool) error
 	NextWake(ctx context.Context) (svc.Wake, error)
 	// PageOut moves the memory of host and workerd to swap.
 	PageOut(ctx context.Context) (svc.PagedOut, error)
@@ -47,15 +56,19 @@ type Stopped interface {
 func verbs(h Handler) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"warm":      verb(takes(h.Warm)),
+		"stage":     verb(takes(h.Stage)),
 		"open":      verb(takes(h.Open)),
 		"prepare":   verb(gives(h.Prepare)),
 		"serve":     verb(gives(h.Serve)),
 		"ping":      verb(gives(h.Ping)),
 		"cut":       verb(gives(h.Cut)),
+		"seal":      verb(h.Seal),
+		"positions": verb(gives(h.Positions)),
 		"archive":   verb(takes(h.Archive)),
 		"stop":      stop(h),
 		"dispatch":  verb(h.Dispatch),
 		"arm":       verb(takes(h.Arm)),
+		"events":    verb(takes(h.Events)),
 		"next-wake": verb(gives(h.NextWake)),
 		"page-out":  verb(gives(h.PageOut)),
 		"files":     verb(takes(h.ShowFiles)),
@@ -79,6 +92,28 @@ func stop(h Handler) http.HandlerFunc {
 // Warm has a host without a version start a workerd that waits for one.
 func (c *Client) Warm(ctx context.Context, s Spare) error {
 	_, err := call[Spare, none](ctx, c, "warm", s)
+	return err
+}
+
+// Stage gives a host all of a version but its data, which Open gives.
+func (c *Client) Stage(ctx context.Context, s svc.RuntimeSpec) error {
+	_, err := call[svc.RuntimeSpec, none](ctx, c, "stage", s)
+	return err
+}
+
+// Seal is one step of a release.
+func (c *Client) Seal(ctx context.Context, s Seal) (Sealing, error) {
+	return call[Seal, Sealing](ctx, c, "seal", s)
+}
+
+// Positions asks an open version where its data begins.
+func (c *Client) Positions(ctx context.Context) (Positions, error) {
+	return call[none, Positions](ctx, c, "positions", none{})
+}
+
+// Events says whether an open version gets events.
+func (c *Client) Events(ctx context.Context, on bool) error {
+	_, err := call[bool, none](ctx, c, "events", on)
 	return err
 }
 

@@ -236,25 +236,46 @@ func (k *Keeper) look(all bool, paths ...string) {
 // Cut calls stage at one moment of all objects: workerd is paused, and everything that it
 // committed is in the rows.
 func (k *Keeper) Cut(ctx context.Context, stage func() error) error {
+	resume, err := k.Seal(ctx, stage)
+	if err == nil {
+		resume()
+	}
+	return err
+}
+
+// Seal is Cut after which workerd stays paused until resume is called: objects write files, which
+// no gate holds.
+func (k *Keeper) Seal(ctx context.Context, stage func() error) (resume func(), err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if _, err := k.capture(ctx); err != nil { // most of it, while the objects still run
-		return err
+		return nil, err
 	}
+	resume = func() {}
 	if k.pause != nil {
-		resume, err := k.stopWorkerd()
-		if err != nil {
-			return fmt.Errorf("pausing workerd: %w", err)
-		}
-		defer resume()
-		k.drain()
-		objects, alarms, err := k.candidates()
-		if err == nil {
-			err = k.save(ctx, k.poll(nil, append(objects, alarms...)...))
-		}
-		if err != nil {
-			return err
+		if resume, err = k.stopWorkerd(); err != nil {
+			return nil, fmt.Errorf("pausing workerd: %w", err)
 		}
 	}
-	return stage()
+	if err = k.captureStopped(ctx); err == nil {
+		err = stage()
+	}
+	if err != nil {
+		resume()
+		return nil, err
+	}
+	return resume, nil
+}
+
+// captureStopped captures what workerd, which is paused, has committed last.
+func (k *Keeper) captureStopped(ctx context.Context) error {
+	if k.pause == nil {
+		return nil
+	}
+	k.drain()
+	objects, alarms, err := k.candidates()
+	if err == nil {
+		err = k.save(ctx, k.poll(nil, append(objects, alarms...)...))
+	}
+	return err
 }

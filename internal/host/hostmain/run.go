@@ -148,6 +148,7 @@ type resources struct {
 	volumes  *dataplane.Volumes
 	objects  *durable.Keeper // nil without Durable Objects
 	requests *counts
+	seal     *seal
 }
 
 // plan is the config for workerd about the bindings of m.
@@ -169,11 +170,11 @@ func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeS
 		if err != nil {
 			return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
 		}
-		r := resources{set, volumes, nil, requests}
+		r := resources{set, volumes, nil, requests, new(seal)}
 		if r.objects, err = openObjects(ctx, s, m, volumes, log); err != nil {
 			return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
 		}
-		return r, nil
+		return r, r.SetEvents(ctx, s.BeginsWithEvents()) // until the daemon says otherwise
 	}
 }
 
@@ -204,6 +205,7 @@ func (r resources) State() control.Pong {
 
 // Close closes the bindings before the data.
 func (r resources) Close() error {
+	r.seal.refuse(svc.Errorf(svc.Unavailable, svc.CodeRuntimeStopping, "the version stops")) // what waits must end
 	err := r.Set.Close()
 	if r.objects != nil {
 		err = errors.Join(err, r.objects.Close())

@@ -119,6 +119,15 @@ func (h *Host) Arm(ctx context.Context, armed bool) error {
 	return v.resources.Arm(ctx, armed)
 }
 
+// Events says whether the worker gets events.
+func (h *Host) Events(ctx context.Context, on bool) error {
+	v := h.open.Load()
+	if v == nil {
+		return errNotOpen()
+	}
+	return v.resources.SetEvents(ctx, on)
+}
+
 // NextWake says when the version needs to run next, for its own work.
 func (h *Host) NextWake(context.Context) (svc.Wake, error) {
 	v := h.open.Load()

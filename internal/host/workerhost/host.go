@@ -37,6 +37,12 @@ type Resources interface {
 	Objects() Objects
 	// Cut gives one moment of the data, for a child to begin with.
 	Cut(ctx context.Context) (branch.VersionCut, error)
+	// Seal is one step of a release.
+	Seal(ctx context.Context, s control.Seal) (control.Sealing, error)
+	// Positions says where the data begins.
+	Positions() control.Positions
+	// SetEvents says whether the worker gets events.
+	SetEvents(ctx context.Context, on bool) error
 	// Warnings are for the version's warnings.
 	Warnings() []string
 	// CallsWorker reports whether a binding calls the worker.
@@ -106,6 +112,7 @@ type Host struct {
 
 	mu      sync.Mutex // held while the host is opened, prepared, started or closed
 	version *version   // nil before Open and after the end
+	staged  *version   // by Stage; nil after Open
 	ended   bool
 	ready   svc.Endpoint
 
@@ -144,18 +151,66 @@ func (h *Host) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	if h.version != nil || h.ended {
 		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
 	}
-	v, err := openVersion(ctx, h.opts, spec, h.lose, func(v *version) { h.begin(ctx, v) })
-	if err != nil {
-		if w := h.running(); w != nil { // started ahead
-			h.setWorker(nil)
-			w.kill()
+	v := h.staged
+	h.staged = nil
+	if v == nil {
+		v = new(version)
+		if err := h.prepareFor(ctx, v, spec); err != nil {
+			return err
 		}
-		h.opts.Logger.ErrorContext(ctx, "the version cannot be opened", "bundle", spec.Digest, "error", err)
-		return err
+	}
+	if err := v.openData(ctx, h.opts, spec, h.lose); err != nil {
+		return h.abandon(ctx, v, err)
 	}
 	h.version = v
 	h.open.Store(v)
 	return nil
+}
+
+// Stage implements control.Handler: workerd compiles the worker meanwhile.
+func (h *Host) Stage(ctx context.Context, spec svc.RuntimeSpec) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.version != nil || h.staged != nil || h.ended {
+		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
+	}
+	if err := h.warm(control.SpareOf(spec)); err != nil {
+		return err
+	}
+	v := new(version)
+	if err := h.prepareFor(ctx, v, spec); err != nil {
+		return err
+	}
+	if w := h.running(); w != nil {
+		if err := h.await(ctx, v, w); err != nil {
+			return h.abandon(ctx, v, err)
+		}
+	}
+	h.staged = v
+	return nil
+}
+
+// prepareFor opens what v has beside its data.
+func (h *Host) prepareFor(ctx context.Context, v *version, spec svc.RuntimeSpec) error {
+	v.spec = spec
+	if err := v.prepare(ctx, h.opts); err != nil {
+		return h.abandon(ctx, v, err)
+	}
+	h.begin(ctx, v)
+	return nil
+}
+
+// abandon closes a version that cannot be opened, and returns err.
+func (h *Host) abandon(ctx context.Context, v *version, err error) error {
+	if w := h.running(); w != nil { // started ahead
+		h.setWorker(nil)
+		w.kill()
+	}
+	if closeErr := v.close(); closeErr != nil {
+		h.opts.Logger.ErrorContext(ctx, "closing what was opened", "error", closeErr)
+	}
+	h.opts.Logger.ErrorContext(ctx, "the version cannot be opened", "bundle", v.spec.Digest, "error", err)
+	return err
 }
 
 // lose ends the host immediately: it no longer owns the data.
@@ -196,6 +251,24 @@ func (h *Host) Cut(ctx context.Context) (branch.VersionCut, error) {
 	return v.resources.Cut(ctx)
 }
 
+// Seal implements control.Handler.
+func (h *Host) Seal(ctx context.Context, s control.Seal) (control.Sealing, error) {
+	v := h.open.Load()
+	if v == nil {
+		return control.Sealing{}, errNotOpen()
+	}
+	return v.resources.Seal(ctx, s)
+}
+
+// Positions implements control.Handler.
+func (h *Host) Positions(context.Context) (control.Positions, error) {
+	v := h.open.Load()
+	if v == nil {
+		return nil, errNotOpen()
+	}
+	return v.resources.Positions(), nil
+}
+
 // Prepare scrubs the data, if it has to be, imports the seeds that the data has
 // not seen yet, and applies the migrations: in this order, for a seed must not
 // carry off what the scrub has to find, and may be the data of a time when there
@@ -215,7 +288,9 @@ func (h *Host) Prepare(ctx context.Context) (p svc.Prepared, err error) {
 		return p, err
 	}
 	p.Warnings = v.resources.Warnings()
+	began := time.Now()
 	p.Applied, err = v.resources.Migrate(ctx, &v.manifest, files)
+	p.Took = time.Since(began)
 	return p, err
 }
 
@@ -374,10 +449,14 @@ func (h *Host) Close(limit time.Duration) error {
 // close needs h.mu.
 func (h *Host) close() error {
 	h.ended = true
-	if h.version == nil {
+	v := h.version
+	if v == nil {
+		v = h.staged
+		h.staged = nil
+	}
+	if v == nil {
 		return nil
 	}
-	v := h.version
 	h.version = nil
 	h.open.Store(nil)
 	return v.close()

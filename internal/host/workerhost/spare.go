@@ -21,8 +21,16 @@ var waits = new(configFile)
 func (h *Host) Warm(_ context.Context, s control.Spare) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.version != nil || h.ended || h.spare != nil {
+	if h.version != nil || h.staged != nil || h.ended || h.spare != nil {
 		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
+	}
+	return h.warm(s)
+}
+
+// warm is Warm, unless a workerd waits already. It needs h.mu.
+func (h *Host) warm(s control.Spare) error {
+	if h.spare != nil {
+		return nil
 	}
 	w := &worker{dir: s.RunDir, exited: make(chan struct{}), config: waits, inspect: s.Inspect}
 	w.confine = func() error {

@@ -41,19 +41,8 @@ type version struct {
 	generated string                      // text of the entry module of assets without a worker
 }
 
-// openVersion opens what spec names, or nothing. begin is called before the data is opened.
-func openVersion(ctx context.Context, o Options, spec svc.RuntimeSpec, lost func(error), begin func(*version)) (*version, error) {
-	v := &version{spec: spec}
-	if err := v.open(ctx, o, lost, begin); err != nil {
-		if closeErr := v.close(); closeErr != nil {
-			o.Logger.ErrorContext(ctx, "closing what was opened", "error", closeErr)
-		}
-		return nil, err
-	}
-	return v, nil
-}
-
-func (v *version) open(ctx context.Context, o Options, lost func(error), begin func(*version)) (err error) {
+// prepare opens what v has beside its data.
+func (v *version) prepare(ctx context.Context, o Options) (err error) {
 	if v.manifest, err = bundle.Load(v.spec.Local.BundleDir); err != nil {
 		return err
 	}
@@ -73,10 +62,13 @@ func (v *version) open(ctx context.Context, o Options, lost func(error), begin f
 	if v.log, err = openLog(v.spec.Local.LogDir, v.spec.Env, o.Logger); err != nil {
 		return err
 	}
-	if v.lock, err = lockDir(ctx, v.spec.Local.DataDir); err != nil {
-		return err
-	}
-	begin(v)
+	v.lock, err = lockDir(ctx, v.spec.Local.DataDir)
+	return err
+}
+
+// openData opens the data after prepare. spec is that of prepare, but for where the data begins.
+func (v *version) openData(ctx context.Context, o Options, spec svc.RuntimeSpec, lost func(error)) (err error) {
+	v.spec = spec
 	if v.resources, err = o.Open(ctx, v.spec, &v.manifest, lost); err != nil {
 		return err
 	}

@@ -201,6 +201,9 @@ func (w *worker) pid() int { return w.cmd.Process.Pid }
 
 // awaitListening waits until every socket listens. When it fails, workerd is gone.
 func (w *worker) awaitListening(ctx context.Context, limits svc.HostConfig) error {
+	if w.serving.Load() { // it was started ahead
+		return nil
+	}
 	listening := make(chan error, 1)
 	go func() {
 		ports, err := workerd.AwaitListening(w.control, w.sockets()...)

@@ -21,8 +21,8 @@ type Records interface {
 
 // Runtimes arms and lists the runtimes of versions.
 type Runtimes interface {
-	// Arm arms or disarms a version. Without a runtime it does nothing.
-	Arm(ctx context.Context, ref svc.Ref, armed bool) error
+	// Arm sets which events a version gets. Without a runtime it does nothing.
+	Arm(ctx context.Context, ref svc.Ref, a svc.Arming) error
 	Runtimes() []svc.Runtime
 }
 
@@ -96,8 +96,8 @@ func (s *Service) settle(ctx context.Context, project string, choose func(svc.Pr
 // may be.
 func (s *Service) apply(ctx context.Context, p svc.Project, refs []svc.Ref) error {
 	type decision struct {
-		ref   svc.Ref
-		armed bool
+		ref svc.Ref
+		svc.Arming
 	}
 	decisions := make([]decision, len(refs))
 	for i, ref := range refs {
@@ -105,19 +105,23 @@ func (s *Service) apply(ctx context.Context, p svc.Project, refs []svc.Ref) erro
 		if err != nil {
 			return fmt.Errorf("reading version %s: %w", ref, err)
 		}
-		decisions[i] = decision{ref, p.ArmsCron(v)}
+		decisions[i] = decision{ref, p.Arms(v)}
 	}
-	slices.SortStableFunc(decisions, func(a, b decision) int { return cmp.Compare(order(a.armed), order(b.armed)) })
+	slices.SortStableFunc(decisions, func(a, b decision) int { return cmp.Compare(order(a.Arming), order(b.Arming)) })
 	for _, d := range decisions {
-		if err := s.runtimes.Arm(ctx, d.ref, d.armed); err != nil {
+		if err := s.runtimes.Arm(ctx, d.ref, d.Arming); err != nil {
 			return fmt.Errorf("version %s: %w", d.ref, err)
 		}
 	}
 	return nil
 }
 
-func order(armed bool) int {
-	if armed {
+// order puts versions that get less before those that get more: production gets all.
+func order(a svc.Arming) int {
+	switch {
+	case a.Crons && a.Events:
+		return 2
+	case a.Crons || a.Events:
 		return 1
 	}
 	return 0

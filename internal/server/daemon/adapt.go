@@ -12,6 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/tracing"
@@ -27,6 +28,33 @@ type toDeploy struct{ d *Daemon }
 func (t toDeploy) StatusChanged(ref svc.Ref, s svc.Status) { t.d.deploy.StatusChanged(ref, s) }
 
 func (t toDeploy) Revive(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Revive(ctx, ref) }
+
+// Begin implements promote.Deploys.
+func (t toDeploy) Begin(ctx context.Context, v svc.Version) (promote.Deploy, error) { //nolint:ireturn // what promote declares
+	r, err := t.d.deploy.BeginRelease(ctx, v)
+	if r == nil {
+		return nil, err
+	}
+	return r, err
+}
+
+func (t toDeploy) FailInterrupted(ctx context.Context, ref svc.Ref) error {
+	return t.d.deploy.FailInterrupted(ctx, ref)
+}
+
+func (t toDeploy) Exclude(ctx context.Context, ref svc.Ref) (own context.Context, release func(), err error) {
+	return t.d.deploy.Exclude(ctx, ref)
+}
+
+func (t toDeploy) Migrations(ctx context.Context, ref svc.Ref) (map[string]bool, error) {
+	return t.d.deploy.Migrations(ctx, ref)
+}
+
+func (t toDeploy) Awake(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Awake(ctx, ref) }
+
+func (t toDeploy) Retire(ctx context.Context, ref svc.Ref, now bool) (busy bool, err error) {
+	return t.d.deploy.Retire(ctx, ref, now)
+}
 
 // checked is the API's health checks for the janitor, which is created first.
 type checked struct{ d *Daemon }

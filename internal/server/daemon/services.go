@@ -175,6 +175,8 @@ func (d *Daemon) promoteDeps() promote.Deps {
 		Gateway: d.routing, Websockets: d.routing, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
+		Releases:     d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
+		ReleaseHold: d.cfg.Archive.ReleaseHold, ReleaseDrain: d.cfg.Archive.ReleaseDrain,
 	}
 }
 
@@ -186,7 +188,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Notify: d.jobs.Notify, Observer: d.metrics, Traces: d.tracer, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),
-		Restores: d.restores(), QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(),
+		Restores: d.restores(), QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(), Check: d.newCheck(),
 		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode}, NoSync: d.watchMode || d.leader != nil,
 	}
 }
@@ -223,6 +225,11 @@ func (d *Daemon) newQualify() deploy.Qualify {
 	if !d.cfg.Elastic {
 		return deploy.Qualify{}
 	}
+	return d.newCheck()
+}
+
+// newCheck returns the settings of the request to a version that a release makes.
+func (d *Daemon) newCheck() deploy.Qualify {
 	return deploy.Qualify{
 		Verify:      deploy.Verify{URL: origin(d.listeners.gateway), Header: gateway.VerifyHeader, Secret: d.verify.Secret},
 		RouteHeader: gateway.RouteHeader,

@@ -26,6 +26,7 @@ const (
 type bundles struct {
 	dir     string
 	sources []source
+	keys    bundleKeys
 	limits  bundle.Limits
 	assets  Assets
 	extract func(ctx context.Context, file, dir string, limits bundle.Limits, fill bundle.Fill) (bundle.Manifest, error)
@@ -47,7 +48,7 @@ type unpacked struct {
 
 func newBundles(d Deps) *bundles {
 	b := &bundles{
-		dir: d.Dirs.Cache, limits: d.Limits, assets: d.Assets, extract: bundle.ExtractWith, anyDigest: d.Lenient,
+		dir: d.Dirs.Cache, keys: d.BundleKeys, limits: d.Limits, assets: d.Assets, extract: bundle.ExtractWith, anyDigest: d.Lenient,
 		waiting: map[svc.Ref]chan struct{}{}, checks: make(chan struct{}, maxChecks),
 	}
 	if d.NoSync {

@@ -29,7 +29,7 @@ type download struct {
 func (b *bundles) download(ctx context.Context, ref svc.Ref) (download, error) {
 	var broken error
 	for _, src := range b.sources {
-		body, err := src.open(ctx, ref)
+		body, _, err := src.open(ctx, ref)
 		if errors.Is(err, errAbsent) {
 			continue
 		}

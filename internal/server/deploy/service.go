@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/host/control"
 	"github.com/svcctl/svcctl/internal/lib/keyed"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -34,6 +36,8 @@ type Versions interface {
 	SetBundleEnv(ctx context.Context, ref svc.Ref, vars map[string]string) error
 	SetForkTXID(ctx context.Context, ref svc.Ref, txid string) error
 	MarkScrub(ctx context.Context, ref svc.Ref) error
+	// SetMigrated records which migrations were applied, if any.
+	SetMigrated(ctx context.Context, ref svc.Ref, m svc.Migrated) error
 	AddWarning(ctx context.Context, ref svc.Ref, text string) error
 	// SetAsleep records since when a version sleeps, and when it must run for its own
 	// work. Zero times record that it does not.
@@ -56,6 +60,8 @@ type Branches interface {
 	// Fork forks the data of parent at its newest position. It is idempotent: a
 	// repeat with the same id returns the first result, also after a crash.
 	Fork(ctx context.Context, parent, child svc.Ref, id string) (svc.Forked, error)
+	// ForkAt is Fork at a cut that the caller has made.
+	ForkAt(ctx context.Context, parent, child svc.Ref, id string, cut branch.VersionCut) (svc.Forked, error)
 	// Destroy deletes the data of a failed version. Idempotent.
 	Destroy(ctx context.Context, ref svc.Ref) error
 }
@@ -63,6 +69,8 @@ type Branches interface {
 // Runtimes starts and stops the runtimes of versions. Its methods are idempotent.
 // Prepare and Serve require a prior Open.
 type Runtimes interface {
+	// Stage is all of Open that needs no data.
+	Stage(ctx context.Context, spec svc.RuntimeSpec) error
 	Open(ctx context.Context, spec svc.RuntimeSpec) error
 	Prepare(ctx context.Context, ref svc.Ref) (svc.Prepared, error)
 	Serve(ctx context.Context, ref svc.Ref) (svc.Endpoint, error)
@@ -75,6 +83,10 @@ type Runtimes interface {
 	Revive(ctx context.Context, ref svc.Ref) error
 	// Sleep stops a runtime that serves, and returns when the version must run next.
 	Sleep(ctx context.Context, ref svc.Ref) (svc.Wake, error)
+	// Retire is Sleep that ends what still runs.
+	Retire(ctx context.Context, ref svc.Ref) error
+	// Positions returns where the data of an open version begins.
+	Positions(ctx context.Context, ref svc.Ref) (control.Positions, error)
 	// ShowFiles has the worker of a version read the static files of another bundle.
 	ShowFiles(ctx context.Context, ref svc.Ref, bundleDir string) error
 }
@@ -201,6 +213,7 @@ type Deps struct {
 	ScrubSQL     string // text of SVC_SCRUB_SQL; "" for none
 	Verify       Verify
 	Qualify      Qualify
+	Check        Qualify // asks a version that a release makes
 }
 
 // Service accepts, deploys and restores versions.
@@ -213,6 +226,7 @@ type Service struct {
 	locks   keyed.Mutex[svc.Ref] // held by the deploy or start of a version
 	probe   *probe               // nil: no probe
 	qualify *probe               // nil: no step deploy_ready
+	check   *probe               // of releases; nil without HTTP
 	restore restoreList
 }
 
@@ -244,6 +258,10 @@ func New(deps Deps) (*Service, error) {
 	if deps.Qualify.URL != "" {
 		s.qualify = newProbe(deps, deps.Qualify.Verify)
 		s.qualify.route = deps.Qualify.RouteHeader
+	}
+	if deps.Check.URL != "" {
+		s.check = newProbe(deps, deps.Check.Verify)
+		s.check.route = deps.Check.RouteHeader
 	}
 	return s, nil
 }

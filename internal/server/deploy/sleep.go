@@ -32,6 +32,9 @@ func (s *Service) sleeps(v svc.Version) bool {
 	if s.deps.Sleep.AtStart && v.Status.Serves() && !v.Production {
 		return true
 	}
+	if v.Events == svc.EventsHandedOver && !v.Production && !v.AsleepAt.IsZero() && v.Status.Serves() {
+		return true // a release put it to sleep, and it has no work of its own
+	}
 	return s.deps.Sleep.On && !v.AsleepAt.IsZero() && v.Status.Serves() && (!v.Production || s.deps.Sleep.Production)
 }
 

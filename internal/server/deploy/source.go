@@ -21,8 +21,9 @@ type bundleKeys = func(svc.Ref) [2]string
 
 // source is a place to which bundles are uploaded.
 type source interface {
-	// open returns the bundle of ref, or errAbsent. The caller closes it.
-	open(ctx context.Context, ref svc.Ref) (io.ReadCloser, error)
+	// open returns the bundle of ref and which of its keys it has, or errAbsent. The caller closes
+	// it.
+	open(ctx context.Context, ref svc.Ref) (body io.ReadCloser, key int, err error)
 	// has reports whether it has the bundle of ref. A source that does not answer
 	// reports false.
 	has(ctx context.Context, ref svc.Ref) bool
@@ -34,18 +35,18 @@ type bucketSource struct {
 	keys   bundleKeys
 }
 
-func (s bucketSource) open(ctx context.Context, ref svc.Ref) (io.ReadCloser, error) {
-	for _, key := range s.keys(ref) {
+func (s bucketSource) open(ctx context.Context, ref svc.Ref) (io.ReadCloser, int, error) {
+	for i, key := range s.keys(ref) {
 		body, _, err := s.bucket.Get(ctx, key, 0, -1)
 		if errors.Is(err, objstore.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the artifacts bucket: %w", err)
+			return nil, 0, fmt.Errorf("reading the artifacts bucket: %w", err)
 		}
-		return body, nil
+		return body, i, nil
 	}
-	return nil, errAbsent
+	return nil, 0, errAbsent
 }
 
 func (s bucketSource) has(ctx context.Context, ref svc.Ref) bool {
@@ -64,18 +65,18 @@ type dirSource struct {
 	keys bundleKeys
 }
 
-func (s dirSource) open(_ context.Context, ref svc.Ref) (io.ReadCloser, error) {
-	for _, key := range s.keys(ref) {
+func (s dirSource) open(_ context.Context, ref svc.Ref) (io.ReadCloser, int, error) {
+	for i, key := range s.keys(ref) {
 		f, err := os.Open(s.path(key))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("reading the artifacts directory: %w", err)
+			return nil, 0, fmt.Errorf("reading the artifacts directory: %w", err)
 		}
-		return f, nil
+		return f, i, nil
 	}
-	return nil, errAbsent
+	return nil, 0, errAbsent
 }
 
 func (s dirSource) has(_ context.Context, ref svc.Ref) bool {

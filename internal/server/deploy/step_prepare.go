@@ -36,7 +36,8 @@ func (r *run) prepare(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	return describe(done, r.v.ScrubID != ""), nil
+	m := svc.Migrated{Names: done.Applied, Took: done.Took}
+	return describe(done, r.v.ScrubID != ""), r.deps.Versions.SetMigrated(ctx, r.v.Ref, m)
 }
 
 // maxSeedsNamed is the number of imported seed files up to which the timeline names
@@ -88,10 +89,19 @@ func splitSeeds(files []svc.SeedFile) (imported, skipped []string) {
 // open ensures that the runtime is open. Each step that needs it calls open, because
 // a deploy can resume at any step.
 func (r *run) open(ctx context.Context) error {
-	if err := r.unpacked(ctx); err != nil {
+	spec, err := r.spec(ctx)
+	if err != nil {
 		return err
 	}
-	spec := r.deps.Dirs.spec(r.v, r.bundleDir)
+	return r.deps.Runtimes.Open(ctx, spec)
+}
+
+// spec describes the runtime, with the bundle unpacked.
+func (r *run) spec(ctx context.Context) (spec svc.RuntimeSpec, err error) {
+	if err := r.unpacked(ctx); err != nil {
+		return spec, err
+	}
+	spec = r.deps.Dirs.spec(r.v, r.bundleDir)
 	spec.Local.FilesDir = r.routes.shownFiles(r.v.Ref)
 	spec.Local.Warm = r.warm
 	if r.v.ScrubID != "" {
@@ -100,18 +110,19 @@ func (r *run) open(ctx context.Context) error {
 	if r.deps.Callees != nil {
 		m, err := bundle.Load(r.bundleDir)
 		if err != nil {
-			return err
+			return spec, err
 		}
 		if spec.ObjectKeys, err = r.deps.Callees.ObjectKeys(ctx, r.v.Ref, &m); err != nil {
-			return err
+			return spec, err
 		}
 	}
-	return r.deps.Runtimes.Open(ctx, spec)
+	return spec, nil
 }
 
 func (d Dirs) spec(v svc.Version, bundleDir string) svc.RuntimeSpec {
 	return svc.RuntimeSpec{
 		Ref: v.Ref, CreatedAt: v.CreatedAt, Tag: v.GitRef, Digest: v.Digest, Env: v.Env, Parent: v.ForkedFrom(),
+		EventsOff: v.Events == svc.EventsOff, HandedOver: v.Events == svc.EventsHandedOver, Continues: v.ReleasedFrom != "",
 		Local: svc.LocalSpec{BundleDir: bundleDir, DataDir: d.data(v.Ref), LogDir: filepath.Join(d.Logs, v.Project, v.Version)},
 	}
 }

@@ -50,11 +50,27 @@ func (p *probe) check(ctx context.Context, ref svc.Ref) error {
 }
 
 func (p *probe) once(ctx context.Context, ref svc.Ref) error {
+	_, err := p.get(ctx, ref, "")
+	return err
+}
+
+// passes returns nil if the worker of ref answers 2xx at a path, which begins with "/".
+func (p *probe) passes(ctx context.Context, ref svc.Ref, path string) error {
+	status, err := p.get(ctx, ref, strings.TrimPrefix(path, "/"))
+	if err == nil && status/100 != 2 {
+		err = svc.Errorf(svc.Unprocessable, svc.CodeReleaseCheck, "the new version answered GET %s with %d", path, status).
+			WithHint("read the log of the version")
+	}
+	return err
+}
+
+// get returns the status of an answer of ref.
+func (p *probe) get(ctx context.Context, ref svc.Ref, path string) (status int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.verify.URL, http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.verify.URL+path, http.NoBody)
 	if err != nil {
-		return fmt.Errorf("creating the probe: %w", err)
+		return 0, fmt.Errorf("creating the probe: %w", err)
 	}
 	req.Host = p.ingress.PreviewHost(ref)
 	if p.route != "" {
@@ -65,14 +81,14 @@ func (p *probe) once(ctx context.Context, ref svc.Ref) error {
 	req.Header.Set("User-Agent", "svcctl-verify")
 	res, err := p.client.Do(req)
 	if err != nil {
-		return p.failed("no answer for %s", req.Host).Because(err)
+		return 0, p.failed("no answer for %s", req.Host).Because(err)
 	}
 	defer res.Body.Close()
 	if got := res.Header.Get(versionHeader); got != ref.Version {
-		return p.failed("the answer for %s was %d with %s %q, not from version %s",
+		return 0, p.failed("the answer for %s was %d with %s %q, not from version %s",
 			req.Host, res.StatusCode, versionHeader, got, ref.Version)
 	}
-	return nil // any status counts; the body may be endless and is not read
+	return res.StatusCode, nil // any status counts; the body may be endless and is not read
 }
 
 func (p *probe) failed(format string, args ...any) *svc.Error {

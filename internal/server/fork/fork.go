@@ -37,6 +37,19 @@ func (s *Service) Fork(ctx context.Context, parent, child svc.Ref, id string) (s
 	return forked(m, cut.Warm), nil
 }
 
+// ForkAt is Fork at a cut that the caller has made, and whose files it keeps from collection. A
+// repeat with the same id returns the first result.
+func (s *Service) ForkAt(ctx context.Context, parent, child svc.Ref, id string, cut branch.VersionCut) (svc.Forked, error) {
+	began := time.Now()
+	m, err := s.deps.Records.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cut.Databases})
+	if err != nil {
+		return svc.Forked{}, err
+	}
+	failpoint.Hit("branch/fork/committed")
+	s.deps.Observer.BranchDone(time.Since(began))
+	return forked(m, cut.Warm), nil
+}
+
 // cutUnlessForked cuts the parent or, if an earlier attempt has made the fork, returns
 // its manifest. It does both concurrently and returns a finished cut immediately,
 // because Records.Fork also finds an earlier fork.

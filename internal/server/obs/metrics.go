@@ -24,6 +24,9 @@ type Metrics struct {
 	promotes        *prometheus.CounterVec
 	promoteTime     prometheus.Histogram
 	promoteWindow   prometheus.Histogram
+	releases        *prometheus.CounterVec
+	releaseHeld     prometheus.Histogram
+	lateWrites      prometheus.Counter
 	wakeTime        prometheus.Histogram
 	rouseTime       prometheus.Histogram
 	pageOuts        *prometheus.CounterVec
@@ -66,6 +69,13 @@ func NewMetrics(b Build) *Metrics {
 		promoteTime: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_promote_seconds", Help: "Time of a promotion.", Buckets: stepBuckets(),
 		}),
+		releases: counters("svc_releases_total", "Releases that ended.", "result"),
+		releaseHeld: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "svc_release_held_seconds", Help: "Longest wait of a request for a release.", Buckets: prometheus.ExponentialBuckets(0.01, 2, 14),
+		}),
+		lateWrites: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "svc_release_late_writes_total", Help: "Writes of the old version that a release refused.",
+		}),
 		promoteWindow: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_promote_window_seconds", Buckets: prometheus.ExponentialBuckets(0.001, 2, 14),
 			Help: "Time between the last answer of the old production and the first of the new one, of promotions that a request waited for.",
@@ -106,7 +116,7 @@ func NewMetrics(b Build) *Metrics {
 	})
 	info.Set(1)
 	m.registry.MustRegister(
-		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.wakeTime, m.rouseTime, m.pageOuts, m.pagedOut, m.recycles, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.hostEvents, m.s3, m.s3Time, m.calls, m.handshakes, m.orders, m.events, m.http, m.gatewayRequests, m.gatewayTime,
+		info, m.deploys, m.deploySteps, m.lenient, m.promotes, m.promoteTime, m.promoteWindow, m.releases, m.releaseHeld, m.lateWrites, m.wakeTime, m.rouseTime, m.pageOuts, m.pagedOut, m.recycles, m.branchTime, m.branchBytes, m.janitors, m.restarts, m.launches, m.hostEvents, m.s3, m.s3Time, m.calls, m.handshakes, m.orders, m.events, m.http, m.gatewayRequests, m.gatewayTime,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	m.registry.MustRegister(m.gc.all()...)
@@ -165,6 +175,16 @@ func (m *Metrics) CutOverDone(c svc.CutOver) {
 	if c.Window > 0 {
 		m.promoteWindow.Observe(c.Window.Seconds())
 	}
+}
+
+// ReleaseDone counts a release, "done" or "failed", times its hold, if it is known, and counts the
+// writes that it refused.
+func (m *Metrics) ReleaseDone(result string, held time.Duration, lateWrites int) {
+	m.releases.WithLabelValues(result).Inc()
+	if held > 0 {
+		m.releaseHeld.Observe(held.Seconds())
+	}
+	m.lateWrites.Add(float64(lateWrites))
 }
 
 // RouseDone times the start of a version that slept.

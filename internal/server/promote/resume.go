@@ -23,6 +23,10 @@ func (s *Service) ResumeAll(ctx context.Context) error {
 			tried.Wait()
 			return fmt.Errorf("resuming promotion %s: %w", op.ID, err)
 		}
+		if op.Kind == svc.KindRelease {
+			tried.Go(func() { s.resumeUntilDone(own, op, end) })
+			continue
+		}
 		r := s.newRun(op)
 		r.log.InfoContext(ctx, "resuming a promotion of the previous process")
 		tried.Go(func() { r.resume(own, end) })

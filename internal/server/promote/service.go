@@ -108,6 +108,8 @@ type Leftovers interface {
 type Observer interface {
 	PromoteDone(result string, took time.Duration) // "done", "failed" or "unchanged"
 	CutOverDone(c svc.CutOver)                     // of a promotion that is done
+	// ReleaseDone counts a release, "done" or "failed", its hold and the writes that it refused.
+	ReleaseDone(result string, held time.Duration, lateWrites int)
 }
 
 // Deps are the dependencies and settings of a Service.
@@ -125,6 +127,14 @@ type Deps struct {
 	Observer   Observer  // nil: no counting
 	Leftovers  Leftovers // nil: not recorded
 
+	Releases Releases
+	Sealer   Sealer
+	Deploys  Deploys
+	Forks    svc.ForkPolicy // tells the git refs of pull requests, whose code is not released
+	// Survives returns when the changes of the registry survive the loss of this machine; nil where
+	// no other machine takes over.
+	Survives func(ctx context.Context) error
+
 	RollbackKeep int // SVC_ROLLBACK_KEEP: how many previous productions have a pin
 
 	StepLimit      time.Duration // 0: DefaultStepLimit
@@ -132,6 +142,8 @@ type Deps struct {
 	DrainWait      time.Duration // 0: DefaultDrainWait
 	WebsocketGrace time.Duration // 0: DefaultWebsocketGrace
 	CountLimit     time.Duration // 0: DefaultCountLimit
+	ReleaseHold    time.Duration // 0: DefaultHoldLimit
+	ReleaseDrain   time.Duration // 0: DefaultDrainWait
 }
 
 // Service promotes versions.
@@ -164,6 +176,9 @@ func New(deps Deps) (*Service, error) {
 	deps.DrainWait = cmp.Or(deps.DrainWait, DefaultDrainWait)
 	deps.WebsocketGrace = cmp.Or(deps.WebsocketGrace, DefaultWebsocketGrace)
 	deps.CountLimit = cmp.Or(deps.CountLimit, DefaultCountLimit)
+	deps.ReleaseHold = cmp.Or(deps.ReleaseHold, DefaultHoldLimit)
+	deps.ReleaseDrain = cmp.Or(deps.ReleaseDrain, DefaultDrainWait)
+	deps.Forks.Production = svc.ProdForkReject
 	if deps.Observer == nil {
 		deps.Observer = noObserver{}
 	}
@@ -182,3 +197,5 @@ type noObserver struct{}
 func (noObserver) PromoteDone(string, time.Duration) {}
 
 func (noObserver) CutOverDone(svc.CutOver) {}
+
+func (noObserver) ReleaseDone(string, time.Duration, int) {}

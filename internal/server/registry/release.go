@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/saga"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -26,6 +27,29 @@ func (db *DB) SetMigrated(ctx context.Context, ref svc.Ref, m svc.Migrated) erro
 	}
 	if err != nil {
 		return fmt.Errorf("recording the migrations of %s: %w", ref, err)
+	}
+	return nil
+}
+
+// RecordSteps adds steps of a promotion, which are over, to its journal.
+func (db *DB) RecordSteps(ctx context.Context, opID string, steps []svc.StepRun) error {
+	err := db.file.InTx(ctx, func(tx *sql.Tx) error {
+		for _, s := range steps {
+			phase := saga.Done
+			if s.Status == svc.StepFailed {
+				phase = saga.Failed
+			}
+			for _, l := range []line{{s.Step, "", saga.Started, s.StartedAt}, {s.Step, s.Detail, phase, s.EndedAt}} {
+				if _, err := tx.ExecContext(ctx, `INSERT INTO promotion_journal (promotion_seq, step, phase, detail, created_at)
+					SELECT seq, ?, ?, ?, ? FROM promotions WHERE id = ?`, l.step, l.phase, clip(l.detail), millis(l.at), opID); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("recording the steps of release %s: %w", opID, err)
 	}
 	return nil
 }

@@ -104,42 +104,53 @@ func (p *process) ended() bool {
 	}
 }
 
-// Arm sets whether a version is armed, until it is stopped; the supervisor passes the
-// value to each restarted host. Without a runtime it does nothing.
+// Arm sets which events a version gets, until it is stopped; the supervisor passes the value to each
+// restarted host. Without a runtime it does nothing.
 // spec: [C10.1], [C10.2].
-func (s *Supervisor) Arm(ctx context.Context, ref svc.Ref, armed bool) error {
+func (s *Supervisor) Arm(ctx context.Context, ref svc.Ref, a svc.Arming) error {
 	u, err := s.unit(ref, false)
 	if err != nil {
 		return nil
 	}
 	u.arming.Lock()
 	defer u.arming.Unlock()
-	u.armed = armed
-	return u.current.Load().arm(ctx, armed)
+	u.armed, u.told = a, true
+	return u.current.Load().arm(ctx, a)
 }
 
 // launched makes p the version's process, and arms it like the previous one.
 func (u *unit) launched(ctx context.Context, p *process) {
 	u.arming.Lock()
 	defer u.arming.Unlock()
+	p.armed.Events = u.spec.BeginsWithEvents()
+	if !u.told {
+		u.armed = p.armed
+	}
 	u.current.Store(p)
 	if err := p.arm(ctx, u.armed); err != nil {
 		u.log.WarnContext(ctx, "arming the version failed", "error", err)
 	}
 }
 
-// arm arms or disarms the host, unless it has that state. The caller holds
-// unit.arming.
-func (p *process) arm(ctx context.Context, armed bool) error {
-	if !p.alive() || p.armed == armed {
+// arm gives the host the state a, unless it has that state. The caller holds unit.arming.
+func (p *process) arm(ctx context.Context, a svc.Arming) error {
+	if !p.alive() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, armLimit)
 	defer cancel()
-	if err := p.Client().Arm(ctx, armed); err != nil {
-		return err
+	if p.armed.Events != a.Events {
+		if err := p.Client().Events(ctx, a.Events); err != nil {
+			return err
+		}
+		p.armed.Events = a.Events
 	}
-	p.armed = armed
+	if p.armed.Crons != a.Crons {
+		if err := p.Client().Arm(ctx, a.Crons); err != nil {
+			return err
+		}
+		p.armed.Crons = a.Crons
+	}
 	return nil
 }
 

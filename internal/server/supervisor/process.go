@@ -26,7 +26,7 @@ type process struct {
 
 	servingSince time.Time // set by serve
 	stopping     atomic.Bool
-	armed        bool // state of the host; guarded by unit.arming
+	armed        svc.Arming // state of the host; guarded by unit.arming
 
 	mu     sync.Mutex // guards the fields below
 	reason error      // first reported reason of its end

@@ -26,6 +26,7 @@ type unit struct {
 	// Owned by the holder of ops, who also publishes each change of state.
 	spec     svc.RuntimeSpec
 	proc     *process
+	staged   *process  // it waits for the version's data; nil for none
 	crashes  int       // in a row: since the last process that was stable
 	watchdog *watchdog // nil unless the runtime is to serve
 	stopped  bool
@@ -35,7 +36,8 @@ type unit struct {
 	current atomic.Pointer[process] // the newest with open data; it may have exited
 
 	arming sync.Mutex // held while current changes, and while its host is armed or disarmed
-	armed  bool       // guarded by arming: the wanted state of the host
+	armed  svc.Arming // guarded by arming: the wanted state of the host
+	told   bool       // guarded by arming: armed is what the daemon wants, not what the spec says
 
 	report sync.Mutex // held during a change of state and its OnChange
 
@@ -44,6 +46,7 @@ type unit struct {
 	starts    int           // starts so far, also failed ones
 	changed   chan struct{} // closed at the next change of state
 	stopping  int           // stops that wait for ops
+	unsealed  chan struct{} // closed when a release no longer has the data sealed; nil while it has not
 	interrupt context.CancelCauseFunc
 }
 
@@ -92,7 +95,7 @@ func (u *unit) open(ctx context.Context, spec svc.RuntimeSpec) error {
 	}
 	u.spec = spec
 	u.starting()
-	proc, err := u.launch(ctx)
+	proc, err := u.launchStaged(ctx)
 	if err != nil {
 		u.set(svc.RuntimeCrashed, svc.Endpoint{}, err)
 		return err
@@ -103,16 +106,25 @@ func (u *unit) open(ctx context.Context, spec svc.RuntimeSpec) error {
 
 // launch gives the version a worker host, a spare one or a new one, which opens its data.
 func (u *unit) launch(ctx context.Context) (*process, error) {
+	p, spare, err := u.begin(ctx, u.openIn)
+	if p == nil {
+		return nil, err
+	}
+	return u.launchedBy(ctx, p, spare, err)
+}
+
+// begin does the first verb of a worker host, in a spare one or a new one.
+func (u *unit) begin(ctx context.Context, do func(context.Context, *process) error) (p *process, spare bool, err error) {
 	u.driver.Begin()
 	defer u.driver.End()
 	for fresh := false; ; fresh = true {
 		p, spare, err := u.take(ctx, u.spec, fresh)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		err = u.openIn(ctx, p)
+		err = do(ctx, p)
 		if !spare || err == nil || ctx.Err() != nil || !errors.Is(err, control.ErrClosed) {
-			return u.launchedBy(ctx, p, spare, err)
+			return p, spare, err
 		}
 		u.log.WarnContext(ctx, "spare worker host ended; starting another", "error", p.cause())
 	}
@@ -120,13 +132,24 @@ func (u *unit) launch(ctx context.Context) (*process, error) {
 
 // openIn opens the version's data in p, or ends p.
 func (u *unit) openIn(ctx context.Context, p *process) error {
-	err := p.listen(ctx, u.cfg, u.spec)
-	if err == nil {
-		err = p.Client().Open(ctx, p.spec(u.cfg, u.spec))
+	return u.orEnd(ctx, p, func() error {
+		if err := p.listen(ctx, u.cfg, u.spec); err != nil {
+			return err
+		}
+		return u.openData(ctx, p)
+	})
+}
+
+func (u *unit) openData(ctx context.Context, p *process) error {
+	if err := p.Client().Open(ctx, p.spec(u.cfg, u.spec)); err != nil {
+		return err
 	}
-	if err == nil {
-		err = p.Keep(ctx)
-	}
+	return p.Keep(ctx)
+}
+
+// orEnd does something in p, and ends p when it fails.
+func (u *unit) orEnd(ctx context.Context, p *process, do func() error) error {
+	err := do()
 	if err != nil {
 		_ = p.explain(ctx, err) // a host that ends has time to say why
 		p.Kill()
@@ -223,6 +246,9 @@ func (u *unit) stop(ctx context.Context) bool {
 	}
 	u.stopped = true
 	u.watchdog.stop() // it waits for ops at most
+	if u.staged.alive() {
+		u.staged.stop(ctx, 0)
+	}
 	if u.proc.alive() {
 		u.proc.stop(ctx, u.cfg.Grace)
 	}

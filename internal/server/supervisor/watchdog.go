@@ -53,7 +53,7 @@ func (u *unit) keep(ctx context.Context, p *process, wait pause) {
 				return // the version is being stopped
 			}
 		}
-		if !u.await(ctx, wait) {
+		if !u.await(ctx, wait) || !u.awaitUnsealed(ctx) {
 			return
 		}
 		if u.exclusively(ctx, func(ctx context.Context) error {
