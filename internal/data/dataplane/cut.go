@@ -12,7 +12,6 @@ import (
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/replica"
-	"github.com/svcctl/svcctl/internal/data/volume"
 )
 
 // Cut returns, for each database, the files in the object store that restore it at one
@@ -68,13 +67,12 @@ func (v *Volumes) cutAt(ctx context.Context, points map[string]cutPoint) (cuts m
 	return kinds(cuts), v.revoked.check()
 }
 
-// inherited returns the databases that the version began with.
+// inherited returns the databases that the version began with and that its children begin with.
 func (v *Volumes) inherited() map[string]branch.Cut {
-	cuts := map[string]branch.Cut{}
-	if v.manifest != nil {
-		maps.Copy(cuts, v.manifest.Databases)
+	if v.manifest == nil {
+		return map[string]branch.Cut{}
 	}
-	return cuts
+	return shared(v.manifest.Databases)
 }
 
 // cutPoint is the position of one database in a cut.
@@ -85,10 +83,15 @@ type cutPoint struct {
 }
 
 // stageCut stages every database while none is written, and holds the files. open admits writers
-// again.
+// again. A whole cut has the databases that belong to the version alone, too.
 func (v *Volumes) stageCut(ctx context.Context, whole bool) (points map[string]cutPoint, offer string, open func(), err error) {
 	if err := v.claim(ctx); err != nil {
 		return nil, "", nil, err
+	}
+	if whole {
+		if err := v.OpenOwn(ctx); err != nil {
+			return nil, "", nil, err
+		}
 	}
 	v.awaitOpening()
 	open, err = v.gate.acquire(ctx)
@@ -106,7 +109,7 @@ func (v *Volumes) stageCut(ctx context.Context, whole bool) (points map[string]c
 // stageAll is stageCut while no writer is admitted.
 func (v *Volumes) stageAll(ctx context.Context, whole bool) (points map[string]cutPoint, offer string, err error) {
 	dbs := slices.DeleteFunc(slices.Clone(*v.open.Load()), func(db *database) bool { // includes databases opened meanwhile, which may have been written
-		return !whole && strings.HasPrefix(db.name, volume.OwnPrefix)
+		return !whole && isOwn(db.name)
 	})
 	points = map[string]cutPoint{}
 	for _, db := range dbs {
@@ -144,22 +147,16 @@ func kinds(cuts map[string]branch.Cut) map[string]branch.Cut {
 	return cuts
 }
 
-// shared returns what of databases a child begins with.
-func shared[V any](databases map[string]V) map[string]V {
-	databases = maps.Clone(databases)
-	maps.DeleteFunc(databases, func(name string, _ V) bool { return strings.HasPrefix(name, volume.OwnPrefix) })
-	return databases
-}
-
 // CutStored is Cut for a version that no process has open, from the object store alone: the
-// newest transactions there. For an archived version it reads the record alone.
+// newest transactions there. For an archived version it reads the record alone. It is never whole:
+// a release wakes its parent first.
 func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 	record, err := c.Branches.Record(ctx, c.Ref)
 	if err != nil {
 		return nil, err
 	}
 	if record != nil && record.Cut != nil {
-		return record.Cut.Databases, nil
+		return shared(record.Cut.Databases), nil
 	}
 	s, err := c.stored(ctx)
 	if err != nil {
@@ -167,7 +164,7 @@ func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 	}
 	bases := map[string]branch.DatabaseBase{}
 	if s.manifest != nil {
-		bases = s.manifest.Databases
+		bases = shared(s.manifest.Databases) // a released version began with its parent's own ones
 	}
 	cuts := maps.Clone(bases)
 	for name, listing := range shared(s.logs) {

@@ -38,8 +38,10 @@ func (s *Sealed) Refuse(err error) {
 // is open and began empty.
 func (v *Volumes) Positions() map[string]uint64 {
 	at := map[string]uint64{}
-	for name, base := range v.inherited() {
-		at[name] = base.TXID
+	if v.manifest != nil {
+		for name, base := range v.manifest.Databases { // also own ones, which a cut may leave out
+			at[name] = base.TXID
+		}
 	}
 	for _, db := range *v.open.Load() {
 		at[db.name] = db.History().Fork

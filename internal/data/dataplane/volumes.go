@@ -48,6 +48,7 @@ type Volumes struct {
 	closed    bool
 
 	open atomic.Pointer[[]*database] // the open databases, for readers without mu
+	own  atomic.Pointer[[]string]    // see ownNames
 }
 
 // opening is a database that is open or opening.

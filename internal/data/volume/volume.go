@@ -16,7 +16,7 @@ const (
 	// UserPrefix begins the names of the databases whose SQL is the user's.
 	UserPrefix = "database-"
 	// OwnPrefix begins the names of the databases that belong to one version alone: a
-	// child starts without them.
+	// child starts without them, unless a release made it.
 	OwnPrefix = "own-"
 )
 
@@ -27,6 +27,9 @@ const (
 // Volumes closes it.
 type Volumes interface {
 	Database(ctx context.Context, name string) (Database, error)
+	// Exists reports whether the version has written, inherited or opened a database. It opens
+	// none, and may list the object store.
+	Exists(ctx context.Context, name string) (bool, error)
 	Blobs() Blobs
 	// Temp creates an empty file on the disk of the databases. The caller closes and
 	// deletes it; the next opening of the version deletes files left by a crash.
