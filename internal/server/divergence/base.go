@@ -21,6 +21,7 @@ type base struct {
 	common    string
 	at        time.Time
 	databases map[string]branch.DatabaseBase
+	instances branch.DatabaseBase // see moved
 }
 
 // baseOf finds the base of production and target, in one of three shapes: target descends
@@ -52,7 +53,8 @@ func (c *comparison) baseOf(ctx context.Context, target svc.Ref) (b base, err er
 			}
 			b.add(m)
 		}
-		return b, nil
+		b.instances, err = c.moved(ctx, b, slices.Concat(theirs[:max(i-1, 0)], ours[:max(j-1, 0)]))
+		return b, err
 	}
 	return b, errUnrelated
 }
@@ -63,6 +65,26 @@ func below(lineage []svc.Ref, i int) []svc.Ref {
 		return nil
 	}
 	return lineage[i-1 : i]
+}
+
+// moved returns the own database of workflows where it began to differ; the zero base if one of the
+// two versions has not inherited it: a release moves it, and each other fork leaves it behind. later
+// are the versions of both lineages whose forks add has not seen.
+func (c *comparison) moved(ctx context.Context, b base, later []svc.Ref) (at branch.DatabaseBase, err error) {
+	at, ok := b.databases[workflows]
+	if !ok {
+		return at, nil
+	}
+	for _, child := range later {
+		m, err := c.deps.Records.Load(ctx, child)
+		if err != nil || m == nil {
+			return branch.DatabaseBase{}, err
+		}
+		if _, ok := m.Databases[workflows]; !ok {
+			return branch.DatabaseBase{}, nil
+		}
+	}
+	return at, nil
 }
 
 // add adds a fork of the common version. A database that only one fork has was created

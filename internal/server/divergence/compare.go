@@ -28,13 +28,14 @@ const (
 
 // comparison is one call of Unmerged.
 type comparison struct {
-	deps       Deps
-	production svc.Ref
-	logs       map[string][]objstore.Info // production's own
-	inherited  *branch.Manifest           // production's; nil for a root
-	pages      int                        // that may still be read
-	until      time.Time
-	out        svc.Unmerged
+	deps        Deps
+	production  svc.Ref
+	logs        map[string][]objstore.Info // production's own
+	inherited   *branch.Manifest           // production's; nil for a root
+	instancesAt branch.DatabaseBase        // the workflows that both versions had; zero without any
+	pages       int                        // that may still be read
+	until       time.Time
+	out         svc.Unmerged
 }
 
 // margin is left for the answer when time is up.
@@ -46,7 +47,7 @@ func (c *comparison) data(ctx context.Context, target svc.Ref) error {
 	if err != nil {
 		return err
 	}
-	c.out.Common, c.out.At = b.common, b.at
+	c.out.Common, c.out.At, c.instancesAt = b.common, b.at, b.instances
 	if c.inherited, err = c.deps.Records.Load(ctx, c.production); err != nil {
 		return err
 	}
@@ -118,7 +119,8 @@ func written(t rowdiff.Table) svc.Written {
 	return svc.Written{Inserted: t.Inserted, Updated: t.Updated, Deleted: t.Deleted, AtLeast: t.AtLeast}
 }
 
-// instances counts the instances of production's workflows that are in the object store.
+// instances counts the instances of production's workflows that are in the object store and that
+// target did not get from the same release.
 func (c *comparison) instances(ctx context.Context) svc.Written {
 	r, err := c.allInstances(ctx)
 	if err != nil {
@@ -133,20 +135,34 @@ func (c *comparison) instances(ctx context.Context) svc.Written {
 	return w
 }
 
-// allInstances compares the workflows with an empty database.
+// allInstances compares the workflows with those that both versions had, which are none unless a
+// release made one of them from the other.
 func (c *comparison) allInstances(ctx context.Context) (r rowdiff.Result, err error) {
-	if c.logs == nil {
-		if c.logs, err = c.deps.Records.Logs(ctx, c.production); err != nil {
-			return r, err
-		}
+	if err := c.load(ctx); err != nil {
+		return r, err
 	}
 	var files []branch.File
+	if c.inherited != nil { // a release has moved them
+		files = slices.Clone(c.inherited.Databases[workflows].Files)
+	}
 	for _, info := range c.logs[workflows] {
 		files = append(files, fileOf(info)...)
 	}
 	end, _ := branch.Position(files)
 	state := branch.DatabaseBase{Files: files, TXID: end}
-	return c.rows(ctx, branch.DatabaseBase{}, state, func(table string) bool { return table == tableInstances })
+	return c.rows(ctx, c.instancesAt, state, func(table string) bool { return table == tableInstances })
+}
+
+// load reads what the object store has of production, unless data has read it.
+func (c *comparison) load(ctx context.Context) (err error) {
+	if c.logs != nil {
+		return nil
+	}
+	if c.inherited, err = c.deps.Records.Load(ctx, c.production); err != nil {
+		return err
+	}
+	c.logs, err = c.deps.Records.Logs(ctx, c.production)
+	return err
 }
 
 // database compares one database. It prefers files that hold the changes since the base;

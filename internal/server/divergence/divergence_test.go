@@ -147,6 +147,42 @@ func TestCompare(t *testing.T) {
 	}
 }
 
+// TestRelease: a released version counts the instances that it has inherited as its own only to
+// versions that have not got them.
+func TestRelease(t *testing.T) {
+	t.Parallel()
+	w := shop(t) // 3 instances
+	w.release("v3", "v1")
+	instances := func(production, target, want string) {
+		t.Helper()
+		if got := rows(w.unmerged(production, target).Instances); got != want {
+			t.Errorf("instances of %s that %s lacks: %s, want %s", production, target, got, want)
+		}
+	}
+	instances("v3", "v1", "+0 ~0 -0")
+	instances("v1", "v3", "+0 ~0 -0")
+	instances("v3", "v2", "+3 ~0 -0")
+	w.exec("v3", "own-workflow: INSERT INTO instance VALUES (4), (5); DELETE FROM instance WHERE id = 1")
+	w.exec("v1", "own-workflow: INSERT INTO instance VALUES (4)")
+	ship := func(version string) {
+		if err := w.open[version].Ship(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ship("v1")
+	ship("v3")
+	w.version("child", "v3")
+	w.exec("child", "own-workflow: CREATE TABLE instance(id INTEGER PRIMARY KEY); INSERT INTO instance VALUES (9)")
+	w.release("v4", "v3")
+	ship("child")
+	instances("v3", "v1", "+2 ~0 -1")
+	instances("v4", "v1", "+2 ~0 -1")
+	instances("v1", "v4", "+1 ~0 -0")
+	instances("v3", "child", "+4 ~0 -0")
+	instances("v1", "child", "+4 ~0 -0")
+	instances("child", "v1", "+1 ~0 -0")
+}
+
 // TestNoCut: without a common cut the result says why.
 func TestNoCut(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/dataplane"
 	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/replica"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -62,12 +63,42 @@ func (w *world) config(version, parent string) dataplane.Config {
 }
 
 // version makes a root, or a child of parent at this moment.
-func (w *world) version(id, parent string) {
+func (w *world) version(id, parent string) { w.fork(id, parent, w.Cut) }
+
+// release is version for a child that a release makes.
+func (w *world) release(id, parent string) {
+	w.fork(id, parent, func(ctx context.Context, r svc.Ref) (branch.VersionCut, error) {
+		cut, err := w.Cut(ctx, r)
+		if err == nil {
+			cut.Databases["own-workflow"], err = w.ownCut(r)
+		}
+		return cut, err
+	})
+}
+
+// ownCut cuts the workflows of a version whose data was shipped.
+func (w *world) ownCut(r svc.Ref) (branch.Cut, error) {
+	c := w.config(r.Version, "")
+	rc := replica.Config{Bucket: c.Bucket, Prefix: branch.DatabasePrefix(r, "own-workflow"), Keep: c.Branches.Keep(), Logger: c.Logger}
+	if m, err := w.branches.Load(w.t.Context(), r); err != nil {
+		return branch.Cut{}, err
+	} else if m != nil {
+		base := m.Databases["own-workflow"]
+		rc.Base = &base
+	}
+	log, err := replica.Open(w.t.Context(), rc)
+	if err != nil {
+		return branch.Cut{}, err
+	}
+	return log.Cut(log.Position())
+}
+
+func (w *world) fork(id, parent string, cutOf func(context.Context, svc.Ref) (branch.VersionCut, error)) {
 	w.t.Helper()
 	v := svc.Version{Ref: ref(id), Status: svc.StatusReady, ParentID: parent}
 	if parent != "" {
 		v.ForkTXID = "1"
-		cut, err := w.Cut(w.t.Context(), ref(parent))
+		cut, err := cutOf(w.t.Context(), ref(parent))
 		if err == nil {
 			_, err = w.branches.Fork(w.t.Context(), branch.Fork{Parent: ref(parent), Child: ref(id), ID: id, At: time.Now(), Cuts: cut.Databases})
 		}
