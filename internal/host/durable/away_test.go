@@ -202,7 +202,7 @@ func TestMuchIsTooMuch(t *testing.T) {
 
 func generationOf(t *testing.T, k *Keeper) string {
 	t.Helper()
-	generation, err := adopt(t.Context(), k.db, "v1", nil)
+	generation, err := adopt(t.Context(), k.db, Config{Version: "v1"})
 	if err != nil {
 		t.Fatal(err)
 	}

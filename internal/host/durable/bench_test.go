@@ -38,7 +38,7 @@ func fill(b *testing.B, v volume.Volumes, n int) {
 	}
 	db, err := Open(b.Context(), v)
 	if err == nil {
-		_, err = adopt(b.Context(), db, "v1", nil)
+		_, err = adopt(b.Context(), db, Config{Version: "v1"})
 	}
 	if err == nil {
 		err = db.Write(b.Context(), func(c *raw.Conn) error {

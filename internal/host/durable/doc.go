@@ -12,7 +12,8 @@
 // after the window of replication. A machine that is lost takes at most that with it, and
 // each object comes back as it was after one of its own commits. A branch is one moment of
 // all objects: workerd is stopped for some milliseconds. Alarms belong to the version that
-// set them: a child inherits none.
+// set them: a child inherits none, but for one that a release made. That one continues the alarms
+// of its parent, which does not run them again unless it becomes production again.
 //
 // Ownership: the worker host opens one Keeper for its version, calls Follow when workerd
 // serves, and closes it after workerd is gone and before the data is closed. Concurrency:

@@ -23,6 +23,9 @@ type Config struct {
 	Keys    []string       // the classes: unique keys in workerd's config, names of directories
 	Deleted []string       // keys of classes whose objects are to be deleted
 	Logger  *slog.Logger
+
+	Continues  bool // the alarms of the parent are the version's: a release made it
+	HandedOver bool // another version continues the alarms of this one, see placeAlarms
 }
 
 func (c *Config) has(key string) bool { return slices.Contains(c.Keys, key) }
@@ -75,13 +78,21 @@ type object struct {
 // New makes files and rows agree: files that continue the rows are read, others deleted. What
 // is missing then is made by Opening or by MakeAll. No workerd may run on the directory.
 func New(ctx context.Context, c Config) (*Keeper, error) {
+	k, err := agree(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return k.placeAlarms(ctx)
+}
+
+func agree(ctx context.Context, c Config) (*Keeper, error) {
 	k := newKeeper(c)
 	k.background = context.WithoutCancel(ctx)
 	var err error
 	if k.db, err = Open(ctx, c.Volumes); err != nil {
 		return nil, err
 	}
-	generation, err := adopt(ctx, k.db, c.Version, c.Deleted)
+	generation, err := adopt(ctx, k.db, c)
 	switch {
 	case err != nil:
 		return nil, err
@@ -110,7 +121,8 @@ func Collect(ctx context.Context, c Config) error {
 	if k.db, err = Open(ctx, c.Volumes); err != nil {
 		return err
 	}
-	generation, err := adopt(ctx, k.db, c.Version, nil)
+	c.Deleted = nil // New deletes them
+	generation, err := adopt(ctx, k.db, c)
 	if err != nil || !continues(c.Dir, generation) {
 		return err
 	}

@@ -34,11 +34,13 @@ var source string
 const key = "Obj"
 
 // keep opens a Keeper on the data of a version.
-func keep(t *testing.T, v volume.Volumes, dir, version string) *Keeper {
+func keep(t *testing.T, v volume.Volumes, dir, version string, set ...func(*Config)) *Keeper {
 	t.Helper()
-	k, err := New(t.Context(), Config{
-		Dir: dir, Version: version, Volumes: v, Keys: []string{key}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	})
+	c := Config{Dir: dir, Version: version, Volumes: v, Keys: []string{key}, Logger: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	for _, f := range set {
+		f(&c)
+	}
+	k, err := New(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,72 +4,122 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 )
 
-// NextAlarm returns when the next alarm of an object is due; the zero time for none. It
-// captures what workerd, which may be gone, committed last.
+// NextAlarm returns when the next alarm of an object is due; the zero time for none, and for a
+// version that was handed over. It captures what workerd, which may be gone, committed last.
 func (k *Keeper) NextAlarm(ctx context.Context) (next time.Time, err error) {
+	if k.cfg.HandedOver {
+		return next, nil
+	}
 	k.mu.Lock()
 	_, _ = k.capture(ctx) // it saves what it can: to pause a workerd that is gone fails
 	k.mu.Unlock()
 	return k.nextAlarm(ctx)
 }
 
-// nextAlarm is the next one in the rows.
-func (k *Keeper) nextAlarm(ctx context.Context) (next time.Time, err error) {
-	for _, key := range k.cfg.Keys {
-		rows, err := query(ctx, k.db, sqlFamily, key, metadata)
-		if err != nil {
-			return next, err
-		}
-		for _, r := range rows {
-			at, err := k.firstAlarm(ctx, r)
-			if err != nil {
-				return next, fmt.Errorf("reading the alarms of %s: %w", r.class, err)
-			}
-			if next.IsZero() || !at.IsZero() && at.Before(next) {
-				next = at
-			}
-		}
-	}
-	return next, nil
-}
-
-// firstAlarm returns the first alarm of a class from the copy of workerd's file in the rows.
-func (k *Keeper) firstAlarm(ctx context.Context, r row) (at time.Time, err error) {
-	var pages map[uint32][]byte
-	err = k.db.Read(ctx, func(c *raw.Conn) (err error) {
-		pages, err = load(c, r)
+// Alarms counts the alarms in the rows: those that a workerd which starts now would run.
+func (k *Keeper) Alarms(ctx context.Context) (n int, err error) {
+	err = k.eachAlarms(ctx, func(path string) error {
+		of, err := countAlarms(path)
+		n += of
 		return err
 	})
+	return n, err
+}
+
+// nextAlarm is the next one in the rows.
+func (k *Keeper) nextAlarm(ctx context.Context) (next time.Time, err error) {
+	err = k.eachAlarms(ctx, func(path string) error {
+		at, err := readAlarm(path)
+		if next.IsZero() || !at.IsZero() && at.Before(next) {
+			next = at
+		}
+		return err
+	})
+	return next, err
+}
+
+// eachAlarms calls do with a copy of the alarms of each class.
+func (k *Keeper) eachAlarms(ctx context.Context, do func(path string) error) error {
+	for _, key := range k.cfg.Keys {
+		if err := k.alarmsOf(ctx, key, do); err != nil {
+			return fmt.Errorf("reading the alarms of %s: %w", key, err)
+		}
+	}
+	return nil
+}
+
+// alarmsOf calls do with a copy of the alarms in the rows of a class, unless it has none.
+func (k *Keeper) alarmsOf(ctx context.Context, class string, do func(path string) error) error {
+	var pages map[uint32][]byte
+	err := k.db.Read(ctx, func(c *raw.Conn) (err error) {
+		pages, err = loadAlarms(c, class)
+		return err
+	})
+	if err != nil || len(pages) == 0 {
+		return err
+	}
+	return withImage(pages, do)
+}
+
+// loadAlarms is the alarms of a class; nil without any rows.
+func loadAlarms(c *raw.Conn, class string) (pages map[uint32][]byte, err error) {
+	r := row{class: class, name: metadata}
+	err = c.Query(`SELECT id, pages FROM durable_object WHERE class = ?1 AND name = ?2`, []any{class, metadata}, func(s *raw.Stmt) error {
+		r.id, r.pages = s.Int64(0), uint32(s.Int64(1)) //nolint:gosec // as stored
+		return nil
+	})
+	if err != nil || r.id == 0 {
+		return nil, err
+	}
+	return load(c, r)
+}
+
+// withImage calls do with a file that has these pages.
+func withImage(pages map[uint32][]byte, do func(path string) error) (err error) {
+	dir, err := os.MkdirTemp("", "alarms-*")
 	if err != nil {
-		return at, err
+		return err
 	}
-	file, err := os.CreateTemp("", "alarms-*")
-	if err != nil {
-		return at, err
+	defer os.RemoveAll(dir)
+	image := make([]byte, 0, len(pages)*pageSize)
+	for number := uint32(1); number <= uint32(len(pages)); number++ { //nolint:gosec // few
+		image = append(image, pages[number]...)
 	}
-	defer os.Remove(file.Name())
-	for number := uint32(1); number <= r.pages && err == nil; number++ {
-		_, err = file.Write(pages[number])
+	path := filepath.Join(dir, metadata+suffix)
+	if err := os.WriteFile(path, image, 0o600); err != nil {
+		return err
 	}
-	if closeErr := file.Close(); err == nil {
-		err = closeErr
-	}
-	if err != nil {
-		return at, err
-	}
-	return readAlarm(file.Name())
+	return do(path)
 }
 
 // readAlarm returns the first alarm in a file that no process changes.
 func readAlarm(path string) (at time.Time, err error) {
+	return at, ofAlarms(path, `SELECT coalesce(min(scheduled_time), 0) FROM _cf_ALARM`, func(s *raw.Stmt) error {
+		if nanos := s.Int64(0); nanos != 0 {
+			at = time.Unix(0, nanos)
+		}
+		return nil
+	})
+}
+
+func countAlarms(path string) (n int, err error) {
+	return n, ofAlarms(path, `SELECT count(*) FROM _cf_ALARM`, func(s *raw.Stmt) error {
+		n = int(s.Int64(0))
+		return nil
+	})
+}
+
+// ofAlarms runs a query on a file of alarms that no process changes, unless none was ever set there.
+func ofAlarms(path, query string, row func(*raw.Stmt) error) error {
 	c, err := raw.Open(path, raw.Options{Immutable: true})
 	if err != nil {
-		return at, err
+		return err
 	}
 	defer c.Close()
 	table := false
@@ -78,13 +128,7 @@ func readAlarm(path string) (at time.Time, err error) {
 		return nil
 	})
 	if err != nil || !table {
-		return at, err
+		return err
 	}
-	err = c.Query(`SELECT coalesce(min(scheduled_time), 0) FROM _cf_ALARM`, nil, func(s *raw.Stmt) error {
-		if nanos := s.Int64(0); nanos != 0 {
-			at = time.Unix(0, nanos)
-		}
-		return nil
-	})
-	return at, err
+	return c.Query(query, nil, row)
 }

@@ -20,7 +20,7 @@ const schema = `
 CREATE TABLE IF NOT EXISTS durable_meta (
 	id         INTEGER PRIMARY KEY CHECK (id = 1),
 	version    TEXT NOT NULL,    -- whose rows these are
-	epoch      INTEGER NOT NULL, -- one more in each child
+	epoch      INTEGER NOT NULL, -- one more in each child that begins without alarms
 	generation TEXT NOT NULL     -- of the files that continue the rows
 ) STRICT;
 CREATE TABLE IF NOT EXISTS durable_closed (
@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS durable_closed (
 ) STRICT;
 CREATE TABLE IF NOT EXISTS durable_object (
 	id    INTEGER PRIMARY KEY,
-	class TEXT NOT NULL,    -- the directory
+	class TEXT NOT NULL,    -- the directory; for alarms that are set aside see asideClass
 	name  TEXT NOT NULL,    -- the file, without .sqlite; see nameOf
 	pages INTEGER NOT NULL,
 	epoch INTEGER NOT NULL, -- of the last change; an earlier one: as the parent left it

@@ -39,7 +39,10 @@ func openObjects(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, v *
 }
 
 func objectsConfig(s svc.RuntimeSpec, v *dataplane.Volumes, log *slog.Logger) durable.Config {
-	return durable.Config{Dir: filepath.Join(s.Local.DataDir, objectsDir), Version: s.Ref.Version, Volumes: v, Logger: log}
+	return durable.Config{
+		Dir: filepath.Join(s.Local.DataDir, objectsDir), Version: s.Ref.Version, Volumes: v, Logger: log,
+		Continues: s.Continues, HandedOver: s.HandedOver,
+	}
 }
 
 // collectObjects brings what a killed workerd wrote last into the data.

@@ -29,6 +29,9 @@ export class Obj extends DurableObject {
       case "alarm":
         await this.ctx.storage.setAlarm(Date.now() + Number(arg));
         return new Response("set");
+      case "unset":
+        await this.ctx.storage.deleteAlarm();
+        return new Response("deleted");
       case "alarmed":
         return Response.json([await this.ctx.storage.getAlarm(), (await this.ctx.storage.get("fired")) ?? 0]);
       case "add":
