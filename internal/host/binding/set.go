@@ -25,6 +25,7 @@ type Set struct {
 	instances map[string]Instance // by Route
 	order     []string            // routes, in the order they were opened
 	starters  starters
+	volumes   volume.Volumes
 }
 
 type declared struct {
@@ -42,7 +43,7 @@ func OpenAll(ctx context.Context, kinds []Kind, m *bundle.Manifest, v volume.Vol
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{kinds: kinds, bindings: bindings, vars: slices.Sorted(maps.Keys(m.Vars)), instances: map[string]Instance{}}
+	s := &Set{kinds: kinds, bindings: bindings, vars: slices.Sorted(maps.Keys(m.Vars)), instances: map[string]Instance{}, volumes: v}
 	for _, b := range bindings {
 		if err := s.open(ctx, b, v); err != nil {
 			return nil, errors.Join(err, s.Close())

@@ -8,7 +8,8 @@
 // for all of them.
 //
 // Ownership: all workflows of a version are rows of its database "own-workflow", which no
-// child inherits. Rows of finished instances are deleted after their retention: when a
+// child inherits, but for one that a release made: there the instances continue, those that ran at
+// the cut as after the end of a process. Rows of finished instances are deleted after their retention: when a
 // workflow opens, and some with each instance that is created.
 //
 // Concurrency: an engine is safe for concurrent use. Every change of an instance is one

@@ -29,7 +29,12 @@ type version struct {
 // start runs a worker with the class Flow, on the data in dir.
 func start(t *testing.T, dir, source string) *version {
 	t.Helper()
-	volumes := bindingtest.OpenVolumes(t, dir)
+	return startOn(t, bindingtest.OpenVolumes(t, dir), source)
+}
+
+// startOn is start on the data of a version.
+func startOn(t *testing.T, volumes volume.Volumes, source string) *version {
+	t.Helper()
 	v := &version{set: bindingtest.OpenSet(t, volumes, []binding.Kind{workflow.Kind{}}, declaration("Flow"))}
 	v.Worker = bindingtest.Start(t, v.set, source)
 	var err error
