@@ -24,7 +24,7 @@ func (r resources) Seal(ctx context.Context, s control.Seal) (done control.Seali
 	defer r.seal.mu.Unlock()
 	switch s.State {
 	case control.SealAhead:
-		return done, r.volumes.Ship(ctx)
+		return r.shipAhead(ctx)
 	case control.SealPaused:
 		return r.pauseEvents(ctx, s)
 	case control.SealSealed:
@@ -43,6 +43,17 @@ func (r resources) Seal(ctx context.Context, s control.Seal) (done control.Seali
 func released() error {
 	return svc.Errorf(svc.Unavailable, svc.CodeVersionReleased, "another version continues with the data of this one").
 		WithHint("send the request again: it reaches production")
+}
+
+// shipAhead does what need not be done while requests wait.
+func (r resources) shipAhead(ctx context.Context) (done control.Sealing, err error) {
+	if err := r.volumes.OpenOwn(ctx); err != nil {
+		return done, err
+	}
+	if done.Unfinished, err = r.Unfinished(ctx); err != nil {
+		return done, err
+	}
+	return done, r.volumes.Ship(ctx)
 }
 
 // pauseEvents returns what still runs when the time is over.
@@ -69,10 +80,22 @@ func (r resources) sealData(ctx context.Context) (done control.Sealing, err erro
 	if err == nil {
 		done.Cut.Databases, done.Cut.Warm, err = r.seal.data.Ship(ctx)
 	}
+	if err == nil {
+		err = r.countMoved(ctx, &done)
+	}
 	if err != nil {
 		return control.Sealing{}, errors.Join(err, r.unseal(ctx))
 	}
 	return done, nil
+}
+
+// countMoved counts what the new version continues.
+func (r resources) countMoved(ctx context.Context, done *control.Sealing) (err error) {
+	if done.Unfinished, err = r.Unfinished(ctx); err != nil || r.objects == nil {
+		return err
+	}
+	done.Alarms, err = r.objects.Alarms(ctx)
+	return err
 }
 
 // unseal has writes and events continue.
