@@ -117,6 +117,44 @@ func (f *fakes) Promote(ctx context.Context, ref svc.Ref, p svc.PromoteRequest) 
 	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionOutcome{Status: svc.PromotionDone})
 }
 
+// Release records a release that is done, without a change of production.
+func (f *fakes) Release(ctx context.Context, candidate svc.Ref, r svc.ReleaseRequest) (svc.Promotion, error) {
+	if err := f.failure(); err != nil {
+		return svc.Promotion{}, err
+	}
+	from, err := f.db.Version(ctx, candidate)
+	if err != nil {
+		return svc.Promotion{}, err
+	}
+	p, err := f.db.Project(ctx, candidate.Project)
+	if err != nil {
+		return svc.Promotion{}, err
+	}
+	run := svc.Promotion{ID: "op-of-" + candidate.Version, Project: p.ID, Previous: p.ProdVersionID, Reason: r.Reason, Status: svc.PromotionRunning}
+	n := svc.NewVersion{Project: p.ID, ID: r.VersionID, ParentID: p.ProdVersionID, Digest: from.Digest, Env: from.Env, ReleasedFrom: from.Version}
+	if _, err := f.db.CreateRelease(ctx, n, svc.ForkPolicy{}, &run); err != nil {
+		return svc.Promotion{}, err
+	}
+	return run, f.db.FinishPromotion(ctx, run.ID, svc.PromotionOutcome{Status: svc.PromotionDone})
+}
+
+// ReleasePlan plans with fixed counts.
+func (f *fakes) ReleasePlan(ctx context.Context, candidate svc.Ref) (plan svc.ReleasePlan, err error) {
+	p, err := f.db.Project(ctx, candidate.Project)
+	if err != nil {
+		return plan, err
+	}
+	v, err := f.db.Version(ctx, candidate)
+	if err != nil {
+		return plan, err
+	}
+	return svc.ReleasePlan{
+		Project: p.ID, Candidate: v.Version, Status: v.Status, Production: p.ProdVersionID,
+		Expected: 300 * time.Millisecond, Limit: 4 * time.Second, Migrations: []string{"main/0002_total.sql"},
+		Own: svc.Unmerged{Common: p.ProdVersionID, Keys: svc.Written{Inserted: 1}}, Waiting: svc.Waiting{Messages: 2, Instances: 1},
+	}, nil
+}
+
 // Compare returns fixed counts for two versions that exist.
 func (f *fakes) Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error) {
 	for _, ref := range []svc.Ref{from, to} {
