@@ -17,6 +17,9 @@ const productionSet = "registry/production/set"
 func assignFirst(ctx context.Context, tx *sql.Tx, ref svc.Ref, now time.Time) (assigned bool, err error) {
 	n, err := affected(ctx, tx, `UPDATE projects SET prod_version_id = ?1, updated_at = max(?2, updated_at + 1)
 		WHERE id = ?3 AND prod_version_id IS NULL AND deleted_at IS NULL`, ref.Version, millis(now), ref.Project)
+	if err == nil && n == 1 {
+		err = getsEvents(ctx, tx, ref)
+	}
 	return n == 1, err
 }
 

@@ -46,7 +46,7 @@ func TestPromotion(t *testing.T) {
 	addPromotion(t, db, promotion("op1"))
 	got, err := db.Promotion(t.Context(), "shop", "op1")
 	want := promotion("op1")
-	want.Status = svc.PromotionRunning
+	want.Kind, want.Status = svc.KindPromote, svc.PromotionRunning
 	if d := cmp.Diff(want, got, cmpopts.IgnoreFields(svc.Promotion{}, "CreatedAt")); d != "" || err != nil {
 		t.Errorf("%v, -want +got:\n%s", err, d)
 	}

@@ -54,16 +54,20 @@ func (db *DB) RecordSteps(ctx context.Context, opID string, steps []svc.StepRun)
 	return nil
 }
 
-// jsonColumn scans a JSON column.
+// jsonColumn scans a JSON column. An empty array or object leaves the value zero.
 type jsonColumn struct{ to any }
 
 // Scan implements sql.Scanner.
 func (j jsonColumn) Scan(src any) error {
-	switch text := src.(type) {
-	case string:
-		return json.Unmarshal([]byte(text), j.to)
-	case []byte:
-		return json.Unmarshal(text, j.to)
+	text, ok := src.(string)
+	if b, is := src.([]byte); is {
+		text, ok = string(b), true
 	}
-	return fmt.Errorf("a JSON column holds %T", src)
+	switch {
+	case !ok:
+		return fmt.Errorf("a JSON column holds %T", src)
+	case text == "[]" || text == "{}":
+		return nil
+	}
+	return json.Unmarshal([]byte(text), j.to)
 }

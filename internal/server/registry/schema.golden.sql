@@ -111,7 +111,7 @@ CREATE TABLE projects (
     git_remote      TEXT    NOT NULL,
     prod_version_id TEXT,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER,
+    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER, guard INTEGER NOT NULL DEFAULT 0, read_only INTEGER NOT NULL DEFAULT 0,
     FOREIGN KEY (id, prod_version_id) REFERENCES versions (project_id, id)
 ) STRICT;
 
@@ -154,7 +154,7 @@ CREATE TABLE promotions (
     status      TEXT    NOT NULL CHECK (status IN ('running', 'done', 'failed', 'unchanged')),
     error       TEXT    NOT NULL DEFAULT '',
     created_at  INTEGER NOT NULL,
-    finished_at INTEGER, held_us INTEGER, window_us INTEGER, left_behind TEXT,
+    finished_at INTEGER, held_us INTEGER, window_us INTEGER, left_behind TEXT, kind TEXT NOT NULL DEFAULT 'promote', candidate_id TEXT NOT NULL DEFAULT '', released TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(released)),
     FOREIGN KEY (project_id, version_id) REFERENCES versions (project_id, id),
     FOREIGN KEY (project_id, previous_id) REFERENCES versions (project_id, id),
     CHECK ((status = 'running') = (finished_at IS NULL))
@@ -261,7 +261,7 @@ CREATE TABLE versions (
     updated_at      INTEGER NOT NULL,
     ready_at        INTEGER,
     woken_at        INTEGER,
-    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned), asleep_at INTEGER, wake_at INTEGER,
+    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned), asleep_at INTEGER, wake_at INTEGER, events TEXT NOT NULL DEFAULT '', released_from TEXT NOT NULL DEFAULT '', handed_over_to TEXT NOT NULL DEFAULT '', migrations TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(migrations)), migrated_us INTEGER NOT NULL DEFAULT 0,
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;
