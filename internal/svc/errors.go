@@ -41,6 +41,7 @@ type Error struct {
 	Fields     []FieldError
 	Output     string        // final output of a worker that did not start; lines, without secrets
 	Queue      *QueueState   // with code queue_full
+	Unmerged   *Unmerged     // with code promote_leaves_writes
 	RetryAfter time.Duration // 0 if a retry cannot succeed
 	Err        error
 }

@@ -36,8 +36,9 @@ type Written struct {
 // NoCommonCut says why two versions cannot be compared.
 type NoCommonCut string
 
-// The reasons.
+// The reasons; NoCutNone with a common cut.
 const (
+	NoCutNone        NoCommonCut = ""
 	NoCutUnrelated   NoCommonCut = "unrelated"   // no version is an ancestor of both
 	NoCutLost        NoCommonCut = "lost"        // the record of the fork, or files that it names, are deleted
 	NoCutUnavailable NoCommonCut = "unavailable" // the data could not be read in time

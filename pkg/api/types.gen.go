@@ -2051,6 +2051,9 @@ type Problem struct {
 
 	// Type Names the kind of problem.
 	Type string `json:"type"`
+
+	// Unmerged With code promote_leaves_writes, what the promote would leave behind.
+	Unmerged *Unmerged `json:"unmerged,omitempty"`
 }
 
 // Project A project.

@@ -14,7 +14,8 @@ import (
 //
 // Codes: project_not_found, version_not_found, version_destroyed,
 // version_not_ready, version_not_serving (the runtime crashed and does not start),
-// promote_in_progress, shutting_down, production_moved (production is not p.ExpectedProdVersionID).
+// promote_leaves_writes (in a project with a guard, without p.LeaveWrites), promote_in_progress,
+// shutting_down, production_moved (production is not p.ExpectedProdVersionID).
 func (c *Client) Promote(ctx context.Context, project, version string, p api.PromoteVersion) (api.PromotionAccepted, error) {
 	return as[api.PromotionAccepted](read(c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)))
 }

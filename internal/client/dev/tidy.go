@@ -173,7 +173,7 @@ func (t *tidier) run(ctx context.Context) {
 // promote makes the version production, for what only production gets: cron, and the
 // host name of the project.
 func (t *tidier) promote(ctx context.Context, id string) error {
-	accepted, err := t.worker.server.Client.Promote(ctx, t.worker.project, id, api.PromoteVersion{Reason: "svcctl dev"})
+	accepted, err := t.worker.server.Client.Promote(ctx, t.worker.project, id, api.PromoteVersion{Reason: "svcctl dev", LeaveWrites: true})
 	if err != nil || accepted.Status == api.PromotionStatusUnchanged {
 		return err
 	}

@@ -135,6 +135,7 @@ func (d *Dashboard) promote(c *call) error {
 	defer cancel()
 	accepted, err := c.api.Promote(ctx, ref.Project, ref.Version, api.PromoteVersion{
 		ExpectedProdVersionID: &expected, Reason: cmp.Or(c.r.PostFormValue("reason"), "dashboard"),
+		LeaveWrites: true, // the form has shown them
 	})
 	if err == nil && accepted.Status != api.PromotionStatusUnchanged {
 		_, err = c.api.WaitPromotion(ctx, ref.Project, accepted.OperationID)

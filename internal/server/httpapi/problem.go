@@ -104,6 +104,7 @@ func failureWith(status int, e *svc.Error) failure {
 	if e.Queue != nil { // spec: [C13.9]
 		p.QueueFull, p.PendingJobs, p.QueueMax = true, &e.Queue.Pending, &e.Queue.Max
 	}
+	p.Unmerged = unmergedOut(e.Unmerged)
 	if status == http.StatusInternalServerError && e.Hint == "" {
 		p.Hint = "look up the request_id in the service's log"
 	}

@@ -27,6 +27,7 @@ type verbs struct {
 	*harness
 	lifecycle *lifecycle.Service
 	promote   *promote.Service
+	left      svc.Unmerged // what every promote would leave behind
 	bundles   *objstoretest.Faulty
 }
 
@@ -47,6 +48,9 @@ func (v *verbs) stop() {
 	_ = v.promote.Stop(context.Background())
 }
 
+// Left counts what a promote would leave behind.
+func (v *verbs) Left(context.Context, svc.Ref, svc.Ref) svc.Left { return svc.Left{Unmerged: &v.left} }
+
 func (v *verbs) join(t *testing.T, d *httpapi.Deps) {
 	t.Helper()
 	db, ok := d.Versions.(lifecycleRegistry)
@@ -61,7 +65,7 @@ func (v *verbs) join(t *testing.T, d *httpapi.Deps) {
 	}
 	v.promote, err = promote.New(promote.Deps{
 		Projects: db, Versions: db, Promotions: db, Journals: db, Gateway: quiet, Websockets: quiet, Routes: quiet, Runtimes: quiet,
-		Bucket: &memstore.Bucket{}, Logger: log,
+		Bucket: &memstore.Bucket{}, Logger: log, Leftovers: v,
 	})
 	if err != nil {
 		t.Fatal(err)

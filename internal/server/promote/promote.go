@@ -14,8 +14,8 @@ import (
 // the status unchanged.
 //
 // Errors: NotFound; Gone version_destroyed; Conflict version_not_ready,
-// version_not_serving or promote_in_progress; Precondition production_moved if the production is not the
-// expected one; Unavailable shutting_down.
+// version_not_serving, promote_leaves_writes or promote_in_progress; Precondition production_moved if the
+// production is not the expected one; Unavailable shutting_down.
 // spec: [C8.1] [C8.2].
 func (s *Service) Promote(ctx context.Context, ref svc.Ref, req svc.PromoteRequest) (svc.Promotion, error) {
 	own, end, err := s.begin(ctx, ref.Project)
@@ -58,7 +58,7 @@ func (s *Service) create(ctx context.Context, ref svc.Ref, req svc.PromoteReques
 	}
 	if p.ProdVersionID == ref.Version {
 		op.Status, op.FinishedAt = svc.PromotionUnchanged, op.CreatedAt
-	} else if err := s.serves(ctx, v); err != nil {
+	} else if err := s.allows(ctx, p, v, req); err != nil {
 		return svc.Promotion{}, err
 	}
 	if err := s.deps.Promotions.CreatePromotion(ctx, op); err != nil {
@@ -67,12 +67,19 @@ func (s *Service) create(ctx context.Context, ref svc.Ref, req svc.PromoteReques
 	return op, nil
 }
 
-// serves returns an error for a version that cannot become production now. It starts
-// the runtime of a ready version that does not serve, within StepLimit.
-func (s *Service) serves(ctx context.Context, v svc.Version) error {
+// allows returns an error for a version that cannot become production of p now.
+func (s *Service) allows(ctx context.Context, p svc.Project, v svc.Version, req svc.PromoteRequest) error {
 	if err := ready(v); err != nil {
 		return err
 	}
+	if err := s.guard(ctx, p, v, req); err != nil {
+		return err
+	}
+	return s.serves(ctx, v)
+}
+
+// serves starts the runtime of a ready version that does not serve, within StepLimit.
+func (s *Service) serves(ctx context.Context, v svc.Version) error {
 	ctx, cancel := context.WithTimeout(ctx, s.deps.StepLimit)
 	defer cancel()
 	return s.deps.Runtimes.Revive(ctx, v.Ref)

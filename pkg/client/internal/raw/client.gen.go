@@ -665,7 +665,8 @@ type ClientInterface interface {
 	//
 	// Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
 	// `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
-	// `version_not_serving`.
+	// `version_not_serving`. In a project whose `guard` is on, a promote that would leave writes of production behind is 409
+	// `promote_leaves_writes` without `leave_writes`, with the counts in `unmerged`; the same holds when they cannot be counted.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -676,7 +677,8 @@ type ClientInterface interface {
 	//
 	// Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
 	// `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
-	// `version_not_serving`.
+	// `version_not_serving`. In a project whose `guard` is on, a promote that would leave writes of production behind is 409
+	// `promote_leaves_writes` without `leave_writes`, with the counts in `unmerged`; the same holds when they cannot be counted.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -2257,7 +2259,8 @@ func (c *Client) PinVersion(ctx context.Context, project ProjectPath, version Ve
 //
 // Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
 // `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
-// `version_not_serving`.
+// `version_not_serving`. In a project whose `guard` is on, a promote that would leave writes of production behind is 409
+// `promote_leaves_writes` without `leave_writes`, with the counts in `unmerged`; the same holds when they cannot be counted.
 //
 // Takes any type of body and a specified content type.
 //
@@ -2278,7 +2281,8 @@ func (c *Client) PromoteVersionWithBody(ctx context.Context, project ProjectPath
 //
 // Starts the promote saga. Rolling back is promoting the previous version. Promoting the production version answers
 // `unchanged`. A version whose runtime waits after a crash is started first; if that fails, the response is 409
-// `version_not_serving`.
+// `version_not_serving`. In a project whose `guard` is on, a promote that would leave writes of production behind is 409
+// `promote_leaves_writes` without `leave_writes`, with the counts in `unmerged`; the same holds when they cannot be counted.
 //
 // Takes a body of the `application/json` content type.
 //
