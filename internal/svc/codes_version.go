@@ -7,6 +7,7 @@ const (
 	CodeHostTooLong         = "host_too_long"
 	CodeInvalidGitRemote    = "invalid_git_remote"
 	CodeInvalidLabel        = "invalid_label"
+	CodeInvalidEvents       = "invalid_events"
 	CodeInvalidDigest       = "invalid_digest"
 	CodeEnvTooManyKeys      = "env_too_many_keys"
 	CodeEnvPlatformKey      = "env_platform_key"
@@ -38,6 +39,7 @@ var versionCodes = []CodeInfo{
 	{CodeIDReserved, []Kind{Unprocessable}, "The platform reserves this project id.", "Choose another project id."},
 	{CodeHostTooLong, []Kind{Unprocessable}, "The host name of the version would be too long for DNS.", "Choose shorter ids."},
 	{CodeInvalidGitRemote, []Kind{Unprocessable}, "The git_remote is too long or holds control characters.", "Correct git_remote."},
+	{CodeInvalidEvents, []Kind{Unprocessable}, "events is neither on nor off.", "Correct the field, or omit it for on."},
 	{CodeInvalidLabel, []Kind{Unprocessable}, "git_ref or git_sha is too long or holds control characters.", "Correct the field that errors[].pointer names."},
 	{CodeInvalidDigest, []Kind{Unprocessable}, "The artifact_digest is not a SHA-256 digest.", "Write it as sha256: and 64 lower-case hex digits."},
 	{CodeEnvTooManyKeys, []Kind{Unprocessable}, "The environment has more variables than a version may have.", "Remove variables."},

@@ -51,7 +51,7 @@ type Preview struct {
 
 // ProjectChange holds new values of a project's settings; nil fields do not change.
 type ProjectChange struct {
-	PreviewParent *string            // "" for none
+	PreviewParent *string            // or ParentProduction; "" for none
 	PreviewEnv    map[string]*string // nil removes a variable
 	Guard         *bool
 	ReadOnly      *bool
@@ -60,8 +60,8 @@ type ProjectChange struct {
 // Validate checks every field and returns one error for all that are invalid.
 func (c ProjectChange) Validate() error {
 	var fields []FieldError
-	if p := c.PreviewParent; p != nil && *p != "" && CheckID(*p) != nil {
-		fields = append(fields, FieldError{"/preview_parent", CodeParentNotFound, "want the id of a version of the project"})
+	if p := c.PreviewParent; p != nil && *p != "" && !validParent(*p) {
+		fields = append(fields, FieldError{"/preview_parent", CodeParentNotFound, "want the id of a version of the project, or @production"})
 	}
 	set := map[string]string{}
 	for k, v := range c.PreviewEnv {

@@ -28,7 +28,7 @@ type Project struct {
 	ID            string
 	GitRemote     string
 	ProdVersionID string            // "" until a version is assigned
-	PreviewParent string            // what the first version of a preview name begins with; "" for nothing
+	PreviewParent string            // what the first version of a preview name begins with, or ParentProduction; "" for nothing
 	PreviewEnv    map[string]string // variables of every version with a preview name
 	Guard         bool              // a promote that leaves writes behind needs the consent of its caller
 	ReadOnly      bool              // requests and events may not write
@@ -133,11 +133,18 @@ const (
 	StepUndone  StepStatus = "undone" // a saga's step that was compensated
 )
 
+// ParentProduction as a parent is the production of the project when the version is created [D53]. No
+// id can be equal to it.
+const ParentProduction = "@production"
+
+// validParent reports whether text can name a parent.
+func validParent(text string) bool { return text == ParentProduction || CheckID(text) == nil }
+
 // NewVersion is a request to create a version. spec: [C13.5].
 type NewVersion struct {
 	Project  string
 	ID       string // "" lets the registry generate one [D2]
-	ParentID string
+	ParentID string // or ParentProduction
 	GitRef   string
 	GitSHA   string
 	Digest   string
@@ -163,11 +170,14 @@ func (n NewVersion) Validate() error {
 			fields = append(fields, FieldError{"/id", CodeInvalidID, err.Error()})
 		}
 	}
-	if n.ParentID != "" && (n.ParentID == n.ID || CheckID(n.ParentID) != nil) {
-		fields = append(fields, FieldError{"/parent_version_id", CodeParentNotFound, "want the id of another version of the project"})
+	if n.ParentID != "" && (n.ParentID == n.ID || !validParent(n.ParentID)) {
+		fields = append(fields, FieldError{"/parent_version_id", CodeParentNotFound, "want the id of another version of the project, or @production"})
 	}
 	if n.Asleep && n.ParentID == "" {
 		fields = append(fields, FieldError{"/asleep", CodeWorkerDiffers, "a version that begins asleep has the worker of its parent, and no parent is named"})
+	}
+	if n.Events != EventsOn && n.Events != EventsOff {
+		fields = append(fields, FieldError{"/events", CodeInvalidEvents, "want on or off"})
 	}
 	if n.Digest != "" && !ValidDigest(n.Digest) {
 		fields = append(fields, FieldError{"/artifact_digest", CodeInvalidDigest, "want sha256: and 64 lowercase hex digits"})

@@ -1000,7 +1000,7 @@ type ChangeProject struct {
 	// PreviewEnv Variables for all versions with a preview name, from the next version on; null removes one.
 	PreviewEnv map[string]*string `json:"preview_env,omitempty,omitzero"`
 
-	// PreviewParent The id of a version; "" for none.
+	// PreviewParent The id of a version, or `@production` for the production of the project at each create; "" for none.
 	PreviewParent *string `json:"preview_parent,omitempty"`
 
 	// ReadOnly Refuse requests other than GET, HEAD and OPTIONS, writes of bindings, and events.
@@ -1104,7 +1104,8 @@ type CreateVersion struct {
 	// Names have at most 63 letters, digits, `.`, `_`, `/` and `-`.
 	Labels map[string]string `json:"labels,omitempty,omitzero"`
 
-	// ParentVersionID Version of the same project whose data is branched; absent or null for a root version.
+	// ParentVersionID Version of the same project whose data is branched; absent or null for a root version. `@production` is the production of the
+	// project when the version is created; without one the answer is 422 `no_production`.
 	ParentVersionID *string `json:"parent_version_id,omitempty"`
 
 	// PreviewFresh With preview_name: begin like the first version of the name, not with the data of the last.
@@ -2068,7 +2069,7 @@ type Project struct {
 	// PreviewEnv Variables of all versions with a preview name; the values are hidden.
 	PreviewEnv map[string]string `json:"preview_env,omitempty,omitzero"`
 
-	// PreviewParent The version whose data and overrides the first version of a preview name begins with; absent for none.
+	// PreviewParent The version whose data and overrides the first version of a preview name begins with, or `@production`; absent for none.
 	PreviewParent string `json:"preview_parent,omitempty,omitzero"`
 
 	// ProdURL Present when production is set.

@@ -36,7 +36,8 @@ func (c *Client) AllVersions(ctx context.Context, project string, status api.Ver
 // Codes: project_not_found, version_exists, queue_full, invalid_id,
 // host_too_long, invalid_digest, invalid_label, env_too_many_keys,
 // env_invalid_key, env_reserved_key, env_platform_key, env_value_too_large,
-// parent_not_found, parent_not_ready, parent_destroyed, fork_of_production,
+// parent_not_found, parent_not_ready, parent_destroyed, no_production, fork_of_production,
+// invalid_events,
 // preview_name_taken, invalid_preview,
 // invalid_idempotency_key, idempotency_mismatch.
 func (c *Client) CreateVersion(

@@ -97,14 +97,17 @@ func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *buil
 // inheritedEnv gives the variables, the values hidden, that the server adds to those of req.
 func inheritedEnv(ctx context.Context, c *client.Client, inProject string, req api.CreateVersion) (map[string]string, error) {
 	parent, env := parentID(req), map[string]string{}
-	if req.PreviewName != "" {
+	if req.PreviewName != "" || parent == svc.ParentProduction {
 		p, err := c.Project(ctx, inProject)
 		if err != nil {
 			return nil, err
 		}
-		maps.Copy(env, p.PreviewEnv)
-		if parent == "" {
-			parent = previewParent(ctx, c, p, req)
+		if req.PreviewName != "" {
+			maps.Copy(env, p.PreviewEnv)
+			parent = cmp.Or(parent, previewParent(ctx, c, p, req))
+		}
+		if parent == svc.ParentProduction {
+			parent = p.ProdVersionID
 		}
 	}
 	if parent == "" {

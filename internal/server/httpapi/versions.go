@@ -52,11 +52,12 @@ func (h handlers) labeledVersions(ctx context.Context, r oas.ListVersionsRequest
 	return oas.ListVersions200JSONResponse(page), nil
 }
 
+// eventsIn is the mode of a new version's events; a value that is not one stays, and is refused.
 func eventsIn(e api.CreateVersionEvents) svc.Events {
-	if e == api.CreateVersionEventsOff {
-		return svc.EventsOff
+	if e == api.CreateVersionEventsOn {
+		return svc.EventsOn
 	}
-	return svc.EventsOn
+	return svc.Events(e)
 }
 
 // versionPage returns one page of a project's versions.

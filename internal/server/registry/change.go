@@ -45,7 +45,7 @@ func setPreviewParent(ctx context.Context, tx *sql.Tx, id string, parent *string
 	if parent == nil {
 		return nil
 	}
-	if *parent != "" {
+	if *parent != "" && *parent != svc.ParentProduction { // that is resolved at each create
 		v, err := version(ctx, tx, svc.Ref{Project: id, Version: *parent})
 		if err != nil {
 			return svc.NoParent(id, *parent).At("/preview_parent")

@@ -25,7 +25,7 @@ const fullRetryAfter = 5 * time.Second
 // (svc.NewVersion.Validate).
 //
 // Errors: NotFound, project_not_found; Conflict, version_exists, preview_name_taken; Unprocessable,
-// idempotency_mismatch, parent_not_found, env_too_many_keys or one of
+// idempotency_mismatch, parent_not_found, no_production, env_too_many_keys or one of
 // svc.ForkPolicy; Unavailable, queue_full.
 func (db *DB) CreateVersion(ctx context.Context, n svc.NewVersion, o svc.CreateOptions) (v svc.Version, created bool, err error) {
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {

@@ -37,21 +37,37 @@ func nameTaken(format, name string) error {
 }
 
 // inherits returns the parent of the new version, "" for none, and the variables that
-// it has as a preview. A preview name without a given parent continues its last version.
+// it has as a preview.
 func (c create) inherits(ctx context.Context) (parent string, base map[string]string, err error) {
-	if c.n.Preview.Name == "" {
-		return c.n.ParentID, nil, nil
-	}
 	p, err := project(ctx, c.tx, c.n.Project)
-	if err != nil || c.n.ParentID != "" {
-		return c.n.ParentID, p.PreviewEnv, err
+	if err != nil {
+		return "", nil, err
+	}
+	if c.n.Preview.Name != "" {
+		base = p.PreviewEnv
+	}
+	if parent, err = c.asked(ctx, p); err != nil || parent != svc.ParentProduction {
+		return parent, base, err
+	}
+	if p.ProdVersionID == "" {
+		return "", nil, svc.Errorf(svc.Unprocessable, svc.CodeNoProduction, "project %s has no production to be the parent", p.ID).
+			WithHint("name a version of the project, or none for a root version").At(parentPointer)
+	}
+	return p.ProdVersionID, base, nil
+}
+
+// asked returns the parent as the request or the project names it. A preview name without a given
+// parent continues its last version.
+func (c create) asked(ctx context.Context, p svc.Project) (parent string, err error) {
+	if c.n.ParentID != "" || c.n.Preview.Name == "" {
+		return c.n.ParentID, nil
 	}
 	if !c.n.Preview.Fresh {
 		if parent, err = currentOf(ctx, c.tx, c.n.Project, c.n.Preview.Name); err != nil || parent != "" {
-			return parent, p.PreviewEnv, err
+			return parent, err
 		}
 	}
-	return p.PreviewParent, p.PreviewEnv, nil
+	return p.PreviewParent, nil
 }
 
 // current selects the newest version of a name that has been ready: the version of its

@@ -358,7 +358,8 @@ type ClientInterface interface {
 	//
 	// With `parent_version_id` the version begins with the data of that version at the time of the step `branching`, and
 	// inherits its overrides; `env` wins over them. A parent must be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
-	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+	// `parent_not_ready` or `parent_destroyed`. A repeat of a request with `@production` is answered with the version that it made,
+	// whatever became of production. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
 	//
 	// With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
@@ -380,7 +381,8 @@ type ClientInterface interface {
 	//
 	// With `parent_version_id` the version begins with the data of that version at the time of the step `branching`, and
 	// inherits its overrides; `env` wins over them. A parent must be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
-	// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+	// `parent_not_ready` or `parent_destroyed`. A repeat of a request with `@production` is answered with the version that it made,
+	// whatever became of production. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 	// live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
 	//
 	// With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
@@ -1592,7 +1594,8 @@ func (c *Client) ListVersions(ctx context.Context, project ProjectPath, params *
 //
 // With `parent_version_id` the version begins with the data of that version at the time of the step `branching`, and
 // inherits its overrides; `env` wins over them. A parent must be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
-// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+// `parent_not_ready` or `parent_destroyed`. A repeat of a request with `@production` is answered with the version that it made,
+// whatever became of production. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 // live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
 //
 // With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
@@ -1624,7 +1627,8 @@ func (c *Client) CreateVersionWithBody(ctx context.Context, project ProjectPath,
 //
 // With `parent_version_id` the version begins with the data of that version at the time of the step `branching`, and
 // inherits its overrides; `env` wins over them. A parent must be `ready`, `draining` or `archived`; else 422 `parent_not_found`,
-// `parent_not_ready` or `parent_destroyed`. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
+// `parent_not_ready` or `parent_destroyed`. A repeat of a request with `@production` is answered with the version that it made,
+// whatever became of production. When `git_ref` is a pull request's (SVC_PR_REFS) and the parent is
 // live production, the answer is 422 `fork_of_production`, or the databases are scrubbed first (SVC_PROD_FORK).
 //
 // With `preview_name` the host name `{preview_name}.{project}.{baseDomain}` moves to the version when it is ready; requests
