@@ -108,8 +108,8 @@ func (p *problems) assets(m Manifest) {
 	if m.SchemaVersion == 1 {
 		p.add("/assets", svc.CodeManifestInvalid, "format 1 has no assets; want schema_version 2")
 	}
-	if m.SchemaVersion < SchemaVersion && a.Detached {
-		p.add("/assets/detached", svc.CodeManifestInvalid, "format %d has no detached assets; want schema_version %d", m.SchemaVersion, SchemaVersion)
+	if m.SchemaVersion < detachedVersion && a.Detached {
+		p.add("/assets/detached", svc.CodeManifestInvalid, "format %d has no detached assets; want schema_version %d", m.SchemaVersion, detachedVersion)
 	}
 	html := []string{"", HTMLAutoTrailingSlash, HTMLForceTrailingSlash, HTMLDropTrailingSlash, HTMLNone}
 	if !slices.Contains(html, a.HTMLHandling) {

@@ -123,6 +123,9 @@ func settingsOf(m Manifest) map[string]Side {
 	if len(m.TailConsumers) > 0 {
 		values["tail_consumers"] = encoded(m.TailConsumers)
 	}
+	if m.Release != nil {
+		values["release"] = encoded(m.Release)
+	}
 	if a := m.Assets; a != nil {
 		rules := *a
 		rules.Files, rules.Detached = nil, false

@@ -9,16 +9,23 @@ import (
 // The versions of the bundle format [D40]: the newest and the oldest one that this program
 // reads. Version 2 adds what runs without a request: crons, queues, workflows, assets.
 // Version 3 adds assets that are not in the bundle, and tail consumers; a bundle with
-// neither is written as version 2, which older servers read.
+// neither is written as version 2, which older servers read. Version 4 adds the settings of
+// releases, and is written only for these.
 const (
-	SchemaVersion       = 3
+	SchemaVersion       = 4
 	OldestSchemaVersion = 1
+
+	detachedVersion = 3
+	releaseVersion  = 4
 )
 
 // format is the version that a manifest is written as.
 func (m Manifest) format() int {
-	if m.detached() || len(m.TailConsumers) > 0 {
-		return SchemaVersion
+	switch {
+	case m.Release != nil:
+		return releaseVersion
+	case m.detached() || len(m.TailConsumers) > 0:
+		return detachedVersion
 	}
 	return 2
 }
@@ -44,6 +51,7 @@ type Manifest struct {
 	ObjectClasses  []ObjectClass   `json:"object_classes,omitempty"`  // of Durable Objects; since format 2
 	Assets         *Assets         `json:"assets,omitempty"`          // nil for a worker without; since format 2
 	TailConsumers  []TailConsumer  `json:"tail_consumers,omitempty"`  // since format 3
+	Release        *Release        `json:"release,omitempty"`         // nil for none; since format 4
 }
 
 // TailConsumer is another worker whose tail handler gets a record of each event of this

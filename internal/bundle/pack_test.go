@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -46,6 +47,35 @@ func TestPackAndExtract(t *testing.T) {
 		got, err := os.ReadFile(filepath.Join(dir, path))
 		if err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s holds %q, %v; want %q", path, got, err, want)
+		}
+	}
+}
+
+// TestPackVersion: a bundle has the oldest format that can say what it says.
+func TestPackVersion(t *testing.T) {
+	t.Parallel()
+	keep := 2
+	for want, edit := range map[int]func(*bundle.Manifest){
+		2: func(*bundle.Manifest) {},
+		3: func(m *bundle.Manifest) { m.TailConsumers = []bundle.TailConsumer{{Service: "tail"}} },
+		4: func(m *bundle.Manifest) {
+			m.Release = &bundle.Release{Check: "/up", AssetsKeep: &keep, Guard: bundle.GuardRefuse}
+		},
+	} {
+		files := bundle.Tree{bundle.ModulePath("a.js"): []byte("export default {}")}
+		m := bundle.Manifest{Main: "a.js", CompatibilityDate: "2026-11-01", Modules: []bundle.Module{{Name: "a.js", Type: bundle.ESModule}}}
+		edit(&m)
+		packed, err := bundle.Pack(io.Discard, m, files)
+		if err != nil || packed.Manifest.SchemaVersion != want {
+			t.Errorf("format %d, want %d: %v", packed.Manifest.SchemaVersion, want, err)
+		}
+		data, err := packed.Manifest.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := bundle.Decode(data)
+		if err != nil || read.Guards() != (want == 4) || (read.Release != nil) != (want == 4) {
+			t.Errorf("format %d read as %+v, %v", want, read.Release, err)
 		}
 	}
 }

@@ -56,6 +56,7 @@ func (m Manifest) Validate() error {
 	p.crons(m)
 	p.tails(m)
 	p.runtimeLimits(m)
+	p.release(m)
 	return svc.Invalid(p)
 }
 

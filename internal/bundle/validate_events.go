@@ -16,8 +16,8 @@ const maxTails = 10
 
 // tails checks Manifest.TailConsumers.
 func (p *problems) tails(m Manifest) {
-	if len(m.TailConsumers) > 0 && m.SchemaVersion < SchemaVersion {
-		p.add("/tail_consumers", svc.CodeManifestInvalid, "format %d has no tail consumers; want schema_version %d", m.SchemaVersion, SchemaVersion)
+	if len(m.TailConsumers) > 0 && m.SchemaVersion < detachedVersion {
+		p.add("/tail_consumers", svc.CodeManifestInvalid, "format %d has no tail consumers; want schema_version %d", m.SchemaVersion, detachedVersion)
 	}
 	if len(m.TailConsumers) > maxTails {
 		p.add("/tail_consumers", svc.CodeManifestInvalid, "%d tail consumers; at most %d are allowed", len(m.TailConsumers), maxTails)

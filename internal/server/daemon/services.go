@@ -173,7 +173,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 	return promote.Deps{
 		Projects: d.registry, Versions: d.registry, Promotions: d.registry, Journals: d.registry,
 		Gateway: d.routing, Websockets: d.routing, Routes: toDeploy{d}, Runtimes: toDeploy{d},
-		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence,
+		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence, Guards: d.guards,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
 		Releases:     d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
 		ReleaseHold: d.cfg.Archive.ReleaseHold, ReleaseDrain: d.cfg.Archive.ReleaseDrain,
@@ -191,6 +191,12 @@ func (d *Daemon) deployDeps() deploy.Deps {
 		Restores: d.restores(), QueueMax: d.cfg.QueueMax, Lenient: d.cfg.Lenient, Forks: d.cfg.Forks, ScrubSQL: d.cfg.ScrubSQL, Verify: d.verify, Qualify: d.newQualify(), Check: d.newCheck(),
 		Sleep: deploy.Sleep{On: d.cfg.Sleep.Idle > 0, Production: d.cfg.Sleep.Production, AtStart: d.watchMode}, NoSync: d.watchMode || d.leader != nil,
 	}
+}
+
+// guards reports whether the bundle of a version asks for the guard of its project.
+func (d *Daemon) guards(ctx context.Context, ref svc.Ref) (bool, error) {
+	m, err := d.deploy.Manifest(ctx, ref)
+	return m.Guards(), err
 }
 
 func (d *Daemon) callees() calls.Callees {

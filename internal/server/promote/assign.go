@@ -55,6 +55,7 @@ func (s *Service) AssignFirst(ctx context.Context, ref svc.Ref) error {
 		return nil
 	}
 	s.deps.Gateway.SetProduction(ref.Project, ref.Version)
-	s.deps.Gateway.Release(ref.Project) // before the pointer object, which may be slow
+	s.deps.Gateway.Release(ref.Project) // before the bundle and the pointer object, which may be slow
+	s.followBundle(ctx, ref)
 	return pointers{s.deps.Bucket}.assign(ctx, ref)
 }

@@ -36,6 +36,33 @@ func (s *Service) unmerged(ctx context.Context, production, target svc.Ref) svc.
 	return svc.Unmerged{Reason: svc.NoCutUnavailable}
 }
 
+// followBundle turns the guard of a project on if the bundle of its production asks for it. A version
+// that is not production changes nothing: else a pull request could. An error is logged, because the
+// version is production already.
+func (s *Service) followBundle(ctx context.Context, ref svc.Ref) {
+	if s.deps.Guards == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.deps.CountLimit)
+	defer cancel()
+	if err := s.turnOn(ctx, ref); err != nil {
+		s.log.WarnContext(ctx, "guard of the bundle not read; the project keeps its own", "project", ref.Project, "version", ref.Version, "error", err)
+	}
+}
+
+func (s *Service) turnOn(ctx context.Context, ref svc.Ref) error {
+	p, err := s.deps.Projects.Project(ctx, ref.Project)
+	if err != nil || p.Guard || p.ProdVersionID != ref.Version {
+		return err
+	}
+	on, err := s.deps.Guards(ctx, ref)
+	if err != nil || !on {
+		return err
+	}
+	_, err = s.deps.Projects.ChangeProject(ctx, ref.Project, svc.ProjectChange{Guard: &on})
+	return err
+}
+
 // leaves says what a promote would leave behind, or why that is not known.
 func leaves(u svc.Unmerged, production, target string) string {
 	switch u.Reason {

@@ -3,6 +3,7 @@ package promote_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,4 +80,59 @@ func guarded(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// TestGuardOfTheBundle: a project gets the guard when a version whose bundle asks for it becomes
+// production: the first one, or a promoted one. The deploy of another version, as of a pull request,
+// changes nothing, and a bundle that cannot be read does not fail the promote.
+func TestGuardOfTheBundle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for _, v := range []string{"v1", "v2", "v3"} {
+		w.addReady(t, v)
+	}
+	asked, unreadable := []string{}, errors.New("the object store does not answer")
+	d := w.start(t, func(deps *promote.Deps) {
+		deps.Leftovers = counted{Common: "v1"}
+		deps.Guards = func(_ context.Context, ref svc.Ref) (bool, error) {
+			asked = append(asked, ref.Version)
+			if ref.Version == "v2" {
+				return false, unreadable
+			}
+			return ref.Version == "v3", nil
+		}
+	})
+	want := func(guard bool, versions ...string) {
+		t.Helper()
+		p, err := w.Project(t.Context(), "shop")
+		if err != nil || p.Guard != guard || !slices.Equal(asked, versions) {
+			t.Errorf("guard %v, asked for %q, want %q; %v", p.Guard, asked, versions, err)
+		}
+	}
+	for _, v := range []string{"v1", "v3"} { // v1 is the first; the deploy of v3 makes it ready only
+		if err := d.AssignFirst(t.Context(), ref(v)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want(false, "v1")
+	if op := d.promote(t, w, "v2"); op.Status != svc.PromotionDone {
+		t.Errorf("%+v", op)
+	}
+	want(false, "v1", "v2")
+	d.promote(t, w, "v3")
+	want(true, "v1", "v2", "v3")
+	d.promote(t, w, "v1") // a bundle that says nothing leaves the guard on
+	want(true, "v1", "v2", "v3")
+
+	w = newWorld(t)
+	w.addReady(t, "v3")
+	d = w.start(t, func(deps *promote.Deps) {
+		deps.Guards = func(context.Context, svc.Ref) (bool, error) { return true, nil }
+	})
+	if err := d.AssignFirst(t.Context(), ref("v3")); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := w.Project(t.Context(), "shop"); err != nil || !p.Guard {
+		t.Errorf("the first production: %+v, %v", p, err)
+	}
 }

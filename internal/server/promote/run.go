@@ -74,6 +74,7 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 	if cause == nil {
 		o = svc.PromotionOutcome{Status: svc.PromotionDone, CutOver: r.deps.Gateway.CutOver(r.op.Project)}
 		o.Left = r.left(ctx)
+		r.followBundle(ctx, r.target())
 	} else {
 		o.Error = r.failure(ctx)
 	}

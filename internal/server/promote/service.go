@@ -39,6 +39,7 @@ type Projects interface {
 	// SetProduction is a compare-and-set; its error is Precondition if production is
 	// neither expected nor next.
 	SetProduction(ctx context.Context, project, expected, next string) error
+	ChangeProject(ctx context.Context, id string, c svc.ProjectChange) (svc.Project, error)
 }
 
 // Versions reads and changes versions in the registry.
@@ -126,6 +127,8 @@ type Deps struct {
 	Logger     *slog.Logger
 	Observer   Observer  // nil: no counting
 	Leftovers  Leftovers // nil: not recorded
+	// Guards reports whether the bundle of a version asks for the guard of its project. nil: none does.
+	Guards func(ctx context.Context, ref svc.Ref) (bool, error)
 
 	Releases Releases
 	Sealer   Sealer
