@@ -168,6 +168,7 @@ func (r *Result) pack(f *project.File, built esbuild.Result, req Request) error 
 		Name: f.Name, Main: built.Main, CompatibilityDate: f.CompatibilityDate,
 		CompatibilityFlags: slices.Concat(f.CompatibilityFlags, built.Flags),
 		Vars:               f.Vars, Bindings: bindings(f), QueueConsumers: f.Consumers, ObjectClasses: f.ObjectClasses, Crons: f.Crons, TailConsumers: f.TailConsumers,
+		Release: f.Release,
 	}
 	if limits := (bundle.RuntimeLimits{MemoryMB: f.MemoryMB, Subrequests: f.Subrequests}); limits != (bundle.RuntimeLimits{}) {
 		m.Limits = &limits

@@ -37,8 +37,9 @@ type File struct {
 	Services        []Service
 	TailConsumers   []bundle.TailConsumer
 	Secrets         []Secret
-	Assets          *Assets // nil for none
-	Functions       string  // directory of the Pages Functions that Main is generated from; "" for none
+	Release         *bundle.Release // promote, release and assets of the section svcctl; nil for none
+	Assets          *Assets         // nil for none
+	Functions       string          // directory of the Pages Functions that Main is generated from; "" for none
 	Missing         []Missing
 	Unsupported     []Unsupported // the keys, whether or not they may be missing
 

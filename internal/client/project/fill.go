@@ -47,6 +47,7 @@ func (l *layers) fill(f *File) {
 	l.services(f)
 	l.tails(f)
 	l.secrets(f)
+	l.settings(f)
 	l.bundling(f)
 	l.build(f)
 	if l.flags.Unbuilt && f.Build.Command == "" {

@@ -50,7 +50,7 @@ func (l *layers) allowSection(r *reader, n *node, at string) {
 	if n == nil || !r.is(n, at, kindObject) {
 		return
 	}
-	r.members(n, at, []string{"allow_missing"}, nil)
+	r.only(n, at, "allow_missing", "promote", "release", "assets")
 	list := n.get("allow_missing")
 	if list == nil || !r.is(list, at+".allow_missing", kindArray) {
 		return

@@ -122,6 +122,21 @@ func (r *reader) members(n *node, path string, known, passed []string) {
 	}
 }
 
+// only reports keys of n other than those in known: no other program defines the section, so that a
+// key that is not known is a mistake.
+func (r *reader) only(n *node, path string, known ...string) {
+	for _, m := range n.members {
+		if slices.Contains(known, m.key) {
+			continue
+		}
+		hint := "the keys are " + strings.Join(known, ", ")
+		if meant := suggest.Nearest(m.key, slices.Values(known)); meant != "" {
+			hint = fmt.Sprintf("did you mean %q?", meant)
+		}
+		r.problem(svc.CodeConfigInvalid, path+"."+m.key, m.pos, "%s.%s is not a key of %s; %s", path, m.key, path, hint)
+	}
+}
+
 // unknown warns of a key, as wrangler does. It may be one of a newer wrangler.
 func (r *reader) unknown(path string, m member, known iter.Seq[string]) {
 	hint := ""
