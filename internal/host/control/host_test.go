@@ -93,6 +93,18 @@ func (h *host) NextWake(context.Context) (svc.Wake, error) {
 	return svc.Wake{At: time.Unix(1, 0).UTC(), Pending: 3}, nil
 }
 
+func (*host) Stage(context.Context, svc.RuntimeSpec) error { return nil }
+
+func (*host) Seal(_ context.Context, s control.Seal) (control.Sealing, error) {
+	return control.Sealing{Refused: 3, Running: []string{string(s.State)}}, nil
+}
+
+func (*host) Positions(context.Context) (control.Positions, error) {
+	return control.Positions{"sys": 7}, nil
+}
+
+func (*host) Events(context.Context, bool) error { return nil }
+
 func (*host) PageOut(context.Context) (svc.PagedOut, error) {
 	return svc.PagedOut{Way: svc.PageOutGroup, Bytes: 7}, nil
 }

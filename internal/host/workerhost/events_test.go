@@ -103,6 +103,10 @@ func (resources) Objects() workerhost.Objects { return nil }
 
 func (resources) Cut(context.Context) (branch.VersionCut, error) { return branch.VersionCut{}, nil }
 func (resources) State() control.Pong                            { return control.Pong{} }
+func (resources) Positions() control.Positions                   { return nil }
+func (resources) Seal(context.Context, control.Seal) (control.Sealing, error) {
+	return control.Sealing{}, nil
+}
 
 const clockScript = `export default { async scheduled({ cron }, env) {
 	await env.CLOCK.fetch("http://clock/");

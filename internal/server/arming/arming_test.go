@@ -47,11 +47,11 @@ func (w *world) Runtimes() []svc.Runtime {
 	return list
 }
 
-func (w *world) Arm(_ context.Context, ref svc.Ref, armed bool) error {
+func (w *world) Arm(_ context.Context, ref svc.Ref, a svc.Arming) error {
 	time.Sleep(time.Millisecond)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls = append(w.calls, map[bool]string{true: "+", false: "-"}[armed]+ref.Version)
+	w.calls = append(w.calls, map[bool]string{true: "+", false: "-"}[a.Crons]+ref.Version)
 	return nil
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
@@ -35,6 +36,10 @@ type branches struct {
 
 func newBranches(dir string) *branches {
 	return &branches{dir: dir, written: map[svc.Ref]int{}, forks: map[string]svc.Forked{}}
+}
+
+func (b *branches) ForkAt(ctx context.Context, parent, child svc.Ref, id string, _ branch.VersionCut) (svc.Forked, error) {
+	return b.Fork(ctx, parent, child, id)
 }
 
 func (b *branches) Fork(ctx context.Context, parent, child svc.Ref, id string) (svc.Forked, error) {

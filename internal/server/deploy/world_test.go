@@ -22,6 +22,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
+	"github.com/svcctl/svcctl/internal/host/control"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/deploy"
@@ -282,6 +283,19 @@ func (r *runtimes) Sleep(ctx context.Context, ref svc.Ref) (svc.Wake, error) {
 
 func (r *runtimes) ShowFiles(ctx context.Context, ref svc.Ref, dir string) error {
 	return r.call(ctx, "files of "+filepath.Base(dir)+" in", ref)
+}
+
+func (r *runtimes) Stage(ctx context.Context, spec svc.RuntimeSpec) error {
+	return r.call(ctx, "stage", spec.Ref)
+}
+
+func (r *runtimes) Retire(ctx context.Context, ref svc.Ref) error {
+	_, err := r.Sleep(ctx, ref)
+	return err
+}
+
+func (*runtimes) Positions(context.Context, svc.Ref) (control.Positions, error) {
+	return control.Positions{"sys": 7}, nil
 }
 
 // Restart reports a wait of an hour.

@@ -23,6 +23,9 @@ func (r *release) stage(ctx context.Context) (err error) {
 		return err
 	}
 	r.manifest = &m
+	if r.req.Check == "" && m.Release != nil {
+		r.req.Check = m.Release.Check
+	}
 	return nil
 }
 

@@ -215,6 +215,8 @@ func (r results) PromoteDone(result string, _ time.Duration) { r <- result }
 
 func (results) CutOverDone(svc.CutOver) {}
 
+func (r results) ReleaseDone(result string, _ time.Duration, _ int) { r <- "release " + result }
+
 // daemon is a Service over a world and a fake gateway.
 type daemon struct {
 	*promote.Service

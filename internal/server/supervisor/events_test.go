@@ -149,7 +149,7 @@ func TestEventsNeedARuntime(t *testing.T) {
 	if !errors.Is(err, svc.Unavailable) || !errors.Is(wakeErr, svc.Unavailable) {
 		t.Errorf("%v, %v", err, wakeErr)
 	}
-	if err := h.Arm(t.Context(), ref, true); err != nil {
+	if err := h.Arm(t.Context(), ref, svc.Arming{Crons: true, Events: true}); err != nil {
 		t.Error(err)
 	}
 }
@@ -168,6 +168,11 @@ func (h *armedHost) Open(_ context.Context, s svc.RuntimeSpec) (err error) {
 
 func (h *armedHost) Arm(_ context.Context, armed bool) error {
 	_, err := h.log.WriteString(map[bool]string{true: "+", false: "-"}[armed])
+	return err
+}
+
+func (h *armedHost) Events(_ context.Context, on bool) error {
+	_, err := h.log.WriteString(map[bool]string{true: "e", false: "o"}[on])
 	return err
 }
 
@@ -202,9 +207,15 @@ func TestArm(t *testing.T) {
 	arm := func(states ...bool) {
 		t.Helper()
 		for _, armed := range states {
-			if err := h.Arm(t.Context(), spec.Ref, armed); err != nil {
+			if err := h.Arm(t.Context(), spec.Ref, svc.Arming{Crons: armed, Events: true}); err != nil {
 				t.Error(err)
 			}
+		}
+	}
+	events := func(on bool) {
+		t.Helper()
+		if err := h.Arm(t.Context(), spec.Ref, svc.Arming{Events: on}); err != nil {
+			t.Error(err)
 		}
 	}
 	arm(false, true, true)
@@ -215,6 +226,13 @@ func TestArm(t *testing.T) {
 	arm(false, false)
 	arms("++-")
 	kill(t, e.PID)
-	h.await(svc.RuntimeServing, 3)
+	e = h.await(svc.RuntimeServing, 3)
 	arms("++-")
+	events(false)
+	arms("++-o")
+	kill(t, e.PID)
+	h.await(svc.RuntimeServing, 4)
+	arms("++-oo")
+	events(true)
+	arms("++-ooe")
 }

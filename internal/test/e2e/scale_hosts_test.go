@@ -140,6 +140,16 @@ func (h *fakeHost) Arm(context.Context, bool) error { return nil }
 
 func (h *fakeHost) NextWake(context.Context) (svc.Wake, error) { return svc.Wake{}, nil }
 
+func (h *fakeHost) Stage(context.Context, svc.RuntimeSpec) error { return nil }
+
+func (h *fakeHost) Seal(context.Context, control.Seal) (control.Sealing, error) {
+	return control.Sealing{}, nil
+}
+
+func (h *fakeHost) Positions(context.Context) (control.Positions, error) { return nil, nil } //nolint:nilnil // it has no data
+
+func (h *fakeHost) Events(context.Context, bool) error { return nil }
+
 func (h *fakeHost) PageOut(context.Context) (svc.PagedOut, error) { return svc.PagedOut{}, nil }
 
 func (h *fakeHost) ShowFiles(context.Context, string) error { return nil }

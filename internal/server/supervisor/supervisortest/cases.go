@@ -203,7 +203,7 @@ func events(t *testing.T, w *world) {
 		t.Fatalf("%+v %v", r, err)
 	}
 	Want(t, e, "/scheduled", "* * * * *")
-	if err := w.Arm(t.Context(), spec.Ref, true); err != nil {
+	if err := w.Arm(t.Context(), spec.Ref, svc.Arming{Crons: true, Events: true}); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.NextWake(t.Context(), spec.Ref); err != nil {
