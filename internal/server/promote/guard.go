@@ -37,7 +37,7 @@ func (s *Service) unmerged(ctx context.Context, production, target svc.Ref) svc.
 }
 
 // followBundle turns the guard of a project on if the bundle of its production asks for it. A version
-// that is not production changes nothing: else a pull request could. An error is logged, because the
+// that is not production changes nothing: else a pull request could [D55]. An error is logged, because the
 // version is production already.
 func (s *Service) followBundle(ctx context.Context, ref svc.Ref) {
 	if s.deps.Guards == nil {
