@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/data/dataplane"
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 )
 
@@ -13,10 +14,7 @@ import (
 // the parts that it has, whatever the parent does with it afterwards.
 func TestUploadContinues(t *testing.T) {
 	t.Parallel()
-	for name, child := range map[string]func(testing.TB, string) r2{
-		"release": func(t testing.TB, dir string) r2 { return openBucket(t, bindingtest.Release(t, dir, "v2")) },
-		"fork":    func(t testing.TB, dir string) r2 { return openBucket(t, bindingtest.Fork(t, dir, "v2")) },
-	} {
+	for name, child := range map[string]func(testing.TB, string, string) *dataplane.Volumes{"release": bindingtest.Release, "fork": bindingtest.Fork} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
@@ -27,7 +25,7 @@ func TestUploadContinues(t *testing.T) {
 			}
 			one, two := large(5<<20, 1), []byte("the end")
 			first := field(t, must(parent.write(call("uploadPart", `,"partNumber":1`), one)), "etag")
-			b := child(t, dir)
+			b := openBucket(t, child(t, dir, "v2"))
 			must(parent.write(call("abortMultipartUpload", ""), nil))
 			second := field(t, must(b.write(call("uploadPart", `,"partNumber":2`), two)), "etag")
 			parts := fmt.Sprintf(`,"parts":[{"etag":%q,"part":1},{"etag":%q,"part":2}]`, first, second)
