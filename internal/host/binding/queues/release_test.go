@@ -13,7 +13,7 @@ import (
 )
 
 // TestRelease: the version that a release makes begins with the queues of its parent: ready, delayed
-// and dead messages and pauses. A message whose batch did not end is ready there at once, as one of a
+// and dead messages and pauses. A message whose batch did not end is ready there immediately, as one of a
 // process that died, and the batch counts as an attempt. What the parent does afterwards stays there.
 func TestRelease(t *testing.T) {
 	t.Parallel()
