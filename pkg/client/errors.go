@@ -162,5 +162,19 @@ type PromotionError struct {
 
 // Error returns the reason.
 func (e *PromotionError) Error() string {
-	return fmt.Sprintf("promoting %s of %s failed and was undone: %s", e.Promotion.VersionID, e.Promotion.ProjectID, e.Promotion.Error)
+	p := e.Promotion
+	if p.Kind == api.PromotionKindRelease {
+		return fmt.Sprintf("the release of %s of %s failed and production is still %s: %s", p.CandidateVersionID, p.ProjectID, p.PreviousVersionID, p.Error)
+	}
+	return fmt.Sprintf("promoting %s of %s failed and was undone: %s", p.VersionID, p.ProjectID, p.Error)
+}
+
+// Code returns the stable code of the step that failed, such as "release_busy"; "" if the
+// record names none. The record has "<step>: <code>: <text>".
+func (e *PromotionError) Code() string {
+	parts := strings.SplitN(e.Promotion.Error, ": ", 3)
+	if len(parts) < 3 || strings.ContainsAny(parts[1], " /.") {
+		return ""
+	}
+	return parts[1]
 }

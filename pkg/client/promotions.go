@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"iter"
 
 	"github.com/svcctl/svcctl/pkg/api"
@@ -14,8 +13,8 @@ import (
 //
 // Codes: project_not_found, version_not_found, version_destroyed,
 // version_not_ready, version_not_serving (the runtime crashed and does not start),
-// promote_leaves_writes (in a project with a guard, without p.LeaveWrites), promote_in_progress,
-// shutting_down, production_moved (production is not p.ExpectedProdVersionID).
+// promote_in_progress, shutting_down, production_moved (production is not p.ExpectedProdVersionID),
+// promote_leaves_writes (the project's guard is on, and p.LeaveWrites is not set).
 func (c *Client) Promote(ctx context.Context, project, version string, p api.PromoteVersion) (api.PromotionAccepted, error) {
 	return as[api.PromotionAccepted](read(c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)))
 }
@@ -70,27 +69,4 @@ func (c *Client) AllPromotions(ctx context.Context, project string) iter.Seq2[ap
 		page, err := c.Promotions(ctx, project, Page{Limit: 200, Cursor: cursor})
 		return page.Items, page.NextCursor, err
 	})
-}
-
-// ErrNoPrevious says that a project has no earlier production version.
-var ErrNoPrevious = errors.New("no earlier production version")
-
-// PreviousProduction returns the id of the version that was production before: what the
-// promote replaced that made today's production. It returns ErrNoPrevious without one.
-//
-// Codes: project_not_found.
-func (c *Client) PreviousProduction(ctx context.Context, project string) (string, error) {
-	p, err := c.Project(ctx, project)
-	if err != nil {
-		return "", err
-	}
-	for op, err := range c.AllPromotions(ctx, project) {
-		if err != nil {
-			return "", err
-		}
-		if op.Status == api.PromotionStatusDone && op.VersionID == p.ProdVersionID && op.PreviousVersionID != "" {
-			return op.PreviousVersionID, nil
-		}
-	}
-	return "", ErrNoPrevious
 }
