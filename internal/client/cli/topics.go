@@ -28,6 +28,7 @@ func topics() []*cobra.Command {
     6  conflict: the state does not allow it, or the resource was modified concurrently
     7  the version ended as failed
     8  the server is busy or does not answer: try again later
+    9  the promote would leave writes of production behind; --leave-writes accepts that, svcctl release keeps them
   124  --timeout was reached; the work continues on the server
   130  interrupted; the work continues on the server
 

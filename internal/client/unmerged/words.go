@@ -3,6 +3,7 @@ package unmerged
 import (
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/pkg/api"
@@ -27,6 +28,46 @@ func Cut(u api.Unmerged, old, version string) string {
 		return fmt.Sprintf("%s wrote nothing since %s that %s lacks", old, since, version)
 	}
 	return fmt.Sprintf("%s wrote since %s, and %s lacks:", old, since, version)
+}
+
+// Left reports whether a promote leaves writes behind: records were written, or it is not known
+// that none was. nil is a promote that replaces no production.
+func Left(u *api.Unmerged) bool {
+	return u != nil && (u.Reason != api.UnmergedReasonEmpty || len(Rows(*u)) > 0)
+}
+
+// Short says in one line what a promote leaves behind: what old has that version lacks.
+func Short(u api.Unmerged, old, version string) string {
+	if u.Reason != api.UnmergedReasonEmpty {
+		return Cut(u, old, version)
+	}
+	var parts []string
+	for _, r := range Rows(u) {
+		parts = append(parts, r.counts())
+	}
+	return fmt.Sprintf("%s has what %s lacks: %s", old, version, strings.Join(parts, "; "))
+}
+
+// Rescue is the command that writes what was left behind to files.
+func Rescue(project, old string) string {
+	return "svcctl data export " + project + "/" + old + " --since-cut"
+}
+
+// counts is a row with the numbers that are not 0.
+func (r Row) counts() string {
+	var parts []string
+	for _, n := range []struct {
+		n    int64
+		what string
+	}{{r.Inserted, "new"}, {r.Updated, "changed"}, {r.Deleted, "deleted"}} {
+		if n.n > 0 {
+			parts = append(parts, Count(n.n, r.WrittenRecords)+" "+n.what)
+		}
+	}
+	if len(parts) == 0 {
+		return r.What
+	}
+	return r.What + ": " + strings.Join(parts, ", ")
 }
 
 // Row is one kind of records that a version wrote.

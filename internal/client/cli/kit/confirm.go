@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -16,22 +17,40 @@ import (
 // a terminal it returns a UsageError; instead is the flag that replaces the prompt.
 // The end of ctx ends the prompt.
 func (k *Kit) Confirm(ctx context.Context, question, word, instead string) error {
-	if !k.InTTY || !k.ErrTTY {
+	if !k.CanAsk() {
 		return Usagef("%s: use %s when there is no terminal", question, instead)
 	}
-	_, _ = fmt.Fprintf(k.Err, "%s\ntype %s to continue: ", Clean(question), Clean(word)) // as Notef
+	_, err := k.ask(ctx, fmt.Sprintf("%s\ntype %s to continue: ", question, word), word)
+	return err
+}
+
+// Choose asks the user to type one of some words. Without a terminal it returns a UsageError;
+// instead names the flags that replace the prompt.
+func (k *Kit) Choose(ctx context.Context, question string, words []string, instead string) (string, error) {
+	if !k.CanAsk() {
+		return "", Usagef("%s: use %s when there is no terminal", question, instead)
+	}
+	return k.ask(ctx, fmt.Sprintf("%s\ntype %s: ", question, strings.Join(words, " or ")), words...)
+}
+
+// CanAsk reports whether there is a person to ask.
+func (k *Kit) CanAsk() bool { return k.InTTY && k.ErrTTY }
+
+// ask prints a question and returns the answer, which must be one of the words.
+func (k *Kit) ask(ctx context.Context, question string, words ...string) (string, error) {
+	_, _ = fmt.Fprint(k.Err, Clean(question)) // as Notef
 	answer, err := k.line(ctx)
 	if ctx.Err() != nil {
 		k.Notef("")
-		return fmt.Errorf("interrupted; nothing was changed: %w", ctx.Err())
+		return "", fmt.Errorf("interrupted; nothing was changed: %w", ctx.Err())
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
+		return "", fmt.Errorf("reading the answer: %w", err)
 	}
-	if strings.TrimSpace(answer) != word {
-		return Usagef("not confirmed; nothing was changed")
+	if answer = strings.TrimSpace(answer); !slices.Contains(words, answer) {
+		return "", Usagef("not confirmed; nothing was changed")
 	}
-	return nil
+	return answer, nil
 }
 
 // line reads a line of standard input, or ends with ctx. A read of a terminal cannot

@@ -1,6 +1,7 @@
 package kit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,7 @@ const (
 	ExitConflict    = 6
 	ExitFailed      = 7 // the version ended as failed
 	ExitBusy        = 8 // the queue is full, or the server does not answer
+	ExitLeaves      = 9 // a promote would leave writes of production behind, and the caller did not accept that
 	ExitTimeout     = 124
 	ExitInterrupted = 130
 )
@@ -107,13 +109,19 @@ func ExitCode(err error) int {
 	var refused *client.Error
 	var ended *client.VersionError
 	var tried *WouldFailError
+	var leaves *LeavesError
+	var undone *client.PromotionError
 	switch {
 	case err == nil:
 		return ExitOK
 	case errors.As(err, &usage), errors.Is(err, client.ErrScheme):
 		return ExitUsage
+	case errors.As(err, &leaves):
+		return ExitLeaves
 	case errors.As(err, &auth):
 		return ExitAuth
+	case errors.As(err, &undone):
+		return exitOfUndone(undone)
 	case errors.As(err, &late):
 		return ExitTimeout
 	case errors.As(err, &ended):
@@ -151,6 +159,8 @@ func exitOfRefusal(e *client.Error) int {
 	switch e.Problem.Code {
 	case svc.CodeWakeFailed, svc.CodeArchiveIncomplete:
 		return ExitFailure
+	case svc.CodePromoteLeaves:
+		return ExitLeaves
 	case client.CodeWrongServer:
 		return ExitUsage
 	}
@@ -287,9 +297,12 @@ func code(err error) string {
 	var ended *client.VersionError
 	var undone *client.PromotionError
 	var own *svc.Error
+	var leaves *LeavesError
 	switch {
 	case errors.As(err, &usage):
 		return svc.CodeUsage
+	case errors.As(err, &leaves):
+		return svc.CodePromoteLeaves
 	case errors.As(err, &auth):
 		return svc.CodeNoToken
 	case errors.As(err, &late):
@@ -297,7 +310,7 @@ func code(err error) string {
 	case errors.As(err, &ended):
 		return codeOfEnd(ended.Version.Status)
 	case errors.As(err, &undone):
-		return svc.CodePromoteFailed
+		return cmp.Or(undone.Code(), svc.CodePromoteFailed)
 	case errors.Is(err, client.ErrUnreachable), errors.As(err, &away):
 		return svc.CodeUnreachable
 	case errors.Is(err, client.ErrCertificate):
