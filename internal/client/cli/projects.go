@@ -61,6 +61,16 @@ func listProjects(ctx context.Context, k *kit.Kit, summary bool) error {
 	})
 }
 
+// showModes shows what restricts a project.
+func showModes(k *kit.Kit, p api.Project) {
+	if p.Guard {
+		k.Printf("  guard      on: a promote that leaves writes behind needs --leave-writes")
+	}
+	if p.ReadOnly {
+		k.Printf("  read-only  on: requests and events may not write")
+	}
+}
+
 // summaryRow has the columns of a summary.
 func summaryRow(s api.ProjectSummary) []string {
 	versions := 0
@@ -96,6 +106,7 @@ func getProject(ctx context.Context, k *kit.Kit, id string) error {
 	}
 	return k.Print(p, func() {
 		k.Printf("%s: production %s %s", p.ID, cmp.Or(p.ProdVersionID, "none"), kit.Clean(p.ProdURL))
+		showModes(k, p)
 		if p.Versions == nil {
 			return
 		}

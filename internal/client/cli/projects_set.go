@@ -19,6 +19,10 @@ type projectSettings struct {
 	vars    []string
 	secrets []string
 	removed []string
+
+	guard    bool
+	readOnly bool
+	given    func(flag string) bool
 }
 
 func newProjectsSet(k *kit.Kit) *cobra.Command {
@@ -26,14 +30,17 @@ func newProjectsSet(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "set [PROJECT]", Short: "Change settings of a project", Args: cobra.MaximumNArgs(1),
 		Long: "Changes what holds for the previews of a project (svcctl preview): the version that the first version of a preview branches, and\n" +
-			"variables and secrets of all previews. Variables reach a preview with its next version.",
-		Example: "  svcctl projects set shop --preview-parent staging\n  svcctl projects set shop --preview-var MODE:preview --preview-secrets-file secrets.env",
+			"variables and secrets of all previews. Variables reach a preview with its next version.\n" +
+			"--guard makes the server refuse a promote that leaves writes of production behind, unless --leave-writes is given. --read-only refuses requests\n" +
+			"other than GET, HEAD and OPTIONS, writes of bindings, and events. --guard=false and --read-only=false turn them off.\n" + dataGuide,
+		Example: "  svcctl projects set shop --guard\n  svcctl projects set shop --read-only=false\n  svcctl projects set shop --preview-parent staging\n  svcctl projects set shop --preview-var MODE:preview --preview-secrets-file secrets.env",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := ""
 			if len(args) == 1 {
 				name = args[0]
 			}
-			return setProject(cmd.Context(), k, o, name, cmd.Flags().Changed("preview-parent"))
+			o.given = cmd.Flags().Changed
+			return setProject(cmd.Context(), k, o, name)
 		},
 	}
 	f := cmd.Flags()
@@ -41,16 +48,18 @@ func newProjectsSet(k *kit.Kit) *cobra.Command {
 	f.StringArrayVar(&o.vars, "preview-var", nil, "variable of all previews, NAME:VALUE; may be repeated")
 	f.StringArrayVar(&o.secrets, "preview-secrets-file", nil, `file of secrets of all previews, as .env or a JSON object; "-" for standard input`)
 	f.StringArrayVar(&o.removed, "preview-unset", nil, "variable of all previews to remove; may be repeated")
+	f.BoolVar(&o.guard, "guard", false, "refuse promotes that leave writes of production behind")
+	f.BoolVar(&o.readOnly, "read-only", false, "refuse all writes of the project")
 	_ = cmd.RegisterFlagCompletionFunc("preview-parent", versionNames(k)) // it exists
 	return cmd
 }
 
-func setProject(ctx context.Context, k *kit.Kit, o projectSettings, name string, withParent bool) error {
+func setProject(ctx context.Context, k *kit.Kit, o projectSettings, name string) error {
 	project, err := projectOr(k, name)
 	if err != nil {
 		return err
 	}
-	change, err := o.change(k, withParent)
+	change, err := o.change(k)
 	if err != nil {
 		return err
 	}
@@ -64,10 +73,11 @@ func setProject(ctx context.Context, k *kit.Kit, o projectSettings, name string,
 	}
 	return k.Print(p, func() {
 		k.Printf("%s: preview parent %s, variables of previews: %s", p.ID, cmp.Or(p.PreviewParent, "none"), cmp.Or(strings.Join(slices.Sorted(maps.Keys(p.PreviewEnv)), ", "), "none"))
+		showModes(k, p)
 	})
 }
 
-func (o projectSettings) change(k *kit.Kit, withParent bool) (api.ChangeProject, error) {
+func (o projectSettings) change(k *kit.Kit) (api.ChangeProject, error) {
 	change := api.ChangeProject{PreviewEnv: map[string]*string{}}
 	for _, name := range o.removed {
 		change.PreviewEnv[name] = nil
@@ -92,10 +102,22 @@ func (o projectSettings) change(k *kit.Kit, withParent bool) (api.ChangeProject,
 		}
 		change.PreviewEnv[name] = &value
 	}
-	if withParent {
-		change.PreviewParent = &o.parent
-	} else if len(change.PreviewEnv) == 0 {
+	o.changeModes(&change)
+	if change.PreviewParent == nil && change.Guard == nil && change.ReadOnly == nil && len(change.PreviewEnv) == 0 {
 		return api.ChangeProject{}, kit.Usagef("nothing to set: see svcctl projects set --help")
 	}
 	return change, nil
+}
+
+// changeModes sets the fields whose flags are given, also to their zero values.
+func (o projectSettings) changeModes(change *api.ChangeProject) {
+	if o.given("preview-parent") {
+		change.PreviewParent = &o.parent
+	}
+	if o.given("guard") {
+		change.Guard = &o.guard
+	}
+	if o.given("read-only") {
+		change.ReadOnly = &o.readOnly
+	}
 }

@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -23,6 +24,9 @@ type promoteOptions struct {
 	reason  string
 	timeout time.Duration
 	plan    bool
+	yes     bool
+	leave   bool    // the caller accepts that writes of production stay behind
+	asked   *string // production when the plan was read; nil without a plan
 }
 
 func (o *promoteOptions) flags(cmd *cobra.Command) {
@@ -35,7 +39,10 @@ func newPromote(k *kit.Kit) *cobra.Command {
 	var o promoteOptions
 	cmd := &cobra.Command{
 		Use: "promote [PROJECT/]VERSION", Short: "Make a ready version the production of its project", Args: cobra.MaximumNArgs(1),
-		Example: "  svcctl promote v-20261121093000 --project guestbook\n  svcctl promote v2 --plan",
+		Long: "Makes exactly this version the production of its project, with its own data. Nothing is merged: what production wrote since the version was\n" +
+			"forked stays in the old production. svcctl release puts the code of the version on the data of production instead, so that no write is lost.\n" +
+			"If writes would stay behind, promote shows them and asks; a script needs --leave-writes or --yes, else the exit code is 9.\n" + dataGuide,
+		Example: "  svcctl promote v-20261121093000 --project guestbook\n  svcctl promote v2 --plan\n  svcctl promote v2 --leave-writes",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				chosen, err := chooseVersion(cmd.Context(), k, o.project, promotable)
@@ -57,11 +64,17 @@ func newPromote(k *kit.Kit) *cobra.Command {
 			if o.plan {
 				return printPlan(cmd.Context(), k, project, id)
 			}
+			if err := o.consent(cmd.Context(), k, project, id); err != nil {
+				return err
+			}
 			return promoteAndPrint(cmd.Context(), k, o, project, id)
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&o.plan, "plan", false, "show what production wrote that the version lacks, and promote nothing")
+	f := cmd.Flags()
+	f.BoolVar(&o.plan, "plan", false, "show what production wrote that the version lacks, and promote nothing")
+	f.BoolVar(&o.leave, "leave-writes", false, "accept that writes of production that the version lacks stay behind")
+	f.BoolVarP(&o.yes, "yes", "y", false, "skip the confirmation prompt (includes --leave-writes)")
 	return cmd
 }
 
@@ -83,34 +96,6 @@ func unnamed(ctx context.Context, k *kit.Kit, project string) error {
 		return kit.Usagef("%s", ask)
 	}
 	return kit.Usagef("%s\nready now, newest first: %s", ask, strings.Join(names, ", "))
-}
-
-func newRollback(k *kit.Kit) *cobra.Command {
-	var o promoteOptions
-	cmd := &cobra.Command{
-		Use: "rollback", Short: "Promote the version that was production before", Args: cobra.NoArgs,
-		Long: "Promotes the version that the last finished promote replaced. The data of the two versions stays apart: " +
-			"what was written to the version now left is not carried over.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return rollback(cmd.Context(), k, o) },
-	}
-	o.flags(cmd)
-	return cmd
-}
-
-func rollback(ctx context.Context, k *kit.Kit, o promoteOptions) error {
-	c, project, err := projectAt(k, o.project)
-	if err != nil {
-		return err
-	}
-	previous, err := c.PreviousProduction(ctx, project)
-	if errors.Is(err, client.ErrNoPrevious) {
-		return fmt.Errorf("%w: use svcctl promote VERSION", err)
-	}
-	if err != nil {
-		return err
-	}
-	o.reason = cmp.Or(o.reason, "rollback")
-	return promoteAndPrint(ctx, k, o, project, previous)
 }
 
 func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project, id string) error {
@@ -137,6 +122,7 @@ type promoted struct {
 	api.PromotionAccepted
 	Unmerged *api.Unmerged    `json:"unmerged"`
 	Waiting  *api.WaitingWork `json:"waiting"`
+	Rescue   string           `json:"rescue,omitempty"` // the command that exports what was left behind
 }
 
 // promote starts the saga, waits for its end and gives the accepted answer with
@@ -145,8 +131,11 @@ func promote(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions
 	progress := k.NewProgress()
 	progress.Stage("promoting " + v.ID)
 	defer progress.Abort()
-	answer, err := c.Promote(ctx, v.ProjectID, v.ID, api.PromoteVersion{Reason: o.reason})
+	answer, err := c.Promote(ctx, v.ProjectID, v.ID, api.PromoteVersion{Reason: o.reason, LeaveWrites: o.yes || o.leave, ExpectedProdVersionID: o.asked})
 	accepted := promoted{PromotionAccepted: answer}
+	if client.CodeOf(err) == svc.CodePromoteLeaves {
+		return accepted, &kit.LeavesError{Text: err.Error() + "\n" + waysToPromote(v.ProjectID, v.ID, ""), Cause: err}
+	}
 	if err != nil || accepted.Status == api.PromotionStatusUnchanged {
 		return accepted, err
 	}
@@ -161,5 +150,8 @@ func promote(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions
 	}
 	progress.Done("")
 	accepted.Status, accepted.Unmerged, accepted.Waiting = done.Status, done.Unmerged, done.Waiting
+	if unmerged.Left(done.Unmerged) {
+		accepted.Rescue = unmerged.Rescue(v.ProjectID, accepted.PreviousVersionID)
+	}
 	return accepted, nil
 }

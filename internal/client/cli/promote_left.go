@@ -20,19 +20,26 @@ func printPlan(ctx context.Context, k *kit.Kit, project, id string) error {
 		return err
 	}
 	return k.Print(p, func() {
-		switch p.ProductionVersionID {
-		case "":
-			k.Printf("%s would be the first production of %s", p.VersionID, p.ProjectID)
-		case p.VersionID:
-			k.Printf("%s is production of %s already", p.VersionID, p.ProjectID)
-		default:
-			k.Printf("%s would replace %s as production of %s", p.VersionID, p.ProductionVersionID, p.ProjectID)
+		showPlan(k, p)
+		if unmerged.Left(p.Unmerged) {
+			k.Notef("%s", keepsThem(p.ProjectID, p.VersionID))
 		}
-		if p.Status != api.VersionStatusReady {
-			k.Printf("%s is %s: only a ready version can be promoted", p.VersionID, p.Status)
-		}
-		printLeft(k, p.Unmerged, p.Waiting, p.ProductionVersionID, p.VersionID)
 	})
+}
+
+func showPlan(k *kit.Kit, p api.PromotionPlan) {
+	switch p.ProductionVersionID {
+	case "":
+		k.Printf("%s would be the first production of %s", p.VersionID, p.ProjectID)
+	case p.VersionID:
+		k.Printf("%s is production of %s already", p.VersionID, p.ProjectID)
+	default:
+		k.Printf("%s would replace %s as production of %s", p.VersionID, p.ProductionVersionID, p.ProjectID)
+	}
+	if p.Status != api.VersionStatusReady {
+		k.Printf("%s is %s: only a ready version can be promoted", p.VersionID, p.Status)
+	}
+	printLeft(k, p.Unmerged, p.Waiting, p.ProductionVersionID, p.VersionID)
 }
 
 // printLeft shows what old has that the version lacks, and its work; nil is not counted.
@@ -56,16 +63,19 @@ func unmergedRows(u api.Unmerged) (rows [][]string) {
 	return rows
 }
 
-// noteLeft says in one line what a promote left behind.
+// noteLeft says in one line what a promote left behind, and how to get it.
 func noteLeft(k *kit.Kit, p promoted) {
-	if p.Unmerged != nil {
+	if unmerged.Left(p.Unmerged) {
 		var parts []string
 		for _, row := range unmergedRows(*p.Unmerged) {
 			parts = append(parts, row[0])
 		}
 		if len(parts) > 0 {
 			k.Notef("%s wrote what %s lacks: %s; svcctl promotions get %s counts them", p.PreviousVersionID, p.VersionID, strings.Join(parts, ", "), p.OperationID)
+		} else {
+			k.Notef("%s", unmerged.Cut(*p.Unmerged, p.PreviousVersionID, p.VersionID))
 		}
+		k.Notef("to export them: %s", p.Rescue)
 	}
 	if p.Waiting != nil && *p.Waiting != (api.WaitingWork{}) {
 		k.Notef("%s stay with %s, which continues with them", workOf(*p.Waiting), p.PreviousVersionID)

@@ -3,16 +3,20 @@ package cli
 import (
 	"cmp"
 	"context"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
 func newPromotions(k *kit.Kit) *cobra.Command {
-	cmd := &cobra.Command{Use: "promotions", Short: "List and read the promotes of a project", RunE: serveHelp}
+	cmd := &cobra.Command{Use: "promotions", Short: "List and read the promotes and releases of a project", RunE: serveHelp}
 	cmd.AddCommand(newPromotionsList(k), newPromotionsGet(k))
 	return cmd
 }
@@ -21,7 +25,7 @@ func newPromotionsList(k *kit.Kit) *cobra.Command {
 	var project string
 	var limit int
 	cmd := &cobra.Command{
-		Use: "list", Aliases: []string{"ls"}, Short: "List the promotes of a project, newest first", Args: cobra.NoArgs,
+		Use: "list", Aliases: []string{"ls"}, Short: "List the promotes and releases of a project, newest first", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return listPromotions(cmd.Context(), k, project, limit) },
 	}
 	projectFlag(cmd, &project)
@@ -38,9 +42,47 @@ func listPromotions(ctx context.Context, k *kit.Kit, project string, limit int) 
 	if err != nil {
 		return err
 	}
-	return list.print(k, []string{"OPERATION", "VERSION", "WAS", "STATUS", "AGE", "TOOK", "REASON"}, func(p api.Promotion) []string {
-		return []string{p.OperationID, p.VersionID, cmp.Or(p.PreviousVersionID, "none"), string(p.Status), kit.Age(p.CreatedAt.Time), promoteTook(p), p.Reason}
+	header := []string{"OPERATION", "KIND", "VERSION", "WAS", "STATUS", "AGE", "TOOK", "HELD", "REASON"}
+	releases := slices.ContainsFunc(list.items, func(p api.Promotion) bool { return kindOf(p) == api.PromotionKindRelease })
+	if releases {
+		header = slices.Insert(header, 8, "MOVED", "LATE")
+	}
+	return list.print(k, header, func(p api.Promotion) []string {
+		row := []string{
+			p.OperationID, string(kindOf(p)), p.VersionID, cmp.Or(p.PreviousVersionID, "none"), string(p.Status), kit.Age(p.CreatedAt.Time), promoteTook(p),
+			heldOf(p), p.Reason,
+		}
+		if releases {
+			row = slices.Insert(row, 8, movedOf(p), lateOf(p))
+		}
+		return row
 	})
+}
+
+// kindOf is promote for the records of an older server.
+func kindOf(p api.Promotion) api.PromotionKind { return cmp.Or(p.Kind, api.PromotionKindPromote) }
+
+func heldOf(p api.Promotion) string {
+	if p.HeldMs == nil {
+		return "-"
+	}
+	return millis(*p.HeldMs)
+}
+
+// movedOf is how many instances and alarms a release moved.
+func movedOf(p api.Promotion) string {
+	if p.Moved == nil {
+		return "-"
+	}
+	return strconv.Itoa(p.Moved.Instances + p.Moved.Alarms)
+}
+
+// lateOf is how many late writes a release refused.
+func lateOf(p api.Promotion) string {
+	if kindOf(p) != api.PromotionKindRelease {
+		return "-"
+	}
+	return strconv.Itoa(p.LateWritesRefused)
 }
 
 func promoteTook(p api.Promotion) string {
@@ -66,7 +108,7 @@ func windowOf(p api.Promotion) string {
 func newPromotionsGet(k *kit.Kit) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
-		Use: "get OPERATION", Short: "Show one promote and its steps", Args: cobra.ExactArgs(1),
+		Use: "get OPERATION", Short: "Show one promote or release and its steps", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return getPromotion(cmd.Context(), k, project, args[0]) },
 	}
 	projectFlag(cmd, &project)
@@ -83,12 +125,13 @@ func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) er
 		return err
 	}
 	return k.Print(p, func() {
-		k.Printf("%s: %s of %s/%s, %s", p.OperationID, p.Status, p.ProjectID, p.VersionID, promoteTook(p))
+		k.Printf("%s: %s of %s/%s, %s", p.OperationID, kindAndStatus(p), p.ProjectID, p.VersionID, promoteTook(p))
 		k.Printf("  was      %s", cmp.Or(p.PreviousVersionID, "none"))
 		k.Printf("  created  %s (%s ago)", p.CreatedAt.UTC().Format(time.RFC3339), kit.Age(p.CreatedAt.Time))
 		if p.HeldMs != nil {
 			k.Printf("  waited   new requests at most %s, %s between two answers", millis(*p.HeldMs), windowOf(p))
 		}
+		showRelease(k, p)
 		if p.Reason != "" {
 			k.Printf("  reason   %s", kit.Clean(p.Reason))
 		}
@@ -99,5 +142,32 @@ func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) er
 			k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), kit.Clean(s.Detail))
 		}
 		printLeft(k, p.Unmerged, p.Waiting, p.PreviousVersionID, p.VersionID)
+		if unmerged.Left(p.Unmerged) && p.Status == api.PromotionStatusDone {
+			k.Notef("to export them: %s", unmerged.Rescue(p.ProjectID, p.PreviousVersionID))
+		}
 	})
+}
+
+// kindAndStatus is "release done"; a promote has its status alone.
+func kindAndStatus(p api.Promotion) string {
+	if kindOf(p) == api.PromotionKindRelease {
+		return "release " + string(p.Status)
+	}
+	return string(p.Status)
+}
+
+// showRelease shows what a release has beside a promote.
+func showRelease(k *kit.Kit, p api.Promotion) {
+	if kindOf(p) != api.PromotionKindRelease {
+		return
+	}
+	k.Printf("  code     of %s", cmp.Or(p.CandidateVersionID, "-"))
+	k.Printf("  hold     %s expected", holdOf(p.ExpectedHoldMs))
+	for _, s := range p.HoldSteps {
+		k.Printf("    %-10s %8s", kit.Clean(s.Step), wholeMillis(s.Ms))
+	}
+	k.Printf("  late     %s refused", count(int64(p.LateWritesRefused), "write"))
+	if moved := movedParts(p.Moved); len(moved) > 0 {
+		k.Printf("  moved    %s", strings.TrimSuffix(strings.Join(moved, ", "), " moved"))
+	}
 }

@@ -32,7 +32,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVarP(&k.Output, "output", "o", "", "output format: table, wide, json, yaml or name (default: SVCCTL_OUTPUT, else table)")
 	flags.StringVar(&k.CAFile, "ca-file", "", "file of certificates to trust for an https server, beside the system's")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
-	add(root, "deploy", newInit(k), newDev(k), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k), newCheck(k))
+	add(root, "deploy", newInit(k), newDev(k), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newRelease(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k), newCheck(k))
 	add(root, "look", newUI(k), newDashboard(k), newCron(k), newLogs(k), newVersions(k), newProjects(k), newOpen(k), newCurl(k), newProxy(k))
 	add(root, "data", newAnalytics(k), newEmail(k), newEnv(k), newD1(k), newKV(k), newQueues(k), newR2(k), newWorkflows(k))
 	add(root, "run", serve.NewServe(k), serve.NewHost(k), serve.NewGateway(k), serve.NewRuntime(k), newService(k), newNodes(k), newGateways(k), newDoctor(k), newTLS(k), newAdmin(k))

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
+	"github.com/svcctl/svcctl/pkg/api"
+)
+
+// dataGuide ends the help of the commands that change production.
+const dataGuide = "Guide: docs/guide/release.md (Release and roll back)."
+
+// consent asks before a promote that leaves writes of production behind. Without a terminal the
+// result is a *kit.LeavesError. It asks nothing if nothing stays behind, or with --yes.
+func (o *promoteOptions) consent(ctx context.Context, k *kit.Kit, project, id string) error {
+	if o.yes || o.leave {
+		return nil
+	}
+	c, err := k.Client()
+	if err != nil {
+		return err
+	}
+	p, err := c.PromotionPlan(ctx, project, id)
+	if err != nil {
+		return err
+	}
+	if p.Status != api.VersionStatusReady || p.ProductionVersionID == id {
+		return nil // the server says what is wrong
+	}
+	o.asked = &p.ProductionVersionID
+	if !unmerged.Left(p.Unmerged) {
+		return nil
+	}
+	showPlan(aside(k), p)
+	if !k.CanAsk() {
+		return &kit.LeavesError{Text: fmt.Sprintf("the promote would leave writes of production %s behind\n%s", p.ProductionVersionID, waysToPromote(project, id, p.ProductionVersionID))}
+	}
+	k.Notef("%s", keepsThem(project, id))
+	if err := k.Confirm(ctx, "the promote leaves these writes in "+p.ProductionVersionID, id, "--yes"); err != nil {
+		return err
+	}
+	o.leave = true
+	return nil
+}
+
+func keepsThem(project, id string) string {
+	return fmt.Sprintf("to keep them: svcctl release %s/%s (the code of %s on the data of production)", project, id, id)
+}
+
+// waysToPromote names what to do instead of a promote that leaves writes of old behind, and how to
+// do it all the same. old may be "".
+func waysToPromote(project, id, old string) string {
+	if old == "" {
+		old = "OLD"
+	}
+	return keepsThem(project, id) + fmt.Sprintf("\nto leave them: --leave-writes, then %s", unmerged.Rescue(project, old))
+}
+
+// aside is k with its data on stderr: what a person reads before a question, beside the document
+// that stdout gets.
+func aside(k *kit.Kit) *kit.Kit {
+	a := *k
+	a.Out, a.OutTTY = k.Err, k.ErrTTY
+	return &a
+}
