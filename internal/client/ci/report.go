@@ -20,6 +20,8 @@ type Report struct {
 	Source                   Source
 	Error                    string // "" unless the deploy failed
 	Migrations               string // what was done to the data; may be ""
+	Release                  string // what a release did; "" without one
+	Left, Rescue             string // what a promote left behind, and the command that exports it; "" for nothing
 	Took                     time.Duration
 }
 
@@ -67,8 +69,11 @@ func (r Report) Dotenv() string {
 // Markdown is the result as a table, for a summary or a comment on a pull request.
 func (r Report) Markdown() string {
 	title := "Deployed"
-	if r.Error != "" {
+	switch {
+	case r.Error != "":
 		title = "Deploy failed:"
+	case r.Release != "":
+		title = "Released"
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "### %s `%s/%s`\n\n| | |\n|---|---|\n", title, r.Project, r.Version)
@@ -85,6 +90,9 @@ func (r Report) Markdown() string {
 		{"Commit", code(r.Source.SHA)},
 		{"Parent", code(parent)},
 		{"Data", r.Migrations},
+		{"Release", r.Release},
+		{"Left behind", r.Left},
+		{"To export it", code(r.Rescue)},
 		{"Duration", r.Took.Round(time.Millisecond).String()},
 		{"Logs", code("svcctl logs " + r.Project + "/" + r.Version)},
 	} {

@@ -36,14 +36,7 @@ func deployAll(ctx context.Context, k *kit.Kit, o deployOptions) error {
 	for _, w := range order {
 		o.dry.together = append(o.dry.together, w.file.Name)
 	}
-	for _, w := range order {
-		one := o
-		one.build.config, one.configs = w.config, nil
-		if err := deploy(ctx, k, one); err != nil {
-			return fmt.Errorf("%s: %w", w.file.Name, err)
-		}
-	}
-	return nil
+	return deployTogether(ctx, k, o, order)
 }
 
 // configured is a worker with its project file.

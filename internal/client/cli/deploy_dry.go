@@ -52,6 +52,7 @@ type planned struct {
 	CompatibilityDate  string            `json:"compatibility_date"`
 	CompatibilityFlags []string          `json:"compatibility_flags"`
 	Promote            bool              `json:"promote"`
+	Release            bool              `json:"release"`   // on the data of production
 	Unchecked          []string          `json:"unchecked"` // what the token may not read
 }
 
@@ -76,7 +77,7 @@ func (d deployment) planOf(built *build.Result, req api.CreateVersion) planned {
 		GitRef: cmp.Or(req.GitRef, d.j.report.Source.Ref), GitSHA: req.GitSHA, Labels: req.Labels, Env: svc.HiddenEnv(req.Env),
 		ArtifactDigest: built.Digest, SizeBytes: built.Size, Modules: len(m.Modules), Runs: running(built.Config),
 		CompatibilityDate: m.CompatibilityDate, CompatibilityFlags: append([]string{}, m.CompatibilityFlags...),
-		Promote: d.o.promote, Unchecked: []string{},
+		Promote: d.o.promote && !d.o.release, Release: d.o.release, Unchecked: []string{},
 	}
 	if m.Assets != nil {
 		p.Assets = len(m.Assets.Files)
@@ -112,6 +113,9 @@ func (d deployment) printPlan(p planned) {
 	row("digest", p.ArtifactDigest)
 	if p.Promote {
 		row("promote", "when it is ready")
+	}
+	if p.Release {
+		row("release", "on the data of production, when its candidate is ready")
 	}
 	k.Notef("nothing was created (--dry-run)")
 }

@@ -68,9 +68,14 @@ func (r *dryRun) project(ctx context.Context) error {
 	p, err := r.c.Project(ctx, r.built.Project)
 	if client.CodeOf(err) == svc.CodeProjectNotFound {
 		r.p.CreatesProject = true
-		return svc.CheckProjectID(r.built.Project)
+		err = svc.CheckProjectID(r.built.Project)
 	}
-	if err == nil && r.req.PreviewName != "" && r.p.ParentVersionID == "" {
+	if err == nil && r.p.ParentVersionID == atProduction {
+		if r.p.ParentVersionID = p.ProdVersionID; p.ProdVersionID == "" {
+			return noProduction(r.built.Project)
+		}
+	}
+	if err == nil && !r.p.CreatesProject && r.req.PreviewName != "" && r.p.ParentVersionID == "" {
 		r.p.ParentVersionID = previewParent(ctx, r.c, p, r.req)
 	}
 	return err
@@ -90,6 +95,8 @@ func (r *dryRun) names(ctx context.Context) error {
 		return r.previewNames(ctx)
 	case err != nil:
 		return err
+	case r.o.release && v.Status == api.VersionStatusFailed:
+		return nil // the release takes the next number
 	case v.Status == api.VersionStatusFailed || v.Status == api.VersionStatusDestroyed:
 		return taken(r.req.ID, "exists and is "+string(v.Status))
 	case v.ArtifactDigest != "" && v.ArtifactDigest != r.built.Digest:
@@ -97,6 +104,12 @@ func (r *dryRun) names(ctx context.Context) error {
 	}
 	r.p.VersionExists = true
 	return nil
+}
+
+// noProduction is the refusal of --parent production in a project without one.
+func noProduction(project string) error {
+	e := svc.Errorf(svc.Unprocessable, svc.CodeNoProduction, "project %s has no production version", project).WithHint("use --parent none, or name a version")
+	return e.At("/parent_version_id")
 }
 
 func taken(id, how string) error {

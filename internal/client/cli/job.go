@@ -11,6 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/ci"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -67,6 +68,13 @@ func (j *job) accepted(a api.VersionAccepted) {
 	shown := a
 	shown.PollTicket, shown.Upload = nil, nil // credentials
 	j.k.Event("created", shown)
+}
+
+// promoted notes what a promote left behind.
+func (j *job) promoted(p promoted) {
+	if unmerged.Left(p.Unmerged) {
+		j.report.Left, j.report.Rescue = unmerged.Short(*p.Unmerged, p.PreviousVersionID, p.VersionID), p.Rescue
+	}
 }
 
 // ended notes the last record of the version.

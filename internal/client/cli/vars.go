@@ -110,6 +110,13 @@ func inheritedEnv(ctx context.Context, c *client.Client, inProject string, req a
 			parent = p.ProdVersionID
 		}
 	}
+	if parent == atProduction {
+		p, err := c.Project(ctx, inProject)
+		if err != nil {
+			return nil, err
+		}
+		parent = p.ProdVersionID
+	}
 	if parent == "" {
 		return env, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -227,7 +226,7 @@ func getVersion(ctx context.Context, k *kit.Kit, o versionsGet, arg string) erro
 	}
 	err = k.Print(v, func() {
 		showVersion(k, v)
-		if next := nextOf(v); next != "" {
+		if next := nextOf(ctx, c, v); next != "" {
 			k.Notef("next: %s", next)
 		}
 	})
@@ -252,6 +251,7 @@ func showVersion(k *kit.Kit, v api.Version) {
 	k.Printf("  digest   %s (%s)", v.ArtifactDigest, bytesize.Text(v.SizeBytes))
 	k.Printf("  pinned   %s", pinText(v))
 	k.Printf("  parent   %s%s", cmp.Or(kit.Clean(parentOf(v)), "none"), cutAt(v))
+	showOrigin(k, v)
 	if v.GitRef != "" || v.GitSHA != "" {
 		k.Printf("  git      %s", kit.Clean(strings.TrimSpace(v.GitRef+" "+v.GitSHA)))
 	}
@@ -278,19 +278,6 @@ func showVersion(k *kit.Kit, v api.Version) {
 		}
 		k.Printf("  %-10s %-8s %8s  %s", s.Step, s.Status, took(s), detail)
 	}
-}
-
-// nextOf is the command that probably comes after reading v; "" for none.
-func nextOf(v api.Version) string {
-	switch {
-	case v.Status == api.VersionStatusFailed:
-		return fmt.Sprintf("svcctl logs %s/%s", v.ProjectID, v.ID)
-	case v.Status == api.VersionStatusArchived:
-		return fmt.Sprintf("svcctl versions wake %s/%s", v.ProjectID, v.ID)
-	case v.Status == api.VersionStatusReady && !v.IsProduction:
-		return fmt.Sprintf("svcctl promote %s/%s", v.ProjectID, v.ID)
-	}
-	return ""
 }
 
 // lastRequestOf is when a version was last asked.
