@@ -165,6 +165,22 @@ func TestPreviewReport(t *testing.T) {
 	}
 }
 
+// TestProductionReport: a release and a promote say what became of the data of production.
+func TestProductionReport(t *testing.T) {
+	t.Parallel()
+	r := report()
+	r.Left, r.Rescue = "v1 has what v2 lacks: KV keys: 25 new", "svcctl data export shop/v1 --since-cut"
+	want := "| Left behind | v1 has what v2 lacks: KV keys: 25 new |\n| To export it | `svcctl data export shop/v1 --since-cut` |\n"
+	if got := r.Markdown(); !strings.Contains(got, want) || !strings.HasPrefix(got, "### Deployed `shop/v1`") {
+		t.Error(got)
+	}
+	r = report()
+	r.Release = "was v0, held 84ms, 0 writes lost"
+	if got := r.Markdown(); !strings.Contains(got, "| Release | was v0, held 84ms, 0 writes lost |\n") || !strings.HasPrefix(got, "### Released `shop/v1`") {
+		t.Error(got)
+	}
+}
+
 func TestCommands(t *testing.T) {
 	t.Parallel()
 	github := ci.Environ{"GITHUB_ACTIONS": "true", "GITHUB_WORKSPACE": "/repo"}

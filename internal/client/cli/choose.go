@@ -74,6 +74,8 @@ func offeredBy(verb string) func(api.Version) bool {
 	switch verb {
 	case "wake":
 		return func(v api.Version) bool { return v.Status == api.VersionStatusArchived }
+	case "release":
+		return promotable
 	case "archive":
 		return func(v api.Version) bool { return v.Status == api.VersionStatusReady }
 	case "delete":

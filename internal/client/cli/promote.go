@@ -134,7 +134,8 @@ func promote(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions
 	answer, err := c.Promote(ctx, v.ProjectID, v.ID, api.PromoteVersion{Reason: o.reason, LeaveWrites: o.yes || o.leave, ExpectedProdVersionID: o.asked})
 	accepted := promoted{PromotionAccepted: answer}
 	if client.CodeOf(err) == svc.CodePromoteLeaves {
-		return accepted, &kit.LeavesError{Text: err.Error() + "\n" + waysToPromote(v.ProjectID, v.ID, ""), Cause: err}
+		p, _ := c.Project(ctx, v.ProjectID) // without it the text has no id of production
+		return accepted, &kit.LeavesError{Text: err.Error() + "\n" + waysToPromote(v.ProjectID, v.ID, p.ProdVersionID), Cause: err}
 	}
 	if err != nil || accepted.Status == api.PromotionStatusUnchanged {
 		return accepted, err

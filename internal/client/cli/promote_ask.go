@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -50,12 +51,9 @@ func keepsThem(project, id string) string {
 }
 
 // waysToPromote names what to do instead of a promote that leaves writes of old behind, and how to
-// do it all the same. old may be "".
+// do it all the same.
 func waysToPromote(project, id, old string) string {
-	if old == "" {
-		old = "OLD"
-	}
-	return keepsThem(project, id) + fmt.Sprintf("\nto leave them: --leave-writes, then %s", unmerged.Rescue(project, old))
+	return keepsThem(project, id) + fmt.Sprintf("\nto leave them: --leave-writes, then %s", unmerged.Rescue(project, cmp.Or(old, "OLD")))
 }
 
 // aside is k with its data on stderr: what a person reads before a question, beside the document

@@ -80,7 +80,7 @@ func TestPromoteGuarded(t *testing.T) {
 	if code != kit.ExitLeaves {
 		t.Errorf("exit %d", code)
 	}
-	holds(t, "stderr", errs, "refused with promote_leaves_writes", "svcctl release shop/v2", "svcctl data export shop/OLD --since-cut")
+	holds(t, "stderr", errs, "refused with promote_leaves_writes", "svcctl release shop/v2", "svcctl data export shop/v1 --since-cut")
 	_, _, errs = runs{}.fake(t, f, "promote", "v2", "-o", "json")
 	holds(t, "stderr", errs, `"code":"promote_leaves_writes"`, `"exit_code":9`)
 	f = newFake(t, "v1", "v1", "v2")

@@ -37,6 +37,23 @@ func TestConfirm(t *testing.T) {
 	}
 }
 
+// TestChoose: the answer is one of the words.
+func TestChoose(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{"keep\n": "keep", " restore ": "restore", "k\n": "", "": ""} {
+		k, _, errs := newKit(t)
+		k.In, k.InTTY, k.ErrTTY = strings.NewReader(typed), true, true
+		got, err := k.Choose(t.Context(), "which data?", []string{"keep", "restore"}, "--keep-data or --restore-data")
+		if got != want || (err == nil) != (want != "") || errs.String() != "which data?\ntype keep or restore: " {
+			t.Errorf("%q: %q, %v, %q", typed, got, err, errs.String())
+		}
+	}
+	k, _, _ := newKit(t)
+	if _, err := k.Choose(t.Context(), "which data?", []string{"keep"}, "--keep-data"); kit.ExitCode(err) != kit.ExitUsage || !strings.Contains(err.Error(), "use --keep-data when there is no terminal") {
+		t.Errorf("no terminal: %v", err)
+	}
+}
+
 // TestConfirmInterrupted: Ctrl-C ends a prompt without an answer.
 func TestConfirmInterrupted(t *testing.T) {
 	t.Parallel()
