@@ -128,9 +128,9 @@ func (r *candidate) release(ctx context.Context) error {
 
 // start begins the release and waits for it, or waits for one that runs.
 func (r *candidate) start(ctx context.Context) (released, error) {
-	o := releaseOptions{version: r.target.id, reason: "deploy --release", timeout: r.o.timeout, limits: r.o.limits, expected: &r.production}
+	o := releaseOptions{project: r.version.ProjectID, version: r.target.id, reason: "deploy --release", timeout: r.o.timeout, limits: r.o.limits, expected: &r.production}
 	if r.target.running == nil {
-		return release(ctx, r.k, r.c, o, r.version.ProjectID, r.version.ID)
+		return release(ctx, r.k, r.c, o, r.version.ID)
 	}
 	p := *r.target.running
 	r.k.Notef("the release of %s/%s runs already: waiting for it", p.ProjectID, p.VersionID)

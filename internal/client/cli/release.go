@@ -101,7 +101,8 @@ func newRelease(k *kit.Kit) *cobra.Command {
 			if o.plan {
 				return printReleasePlan(cmd.Context(), k, c, project, id)
 			}
-			done, err := release(cmd.Context(), k, c, o, project, id)
+			o.project = project
+			done, err := release(cmd.Context(), k, c, o, id)
 			if err != nil {
 				return err
 			}

@@ -47,12 +47,12 @@ type released struct {
 	rollback bool
 }
 
-// release starts the release of a candidate and waits for its end.
-func release(ctx context.Context, k *kit.Kit, c *client.Client, o releaseOptions, project, candidate string) (released, error) {
+// release starts the release of a candidate of o.project and waits for its end.
+func release(ctx context.Context, k *kit.Kit, c *client.Client, o releaseOptions, candidate string) (released, error) {
 	progress := k.NewProgress()
 	progress.Stage("releasing " + candidate)
 	defer progress.Abort()
-	accepted, err := c.Release(ctx, project, candidate, o.request())
+	accepted, err := c.Release(ctx, o.project, candidate, o.request())
 	if err != nil {
 		return released{}, kit.InFlags(err, releaseFlags())
 	}

@@ -13,8 +13,8 @@ import (
 // keepData releases the earlier code on the data of production. If migrations were applied since,
 // it says what the other way would leave behind.
 func (r goingBack) keepData(ctx context.Context) error {
-	o := releaseOptions{reason: r.o.reason, timeout: r.o.timeout, rollback: true, force: r.o.force, expected: &r.to.Production}
-	done, err := release(ctx, r.k, r.c, o, r.project, r.to.Version)
+	o := releaseOptions{project: r.project, reason: r.o.reason, timeout: r.o.timeout, rollback: true, force: r.o.force, expected: &r.to.Production}
+	done, err := release(ctx, r.k, r.c, o, r.to.Version)
 	if client.CodeOf(err) == svc.CodeSchemaMoved {
 		r.k.Notef("the other way, svcctl rollback --restore-data:")
 		if plan, planErr := r.c.PromotionPlan(ctx, r.project, r.to.Version); planErr == nil {
