@@ -29,6 +29,7 @@ func (r *release) forward(ctx context.Context) {
 	o.Released = r.done
 	r.end(ctx, o)
 	r.log.InfoContext(ctx, "release done", "duration", time.Since(r.began), "held", o.CutOver.Held, "late_writes_refused", late.Refused)
+	r.followBundle(ctx, r.target())
 	r.background(ctx, r.apart)
 }
 

@@ -122,7 +122,7 @@ func TestReleaseLateRequests(t *testing.T) {
 		t.Errorf("after the release was undone, the request answers %q", got)
 	}
 	answered = ask()
-	p := d.released("late", "check", api.ReleaseVersion{LateRequests: api.Refuse})
+	p := d.released("late", "check", api.ReleaseVersion{LateRequests: api.ReleaseVersionLateRequestsRefuse})
 	if p.Status != api.PromotionStatusDone {
 		t.Fatalf("%s %s", p.Status, p.Error)
 	}
