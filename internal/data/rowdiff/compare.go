@@ -29,11 +29,15 @@ type Images struct {
 	Same func(pgno uint32) bool
 	// Only reports whether to compare a table; nil: all.
 	Only func(table string) bool
+	// Row, if not nil, is called for each row that is counted, one call at a time. Its
+	// error ends the comparison.
+	Row func(Row) error
 }
 
 // Limits bound a comparison.
 type Limits struct {
 	Pages int       // maximum number of pages to read, of both images together
+	Keyed int       // maximum number of pages of a table WITHOUT ROWID, which are in memory together; 0: no limit but Pages
 	Until time.Time // zero: no limit
 }
 
@@ -93,9 +97,10 @@ type comparison struct {
 // pair is one table in both images; the zero tree is a table that does not exist.
 type pair struct {
 	Table
+	was, is   definition
 	base, now tree
 	changed   []uint32 // first overflow pages, in now, of rows that differ
-	kept      []uint32 // the same of rows whose parts in the tree are equal
+	kept      []head   // the same of rows whose parts in the tree are equal
 }
 
 // same reports whether a page is known to be equal in both images.
@@ -131,9 +136,9 @@ func (c *comparison) run(ctx context.Context) error {
 		if c.images.Only != nil && !c.images.Only(name) {
 			continue
 		}
-		p := &pair{Table: Table{Name: name}}
+		p := &pair{Table: Table{Name: name}, was: was[name], is: is[name]}
 		c.pairs = append(c.pairs, p)
-		if err := c.table(ctx, p, was[name], is[name]); err != nil {
+		if err := c.table(ctx, p); err != nil {
 			p.AtLeast = errors.Is(err, errLimit)
 			return err
 		}
@@ -145,11 +150,11 @@ func (c *comparison) run(ctx context.Context) error {
 }
 
 // table compares one table.
-func (c *comparison) table(ctx context.Context, p *pair, was, is definition) (err error) {
-	if p.base, err = c.base.walk(ctx, was); err != nil {
+func (c *comparison) table(ctx context.Context, p *pair) (err error) {
+	if p.base, err = c.base.walk(ctx, p.was); err != nil {
 		return err
 	}
-	if p.now, err = c.now.walk(ctx, is); err != nil {
+	if p.now, err = c.now.walk(ctx, p.is); err != nil {
 		return err
 	}
 	base, now := c.unshared(p)

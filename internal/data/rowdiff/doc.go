@@ -1,5 +1,6 @@
 // Package rowdiff counts, by table, the rows that differ between two states of one
-// SQLite database, which it reads as pages. It runs no SQL and opens no file.
+// SQLite database, which it reads as pages, and returns their values. It runs no SQL and
+// opens no file.
 //
 // The cost grows with the change: Compare reads the schema, the interior pages of the
 // tables (well under 1 % of a table with a rowid) and the pages that differ. It never
@@ -15,6 +16,10 @@
 // Limits bound pages and time. Past a limit the counts are lower bounds and say so
 // (AtLeast). A page that is no page of a B-tree where one must be is ErrCorrupt. Compare
 // is safe for concurrent use as far as the images are; it starts no goroutines.
+//
+// The rows come table by table, in the order of their rowids or else of their keys, but
+// rows that changed in the middle of several pages come last. Their values are those of
+// the file: package columns knows the names.
 //
 // Package divergence of the server compares versions with rowdiff; replica.Source is an
 // Image. rowdiff imports the standard library alone.

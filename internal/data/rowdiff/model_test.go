@@ -11,8 +11,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/rowdiff"
 )
 
-// TestModel: after random changes the counts are those of a comparison of all rows by SQL,
-// also when every page counts as changed.
+// TestModel: after random changes the counts and the rows are those of a comparison of all
+// rows by SQL, also when every page counts as changed.
 func TestModel(t *testing.T) {
 	for seed := range uint64(12) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -34,6 +34,8 @@ func TestModel(t *testing.T) {
 			if got := counts(t, base, now, func(uint32) bool { return false }); !maps.Equal(got, want) {
 				t.Errorf("without knowledge of equal pages: got %v, want %v", got, want)
 			}
+			checkRows(t, base, now, nil, was, is)
+			checkRows(t, base, now, func(uint32) bool { return false }, was, is)
 		})
 	}
 }

@@ -9,6 +9,19 @@ import (
 	"slices"
 )
 
+// head is where a row of several pages begins, in both images.
+type head struct {
+	leaf, next uint32 // the page of its entry, and its first overflow page
+}
+
+func nexts(heads []head) []uint32 {
+	list := make([]uint32, len(heads))
+	for i, h := range heads {
+		list[i] = h.next
+	}
+	return list
+}
+
 // whole returns a row with its overflow pages.
 func (s *side) whole(ctx context.Context, c cell) ([]byte, error) {
 	row := bytes.Clone(c.local)
@@ -142,7 +155,7 @@ func (c *comparison) follow(ctx context.Context, heads []uint32, fn func(row int
 
 // hiddenIn counts the rows of one table that have pages of open, and clears those.
 func (c *comparison) hiddenIn(ctx context.Context, p *pair, open *bits) error {
-	heads := p.kept
+	heads := slices.Clone(p.kept)
 	_, now := c.unshared(p)
 	differ := newBits(c.now.pages)
 	for _, pgno := range now {
@@ -156,7 +169,7 @@ func (c *comparison) hiddenIn(ctx context.Context, p *pair, open *bits) error {
 	}
 	err := c.now.eachCell(ctx, shared, func(cell cell) error {
 		if cell.next != 0 {
-			heads = append(heads, cell.next)
+			heads = append(heads, head{cell.leaf, cell.next})
 		}
 		return nil
 	})
@@ -164,7 +177,7 @@ func (c *comparison) hiddenIn(ctx context.Context, p *pair, open *bits) error {
 		return err
 	}
 	found := map[uint32]int{} // rows by a page of theirs
-	err = c.follow(ctx, heads, func(row int, pgno uint32) bool {
+	err = c.follow(ctx, nexts(heads), func(row int, pgno uint32) bool {
 		if open.has(pgno) {
 			open.clear(pgno)
 			found[pgno] = row
@@ -176,7 +189,10 @@ func (c *comparison) hiddenIn(ctx context.Context, p *pair, open *bits) error {
 	}
 	rows, err := c.written(ctx, found)
 	p.Updated += int64(len(rows))
-	return err
+	if err != nil {
+		return err
+	}
+	return c.emitHidden(ctx, p, heads, rows)
 }
 
 // written returns the rows of those pages whose contents differ: Same may not know.

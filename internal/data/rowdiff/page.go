@@ -16,6 +16,7 @@ const (
 
 // cell is one entry of a page. It refers to the page's bytes.
 type cell struct {
+	leaf  uint32 // the page that has the entry
 	child uint32 // of an interior page; else 0
 	rowid int64  // of a table with rowid; else 0
 	size  int    // bytes of the row, local ones included
@@ -73,6 +74,7 @@ func (s *side) decode(pgno uint32, page []byte) (n node, err error) {
 	for i := range n.cells {
 		off := int(binary.BigEndian.Uint16(page[pointers+2*i:]))
 		n.cells[i] = s.cell(n.kind, page[off:s.usable])
+		n.cells[i].leaf = pgno
 	}
 	return n, nil
 }

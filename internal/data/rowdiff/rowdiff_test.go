@@ -163,6 +163,7 @@ func TestCorrupt(t *testing.T) {
 		_, err := rowdiff.Compare(t.Context(), rowdiff.Images{
 			Base: base, Now: now,
 			Same: func(pgno uint32) bool { return string(base.page(pgno)) == string(now.page(pgno)) },
+			Row:  func(rowdiff.Row) error { return nil },
 		}, rowdiff.Limits{Pages: 1000})
 		if err != nil && !errors.Is(err, rowdiff.ErrCorrupt) {
 			t.Fatal(err)

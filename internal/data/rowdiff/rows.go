@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // byRowID merges the rows of both images in the order of their rowids, so that what was
@@ -47,9 +49,12 @@ func (c *comparison) count(ctx context.Context, p *pair, old, here *cell) error 
 	switch {
 	case here == nil:
 		p.Deleted++
-		return nil
+		return c.emit(ctx, p, old, nil)
 	case old == nil:
 		p.Inserted++
+		if err := c.emit(ctx, p, nil, here); err != nil {
+			return err
+		}
 	default:
 		equal, err := c.equalRows(ctx, *old, *here)
 		if err != nil {
@@ -57,11 +62,14 @@ func (c *comparison) count(ctx context.Context, p *pair, old, here *cell) error 
 		}
 		if equal {
 			if here.next != 0 && here.next == old.next {
-				p.kept = append(p.kept, here.next)
+				p.kept = append(p.kept, head{here.leaf, here.next})
 				return nil
 			}
 		} else {
 			p.Updated++
+			if err := c.emit(ctx, p, old, here); err != nil {
+				return err
+			}
 		}
 	}
 	if here.next != 0 {
@@ -117,7 +125,7 @@ func (u *cursor) next(ctx context.Context) error {
 // byKey compares tables WITHOUT ROWID, or a table that became one: the order of their
 // keys depends on collations, so that all rows of the pages are in memory.
 func (c *comparison) byKey(ctx context.Context, p *pair, base, now []uint32) error {
-	if c.read+len(base)+len(now) > c.limits.Pages {
+	if n := len(base) + len(now); c.read+n > c.limits.Pages || c.limits.Keyed > 0 && n > c.limits.Keyed {
 		return errLimit
 	}
 	was, err := c.base.byKey(ctx, base, p.base)
@@ -128,14 +136,13 @@ func (c *comparison) byKey(ctx context.Context, p *pair, base, now []uint32) err
 	if err != nil {
 		return err
 	}
-	for key, here := range is {
-		old := was[key]
-		delete(was, key)
-		if err := c.count(ctx, p, old, here); err != nil {
+	keys := maps.Clone(was)
+	maps.Copy(keys, is)
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if err := c.count(ctx, p, was[key], is[key]); err != nil {
 			return err
 		}
 	}
-	p.Deleted += int64(len(was))
 	return nil
 }
 

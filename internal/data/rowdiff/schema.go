@@ -10,6 +10,7 @@ import (
 // definition is a table in the schema; the zero value is no table.
 type definition struct {
 	root uint32
+	sql  string // the statement that creates it
 	keys int // columns of its primary key, if the table has no rowid
 }
 
@@ -40,8 +41,9 @@ func (s *side) schema(ctx context.Context) (map[string]definition, error) {
 		if string(r[0].value) != "table" || root <= 0 || strings.HasPrefix(name, "sqlite_") {
 			return nil
 		}
-		tables[name] = definition{root: uint32(root), keys: keyColumns(string(r[4].value))} //nolint:gosec // a page; get checks it
-		roots = append(roots, uint32(root))                                                 //nolint:gosec // the same
+		sql := string(r[4].value)
+		tables[name] = definition{root: uint32(root), sql: sql, keys: keyColumns(sql)} //nolint:gosec // a page; get checks it
+		roots = append(roots, uint32(root))                                            //nolint:gosec // the same
 		return nil
 	})
 	if err != nil {

@@ -1,0 +1,104 @@
+package rowdiff
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// Row is a row that differs between the two states.
+type Row struct {
+	Table     string
+	Base, Now *Record // nil for a state that does not have the row
+}
+
+// Record is a row in one state of the database.
+type Record struct {
+	SQL   string // the CREATE TABLE statement of its table in that state
+	RowID int64  // 0 in a table WITHOUT ROWID
+	// Values are the columns as the file has them: without virtual generated columns, the
+	// columns of the primary key first in a table WITHOUT ROWID, NULL for the column that is
+	// another name of the rowid, whole numbers for REAL columns where they are exact, and
+	// without columns that were added after the row was written.
+	Values []Value
+}
+
+// Value is the value of a column: nil, int64, float64, string or []byte.
+type Value any
+
+// emit passes a row to Images.Row; nil is a row that the image does not have.
+func (c *comparison) emit(ctx context.Context, p *pair, old, here *cell) error {
+	if c.images.Row == nil {
+		return nil
+	}
+	was, err := c.base.record(ctx, p.was, old)
+	if err != nil {
+		return err
+	}
+	is, err := c.now.record(ctx, p.is, here)
+	if err != nil {
+		return err
+	}
+	return c.images.Row(Row{Table: p.Name, Base: was, Now: is})
+}
+
+// emitHidden passes rows whose entries are equal in both images. Each is found again in
+// its leaf page, so that not all rows are in memory.
+func (c *comparison) emitHidden(ctx context.Context, p *pair, heads []head, rows map[int]bool) error {
+	if c.images.Row == nil {
+		return nil
+	}
+	wanted, pages := map[head]bool{}, []uint32{}
+	for i := range rows {
+		wanted[heads[i]] = true
+		pages = append(pages, heads[i].leaf)
+	}
+	slices.Sort(pages)
+	return c.now.eachCell(ctx, slices.Compact(pages), func(one cell) error {
+		if !wanted[head{one.leaf, one.next}] {
+			return nil
+		}
+		return c.emit(ctx, p, &one, &one)
+	})
+}
+
+// record reads a row of a table.
+func (s *side) record(ctx context.Context, of definition, at *cell) (*Record, error) {
+	if at == nil {
+		return nil, nil //nolint:nilnil // the image does not have the row
+	}
+	row, err := s.whole(ctx, *at)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := record(row)
+	if err != nil {
+		return nil, err
+	}
+	r := &Record{SQL: of.sql, RowID: at.rowid, Values: make([]Value, len(columns))}
+	for i, one := range columns {
+		r.Values[i] = one.decoded()
+	}
+	return r, nil
+}
+
+// decoded is the value of a column.
+func (c column) decoded() Value {
+	const (
+		null, float  = 0, 7
+		firstOfBytes = 12
+	)
+	switch {
+	case c.kind == null:
+		return nil
+	case c.kind == float:
+		return math.Float64frombits(binary.BigEndian.Uint64(c.value))
+	case c.kind < firstOfBytes:
+		return c.integer()
+	case c.kind%2 == 0:
+		return bytes.Clone(c.value)
+	}
+	return string(c.value)
+}
