@@ -30,6 +30,7 @@ const (
 	CodeBlobNotStored     = "blob_not_stored"
 	CodeTooManyLarge      = "too_many_large_requests"
 	CodeEmailNotFound     = "email_not_found"
+	CodeExportIncomplete  = "export_incomplete"
 
 	CodeWorkflowNotFound = "workflow_not_found"
 	CodeInstanceNotFound = "instance_not_found"
@@ -70,5 +71,6 @@ var dataCodes = []CodeInfo{
 	{CodeVersionDiskFull, []Kind{Unavailable}, "The version uses all of its disk space (SVC_VERSION_DISK_MB).", "Delete data of the version, or raise the setting."},
 	{CodeNotDurable, []Kind{Unavailable}, "The object store has not confirmed the write; it may or may not be stored.", "Read the data, and write again if it is missing."},
 	{CodeTooManyLarge, []Kind{Unavailable}, "The worker has several large answers of its bindings open, and does not read them.", "Read each answer before you send the next request."},
+	{CodeExportIncomplete, []Kind{Unavailable}, "The export of data ended before it was complete.", "Start again; what was received is not all."},
 	{CodeBlobNotStored, []Kind{Unavailable}, "The object store did not accept the body of an object.", "Try again; check the object store."},
 }

@@ -19,7 +19,7 @@
 //
 // The rows come table by table, in the order of their rowids or else of their keys, but
 // rows that changed in the middle of several pages come last. Their values are those of
-// the file: package columns knows the names.
+// the file: package rowsql knows the names of the columns.
 //
 // Package divergence of the server compares versions with rowdiff; replica.Source is an
 // Image. rowdiff imports the standard library alone.

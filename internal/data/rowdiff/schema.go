@@ -11,7 +11,7 @@ import (
 type definition struct {
 	root uint32
 	sql  string // the statement that creates it
-	keys int // columns of its primary key, if the table has no rowid
+	keys int    // columns of its primary key, if the table has no rowid
 }
 
 // schema returns the tables by name, without those of the engine.

@@ -10,14 +10,14 @@ import (
 
 // Row is a row that differs between the two states.
 type Row struct {
-	Table     string
-	Base, Now *Record // nil for a state that does not have the row
+	Table           string
+	BaseSQL, NowSQL string  // the CREATE TABLE statements of the table; "" for a state that does not have it
+	Base, Now       *Record // nil for a state that does not have the row
 }
 
 // Record is a row in one state of the database.
 type Record struct {
-	SQL   string // the CREATE TABLE statement of its table in that state
-	RowID int64  // 0 in a table WITHOUT ROWID
+	RowID int64 // 0 in a table WITHOUT ROWID
 	// Values are the columns as the file has them: without virtual generated columns, the
 	// columns of the primary key first in a table WITHOUT ROWID, NULL for the column that is
 	// another name of the rowid, whole numbers for REAL columns where they are exact, and
@@ -33,15 +33,15 @@ func (c *comparison) emit(ctx context.Context, p *pair, old, here *cell) error {
 	if c.images.Row == nil {
 		return nil
 	}
-	was, err := c.base.record(ctx, p.was, old)
+	was, err := c.base.record(ctx, old)
 	if err != nil {
 		return err
 	}
-	is, err := c.now.record(ctx, p.is, here)
+	is, err := c.now.record(ctx, here)
 	if err != nil {
 		return err
 	}
-	return c.images.Row(Row{Table: p.Name, Base: was, Now: is})
+	return c.images.Row(Row{Table: p.Name, BaseSQL: p.was.sql, NowSQL: p.is.sql, Base: was, Now: is})
 }
 
 // emitHidden passes rows whose entries are equal in both images. Each is found again in
@@ -64,8 +64,8 @@ func (c *comparison) emitHidden(ctx context.Context, p *pair, heads []head, rows
 	})
 }
 
-// record reads a row of a table.
-func (s *side) record(ctx context.Context, of definition, at *cell) (*Record, error) {
+// record reads a row.
+func (s *side) record(ctx context.Context, at *cell) (*Record, error) {
 	if at == nil {
 		return nil, nil //nolint:nilnil // the image does not have the row
 	}
@@ -77,7 +77,7 @@ func (s *side) record(ctx context.Context, of definition, at *cell) (*Record, er
 	if err != nil {
 		return nil, err
 	}
-	r := &Record{SQL: of.sql, RowID: at.rowid, Values: make([]Value, len(columns))}
+	r := &Record{RowID: at.rowid, Values: make([]Value, len(columns))}
 	for i, one := range columns {
 		r.Values[i] = one.decoded()
 	}

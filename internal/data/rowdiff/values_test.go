@@ -30,7 +30,7 @@ func TestValues(t *testing.T) {
 	}
 	got := map[int64][]rowdiff.Value{}
 	for _, r := range rowsOf(t, base, db.image(), nil) {
-		if r.Table != "t" || r.Base != nil || r.Now.SQL != "CREATE TABLE t(id INTEGER PRIMARY KEY, v, r REAL)" {
+		if r.Table != "t" || r.Base != nil || r.BaseSQL != r.NowSQL || r.NowSQL != "CREATE TABLE t(id INTEGER PRIMARY KEY, v, r REAL)" {
 			t.Errorf("got %+v", r)
 		}
 		got[r.Now.RowID] = r.Now.Values
@@ -49,13 +49,13 @@ func TestValuesOfChanges(t *testing.T) {
 	var got []string
 	for _, r := range rowsOf(t, base, db.image(), nil) {
 		line := r.Table
-		for _, state := range []*rowdiff.Record{r.Base, r.Now} {
+		for i, state := range []*rowdiff.Record{r.Base, r.Now} {
 			if state == nil {
 				line += " none"
 				continue
 			}
 			text := state.Values[1].(string) //nolint:forcetypeassert // a text
-			line += fmt.Sprintf(" %d:%s:%d:%t", state.RowID, text[max(0, len(text)-3):], len(state.Values), strings.Contains(state.SQL, "DEFAULT 7"))
+			line += fmt.Sprintf(" %d:%s:%d:%t", state.RowID, text[max(0, len(text)-3):], len(state.Values), strings.Contains([]string{r.BaseSQL, r.NowSQL}[i], "DEFAULT 7"))
 		}
 		got = append(got, line)
 	}

@@ -22,6 +22,7 @@ const (
 	tableKeys      = "kv_entry"
 	tableObjects   = "object_entry"
 	tableMessages  = "queue_message"
+	tableBlobs     = "object_blob"
 	tableInstances = "instance"
 	workflows      = volume.OwnPrefix + "workflow"
 )
@@ -34,7 +35,9 @@ type comparison struct {
 	inherited   *branch.Manifest           // production's; nil for a root
 	instancesAt branch.DatabaseBase        // the workflows that both versions had; zero without any
 	pages       int                        // that may still be read
+	keyed       int                        // of a table WITHOUT ROWID; 0: no limit but pages
 	until       time.Time
+	export      *export // nil if rows are only counted
 	out         svc.Unmerged
 }
 
@@ -47,25 +50,36 @@ func (c *comparison) data(ctx context.Context, target svc.Ref) error {
 	if err != nil {
 		return err
 	}
-	c.out.Common, c.out.At, c.instancesAt = b.common, b.at, b.instances
-	if c.inherited, err = c.deps.Records.Load(ctx, c.production); err != nil {
-		return err
-	}
-	now, err := c.cut(ctx)
+	now, err := c.read(ctx, b)
 	if err != nil {
 		return err
 	}
-	if c.logs, err = c.deps.Records.Logs(ctx, c.production); err != nil {
-		return err
+	return c.databases(ctx, b.databases, now)
+}
+
+// read returns the files that restore production's data now.
+func (c *comparison) read(ctx context.Context, b base) (now map[string]branch.Cut, err error) {
+	c.out.Common, c.out.At, c.instancesAt = b.common, b.at, b.instances
+	if c.inherited, err = c.deps.Records.Load(ctx, c.production); err != nil {
+		return nil, err
 	}
+	if now, err = c.cut(ctx); err != nil {
+		return nil, err
+	}
+	c.logs, err = c.deps.Records.Logs(ctx, c.production)
+	return now, err
+}
+
+// databases compares two states of all databases.
+func (c *comparison) databases(ctx context.Context, was, now map[string]branch.Cut) error {
 	names := maps.Clone(now)
-	maps.Copy(names, b.databases)
+	maps.Copy(names, was)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		user, isUser := strings.CutPrefix(name, volume.UserPrefix)
 		if !isUser && name != volume.SharedDatabase {
 			continue
 		}
-		r, err := c.database(ctx, name, b.databases[name], now[name])
+		r, err := c.each(ctx, name, was[name], now[name])
 		if err != nil {
 			return err
 		}
@@ -93,7 +107,7 @@ func (c *comparison) tables(name string, r rowdiff.Result) {
 	compared := false
 	for _, t := range r.Tables {
 		compared = compared || t.AtLeast
-		if !strings.HasPrefix(t.Name, "_cf_") {
+		if !isOwn(t.Name) {
 			c.out.Tables = append(c.out.Tables, svc.UnmergedTable{Database: name, Table: t.Name, Written: written(t)})
 		}
 	}
@@ -150,7 +164,7 @@ func (c *comparison) allInstances(ctx context.Context) (r rowdiff.Result, err er
 	}
 	end, _ := branch.Position(files)
 	state := branch.DatabaseBase{Files: files, TXID: end}
-	return c.rows(ctx, c.instancesAt, state, func(table string) bool { return table == tableInstances })
+	return c.rows(ctx, c.instancesAt, state, func(table string) bool { return table == tableInstances }, nil)
 }
 
 // load reads what the object store has of production, unless data has read it.
@@ -167,18 +181,21 @@ func (c *comparison) load(ctx context.Context) (err error) {
 
 // database compares one database. It prefers files that hold the changes since the base;
 // when they are merged into a full image, or deleted meanwhile, it compares more pages.
-func (c *comparison) database(ctx context.Context, name string, was, now branch.DatabaseBase) (rowdiff.Result, error) {
+// row, if not nil, is called for each row that differs.
+func (c *comparison) database(ctx context.Context, name string, was, now branch.DatabaseBase, row rowFunc) (rowdiff.Result, error) {
 	var only func(string) bool
 	if name == volume.SharedDatabase {
-		only = func(table string) bool { return table == tableKeys || table == tableObjects || table == tableMessages }
+		only = func(table string) bool {
+			return table == tableKeys || table == tableObjects || table == tableMessages || table == tableBlobs && c.export != nil
+		}
 	}
 	if files := c.since(name, was, now); files != nil {
-		r, err := c.rows(ctx, was, branch.Cut{Files: files, TXID: now.TXID}, only)
-		if err == nil || ctx.Err() != nil {
+		r, err := c.rows(ctx, was, branch.Cut{Files: files, TXID: now.TXID}, only, row)
+		if err == nil || ctx.Err() != nil || c.export.begun() {
 			return r, err
 		}
 	}
-	return c.rows(ctx, was, now, only)
+	return c.rows(ctx, was, now, only, row)
 }
 
 // since returns the files of the base and those that continue them to now; nil when some
@@ -216,9 +233,12 @@ func fileOf(info objstore.Info) []branch.File {
 	return []branch.File{f}
 }
 
+// rowFunc is called for each row that differs.
+type rowFunc func(rowdiff.Row) error
+
 // rows compares two states of a database; only, if not nil, selects tables. When time is
 // up, the result is a lower bound.
-func (c *comparison) rows(ctx context.Context, was, now branch.DatabaseBase, only func(string) bool) (rowdiff.Result, error) {
+func (c *comparison) rows(ctx context.Context, was, now branch.DatabaseBase, only func(string) bool, row rowFunc) (rowdiff.Result, error) {
 	old, err := c.source(ctx, was)
 	if err != nil {
 		return c.late(ctx, err)
@@ -227,8 +247,8 @@ func (c *comparison) rows(ctx context.Context, was, now branch.DatabaseBase, onl
 	if err != nil {
 		return c.late(ctx, err)
 	}
-	r, err := rowdiff.Compare(ctx, rowdiff.Images{Base: old, Now: is, Same: func(pgno uint32) bool { return is.Same(old, pgno) }, Only: only},
-		rowdiff.Limits{Pages: c.pages, Until: c.until})
+	images := rowdiff.Images{Base: old, Now: is, Same: func(pgno uint32) bool { return is.Same(old, pgno) }, Only: only, Row: row}
+	r, err := rowdiff.Compare(ctx, images, rowdiff.Limits{Pages: c.pages, Keyed: c.keyed, Until: c.until})
 	if err != nil {
 		return c.late(ctx, err)
 	}

@@ -1,4 +1,4 @@
-// Package divergence counts what production wrote that another version lacks. The two
+// Package divergence counts and exports what production wrote that another version lacks. The two
 // began with the same data at a cut; what production has now is compared with that cut, by
 // package rowdiff, so that the cost grows with what was written. What both wrote alike
 // since the cut counts as well.
@@ -8,6 +8,11 @@
 // bounds. Without a common cut the result says why and counts nothing but workflows, with
 // which every version begins anew.
 //
+// An export writes the records that a count counts, with their values, from the object
+// store alone. Nothing shortens it silently: at a limit of its own, which is far higher, or
+// when data are missing, it ends with an error.
+//
 // Package promote records the result, package httpapi shows it as a plan. A Service is
-// safe for concurrent use: it compares one pair at a time and has no state.
+// safe for concurrent use: it compares one pair at a time, exports one version at a time
+// beside that, and has no state.
 package divergence

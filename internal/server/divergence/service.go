@@ -53,15 +53,18 @@ type Deps struct {
 	Waiting func(ctx context.Context, ref svc.Ref) svc.Waiting
 	Logger  *slog.Logger
 
-	Pages     int           // 0: DefaultPages
-	Time      time.Duration // 0: DefaultTime
-	HoldLimit time.Duration // of a release, as its plan says
+	Pages int           // 0: DefaultPages
+	Time  time.Duration // 0: DefaultTime
+	// ExportPages is how many pages an export may read; 0: DefaultExportPages.
+	ExportPages int
+	HoldLimit   time.Duration // of a release, as its plan says
 }
 
 // Service compares versions.
 type Service struct {
-	deps Deps
-	one  chan struct{} // holds a token while a comparison runs: its pages are in memory
+	deps    Deps
+	one     chan struct{} // holds a token while a comparison runs: its pages are in memory
+	exports chan struct{} // the same of an export, which must not delay a promote
 }
 
 // New returns a Service, or an error if a dependency is missing.
@@ -73,7 +76,8 @@ func New(deps Deps) (*Service, error) {
 		return nil, errors.New("divergence: CutStored and Waiting required")
 	}
 	deps.Pages, deps.Time = cmp.Or(deps.Pages, DefaultPages), cmp.Or(deps.Time, DefaultTime)
-	return &Service{deps: deps, one: make(chan struct{}, 1)}, nil
+	deps.ExportPages = cmp.Or(deps.ExportPages, DefaultExportPages)
+	return &Service{deps: deps, one: make(chan struct{}, 1), exports: make(chan struct{}, 1)}, nil
 }
 
 // Plan returns what a promote of ref would change. Errors: NotFound.

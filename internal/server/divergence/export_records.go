@@ -1,0 +1,179 @@
+package divergence
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/rowdiff"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// The tables of the shared database that have the names of what records belong to.
+const (
+	tableNamespaces = "kv_namespace"
+	tableBuckets    = "object_bucket"
+	tableQueues     = "queue"
+)
+
+// fields are the columns of a row by name.
+type fields map[string]rowdiff.Value
+
+func (f fields) text(name string) string {
+	s, _ := f[name].(string)
+	return s
+}
+
+func (f fields) integer(name string) int64 {
+	n, _ := f[name].(int64)
+	return n
+}
+
+func (f fields) bytes(name string) []byte {
+	b, _ := f[name].([]byte)
+	return b
+}
+
+// time is a column that has milliseconds since 1970.
+func (f fields) time(name string) time.Time { return time.UnixMilli(f.integer(name)).UTC() }
+
+// read returns the fields of a row; nil for one that does not exist.
+func (e *export) read(sql string, r *rowdiff.Record) (fields, error) {
+	if r == nil {
+		return nil, nil //nolint:nilnil // it does not exist
+	}
+	columns, err := e.tables.Columns(sql, *r)
+	if err != nil {
+		return nil, err
+	}
+	f := make(fields, len(columns))
+	for _, c := range columns {
+		f[c.Name] = c.Value
+	}
+	return f, nil
+}
+
+// readNames reads the names of namespaces, buckets and queues.
+func (e *export) readNames(ctx context.Context, states ...branch.DatabaseBase) error {
+	e.names = map[string]map[int64]string{tableNamespaces: {}, tableBuckets: {}, tableQueues: {}}
+	only := func(table string) bool { return e.names[table] != nil }
+	for _, state := range states {
+		r, err := e.c.rows(ctx, branch.DatabaseBase{}, state, only, func(r rowdiff.Row) error {
+			f, err := e.read(r.NowSQL, r.Now)
+			if err == nil {
+				e.names[r.Table][f.integer("id")] = f.text("name")
+			}
+			return err
+		})
+		if err == nil && r.AtLeast {
+			err = e.limited()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// place identifies a record of the shared database.
+type place struct{ resource, key string }
+
+// placeOf returns the place of a row; nothing for a row that does not exist.
+func (e *export) placeOf(table string, f fields) (p place, err error) {
+	if f == nil {
+		return p, nil
+	}
+	of, column := tableNamespaces, "namespace"
+	switch table {
+	case tableObjects:
+		of, column = tableBuckets, "bucket"
+	case tableMessages:
+		of, column = tableQueues, "queue"
+	}
+	name, found := e.names[of][f.integer(column)]
+	if !found {
+		return p, fmt.Errorf("%s: no row of %s has the id %d: %w", table, of, f.integer(column), rowdiff.ErrCorrupt)
+	}
+	return place{name, f.text("key")}, nil
+}
+
+// record writes a row of the shared database: as deleted, or as written.
+func (e *export) record(ctx context.Context, deletes bool, r rowdiff.Row) error {
+	was, err := e.read(r.BaseSQL, r.Base)
+	if err != nil {
+		return err
+	}
+	is, err := e.read(r.NowSQL, r.Now)
+	if err != nil {
+		return err
+	}
+	if r.Table == tableBlobs {
+		e.remember(is)
+		return nil
+	}
+	from, err := e.placeOf(r.Table, was)
+	if err != nil {
+		return err
+	}
+	to, err := e.placeOf(r.Table, is)
+	if err != nil {
+		return err
+	}
+	// The engine gives the id of a deleted row to a new one.
+	if deletes && was != nil && from != to {
+		return e.send(svc.ExportRecord{Kind: kindOf(r.Table), Resource: from.resource, Op: svc.ExportDelete, Key: from.key})
+	}
+	if deletes || is == nil {
+		return nil
+	}
+	out := svc.ExportRecord{Kind: kindOf(r.Table), Resource: to.resource, Op: svc.ExportInsert, Key: to.key}
+	if from == to {
+		out.Op = svc.ExportUpdate
+	}
+	return e.written(ctx, r.Table, out, is)
+}
+
+func kindOf(table string) svc.ExportKind {
+	switch table {
+	case tableObjects:
+		return svc.ExportObject
+	case tableMessages:
+		return svc.ExportMessage
+	}
+	return svc.ExportKey
+}
+
+// written writes a record with its values.
+func (e *export) written(ctx context.Context, table string, out svc.ExportRecord, f fields) error {
+	switch table {
+	case tableObjects:
+		return e.object(ctx, out, f)
+	case tableMessages:
+		out.Values = e.message(f)
+	default:
+		out.Values = map[string]any{"value": text(f.bytes("value"))}
+		if f["expiration"] != nil {
+			out.Values["expiration"] = f.integer("expiration")
+		}
+		if m := stored(f["metadata"]); m != nil {
+			out.Values["metadata"] = m
+		}
+	}
+	return e.send(out)
+}
+
+// message returns the values of a message.
+func (e *export) message(f fields) map[string]any {
+	values := map[string]any{
+		"content_type": f.text("type"), "sent_at": f.time("sent"), "due_at": f.time("due"), "attempts": f.integer("attempts"),
+		"body": encoded(f.bytes("body")),
+	}
+	if kind := f.text("type"); kind == "json" || kind == "text" {
+		values["body"] = text(f.bytes("body"))
+	}
+	if origin, found := e.names[tableQueues][f.integer("origin")]; found && f["origin"] != nil {
+		values["dead_letter_of"] = origin
+	}
+	return values
+}
