@@ -67,6 +67,66 @@ func (e CreateVersionEvents) Valid() bool {
 	}
 }
 
+// Defines values for DataExportRecordKind.
+const (
+	DataExportRecordKindBody    DataExportRecordKind = "body"
+	DataExportRecordKindEnd     DataExportRecordKind = "end"
+	DataExportRecordKindError   DataExportRecordKind = "error"
+	DataExportRecordKindKey     DataExportRecordKind = "key"
+	DataExportRecordKindMessage DataExportRecordKind = "message"
+	DataExportRecordKindObject  DataExportRecordKind = "object"
+	DataExportRecordKindRow     DataExportRecordKind = "row"
+	DataExportRecordKindStart   DataExportRecordKind = "start"
+	DataExportRecordKindTable   DataExportRecordKind = "table"
+)
+
+// Valid indicates whether the value is a known member of the DataExportRecordKind enum.
+func (e DataExportRecordKind) Valid() bool {
+	switch e {
+	case DataExportRecordKindBody:
+		return true
+	case DataExportRecordKindEnd:
+		return true
+	case DataExportRecordKindError:
+		return true
+	case DataExportRecordKindKey:
+		return true
+	case DataExportRecordKindMessage:
+		return true
+	case DataExportRecordKindObject:
+		return true
+	case DataExportRecordKindRow:
+		return true
+	case DataExportRecordKindStart:
+		return true
+	case DataExportRecordKindTable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DataExportRecordOp.
+const (
+	DataExportRecordOpDelete DataExportRecordOp = "delete"
+	DataExportRecordOpInsert DataExportRecordOp = "insert"
+	DataExportRecordOpUpdate DataExportRecordOp = "update"
+)
+
+// Valid indicates whether the value is a known member of the DataExportRecordOp enum.
+func (e DataExportRecordOp) Valid() bool {
+	switch e {
+	case DataExportRecordOpDelete:
+		return true
+	case DataExportRecordOpInsert:
+		return true
+	case DataExportRecordOpUpdate:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DataOwnerData.
 const (
 	DataOwnerDataArchived   DataOwnerData = "archived"
@@ -1195,6 +1255,73 @@ type DataComparison struct {
 	// To One side of a comparison of data.
 	To ComparedData `json:"to"`
 }
+
+// DataExportRecord One record of an export of data. Values have blobs, and texts that JSON cannot hold, as `{"$base64":…}` and integers beyond 2^53 as
+// strings.
+type DataExportRecord struct {
+	// AgainstVersionID Of start: the version that lacks the data; absent when everything is exported.
+	AgainstVersionID string `json:"against_version_id,omitempty,omitzero"`
+
+	// CommonVersionID Of start: as in Unmerged.
+	CommonVersionID string `json:"common_version_id,omitempty,omitzero"`
+
+	// Data The bytes of a part of a body.
+	Data []byte `json:"data,omitempty,omitzero"`
+
+	// ForkedAt Of start: when the data began to differ.
+	ForkedAt *Time `json:"forked_at,omitempty"`
+
+	// Key Of a key, an object or a body; the id of a message.
+	Key string `json:"key,omitempty,omitzero"`
+
+	// Kind `start` is first. `table` is a table that did not exist at the cut, before its first row. `row` is of D1, `key` of KV, `object` of
+	// R2, `body` a part of the body of the object before it, `message` of a queue. `end` is last: the export is complete. `error` is
+	// last, too: it is not.
+	Kind DataExportRecordKind `json:"kind"`
+
+	// Offset Of `data` in the body.
+	Offset int64 `json:"offset,omitempty,omitzero"`
+
+	// Op What happened to the record.
+	Op DataExportRecordOp `json:"op,omitempty,omitzero"`
+
+	// Problem Of error: why the export ended.
+	Problem *Problem `json:"problem,omitempty"`
+
+	// Reason Of start: why everything is exported though `since_cut` was asked for, as in Unmerged.
+	Reason UnmergedReason `json:"reason,omitempty,omitzero"`
+
+	// Resource Name of the database, namespace, bucket or queue.
+	Resource string `json:"resource,omitempty,omitzero"`
+
+	// Row The columns that identify a row: of its primary key, or its rowid.
+	Row map[string]interface{} `json:"row,omitempty,omitzero"`
+
+	// SQL The statement that repeats the change of a table or a row in another version, without a semicolon. An UPDATE sets only the columns that changed.
+	SQL string `json:"sql,omitempty,omitzero"`
+
+	// Table Of a table or a row.
+	Table string `json:"table,omitempty,omitzero"`
+
+	// Values What the record has, absent for what was deleted. A row: its columns, without generated ones and without those that have a
+	// default because they were added later. A key: `value`, `expiration` in seconds since 1970, `metadata`. An object: the fields of
+	// an Object. A message: `body`, `content_type`, `sent_at`, `due_at`, `attempts`, and `dead_letter_of` of a dead one.
+	Values map[string]interface{} `json:"values,omitempty,omitzero"`
+
+	// VersionID Of start: the exported version.
+	VersionID string `json:"version_id,omitempty,omitzero"`
+
+	// Written Of end: the counts.
+	Written *Unmerged `json:"written,omitempty"`
+}
+
+// DataExportRecordKind `start` is first. `table` is a table that did not exist at the cut, before its first row. `row` is of D1, `key` of KV, `object` of
+// R2, `body` a part of the body of the object before it, `message` of a queue. `end` is last: the export is complete. `error` is
+// last, too: it is not.
+type DataExportRecordKind string
+
+// DataExportRecordOp What happened to the record.
+type DataExportRecordOp string
 
 // DataOwner Who owns the data of a version.
 type DataOwner struct {
@@ -3460,6 +3587,15 @@ type ListCronRunsParams struct {
 
 	// Cursor The `next_cursor` of the page before.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// ExportDataParams defines parameters for ExportData.
+type ExportDataParams struct {
+	// SinceCut Export only what was written since the data began to differ.
+	SinceCut bool `form:"since_cut,omitempty" json:"since_cut,omitempty,omitzero"`
+
+	// Against Id of the version that lacks the data (default: production); only with `since_cut`.
+	Against string `form:"against,omitempty" json:"against,omitempty,omitzero"`
 }
 
 // ExportDatabaseParams defines parameters for ExportDatabase.

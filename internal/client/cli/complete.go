@@ -37,7 +37,7 @@ func complete(k *kit.Kit, cmd *cobra.Command) {
 		cmd.ValidArgsFunction = arguments(projectNames(k))
 	}
 	for name, values := range map[string]cobra.CompletionFunc{
-		"project": projectNames(k), "name": projectNames(k), "parent": versionNames(k), "status": statusNames, "binding": bindingNames(k),
+		"project": projectNames(k), "name": projectNames(k), "parent": versionNames(k), "against": versionNames(k), "status": statusNames, "binding": bindingNames(k),
 		"env": environmentNames(k),
 	} {
 		if cmd.Flags().Lookup(name) != nil && cmd.Name() != "login" {

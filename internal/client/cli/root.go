@@ -34,7 +34,7 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
 	add(root, "deploy", newInit(k), newDev(k), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newRelease(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k), newCheck(k))
 	add(root, "look", newUI(k), newDashboard(k), newCron(k), newLogs(k), newVersions(k), newProjects(k), newOpen(k), newCurl(k), newProxy(k))
-	add(root, "data", newAnalytics(k), newEmail(k), newEnv(k), newD1(k), newKV(k), newQueues(k), newR2(k), newWorkflows(k))
+	add(root, "data", newAnalytics(k), newData(k), newEmail(k), newEnv(k), newD1(k), newKV(k), newQueues(k), newR2(k), newWorkflows(k))
 	add(root, "run", serve.NewServe(k), serve.NewHost(k), serve.NewGateway(k), serve.NewRuntime(k), newService(k), newNodes(k), newGateways(k), newDoctor(k), newTLS(k), newAdmin(k))
 	add(root, "account", newLogin(k), newContext(k), newWhoami(k), newConfig(k))
 	add(root, "look", newAudit(k), newPromotions(k))

@@ -155,6 +155,31 @@ func (f *fakes) ReleasePlan(ctx context.Context, candidate svc.Ref) (plan svc.Re
 	}, nil
 }
 
+// Export passes two records of a version that exists, and more that fail for one that is
+// compared with "late".
+func (f *fakes) Export(ctx context.Context, o svc.DataExport, emit func(svc.ExportRecord) error) error {
+	if _, err := f.db.Version(ctx, o.Ref); err != nil {
+		return err
+	}
+	start := &svc.ExportStart{Version: o.Version, Against: o.Against, Common: "v-1", At: time.UnixMilli(1000)}
+	if !o.SinceCut {
+		start = &svc.ExportStart{Version: o.Version, Reason: svc.NoCutUnrelated}
+	}
+	for _, r := range []svc.ExportRecord{
+		{Kind: svc.ExportBegin, Start: start},
+		{Kind: svc.ExportRow, Resource: "main", Op: svc.ExportInsert, Table: "orders", Row: map[string]any{"id": 1}, Values: map[string]any{"id": 1, "what": "<a>"}, SQL: "INSERT"},
+		{Kind: svc.ExportBody, Resource: "files", Key: "k", Offset: 4, Body: []byte{0xff}},
+	} {
+		if err := emit(r); err != nil {
+			return err
+		}
+	}
+	if o.Against == "late" {
+		return svc.Errorf(svc.Unavailable, svc.CodeExportIncomplete, "the data could not be read").WithHint("again")
+	}
+	return emit(svc.ExportRecord{Kind: svc.ExportEnd, Wrote: &svc.Unmerged{Common: "v-1", Keys: svc.Written{Inserted: 1}}})
+}
+
 // Compare returns fixed counts for two versions that exist.
 func (f *fakes) Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error) {
 	for _, ref := range []svc.Ref{from, to} {

@@ -117,8 +117,20 @@ var readDocument = sync.OnceValues(func() (routers.Router, error) {
 	if err := doc.Validate(context.Background()); err != nil {
 		return nil, err
 	}
+	openapi3filter.RegisterBodyDecoder("application/jsonl", eachLine)
 	return legacy.NewRouter(doc)
 })
+
+// eachLine checks each line of a response against the schema of a line, and returns the last.
+func eachLine(body io.Reader, _ http.Header, schema *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (line any, err error) {
+	for lines := json.NewDecoder(body); err == nil && lines.More(); {
+		line = nil
+		if err = lines.Decode(&line); err == nil {
+			err = schema.Value.VisitJSON(line, openapi3.VisitAsResponse())
+		}
+	}
+	return line, err
+}
 
 // request is one call.
 type request struct {

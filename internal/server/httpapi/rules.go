@@ -54,6 +54,8 @@ func ruleOf(pattern string) rule {
 		return rule{role: roleAdmin, query: searchParameters}
 	case "GET /v1/projects/{project}/compare", "GET /v1/projects/{project}/compare/data":
 		return rule{role: roleAdmin, query: []string{"from", "to"}}
+	case "GET " + versionRoute + "/data/export":
+		return rule{role: roleAdmin, query: []string{"since_cut", "against"}, private: true}
 	case "GET /v1/metrics/summary":
 		return rule{role: roleAdmin, query: []string{"window"}}
 	case "GET /v1/events":

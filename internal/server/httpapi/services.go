@@ -111,6 +111,9 @@ type Plans interface {
 	ReleasePlan(ctx context.Context, candidate svc.Ref) (svc.ReleasePlan, error)
 	// Compare returns what each of two versions of a project wrote that the other lacks.
 	Compare(ctx context.Context, from, to svc.Ref) (ofFrom, ofTo svc.Unmerged, err error)
+	// Export passes the records of an export to emit. The export is complete if it returns
+	// nil.
+	Export(ctx context.Context, o svc.DataExport, emit func(svc.ExportRecord) error) error
 }
 
 // Lifecycle archives, wakes, destroys and pins versions.

@@ -476,6 +476,22 @@ type ClientInterface interface {
 	// Corresponds with GET /projects/{project}/versions/{version}/crons/runs (the `ListCronRuns` operationId).
 	ListCronRuns(ctx context.Context, project ProjectPath, version VersionPath, params *ListCronRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ExportData Export what a version wrote that another one lacks
+	//
+	// The records of all D1 databases, KV namespaces, R2 buckets and queues of a version, as JSON lines. With `since_cut`, only those that
+	// it wrote since its data and that of another version began to differ: those that the plan of a promote counts. Instances of workflows
+	// are counted and not exported. The data are read from the object store, so that a sleeping or archived version exports as well and
+	// does not start.
+	//
+	// The first record is `start`, the last one `end`. An export whose last record is another one, such as `error`, is not complete. In
+	// each database what was deleted comes before what was written, so that the records can be repeated in their order. A record that
+	// another version wrote alike is exported, too. The bodies of objects follow them in parts. No limit of time ends an export.
+	//
+	// Without a common cut, everything is exported as new, and `reason` of the first record says why.
+	//
+	// Corresponds with GET /projects/{project}/versions/{version}/data/export (the `ExportData` operationId).
+	ExportData(ctx context.Context, project ProjectPath, version VersionPath, params *ExportDataParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// ListDatabases List the databases of a version
 	//
 	// Corresponds with GET /projects/{project}/versions/{version}/database (the `ListDatabases` operationId).
@@ -1812,6 +1828,32 @@ func (c *Client) ListCrons(ctx context.Context, project ProjectPath, version Ver
 // Corresponds with GET /projects/{project}/versions/{version}/crons/runs (the `ListCronRuns` operationId).
 func (c *Client) ListCronRuns(ctx context.Context, project ProjectPath, version VersionPath, params *ListCronRunsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListCronRunsRequest(c.Server, project, version, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ExportData Export what a version wrote that another one lacks
+//
+// The records of all D1 databases, KV namespaces, R2 buckets and queues of a version, as JSON lines. With `since_cut`, only those that
+// it wrote since its data and that of another version began to differ: those that the plan of a promote counts. Instances of workflows
+// are counted and not exported. The data are read from the object store, so that a sleeping or archived version exports as well and
+// does not start.
+//
+// The first record is `start`, the last one `end`. An export whose last record is another one, such as `error`, is not complete. In
+// each database what was deleted comes before what was written, so that the records can be repeated in their order. A record that
+// another version wrote alike is exported, too. The bodies of objects follow them in parts. No limit of time ends an export.
+//
+// Without a common cut, everything is exported as new, and `reason` of the first record says why.
+//
+// Corresponds with GET /projects/{project}/versions/{version}/data/export (the `ExportData` operationId).
+func (c *Client) ExportData(ctx context.Context, project ProjectPath, version VersionPath, params *ExportDataParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewExportDataRequest(c.Server, project, version, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5058,6 +5100,78 @@ func NewListCronRunsRequest(server string, project ProjectPath, version VersionP
 				}
 			}
 
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewExportDataRequest constructs an http.Request for the ExportData method
+func NewExportDataRequest(server string, project ProjectPath, version VersionPath, params *ExportDataParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "project", project, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "version", version, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/projects/%s/versions/%s/data/export", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "since_cut", params.SinceCut, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
+		}
+
+		if queryFrag, err := runtime.StyleParamWithOptions("form", true, "against", params.Against, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+			return nil, err
+		} else {
+			for _, qp := range strings.Split(queryFrag, "&") {
+				rawQueryFragments = append(rawQueryFragments, qp)
+			}
 		}
 
 		if encoded := queryValues.Encode(); encoded != "" {
