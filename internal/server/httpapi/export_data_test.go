@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -55,6 +56,21 @@ func TestExportData(t *testing.T) {
 	h.do(request{method: "GET", path: path + "?since_cut=maybe", outside: true}).wantProblem(400, "invalid_parameter")
 	h.do(request{method: "GET", path: path + "?cut=true", outside: true}).wantProblem(400, "unknown_parameter")
 	h.do(request{method: "GET", path: path, token: deployToken}).wantProblem(403, "forbidden")
+}
+
+// TestExportDataRefused: an error before the first record is the answer.
+func TestExportDataRefused(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	for code, kind := range map[string]svc.Kind{
+		svc.CodeExportIncomplete: svc.Unavailable, svc.CodeNoProduction: svc.Conflict, svc.CodeProjectNotFound: svc.NotFound,
+		svc.CodeVersionDestroyed: svc.Gone, svc.CodeVersionFailed: svc.Conflict, svc.CodeVersionNotReady: svc.Conflict,
+	} {
+		h.fakes.fail(svc.Errorf(kind, code, "refused"))
+		if records, err := exported(t, h.url, client.ExportOptions{}); client.CodeOf(err) != code || records != nil {
+			t.Errorf("%s: %+v, %v", code, records, err)
+		}
+	}
 }
 
 // TestExportDataIncomplete: an error after the first record is the last record, and for the

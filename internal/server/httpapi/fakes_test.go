@@ -158,6 +158,9 @@ func (f *fakes) ReleasePlan(ctx context.Context, candidate svc.Ref) (plan svc.Re
 // Export passes two records of a version that exists, and more that fail for one that is
 // compared with "late".
 func (f *fakes) Export(ctx context.Context, o svc.DataExport, emit func(svc.ExportRecord) error) error {
+	if err := f.failure(); err != nil {
+		return err
+	}
 	if _, err := f.db.Version(ctx, o.Ref); err != nil {
 		return err
 	}
