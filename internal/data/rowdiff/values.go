@@ -85,7 +85,7 @@ func (s *side) record(ctx context.Context, at *cell) (*Record, error) {
 }
 
 // decoded is the value of a column.
-func (c column) decoded() Value {
+func (c column) decoded() Value { //nolint:ireturn // one of five types
 	const (
 		null, float  = 0, 7
 		firstOfBytes = 12

@@ -26,7 +26,7 @@ const pageSize = 4096
 type image []byte
 
 func (i image) PageSize() int { return pageSize }
-func (i image) Pages() uint32 { return uint32(len(i) / pageSize) } //nolint:gosec // small
+func (i image) Pages() uint32 { return uint32(len(i) / pageSize) }
 
 func (i image) ReadEach(_ context.Context, pages []uint32, fn func(uint32, []byte) error) error {
 	for _, pgno := range pages {

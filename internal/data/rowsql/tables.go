@@ -139,7 +139,7 @@ func isReal(declared string) bool {
 			return false
 		}
 	}
-	for _, name := range []string{"REAL", "FLOA", "DOUB"} {
+	for _, name := range []string{"REAL", "FLOA", "DOUB"} { //nolint:misspell // a part of DOUBLE
 		if strings.Contains(declared, name) {
 			return true
 		}

@@ -100,7 +100,7 @@ func (c *comparison) exported(ctx context.Context, o svc.DataExport, err error) 
 	if _, known := errors.AsType[*svc.Error](err); err == nil || known || ctx.Err() != nil {
 		return err
 	}
-	c.deps.Logger.WarnContext(ctx, "export of data failed", "version", o.Ref.String(), "against", o.Against, "error", err)
+	c.deps.Logger.WarnContext(ctx, "export of data failed", "version", c.production.String(), "against", o.Against, "error", err)
 	return svc.Errorf(svc.Unavailable, svc.CodeExportIncomplete, "export of %s: its data could not be read completely", o.Ref).
 		WithHint("start the export again; the log of the server has the reason").Because(err)
 }
