@@ -56,6 +56,13 @@ func (t toDeploy) Retire(ctx context.Context, ref svc.Ref, now bool) (busy bool,
 	return t.d.deploy.Retire(ctx, ref, now)
 }
 
+func (t toDeploy) Reopen(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Reopen(ctx, ref) }
+
+func (t toDeploy) Archive(ctx context.Context, ref svc.Ref) error {
+	_, err := t.d.lifecycle.Archive(ctx, ref)
+	return err
+}
+
 // checked is the API's health checks for the janitor, which is created first.
 type checked struct{ d *Daemon }
 

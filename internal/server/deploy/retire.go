@@ -45,3 +45,24 @@ func (s *Service) drainRetired(ctx context.Context, ref svc.Ref) error {
 	defer cancel()
 	return s.deps.Gateway.DrainVersion(ctx, ref)
 }
+
+// Reopen starts the runtime of a version that serves again, while requests wait, if its alarms of
+// Durable Objects were set aside when another version continued with them: workerd arms alarms
+// when it starts. It does nothing for other versions.
+func (s *Service) Reopen(ctx context.Context, ref svc.Ref) error {
+	m, err := s.Manifest(ctx, ref)
+	if err != nil || len(m.ObjectClasses) == 0 {
+		return err
+	}
+	own, end, err := s.locks.Lock(ctx, ref)
+	if err != nil {
+		return err
+	}
+	defer end()
+	v, err := s.serving(own, ref)
+	if err != nil {
+		return err
+	}
+	defer s.HoldForRestart(ref)()
+	return s.startAgain(own, v)
+}

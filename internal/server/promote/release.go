@@ -34,6 +34,10 @@ type Deploys interface {
 	// Retire ends the process of a version with whose data another one continues, unless it is
 	// busy; now ends it in any case.
 	Retire(ctx context.Context, ref svc.Ref, now bool) (busy bool, err error)
+	// Reopen starts a version again that is production once more, if its alarms were set aside.
+	Reopen(ctx context.Context, ref svc.Ref) error
+	// Archive archives a candidate that was released.
+	Archive(ctx context.Context, ref svc.Ref) error
 }
 
 // Deploy is the deploy of one version: deploy.Release. Its methods are called in order.

@@ -31,6 +31,7 @@ func (r *release) forward(ctx context.Context) {
 	r.log.InfoContext(ctx, "release done", "duration", time.Since(r.began), "held", o.CutOver.Held, "late_writes_refused", late.Refused)
 	r.followBundle(ctx, r.target())
 	r.background(ctx, r.apart)
+	r.background(ctx, r.archiveCandidate)
 }
 
 // switchOver has requests reach the new version, and the old one refuse writes for good.
@@ -74,6 +75,18 @@ func (r *release) setPointerLater(ctx context.Context) {
 		if err = errors.Join(err, (pointers{r.deps.Bucket}).set(ctx, r.op)); err == nil {
 			return
 		}
+	}
+}
+
+// archiveCandidate archives a version that was made to rehearse the release, unless it has a pin.
+func (r *release) archiveCandidate(ctx context.Context) {
+	candidate := svc.Ref{Project: r.op.Project, Version: r.op.Candidate}
+	v, err := r.deps.Versions.Version(ctx, candidate)
+	if err != nil || v.Events != svc.EventsOff || v.Pinned || v.Production || v.PreviewName != "" {
+		return
+	}
+	if err := r.deps.Deploys.Archive(ctx, candidate); err != nil && ctx.Err() == nil {
+		r.log.InfoContext(ctx, "the candidate is not archived", "reason", err)
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 type run struct {
 	*Service
 	op    svc.Promotion
+	aside bool // another version continued with the events of the target
 	log   *slog.Logger
 	began time.Time
 
@@ -92,6 +93,11 @@ func (r *run) finish(ctx context.Context, cause error) bool {
 		return true
 	}
 	r.log.InfoContext(ctx, "promotion done", "duration", took, "held", o.CutOver.Held)
+	if r.aside {
+		if err := r.deps.Deploys.Reopen(ctx, r.target()); err != nil {
+			r.log.WarnContext(ctx, "alarms of the version run after its next start", "error", err)
+		}
+	}
 	return true
 }
 

@@ -48,6 +48,7 @@ func (r *run) validate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	r.aside = v.Events == svc.EventsHandedOver
 	return ready(v)
 }
 
