@@ -39,7 +39,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	t.Parallel()
 	_, err := load(t,
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY=x", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE=soon", "SVC_KEEP_FAILED=7d,x", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_KEEP_FAILED=7d,x", "SVC_ROLLBACK_KEEP=2000", "SVC_RELEASE_HOLD=0", "SVC_RELEASE_DRAIN=off", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "SVC_ADMIN_TOKEN=sesame", "S3_SECRET_ACCESS_KEY=hunter2", "SVC_LISTEN_HOST=0.0.0.0",
 	)
 	if err == nil {
 		t.Fatal("accepted")
@@ -47,7 +47,7 @@ func TestEveryProblemIsNamedAtOnce(t *testing.T) {
 	text := err.Error()
 	for _, want := range []string{
 		"PLATFORM_PORT=70000", "SVC_QUEUE_MAX=none", "SVC_GATEWAY: unknown setting", "SVC_LENIENT_DEPLOY=maybe", "GATEWAY_URL=gateway",
-		"SVC_ARCHIVE_IDLE=soon", "SVC_KEEP_FAILED=7d,x", "SVC_ROLLBACK_KEEP=2000", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
+		"SVC_ARCHIVE_IDLE=soon", "SVC_KEEP_FAILED=7d,x", "SVC_ROLLBACK_KEEP=2000", "SVC_RELEASE_HOLD=0", "SVC_RELEASE_DRAIN=off", "SVC_ELASTIC_RUNTIME=maybe", "SVC_PROD_FORK=perhaps", "set both", "S3_ENDPOINT is not",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in:\n%s", want, text)
@@ -352,6 +352,18 @@ func TestServiceLinks(t *testing.T) {
 
 // TestArchive: the settings of idle archiving, with their units.
 // spec: [C16.21] [C16.22] [C16.23] [C16.24]
+func TestReleaseLimits(t *testing.T) {
+	t.Parallel()
+	for want, env := range map[config.Release][]string{
+		{Hold: 4 * time.Second, Drain: 2 * time.Second}:    nil,
+		{Hold: time.Minute, Drain: 500 * time.Millisecond}: {"SVC_RELEASE_HOLD=1m", "SVC_RELEASE_DRAIN=500ms"},
+	} {
+		if d, err := load(t, env...); err != nil || d.Release != want {
+			t.Errorf("%v: %+v, %v", env, d.Release, err)
+		}
+	}
+}
+
 func TestArchive(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {

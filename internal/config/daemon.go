@@ -59,6 +59,7 @@ type Daemon struct {
 	Forks              svc.ForkPolicy
 	ScrubSQL           string // text of the file; "" for none
 	Archive            Archive
+	Release            Release
 	KeepFailed         svc.Keep
 	KeepArchived       svc.Keep
 	Sleep              Sleep
@@ -137,8 +138,12 @@ type Archive struct {
 	Grace        time.Duration
 	Reaper       bool // false for no idle archiving
 	RollbackKeep int
-	ReleaseHold  time.Duration // limit of the hold of a release
-	ReleaseDrain time.Duration // for requests and events in flight
+}
+
+// Release limits the hold of a release.
+type Release struct {
+	Hold  time.Duration // of the whole
+	Drain time.Duration // for requests and events in flight
 }
 
 // PageOut says when the memory of versions is moved to swap.

@@ -471,11 +471,11 @@ func archiving() []Setting {
 		},
 		{
 			Env: "SVC_RELEASE_HOLD", Default: "4s", Help: "longest time that requests of production wait for a release; one that takes longer is undone",
-			parse: func(d *Daemon, v string) (err error) { d.Archive.ReleaseHold, err = positiveDuration(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Release.Hold, err = positiveDuration(v); return err },
 		},
 		{
 			Env: "SVC_RELEASE_DRAIN", Default: "2s", Help: "time for requests and events in flight to end in the hold of a release",
-			parse: func(d *Daemon, v string) (err error) { d.Archive.ReleaseDrain, err = positiveDuration(v); return err },
+			parse: func(d *Daemon, v string) (err error) { d.Release.Drain, err = positiveDuration(v); return err },
 		},
 		{
 			Env: "SVC_ROLLBACK_KEEP", Default: "1", Help: "number of previous production versions that a promote pins, 0 to 1000; true is 1, false is 0",

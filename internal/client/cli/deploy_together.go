@@ -9,7 +9,7 @@ import (
 )
 
 // deployTogether deploys several workers, in order. With --release all candidates come first, then
-// the releases: a worker that does not build or start leaves every production as it is.
+// the releases: a worker that does not build or start leaves every production unchanged.
 func deployTogether(ctx context.Context, k *kit.Kit, o deployOptions, order []configured) error {
 	var waiting []*candidate
 	for _, w := range order {

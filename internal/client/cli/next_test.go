@@ -7,7 +7,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// TestNext: what a person is told to do next never loses data.
+// TestNext: the next step that the CLI names never loses data.
 func TestNext(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {

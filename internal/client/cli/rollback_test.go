@@ -76,7 +76,7 @@ func TestRollbackOfARelease(t *testing.T) {
 	}
 }
 
-// TestRollbackGoesFurtherBack: the second rollback does not bring back what the first one left.
+// TestRollbackGoesFurtherBack: the second rollback does not return to what the first one left.
 func TestRollbackGoesFurtherBack(t *testing.T) {
 	t.Parallel()
 	for _, flag := range []string{"--keep-data", "--restore-data"} {

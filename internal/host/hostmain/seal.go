@@ -36,7 +36,7 @@ func (r resources) Seal(ctx context.Context, s control.Seal) (done control.Seali
 	case control.SealUndone:
 		return done, r.unseal(ctx)
 	}
-	return done, svc.Errorf(svc.BadRequest, svc.CodeInvalidRelease, "unknown state %q of a release", s.State)
+	return done, svc.Errorf(svc.Unprocessable, svc.CodeInvalidRelease, "unknown state %q of a release", s.State)
 }
 
 // released is the error of a write after the release.

@@ -176,7 +176,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence, Guards: d.guards,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
 		Releases:     d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
-		ReleaseHold: d.cfg.Archive.ReleaseHold, ReleaseDrain: d.cfg.Archive.ReleaseDrain,
+		ReleaseHold: d.cfg.Release.Hold, ReleaseDrain: d.cfg.Release.Drain,
 	}
 }
 

@@ -104,7 +104,7 @@ func (r *Release) Prepare(ctx context.Context, cut branch.VersionCut) (done svc.
 func beginsAt(at control.Positions, cut branch.VersionCut) error {
 	for name, want := range cut.Databases {
 		if got := at[name]; got != want.TXID {
-			return svc.Errorf(svc.Internal, svc.CodeReleaseCheck, "database %q of the new version begins at transaction %d, and production ended at %d", name, got, want.TXID)
+			return svc.Errorf(svc.Unavailable, svc.CodeReleaseCheck, "database %q of the new version begins at transaction %d, and production ended at %d", name, got, want.TXID)
 		}
 	}
 	return nil
@@ -131,7 +131,7 @@ func (r *Release) Start(ctx context.Context, check string) error {
 
 // Commit makes the version ready and production in place of its parent, in one transaction. After
 // an error it reads what the registry has: committed tells it. The error of an attempt whose
-// outcome is unknown is not returned; Commit goes on until the registry answers or the daemon stops.
+// outcome is unknown is not returned; Commit continues until the registry answers or the daemon stops.
 func (r *Release) Commit(ctx context.Context, detail string) (committed bool, err error) {
 	defer r.routes.holdUntilReady(r.v.Ref)()
 	failpoint.Hit("release/commit/asked")
@@ -235,7 +235,7 @@ func (b *bundles) copy(ctx context.Context, artifacts objstore.Bucket, from, to 
 		}
 		return nil
 	}
-	return svc.Errorf(svc.Conflict, svc.CodeArtifactMissing, "the bundle of %s is no longer in the artifacts bucket", from).
+	return svc.Errorf(svc.NotFound, svc.CodeArtifactMissing, "the bundle of %s is no longer in the artifacts bucket", from).
 		WithHint("deploy it again")
 }
 

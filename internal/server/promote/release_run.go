@@ -127,7 +127,7 @@ func (r *release) inHold(ctx context.Context) (failed string, err error) {
 			return step.name, r.tooSlow(limited, err)
 		}
 	}
-	// From here on the limit does not count: the outcome must be known before requests go on.
+	// From here on the limit does not count: the outcome must be known before requests continue.
 	err = r.step(context.WithoutCancel(ctx), stepCommit, r.commit)
 	return stepCommit, err
 }
@@ -163,7 +163,7 @@ func (r *release) step(ctx context.Context, name string, do func(context.Context
 	return err
 }
 
-// undone ends a release that was not committed: production goes on with its data.
+// undone ends a release that was not committed: production continues with its data.
 func (r *release) undone(ctx context.Context, step string, cause error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.deps.StepLimit+settleLimit)
 	defer cancel()
@@ -186,7 +186,7 @@ func (r *release) undone(ctx context.Context, step string, cause error) {
 	r.end(ctx, svc.PromotionOutcome{Status: svc.PromotionFailed, Error: step + ": " + public.Code + ": " + public.Error(), Released: r.done})
 }
 
-// unseal has the writes and events of production go on. A worker host that is gone accepted
+// unseal has the writes and events of production continue. A worker host that is gone accepted
 // nothing, and the next one is not sealed.
 func (r *release) unseal(ctx context.Context) {
 	if _, err := r.deps.Sealer.Seal(ctx, r.previous(), control.Seal{State: control.SealUndone}); err != nil {
