@@ -2,6 +2,7 @@ package dashboard
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,7 +16,13 @@ import (
 // activityBody is what happened on the server.
 type activityBody struct {
 	Queue  api.DeployQueue
-	Events []api.Event
+	Events []activityRow
+}
+
+// activityRow is an event with what it means.
+type activityRow struct {
+	api.Event
+	Means string // of the end of a release; "" for another event
 }
 
 // activity shows the deploys under way and the last events, newest first.
@@ -25,7 +32,7 @@ func (d *Dashboard) activity(c *call) error {
 	group.Go(func() (err error) { body.Queue, err = c.api.DeployQueue(ctx); return err })
 	group.Go(func() error {
 		list, err := c.api.ReadEvents(ctx, client.EventQuery{Tail: 200, Limit: 200}) //nolint:mnd // the last ones
-		body.Events = list.Items
+		body.Events = c.meanings(ctx, list.Items)
 		return err
 	})
 	if err := group.Wait(); err != nil {
@@ -35,6 +42,35 @@ func (d *Dashboard) activity(c *call) error {
 	d.render(c, "activity", page{Title: "Activity", Tab: "activity", Live: "*", Body: body})
 	return nil
 }
+
+// maxProjects is how many projects are asked for the promotions behind events.
+const maxProjects = 5
+
+// meanings says what the releases among events did. A project that does not answer has its events
+// without it.
+func (c *call) meanings(ctx context.Context, events []api.Event) []activityRow {
+	rows, done, asked := make([]activityRow, len(events)), map[string]string{}, map[string]bool{}
+	for i, e := range slices.Backward(events) {
+		rows[i].Event = e
+		if e.Type != promotionDone || e.Data.Status != string(api.PromotionStatusDone) {
+			continue
+		}
+		if !asked[e.ProjectID] && len(asked) < maxProjects {
+			asked[e.ProjectID] = true
+			list, _ := c.api.Promotions(ctx, e.ProjectID, client.Page{Limit: pageSize})
+			for _, p := range list.Items {
+				if isRelease(p) {
+					done[p.OperationID] = releasedAs(p)
+				}
+			}
+		}
+		rows[i].Means = done[e.Data.OperationID]
+	}
+	return rows
+}
+
+// promotionDone is the type of the event at the end of a promotion.
+const promotionDone = "promotion.done"
 
 // auditBody is a page of the audit record.
 type auditBody struct {

@@ -119,6 +119,8 @@ func (d *Dashboard) routes() {
 	d.change("POST /projects", d.createProject)
 	d.page("GET "+version+"/promote", d.askPromote)
 	d.change("POST "+version+"/promote", d.promote)
+	d.page("GET "+version+"/release", d.askRelease)
+	d.change("POST "+version+"/release", d.release)
 	d.page("GET /p/{project}/rollback", d.askRollback)
 	d.page("GET "+version+"/destroy", d.askDestroy)
 	d.change("POST "+version+"/destroy", d.destroy)

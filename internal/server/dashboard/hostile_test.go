@@ -41,7 +41,7 @@ func answers() map[string]any {
 		`/projects/[^/]*/versions/[^/]*/queues/[^/]*/messages`: api.MessageList{}, `/projects/[^/]*/versions/[^/]*/workflows`: api.WorkflowList{},
 		`/projects/[^/]*/versions/[^/]*/workflows/[^/]*/instances`:       api.WorkflowInstancePage{},
 		`/projects/[^/]*/versions/[^/]*/workflows/[^/]*/instances/[^/]*`: api.WorkflowInstanceDetail{},
-		`/projects/[^/]*/versions/[^/]*/bundle`:                          api.Bundle{}, `/projects/[^/]*/compare`: api.Comparison{}, `/projects/[^/]*/versions/[^/]*/promotion-plan`: api.PromotionPlan{}, `/audit`: api.AuditPage{},
+		`/projects/[^/]*/versions/[^/]*/bundle`:                          api.Bundle{}, `/projects/[^/]*/compare`: api.Comparison{}, `/projects/[^/]*/versions/[^/]*/promotion-plan`: api.PromotionPlan{}, `/projects/[^/]*/versions/[^/]*/release-plan`: api.ReleasePlan{}, `/audit`: api.AuditPage{},
 		`/projects/[^/]*/versions/[^/]*/crons`: api.CronList{}, `/projects/[^/]*/versions/[^/]*/crons/runs`: api.CronRunPage{},
 	}
 }
@@ -50,8 +50,8 @@ func answers() map[string]any {
 func pages() []string {
 	v := "/p/" + url.PathEscape(hostile) + "/v/" + url.PathEscape(hostile)
 	return []string{
-		"/", "/projects", "/p/a", "/p/a/rollback", "/p/a?q=" + url.QueryEscape(hostile), "/p/" + url.PathEscape(hostile), v, "/p/a/row/b",
-		v + "/logs", "/p/a/logs?request=" + url.QueryEscape(hostile), v + "/env?reveal", v + "/bindings", v + "/process", v + "/promote", v + "/destroy",
+		"/", "/projects", "/p/a", "/p/a/rollback", "/p/a/rollback?data=keep", "/p/a/rollback?data=restore", "/p/a?q=" + url.QueryEscape(hostile), "/p/" + url.PathEscape(hostile), v, "/p/a/row/b",
+		v + "/logs", "/p/a/logs?request=" + url.QueryEscape(hostile), v + "/env?reveal", v + "/bindings", v + "/process", v + "/promote", v + "/release", v + "/destroy",
 		"/p/a/tree", "/p/a/promotions", "/p/a/promotions/op", v + "/env?edit=" + url.QueryEscape(hostile), "/activity", "/audit?project=" + url.QueryEscape(hostile), "/server", "/server/routes", "/server/nodes", "/server/gateways", "/server/leases?project=" + url.QueryEscape(hostile), "/server/log?search=" + url.QueryEscape(hostile), v + "/bundle", v + "/data", v + "/data/d1/DB?sql=" + url.QueryEscape(hostile),
 		v + "/data/d1/DB?table=a", v + "/data/kv/KV?prefix=" + url.QueryEscape(hostile), v + "/data/kv/KV?key=" + url.QueryEscape(hostile), v + "/data/r2/R2", v + "/data/queue/q",
 		v + "/data/workflow/w", v + "/data/workflow/w?key=" + url.QueryEscape(hostile),
@@ -111,8 +111,8 @@ func hostileAPI(t *testing.T, text, status string) http.Handler {
 			body.Roles = []api.WhoamiRoles{api.WhoamiRolesAdmin}
 		case *api.Version:
 			body.Status = api.VersionStatus(status)
-		case *api.PromotionPage: // production has one before it
-			body.Items[0].Status = api.PromotionStatusDone
+		case *api.PromotionPage: // production was released, and has one before it
+			body.Items[0].Status, body.Items[0].Kind = api.PromotionStatusDone, api.PromotionKindRelease
 		}
 		raw, err := json.Marshal(v.Interface())
 		if err != nil {
@@ -124,6 +124,9 @@ func hostileAPI(t *testing.T, text, status string) http.Handler {
 		for path, body := range bodies {
 			if path.MatchString(r.URL.EscapedPath()) {
 				w.Header().Set("Content-Type", "application/json")
+				if strings.HasSuffix(r.URL.Path, "/promotions") && r.URL.Query().Has("cursor") {
+					body = []byte(`{"items":[]}`) // a rollback reads all pages
+				}
 				_, _ = w.Write(body)
 				return
 			}

@@ -3,24 +3,30 @@ package dashboard
 import (
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // versionBody is what each page of a version shows above its own part.
 type versionBody struct {
-	Version  api.Version
-	Part     any
-	Previous string // what a rollback restores; "" without one
+	Version api.Version
+	Project api.Project
+	Part    any
+	Back    *client.Rollback // of production: where a rollback leads; nil for nowhere
 }
 
 // showVersion renders a page of a version.
 func (d *Dashboard) showVersion(c *call, tab string, v api.Version, part any) error {
 	body := versionBody{Version: v, Part: part}
+	group, ctx := errgroup.WithContext(c.r.Context())
+	group.Go(func() (err error) { body.Project, err = c.api.Project(ctx, v.ProjectID); return err })
 	if v.IsProduction {
-		var err error
-		if body.Previous, err = c.previous(c.r.Context(), v.ProjectID); err != nil {
-			return err
-		}
+		group.Go(func() (err error) { body.Back, err = c.back(ctx, v.ProjectID); return err })
+	}
+	if err := group.Wait(); err != nil {
+		return err
 	}
 	d.render(c, tab, page{
 		Title: v.ProjectID + "/" + v.ID, Tab: tab, Place: place{v.ProjectID, v.ID}, Live: v.ProjectID, Body: body,
@@ -45,14 +51,38 @@ type stepGroup struct {
 // pause is the time between two steps that belong to different starts.
 const pause = time.Second
 
-// timeline shows the steps of a deploy.
+// timelineBody is how a version came to be.
+type timelineBody struct {
+	Groups  []stepGroup
+	Release *api.Promotion // that made the version; nil for a deploy
+}
+
+// timeline shows the steps of a deploy, and the release that made the version.
 func (d *Dashboard) timeline(c *call) error {
 	ref := c.ref()
 	v, err := c.api.Version(c.r.Context(), ref.Project, ref.Version)
 	if err != nil {
 		return err
 	}
-	return d.showVersion(c, "timeline", v, stepsOf(v.Timeline, d.now()))
+	body := timelineBody{Groups: stepsOf(v.Timeline, d.now())}
+	if v.ReleasedFrom != "" {
+		if body.Release, err = releaseOf(c, v); err != nil {
+			return err
+		}
+	}
+	return d.showVersion(c, "timeline", v, body)
+}
+
+// releaseOf returns the release that made a version; nil for one that is too old to be looked for.
+func releaseOf(c *call, v api.Version) (*api.Promotion, error) {
+	const newest = 200
+	list, err := c.api.Promotions(c.r.Context(), v.ProjectID, client.Page{Limit: newest})
+	for _, p := range list.Items {
+		if isRelease(p) && p.VersionID == v.ID {
+			return &p, err
+		}
+	}
+	return nil, err
 }
 
 // stepsOf places steps in the time from the start of the first to the end of the last of

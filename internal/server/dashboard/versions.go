@@ -34,7 +34,7 @@ func (f versionFilter) Any() bool { return f != versionFilter{} }
 // versionsBody is what the page of a project shows.
 type versionsBody struct {
 	Project  api.Project
-	Previous string // what a rollback restores; "" without one
+	Back     *client.Rollback // where a rollback leads; nil for nowhere
 	Traffic  api.Traffic
 	Seconds  float64
 	Rows     []versionRow
@@ -62,7 +62,7 @@ func (d *Dashboard) versions(c *call) error {
 	var routes api.RoutePage
 	group, ctx := errgroup.WithContext(c.r.Context())
 	group.Go(func() (err error) { body.Project, err = c.api.Project(ctx, query.Project); return err })
-	group.Go(func() (err error) { body.Previous, err = c.previous(ctx, query.Project); return err })
+	group.Go(func() (err error) { body.Back, err = c.back(ctx, query.Project); return err })
 	group.Go(func() (err error) { traffic, err = c.api.MetricsSummary(ctx, 0); return err })
 	group.Go(func() (err error) { routes, err = c.api.ProjectRoutes(ctx, query.Project); return err })
 	group.Go(func() (err error) {

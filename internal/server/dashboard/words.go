@@ -17,7 +17,8 @@ func functions() template.FuncMap {
 	return template.FuncMap{
 		"age": age, "ms": millis, "bytes": size, "status": statusOf, "step": stepOf, "commit": commit, "deref": deref, "rate": rate, "share": share,
 		"spark": spark, "clock": clock, "versionURL": versionURL, "refURL": refURL, "projectURL": projectURL, "dict": dict, "short": short, "count": count, "deploying": func(s api.VersionStatus) bool { return svc.Status(s).InDeploy() },
-		"split": strings.Fields, "sum": sum, "wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
+		"split": strings.Fields, "sum": sum, "releasedAs": releasedAs, "isRelease": isRelease, "notMerged": notMerged, "stays": stays, "apart": apart, "export": export,
+		"wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
 	}
 }
 

@@ -345,7 +345,7 @@ func TestRollbackIsOffered(t *testing.T) {
 	for i, production := range []string{"v1", "v2"} {
 		b.do(request{method: "POST", path: "/v1/projects/shop/versions/" + production + "/promote"}).want(202)
 		for _, page := range []string{"/p/shop", "/p/shop/v/" + production, "/p/shop/v/" + production + "/logs"} {
-			if b.get(page) != http.StatusOK || strings.Contains(b.page, ">Roll back<") != (i == 1) {
+			if b.get(page) != http.StatusOK || strings.Contains(b.page, ">Roll back to v1 with its own data<") != (i == 1) {
 				t.Errorf("%s of promotion %d: %s", page, i+1, b.page)
 			}
 		}
@@ -354,11 +354,11 @@ func TestRollbackIsOffered(t *testing.T) {
 			t.Errorf("promotion %d: %d %s", i+1, got, b.page)
 		}
 	}
-	if b.get("/p/shop/v/v1"); strings.Contains(b.page, ">Roll back<") {
+	if b.get("/p/shop/v/v1"); strings.Contains(b.page, ">Roll back to") {
 		t.Error("offered beside a version that is not production")
 	}
 	b.signIn("token-of-team")
-	if b.get("/p/shop"); strings.Contains(b.page, ">Roll back<") {
+	if b.get("/p/shop"); strings.Contains(b.page, ">Roll back to") {
 		t.Error("offered to a token that reads")
 	}
 }

@@ -27,7 +27,7 @@ async function open(link: HTMLAnchorElement): Promise<void> {
   dialog.addEventListener("submit", () => { for (const b of dialog.querySelectorAll("button")) b.setAttribute("aria-busy", "true"); });
   must(dialog);
   dialog.showModal();
-  dialog.querySelector<HTMLElement>("[data-must], button:not(:disabled)")?.focus();
+  dialog.querySelector<HTMLElement>("[data-must], [required], button:not(:disabled)")?.focus();
 }
 
 // must enables the button of a form when the right text is typed.
