@@ -46,14 +46,29 @@ func (c *Client) RollbackTarget(ctx context.Context, project string) (Rollback, 
 		if err != nil {
 			return Rollback{}, err
 		}
-		if op.Status != api.PromotionStatusDone || len(newest) == 0 && op.VersionID != p.ProdVersionID {
-			continue
-		}
-		if newest = append(newest, op); len(newest) == rollbackHistory {
+		if newest = followed(newest, op, p.ProdVersionID); len(newest) == rollbackHistory {
 			break
 		}
 	}
 	return rollbackOf(newest)
+}
+
+// RollbackFrom is [Client.RollbackTarget] by a list of promotions that was read before, the newest
+// first. production is the version that is production.
+func RollbackFrom(production string, promotions []api.Promotion) (Rollback, error) {
+	var newest []api.Promotion
+	for _, op := range promotions {
+		newest = followed(newest, op, production)
+	}
+	return rollbackOf(newest)
+}
+
+// followed adds a promotion if it is one of those that led to the production.
+func followed(newest []api.Promotion, op api.Promotion, production string) []api.Promotion {
+	if op.Status != api.PromotionStatusDone || len(newest) == 0 && op.VersionID != production {
+		return newest
+	}
+	return append(newest, op)
 }
 
 // PreviousProduction returns the id of the version that a rollback makes production; ErrNoPrevious

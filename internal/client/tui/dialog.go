@@ -1,10 +1,10 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
@@ -22,16 +22,31 @@ type dialog struct {
 	live    func(*state.State) []string // nil for none
 	then    func(string) ui.Intent      // of a question for a text
 	wrong   bool
+
+	decide func(*state.State) ui.Decision // nil for typed and actions as they are
+	wait   string                         // why there is no answer yet
+	level  ui.Level                       // of the live lines
+	ways   []ui.Way
+}
+
+// refresh takes over what the answer leads to by now.
+func (d *dialog) refresh(s *state.State) {
+	if d.decide == nil {
+		return
+	}
+	now := d.decide(s)
+	d.typed, d.actions, d.wait, d.level = now.Type, now.Actions, now.Wait, now.Level
 }
 
 func (m *Model) ask(a ui.Ask) tea.Cmd {
 	if m.state.ReadOnly {
 		return m.do(nil)
 	}
-	m.dialog = &dialog{title: a.Title, lines: a.Lines, typed: a.Type, actions: a.Actions, needs: a.Needs, live: a.Live}
+	m.dialog = &dialog{title: a.Title, lines: a.Lines, typed: a.Type, actions: a.Actions, needs: a.Needs, live: a.Live, decide: a.Decide, ways: a.Ways}
 	for _, n := range a.Needs {
 		m.state.Expire(n)
 	}
+	m.dialog.refresh(m.state)
 	return nil
 }
 
@@ -49,9 +64,24 @@ func (m *Model) dialogKey(k tea.KeyMsg) tea.Cmd {
 	case d.text():
 		d.wrong = false
 		d.line.Update(k)
+	case d.ways != nil:
+		return m.way(k.String(), d.ways)
+	case k.String() == "y" && d.wait != "":
+		m.say("no answer yet: " + d.wait)
 	case k.String() == "y":
 		m.dialog = nil
 		return m.do(d.actions)
+	}
+	return nil
+}
+
+// way goes the way of a key.
+func (m *Model) way(k string, ways []ui.Way) tea.Cmd {
+	for _, w := range ways {
+		if w.Key == k {
+			m.dialog = nil
+			return m.carry(w.Then(m.state))
+		}
 	}
 	return nil
 }
@@ -73,17 +103,39 @@ func (m *Model) answer(d *dialog) tea.Cmd {
 
 // view draws the dialog.
 func (d *dialog) view(s *state.State, p ui.Page) string {
-	lines, texts := []string{"", "  " + p.Bold.Render(d.title), ""}, d.lines
-	if d.live != nil {
-		texts = slices.Concat(texts, []string{""}, d.live(s))
-	}
-	for _, l := range texts {
-		for _, part := range ui.Wrap(ui.Clean(l), p.W-4) {
-			lines = append(lines, "  "+part)
+	lines := []string{"", "  " + p.Bold.Render(d.title), ""}
+	add := func(texts []string, style lipgloss.Style) {
+		for _, l := range texts {
+			for _, part := range ui.Wrap(ui.Clean(l), p.W-4) {
+				lines = append(lines, "  "+style.Render(part))
+			}
 		}
 	}
-	lines = append(lines, "")
+	add(d.lines, p.Theme.Plain)
+	if d.live != nil {
+		lines = append(lines, "")
+		add(d.live(s), map[ui.Level]lipgloss.Style{ui.Normal: p.Theme.Plain, ui.Warning: p.Warn, ui.Danger: p.Bad}[d.level])
+	}
+	return ui.Lines(above(lines, d.answers(p), p), p.W, p.H)
+}
+
+// above puts the lines above the answers, which a small window shows in any case.
+func above(lines, answers []string, p ui.Page) []string {
+	if room := p.H - len(answers); len(lines) > room && room > 1 {
+		lines = append(lines[:room-1:room-1], "  "+p.Dim.Render("… a larger window shows more"))
+	}
+	return append(lines, answers...)
+}
+
+// answers are the lines that say how to answer.
+func (d *dialog) answers(p ui.Page) []string {
+	lines := []string{""}
 	switch {
+	case d.ways != nil:
+		for _, w := range d.ways {
+			lines = append(lines, "  "+p.Bold.Render(w.Key)+" "+ui.Clean(w.Text))
+		}
+		lines = append(lines, "  "+p.Bold.Render("n")+" no")
 	case d.typed != "":
 		lines = append(lines, "  Type "+p.Bold.Render(d.typed)+" and press enter; esc cancels.", "", "  > "+d.line.View(p.Theme, p.W-6))
 	case d.then != nil:
@@ -94,5 +146,5 @@ func (d *dialog) view(s *state.State, p ui.Page) string {
 	if d.wrong {
 		lines = append(lines, "", "  "+p.Bad.Render("That is not "+d.typed+"."))
 	}
-	return ui.Lines(lines, p.W, p.H)
+	return lines
 }

@@ -77,6 +77,10 @@ func fixture() map[state.Need]any {
 			Tables: []api.UnmergedTable{{Database: "main", Table: "orders\x1b[2J", Inserted: 41, Updated: 7}},
 		},
 	}
+	answers[state.Need{Kind: state.ReleasePlan, Project: "shop", Version: "pr-8"}] = api.ReleasePlan{
+		ProjectID: "shop", VersionID: "pr-8", ProductionVersionID: "v7", Status: api.VersionStatusReady, ExpectedHoldMs: 120, MaxHoldMs: 4000,
+		Migrations: []string{"main/0003_index\x1b[2J.sql"}, Own: api.Unmerged{CommonVersionID: "v7", Keys: api.WrittenRecords{Inserted: 2}}, Waiting: api.WaitingWork{Messages: 3, Instances: 1},
+	}
 	pr8.Kind = state.Bindings
 	answers[pr8] = []api.Binding{{Name: "DB", Kind: "database", Branched: true, ParentVersionID: &staging, ForkTXID: "128"}, {Name: "CACHE", Kind: "kv"}}
 	return answers

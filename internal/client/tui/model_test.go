@@ -50,7 +50,7 @@ func TestActions(t *testing.T) {
 	p.press("R")
 	p.sees("v7 -> v6")
 	p.press("y")
-	p.wantDone("rollback shop")
+	p.wantDone("rollback shop/v6")
 	p.press("P")
 	p.wantDone("unpin shop/pr-8")
 	p.press("<space><space>A") // pr-8 and v7

@@ -184,6 +184,10 @@ func (r *reader) answer(ctx context.Context, line string) {
 	case r.m.dialog.text():
 		r.keys(ctx, tea.KeyMsg{Type: tea.KeyCtrlU})
 		r.text(ctx, line)
+	case r.m.dialog.ways != nil && word != "n" && word != "no":
+		if k := keyOf(word); k != nil {
+			r.keys(ctx, *k)
+		}
 	case word == "y" || word == "yes":
 		r.keys(ctx, typedRune('y'))
 	case word == "n" || word == "no":

@@ -31,6 +31,7 @@ func TestScreens(t *testing.T) {
 		"versions":         {at: shop("versions"), keys: "<down><space>"},
 		"versions-filter":  {at: shop("versions"), keys: "/pull !failed"},
 		"versions-promote": {at: shop("versions"), keys: "<down>p"},
+		"versions-release": {at: shop("versions"), keys: "<down>N"},
 		"versions-destroy": {at: shop("versions"), keys: "x"},
 		"version":          {at: of("version", "pr-8", "")},
 		"version-failed":   {at: of("version", "pr-9", "")},

@@ -46,7 +46,11 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case failed:
 		m.fail(describe(msg.err))
 	}
-	return m, tea.Batch(cmd, m.load())
+	cmd = tea.Batch(cmd, m.load())
+	if m.dialog != nil {
+		m.dialog.refresh(m.state)
+	}
+	return m, cmd
 }
 
 // downloaded says how a download ended.

@@ -59,7 +59,19 @@ func (m *Model) crumbs() string {
 			parts = append(parts, ui.Clean(s))
 		}
 	}
-	return strings.Join(append(parts, p.Screen), " › ") + m.narrowed()
+	return strings.Join(append(parts, p.Screen), " › ") + m.settings(p.Project) + m.narrowed()
+}
+
+// settings says what a project refuses; "" for nothing.
+func (m *Model) settings(project string) (text string) {
+	p, _ := m.state.FindProject(project)
+	if p.ReadOnly {
+		text = "  project read-only"
+	}
+	if p.Guard {
+		text += "  guard"
+	}
+	return text
 }
 
 // narrowed says which part of a screen is shown; "" for all of it.
@@ -114,13 +126,15 @@ func (m *Model) message() []string {
 }
 
 // changing are the keys that change something, which --read-only refuses.
-const changing = "|promote|roll back|archive|wake|pin|destroy|delete|new project|set a value|set a variable|change|unset|pause or resume|redrive|purge|terminate|cancel a deploy|"
+const changing = "|release|promote|roll back|archive|wake|pin|destroy|delete|new project|set a value|set a variable|change|unset|pause or resume|redrive|purge|terminate|cancel a deploy|"
 
 // footer lists the most important keys.
 func (m *Model) footer() string {
 	switch {
 	case m.dialog != nil && m.dialog.text():
 		return m.theme.Dim.Render(ui.Fit(" enter confirm  esc cancel", m.w))
+	case m.dialog != nil && m.dialog.ways != nil:
+		return m.theme.Dim.Render(ui.Fit(" n no  esc cancel", m.w))
 	case m.dialog != nil:
 		return m.theme.Dim.Render(ui.Fit(" y yes  n no  esc cancel", m.w))
 	case m.help:

@@ -100,11 +100,13 @@ func TestUI(t *testing.T) {
 	a.sees("● ready")
 	a.Press("/v2\rp")
 	a.sees("v1 -> v2")
-	a.Press("y")
+	a.sees("Type guestbook") // v2 has none of v1's data
+	a.Press("guestbook\r")
 	a.sees("guestbook/v2 is production; it was v1")
 	d.expectProduction(two.ProdURL, "v2")
 	a.Press("R")
-	a.sees("Roll back guestbook?")
+	a.sees("Roll back guestbook to v1")
+	a.sees("no common cut:")
 	a.Press("y")
 	a.sees("guestbook/v1 is production; it was v2")
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // Do starts an action; the message is a state.Done. The server completes what it has
@@ -23,13 +24,12 @@ func (r *Remote) Do(a state.Action) tea.Cmd {
 
 func (r *Remote) act(ctx context.Context, a state.Action) (note string, err error) {
 	switch a.Verb {
+	case state.Release:
+		return r.release(ctx, a)
 	case state.Promote:
 		return r.promote(ctx, a, "svcctl ui")
 	case state.Rollback:
-		if a.Version, err = r.c.PreviousProduction(ctx, a.Project); err != nil {
-			return "", err
-		}
-		return r.promote(ctx, a, "rollback")
+		return r.promote(ctx, a, client.RollbackReason)
 	case state.Archive:
 		return r.archive(ctx, a)
 	case state.Wake:
@@ -77,23 +77,4 @@ func (r *Remote) archive(ctx context.Context, a state.Action) (string, error) {
 		note += fmt.Sprintf("; %s wait until it is woken", *v.Waiting)
 	}
 	return note, err
-}
-
-// promote promotes a version and waits for the end.
-func (r *Remote) promote(ctx context.Context, a state.Action, reason string) (string, error) {
-	accepted, err := r.c.Promote(ctx, a.Project, a.Version, api.PromoteVersion{Reason: reason})
-	if err != nil {
-		return "", err
-	}
-	if accepted.Status == api.PromotionStatusUnchanged {
-		return fmt.Sprintf("%s is production already", a.Target()), nil
-	}
-	p, err := r.c.WaitPromotion(ctx, a.Project, accepted.OperationID)
-	if err != nil {
-		return "", err
-	}
-	if p.PreviousVersionID == "" {
-		return fmt.Sprintf("%s is production", a.Target()), nil
-	}
-	return fmt.Sprintf("%s is production; it was %s", a.Target(), p.PreviousVersionID), nil
 }

@@ -36,7 +36,7 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 	case state.Version:
 		return r.c.Version(ctx, n.Project, n.Version)
 	case state.Promotions:
-		page, err := r.c.Promotions(ctx, n.Project, client.Page{Limit: 50})
+		page, err := r.c.Promotions(ctx, n.Project, client.Page{Limit: 200})
 		return page.Items, err
 	case state.Bindings:
 		return r.c.Bindings(ctx, n.Project, n.Version)
@@ -49,6 +49,8 @@ func (r *Remote) read(ctx context.Context, n state.Need) (any, error) {
 		return r.compare(ctx, n)
 	case state.Plan:
 		return r.c.PromotionPlan(ctx, n.Project, n.Version)
+	case state.ReleasePlan:
+		return r.c.ReleasePlan(ctx, n.Project, n.Version)
 	case state.Health:
 		return r.c.DeepHealth(ctx)
 	case state.Routes:

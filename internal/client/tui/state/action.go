@@ -5,8 +5,9 @@ type Verb string
 
 // The verbs.
 const (
-	Promote  Verb = "promote"
-	Rollback Verb = "rollback"
+	Release  Verb = "release"  // the code of Version; Arg is JoinArg(production that was shown, "rollback" for earlier code)
+	Promote  Verb = "promote"  // Arg is JoinArg(production that was shown, not "" to leave its writes behind)
+	Rollback Verb = "rollback" // a promote of Version; Arg as that of Promote
 	Archive  Verb = "archive"
 	Wake     Verb = "wake"
 	Pin      Verb = "pin"

@@ -81,10 +81,20 @@ func (s *State) applyProject(e api.Event) []Need {
 			}
 		}
 	}
+	needs := s.handedOver(e)
 	if !s.Has(Need{Kind: Projects}) {
+		return needs
+	}
+	return append(needs, Need{Kind: Project, Project: e.ProjectID})
+}
+
+// handedOver has the production before read again: a release may have taken over its work.
+func (s *State) handedOver(e api.Event) []Need {
+	if e.Type != "project.production" || e.Data.Previous == "" {
 		return nil
 	}
-	return []Need{{Kind: Project, Project: e.ProjectID}}
+	e.VersionID = e.Data.Previous
+	return s.known(e, func(*api.Version) {})
 }
 
 // dropProject removes a project from the lists.

@@ -71,6 +71,33 @@ type Ask struct {
 
 	Needs []state.Need                  // of Live
 	Live  func(s *state.State) []string // lines that may change while the question is asked; nil for none
+
+	Decide func(s *state.State) Decision // in place of Type and Actions; nil for those
+	Ways   []Way                         // in place of a y; nil for that
+}
+
+// Decision is what the answer to a question leads to, by what is known when it is given.
+type Decision struct {
+	Wait    string // why it cannot be given; "" when it can
+	Type    string // as in Ask
+	Actions []state.Action
+	Level   Level // of the lines of Live
+}
+
+// Level is how much a question warns.
+type Level int
+
+// The levels.
+const (
+	Normal Level = iota
+	Warning
+	Danger
+)
+
+// Way is one of several answers to a question.
+type Way struct {
+	Key, Text string
+	Then      func(s *state.State) Intent
 }
 
 // Input asks for a text.

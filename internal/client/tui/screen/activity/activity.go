@@ -16,22 +16,53 @@ import (
 )
 
 // Screen is the screen.
-type Screen struct{ ui.Table }
+type Screen struct {
+	ui.Table
+
+	promoted []string // the first projects with a promotion among the events of the last view
+}
 
 // New makes the screen.
 func New(ui.Place) *Screen {
-	return &Screen{ui.Table{Columns: []ui.Column{
+	return &Screen{Table: ui.Table{Columns: []ui.Column{
 		{Name: "TIME", Width: 8}, {Name: "WHAT", Width: 19}, {Name: "OF", Width: 24}, {Name: "", Width: 20, Flex: true},
 	}}}
 }
 
 // Needs implements ui.Screen.
-func (*Screen) Needs() []state.Need { return []state.Need{{Kind: state.Queue}, {Kind: state.History}} }
+func (c *Screen) Needs() []state.Need {
+	needs := []state.Need{{Kind: state.Queue}, {Kind: state.History}}
+	for _, project := range c.promoted {
+		needs = append(needs, state.Need{Kind: state.Promotions, Project: project})
+	}
+	return needs
+}
+
+// maxPromoted is how many projects are asked for the promotions behind events.
+const maxPromoted = 5
+
+// release returns the release that an event is the end of.
+func (c *Screen) release(s *state.State, e api.Event) (p api.Promotion, ok bool) {
+	if e.Type != "promotion.done" || e.Data.Status != string(api.PromotionStatusDone) {
+		return p, false
+	}
+	if !slices.Contains(c.promoted, e.ProjectID) && len(c.promoted) < maxPromoted {
+		c.promoted = append(c.promoted, e.ProjectID)
+	}
+	list, _, _ := state.Get[[]api.Promotion](s, state.Need{Kind: state.Promotions, Project: e.ProjectID})
+	i := slices.IndexFunc(list, func(o api.Promotion) bool {
+		return o.OperationID == e.Data.OperationID && o.Kind == api.PromotionKindRelease
+	})
+	if i < 0 {
+		return p, false
+	}
+	return list[i], true
+}
 
 // queued begins the id of a row of the queue.
 const queued = "q:"
 
-func (*Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
+func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	queue, _, _ := state.Get[api.DeployQueue](s, state.Need{Kind: state.Queue})
 	var rows []ui.Row
 	for _, q := range queue.Items {
@@ -44,6 +75,7 @@ func (*Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 			ui.Text(fmt.Sprintf("%s  for %s", q.Status, ui.Age(s.Now, q.QueuedAt.Time)), &t.Dim),
 		}})
 	}
+	c.promoted = nil
 	seen := int64(1 << 62)
 	add := func(e api.Event) {
 		if e.ID >= seen {
@@ -51,6 +83,9 @@ func (*Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 		}
 		seen = e.ID
 		detail, style := describe(t, e)
+		if p, ok := c.release(s, e); ok {
+			detail = ui.Released(p)
+		}
 		rows = append(rows, ui.Row{ID: fmt.Sprint(e.ID), Cells: []ui.Cell{
 			ui.Text(e.Time.UTC().Format("15:04:05"), &t.Dim), ui.Text(e.Type), ui.Text(target(e)), ui.Text(detail, style),
 		}})

@@ -83,8 +83,13 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 	case "l":
 		return ui.Go{Place: ui.Place{Screen: "logs", Project: p.ID}}
 	case "P":
-		return newest(s, p)
+		return newest(s, p, ask.Promote)
+	case "N":
+		return newest(s, p, ask.Release)
 	case "R":
+		if !s.Has(state.Need{Kind: state.Promotions, Project: p.ID}) {
+			return ui.Go{Place: ui.Place{Screen: "versions", Project: p.ID}}
+		}
 		return ask.Rollback(s, p.ID)
 	case "o":
 		if p.ProdURL != "" {
@@ -100,15 +105,15 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 	return nil
 }
 
-// newest promotes the newest ready version.
-func newest(s *state.State, p api.Project) ui.Intent {
+// newest asks about the newest ready version.
+func newest(s *state.State, p api.Project, question func(*state.State, string, string) ui.Intent) ui.Intent {
 	list, ok, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: p.ID})
 	if !ok {
 		return ui.Go{Place: ui.Place{Screen: "versions", Project: p.ID}}
 	}
 	for _, v := range list {
 		if v.Status == api.VersionStatusReady {
-			return ask.Promote(s, p.ID, v.ID)
+			return question(s, p.ID, v.ID)
 		}
 	}
 	return ui.Note{Text: p.ID + " has no ready version"}
@@ -126,7 +131,7 @@ func create() ui.Intent {
 // Keys implements ui.Screen.
 func (*Screen) Keys() []key.Binding {
 	return []key.Binding{
-		ui.Key("versions", "enter"), ui.Key("logs; of the production", "l"), ui.Key("promote; the newest ready version", "P"), ui.Key("roll back", "R"),
+		ui.Key("versions", "enter"), ui.Key("logs; of the production", "l"), ui.Key("release; the newest ready version", "N"), ui.Key("promote; the newest ready version", "P"), ui.Key("roll back", "R"),
 		ui.Key("open", "o"), ui.Key("copy the URL", "y"), ui.Key("new project", "n"), ui.Key("delete; the project and all its versions", "x"),
 	}
 }

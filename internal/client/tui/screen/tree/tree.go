@@ -2,6 +2,7 @@ package tree
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
@@ -113,7 +114,7 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 		}
 		of := sizes[b.v.ID]
 		rows[i] = ui.Row{ID: b.v.ID, Search: b.v.GitRef, Cells: []ui.Cell{
-			ui.Text(b.lines + b.v.ID), ui.Text(status, style), ui.Text(mark, &t.Accent),
+			ui.Text(strings.TrimRight(b.lines+b.v.ID+"  "+ui.Before(b.v), " ")), ui.Text(status, style), ui.Text(mark, &t.Accent),
 			ui.Num(ui.Age(s.Now, b.v.CreatedAt.Time), -float64(b.v.CreatedAt.UnixMilli())), ui.Text(b.v.ForkTXID, &t.Dim),
 			size(of, of.Own), size(of, of.Shared), size(of, of.Exclusive), size(of, of.Kept),
 		}}
@@ -195,7 +196,7 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 
 // Keys implements ui.Screen.
 func (*Screen) Keys() []key.Binding {
-	return append([]key.Binding{ui.Key("details", "enter"), ui.Key("logs", "l"), ui.Key("data", "D")}, versions.ActKeys()[:9]...)
+	return append([]key.Binding{ui.Key("details", "enter"), ui.Key("logs", "l"), ui.Key("data", "D")}, versions.ActKeys()[:10]...)
 }
 
 // Click implements ui.Clicked.

@@ -18,6 +18,15 @@ func (c *Screen) summary(s *state.State, v api.Version, p ui.Page) []string {
 	if v.Pinned {
 		first += "  pinned"
 	}
+	if v.HandedOverTo != "" {
+		first += "  " + p.Warn.Render(ui.Clean(ui.Before(v))) + p.Dim.Render("  handed over to ") + ui.Clean(v.HandedOverTo)
+	}
+	if v.Events == api.VersionEventsOff {
+		first += "  " + p.Warn.Render("events off")
+	}
+	if v.ReleasedFrom != "" {
+		first += p.Dim.Render("  released from ") + ui.Clean(v.ReleasedFrom)
+	}
 	if v.GitRef+v.GitSHA != "" {
 		first += "  " + ui.Clean(v.GitRef) + p.Dim.Render(" "+ui.Clean(v.GitSHA[:min(12, len(v.GitSHA))]))
 	}

@@ -2,6 +2,7 @@ package version
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // timeline draws the steps of the deploy, each with a bar from its start to its end.
 func (c *Screen) timeline(s *state.State, v api.Version, p ui.Page) []string {
 	if len(v.Timeline) == 0 {
-		return []string{"", p.Dim.Render("  no step yet")}
+		return append(append([]string{""}, c.released(s, v, p)...), p.Dim.Render("  no step yet"))
 	}
 	from, to := v.Timeline[0].StartedAt.Time, s.Now
 	if last := v.Timeline[len(v.Timeline)-1]; last.EndedAt != nil {
@@ -21,7 +22,7 @@ func (c *Screen) timeline(s *state.State, v api.Version, p ui.Page) []string {
 	}
 	total := max(to.Sub(from), time.Millisecond)
 	width := max(p.W-42, 10)
-	lines := []string{""}
+	lines := append([]string{""}, c.released(s, v, p)...)
 	for _, r := range v.Timeline {
 		end := to
 		if r.EndedAt != nil {
@@ -47,6 +48,19 @@ func (c *Screen) timeline(s *state.State, v api.Version, p ui.Page) []string {
 		}
 	}
 	return lines
+}
+
+// released is the row of the release that made the version.
+func (c *Screen) released(s *state.State, v api.Version, p ui.Page) []string {
+	if v.ReleasedFrom == "" {
+		return nil
+	}
+	of := api.Promotion{CandidateVersionID: v.ReleasedFrom, VersionID: v.ID}
+	list, _, _ := state.Get[[]api.Promotion](s, state.Need{Kind: state.Promotions, Project: c.project})
+	if i := slices.IndexFunc(list, func(o api.Promotion) bool { return o.Kind == api.PromotionKindRelease && o.VersionID == v.ID }); i >= 0 {
+		of = list[i]
+	}
+	return []string{" " + p.Good.Render("★") + " " + ui.Clean(ui.Released(of)), ""}
 }
 
 // bindings lists what the worker is bound to.

@@ -168,5 +168,5 @@ func (c *Screen) Keys() []key.Binding {
 	default:
 		keys = append(keys, ui.Key("env", "e"), ui.Key("compare; with the production", "c"))
 	}
-	return append(append(keys, ui.Key("logs", "l"), ui.Key("data", "D")), versions.ActKeys()[:9]...)
+	return append(append(keys, ui.Key("logs", "l"), ui.Key("data", "D")), versions.ActKeys()[:10]...)
 }

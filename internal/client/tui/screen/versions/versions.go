@@ -80,7 +80,7 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 		}
 		memory, inflight, websockets := loads[v.ID].cells(v.Status)
 		rows[i] = ui.Row{ID: v.ID, Search: v.GitSHA, Cells: []ui.Cell{
-			ui.Text(v.ID, &t.Bold), ui.Text(status, style), ui.Text(marks(v), &t.Accent), ui.Text(parent, &t.Dim), ui.Text(ref(v)), ui.Text(v.PreviewName),
+			ui.Text(strings.TrimSpace(v.ID+"  "+ui.Before(v)), &t.Bold), ui.Text(status, style), ui.Text(marks(v), &t.Accent), ui.Text(parent, &t.Dim), ui.Text(ref(v)), ui.Text(v.PreviewName),
 			ui.Num(ui.Age(s.Now, v.CreatedAt.Time), -float64(v.CreatedAt.UnixMilli())), requested, memory, inflight, websockets, ui.Text(failure(v), &t.Bad), ui.Text(v.PreviewURL, &t.Dim),
 		}}
 	}
@@ -179,6 +179,8 @@ func Act(k string, s *state.State, project string, ids []string) ui.Intent {
 		return nil
 	}
 	switch k {
+	case "N":
+		return ask.Release(s, project, v.ID)
 	case "p":
 		return ask.Promote(s, project, v.ID)
 	case "A":
@@ -215,7 +217,7 @@ func (*Screen) Keys() []key.Binding {
 // ActKeys are the keys of Act and of the rollback.
 func ActKeys() []key.Binding {
 	return []key.Binding{
-		ui.Key("promote", "p"), ui.Key("roll back", "R"), ui.Key("archive", "A"), ui.Key("wake", "W"), ui.Key("pin; or unpin", "P"), ui.Key("destroy", "x"),
+		ui.Key("release; its code on the data of production", "N"), ui.Key("promote; with its own data", "p"), ui.Key("roll back", "R"), ui.Key("archive", "A"), ui.Key("wake", "W"), ui.Key("pin; or unpin", "P"), ui.Key("destroy", "x"),
 		ui.Key("open", "o"), ui.Key("open the preview name", "O"), ui.Key("copy the URL", "y"), ui.Key("copy the id", "Y"), ui.Key("env", "e"), ui.Key("only one status", "F"),
 	}
 }
