@@ -31,6 +31,15 @@ type Rollback struct {
 	Earlier  []string // every version that a rollback may name, the newest first; Version is among them
 }
 
+// Before returns the version that took the place of Version as production. After rollbacks that kept
+// the data it is an earlier one than Production.
+func (r Rollback) Before() string {
+	if i := slices.Index(r.Earlier, r.Version); i > 0 {
+		return r.Earlier[i-1]
+	}
+	return r.Production
+}
+
 // RollbackTarget returns where a rollback leads. A second rollback goes further back: never to a
 // version that a rollback left. A version that a rollback released counts as the version whose code
 // it has. It returns ErrNoPrevious when there is nothing to go back to.

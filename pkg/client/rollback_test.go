@@ -97,6 +97,9 @@ func TestRollbackTarget(t *testing.T) {
 		if text != want {
 			t.Errorf("%s: %s, want %s", did, text, want)
 		}
+		if from, err := client.RollbackFrom(production, list); (err != nil) != (want == "none") || from.Version != got.Version || from.Before() != got.Before() {
+			t.Errorf("%s: by the list %+v, %v", did, from, err)
+		}
 		if id, err := c.PreviousProduction(t.Context(), "shop"); id != got.Version || errors.Is(err, client.ErrNoPrevious) != (want == "none") {
 			t.Errorf("%s: PreviousProduction is %q, %v", did, id, err)
 		}
@@ -117,6 +120,17 @@ func TestRollbackTargetOfToday(t *testing.T) {
 	})
 	if r, err := c.RollbackTarget(t.Context(), "shop"); err != nil || r.Version != "v1" || r.Production != "v2" {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+// TestRollbackBefore: the version that replaced the target, also behind a rollback that kept the data.
+func TestRollbackBefore(t *testing.T) {
+	t.Parallel()
+	for did, want := range map[string]string{"v1 v2<c2": "v2", "v1 v2<c2 v3<c3": "v3", "v1 v2<c2 v3<c3 r2<v2": "v2", "v1 v2<c2 r1<v1 v3<c3": "v3"} {
+		list, production := history(strings.Fields(did)...)
+		if r, err := client.RollbackFrom(production, list); err != nil || r.Before() != want {
+			t.Errorf("%s: %q of %+v, %v", did, r.Before(), r, err)
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package dashboard_test
 import (
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -146,9 +147,7 @@ func (v *visitor) submit(path string, more url.Values) int {
 	for _, m := range regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"]*)"`).FindAllStringSubmatch(v.page[strings.Index(v.page, `id="ask"`):], -1) {
 		form.Set(m[1], m[2])
 	}
-	for name, values := range more {
-		form[name] = values
-	}
+	maps.Copy(form, more)
 	return v.send(http.MethodPost, path, form).Code
 }
 
@@ -193,11 +192,24 @@ func TestRollbackSaysWhere(t *testing.T) {
 		t.Errorf("%d %s", got, v.page)
 	}
 	s.wantPosted(`/versions/v7/release {"expected_prod_version_id":"v8","reason":"rollback: slow","rollback":true}`)
-	v.sees("/p/shop/rollback?data=restore", "Roll back shop to v7 with its data of before v8", `<div class="stays busy">`, "<td>25</td>", "svcctl data export shop/v8 --since-cut", "/p/shop/rollback?data=keep")
+	v.sees("/p/shop/rollback?data=restore", "Roll back shop to v7 with its data of before v8", `class="stays busy"`, "<td>25</td>", "svcctl data export shop/v8 --since-cut", "/p/shop/rollback?data=keep")
 	if got := v.submit("/p/shop/v/v7/promote", url.Values{"leave_writes": {"1"}}); got != http.StatusSeeOther {
 		t.Errorf("%d %s", got, v.page)
 	}
 	s.wantPosted(`/versions/v7/promote {"expected_prod_version_id":"v8","leave_writes":true,"reason":"rollback"}`)
+}
+
+// TestRollbackToAStranger: going back to a version that has none of production's data needs consent,
+// and nothing to type.
+func TestRollbackToAStranger(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.answers["/versions/v7/promotion-plan"] = api.PromotionPlan{ProductionVersionID: "v8", Unmerged: &api.Unmerged{Reason: api.UnmergedReasonLost}}
+	v := s.visit()
+	v.sees("/p/shop/rollback?data=restore", `class="stays bad"`, "Nothing of what was written to v8 is known to be in v7", `name="leave_writes" value="1" required`)
+	if strings.Contains(v.page, "data-must") {
+		t.Error("something is to be typed")
+	}
 }
 
 // TestRollbackOverMigrations: a refused release of earlier code asks, and then forces it.
@@ -225,7 +237,7 @@ func TestPromoteOfAStranger(t *testing.T) {
 	t.Parallel()
 	s := newShop(t)
 	v := s.visit()
-	v.sees("/p/shop/v/other/promote", `<div class="stays bad">`, "Production would be empty or unrelated", "nothing of production's data is in other", "VISITS", "25 keys", "svcctl data export shop/v8 --since-cut",
+	v.sees("/p/shop/v/other/promote", `class="stays bad"`, "Production would be empty or unrelated", "nothing of production's data is in other", "VISITS", "25 keys", "svcctl data export shop/v8 --since-cut",
 		`href="/p/shop/v/other/release"`, `data-must="shop"`, `<button class="danger">`)
 	if got := v.submit("/p/shop/v/other/promote", url.Values{"confirm": {"other"}}); got != http.StatusOK {
 		t.Errorf("%d %s", got, v.page)

@@ -25,20 +25,20 @@ func TestProduction(t *testing.T) {
 		path, sent, note string
 	}{
 		"release": {
-			state.Action{Verb: state.Release, Version: "v7-check", Arg: state.JoinArg("v7", "")}, release, "v7-check/release",
-			`{"expected_prod_version_id":"v7","reason":"svcctl ui"}`, "shop/v8 is production: released v7-check as v8 · held 84 ms",
+			action: state.Action{Verb: state.Release, Version: "v7-check", Arg: state.JoinArg("v7", "")}, record: release, path: "v7-check/release",
+			sent: `{"expected_prod_version_id":"v7","reason":"svcctl ui"}`, note: "shop/v8 is production: released v7-check as v8 · held 84 ms",
 		},
 		"back with the data kept": {
-			state.Action{Verb: state.Release, Version: "v7", Arg: state.JoinArg("v8", "rollback")}, release, "v7/release",
-			`{"expected_prod_version_id":"v8","reason":"rollback","rollback":true}`, "shop/v8 is production: released v7-check as v8 · held 84 ms",
+			action: state.Action{Verb: state.Release, Version: "v7", Arg: state.JoinArg("v8", "rollback")}, record: release, path: "v7/release",
+			sent: `{"expected_prod_version_id":"v8","reason":"rollback","rollback":true}`, note: "shop/v8 is production: released v7-check as v8 · held 84 ms",
 		},
 		"promote": {
-			state.Action{Verb: state.Promote, Version: "v8", Arg: state.JoinArg("v7", "leave writes")}, promote, "v8/promote",
-			`{"expected_prod_version_id":"v7","leave_writes":true,"reason":"svcctl ui"}`, "shop/v8 is production; it was v7; for what stays there: svcctl data export shop/v7 --since-cut",
+			action: state.Action{Verb: state.Promote, Version: "v8", Arg: state.JoinArg("v7", "leave writes")}, record: promote, path: "v8/promote",
+			sent: `{"expected_prod_version_id":"v7","leave_writes":true,"reason":"svcctl ui"}`, note: "shop/v8 is production; it was v7; for what stays there: svcctl data export shop/v7 --since-cut",
 		},
 		"rollback": {
-			state.Action{Verb: state.Rollback, Version: "v8", Arg: state.JoinArg("v7", "")}, promote, "v8/promote",
-			`{"expected_prod_version_id":"v7","reason":"rollback"}`, "shop/v8 is production; it was v7; for what stays there: svcctl data export shop/v7 --since-cut",
+			action: state.Action{Verb: state.Rollback, Version: "v8", Arg: state.JoinArg("v7", "")}, record: promote, path: "v8/promote",
+			sent: `{"expected_prod_version_id":"v7","reason":"rollback"}`, note: "shop/v8 is production; it was v7; for what stays there: svcctl data export shop/v7 --since-cut",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

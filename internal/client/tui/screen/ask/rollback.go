@@ -29,10 +29,10 @@ func Rollback(s *state.State, project string) ui.Intent {
 		return restore(p, to)
 	}
 	return ui.Ask{
-		Title: "Roll back " + project + "?", Lines: []string{to.Production + " was released on the data of " + to.Version + ". There are two ways back:"},
+		Title: "Roll back " + project + "?", Lines: []string{to.Production + " has the data of " + to.Version + " and what was written since. There are two ways back:"},
 		Ways: []ui.Way{
 			{Key: "k", Text: "back to the code of " + to.Version + ", data kept", Then: func(*state.State) ui.Intent { return release(p, to.Version, true) }},
-			{Key: "d", Text: "back to " + to.Version + " with its data of before " + to.Production, Then: func(*state.State) ui.Intent { return restore(p, to) }},
+			{Key: "d", Text: "back to " + to.Version + " with its data of before " + to.Before(), Then: func(*state.State) ui.Intent { return restore(p, to) }},
 		},
 	}
 }
@@ -41,7 +41,7 @@ func Rollback(s *state.State, project string) ui.Intent {
 func restore(p api.Project, to client.Rollback) ui.Ask {
 	title := "Roll back " + p.ID + " to " + to.Version + " with its own data?"
 	if to.Released {
-		title = "Back to " + to.Version + " with its data of before " + to.Production + "?"
+		title = "Back to " + to.Version + " with its data of before " + to.Before() + "?"
 	}
 	need := state.Need{Kind: state.Plan, Project: p.ID, Version: to.Version}
 	return ui.Ask{
