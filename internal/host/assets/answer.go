@@ -161,7 +161,7 @@ func (s *Site) empty(r *Request, path string, status int, to string) Answer {
 func (s *Site) send(r *Request, path string, t target) Answer {
 	a := Answer{ //nolint:mnd // what most answers have
 		Status: t.status, Header: make(http.Header, 8),
-		File: s.path(t.name), ID: t.file.hash, Size: t.file.size, Length: t.file.size,
+		File: s.path(t.name, t.file), ID: t.file.hash, Size: t.file.size, Length: t.file.size,
 	}
 	kind, small := contentType(t.name)
 	if kind != "" {

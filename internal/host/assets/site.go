@@ -35,10 +35,11 @@ type Site struct {
 type file struct {
 	hash string
 	size int64
+	kept string // path on disk of one of an earlier version; "" for one of the bundle
 }
 
 // New returns the site of a manifest whose bundle was unpacked into dir; nil for a
-// manifest without assets.
+// manifest without assets. It reads the list of kept files there.
 func New(m *bundle.Manifest, dir string) *Site {
 	a := m.Assets
 	if a == nil {
@@ -51,8 +52,9 @@ func New(m *bundle.Manifest, dir string) *Site {
 		first: newWorkerFirst(a.RunWorkerFirst), redirects: newRedirects(a.Redirects), headers: newHeaderRules(a.Headers),
 	}
 	for _, f := range a.Files {
-		s.files["/"+bundle.AssetName(f.Path)] = file{f.SHA256, f.Size}
+		s.files["/"+bundle.AssetName(f.Path)] = file{hash: f.SHA256, size: f.Size}
 	}
+	s.keep()
 	s.variants.dir = filepath.Join(dir, variantsDir)
 	return s
 }
@@ -73,8 +75,26 @@ func prefersNavigation(m *bundle.Manifest) bool {
 	return on
 }
 
+// keep adds the files of earlier versions. The own file at a path wins. Without a list that can be
+// read the site has its own files.
+func (s *Site) keep() {
+	kept, err := bundle.LoadKept(s.dir)
+	if err != nil {
+		return
+	}
+	for _, f := range kept.Files {
+		name := "/" + bundle.AssetName(f.Path)
+		if _, own := s.files[name]; !own {
+			s.files[name] = file{f.SHA256, f.Size, bundle.KeptPath(s.dir, f.File)}
+		}
+	}
+}
+
 // path is where the asset of that name is on disk.
-func (s *Site) path(name string) string {
+func (s *Site) path(name string, f file) string {
+	if f.kept != "" {
+		return f.kept
+	}
 	return filepath.Join(s.dir, filepath.FromSlash(bundle.AssetPath(strings.TrimPrefix(name, "/"))))
 }
 

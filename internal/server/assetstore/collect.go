@@ -64,7 +64,7 @@ func (s *Store) Collect(ctx context.Context, project string, o CollectOptions) (
 func (s *Store) lists(ctx context.Context, project string, o CollectOptions) (keys []string, state string, err error) {
 	var over []string
 	var b strings.Builder
-	for _, dir := range []string{"/asked/", "/lists/"} {
+	for _, dir := range []string{"/asked/", "/lists/", keptLists} {
 		prefix := root + project + dir
 		err := objstore.Each(ctx, s.cfg.Bucket, prefix, func(info objstore.Info) error {
 			if since, ended := o.Ended(strings.TrimPrefix(info.Key, prefix)); ended && time.Since(since) >= o.Grace {
@@ -89,7 +89,7 @@ func (s *Store) lists(ctx context.Context, project string, o CollectOptions) (ke
 func (s *Store) sweep(ctx context.Context, project string, lists []string, o CollectOptions) (sweep, error) {
 	needed := map[string]struct{}{}
 	for _, key := range lists {
-		list, err := s.read(ctx, key)
+		list, err := s.needs(ctx, key)
 		if err != nil {
 			return sweep{}, err
 		}

@@ -8,6 +8,7 @@
 //	files/{sha256}    one file
 //	asked/{version}   the files that the upload of a version announced
 //	lists/{version}   the files of a version's manifest
+//	kept/{version}    the files of earlier versions that a version serves beside its own (JSON)
 //
 // A list is written before its files are looked up, and names them for [Store.Collect].
 // Both happen under the lock of the project, so that a file that a client was told to

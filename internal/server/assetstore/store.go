@@ -17,6 +17,8 @@ import (
 
 const (
 	root = "_assets/" // no id of a project begins with "_"
+	// keptLists has the lists of kept files: no id has a slash.
+	keptLists = "/kept/"
 	// parallel is the number of concurrent requests to the object store in one call.
 	parallel = 8
 )

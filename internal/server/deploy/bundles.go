@@ -86,7 +86,7 @@ func (b *bundles) ensure(ctx context.Context, v svc.Version, mismatch func(error
 			return unpacked{}, err
 		}
 	}
-	return b.unpack(ctx, v.Ref, got)
+	return b.unpack(ctx, v, got)
 }
 
 func mismatched(want, got string) error {
@@ -94,26 +94,36 @@ func mismatched(want, got string) error {
 		WithHint("create a new version and upload its bundle")
 }
 
-func (b *bundles) unpack(ctx context.Context, ref svc.Ref, got download) (unpacked, error) {
+func (b *bundles) unpack(ctx context.Context, v svc.Version, got download) (unpacked, error) {
+	ref := v.Ref
 	u := unpacked{dir: b.path(ref), digest: got.digest, size: got.size}
 	if err := os.Remove(b.mark(ref)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return unpacked{}, fmt.Errorf("replacing the unpacked bundle: %w", err)
 	}
 	fill := func(ctx context.Context, m bundle.Manifest, dir string) error {
-		err := b.assets.Fill(ctx, ref, m, dir)
-		if svc.CodeOf(err) == svc.CodeArtifactUnreadable {
-			return &laterError{err}
-		}
-		return err
+		return later(b.assets.Fill(ctx, ref, m, dir))
 	}
 	if _, err := b.extract(ctx, got.file, u.dir, b.limits, fill); err != nil {
 		return unpacked{}, err
+	}
+	if v.ReleasedFrom != "" { // only releases keep files
+		if err := later(b.assets.FillKept(ctx, ref, u.dir)); err != nil {
+			return unpacked{}, err
+		}
 	}
 	failpoint.Hit("deploy/bundle/extracted")
 	if err := b.writeMark(ref, u); err != nil {
 		return unpacked{}, fmt.Errorf("writing the mark of the unpacked bundle: %w", err)
 	}
 	return u, nil
+}
+
+// later marks the error of an object store that may answer later.
+func later(err error) error {
+	if svc.CodeOf(err) == svc.CodeArtifactUnreadable {
+		return &laterError{err}
+	}
+	return err
 }
 
 // cached returns the complete directory of ref; a digest of "" accepts any.

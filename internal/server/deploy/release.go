@@ -46,6 +46,9 @@ func (r *Release) stage(ctx context.Context) error {
 	if err := r.bundles.copy(ctx, r.deps.Artifacts, svc.Ref{Project: r.v.Project, Version: r.v.ReleasedFrom}, r.v.Ref); err != nil {
 		return err
 	}
+	if err := r.keepAssets(ctx); err != nil {
+		return err
+	}
 	detail, err := r.fetch(ctx)
 	if err != nil {
 		return err

@@ -135,6 +135,12 @@ type Assets interface {
 	// Fill puts the files of a version below dir. It returns Unavailable,
 	// artifact_unreadable, if the object store fails.
 	Fill(ctx context.Context, ref svc.Ref, m bundle.Manifest, dir string) error
+	// Keep records the files of earlier versions that a version serves beside its own; from is the
+	// unpacked bundle with those that the object store lacks. Kept returns them, and FillKept puts
+	// them below dir.
+	Keep(ctx context.Context, ref svc.Ref, kept bundle.Kept, from string) error
+	Kept(ctx context.Context, ref svc.Ref) (bundle.Kept, error)
+	FillKept(ctx context.Context, ref svc.Ref, dir string) error
 	// Prune deletes the files on disk that no unpacked bundle has.
 	Prune(ctx context.Context, project string) error
 }

@@ -41,10 +41,13 @@ func (f fetcher) unpack(ctx context.Context, st svc.Storage, ref svc.Ref, digest
 	if f.sync {
 		extract = bundle.ExtractWith
 	}
-	_, err = extract(ctx, file, dir, bundle.Limits{}, func(ctx context.Context, m bundle.Manifest, dir string) error {
+	m, err := extract(ctx, file, dir, bundle.Limits{}, func(ctx context.Context, m bundle.Manifest, dir string) error {
 		return assets.Fill(ctx, ref, m, dir)
 	})
-	return err
+	if err != nil || m.Assets == nil {
+		return err
+	}
+	return assets.FillKept(ctx, ref, dir)
 }
 
 // download saves the object of a bundle that has the digest.
