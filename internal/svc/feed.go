@@ -45,6 +45,7 @@ const (
 	FeedGC               = "gc.done"
 	FeedEnvChanged       = "env.changed"
 	FeedAudit            = "audit"
+	FeedWatch            = "promotion.watch"
 )
 
 // FeedQuery selects events of the feed.

@@ -100,7 +100,7 @@ func (r ReleaseRequest) Validate() error {
 	if err := CheckReleasePath(r.Check); err != nil {
 		fields = append(fields, FieldError{"/check", CodeInvalidRelease, err.Error()})
 	}
-	return Invalid(fields)
+	return Invalid(append(fields, r.Watch.problems()...))
 }
 
 // CheckReleasePath returns an error for a path that cannot be asked for; "" is valid.

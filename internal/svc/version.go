@@ -223,6 +223,7 @@ type Promotion struct {
 	CutOver    CutOver
 	Left       Left
 	Released   Released
+	Watch      Watch // of a release
 }
 
 // CutOver is how long a change of production took for the requests of its host name. A
@@ -240,6 +241,7 @@ type PromotionOutcome struct {
 	Left    Left
 
 	Released Released
+	Watch    Watch // as it begins with a release that is done; zero leaves what is stored
 }
 
 // PromotionStatus is the state of a promotion.

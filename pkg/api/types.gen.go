@@ -382,6 +382,30 @@ func (e PromotionStatus) Valid() bool {
 	}
 }
 
+// Defines values for PromotionWatchState.
+const (
+	PromotionWatchStateAborted  PromotionWatchState = "aborted"
+	PromotionWatchStatePassed   PromotionWatchState = "passed"
+	PromotionWatchStateStopped  PromotionWatchState = "stopped"
+	PromotionWatchStateWatching PromotionWatchState = "watching"
+)
+
+// Valid indicates whether the value is a known member of the PromotionWatchState enum.
+func (e PromotionWatchState) Valid() bool {
+	switch e {
+	case PromotionWatchStateAborted:
+		return true
+	case PromotionWatchStatePassed:
+		return true
+	case PromotionWatchStateStopped:
+		return true
+	case PromotionWatchStateWatching:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ReleaseVersionLateRequests.
 const (
 	ReleaseVersionLateRequestsRefuse ReleaseVersionLateRequests = "refuse"
@@ -2299,6 +2323,9 @@ type Promotion struct {
 	// Waiting Work that waited at the previous production, which continues with it; null when it was not counted.
 	Waiting *WaitingWork `json:"waiting"`
 
+	// Watch The watch over a release that is done.
+	Watch *PromotionWatch `json:"watch,omitempty"`
+
 	// WindowMs Time between the last answer of the old production and the first answer of the new one; null when no request waited,
 	// or none of those that waited was answered before the end of the promotion.
 	WindowMs *float64 `json:"window_ms"`
@@ -2348,6 +2375,26 @@ type PromotionPlan struct {
 
 // PromotionStatus How a promotion stands; failed means compensated, unchanged that it was production already.
 type PromotionStatus string
+
+// PromotionWatch The watch over a release that is done.
+type PromotionWatch struct {
+	AbortOn string `json:"abort_on"`
+
+	// Detail Such as `errors 3.1% > 1%`.
+	Detail string `json:"detail"`
+
+	// OperationID Of the release that goes back; "" without one.
+	OperationID string `json:"operation_id"`
+
+	// State `passed`: the time is over and the limit was kept. `aborted`: the limit was exceeded, and the earlier code is production
+	// again, with the data kept. `stopped`: another version became production, or the server could not go back; `detail` says why.
+	State PromotionWatchState `json:"state"`
+	Until Time                `json:"until"`
+}
+
+// PromotionWatchState `passed`: the time is over and the limit was kept. `aborted`: the limit was exceeded, and the earlier code is production
+// again, with the data kept. `stopped`: another version became production, or the server could not go back; `detail` says why.
+type PromotionWatchState string
 
 // Purged What a purge did.
 type Purged struct {
@@ -2590,7 +2637,9 @@ type ReleaseVersionLateRequests string
 
 // ReleaseWatch A watch over a release that is done, by the server. When the limit is exceeded, the server goes back to the earlier code and keeps the data.
 type ReleaseWatch struct {
-	// AbortOn Such as `errors>1%` or `errors>20`.
+	// AbortOn A limit: `errors>1%`, the share of answers with 5xx and of requests whose worker threw; `errors>20`, their number;
+	// `exceptions>0`, the number of requests whose worker threw; `p95>500ms`, the duration of requests. It holds for the requests
+	// since the release, of the last ten minutes at most; a share and a duration need 20 of them.
 	AbortOn string `json:"abort_on"`
 	Seconds int    `json:"seconds"`
 }

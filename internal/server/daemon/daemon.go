@@ -35,6 +35,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/server/traffic"
+	"github.com/svcctl/svcctl/internal/server/watch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -113,6 +114,7 @@ type Daemon struct {
 	api        *httpapi.Server
 	retention  *retention.Service
 	promote    *promote.Service
+	watch      *watch.Service
 	divergence *divergence.Service
 	fork       *fork.Service
 	deploy     *deploy.Service

@@ -28,6 +28,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/retention"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/server/watch"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -90,7 +91,9 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	if d.promote, err = promote.New(d.promoteDeps()); err != nil {
 		return err
 	}
+	d.watch = watch.New(watch.Deps{Registry: d.registry, Traffic: d.traffic, Release: d.promote.Release, Logger: d.logger})
 	d.stops.Push("promotions", d.promote.Stop)
+	d.stops.Push("watches of releases", d.watch.Stop)
 	if d.fork, err = fork.New(d.forkDeps()); err != nil {
 		return err
 	}
@@ -175,6 +178,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 		Gateway: d.routing, Websockets: d.routing, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence, Guards: d.guards,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
+		Watched:      func(op svc.Promotion) { d.watch.Watch(op) }, // it is created later
 		Releases:     d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
 		ReleaseHold: d.cfg.Release.Hold, ReleaseDrain: d.cfg.Release.Drain,
 	}

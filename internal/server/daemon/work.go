@@ -36,6 +36,9 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	if err := d.startSleep(ctx); err != nil {
 		return err
 	}
+	if err := d.watch.Start(ctx); err != nil {
+		return err
+	}
 	d.startLifecycle(ctx)
 	d.stops.Push("previews", stopSoon(d.previews.Stop))
 	if err := d.jobs.Start(context.WithoutCancel(ctx)); err != nil {

@@ -104,6 +104,7 @@ func promotionOut(p svc.Promotion) api.Promotion {
 		out.Moved = &api.MovedWork{Instances: p.Released.MovedInstances, Alarms: p.Released.MovedAlarms}
 		out.LateWritesRefused, out.ExpectedHoldMs = p.Released.LateRefused, millisOf(p.Released.Expected)
 		out.HoldSteps = holdStepsOut(p.Released.Steps)
+		out.Watch = watchOut(p.Watch)
 	}
 	return out
 }

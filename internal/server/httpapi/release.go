@@ -66,6 +66,14 @@ func holdStepsOut(steps []svc.HoldStep) []api.HoldStep {
 	return each(steps, func(s svc.HoldStep) api.HoldStep { return api.HoldStep{Step: s.Step, Ms: millisOf(s.Took)} })
 }
 
+// watchOut is the watch of a release that is done; nil without one.
+func watchOut(w svc.Watch) *api.PromotionWatch {
+	if w.State == "" {
+		return nil
+	}
+	return &api.PromotionWatch{Until: api.At(w.Until), AbortOn: w.AbortOn, State: api.PromotionWatchState(w.State), Detail: w.Detail, OperationID: w.Operation}
+}
+
 // eventsOut is the mode of a version's events.
 func eventsOut(v svc.Version) api.VersionEvents {
 	switch {

@@ -117,6 +117,7 @@ func (s *Service) createRelease(ctx context.Context, candidate svc.Ref, req svc.
 	op := svc.Promotion{
 		ID: "op-" + strings.ToLower(rand.Text()), Project: p.ID, Previous: p.ProdVersionID, Reason: reason, Status: svc.PromotionRunning, CreatedAt: time.Now(),
 		Released: svc.Released{Expected: svc.ExpectedHold(v.Migrated.Took)},
+		Watch:    svc.Watch{For: req.Watch.For, AbortOn: req.Watch.AbortOn},
 	}
 	made, err := s.deps.Releases.CreateRelease(ctx, n, s.deps.Forks, &op)
 	if err != nil {

@@ -196,6 +196,10 @@ func (r *release) unseal(ctx context.Context) {
 
 // end writes the outcome, with the steps.
 func (r *release) end(ctx context.Context, o svc.PromotionOutcome) {
+	if o.Status == svc.PromotionDone {
+		r.op.Watch = r.op.Watch.Begun(time.Now())
+		o.Watch = r.op.Watch
+	}
 	r.settle(r.op.Project, true)
 	err := r.deps.Releases.RecordSteps(ctx, r.op.ID, r.steps)
 	if err == nil && o.Status == svc.PromotionDone {
@@ -203,6 +207,9 @@ func (r *release) end(ctx context.Context, o svc.PromotionOutcome) {
 	}
 	if err = errors.Join(err, r.deps.Promotions.FinishPromotion(ctx, r.op.ID, o)); err != nil {
 		r.log.ErrorContext(ctx, "writing the outcome of a release failed; the next start writes it", "error", err)
+	}
+	if err == nil && r.deps.Watched != nil {
+		r.deps.Watched(r.op)
 	}
 	r.deps.Observer.ReleaseDone(string(o.Status), o.CutOver.Held, o.Released.LateRefused)
 }

@@ -138,6 +138,10 @@ type Deps struct {
 	// no other machine takes over.
 	Survives func(ctx context.Context) error
 
+	// Watched is told of each release that is done or was undone: watch.Service.Watch. It does not
+	// block. nil: nothing is watched.
+	Watched func(op svc.Promotion)
+
 	RollbackKeep int // SVC_ROLLBACK_KEEP: how many previous productions have a pin
 
 	StepLimit      time.Duration // 0: DefaultStepLimit

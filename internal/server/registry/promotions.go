@@ -15,14 +15,14 @@ import (
 )
 
 const selectPromotion = `SELECT seq, id, project_id, version_id, coalesce(previous_id, ''), reason, status, error, created_at, finished_at,
-	held_us, window_us, left_behind, kind, candidate_id, released FROM promotions `
+	held_us, window_us, left_behind, kind, candidate_id, released, watch FROM promotions `
 
 func scanPromotion(s scanner) (positioned[svc.Promotion], error) {
 	var p positioned[svc.Promotion]
 	var left []byte
 	err := s.Scan(&p.seq, &p.row.ID, &p.row.Project, &p.row.Version, &p.row.Previous, &p.row.Reason,
 		&p.row.Status, &p.row.Error, stamp{&p.row.CreatedAt}, stamp{&p.row.FinishedAt}, micros{&p.row.CutOver.Held}, micros{&p.row.CutOver.Window}, &left,
-		&p.row.Kind, &p.row.Candidate, jsonColumn{&p.row.Released})
+		&p.row.Kind, &p.row.Candidate, jsonColumn{&p.row.Released}, jsonColumn{&p.row.Watch})
 	if err == nil && left != nil {
 		err = json.Unmarshal(left, &p.row.Left)
 	}
@@ -50,11 +50,15 @@ func insertPromotion(ctx context.Context, tx *sql.Tx, p svc.Promotion, now time.
 	if p.Status != svc.PromotionRunning {
 		finished = now
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO promotions
-		(id, project_id, version_id, previous_id, reason, status, error, created_at, finished_at, kind, candidate_id)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+	watch, err := json.Marshal(p.Watch)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO promotions
+		(id, project_id, version_id, previous_id, reason, status, error, created_at, finished_at, kind, candidate_id, watch)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		p.ID, p.Project, p.Version, null(p.Previous), clip(p.Reason), p.Status, clip(p.Error), millis(now), millis(finished),
-		cmp.Or(p.Kind, svc.KindPromote), p.Candidate)
+		cmp.Or(p.Kind, svc.KindPromote), p.Candidate, string(watch))
 	switch {
 	case sqlite.IsUnique(err):
 		return explainPromotion(ctx, tx, p, err)
@@ -124,13 +128,15 @@ func (db *DB) ListPromotions(ctx context.Context, projectID string, req svc.Page
 func (db *DB) FinishPromotion(ctx context.Context, id string, o svc.PromotionOutcome) error {
 	left, err := json.Marshal(o.Left)
 	released, errReleased := json.Marshal(o.Released)
-	if err := errors.Join(err, errReleased); err != nil {
+	watch, errWatch := json.Marshal(o.Watch)
+	if err := errors.Join(err, errReleased, errWatch); err != nil {
 		return fmt.Errorf("encoding promotion %s: %w", id, err)
 	}
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
 		n, err := affected(ctx, tx, `UPDATE promotions
-			SET status = ?, error = ?, finished_at = ?, held_us = nullif(?, 0), window_us = nullif(?, 0), left_behind = nullif(?, '{}'), released = ? WHERE id = ? AND status = 'running'`,
-			o.Status, clip(o.Error), millis(time.Now()), o.CutOver.Held.Microseconds(), o.CutOver.Window.Microseconds(), string(left), string(released), id)
+			SET status = ?, error = ?, finished_at = ?, held_us = nullif(?, 0), window_us = nullif(?, 0), left_behind = nullif(?, '{}'), released = ?,
+			watch = coalesce(nullif(?, '{}'), watch) WHERE id = ? AND status = 'running'`,
+			o.Status, clip(o.Error), millis(time.Now()), o.CutOver.Held.Microseconds(), o.CutOver.Window.Microseconds(), string(left), string(released), string(watch), id)
 		if err != nil || n == 1 {
 			return err
 		}

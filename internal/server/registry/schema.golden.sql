@@ -154,7 +154,7 @@ CREATE TABLE promotions (
     status      TEXT    NOT NULL CHECK (status IN ('running', 'done', 'failed', 'unchanged')),
     error       TEXT    NOT NULL DEFAULT '',
     created_at  INTEGER NOT NULL,
-    finished_at INTEGER, held_us INTEGER, window_us INTEGER, left_behind TEXT, kind TEXT NOT NULL DEFAULT 'promote', candidate_id TEXT NOT NULL DEFAULT '', released TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(released)),
+    finished_at INTEGER, held_us INTEGER, window_us INTEGER, left_behind TEXT, kind TEXT NOT NULL DEFAULT 'promote', candidate_id TEXT NOT NULL DEFAULT '', released TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(released)), watch TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(watch)),
     FOREIGN KEY (project_id, version_id) REFERENCES versions (project_id, id),
     FOREIGN KEY (project_id, previous_id) REFERENCES versions (project_id, id),
     CHECK ((status = 'running') = (finished_at IS NULL))

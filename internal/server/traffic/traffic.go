@@ -143,6 +143,20 @@ func (r *Recorder) Summary(window time.Duration) svc.TrafficSummary {
 	return out
 }
 
+// Version returns the requests of one version in a window until now, which is at most Longest and
+// is rounded up to whole samples.
+func (r *Recorder) Version(ref svc.Ref, window time.Duration) svc.Traffic {
+	n := int64(min(max((window+Sample-1)/Sample, 1), samples-1))
+	t := newTally(n)
+	r.mu.RLock()
+	s := r.versions[ref]
+	r.mu.RUnlock()
+	if s != nil {
+		s.add(t, make([]histogram, n), r.number(time.Now()))
+	}
+	return t.traffic()
+}
+
 // add adds the samples until now, as many as all has, to a tally and to the histograms of all.
 func (s *series) add(t *tally, all []histogram, now int64) {
 	s.mu.Lock()

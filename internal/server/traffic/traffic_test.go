@@ -32,6 +32,12 @@ func TestSummary(t *testing.T) {
 			t.Errorf("got %+v", s)
 		}
 		v := s.Versions[one]
+		if d := cmp.Diff(v, r.Version(one, 15*time.Second)); d != "" {
+			t.Errorf("the version alone: %s", d)
+		}
+		if none := r.Version(svc.Ref{Project: "shop", Version: "v9"}, time.Minute); none.Requests != 0 {
+			t.Errorf("an unknown version: %+v", none)
+		}
 		if v.Requests != 100 || v.Errors != 10 || v.P50 < 2*time.Millisecond || v.P50 > 5*time.Millisecond || v.P95 < 100*time.Millisecond || v.P95 > 200*time.Millisecond {
 			t.Errorf("got %+v", v)
 		}

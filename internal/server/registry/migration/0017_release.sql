@@ -10,6 +10,9 @@ ALTER TABLE promotions ADD COLUMN kind TEXT NOT NULL DEFAULT 'promote';
 ALTER TABLE promotions ADD COLUMN candidate_id TEXT NOT NULL DEFAULT '';
 ALTER TABLE promotions ADD COLUMN released TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(released));
 
+-- The watch over a release that is done, a JSON object (svc.Watch).
+ALTER TABLE promotions ADD COLUMN watch TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(watch));
+
 -- Settings of projects: whether a promote may leave writes behind unasked, and whether requests
 -- and events may write.
 ALTER TABLE projects ADD COLUMN guard INTEGER NOT NULL DEFAULT 0;

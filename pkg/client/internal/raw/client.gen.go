@@ -187,6 +187,7 @@ type ClientInterface interface {
 	// | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
 	// | `version.pinned`, `version.unpinned` | the version is protected from idle archiving, or no longer | |
 	// | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
+	// | `promotion.watch` | the watch over a release ended, or goes back to the earlier code | `operation_id`, `status` (`watching`, `passed`, `aborted`, `stopped`), `detail` |
 	// | `env.changed` | the variables of a version were changed | |
 	// | `queue.depth` | the deploy queue has another length | `depth` |
 	// | `runtime.waiting` | a version waits for a worker host on another machine or in a pod | `detail` |
@@ -1199,6 +1200,7 @@ func (c *Client) CreateDashboardTicket(ctx context.Context, reqEditors ...Reques
 // | `version.step`, `version.warning` | a step of a deploy started or ended; a warning | `step`, `step_status`, `detail` |
 // | `version.pinned`, `version.unpinned` | the version is protected from idle archiving, or no longer | |
 // | `promotion.started`, `promotion.step`, `promotion.done` | the course of a promote | `operation_id`, `status`, `previous`, `step`, `step_status`, `detail`, `error` |
+// | `promotion.watch` | the watch over a release ended, or goes back to the earlier code | `operation_id`, `status` (`watching`, `passed`, `aborted`, `stopped`), `detail` |
 // | `env.changed` | the variables of a version were changed | |
 // | `queue.depth` | the deploy queue has another length | `depth` |
 // | `runtime.waiting` | a version waits for a worker host on another machine or in a pod | `detail` |
