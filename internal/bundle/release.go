@@ -6,7 +6,7 @@ import "github.com/svcctl/svcctl/internal/svc"
 // follows those of production's bundle.
 type Release struct {
 	Check      string `json:"check,omitempty"`       // path that must answer 2xx before a release is done; "" for none
-	AssetsKeep *int   `json:"assets_keep,omitempty"` // releases whose static files stay served; nil for the server's
+	AssetsKeep *int   `json:"assets_keep,omitempty"` // releases whose static files with a hash in the name stay served; nil for none
 	Guard      string `json:"guard,omitempty"`       // GuardRefuse, or "" for the project's setting
 }
 

@@ -121,6 +121,26 @@ func (s *Store) FillKept(ctx context.Context, ref svc.Ref, dir string) error {
 	return bundle.WriteKept(dir, have)
 }
 
+// LostKept returns, by version, the kept files of a project that the object store does not have.
+func (s *Store) LostKept(ctx context.Context, project string) (map[string][]string, error) {
+	have := map[string]bool{}
+	if err := s.stored(ctx, project, func(_ objstore.Info, hash string) { have[hash] = true }); err != nil {
+		return nil, err
+	}
+	lost := map[string][]string{}
+	prefix := root + project + keptLists
+	err := objstore.Each(ctx, s.cfg.Bucket, prefix, func(info objstore.Info) error {
+		kept, err := s.readKept(ctx, info.Key)
+		for _, f := range kept.Files {
+			if version := strings.TrimPrefix(info.Key, prefix); !have[f.SHA256] {
+				lost[version] = append(lost[version], f.Path)
+			}
+		}
+		return err
+	})
+	return lost, err
+}
+
 // needs returns the hashes of the files that a list names.
 func (s *Store) needs(ctx context.Context, key string) (sizes, error) {
 	if !strings.Contains(key, keptLists) {

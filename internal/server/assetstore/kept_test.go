@@ -62,6 +62,10 @@ func TestKept(t *testing.T) {
 		if err := w.bucket.Delete(t.Context(), "_assets/shop/files/"+kept.Files[0].SHA256); err != nil {
 			t.Fatal(err)
 		}
+		lost, err := w.LostKept(t.Context(), "shop")
+		if d := cmp.Diff(map[string][]string{"v3": {"assets/inside.js"}}, lost); d != "" || err != nil {
+			t.Errorf("%v %s", err, d)
+		}
 		if err := os.RemoveAll(w.dir); err != nil {
 			t.Fatal(err)
 		}

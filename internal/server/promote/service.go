@@ -138,7 +138,7 @@ type Deps struct {
 	// no other machine takes over.
 	Survives func(ctx context.Context) error
 
-	// Watched is told of each release that is done or was undone: watch.Service.Watch. It does not
+	// Watched receives each release that is done or was undone: watch.Service.Watch. It does not
 	// block. nil: nothing is watched.
 	Watched func(op svc.Promotion)
 

@@ -10,7 +10,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// WatchedPromotions returns the releases whose watch goes on, oldest first.
+// WatchedPromotions returns the releases that are still watched, oldest first.
 func (db *DB) WatchedPromotions(ctx context.Context) ([]svc.Promotion, error) {
 	rows, err := db.promotions(ctx, `WHERE watch <> '{}' AND watch ->> 'state' = ? ORDER BY seq`, svc.WatchWatching)
 	if err != nil {

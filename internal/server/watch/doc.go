@@ -1,4 +1,4 @@
-// Package watch looks after releases that are done: when the new production exceeds a limit, such
+// Package watch supervises releases that are done: when the new production exceeds a limit, such
 // as errors>1%, it releases the code of before on the data that is there (svc.ReleaseRequest with
 // Rollback), so that no write is lost.
 //

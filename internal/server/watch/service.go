@@ -19,7 +19,7 @@ const interval = 5 * time.Second
 type Registry interface {
 	Project(ctx context.Context, id string) (svc.Project, error)
 	Promotion(ctx context.Context, project, id string) (svc.Promotion, error)
-	// WatchedPromotions returns the releases whose watch goes on.
+	// WatchedPromotions returns the releases that are still watched.
 	WatchedPromotions(ctx context.Context) ([]svc.Promotion, error)
 	// SetWatch stores the watch of a release, and adds an event when its state changed.
 	SetWatch(ctx context.Context, op svc.Promotion, w svc.Watch) error
@@ -71,7 +71,7 @@ func (s *Service) Start(ctx context.Context) error {
 // Stop ends the watches; the next process continues them.
 func (s *Service) Stop(ctx context.Context) error { return s.work.Stop(ctx) }
 
-// Watch looks after a release that is done, if that has a watch which goes on. It does not block.
+// Watch supervises a release that is done, if it asks for that. It does not block.
 func (s *Service) Watch(op svc.Promotion) {
 	rule, err := svc.ParseWatchRule(op.Watch.AbortOn)
 	if op.Watch.State != svc.WatchWatching || err != nil || !s.take(op.ID) {

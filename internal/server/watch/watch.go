@@ -35,7 +35,7 @@ func (w *watch) untilEnd(ctx context.Context) {
 			return
 		}
 		if err != nil {
-			w.log.WarnContext(ctx, "looking after a release failed; trying again", "error", err)
+			w.log.WarnContext(ctx, "watching a release failed; trying again", "error", err)
 		}
 	}
 }

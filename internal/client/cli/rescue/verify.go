@@ -18,6 +18,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/internal/data/sqlite"
 	"github.com/svcctl/svcctl/internal/server/artifact"
+	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -164,6 +165,27 @@ func (r *report) bundles(ctx context.Context, cfg *config.Daemon, known map[svc.
 			return err
 		case info.Size != v.size:
 			r.add("bundle", ref.String(), "the bundle has %d bytes, the registry says %d", info.Size, v.size)
+		}
+	}
+	return r.kept(ctx, assetstore.New(assetstore.Config{Bucket: b}), known)
+}
+
+// kept checks that the object store has the static files that releases keep.
+func (r *report) kept(ctx context.Context, assets *assetstore.Store, known map[svc.Ref]version) error {
+	projects, err := assets.Projects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, project := range projects {
+		lost, err := assets.LostKept(ctx, project)
+		if err != nil {
+			return err
+		}
+		for id, paths := range lost {
+			ref := svc.Ref{Project: project, Version: id}
+			if status := svc.Status(known[ref].status); status == svc.StatusReady || status == svc.StatusArchived {
+				r.add("bundle", ref.String(), "the object store lacks %d static files that a release keeps, such as %s", len(paths), paths[0])
+			}
 		}
 	}
 	return nil
