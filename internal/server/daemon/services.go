@@ -178,7 +178,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 		Gateway: d.routing, Websockets: d.routing, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence, Guards: d.guards,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
-		Watched:      func(op svc.Promotion) { d.watch.Watch(op) }, // it is created later
+		Watched:      func(ctx context.Context, op svc.Promotion) { d.watch.Watch(ctx, op) }, // it is created later
 		Releases:     d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
 		ReleaseHold: d.cfg.Release.Hold, ReleaseDrain: d.cfg.Release.Drain,
 	}

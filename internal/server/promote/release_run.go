@@ -209,7 +209,7 @@ func (r *release) end(ctx context.Context, o svc.PromotionOutcome) {
 		r.log.ErrorContext(ctx, "writing the outcome of a release failed; the next start writes it", "error", err)
 	}
 	if err == nil && r.deps.Watched != nil {
-		r.deps.Watched(r.op)
+		r.deps.Watched(ctx, r.op)
 	}
 	r.deps.Observer.ReleaseDone(string(o.Status), o.CutOver.Held, o.Released.LateRefused)
 }

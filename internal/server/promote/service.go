@@ -140,7 +140,7 @@ type Deps struct {
 
 	// Watched receives each release that is done or was undone: watch.Service.Watch. It does not
 	// block. nil: nothing is watched.
-	Watched func(op svc.Promotion)
+	Watched func(ctx context.Context, op svc.Promotion)
 
 	RollbackKeep int // SVC_ROLLBACK_KEEP: how many previous productions have a pin
 

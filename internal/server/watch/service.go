@@ -63,7 +63,7 @@ func (s *Service) Start(ctx context.Context) error {
 		return fmt.Errorf("continuing the watches of releases: %w", err)
 	}
 	for _, op := range ops {
-		s.Watch(op)
+		s.Watch(ctx, op)
 	}
 	return nil
 }
@@ -72,13 +72,13 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Stop(ctx context.Context) error { return s.work.Stop(ctx) }
 
 // Watch supervises a release that is done, if it asks for that. It does not block.
-func (s *Service) Watch(op svc.Promotion) {
+func (s *Service) Watch(ctx context.Context, op svc.Promotion) {
 	rule, err := svc.ParseWatchRule(op.Watch.AbortOn)
 	if op.Watch.State != svc.WatchWatching || err != nil || !s.take(op.ID) {
 		return
 	}
 	w := &watch{Service: s, op: op, rule: rule, now: op.Watch, log: s.deps.Logger.With("project", op.Project, "version", op.Version, "operation", op.ID)}
-	_ = s.work.Go(context.Background(), func(ctx context.Context) { // an error means that the server stops
+	_ = s.work.Go(ctx, func(ctx context.Context) { // an error means that the server stops
 		defer s.drop(op.ID)
 		w.untilEnd(ctx)
 	})

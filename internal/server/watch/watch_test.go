@@ -127,7 +127,7 @@ func TestWatch(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w, began := newWorld(), time.Now()
 				s := w.start(t)
-				s.Watch(w.op) // again: a release that the previous process left may be reported twice
+				s.Watch(t.Context(), w.op) // again: a release that the previous process left may be reported twice
 				time.Sleep(time.Minute)
 				w.set(func() { test.change(w) })
 				time.Sleep(6 * time.Minute)
