@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -43,7 +44,7 @@ func (v *Volumes) Blobs() volume.Blobs { return blobs{v} }
 // Put stores a blob under a new name. It reads the database's position first: only a later
 // transaction will name the blob.
 func (b blobs) Put(ctx context.Context, body io.Reader, size int64) (string, error) {
-	if err := b.v.revoked.check(); err != nil {
+	if err := cmp.Or(b.v.revoked.check(), b.v.gate.mayWrite(ctx)); err != nil {
 		return "", err
 	}
 	db, err := b.v.Database(ctx, volume.SharedDatabase)

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -20,12 +21,13 @@ const (
 type gate struct {
 	turn chan struct{} // holds a token while a cut waits or has the gate
 
-	mu      sync.Mutex // guards the fields below
-	writers int
-	shut    chan struct{} // closed when writers are admitted again; nil while they are
-	empty   chan struct{} // closed when the last writer has left; nil while no cut waits for that
-	refuse  error         // what enter returns; nil while the version may be written
-	refused int           // calls of enter that returned refuse
+	mu       sync.Mutex // guards the fields below
+	writers  int
+	shut     chan struct{} // closed when writers are admitted again; nil while they are
+	empty    chan struct{} // closed when the last writer has left; nil while no cut waits for that
+	refuse   error         // what enter returns; nil while the version may be written
+	refused  int           // calls of enter that returned refuse
+	readOnly error         // what enter returns to writers for the worker; nil while it may write
 }
 
 func newGate() *gate { return &gate{turn: make(chan struct{}, 1)} }
@@ -33,7 +35,7 @@ func newGate() *gate { return &gate{turn: make(chan struct{}, 1)} }
 // enter admits a writer, which calls leave at its end.
 func (g *gate) enter(ctx context.Context) error {
 	for {
-		shut, err := g.tryEnter()
+		shut, err := g.tryEnter(ctx)
 		if shut == nil {
 			return err
 		}
@@ -46,13 +48,15 @@ func (g *gate) enter(ctx context.Context) error {
 }
 
 // tryEnter admits a writer, or returns an error, or what is closed when it is to be called again.
-func (g *gate) tryEnter() (shut <-chan struct{}, err error) {
+func (g *gate) tryEnter(ctx context.Context) (shut <-chan struct{}, err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	switch {
 	case g.refuse != nil:
 		g.refused++
 		return nil, g.refuse
+	case g.readOnly != nil && volume.IsByWorker(ctx):
+		return nil, g.readOnly
 	case g.shut == nil:
 		g.writers++
 		return nil, nil
@@ -65,6 +69,24 @@ func (g *gate) setRefuse(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.refuse = err
+}
+
+// setReadOnly has enter return err to writers for the worker, also to those that wait; nil admits
+// them. It does not change what setRefuse set.
+func (g *gate) setReadOnly(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.readOnly = err
+}
+
+// mayWrite returns the error of a write of ctx while the project is read-only.
+func (g *gate) mayWrite(ctx context.Context) error {
+	if !volume.IsByWorker(ctx) {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.readOnly
 }
 
 // refusals returns how many writers were refused.

@@ -49,5 +49,9 @@ func (v *Volumes) Positions() map[string]uint64 {
 	return at
 }
 
+// SetReadOnly has the writes of the worker fail with err, while its reads and the writes of the
+// platform continue; nil ends that. What Refuse has refused stays refused.
+func (v *Volumes) SetReadOnly(err error) { v.gate.setReadOnly(err) }
+
 // Refused returns how many writes have failed because of Refuse.
 func (v *Volumes) Refused() int { return v.gate.refusals() }

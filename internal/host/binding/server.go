@@ -10,6 +10,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/data/volume"
 )
 
 const (
@@ -26,6 +28,7 @@ const (
 //
 // A request's context ends with Close, and soon after workerd closes the
 // connection: that is how a worker's cancellation, and its end, reach a handler.
+// Writes with it are those of the worker: volume.ByWorker.
 type Server struct {
 	handler http.Handler
 	logger  *slog.Logger
@@ -45,7 +48,7 @@ func NewServer(h http.Handler, logger *slog.Logger) *Server {
 // Serve accepts connections from l until Close, and closes l. It is called
 // once.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(volume.ByWorker(ctx))
 	defer cancel()
 	if !s.start(func() { cancel(); _ = l.Close() }) {
 		return l.Close()

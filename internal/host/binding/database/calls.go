@@ -13,6 +13,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // sectionTime and sectionBytes are how long calls of a request run on a connection, and how
@@ -169,7 +170,7 @@ type section struct {
 }
 
 // run answers at least one call, unless that needs to write. An error of the connection is
-// the answer to all calls: the next section would have it too.
+// the answer to all calls: the next section would have it too. A read-only project refuses writes alone.
 func (s *section) run(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, maxDuration)
 	defer cancel()
@@ -184,10 +185,14 @@ func (s *section) run(ctx context.Context) {
 	}
 	s.out.Buffer.Truncate(size)
 	s.out.n = n
-	for range s.calls {
+	failed := s.calls
+	if s.write && svc.CodeOf(err) == svc.CodeProjectReadOnly {
+		failed = failed[:1] // reads may follow it
+	}
+	for range failed {
 		s.out.fail(s.out.begin(), err)
 	}
-	s.done = len(s.calls)
+	s.done = len(failed)
 }
 
 // on runs calls on c, and leaves c to others after some time.

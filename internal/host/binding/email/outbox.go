@@ -212,7 +212,7 @@ func (o *outbox) finish(ctx context.Context, id string, sendErr error) error {
 	if sendErr != nil {
 		state, text = stateFailed, sendErr.Error()
 	}
-	err := o.db.Write(ctx, func(c *raw.Conn) error {
+	err := o.db.Write(volume.ByPlatform(ctx), func(c *raw.Conn) error { // it has been sent
 		return c.Exec(`UPDATE email SET state = ?2, error = ?3 WHERE key = ?1`, id, state, text)
 	})
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/host/binding"
 )
 
@@ -95,7 +96,7 @@ func (e *engine) serve(r *http.Request) (any, error) {
 		}
 		return none, err
 	}
-	return e.serveDrive(ctx, r.URL.Path, q)
+	return e.serveDrive(volume.ByPlatform(ctx), r.URL.Path, q) // what a run has done is recorded in any case
 }
 
 func first[T any](v T, err error) (any, error) { return v, err }
