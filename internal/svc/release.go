@@ -23,14 +23,17 @@ func (v Version) RunsEvents() bool {
 	return v.Production || v.Events == EventsOn && (v.ReleasedFrom == "" || !v.ReadyAt.IsZero())
 }
 
-// Arming is which events of its own reach the worker of a version.
+// Arming is which events of its own reach the worker of a version, and whether it may write.
 type Arming struct {
-	Crons  bool // spec: [C10.1] [C10.2] [C10.3]
-	Events bool // messages and workflows
+	Crons    bool // spec: [C10.1] [C10.2] [C10.3]
+	Events   bool // messages and workflows
+	ReadOnly bool // no event begins, and writes of the worker fail; the others say what comes after it
 }
 
-// Arms returns which events v, a version of p, gets.
-func (p Project) Arms(v Version) Arming { return Arming{Crons: p.ArmsCron(v), Events: v.RunsEvents()} }
+// Arms returns which events v, a version of p, gets, and whether it may write.
+func (p Project) Arms(v Version) Arming {
+	return Arming{Crons: p.ArmsCron(v), Events: v.RunsEvents(), ReadOnly: p.ReadOnly}
+}
 
 // PromotionKind tells a release from a promote.
 type PromotionKind string

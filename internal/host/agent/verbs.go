@@ -37,8 +37,11 @@ func (s *session) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	defer s.opening.Unlock()
 	began := time.Now()
 	mark, err := s.place(ctx, &spec)
-	if err != nil || s.isOpen() && mark == s.mark {
+	if err != nil {
 		return err
+	}
+	if s.isOpen() && mark == s.mark {
+		return s.ReadOnly(ctx, spec.ReadOnly) // it may have changed while the daemon did not run
 	}
 	placed := time.Since(began)
 	p, err := s.start(ctx)
@@ -181,6 +184,15 @@ func (s *session) Events(ctx context.Context, on bool) error {
 		return err
 	}
 	return p.Client().Events(ctx, on)
+}
+
+// ReadOnly is control.Handler.ReadOnly.
+func (s *session) ReadOnly(ctx context.Context, on bool) error {
+	p, err := s.process()
+	if err != nil {
+		return err
+	}
+	return p.Client().ReadOnly(ctx, on)
 }
 
 // Stop is control.Handler.Stop.

@@ -22,7 +22,7 @@ func (s *starters) isOff() bool {
 // Pause has the Starters send no event until Resume. It returns when those under way are over, or
 // ctx ends: then with the routes of the Starters whose events still run. interrupt ends those.
 func (s *Set) Pause(ctx context.Context, interrupt bool) (running []string) {
-	for _, r := range s.starters.pause(ctx) {
+	for _, r := range s.starters.suspend(ctx, &s.starters.paused) {
 		select {
 		case <-r.stopped:
 			continue
@@ -39,11 +39,11 @@ func (s *Set) Pause(ctx context.Context, interrupt bool) (running []string) {
 	return running
 }
 
-// pause begins to stop all, and gives copies of those that stop.
-func (s *starters) pause(ctx context.Context) (stopping []runner) {
+// suspend sets a field that stops all, and gives copies of those that stop.
+func (s *starters) suspend(ctx context.Context, field *bool) (stopping []runner) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.paused = true
+	*field = true
 	_ = s.settle(ctx) // it starts none
 	for _, r := range s.all {
 		if r.stopped != nil {
@@ -55,8 +55,41 @@ func (s *starters) pause(ctx context.Context) (stopping []runner) {
 
 // Resume ends Pause.
 func (s *Set) Resume(ctx context.Context) error {
-	s.starters.mu.Lock()
-	defer s.starters.mu.Unlock()
-	s.starters.paused = false
-	return s.starters.settle(ctx)
+	return s.starters.resume(ctx, &s.starters.paused)
+}
+
+// resume ends suspend.
+func (s *starters) resume(ctx context.Context, field *bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	*field = false
+	return s.settle(ctx)
+}
+
+// SetReadOnly sets whether the project of the version is read-only. If it is, no event begins, and
+// SetReadOnly returns when those under way are over, or ctx ends.
+func (s *Set) SetReadOnly(ctx context.Context, on bool) error {
+	if !on {
+		return s.starters.resume(ctx, &s.starters.frozen)
+	}
+	for _, r := range s.starters.suspend(ctx, &s.starters.frozen) {
+		select {
+		case <-r.stopped:
+		case <-ctx.Done(): // their writes fail
+		}
+	}
+	return nil
+}
+
+// held counts the Armed Starters that run again when the project is no longer read-only. They do not
+// know when their next events are due, so the version must not sleep until then.
+func (s *starters) held() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.all {
+		if _, asks := r.Starter.(Armed); asks && s.frozen && s.armed {
+			n++
+		}
+	}
+	return n
 }

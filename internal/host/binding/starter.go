@@ -86,6 +86,7 @@ func (s *Set) Wake() (w svc.Wake) {
 		return w
 	}
 	w = w.With(s.starters.nextArmed())
+	w.Pending += s.starters.held()
 	for _, r := range s.starters.all {
 		w.Pending += r.Pending()
 		if at, ok := r.NextWake(); ok {
@@ -121,6 +122,7 @@ type starters struct {
 	armed  bool
 	off    bool // the version gets no events
 	paused bool // none for the time of a release's hold
+	frozen bool // none while the project is read-only
 	closed bool
 	next   time.Time // of the Armed ones that ran when closed was set
 }
@@ -159,7 +161,7 @@ func (g *gate) Dispatch(ctx context.Context, e svc.Event) (svc.EventResult, erro
 // wants reports whether r is to run.
 func (s *starters) wants(r *runner) bool {
 	_, asks := r.Starter.(Armed)
-	return s.worker != nil && !s.closed && !s.off && !s.paused && (s.armed || !asks)
+	return s.worker != nil && !s.closed && !s.off && !s.paused && !s.frozen && (s.armed || !asks)
 }
 
 // settle starts and stops what is not as wanted. It needs the mutex.

@@ -105,6 +105,8 @@ func (*host) Positions(context.Context) (control.Positions, error) {
 
 func (*host) Events(context.Context, bool) error { return nil }
 
+func (*host) ReadOnly(context.Context, bool) error { return nil }
+
 func (*host) PageOut(context.Context) (svc.PagedOut, error) {
 	return svc.PagedOut{Way: svc.PageOutGroup, Bytes: 7}, nil
 }

@@ -37,6 +37,9 @@ type Handler interface {
 	Arm(ctx context.Context, armed bool) error
 	// Events says whether the version gets events.
 	Events(ctx context.Context, on bool) error
+	// ReadOnly says whether the project of the version is read-only: then the writes of the worker
+	// fail and no event begins.
+	ReadOnly(ctx context.Context, on bool) error
 	NextWake(ctx context.Context) (svc.Wake, error)
 	// PageOut moves the memory of host and workerd to swap.
 	PageOut(ctx context.Context) (svc.PagedOut, error)
@@ -69,6 +72,7 @@ func verbs(h Handler) map[string]http.HandlerFunc {
 		"dispatch":  verb(h.Dispatch),
 		"arm":       verb(takes(h.Arm)),
 		"events":    verb(takes(h.Events)),
+		"read-only": verb(takes(h.ReadOnly)),
 		"next-wake": verb(gives(h.NextWake)),
 		"page-out":  verb(gives(h.PageOut)),
 		"files":     verb(takes(h.ShowFiles)),
@@ -114,6 +118,12 @@ func (c *Client) Positions(ctx context.Context) (Positions, error) {
 // Events says whether an open version gets events.
 func (c *Client) Events(ctx context.Context, on bool) error {
 	_, err := call[bool, none](ctx, c, "events", on)
+	return err
+}
+
+// ReadOnly says whether the project of an open version is read-only.
+func (c *Client) ReadOnly(ctx context.Context, on bool) error {
+	_, err := call[bool, none](ctx, c, "read-only", on)
 	return err
 }
 

@@ -174,6 +174,9 @@ func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeS
 		if r.objects, err = openObjects(ctx, s, m, volumes, log); err != nil {
 			return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
 		}
+		if err := r.SetReadOnly(ctx, s.ReadOnly); err != nil {
+			return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
+		}
 		return r, r.SetEvents(ctx, s.BeginsWithEvents()) // until the daemon says otherwise
 	}
 }

@@ -45,6 +45,7 @@ type Welcome struct {
 // version that runs.
 func Mark(s svc.RuntimeSpec) (string, error) {
 	s.Local, s.ObjectKeys, s.Host.Storage.Owner.Session = svc.LocalSpec{}, nil, ""
+	s.ReadOnly = false // it changes while the version runs
 	s.CreatedAt = s.CreatedAt.UTC()
 	if len(s.Env) == 0 {
 		s.Env = nil

@@ -128,6 +128,15 @@ func (h *Host) Events(ctx context.Context, on bool) error {
 	return v.resources.SetEvents(ctx, on)
 }
 
+// ReadOnly says whether the project of the version is read-only.
+func (h *Host) ReadOnly(ctx context.Context, on bool) error {
+	v := h.open.Load()
+	if v == nil {
+		return errNotOpen()
+	}
+	return v.resources.SetReadOnly(ctx, on)
+}
+
 // NextWake says when the version needs to run next, for its own work.
 func (h *Host) NextWake(context.Context) (svc.Wake, error) {
 	v := h.open.Load()

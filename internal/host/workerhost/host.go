@@ -43,6 +43,8 @@ type Resources interface {
 	Positions() control.Positions
 	// SetEvents says whether the worker gets events.
 	SetEvents(ctx context.Context, on bool) error
+	// SetReadOnly says whether the worker may write and gets events.
+	SetReadOnly(ctx context.Context, on bool) error
 	// Warnings are for the version's warnings.
 	Warnings() []string
 	// CallsWorker reports whether a binding calls the worker.

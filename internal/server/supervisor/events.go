@@ -122,7 +122,7 @@ func (s *Supervisor) Arm(ctx context.Context, ref svc.Ref, a svc.Arming) error {
 func (u *unit) launched(ctx context.Context, p *process) {
 	u.arming.Lock()
 	defer u.arming.Unlock()
-	p.armed.Events = u.spec.BeginsWithEvents()
+	p.armed.Events, p.armed.ReadOnly = u.spec.BeginsWithEvents(), p.readOnly
 	if !u.told {
 		u.armed = p.armed
 	}
@@ -132,6 +132,18 @@ func (u *unit) launched(ctx context.Context, p *process) {
 	}
 }
 
+// opening returns the spec for a worker host that opens the data: read-only or not as it is now, so
+// that no write precedes the call of arm.
+func (u *unit) opening() svc.RuntimeSpec {
+	u.arming.Lock()
+	defer u.arming.Unlock()
+	spec := u.spec
+	if u.told {
+		spec.ReadOnly = u.armed.ReadOnly
+	}
+	return spec
+}
+
 // arm gives the host the state a, unless it has that state. The caller holds unit.arming.
 func (p *process) arm(ctx context.Context, a svc.Arming) error {
 	if !p.alive() {
@@ -139,6 +151,12 @@ func (p *process) arm(ctx context.Context, a svc.Arming) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, armLimit)
 	defer cancel()
+	if p.armed.ReadOnly != a.ReadOnly {
+		if err := p.Client().ReadOnly(ctx, a.ReadOnly); err != nil {
+			return err
+		}
+		p.armed.ReadOnly = a.ReadOnly
+	}
 	if p.armed.Events != a.Events {
 		if err := p.Client().Events(ctx, a.Events); err != nil {
 			return err

@@ -163,6 +163,14 @@ type armedHost struct {
 
 func (h *armedHost) Open(_ context.Context, s svc.RuntimeSpec) (err error) {
 	h.log, err = os.OpenFile(filepath.Join(s.Local.LogDir, "armed"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err == nil && s.ReadOnly {
+		_, err = h.log.WriteString("R")
+	}
+	return err
+}
+
+func (h *armedHost) ReadOnly(_ context.Context, on bool) error {
+	_, err := h.log.WriteString(map[bool]string{true: "r", false: "w"}[on])
 	return err
 }
 

@@ -27,6 +27,7 @@ type process struct {
 	servingSince time.Time // set by serve
 	stopping     atomic.Bool
 	armed        svc.Arming // state of the host; guarded by unit.arming
+	readOnly     bool       // what the host was opened with
 
 	mu     sync.Mutex // guards the fields below
 	reason error      // first reported reason of its end

@@ -141,7 +141,9 @@ func (u *unit) openIn(ctx context.Context, p *process) error {
 }
 
 func (u *unit) openData(ctx context.Context, p *process) error {
-	if err := p.Client().Open(ctx, p.spec(u.cfg, u.spec)); err != nil {
+	spec := u.opening()
+	p.readOnly = spec.ReadOnly
+	if err := p.Client().Open(ctx, p.spec(u.cfg, spec)); err != nil {
 		return err
 	}
 	return p.Keep(ctx)

@@ -150,6 +150,8 @@ func (h *fakeHost) Positions(context.Context) (control.Positions, error) { retur
 
 func (h *fakeHost) Events(context.Context, bool) error { return nil }
 
+func (h *fakeHost) ReadOnly(context.Context, bool) error { return nil }
+
 func (h *fakeHost) PageOut(context.Context) (svc.PagedOut, error) { return svc.PagedOut{}, nil }
 
 func (h *fakeHost) ShowFiles(context.Context, string) error { return nil }
