@@ -63,6 +63,24 @@ func (s *Service) ProductionChanged(ctx context.Context, project string) {
 	s.settle(ctx, project, func(p svc.Project) []svc.Ref { return s.running(p.ID) })
 }
 
+// ReadOnlyChanged reports that a project has become read-only or writable. It returns when its versions
+// with a runtime know it, or with the error of one that could not be told.
+func (s *Service) ReadOnlyChanged(ctx context.Context, project string) error {
+	done := make(chan error, 1)
+	err := s.work.Go(ctx, func(ctx context.Context) {
+		done <- s.arm(ctx, project, func(p svc.Project) []svc.Ref { return s.running(p.ID) })
+	})
+	if err != nil {
+		return err
+	}
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
 // running returns the versions of a project with a runtime.
 func (s *Service) running(project string) (refs []svc.Ref) {
 	for _, r := range s.runtimes.Runtimes() {
@@ -73,27 +91,33 @@ func (s *Service) running(project string) (refs []svc.Ref) {
 	return refs
 }
 
-// settle arms and disarms the versions that choose returns, in the background, one call
-// per project at a time.
+// settle is arm in the background.
 func (s *Service) settle(ctx context.Context, project string, choose func(svc.Project) []svc.Ref) {
 	_ = s.work.Go(ctx, func(ctx context.Context) { // an error means that the daemon stops
-		ctx, unlock, err := s.projects.Lock(ctx, project)
-		if err != nil {
-			return
-		}
-		defer unlock()
-		p, err := s.records.Project(ctx, project)
-		if err == nil {
-			err = s.apply(ctx, p, choose(p))
-		}
+		err := s.arm(ctx, project, choose)
 		if err != nil && ctx.Err() == nil && !errors.Is(err, svc.NotFound) { // its deletion is the last change of a project
 			s.log.WarnContext(ctx, "arming the versions of a project failed", "project", project, "error", err)
 		}
 	})
 }
 
+// arm arms and disarms the versions that choose returns, one call per project at a time.
+func (s *Service) arm(ctx context.Context, project string, choose func(svc.Project) []svc.Ref) error {
+	ctx, unlock, err := s.projects.Lock(ctx, project)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	p, err := s.records.Project(ctx, project)
+	if err != nil {
+		return err
+	}
+	return s.apply(ctx, p, choose(p))
+}
+
 // apply disarms before it arms, so that two versions are never armed where only one
-// may be.
+// may be. In a read-only project none gets events: there it also tells the versions that come after
+// one that failed.
 func (s *Service) apply(ctx context.Context, p svc.Project, refs []svc.Ref) error {
 	type decision struct {
 		ref svc.Ref
@@ -108,12 +132,16 @@ func (s *Service) apply(ctx context.Context, p svc.Project, refs []svc.Ref) erro
 		decisions[i] = decision{ref, p.Arms(v)}
 	}
 	slices.SortStableFunc(decisions, func(a, b decision) int { return cmp.Compare(order(a.Arming), order(b.Arming)) })
+	var errs []error
 	for _, d := range decisions {
 		if err := s.runtimes.Arm(ctx, d.ref, d.Arming); err != nil {
-			return fmt.Errorf("version %s: %w", d.ref, err)
+			errs = append(errs, fmt.Errorf("version %s: %w", d.ref, err))
+			if !p.ReadOnly {
+				break
+			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // order puts versions that get less before those that get more: production gets all.

@@ -25,12 +25,14 @@ type world struct {
 	statuses map[string]svc.Status
 	calls    []string
 	fail     error
+	readOnly bool
+	hung     string // version whose host cannot be told
 }
 
 func (w *world) Project(_ context.Context, id string) (svc.Project, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return svc.Project{ID: id, ProdVersionID: w.prod}, w.fail
+	return svc.Project{ID: id, ProdVersionID: w.prod, ReadOnly: w.readOnly}, w.fail
 }
 
 func (w *world) Version(_ context.Context, ref svc.Ref) (svc.Version, error) {
@@ -51,7 +53,10 @@ func (w *world) Arm(_ context.Context, ref svc.Ref, a svc.Arming) error {
 	time.Sleep(time.Millisecond)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.calls = append(w.calls, map[bool]string{true: "+", false: "-"}[a.Crons]+ref.Version)
+	w.calls = append(w.calls, map[bool]string{true: "+", false: "-"}[a.Crons]+ref.Version+map[bool]string{true: " read-only"}[a.ReadOnly])
+	if ref.Version == w.hung {
+		return errors.New("it does not answer")
+	}
 	return nil
 }
 
