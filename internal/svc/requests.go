@@ -32,6 +32,7 @@ type Upstream struct {
 	RetryAt   time.Time // when a crashed runtime is started again, if requests do not wait for it; else zero
 	Endpoint            // zero if no runtime listens
 	BundleDir string    // where the bundle is unpacked, for its assets; "" while they are not served
+	ReadOnly  bool      // the project is read-only: requests with a method that may change something are refused
 	Through   bool      // in a gateway on another machine: requests pass the server's own gateway, which has the assets
 }
 

@@ -20,7 +20,7 @@ type admission struct {
 
 // Admit claims the runtime for a request of another gateway. Errors: relay.ErrFull, and a
 // *relay.MovedError, whose generation the caller sets, if the request belongs to another
-// version or runtime, or waits.
+// version or runtime, or waits, or must pass this gateway because the project is read-only.
 func (g *Gateway) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn // what relay.Config wants
 	moved := &relay.MovedError{}
 	cl := claim{role: a.Role}
@@ -34,7 +34,7 @@ func (g *Gateway) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn
 	// Read the pointer again: only now is it certain to be of this epoch.
 	t := g.table.Load()
 	v := t.version(a.Ref)
-	if p := t.asked(a); !v.admits(a.Key) || (p == nil) != (cl.epoch == nil) || p != nil && p.prod != a.Ref.Version {
+	if p := t.asked(a); !v.admits(a.Key) || v.state.ReadOnly || (p == nil) != (cl.epoch == nil) || p != nil && p.prod != a.Ref.Version {
 		cl.leave()
 		return nil, moved
 	}

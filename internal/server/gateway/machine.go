@@ -57,7 +57,7 @@ func (g *Gateway) delegate(v *version) {
 	if v == nil || v.upstream == nil || v.upstream.delegated == nil {
 		return
 	}
-	serves := v.state.Status.Serves() && !v.upstream.isClosed()
+	serves := v.state.Status.Serves() && !v.upstream.isClosed() && !v.state.ReadOnly // machines do not know methods
 	g.grant(v, svc.RolePreview, nil, serves)
 	p := g.table.Load().project(v.ref.Project)
 	if p == nil || p.prod != v.ref.Version {

@@ -114,6 +114,8 @@ func (g *Gateway) takeVersion(x *request, r route) error {
 		return errNoVersion(r.project)
 	case !serves:
 		return errStatus(v)
+	case v.state.ReadOnly && x.mayChange():
+		return errReadOnly(v.ref.Project)
 	case x.inLoop && v.site.isUnread():
 		return errBlocks
 	case x.call == nil && x.findAsset(&g.cfg, v):

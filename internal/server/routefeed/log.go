@@ -120,9 +120,10 @@ func (l *Log) look(e *entry, dir string) {
 }
 
 // stateOf is the state of a version for other machines. Requests to one with static files pass
-// the server's own gateway, which knows whether its runtime starts or sleeps.
+// the server's own gateway, which knows whether its runtime starts or sleeps. So do those to one of a
+// read-only project, which that gateway may refuse.
 func stateOf(u svc.Upstream, e *entry) State {
-	if e.assets && u.Status.Serves() {
+	if (e.assets || u.ReadOnly) && u.Status.Serves() {
 		return State{Status: u.Status, Through: true, Key: e.pass}
 	}
 	s := State{Status: u.Status, Starting: u.Starting, Planned: u.Planned, Asleep: u.Asleep, RetryAt: u.RetryAt.UTC().Round(0)}
