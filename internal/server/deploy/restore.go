@@ -37,6 +37,9 @@ func (s *Service) Announce(ctx context.Context) error {
 	if s.restore.announced {
 		return nil
 	}
+	if err := s.loadReadOnly(ctx); err != nil {
+		return err
+	}
 	all, err := s.deps.Inventory.VersionsByStatus(ctx, announcedStatuses()...)
 	if err != nil {
 		return fmt.Errorf("listing versions: %w", err)

@@ -16,8 +16,9 @@ type routes struct {
 	gateway Gateway
 	bundle  func(svc.Ref) string // where the bundle of a version is unpacked
 
-	mu    sync.Mutex
-	known map[svc.Ref]*route
+	mu       sync.Mutex
+	known    map[svc.Ref]*route
+	readOnly map[string]bool // projects
 }
 
 type route struct {
@@ -41,7 +42,7 @@ type route struct {
 const shortRetry = time.Second
 
 func newRoutes(g Gateway, bundle func(svc.Ref) string) *routes {
-	return &routes{gateway: g, bundle: bundle, known: map[svc.Ref]*route{}}
+	return &routes{gateway: g, bundle: bundle, known: map[svc.Ref]*route{}, readOnly: map[string]bool{}}
 }
 
 // announce publishes an unknown version; one whose status serves as starting or asleep.
@@ -185,18 +186,21 @@ func (t *routes) set(ref svc.Ref, status svc.Status) *route {
 
 func (t *routes) publish(ref svc.Ref) {
 	r := t.known[ref]
-	files := cmp.Or(r.files, t.bundle(ref))
+	u := r.upstream(cmp.Or(r.files, t.bundle(ref)))
+	u.ReadOnly = t.readOnly[ref.Project]
+	t.gateway.SetVersion(ref, u)
+}
+
+// upstream returns what the gateway is to know of r, whose static files are in a directory.
+func (r *route) upstream(files string) svc.Upstream {
 	if r.held && r.endpoint.Socket != "" {
-		t.gateway.SetVersion(ref, svc.Upstream{Status: svc.StatusReady, Starting: true})
-		return
+		return svc.Upstream{Status: svc.StatusReady, Starting: true}
 	}
 	if r.planned && r.status.Serves() {
-		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Starting: true, Planned: true, BundleDir: files})
-		return
+		return svc.Upstream{Status: r.status, Starting: true, Planned: true, BundleDir: files}
 	}
 	if r.asleep {
-		t.gateway.SetVersion(ref, svc.Upstream{Status: r.status, Asleep: true, Planned: true, RetryAt: r.retryAt, BundleDir: files})
-		return
+		return svc.Upstream{Status: r.status, Asleep: true, Planned: true, RetryAt: r.retryAt, BundleDir: files}
 	}
 	u := svc.Upstream{Status: r.status, Endpoint: r.endpoint}
 	if r.status.Serves() || r.endpoint.Socket != "" {
@@ -208,7 +212,7 @@ func (t *routes) publish(ref svc.Ref) {
 		}
 		u.Planned = u.Starting && !r.failed && (r.boot || r.rousing) // it starts with the server, or from sleep
 	}
-	t.gateway.SetVersion(ref, u)
+	return u
 }
 
 // coming reports whether a runtime that does not serve will do so soon, if it can.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/url"
+	"sync"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -47,6 +48,8 @@ type Versions interface {
 // Inventory lists versions of all projects, productions first.
 type Inventory interface {
 	VersionsByStatus(ctx context.Context, statuses ...svc.Status) ([]svc.Version, error)
+	// ReadOnlyProjects returns the ids of the projects that are read-only.
+	ReadOnlyProjects(ctx context.Context) ([]string, error)
 }
 
 // Submissions writes accepted versions and their jobs, in one transaction.
@@ -234,6 +237,8 @@ type Service struct {
 	qualify *probe               // nil: no step deploy_ready
 	check   *probe               // of releases; nil without HTTP
 	restore restoreList
+
+	readOnly sync.Mutex // held while read-only projects are read and published
 }
 
 // New returns a Service, or an error if a dependency is missing. It starts nothing

@@ -102,6 +102,7 @@ func (r *run) spec(ctx context.Context) (spec svc.RuntimeSpec, err error) {
 		return spec, err
 	}
 	spec = r.deps.Dirs.spec(r.v, r.bundleDir)
+	spec.ReadOnly = r.routes.isReadOnly(r.v.Project)
 	spec.Local.FilesDir = r.routes.shownFiles(r.v.Ref)
 	spec.Local.Warm = r.warm
 	if r.v.ScrubID != "" {

@@ -16,7 +16,7 @@ func (s *Service) Submit(ctx context.Context, n svc.NewVersion, o svc.SubmitOpti
 	if err := n.Validate(); err != nil {
 		return svc.Version{}, err
 	}
-	if _, err := s.deps.Submissions.Project(ctx, n.Project); err != nil {
+	if err := s.ReadOnlyChanged(ctx, n.Project); err != nil { // a project that was deleted begins anew
 		return svc.Version{}, err
 	}
 	if err := s.checkHost(n); err != nil {

@@ -71,3 +71,26 @@ func setPreviewEnv(ctx context.Context, tx *sql.Tx, id string, env map[string]*s
 	}
 	return nil
 }
+
+// ReadOnlyProjects returns the ids of the projects that are read-only.
+func (db *DB) ReadOnlyProjects(ctx context.Context) (ids []string, err error) {
+	err = db.file.InReadTx(ctx, func(tx *sql.Tx) error {
+		rows, err := tx.QueryContext(ctx, `SELECT id FROM projects WHERE read_only AND deleted_at IS NULL`)
+		if err != nil {
+			return err
+		}
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			if err := rows.Scan(&id); err != nil {
+				return err
+			}
+			ids = append(ids, id)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, fmt.Errorf("listing read-only projects: %w", err)
+	}
+	return ids, nil
+}
