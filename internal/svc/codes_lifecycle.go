@@ -69,7 +69,7 @@ var lifecycleCodes = []CodeInfo{
 	{CodeVersionReleased, []Kind{Unavailable}, "Another version continues with the data of this one, so the write was not done.", "Send the request again: it reaches production."},
 	{CodeSchemaMoved, []Kind{Conflict}, "Migrations were applied since the earlier code ran, so it may not work on today's data.", "Go back with the data of then (restore), or force the release of the earlier code."},
 	{CodePromoteLeaves, []Kind{Conflict}, "Production has writes that the version lacks; a promote would leave them behind.", "Release the version, or accept the loss with leave_writes."},
-	{CodeProjectReadOnly, []Kind{Unavailable}, "The project is read-only: the write was not done.", "Wait until the project is writable again, or change it with svcctl projects set."},
+	{CodeProjectReadOnly, []Kind{Unavailable, Conflict}, "The project is read-only: the write was not done.", "Wait until the project is writable again, or change it with svcctl projects set. A change of data through the API needs force=true."},
 	{CodeNoProduction, []Kind{Unprocessable, Conflict}, "The project has no production version.", "Promote a version first, or name another parent."},
 	{CodeLeaseLost, []Kind{Precondition}, "The job was claimed by another worker or no longer exists.", "Ignore it: the other worker continues the job."},
 }

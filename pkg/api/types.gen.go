@@ -3374,6 +3374,9 @@ type Cursor = string
 // DatabaseBinding defines model for DatabaseBinding.
 type DatabaseBinding = string
 
+// ForceWrite defines model for ForceWrite.
+type ForceWrite = bool
+
 // InstancePath defines model for InstancePath.
 type InstancePath = string
 
@@ -3655,8 +3658,17 @@ type ExportDatabaseParams struct {
 
 // ImportDatabaseParams defines parameters for ImportDatabase.
 type ImportDatabaseParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+
 	// Binding Name of the database's binding; needed only when there are several (400 `binding_required`).
 	Binding *DatabaseBinding `form:"binding,omitempty" json:"binding,omitempty"`
+}
+
+// QueryDatabaseParams defines parameters for QueryDatabase.
+type QueryDatabaseParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
 }
 
 // ListTablesParams defines parameters for ListTables.
@@ -3707,8 +3719,17 @@ type ListKeysParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// DeleteValueParams defines parameters for DeleteValue.
+type DeleteValueParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
 // PutValueParams defines parameters for PutValue.
 type PutValueParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+
 	// Expiration Seconds since 1970, at least 60 ahead.
 	Expiration *int64 `form:"expiration,omitempty" json:"expiration,omitempty"`
 
@@ -3763,8 +3784,17 @@ type ListObjectsParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// DeleteObjectParams defines parameters for DeleteObject.
+type DeleteObjectParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
 // PutObjectParams defines parameters for PutObject.
 type PutObjectParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+
 	// SvcObjectMetadata JSON in ASCII: `http_metadata`, `custom_metadata` and `storage_class` of an Object.
 	SvcObjectMetadata *string `json:"Svc-Object-Metadata,omitempty"`
 }
@@ -3784,6 +3814,42 @@ type PeekMessagesParams struct {
 	State *MessageState `form:"state,omitempty" json:"state,omitempty"`
 }
 
+// SendMessageParams defines parameters for SendMessage.
+type SendMessageParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// PauseQueueParams defines parameters for PauseQueue.
+type PauseQueueParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// PurgeQueueParams defines parameters for PurgeQueue.
+type PurgeQueueParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// RedriveQueueParams defines parameters for RedriveQueue.
+type RedriveQueueParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// ResumeQueueParams defines parameters for ResumeQueue.
+type ResumeQueueParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// TriggerScheduledParams defines parameters for TriggerScheduled.
+type TriggerScheduledParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
 // ListWorkflowInstancesParams defines parameters for ListWorkflowInstances.
 type ListWorkflowInstancesParams struct {
 	// Status State of the instances to list.
@@ -3794,6 +3860,30 @@ type ListWorkflowInstancesParams struct {
 
 	// Cursor The `next_cursor` of the page before. Opaque, and bound to the workflow and the status.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateWorkflowInstanceParams defines parameters for CreateWorkflowInstance.
+type CreateWorkflowInstanceParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// PauseWorkflowInstanceParams defines parameters for PauseWorkflowInstance.
+type PauseWorkflowInstanceParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// ResumeWorkflowInstanceParams defines parameters for ResumeWorkflowInstance.
+type ResumeWorkflowInstanceParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// TerminateWorkflowInstanceParams defines parameters for TerminateWorkflowInstance.
+type TerminateWorkflowInstanceParams struct {
+	// Force Change the data although the project is read-only (409 `project_read_only`).
+	Force *ForceWrite `form:"force,omitempty" json:"force,omitempty"`
 }
 
 // ListRoutesParams defines parameters for ListRoutes.

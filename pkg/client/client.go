@@ -43,6 +43,7 @@ type Options struct {
 	UserAgent string         // "" for "svcctl-go"
 	Actor     string         // name for the audit record of changes (header Svc-Actor); "" for none
 	RootCAs   *x509.CertPool // of an https server; nil for those of the system. Ignored if HTTP is set
+	Force     bool           // change data of read-only projects, too
 }
 
 // Client calls the API of one service. Make one with [New].
@@ -51,6 +52,7 @@ type Client struct {
 	tokens  Tokens
 	agent   string
 	actor   string
+	force   *bool // true or nil
 	calls   *http.Client
 	raw     *raw.Client
 	slow    *raw.Client // for calls whose only time limit is the context
@@ -71,7 +73,7 @@ func New(server string, tokens Tokens, opts Options) (*Client, error) {
 		calls = &http.Client{Timeout: requestTimeout, CheckRedirect: noRedirect, Transport: transport(opts.RootCAs)}
 	}
 	c := connect(strings.TrimRight(server, "/"), tokens, cmp.Or(opts.UserAgent, "svcctl-go"), calls)
-	c.actor = opts.Actor
+	c.actor, c.force = opts.Actor, or(opts.Force)
 	return c, nil
 }
 

@@ -63,7 +63,7 @@ func (c *Client) Rows(ctx context.Context, project, version, table string, o Row
 // Codes: the data codes, binding_not_found, binding_required, sql_error,
 // database_busy, interrupted.
 func (c *Client) Query(ctx context.Context, project, version string, q api.DatabaseQuery) ([]api.QueryResult, error) {
-	results, err := as[api.QueryResults](read(c.raw.QueryDatabase(ctx, project, version, q)))
+	results, err := as[api.QueryResults](read(c.raw.QueryDatabase(ctx, project, version, &api.QueryDatabaseParams{Force: c.force}, q)))
 	return results.Results, err
 }
 
@@ -104,7 +104,7 @@ func (c *Client) ImportDatabase(ctx context.Context, i Import) (api.DatabaseImpo
 			_, _ = f.Seek(0, io.SeekStart)
 		}
 	}
-	params := &api.ImportDatabaseParams{Binding: or(i.Binding)}
+	params := &api.ImportDatabaseParams{Binding: or(i.Binding), Force: c.force}
 	progress, over := untilOver(i.Progress)
 	defer over()
 	body := &counter{next: i.File, progress: progress}

@@ -95,7 +95,7 @@ func (c *Client) PutValue(ctx context.Context, kv KV, key string, data io.Reader
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	params := &api.PutValueParams{SvcKvMetadata: or(v.Metadata), Expiration: or(v.Expiration), ExpirationTTL: or(v.TTL)}
+	params := &api.PutValueParams{SvcKvMetadata: or(v.Metadata), Expiration: or(v.Expiration), ExpirationTTL: or(v.TTL), Force: c.force}
 	_, err := read(c.raw.PutValueWithBody(ctx, kv.Project, kv.Version, kv.Binding, key, params, octets, data))
 	return err
 }
@@ -107,7 +107,7 @@ func (c *Client) DeleteValue(ctx context.Context, kv KV, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	_, err := read(c.raw.DeleteValue(ctx, kv.Project, kv.Version, kv.Binding, key))
+	_, err := read(c.raw.DeleteValue(ctx, kv.Project, kv.Version, kv.Binding, key, &api.DeleteValueParams{Force: c.force}))
 	return err
 }
 

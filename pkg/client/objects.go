@@ -100,7 +100,7 @@ func (c *Client) PutObject(ctx context.Context, b R2, key string, body io.Reader
 	metadata := ascii(string(text))
 	progress, over := untilOver(o.Progress)
 	defer over()
-	params := &api.PutObjectParams{SvcObjectMetadata: &metadata}
+	params := &api.PutObjectParams{SvcObjectMetadata: &metadata, Force: c.force}
 	counted := &counter{next: body, progress: progress}
 	_, err = read(c.slow.PutObjectWithBody(ctx, b.Project, b.Version, b.Binding, key, params, contentType, counted, sized(size)))
 	return err
@@ -131,6 +131,6 @@ func (c *Client) DeleteObject(ctx context.Context, b R2, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	_, err := read(c.raw.DeleteObject(ctx, b.Project, b.Version, b.Binding, key))
+	_, err := read(c.raw.DeleteObject(ctx, b.Project, b.Version, b.Binding, key, &api.DeleteObjectParams{Force: c.force}))
 	return err
 }

@@ -42,7 +42,7 @@ func (c *Client) PeekMessages(ctx context.Context, q Queue, state api.MessageSta
 //
 // Codes: the data codes, queue_not_found, value_too_large.
 func (c *Client) SendMessage(ctx context.Context, q Queue, m api.NewMessage) (id string, err error) {
-	sent, err := as[api.SentMessage](read(c.raw.SendMessage(ctx, q.Project, q.Version, q.Name, m)))
+	sent, err := as[api.SentMessage](read(c.raw.SendMessage(ctx, q.Project, q.Version, q.Name, &api.SendMessageParams{Force: c.force}, m)))
 	return sent.ID, err
 }
 
@@ -51,14 +51,14 @@ func (c *Client) SendMessage(ctx context.Context, q Queue, m api.NewMessage) (id
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PauseQueue(ctx context.Context, q Queue) (api.Queue, error) {
-	return as[api.Queue](read(c.raw.PauseQueue(ctx, q.Project, q.Version, q.Name)))
+	return as[api.Queue](read(c.raw.PauseQueue(ctx, q.Project, q.Version, q.Name, &api.PauseQueueParams{Force: c.force})))
 }
 
 // ResumeQueue has the delivery of messages continue.
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) ResumeQueue(ctx context.Context, q Queue) (api.Queue, error) {
-	return as[api.Queue](read(c.raw.ResumeQueue(ctx, q.Project, q.Version, q.Name)))
+	return as[api.Queue](read(c.raw.ResumeQueue(ctx, q.Project, q.Version, q.Name, &api.ResumeQueueParams{Force: c.force})))
 }
 
 // RedriveQueue moves dead messages of a queue back to it, oldest first, and returns how
@@ -66,7 +66,7 @@ func (c *Client) ResumeQueue(ctx context.Context, q Queue) (api.Queue, error) {
 //
 // Codes: the data codes, queue_not_found, no_dead_letter_queue.
 func (c *Client) RedriveQueue(ctx context.Context, q Queue, o api.RedriveQueue) (moved int, err error) {
-	done, err := as[api.Redriven](read(c.raw.RedriveQueue(ctx, q.Project, q.Version, q.Name, o)))
+	done, err := as[api.Redriven](read(c.raw.RedriveQueue(ctx, q.Project, q.Version, q.Name, &api.RedriveQueueParams{Force: c.force}, o)))
 	return done.Moved, err
 }
 
@@ -74,6 +74,6 @@ func (c *Client) RedriveQueue(ctx context.Context, q Queue, o api.RedriveQueue) 
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PurgeQueue(ctx context.Context, q Queue) (purged int, err error) {
-	done, err := as[api.Purged](read(c.raw.PurgeQueue(ctx, q.Project, q.Version, q.Name)))
+	done, err := as[api.Purged](read(c.raw.PurgeQueue(ctx, q.Project, q.Version, q.Name, &api.PurgeQueueParams{Force: c.force})))
 	return done.Purged, err
 }

@@ -53,26 +53,26 @@ func (c *Client) WorkflowInstance(ctx context.Context, w Workflow, id string) (a
 // Codes: the data codes, workflow_not_found, instance_exists, invalid_parameter,
 // body_too_large.
 func (c *Client) CreateWorkflowInstance(ctx context.Context, w Workflow, i api.CreateWorkflowInstance) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.CreateWorkflowInstance(ctx, w.Project, w.Version, w.Name, i)))
+	return as[api.WorkflowInstanceDetail](read(c.raw.CreateWorkflowInstance(ctx, w.Project, w.Version, w.Name, &api.CreateWorkflowInstanceParams{Force: c.force}, i)))
 }
 
 // PauseWorkflowInstance pauses an instance after the steps under way.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found.
 func (c *Client) PauseWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.PauseWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
+	return as[api.WorkflowInstanceDetail](read(c.raw.PauseWorkflowInstance(ctx, w.Project, w.Version, w.Name, id, &api.PauseWorkflowInstanceParams{Force: c.force})))
 }
 
 // ResumeWorkflowInstance continues a paused instance.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
 func (c *Client) ResumeWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.ResumeWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
+	return as[api.WorkflowInstanceDetail](read(c.raw.ResumeWorkflowInstance(ctx, w.Project, w.Version, w.Name, id, &api.ResumeWorkflowInstanceParams{Force: c.force})))
 }
 
 // TerminateWorkflowInstance ends an instance and what it has under way.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
 func (c *Client) TerminateWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.TerminateWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
+	return as[api.WorkflowInstanceDetail](read(c.raw.TerminateWorkflowInstance(ctx, w.Project, w.Version, w.Name, id, &api.TerminateWorkflowInstanceParams{Force: c.force})))
 }

@@ -151,6 +151,18 @@ func (r routing) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration
 	r.table.CloseWebsockets(ref, role, after)
 }
 
+// readOnlyChanged applies that a project has become read-only or writable: to requests first.
+func (d *Daemon) readOnlyChanged(ctx context.Context, project string) error {
+	if err := d.deploy.ReadOnlyChanged(ctx, project); err != nil {
+		return err
+	}
+	if err := d.routing.arming.ReadOnlyChanged(ctx, project); err != nil {
+		return svc.Errorf(svc.Unavailable, svc.CodeRuntimeUnavailable, "project %s was changed, and the runtime of a version does not know it yet", project).
+			WithHint("send the request again").Because(err)
+	}
+	return nil
+}
+
 // Routes joins the routes of the gateway with the runtimes of the supervisor [D30].
 func (d *Daemon) Routes() []svc.Route {
 	alive := map[svc.Ref]svc.Runtime{}

@@ -85,7 +85,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
-		Pages: pages, Settle: d.settle(),
+		Pages: pages, Settle: d.settle(), ReadOnlyChanged: d.readOnlyChanged,
 	})
 	return d.api, err
 }

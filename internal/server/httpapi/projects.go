@@ -58,6 +58,9 @@ func (h handlers) ChangeProject(ctx context.Context, r oas.ChangeProjectRequestO
 		return nil, err
 	}
 	p, err := h.Projects.ChangeProject(ctx, r.Project, change)
+	if err == nil && change.ReadOnly != nil && h.ReadOnlyChanged != nil {
+		err = h.ReadOnlyChanged(ctx, r.Project)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -60,13 +60,16 @@ type Deps struct {
 	TicketKey    svc.Secret // signs poll tickets; must not change over restarts
 	// Settle waits until all changes of the registry so far survive the loss of this machine.
 	// Optional: nil answers changes without that.
-	Settle    func(context.Context) error
-	Pages     Pages    // optional: what browsers see at the port, beside the API
-	QueueMax  int      // SVC_QUEUE_MAX
-	MaxUpload int64    // bytes of a bundle sent to the API [D42]
-	Version   string   // of the program
-	PublicURL string   // optional: origin in generated URLs of the API; "" for the one that the client used
-	Hosts     []string // optional: host names of the API in addition to that of PublicURL
+	Settle func(context.Context) error
+	// ReadOnlyChanged applies that a project has become read-only or writable, after the change of its
+	// record. Optional.
+	ReadOnlyChanged func(ctx context.Context, project string) error
+	Pages           Pages    // optional: what browsers see at the port, beside the API
+	QueueMax        int      // SVC_QUEUE_MAX
+	MaxUpload       int64    // bytes of a bundle sent to the API [D42]
+	Version         string   // of the program
+	PublicURL       string   // optional: origin in generated URLs of the API; "" for the one that the client used
+	Hosts           []string // optional: host names of the API in addition to that of PublicURL
 }
 
 // versionRoute is the route of a version.

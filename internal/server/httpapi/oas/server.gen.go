@@ -154,7 +154,7 @@ type ServerInterface interface {
 	GetReleasePlan(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
 	// TriggerScheduled Run the scheduled handler of a version once
 	// (POST /projects/{project}/versions/{version}/scheduled)
-	TriggerScheduled(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
+	TriggerScheduled(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params TriggerScheduledParams)
 	// UnpinVersion Allow a version to be archived when idle
 	// (POST /projects/{project}/versions/{version}/unpin)
 	UnpinVersion(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath)
@@ -2186,8 +2186,24 @@ func (siw *ServerInterfaceWrapper) TriggerScheduled(w http.ResponseWriter, r *ht
 		return
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params TriggerScheduledParams
+
+	// ------------- Optional query parameter "force" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "force", r.URL.Query(), &params.Force, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		var requiredError *runtime.RequiredParameterError
+		if errors.As(err, &requiredError) {
+			siw.ErrorHandlerFunc(w, r, &RequiredParamError{ParamName: "force"})
+		} else {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "force", Err: err})
+		}
+		return
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		siw.Handler.TriggerScheduled(w, r, project, version)
+		siw.Handler.TriggerScheduled(w, r, project, version, params)
 	}))
 
 	for _, middleware := range siw.HandlerMiddlewares {
@@ -5172,6 +5188,7 @@ func (response GetReleasePlandefaultApplicationProblemPlusJSONResponse) VisitGet
 type TriggerScheduledRequestObject struct {
 	Project ProjectPath `json:"project"`
 	Version VersionPath `json:"version"`
+	Params  TriggerScheduledParams
 	Body    *TriggerScheduledJSONRequestBody
 }
 
@@ -7279,11 +7296,12 @@ func (sh *strictHandler) GetReleasePlan(w http.ResponseWriter, r *http.Request, 
 }
 
 // TriggerScheduled operation middleware
-func (sh *strictHandler) TriggerScheduled(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath) {
+func (sh *strictHandler) TriggerScheduled(w http.ResponseWriter, r *http.Request, project ProjectPath, version VersionPath, params TriggerScheduledParams) {
 	var request TriggerScheduledRequestObject
 
 	request.Project = project
 	request.Version = version
+	request.Params = params
 
 	var body TriggerScheduledJSONRequestBody
 	if err := runtime.BindJSONBody(r, &body); err != nil {

@@ -526,7 +526,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/database/query (the `QueryDatabase` operationId).
-	QueryDatabaseWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	QueryDatabaseWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *QueryDatabaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// QueryDatabase Run SQL on a database
 	//
@@ -536,7 +536,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/database/query (the `QueryDatabase` operationId).
-	QueryDatabase(ctx context.Context, project ProjectPath, version VersionPath, body QueryDatabaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	QueryDatabase(ctx context.Context, project ProjectPath, version VersionPath, params *QueryDatabaseParams, body QueryDatabaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTables List the tables and views of a database
 	//
@@ -613,7 +613,7 @@ type ClientInterface interface {
 	// DeleteValue Delete a key
 	//
 	// Corresponds with DELETE /projects/{project}/versions/{version}/kv/{namespace}/values/{key} (the `DeleteValue` operationId).
-	DeleteValue(ctx context.Context, project ProjectPath, version VersionPath, namespace NamespacePath, key string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteValue(ctx context.Context, project ProjectPath, version VersionPath, namespace NamespacePath, key string, params *DeleteValueParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetValue Get a value
 	//
@@ -655,7 +655,7 @@ type ClientInterface interface {
 	// DeleteObject Delete an object
 	//
 	// Corresponds with DELETE /projects/{project}/versions/{version}/objects/{bucket}/{key} (the `DeleteObject` operationId).
-	DeleteObject(ctx context.Context, project ProjectPath, version VersionPath, bucket BucketPath, key string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteObject(ctx context.Context, project ProjectPath, version VersionPath, bucket BucketPath, key string, params *DeleteObjectParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetObject Get an object
 	//
@@ -739,7 +739,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
-	SendMessageWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	SendMessageWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *SendMessageParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SendMessage Send a message to a queue
 	//
@@ -748,21 +748,21 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
-	SendMessage(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body SendMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	SendMessage(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *SendMessageParams, body SendMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PauseQueue Pause the delivery of a queue
 	//
 	// Batches under way run to their end. The pause is part of the data: a restart and a child keep it. Messages can be sent meanwhile.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/pause (the `PauseQueue` operationId).
-	PauseQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PauseQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *PauseQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// PurgeQueue Delete the messages of a queue
 	//
 	// Those that are with the worker too; their batches run to their end.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/purge (the `PurgeQueue` operationId).
-	PurgeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PurgeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *PurgeQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RedriveQueueWithBody Deliver the dead messages of a queue again
 	//
@@ -772,7 +772,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
-	RedriveQueueWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RedriveQueueWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *RedriveQueueParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RedriveQueue Deliver the dead messages of a queue again
 	//
@@ -782,12 +782,12 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
-	RedriveQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body RedriveQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RedriveQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *RedriveQueueParams, body RedriveQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeQueue Resume the delivery of a queue
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/resume (the `ResumeQueue` operationId).
-	ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *ResumeQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ReleaseVersionWithBody Put the code of a version on the data of production
 	//
@@ -831,7 +831,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/scheduled (the `TriggerScheduled` operationId).
-	TriggerScheduledWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TriggerScheduledWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *TriggerScheduledParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TriggerScheduled Run the scheduled handler of a version once
 	//
@@ -843,7 +843,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/scheduled (the `TriggerScheduled` operationId).
-	TriggerScheduled(ctx context.Context, project ProjectPath, version VersionPath, body TriggerScheduledJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TriggerScheduled(ctx context.Context, project ProjectPath, version VersionPath, params *TriggerScheduledParams, body TriggerScheduledJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UnpinVersion Allow a version to be archived when idle
 	//
@@ -880,7 +880,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
-	CreateWorkflowInstanceWithBody(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CreateWorkflowInstanceWithBody(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, params *CreateWorkflowInstanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateWorkflowInstance Create an instance of a workflow
 	//
@@ -889,7 +889,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
-	CreateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, body CreateWorkflowInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CreateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, params *CreateWorkflowInstanceParams, body CreateWorkflowInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWorkflowInstance Get an instance of a workflow with its steps
 	//
@@ -903,21 +903,21 @@ type ClientInterface interface {
 	// It is paused when the steps under way have ended, and `waitingForPause` until then. An instance that is finished or paused is not changed.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/pause (the `PauseWorkflowInstance` operationId).
-	PauseWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	PauseWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *PauseWorkflowInstanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ResumeWorkflowInstance Resume a paused instance of a workflow
 	//
 	// Its waits have the time left that they had. An instance that is not paused is 409 `instance_state`.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/resume (the `ResumeWorkflowInstance` operationId).
-	ResumeWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ResumeWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *ResumeWorkflowInstanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TerminateWorkflowInstance Terminate an instance of a workflow
 	//
 	// Steps under way are cut off. A finished instance is 409 `instance_state`.
 	//
 	// Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/terminate (the `TerminateWorkflowInstance` operationId).
-	TerminateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TerminateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *TerminateWorkflowInstanceParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ArchiveVersionsWithBody Archive the versions that a filter selects
 	//
@@ -1929,8 +1929,8 @@ func (c *Client) ImportDatabaseWithBody(ctx context.Context, project ProjectPath
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/database/query (the `QueryDatabase` operationId).
-func (c *Client) QueryDatabaseWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewQueryDatabaseRequestWithBody(c.Server, project, version, contentType, body)
+func (c *Client) QueryDatabaseWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *QueryDatabaseParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQueryDatabaseRequestWithBody(c.Server, project, version, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -1949,8 +1949,8 @@ func (c *Client) QueryDatabaseWithBody(ctx context.Context, project ProjectPath,
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/database/query (the `QueryDatabase` operationId).
-func (c *Client) QueryDatabase(ctx context.Context, project ProjectPath, version VersionPath, body QueryDatabaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewQueryDatabaseRequest(c.Server, project, version, body)
+func (c *Client) QueryDatabase(ctx context.Context, project ProjectPath, version VersionPath, params *QueryDatabaseParams, body QueryDatabaseJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewQueryDatabaseRequest(c.Server, project, version, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2136,8 +2136,8 @@ func (c *Client) ListKeys(ctx context.Context, project ProjectPath, version Vers
 // DeleteValue Delete a key
 //
 // Corresponds with DELETE /projects/{project}/versions/{version}/kv/{namespace}/values/{key} (the `DeleteValue` operationId).
-func (c *Client) DeleteValue(ctx context.Context, project ProjectPath, version VersionPath, namespace NamespacePath, key string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteValueRequest(c.Server, project, version, namespace, key)
+func (c *Client) DeleteValue(ctx context.Context, project ProjectPath, version VersionPath, namespace NamespacePath, key string, params *DeleteValueParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteValueRequest(c.Server, project, version, namespace, key, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2238,8 +2238,8 @@ func (c *Client) ListObjects(ctx context.Context, project ProjectPath, version V
 // DeleteObject Delete an object
 //
 // Corresponds with DELETE /projects/{project}/versions/{version}/objects/{bucket}/{key} (the `DeleteObject` operationId).
-func (c *Client) DeleteObject(ctx context.Context, project ProjectPath, version VersionPath, bucket BucketPath, key string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteObjectRequest(c.Server, project, version, bucket, key)
+func (c *Client) DeleteObject(ctx context.Context, project ProjectPath, version VersionPath, bucket BucketPath, key string, params *DeleteObjectParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteObjectRequest(c.Server, project, version, bucket, key, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2422,8 +2422,8 @@ func (c *Client) PeekMessages(ctx context.Context, project ProjectPath, version 
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
-func (c *Client) SendMessageWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSendMessageRequestWithBody(c.Server, project, version, queue, contentType, body)
+func (c *Client) SendMessageWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *SendMessageParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendMessageRequestWithBody(c.Server, project, version, queue, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2441,8 +2441,8 @@ func (c *Client) SendMessageWithBody(ctx context.Context, project ProjectPath, v
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/messages (the `SendMessage` operationId).
-func (c *Client) SendMessage(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body SendMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewSendMessageRequest(c.Server, project, version, queue, body)
+func (c *Client) SendMessage(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *SendMessageParams, body SendMessageJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSendMessageRequest(c.Server, project, version, queue, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2458,8 +2458,8 @@ func (c *Client) SendMessage(ctx context.Context, project ProjectPath, version V
 // Batches under way run to their end. The pause is part of the data: a restart and a child keep it. Messages can be sent meanwhile.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/pause (the `PauseQueue` operationId).
-func (c *Client) PauseQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPauseQueueRequest(c.Server, project, version, queue)
+func (c *Client) PauseQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *PauseQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseQueueRequest(c.Server, project, version, queue, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2475,8 +2475,8 @@ func (c *Client) PauseQueue(ctx context.Context, project ProjectPath, version Ve
 // Those that are with the worker too; their batches run to their end.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/purge (the `PurgeQueue` operationId).
-func (c *Client) PurgeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPurgeQueueRequest(c.Server, project, version, queue)
+func (c *Client) PurgeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *PurgeQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPurgeQueueRequest(c.Server, project, version, queue, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2495,8 +2495,8 @@ func (c *Client) PurgeQueue(ctx context.Context, project ProjectPath, version Ve
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
-func (c *Client) RedriveQueueWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRedriveQueueRequestWithBody(c.Server, project, version, queue, contentType, body)
+func (c *Client) RedriveQueueWithBody(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *RedriveQueueParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedriveQueueRequestWithBody(c.Server, project, version, queue, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2515,8 +2515,8 @@ func (c *Client) RedriveQueueWithBody(ctx context.Context, project ProjectPath, 
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/redrive (the `RedriveQueue` operationId).
-func (c *Client) RedriveQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, body RedriveQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRedriveQueueRequest(c.Server, project, version, queue, body)
+func (c *Client) RedriveQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *RedriveQueueParams, body RedriveQueueJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRedriveQueueRequest(c.Server, project, version, queue, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2530,8 +2530,8 @@ func (c *Client) RedriveQueue(ctx context.Context, project ProjectPath, version 
 // ResumeQueue Resume the delivery of a queue
 //
 // Corresponds with POST /projects/{project}/versions/{version}/queues/{queue}/resume (the `ResumeQueue` operationId).
-func (c *Client) ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewResumeQueueRequest(c.Server, project, version, queue)
+func (c *Client) ResumeQueue(ctx context.Context, project ProjectPath, version VersionPath, queue QueuePath, params *ResumeQueueParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeQueueRequest(c.Server, project, version, queue, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2614,8 +2614,8 @@ func (c *Client) GetReleasePlan(ctx context.Context, project ProjectPath, versio
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/scheduled (the `TriggerScheduled` operationId).
-func (c *Client) TriggerScheduledWithBody(ctx context.Context, project ProjectPath, version VersionPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTriggerScheduledRequestWithBody(c.Server, project, version, contentType, body)
+func (c *Client) TriggerScheduledWithBody(ctx context.Context, project ProjectPath, version VersionPath, params *TriggerScheduledParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTriggerScheduledRequestWithBody(c.Server, project, version, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2636,8 +2636,8 @@ func (c *Client) TriggerScheduledWithBody(ctx context.Context, project ProjectPa
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/scheduled (the `TriggerScheduled` operationId).
-func (c *Client) TriggerScheduled(ctx context.Context, project ProjectPath, version VersionPath, body TriggerScheduledJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTriggerScheduledRequest(c.Server, project, version, body)
+func (c *Client) TriggerScheduled(ctx context.Context, project ProjectPath, version VersionPath, params *TriggerScheduledParams, body TriggerScheduledJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTriggerScheduledRequest(c.Server, project, version, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2723,8 +2723,8 @@ func (c *Client) ListWorkflowInstances(ctx context.Context, project ProjectPath,
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
-func (c *Client) CreateWorkflowInstanceWithBody(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateWorkflowInstanceRequestWithBody(c.Server, project, version, workflow, contentType, body)
+func (c *Client) CreateWorkflowInstanceWithBody(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, params *CreateWorkflowInstanceParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWorkflowInstanceRequestWithBody(c.Server, project, version, workflow, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2742,8 +2742,8 @@ func (c *Client) CreateWorkflowInstanceWithBody(ctx context.Context, project Pro
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances (the `CreateWorkflowInstance` operationId).
-func (c *Client) CreateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, body CreateWorkflowInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateWorkflowInstanceRequest(c.Server, project, version, workflow, body)
+func (c *Client) CreateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, params *CreateWorkflowInstanceParams, body CreateWorkflowInstanceJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateWorkflowInstanceRequest(c.Server, project, version, workflow, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -2776,8 +2776,8 @@ func (c *Client) GetWorkflowInstance(ctx context.Context, project ProjectPath, v
 // It is paused when the steps under way have ended, and `waitingForPause` until then. An instance that is finished or paused is not changed.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/pause (the `PauseWorkflowInstance` operationId).
-func (c *Client) PauseWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewPauseWorkflowInstanceRequest(c.Server, project, version, workflow, instance)
+func (c *Client) PauseWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *PauseWorkflowInstanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewPauseWorkflowInstanceRequest(c.Server, project, version, workflow, instance, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2793,8 +2793,8 @@ func (c *Client) PauseWorkflowInstance(ctx context.Context, project ProjectPath,
 // Its waits have the time left that they had. An instance that is not paused is 409 `instance_state`.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/resume (the `ResumeWorkflowInstance` operationId).
-func (c *Client) ResumeWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewResumeWorkflowInstanceRequest(c.Server, project, version, workflow, instance)
+func (c *Client) ResumeWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *ResumeWorkflowInstanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewResumeWorkflowInstanceRequest(c.Server, project, version, workflow, instance, params)
 	if err != nil {
 		return nil, err
 	}
@@ -2810,8 +2810,8 @@ func (c *Client) ResumeWorkflowInstance(ctx context.Context, project ProjectPath
 // Steps under way are cut off. A finished instance is 409 `instance_state`.
 //
 // Corresponds with POST /projects/{project}/versions/{version}/workflows/{workflow}/instances/{instance}/terminate (the `TerminateWorkflowInstance` operationId).
-func (c *Client) TerminateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewTerminateWorkflowInstanceRequest(c.Server, project, version, workflow, instance)
+func (c *Client) TerminateWorkflowInstance(ctx context.Context, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *TerminateWorkflowInstanceParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewTerminateWorkflowInstanceRequest(c.Server, project, version, workflow, instance, params)
 	if err != nil {
 		return nil, err
 	}
@@ -5341,6 +5341,18 @@ func NewImportDatabaseRequestWithBody(server string, project ProjectPath, versio
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
 
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if params.Binding != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "binding", *params.Binding, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
@@ -5370,18 +5382,18 @@ func NewImportDatabaseRequestWithBody(server string, project ProjectPath, versio
 }
 
 // NewQueryDatabaseRequest calls the generic QueryDatabase builder with application/json body
-func NewQueryDatabaseRequest(server string, project ProjectPath, version VersionPath, body QueryDatabaseJSONRequestBody) (*http.Request, error) {
+func NewQueryDatabaseRequest(server string, project ProjectPath, version VersionPath, params *QueryDatabaseParams, body QueryDatabaseJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewQueryDatabaseRequestWithBody(server, project, version, "application/json", bodyReader)
+	return NewQueryDatabaseRequestWithBody(server, project, version, params, "application/json", bodyReader)
 }
 
 // NewQueryDatabaseRequestWithBody constructs an http.Request for the QueryDatabase method, with any body, and a specified content type
-func NewQueryDatabaseRequestWithBody(server string, project ProjectPath, version VersionPath, contentType string, body io.Reader) (*http.Request, error) {
+func NewQueryDatabaseRequestWithBody(server string, project ProjectPath, version VersionPath, params *QueryDatabaseParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -5411,6 +5423,33 @@ func NewQueryDatabaseRequestWithBody(server string, project ProjectPath, version
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -6029,7 +6068,7 @@ func NewListKeysRequest(server string, project ProjectPath, version VersionPath,
 }
 
 // NewDeleteValueRequest constructs an http.Request for the DeleteValue method
-func NewDeleteValueRequest(server string, project ProjectPath, version VersionPath, namespace NamespacePath, key string) (*http.Request, error) {
+func NewDeleteValueRequest(server string, project ProjectPath, version VersionPath, namespace NamespacePath, key string, params *DeleteValueParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6073,6 +6112,33 @@ func NewDeleteValueRequest(server string, project ProjectPath, version VersionPa
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -6193,6 +6259,18 @@ func NewPutValueRequestWithBody(server string, project ProjectPath, version Vers
 		// styled parameters, preserving literal commas as delimiters
 		// per the OpenAPI spec (e.g. "color=blue,black,brown").
 		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
 
 		if params.Expiration != nil {
 
@@ -6534,7 +6612,7 @@ func NewListObjectsRequest(server string, project ProjectPath, version VersionPa
 }
 
 // NewDeleteObjectRequest constructs an http.Request for the DeleteObject method
-func NewDeleteObjectRequest(server string, project ProjectPath, version VersionPath, bucket BucketPath, key string) (*http.Request, error) {
+func NewDeleteObjectRequest(server string, project ProjectPath, version VersionPath, bucket BucketPath, key string, params *DeleteObjectParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -6578,6 +6656,33 @@ func NewDeleteObjectRequest(server string, project ProjectPath, version VersionP
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
@@ -6688,6 +6793,33 @@ func NewPutObjectRequestWithBody(server string, project ProjectPath, version Ver
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPut, queryURL.String(), body)
@@ -7043,18 +7175,18 @@ func NewPeekMessagesRequest(server string, project ProjectPath, version VersionP
 }
 
 // NewSendMessageRequest calls the generic SendMessage builder with application/json body
-func NewSendMessageRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, body SendMessageJSONRequestBody) (*http.Request, error) {
+func NewSendMessageRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, params *SendMessageParams, body SendMessageJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewSendMessageRequestWithBody(server, project, version, queue, "application/json", bodyReader)
+	return NewSendMessageRequestWithBody(server, project, version, queue, params, "application/json", bodyReader)
 }
 
 // NewSendMessageRequestWithBody constructs an http.Request for the SendMessage method, with any body, and a specified content type
-func NewSendMessageRequestWithBody(server string, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader) (*http.Request, error) {
+func NewSendMessageRequestWithBody(server string, project ProjectPath, version VersionPath, queue QueuePath, params *SendMessageParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7093,6 +7225,33 @@ func NewSendMessageRequestWithBody(server string, project ProjectPath, version V
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -7104,7 +7263,7 @@ func NewSendMessageRequestWithBody(server string, project ProjectPath, version V
 }
 
 // NewPauseQueueRequest constructs an http.Request for the PauseQueue method
-func NewPauseQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath) (*http.Request, error) {
+func NewPauseQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, params *PauseQueueParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7143,6 +7302,33 @@ func NewPauseQueueRequest(server string, project ProjectPath, version VersionPat
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -7152,7 +7338,7 @@ func NewPauseQueueRequest(server string, project ProjectPath, version VersionPat
 }
 
 // NewPurgeQueueRequest constructs an http.Request for the PurgeQueue method
-func NewPurgeQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath) (*http.Request, error) {
+func NewPurgeQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, params *PurgeQueueParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7191,6 +7377,33 @@ func NewPurgeQueueRequest(server string, project ProjectPath, version VersionPat
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -7200,18 +7413,18 @@ func NewPurgeQueueRequest(server string, project ProjectPath, version VersionPat
 }
 
 // NewRedriveQueueRequest calls the generic RedriveQueue builder with application/json body
-func NewRedriveQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, body RedriveQueueJSONRequestBody) (*http.Request, error) {
+func NewRedriveQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, params *RedriveQueueParams, body RedriveQueueJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewRedriveQueueRequestWithBody(server, project, version, queue, "application/json", bodyReader)
+	return NewRedriveQueueRequestWithBody(server, project, version, queue, params, "application/json", bodyReader)
 }
 
 // NewRedriveQueueRequestWithBody constructs an http.Request for the RedriveQueue method, with any body, and a specified content type
-func NewRedriveQueueRequestWithBody(server string, project ProjectPath, version VersionPath, queue QueuePath, contentType string, body io.Reader) (*http.Request, error) {
+func NewRedriveQueueRequestWithBody(server string, project ProjectPath, version VersionPath, queue QueuePath, params *RedriveQueueParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7250,6 +7463,33 @@ func NewRedriveQueueRequestWithBody(server string, project ProjectPath, version 
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
 	if err != nil {
 		return nil, err
@@ -7261,7 +7501,7 @@ func NewRedriveQueueRequestWithBody(server string, project ProjectPath, version 
 }
 
 // NewResumeQueueRequest constructs an http.Request for the ResumeQueue method
-func NewResumeQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath) (*http.Request, error) {
+func NewResumeQueueRequest(server string, project ProjectPath, version VersionPath, queue QueuePath, params *ResumeQueueParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7298,6 +7538,33 @@ func NewResumeQueueRequest(server string, project ProjectPath, version VersionPa
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
@@ -7404,18 +7671,18 @@ func NewGetReleasePlanRequest(server string, project ProjectPath, version Versio
 }
 
 // NewTriggerScheduledRequest calls the generic TriggerScheduled builder with application/json body
-func NewTriggerScheduledRequest(server string, project ProjectPath, version VersionPath, body TriggerScheduledJSONRequestBody) (*http.Request, error) {
+func NewTriggerScheduledRequest(server string, project ProjectPath, version VersionPath, params *TriggerScheduledParams, body TriggerScheduledJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewTriggerScheduledRequestWithBody(server, project, version, "application/json", bodyReader)
+	return NewTriggerScheduledRequestWithBody(server, project, version, params, "application/json", bodyReader)
 }
 
 // NewTriggerScheduledRequestWithBody constructs an http.Request for the TriggerScheduled method, with any body, and a specified content type
-func NewTriggerScheduledRequestWithBody(server string, project ProjectPath, version VersionPath, contentType string, body io.Reader) (*http.Request, error) {
+func NewTriggerScheduledRequestWithBody(server string, project ProjectPath, version VersionPath, params *TriggerScheduledParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7445,6 +7712,33 @@ func NewTriggerScheduledRequestWithBody(server string, project ProjectPath, vers
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -7680,18 +7974,18 @@ func NewListWorkflowInstancesRequest(server string, project ProjectPath, version
 }
 
 // NewCreateWorkflowInstanceRequest calls the generic CreateWorkflowInstance builder with application/json body
-func NewCreateWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, body CreateWorkflowInstanceJSONRequestBody) (*http.Request, error) {
+func NewCreateWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, params *CreateWorkflowInstanceParams, body CreateWorkflowInstanceJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewCreateWorkflowInstanceRequestWithBody(server, project, version, workflow, "application/json", bodyReader)
+	return NewCreateWorkflowInstanceRequestWithBody(server, project, version, workflow, params, "application/json", bodyReader)
 }
 
 // NewCreateWorkflowInstanceRequestWithBody constructs an http.Request for the CreateWorkflowInstance method, with any body, and a specified content type
-func NewCreateWorkflowInstanceRequestWithBody(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, contentType string, body io.Reader) (*http.Request, error) {
+func NewCreateWorkflowInstanceRequestWithBody(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, params *CreateWorkflowInstanceParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7728,6 +8022,33 @@ func NewCreateWorkflowInstanceRequestWithBody(server string, project ProjectPath
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
@@ -7796,7 +8117,7 @@ func NewGetWorkflowInstanceRequest(server string, project ProjectPath, version V
 }
 
 // NewPauseWorkflowInstanceRequest constructs an http.Request for the PauseWorkflowInstance method
-func NewPauseWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath) (*http.Request, error) {
+func NewPauseWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *PauseWorkflowInstanceParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7842,6 +8163,33 @@ func NewPauseWorkflowInstanceRequest(server string, project ProjectPath, version
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -7851,7 +8199,7 @@ func NewPauseWorkflowInstanceRequest(server string, project ProjectPath, version
 }
 
 // NewResumeWorkflowInstanceRequest constructs an http.Request for the ResumeWorkflowInstance method
-func NewResumeWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath) (*http.Request, error) {
+func NewResumeWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *ResumeWorkflowInstanceParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7897,6 +8245,33 @@ func NewResumeWorkflowInstanceRequest(server string, project ProjectPath, versio
 		return nil, err
 	}
 
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
@@ -7906,7 +8281,7 @@ func NewResumeWorkflowInstanceRequest(server string, project ProjectPath, versio
 }
 
 // NewTerminateWorkflowInstanceRequest constructs an http.Request for the TerminateWorkflowInstance method
-func NewTerminateWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath) (*http.Request, error) {
+func NewTerminateWorkflowInstanceRequest(server string, project ProjectPath, version VersionPath, workflow WorkflowPath, instance InstancePath, params *TerminateWorkflowInstanceParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -7950,6 +8325,33 @@ func NewTerminateWorkflowInstanceRequest(server string, project ProjectPath, ver
 	queryURL, err := serverURL.Parse(operationPath)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
 	}
 
 	req, err := http.NewRequest(http.MethodPost, queryURL.String(), nil)
