@@ -41,3 +41,8 @@ func only[T any](version, nouns string, all []T, binding func(T) string) (string
 	}
 	return "", kit.Usagef("version %s has %d %s (%s): name one with --binding", version, len(all), nouns, strings.Join(names, ", "))
 }
+
+// addForce adds the flag --force to a group of commands that change data.
+func addForce(k *kit.Kit, cmd *cobra.Command) {
+	cmd.PersistentFlags().BoolVar(&k.Force, "force", false, "change the data although the project is read-only")
+}

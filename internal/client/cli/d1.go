@@ -17,6 +17,7 @@ import (
 func newD1(k *kit.Kit) *cobra.Command {
 	cmd := &cobra.Command{Use: "d1", Short: "Read and change the databases of a version", RunE: serveHelp}
 	cmd.AddCommand(newD1Execute(k), newD1Import(k), newD1Export(k), newD1Migrations(k), newD1Diff(k), newD1Shell(k))
+	addForce(k, cmd)
 	return cmd
 }
 

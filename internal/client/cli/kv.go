@@ -21,6 +21,7 @@ func newKV(k *kit.Kit) *cobra.Command {
 	key := &cobra.Command{Use: "key", Short: "List, read, store and delete keys", RunE: serveHelp}
 	key.AddCommand(newKVList(k), newKVGet(k), newKVPut(k), newKVDelete(k))
 	cmd.AddCommand(key, newKVBulk(k))
+	addForce(k, cmd)
 	return cmd
 }
 

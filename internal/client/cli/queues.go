@@ -20,6 +20,7 @@ func newQueues(k *kit.Kit) *cobra.Command {
 		newQueueVerb(k, "pause", "Pause the delivery of a queue's messages", "paused", (*client.Client).PauseQueue),
 		newQueueVerb(k, "resume", "Resume the delivery of a queue's messages", "resumed", (*client.Client).ResumeQueue),
 	)
+	addForce(k, cmd)
 	return cmd
 }
 

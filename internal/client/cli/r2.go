@@ -25,6 +25,7 @@ func newR2(k *kit.Kit) *cobra.Command {
 	object := &cobra.Command{Use: "object", Short: "List, read, store, copy and delete objects", RunE: serveHelp}
 	object.AddCommand(newR2List(k), newR2Get(k), newR2Put(k), newR2Copy(k), newR2Delete(k))
 	cmd.AddCommand(object, newR2Sync(k))
+	addForce(k, cmd)
 	return cmd
 }
 

@@ -22,6 +22,7 @@ func newWorkflows(k *kit.Kit) *cobra.Command {
 		newWorkflowsInstance(k, "pause", "Pause an instance after the steps under way", (*client.Client).PauseWorkflowInstance),
 		newWorkflowsInstance(k, "resume", "Continue a paused instance", (*client.Client).ResumeWorkflowInstance),
 		newWorkflowsInstance(k, "terminate", "End an instance and the steps under way", (*client.Client).TerminateWorkflowInstance))
+	addForce(k, cmd)
 	return cmd
 }
 

@@ -41,6 +41,7 @@ type Kit struct {
 	CAFile  string // flag --ca-file
 
 	JSONEvents bool // flag --json-events of deploy
+	Force      bool // flag --force of commands that change data
 
 	// ChooseProject asks the person for a project; "" if there is no answer. It may be nil.
 	ChooseProject func() (string, error)
@@ -99,7 +100,7 @@ func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*clie
 	if c, err := k.Config(); err == nil {
 		actor = c.Actor
 	}
-	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots})
+	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots, Force: k.Force})
 }
 
 // Roots are the certificates of the system and those in file; nil without one.
