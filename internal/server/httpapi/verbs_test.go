@@ -93,6 +93,7 @@ type lifecycleRegistry interface {
 	promote.Promotions
 	promote.Journals
 	deploy.Versions
+	deploy.Inventory
 	deploy.Submissions
 }
 

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -64,7 +65,7 @@ func TestReadOnly(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := forced.SendMessage(t.Context(), client.Queue{Project: v.ProjectID, Version: v.ID, Name: "jobs"}, api.NewMessage{Body: "of the administrator"}); err != nil {
+	if _, err := forced.SendMessage(t.Context(), client.Queue{Project: v.ProjectID, Version: v.ID, Name: "jobs"}, api.NewMessage{Body: json.RawMessage(`"of the administrator"`)}); err != nil {
 		t.Fatal(err)
 	}
 	d.queued(v, func(q api.Queue) bool { return q.Ready == 1 })
