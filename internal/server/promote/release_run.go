@@ -51,7 +51,8 @@ func (s *Service) newRelease(op svc.Promotion, v svc.Version, req svc.ReleaseReq
 	return &release{Service: s, op: op, v: v, req: req, limit: limit, log: log, began: time.Now(), done: op.Released}
 }
 
-func (r *release) target() svc.Ref   { return svc.Ref{Project: r.op.Project, Version: r.op.Version} }
+func (r *release) target() svc.Ref { return svc.Ref{Project: r.op.Project, Version: r.op.Version} }
+
 func (r *release) previous() svc.Ref { return svc.Ref{Project: r.op.Project, Version: r.op.Previous} }
 
 // do runs the release to its end.
