@@ -22,6 +22,8 @@ var (
 	websocket string
 	//go:embed subrequests.js
 	subrequests string
+	//go:embed waiting.js
+	waiting string
 	//go:embed trace.js
 	trace string
 	//go:embed platform.js
@@ -40,6 +42,7 @@ var (
 //   - record writes what else a log has about an invocation,
 //   - trace gives spans of traced invocations and of their calls of bindings, if traced is set,
 //   - websocket makes the listeners of websockets invocations,
+//   - waiting counts the work of waitUntil that is not over,
 //   - subrequests refuses the calls of fetch of an invocation beyond limit; 0 is no limit.
 //
 // cloudflare-internal:email makes the module cloudflare:email of workers.
@@ -54,11 +57,16 @@ func Extensions(limit int, traced bool) []workerd.Module {
 		{Name: "svc-internal:record", Type: workerd.ESModule, Source: record},
 		{Name: "svc-internal:trace", Type: workerd.ESModule, Source: fmt.Sprintf("const TRACED = %t;\n%s", traced, trace)},
 		{Name: "svc-internal:websocket", Type: workerd.ESModule, Source: websocket},
+		{Name: "svc-internal:waiting", Type: workerd.ESModule, Source: waiting},
 		{Name: "svc-internal:subrequests", Type: workerd.ESModule, Source: counted},
 		{Name: "svc:platform", Type: workerd.ESModule, Source: platform, Public: true},
 		{Name: "cloudflare-internal:email", Type: workerd.ESModule, Source: email},
 	}
 }
+
+// Waiting is the entrypoint of the worker that answers a request of the host with the number of
+// works that were given to waitUntil and are not over.
+const Waiting = "svc:waiting"
 
 // Before is modules, whose first is a worker's main module, with the entry module in front.
 func Before(modules []workerd.Module) []workerd.Module {

@@ -1,6 +1,7 @@
 // The entry module. The lines above load the modules that prepare globals, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
-import { Call, Invocation, begin, current, naming, report, run, watchNoRetry } from "svc:platform";
+import { Call, Invocation, begin, current, naming, report, run, watch, watchNoRetry } from "svc:platform";
+export { waiting as "svc:waiting" } from "svc:platform";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 
@@ -15,6 +16,7 @@ const BASES = [Object.prototype, DurableObject.prototype, WorkerEntrypoint.proto
 const beginOf = (name, known) => ({
   apply(f, self, args) {
     if (current() !== undefined) return apply(f, self, args);
+    watch(self, args);
     const call = known ? undefined : new Call(name, self);
     const invocation = new Invocation(args[0], callOf(self, args), call ? call.numbered : naming(name, args[0]));
     return run(invocation, known && name === "scheduled" ? invokeScheduled : invoke, name, f, self, args, call);

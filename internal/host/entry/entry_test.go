@@ -1,7 +1,9 @@
 package entry_test
 
 import (
+	"context"
 	"io"
+	"net"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -26,7 +28,8 @@ export default () => ({ id: () => {
 // worker is a worker behind the entry module, with a binding PROBE and one to its
 // entrypoint Named.
 type worker struct {
-	get func(path string) string
+	get     func(path string) string
+	waiting func() string // the answer of the entrypoint that counts work of waitUntil
 }
 
 func start(t *testing.T, date string, modules ...workerd.Module) worker {
@@ -37,34 +40,48 @@ func start(t *testing.T, date string, modules ...workerd.Module) worker {
 func startWith(t *testing.T, v8Flags []string, date string, modules ...workerd.Module) worker {
 	t.Helper()
 	bindings := []workerd.Binding{{Name: "PROBE", Wrapped: &workerd.Wrapped{Module: "svc-internal:probe"}}}
-	if modules[0].Source == main {
+	if modules[0].Source == main || modules[0].Source == waits {
 		bindings = append(bindings, workerd.Binding{Name: "SELF", Service: &workerd.ServiceRef{Name: "main", Entrypoint: "Named"}})
 	}
-	socket := filepath.Join(bindingtest.Dir(t), "s")
+	dir := bindingtest.Dir(t)
+	socket, waiting := filepath.Join(dir, "s"), filepath.Join(dir, "w")
 	client := workerdtest.Serve(t, workerd.Config{
 		Services: []workerd.Service{{Name: "main", Worker: &workerd.Worker{
 			Modules: entry.Before(modules), CompatibilityDate: date, Bindings: bindings,
 		}}},
-		V8Flags:    v8Flags,
-		Sockets:    []workerd.Socket{{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}}},
+		V8Flags: v8Flags,
+		Sockets: []workerd.Socket{
+			{Name: "waiting", Address: "unix:" + waiting, Service: workerd.ServiceRef{Name: "main", Entrypoint: entry.Waiting}},
+			{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}},
+		},
 		Extensions: slices.Concat(entry.Extensions(3, false), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
 	}, socket)
-	return worker{func(path string) string {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://worker.test"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		resp, err := client.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		text, err := io.ReadAll(resp.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return resp.Status[:3] + " " + string(text)
-	}}
+	asks := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "unix", waiting)
+	}}}
+	return worker{
+		get:     func(path string) string { return get(t, client, path) },
+		waiting: func() string { return get(t, &asks, "/") },
+	}
+}
+
+// get is the status and the text of an answer.
+func get(t *testing.T, client *http.Client, path string) string {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://worker.test"+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.Status[:3] + " " + string(text)
 }
 
 func esm(name, source string) workerd.Module {

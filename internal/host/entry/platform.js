@@ -3,5 +3,6 @@ export { report } from "svc-internal:console";
 export { Invocation, current, run } from "svc-internal:context";
 export { Call, naming, watchNoRetry } from "svc-internal:record";
 export { begin } from "svc-internal:trace";
+export { waiting, watch } from "svc-internal:waiting";
 import "svc-internal:subrequests";
 import "svc-internal:websocket";

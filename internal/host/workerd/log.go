@@ -106,7 +106,7 @@ func (p *LogParser) Parse(line []byte) (LogLine, bool) {
 	}
 	entry := LogLine{Time: raw.time(), Level: raw.Level, Message: raw.Message, Source: SourceConsole}
 	if raw.Source == "" {
-		return p.workerLine(entry), true
+		return p.workerLine(entry), !asksEnded(entry.Message)
 	}
 	return p.runtimeLine(entry)
 }
@@ -138,6 +138,13 @@ func (r rawLine) time() time.Time {
 		return time.Time{}
 	}
 	return time.UnixMilli(ms).UTC()
+}
+
+// asksEnded reports whether a line is the warning about a promise of an invocation that has ended:
+// package entry resolves some to find out whether it has.
+func asksEnded(message string) bool {
+	return strings.HasPrefix(message, "Warning: A promise was resolved or rejected from a different request context") &&
+		strings.Contains(message, "svc-internal:waiting")
 }
 
 // The marks of package entry around the id of an invocation, before a line's text.

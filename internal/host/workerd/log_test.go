@@ -143,6 +143,10 @@ func TestReadLog(t *testing.T) {
 				{Time: at, Level: "error", Message: "AbortError: off\n    at f (index.js:2:1)", Source: workerd.SourceException, ID: "a2"},
 			},
 		},
+		"a question to an invocation that has ended": {
+			`{"timestamp":1795178212631,"level":"warn","message":"Warning: A promise was resolved or rejected from a different request context than the one it was created in.\n    at Work.lives (svc-internal:waiting:53:12)"}` + "\n",
+			nil,
+		},
 		"a call of another process that failed": {
 			`{"timestamp":"1","level":"info","source":"w","message":"returning failure over rpc; exception = workerd/jsg/value.h:1456: failed: remote.jsg.TypeError: no good\nstack: /x@6b04330"}` + "\n" +
 				`{"timestamp":"1","level":"info","source":"w","message":"uncaught exception; exception = workerd/io/io-context.c++:2052: failed: jsg.Error: ` + hung + `"}` + "\n" +
