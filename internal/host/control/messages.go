@@ -43,6 +43,10 @@ type Seal struct {
 	Drain time.Duration `json:"drain,omitempty"` // with SealPaused: for events under way
 	// Interrupt, with SealPaused, ends events that take longer.
 	Interrupt bool `json:"interrupt,omitempty"`
+	// Wait, with SealPaused, is how long work that was given to waitUntil is waited for.
+	Wait time.Duration `json:"wait,omitempty"`
+	// Late, with SealPaused, has such work continue: it is not Running when Wait is over.
+	Late bool `json:"late,omitempty"`
 }
 
 // SealState is what becomes of writes and events of the version.
@@ -61,7 +65,7 @@ const (
 // Sealing is the answer to a Seal.
 type Sealing struct {
 	Cut     branch.VersionCut `json:"cut"`               // with SealSealed
-	Running []string          `json:"running,omitempty"` // with SealPaused: what events still run, by their bindings
+	Running []string          `json:"running,omitempty"` // with SealPaused: what still runs, the bindings of events and "waitUntil (3)"
 	Refused int               `json:"refused,omitempty"` // writes that failed since SealReleased
 	// Unfinished counts instances of workflows, by workflow; with SealAhead and SealSealed.
 	Unfinished map[string]int `json:"unfinished,omitempty"`

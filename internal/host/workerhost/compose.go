@@ -28,6 +28,7 @@ const (
 	pingSocket    = "ping.sock"    // workerd, for Ping
 	bindingSocket = "binding.sock" // the host, for workerd
 	doorSocket    = "door.sock"    // the dispatch shim, for the host
+	waitSocket    = "wait.sock"    // the worker's entrypoint for awaitWork
 	callSocket    = "call.sock"    // every service of workerd, for calls of other workers
 	pingDir       = "ping"         // empty
 )
@@ -39,6 +40,7 @@ const (
 	internetName = "internet"
 	httpName     = "http"
 	pingName     = "ping"
+	waitName     = "wait"
 	callName     = "debug-port" // as workerd calls it
 	objectsName  = "objects"
 )
@@ -79,6 +81,7 @@ func Compose(c Composition) workerd.Config {
 		Sockets: []workerd.Socket{
 			{Name: httpName, Address: unix(httpSocket), Service: toWorker, ForwardedProtoHeader: ProtoHeader, CFBlobHeader: CFHeader},
 			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
+			{Name: waitName, Address: unix(waitSocket), Service: workerd.ServiceRef{Name: workerName, Entrypoint: entry.Waiting}},
 		},
 		Extensions: entry.Extensions(c.Subrequests, c.Site.Traced),
 		V8Flags:    c.v8Flags(),

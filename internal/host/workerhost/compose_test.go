@@ -59,6 +59,7 @@ func TestCompose(t *testing.T) {
   sockets = [
     (name = "http", address = "unix:/run/http.sock", service = "worker", http = (forwardedProtoHeader = "X-Svc-Proto", cfBlobHeader = "X-Svc-Cf")),
     (name = "ping", address = "unix:/run/ping.sock", service = "ping", http = ()),
+    (name = "wait", address = "unix:/run/wait.sock", service = (name = "worker", entrypoint = "svc:waiting"), http = ()),
   ],
   v8Flags = ["--max-old-space-size=128"],
   logging = (structuredLogging = true),

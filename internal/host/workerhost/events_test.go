@@ -116,17 +116,23 @@ const clockScript = `export default { async scheduled({ cron }, env) {
 // clockVersion is a version whose one binding is a clock.
 func clockVersion(t *testing.T) svc.RuntimeSpec {
 	t.Helper()
+	return versionOf(t, clockScript, bundle.Binding{Name: "CLOCK", Kind: "clock", Resource: "c"})
+}
+
+// versionOf is a version of one module.
+func versionOf(t *testing.T, script string, bindings ...bundle.Binding) svc.RuntimeSpec {
+	t.Helper()
 	dir := t.TempDir()
-	sum := sha256.Sum256([]byte(clockScript))
+	sum := sha256.Sum256([]byte(script))
 	m := bundle.Manifest{
 		SchemaVersion: bundle.SchemaVersion, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
-		Modules:  []bundle.Module{{Name: "index.js", Type: bundle.ESModule, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(clockScript))}},
-		Bindings: []bundle.Binding{{Name: "CLOCK", Kind: "clock", Resource: "c"}},
+		Modules:  []bundle.Module{{Name: "index.js", Type: bundle.ESModule, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(script))}},
+		Bindings: bindings,
 	}
 	data, err := m.Encode()
 	if err == nil {
 		err = errors.Join(os.MkdirAll(filepath.Join(dir, "modules"), 0o700),
-			os.WriteFile(filepath.Join(dir, "manifest.json"), data, 0o600), os.WriteFile(filepath.Join(dir, "modules", "index.js"), []byte(clockScript), 0o600))
+			os.WriteFile(filepath.Join(dir, "manifest.json"), data, 0o600), os.WriteFile(filepath.Join(dir, "modules", "index.js"), []byte(script), 0o600))
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -253,15 +253,6 @@ func (h *Host) Cut(ctx context.Context) (branch.VersionCut, error) {
 	return v.resources.Cut(ctx)
 }
 
-// Seal implements control.Handler.
-func (h *Host) Seal(ctx context.Context, s control.Seal) (control.Sealing, error) {
-	v := h.open.Load()
-	if v == nil {
-		return control.Sealing{}, errNotOpen()
-	}
-	return v.resources.Seal(ctx, s)
-}
-
 // Positions implements control.Handler.
 func (h *Host) Positions(context.Context) (control.Positions, error) {
 	v := h.open.Load()

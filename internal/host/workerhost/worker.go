@@ -187,7 +187,7 @@ func (w *worker) drain() {
 
 // sockets are the names of those that workerd listens at.
 func (w *worker) sockets() []string {
-	names := []string{httpName, pingName, callName}
+	names := []string{httpName, pingName, waitName, callName}
 	if w.door != nil {
 		names = append(names, door.Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
@@ -85,14 +86,18 @@ func (r *release) drain(ctx context.Context) error {
 		WithHint("release again, or let them continue without writes: --late-requests refuse").Because(err)
 }
 
-// pause lets no event begin, and waits for those under way.
+// pause lets no event begin, and waits for those under way and for work of waitUntil: that has the
+// time of the requests which gave it, and is late like those.
 func (r *release) pause(ctx context.Context) error {
-	now, err := r.deps.Sealer.Seal(ctx, r.previous(), control.Seal{State: control.SealPaused, Drain: r.deps.ReleaseDrain, Interrupt: r.req.InterruptEvents})
+	now, err := r.deps.Sealer.Seal(ctx, r.previous(), control.Seal{
+		State: control.SealPaused, Drain: r.deps.ReleaseDrain, Interrupt: r.req.InterruptEvents,
+		Wait: max(r.deps.ReleaseDrain-time.Since(r.hold), 0), Late: r.req.LateRequests == svc.LateRefuse,
+	})
 	if err != nil || len(now.Running) == 0 {
 		return err
 	}
 	return svc.Errorf(svc.Unavailable, svc.CodeReleaseBusy, "events of production did not end within %s: %s", r.deps.ReleaseDrain, listed(now.Running)).
-		WithHint("release again, or end them: --interrupt-events")
+		WithHint("release again, or end events (--interrupt-events) and let work of waitUntil continue without writes (--late-requests refuse)")
 }
 
 // seal has the writes of production wait, and returns the cut.
