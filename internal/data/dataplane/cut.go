@@ -37,12 +37,12 @@ type Staged struct {
 
 // Stage is the first part of Cut: when it returns, the position is chosen. Ship is the second.
 func (v *Volumes) Stage(ctx context.Context) (*Staged, error) {
-	points, offer, open, err := v.stageCut(ctx, false)
+	s, open, err := v.stageCut(ctx, false)
 	if err != nil {
 		return nil, err
 	}
 	open()
-	return &Staged{v, points, offer}, nil
+	return s, nil
 }
 
 // Ship returns the Cut when its files are in the object store.
@@ -84,42 +84,41 @@ type cutPoint struct {
 
 // stageCut stages every database while none is written, and holds the files. open admits writers
 // again. A whole cut has the databases that belong to the version alone, too.
-func (v *Volumes) stageCut(ctx context.Context, whole bool) (points map[string]cutPoint, offer string, open func(), err error) {
+func (v *Volumes) stageCut(ctx context.Context, whole bool) (s *Staged, open func(), err error) {
 	if err := v.claim(ctx); err != nil {
-		return nil, "", nil, err
+		return nil, nil, err
 	}
 	if whole {
 		if err := v.OpenOwn(ctx); err != nil {
-			return nil, "", nil, err
+			return nil, nil, err
 		}
 	}
 	v.awaitOpening()
 	open, err = v.gate.acquire(ctx)
 	if err != nil {
-		return nil, "", nil, err
+		return nil, nil, err
 	}
-	points, offer, err = v.stageAll(ctx, whole)
-	if err != nil {
+	if s, err = v.stageAll(ctx, whole); err != nil {
 		open()
-		return nil, "", nil, err
+		return nil, nil, err
 	}
-	return points, offer, open, nil
+	return s, open, nil
 }
 
 // stageAll is stageCut while no writer is admitted.
-func (v *Volumes) stageAll(ctx context.Context, whole bool) (points map[string]cutPoint, offer string, err error) {
+func (v *Volumes) stageAll(ctx context.Context, whole bool) (*Staged, error) {
 	dbs := slices.DeleteFunc(slices.Clone(*v.open.Load()), func(db *database) bool { // includes databases opened meanwhile, which may have been written
 		return !whole && isOwn(db.name)
 	})
-	points = map[string]cutPoint{}
+	points := map[string]cutPoint{}
 	for _, db := range dbs {
 		txid, err := db.file.Stage()
 		if err != nil {
-			return nil, "", fmt.Errorf("stage database %q: %w", db.name, err)
+			return nil, fmt.Errorf("stage database %q: %w", db.name, err)
 		}
 		points[db.name] = cutPoint{db, txid, db.ship.mark()}
 	}
-	return points, v.offer(ctx, dbs), nil
+	return &Staged{v, points, v.offer(ctx, dbs)}, nil
 }
 
 // shipNow wakes the shipper without waiting for the window.

@@ -16,11 +16,11 @@ type Sealed struct {
 
 // Seal is Stage of the whole version. Nothing is written after the position that it chose.
 func (v *Volumes) Seal(ctx context.Context) (*Sealed, error) {
-	points, offer, open, err := v.stageCut(ctx, true)
+	s, open, err := v.stageCut(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	return &Sealed{Staged: Staged{v, points, offer}, open: open}, nil
+	return &Sealed{Staged: *s, open: open}, nil
 }
 
 // Open admits the writes that wait, and later ones. After Refuse it does nothing.

@@ -88,12 +88,9 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	if d.divergence, err = divergence.New(d.divergenceDeps()); err != nil {
 		return err
 	}
-	if d.promote, err = promote.New(d.promoteDeps()); err != nil {
+	if err := d.startPromotions(); err != nil {
 		return err
 	}
-	d.watch = watch.New(watch.Deps{Registry: d.registry, Traffic: d.traffic, Release: d.promote.Release, Logger: d.logger})
-	d.stops.Push("promotions", d.promote.Stop)
-	d.stops.Push("watches of releases", d.watch.Stop)
 	if d.fork, err = fork.New(d.forkDeps()); err != nil {
 		return err
 	}
@@ -113,6 +110,17 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	return d.newJanitor()
+}
+
+// startPromotions creates what changes productions.
+func (d *Daemon) startPromotions() (err error) {
+	if d.promote, err = promote.New(d.promoteDeps()); err != nil {
+		return err
+	}
+	d.stops.Push("promotions", d.promote.Stop)
+	d.watch = watch.New(watch.Deps{Registry: d.registry, Traffic: d.traffic, Release: d.promote.Release, Logger: d.logger})
+	d.stops.Push("watches of releases", d.watch.Stop)
+	return nil
 }
 
 // exceptions returns what finds the exceptions that preview hosts show, nil if they do not.
