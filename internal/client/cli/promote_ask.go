@@ -11,7 +11,11 @@ import (
 )
 
 // dataGuide ends the help of the commands that change production.
-const dataGuide = "Guide: docs/guide/release.md (Release and roll back)."
+const (
+	guide     = "docs/guide/release.md (Release and roll back)"
+	dataGuide = "Guide: " + guide + "."
+	guideHint = "guide: " + guide // ends a warning
+)
 
 // consent asks before a promote that leaves writes of production behind. Without a terminal the
 // result is a *kit.LeavesError. It asks nothing if nothing stays behind, or with --yes.
@@ -53,7 +57,7 @@ func keepsThem(project, id string) string {
 // waysToPromote names what to do instead of a promote that leaves writes of old behind, and how to
 // do it all the same.
 func waysToPromote(project, id, old string) string {
-	return keepsThem(project, id) + fmt.Sprintf("\nto leave them: --leave-writes, then %s", unmerged.Rescue(project, cmp.Or(old, "OLD")))
+	return keepsThem(project, id) + fmt.Sprintf("\nto leave them: --leave-writes, then %s\n%s", unmerged.Rescue(project, cmp.Or(old, "OLD")), guideHint)
 }
 
 // aside is k with its data on stderr: what a person reads before a question, beside the document

@@ -76,6 +76,7 @@ func noteLeft(k *kit.Kit, p promoted) {
 			k.Notef("%s", unmerged.Cut(*p.Unmerged, p.PreviousVersionID, p.VersionID))
 		}
 		k.Notef("to export them: %s", p.Rescue)
+		k.Notef("%s", guideHint)
 	}
 	if p.Waiting != nil && *p.Waiting != (api.WaitingWork{}) {
 		k.Notef("%s stay with %s, which continues with them", workOf(*p.Waiting), p.PreviousVersionID)

@@ -144,6 +144,7 @@ func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) er
 		printLeft(k, p.Unmerged, p.Waiting, p.PreviousVersionID, p.VersionID)
 		if unmerged.Left(p.Unmerged) && p.Status == api.PromotionStatusDone {
 			k.Notef("to export them: %s", unmerged.Rescue(p.ProjectID, p.PreviousVersionID))
+			k.Notef("%s", guideHint)
 		}
 	})
 }
