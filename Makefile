@@ -25,7 +25,7 @@ install: ## install svcctl, svcd and svchost to PREFIX/bin, with manual pages an
 	./scripts/install "$(DESTDIR)$(or $(PREFIX),/usr/local)"
 
 .PHONY: demo
-demo: build ## deploy the guestbook twice, promote and roll back, on free ports
+demo: build ## deploy the guestbook, release a change on its data and roll back, on free ports
 	go run ./internal/client/demo
 
 .PHONY: walkthrough
