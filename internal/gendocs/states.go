@@ -14,6 +14,9 @@ const statesHead = `# The states of a version
 Every move of a version is a compare-and-set: it happens only when the version is in one of the states the arrow may
 leave. The table is ` + "`Edges()` in `internal/svc/status.go`" + `, and the registry's statements are made from it.
 
+A version that a release makes takes the same way, beside its steps ([architecture](architecture.md#release)): ` + "`activate`" + ` makes it
+production in the same transaction, in place of its parent, which stays ` + "`ready`" + `. A release that is undone ends it as ` + "`failed`" + `.
+
 `
 
 // addStates draws the state machine and prints it as a table.
