@@ -34,7 +34,7 @@ func developer(ctx context.Context, w *world) ([]chapter, error) {
 
 	r.try(func() error { return w.serve(ctx) })
 	r.deploys()
-	return append(chapters, r.chapter("deploy", "svcctl deploy, promote and rollback in a terminal", guide)), r.err
+	return append(chapters, r.chapter("deploy", "svcctl deploy, release and rollback in a terminal", guide)), r.err
 }
 
 // dev starts watch mode, and returns its address.
@@ -97,13 +97,11 @@ func (r *recorder) deploys() {
 	r.run("svcctl curl v1 / -d 'buy milk'", 0)
 	r.edit(func() error { return r.world.replace("ORDER BY id", "ORDER BY done, id") }, "")
 	r.gap()
-	r.run("svcctl deploy --version v2 --parent v1 --wait", 0)
+	r.run("svcctl deploy --release --version v2", 0)
 	r.gap()
 	r.run("svcctl curl v2 /", 0)
 	r.gap()
-	r.run("svcctl promote v2", 0)
-	r.gap()
-	r.run("svcctl rollback", 0)
+	r.run("svcctl rollback --keep-data", 0)
 	r.gap()
 	r.run("svcctl versions list", 0)
 }

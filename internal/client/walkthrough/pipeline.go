@@ -14,14 +14,14 @@ import (
 const commit = "0f2ac74b498b48028cb68387c421e2790f2ac74b"
 
 // pipeline is what CI does with a pull request: a preview of it, a comment, and after the merge
-// a deploy that is promoted.
+// a release.
 func pipeline(ctx context.Context, w *world) ([]chapter, error) {
 	const guide = "ci.md"
 	forge := newForge()
 	defer forge.Close()
 	r := w.record(ctx)
 	r.dir, r.plain = "shop", true
-	r.quietly("svcctl deploy --version staging --parent v1 --wait", "svcctl versions pin staging")
+	r.quietly("svcctl deploy --version staging --parent production --wait", "svcctl versions pin staging")
 	outputs := filepath.Join(w.home, "outputs")
 	job := []string{
 		"CI=true", "GITHUB_ACTIONS=true", "GITHUB_REPOSITORY=acme/shop", "GITHUB_WORKSPACE=" + filepath.Join(w.home, "shop"), "GITHUB_TOKEN=t", "GITHUB_API_URL=" + forge.URL,
@@ -46,12 +46,8 @@ func pipeline(ctx context.Context, w *world) ([]chapter, error) {
 
 	r.env = append(job, "GITHUB_REF=refs/heads/main", "SVCCTL_ADMIN_TOKEN="+w.note.AdminToken)
 	r.comment("the job of the default branch: SVCCTL_ADMIN_TOKEN is set, too")
-	r.run("svcctl deploy --version v3 --parent v1 --wait", 0)
-	r.gap()
-	r.run(`svcctl promote v3 --message "merge pull request #7"`, 0)
-	r.gap()
-	r.run("svcctl promotions list", 0)
-	return append(chapters, r.chapter("ci-promote", "A job that deploys and promotes", guide)), r.err
+	r.run("svcctl deploy --release --version v3", 0)
+	return append(chapters, r.chapter("ci-release", "A job that releases", guide)), r.err
 }
 
 // quietly runs commands that the recording does not show.
