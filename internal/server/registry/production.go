@@ -3,6 +3,7 @@ package registry
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,7 +41,7 @@ func (db *DB) SetProduction(ctx context.Context, projectID, expected, next strin
 			return err
 		}
 		if n == 1 {
-			return getsEvents(ctx, tx, svc.Ref{Project: projectID, Version: next})
+			return errors.Join(leavesEvents(ctx, tx, projectID, expected, next), getsEvents(ctx, tx, svc.Ref{Project: projectID, Version: next}))
 		}
 		return explainProduction(ctx, tx, svc.Ref{Project: projectID, Version: next}, expected)
 	})
@@ -49,6 +50,14 @@ func (db *DB) SetProduction(ctx context.Context, projectID, expected, next strin
 	}
 	failpoint.Hit(productionSet)
 	return nil
+}
+
+// leavesEvents has the version that was production run no events any more if next had handed its own
+// over, to that version or to one between: next continues with them, and each would run twice.
+func leavesEvents(ctx context.Context, tx *sql.Tx, projectID, was, next string) error {
+	_, err := tx.ExecContext(ctx, `UPDATE versions SET events = 'handed_over', handed_over_to = ?1 WHERE project_id = ?2 AND id = ?3
+		AND EXISTS (SELECT 1 FROM versions WHERE project_id = ?2 AND id = ?1 AND events = 'handed_over')`, next, projectID, was)
+	return err
 }
 
 // getsEvents has a version that is production run its events from now on, also after it has ceased

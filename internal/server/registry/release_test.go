@@ -87,6 +87,13 @@ func TestTakeOver(t *testing.T) {
 	if got := registrytest.Get(t, db, ref("shop", 1)); got.Events != svc.EventsOn || got.HandedOverTo != "" {
 		t.Errorf("after a rollback: %+v", got)
 	}
+	if got := registrytest.Get(t, db, next); got.Events != svc.EventsHandedOver || got.HandedOverTo != "v1" {
+		t.Errorf("the version that a rollback left: %+v", got)
+	}
+	produce(t, db, "v1", "v2") // a plain promote leaves the events with each version
+	if got := registrytest.Get(t, db, ref("shop", 1)); got.Events != svc.EventsOn {
+		t.Errorf("after a promote: %+v", got)
+	}
 }
 
 // TestCreateRelease: a release has a version without a job, with the overrides of the request
