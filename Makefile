@@ -137,6 +137,10 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	$(MAKE) test-upgrade
 	go test -run UnderAttack -v -timeout 0 -tags e2e ./internal/test/e2e -attack.bodies 5000 -attack.readers 2000 -attack.duration 60s -attack.p99 250ms
 
+.PHONY: models
+models: ## search all states of the models in internal/test/models, and of their broken variants (needs spin and gcc; 3 GB of memory)
+	go test -count=1 -v -timeout 1h -tags models $(GOTESTFLAGS) ./internal/test/models
+
 .PHONY: image
 image: ## write dist/svcctl_linux_{amd64,arm64}.tar, OCI images, without Docker (needs mmdebstrap)
 	./packaging/image/build amd64 dist/svcctl_linux_amd64.tar
