@@ -2,7 +2,6 @@ package promote
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
@@ -18,9 +17,8 @@ func (r *release) forward(ctx context.Context) {
 	_ = r.step(ctx, stepSwitch, func(ctx context.Context) error { late = r.switchOver(ctx); return nil })
 	o := svc.PromotionOutcome{Status: svc.PromotionDone, CutOver: r.deps.Gateway.CutOver(r.op.Project)}
 	r.deploy.End()
-	if err := (pointers{r.deps.Bucket}).set(ctx, r.op); err != nil {
-		r.log.ErrorContext(ctx, "writing the production pointer failed; retrying in the background", "error", err)
-		r.background(ctx, r.setPointerLater)
+	if !r.setPointer(ctx) {
+		return // the server stops; the next start writes the pointer and the outcome
 	}
 	if r.req.LateRequests == svc.LateRefuse { // writes that were refused are worth the wait for their number
 		late = r.awaitLate(ctx)
@@ -65,15 +63,19 @@ func (r *release) background(ctx context.Context, do func(context.Context)) {
 	_ = r.work.Go(ctx, do) // an error means that the server stops
 }
 
-// setPointerLater repeats the write of the pointer.
-func (r *release) setPointerLater(ctx context.Context) {
-	for delay := firstRetry; backoff.Sleep(ctx, delay) == nil; delay = min(2*delay, lastRetry) {
-		p, err := r.deps.Projects.Project(ctx, r.op.Project)
-		if err == nil && p.ProdVersionID != r.op.Version { // a later promotion writes it
-			return
+// setPointer writes the pointer, however long that takes: a release that is done is not resumed, so
+// no later start would write it. It returns false when the service stops before.
+func (r *release) setPointer(ctx context.Context) bool {
+	waiting, cancel := r.work.Until(ctx)
+	defer cancel()
+	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
+		err := pointers{r.deps.Bucket}.set(ctx, r.op)
+		if err == nil {
+			return true
 		}
-		if err = errors.Join(err, (pointers{r.deps.Bucket}).set(ctx, r.op)); err == nil {
-			return
+		r.log.ErrorContext(ctx, "writing the production pointer failed; retrying", "error", err)
+		if backoff.Sleep(waiting, delay) != nil {
+			return false
 		}
 	}
 }
@@ -147,9 +149,11 @@ func (s *Service) resumeRelease(ctx context.Context, op svc.Promotion) error {
 	}
 	s.deps.Gateway.SetProduction(op.Project, p.ProdVersionID)
 	if p.ProdVersionID == op.Version {
-		err = pointers{s.deps.Bucket}.set(ctx, op)
+		if err := (pointers{s.deps.Bucket}).set(ctx, op); err != nil {
+			return err
+		}
 	}
 	r.end(ctx, svc.PromotionOutcome{Status: svc.PromotionDone, Released: r.done})
 	r.log.InfoContext(ctx, "release continued after the end of the server")
-	return err
+	return nil
 }
