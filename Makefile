@@ -127,6 +127,7 @@ torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random;
 	go test -run Order -v -timeout 0 ./internal/host/binding/all -order.requests 10000 -order.kills 50
 	go test -run Differential -v -timeout 0 ./internal/server/gateway -differential.duration $(TORTURE) -differential.seed 0
 	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)
+	go test -run ReleaseDoors -v -timeout 0 -tags e2e ./internal/test/e2e -release.duration $(TORTURE) -release.kills 500
 	go test -run 'Model$$' -v -timeout 0 -tags e2e,torture ./internal/test/e2e -model.operations 2000 -model.seed 0
 	go test -run DevSavesUnderLoad -v -timeout 0 -tags e2e ./internal/test/e2e -dev.saves 200
 	go test -run 'PromoteUnderLoad|RestartAwake|PendingDeploys|SleepingInstances' -v -timeout 0 -tags e2e,torture ./internal/test/e2e
