@@ -25,6 +25,7 @@ func insertLater(t *testing.T, db volume.Database, n int) <-chan error {
 // the release is undone. When the release is done it fails, as all later ones of the process do, and
 // each counts.
 func TestSeal(t *testing.T) {
+	t.Parallel()
 	errReleased := errors.New("released")
 	for name, refused := range map[string]bool{"undone": false, "done": true} {
 		t.Run(name, func(t *testing.T) {

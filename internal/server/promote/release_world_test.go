@@ -17,7 +17,7 @@ import (
 
 // releases is the part of the deploys and the worker hosts in releases, without processes.
 type releases struct {
-	w     *world
+	w *world
 
 	mu      sync.Mutex
 	calls   []string

@@ -83,7 +83,7 @@ func newReleaseRun(t *testing.T) *releaseRun {
 	same := &daemon{t: t, home: d.home, env: d.env, log: d.log, note: d.note, bin: d.bin}
 	return &releaseRun{
 		daemon: same, lives: d, rand: crashtest.Rand(t), kills: map[string]int{}, crashes: map[string][]time.Time{},
-		doors: &doors{d: same, prod: v0.ProdURL, from: front.ProdURL, own: v0, acks: map[string][]ack{}, fails: map[string]int{}},
+		doors: &doors{d: same, prod: v0.ProdURL, from: front.ProdURL, own: v0, acks: map[string][]ack{}, fails: map[string]int{}, words: map[string]int{}},
 	}
 }
 
@@ -208,6 +208,9 @@ func (r *releaseRun) report(history []api.Promotion) {
 	outcomes, acknowledged, failed := map[string]int{}, 0, 0
 	for _, p := range history {
 		words := strings.SplitN(p.Error, ": ", 3)
+		if len(words) == 3 && words[1] == "internal" {
+			r.t.Logf("%s: %s", p.VersionID, p.Error)
+		}
 		outcomes[string(p.Status)+" "+strings.Join(words[:min(2, len(words))], " ")]++
 	}
 	for name, acks := range r.doors.acks {
@@ -216,10 +219,14 @@ func (r *releaseRun) report(history []api.Promotion) {
 		r.t.Logf("%s: %d acknowledged, %d failed", name, len(acks), r.doors.fails[name])
 	}
 	r.t.Logf("kills %v; releases %v; %d acknowledged, %d requests failed", r.kills, outcomes, acknowledged, failed)
+	if testing.Verbose() {
+		for _, words := range slices.Sorted(maps.Keys(r.doors.words)) {
+			r.t.Logf("%d × %s", r.doors.words[words], words)
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.doors.fails)) {
 		if len(r.doors.acks[name]) == 0 {
 			r.t.Errorf("door %s: nothing was acknowledged", name)
 		}
 	}
 }
-

@@ -15,6 +15,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // doors are clients that write ids through each way into a version, and what they know.
@@ -27,7 +28,8 @@ type doors struct {
 	mu    sync.Mutex
 	acks  map[string][]ack // by door
 	fails map[string]int
-	own   api.Version // that the writers of one version use
+	words map[string]int // of failed requests, by door and code
+	own   api.Version    // that the writers of one version use
 }
 
 // ack is a write that was acknowledged. version is "" for one that production acknowledged.
@@ -113,6 +115,7 @@ func (s *doors) once(ctx context.Context, name, version string, n int, do door) 
 	}
 	if err != nil {
 		s.fails[name]++
+		s.words[name+" "+said(err)]++
 	}
 	s.mu.Unlock()
 	select {
@@ -121,12 +124,23 @@ func (s *doors) once(ctx context.Context, name, version string, n int, do door) 
 	}
 }
 
+// said returns the code of a failure, or how it begins.
+func said(err error) string {
+	if code := client.CodeOf(err); code != "" {
+		return code
+	}
+	return fmt.Sprintf("%.60s", err.Error())
+}
+
 // post writes by a request.
 func (s *doors) post(c *http.Client, url func() string) door {
 	return func(ctx context.Context, id string) ([]string, error) {
 		a, err := fetch(ctx, c, http.MethodPost, url(), id)
-		if err != nil || a.Status != http.StatusOK {
-			return nil, fmt.Errorf("%d %s: %w", a.Status, a.Body, err)
+		if err == nil && a.Status != http.StatusOK {
+			err = fmt.Errorf("%d %s %s", a.Status, a.Header.Get("Svc-Error"), a.Body)
+		}
+		if err != nil {
+			return nil, err
 		}
 		return []string{id}, nil
 	}
@@ -200,4 +214,3 @@ func (s *doors) trigger(v api.Version) door {
 		return []string{id}, nil
 	}
 }
-
