@@ -108,7 +108,7 @@ func TestReleaseHoldLimit(t *testing.T) {
 	})
 }
 
-// TestReleaseLateRefused: a release that refuses late requests goes on when the drain ends without
+// TestReleaseLateRefused: a release that refuses late requests continues when the drain ends without
 // them.
 func TestReleaseLateRefused(t *testing.T) {
 	t.Parallel()
