@@ -23,7 +23,7 @@ type dialog struct {
 	then    func(string) ui.Intent      // of a question for a text
 	wrong   bool
 
-	decide func(*state.State) ui.Decision // nil for typed and actions as they are
+	decide func(*state.State) ui.Decision // nil for typed and unchanged actions
 	wait   string                         // why there is no answer yet
 	level  ui.Level                       // of the live lines
 	ways   []ui.Way

@@ -11,7 +11,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// TestReadOnly: each version of a read-only project is told, also after one that cannot be, and the
+// TestReadOnly: each version of a read-only project receives the setting, also after one that cannot be, and the
 // caller knows when that is done.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
@@ -36,7 +36,7 @@ func TestReadOnly(t *testing.T) {
 			t.Error(err)
 		}
 		if err := s.ReadOnlyChanged(t.Context(), "shop"); err == nil {
-			t.Error("after Stop nothing is told, and the caller does not know")
+			t.Error("after Stop no version receives it, and the caller gets no error")
 		}
 	})
 }

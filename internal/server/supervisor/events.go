@@ -132,7 +132,7 @@ func (u *unit) launched(ctx context.Context, p *process) {
 	}
 }
 
-// opening returns the spec for a worker host that opens the data: read-only or not as it is now, so
+// opening returns the spec for a worker host that opens the data: with the current read-only setting, so
 // that no write precedes the call of arm.
 func (u *unit) opening() svc.RuntimeSpec {
 	u.arming.Lock()

@@ -10,7 +10,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// deferring answers at once, and writes in waitUntil after a time.
+// deferring answers immediately, and writes in waitUntil after a time.
 const deferring = `export default {
   async fetch(request, env, ctx) {
     const { pathname, searchParams: asked } = new URL(request.url);

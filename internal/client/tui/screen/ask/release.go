@@ -44,7 +44,7 @@ func release(p api.Project, version string, back bool) ui.Ask {
 		Title: title, Lines: []string{
 			"production   " + p.ProdVersionID + " -> a new version with the code of " + version,
 			"data         all of " + p.ProdVersionID + ": no write is lost", "",
-			"Requests wait during the hold, and websockets are closed.", "A failure before the end of the hold leaves production as it is.",
+			"Requests wait during the hold, and websockets are closed.", "A failure before the end of the hold leaves production unchanged.",
 		},
 		Needs: []state.Need{need}, Live: func(s *state.State) []string { return releasePlan(s, need, back) },
 		Decide: func(s *state.State) ui.Decision { return mayRelease(s, need, a) },
