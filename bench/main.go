@@ -56,6 +56,7 @@ func figures() []figure {
 		{"grown", grown, true},
 		{"parts", parts, true},
 		{"branching", branching, true},
+		{"release", release, true},
 		{"idle", idle, true},
 		{"waiting", waiting, true},
 		{"dev", dev, true},
@@ -70,7 +71,7 @@ const speed = "deploy,spawn,gateway,traffic,files,connections,rouse,kv,d1,downlo
 
 func main() {
 	svcctl := flag.String("svcctl", "../bin/svcctl", "the program under test")
-	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are traffic, files, connections, rouse, download, pagedout, grown, cold, compression, relays, parts, branching, idle, waiting, dev, logs, queues and workflows too; speed is the table of docs/design/speed.md)")
+	only := flag.String("only", "", "comma list of figures (default: deploy, spawn, gateway, kv, d1, r2, cache, memory; there are traffic, files, connections, rouse, download, pagedout, grown, cold, compression, relays, parts, branching, release, idle, waiting, dev, logs, queues and workflows too; speed is the table of docs/design/speed.md)")
 	large := flag.Int("large", 1024, "MB of the largest version that is branched")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)

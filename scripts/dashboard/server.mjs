@@ -60,7 +60,7 @@ export async function fill(server) {
   const deploy = (dir, project, version, ref, sha, ...more) =>
     server.run("--cwd", dir, "deploy", "--project", project, "--version", version, "--git-ref", ref, "--git-sha", sha, "--wait", ...more);
   deploy(guestbook, "shop", "v6", "main", "0f3c9aa1");
-  deploy(guestbook, "shop", "v7", "main", "7be01d42", "--promote");
+  deploy(guestbook, "shop", "v7", "main", "7be01d42", "--parent", "none", "--leave-writes", "--promote");
   deploy(guestbook, "shop", "staging", "staging", "c41d9f07");
   deploy(guestbook, "shop", "pr-7", "refs/pull/7/merge", "a90b11e3", "--parent", "staging");
   deploy(guestbook, "shop", "pr-8", "refs/pull/8/merge", "e2277c5d", "--parent", "staging");

@@ -118,7 +118,7 @@ func (d *Daemon) DeployAs(ctx context.Context, fixture, version string) (load.Ta
 // DeployDir deploys a directory, whose project has the id, as a version, promotes it and says
 // where its production host is.
 func (d *Daemon) DeployDir(ctx context.Context, dir, id, version string) (load.Target, error) {
-	if err := d.run(ctx, "deploy", dir, "--version", version, "--promote"); err != nil {
+	if err := d.run(ctx, "deploy", dir, "--version", version, "--parent", "none", "--leave-writes", "--promote"); err != nil {
 		return load.Target{}, err
 	}
 	return d.Host(id + ".ingress.local")
