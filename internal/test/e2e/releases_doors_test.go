@@ -69,8 +69,6 @@ type releaseRun struct {
 	crashes map[string][]time.Time // of runtimes that this daemon started again, by version
 
 	done atomic.Int64 // releases
-	mu   sync.Mutex
-	now  string // the version that a release makes
 }
 
 func newReleaseRun(t *testing.T) *releaseRun {
@@ -91,9 +89,6 @@ func newReleaseRun(t *testing.T) *releaseRun {
 func (r *releaseRun) releases(ctx context.Context) {
 	for n := 1; ctx.Err() == nil; n++ {
 		id := fmt.Sprint("r", n)
-		r.mu.Lock()
-		r.now = id
-		r.mu.Unlock()
 		late := []api.ReleaseVersionLateRequests{api.ReleaseVersionLateRequestsWait, api.ReleaseVersionLateRequestsRefuse}[n%2]
 		a, err := r.client().Release(ctx, "doors", "check", api.ReleaseVersion{VersionID: id, LateRequests: late})
 		if err == nil {
@@ -156,10 +151,7 @@ func (r *releaseRun) kill() int {
 	case 3, 4, 5:
 		name, done = "production", r.killHost(r.doors.version().ID)
 	default:
-		r.mu.Lock()
-		id := r.now
-		r.mu.Unlock()
-		name, done = "new version", r.killHost(id)
+		name, done = "new version", r.killStaged()
 	}
 	if !done {
 		return 0
@@ -181,6 +173,24 @@ func (r *releaseRun) killHost(version string) bool {
 	}
 	r.crashes[version] = append(recent, time.Now())
 	return true
+}
+
+// killStaged kills the worker host of a version that a release makes: one without a route.
+func (r *releaseRun) killStaged() bool {
+	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		pids := r.pids(" runtime-host")
+		routes, err := r.client().Routes(r.t.Context())
+		if err != nil {
+			return false
+		}
+		for _, pid := range pids {
+			if !slices.ContainsFunc(routes.Items, func(p api.Route) bool { return p.PID == pid }) {
+				time.Sleep(time.Duration(r.rand.IntN(300)) * time.Millisecond)
+				return syscall.Kill(pid, syscall.SIGKILL) == nil
+			}
+		}
+	}
+	return false
 }
 
 // history returns the releases, oldest first.
