@@ -63,7 +63,7 @@ var lifecycleCodes = []CodeInfo{
 	{CodeInvalidRelease, []Kind{Unprocessable}, "A parameter of the release is invalid.", "Correct the field that errors[].pointer names."},
 	{CodeReleaseBusy, []Kind{Unavailable}, "Requests or events of production did not end within the drain of the release; production is unchanged.", "Release again, or let them continue without writes: late_requests refuse, interrupt_events."},
 	{CodeReleaseTooSlow, []Kind{Unprocessable, Unavailable}, "The release would hold, or held, the requests of production for longer than its limit; production is unchanged.", "Split the migrations, or raise the limit with max_hold_ms."},
-	{CodeReleaseInterrupted, []Kind{Unavailable}, "The release was interrupted before its commit; production is unchanged.", "Release again."},
+	{CodeReleaseInterrupted, []Kind{Unavailable, Conflict}, "The release was interrupted before its commit; production is unchanged.", "Release again."},
 	{CodeReleaseCheck, []Kind{Unprocessable, Unavailable}, "The new version did not pass the check of the release; production is unchanged.", "Correct the worker, or the path of svcctl.release.check."},
 	{CodeReleaseInstances, []Kind{Conflict}, "The new code lacks a workflow that has unfinished instances.", "Let them end, keep the workflow, or leave them with the old version: leave_instances."},
 	{CodeVersionReleased, []Kind{Unavailable}, "Another version continues with the data of this one, so the write was not done.", "Send the request again: it reaches production."},

@@ -30,6 +30,9 @@ func (r resources) Seal(ctx context.Context, s control.Seal) (done control.Seali
 	case control.SealSealed:
 		return r.sealData(ctx)
 	case control.SealReleased:
+		if r.seal.data == nil {
+			return done, svc.Errorf(svc.Conflict, svc.CodeReleaseInterrupted, "the data is not sealed")
+		}
 		r.seal.data.Refuse(released())
 		done.Refused = r.volumes.Refused()
 		return done, nil

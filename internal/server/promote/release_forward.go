@@ -15,6 +15,7 @@ import (
 func (r *release) forward(ctx context.Context) {
 	var late control.Sealing
 	_ = r.step(ctx, stepSwitch, func(ctx context.Context) error { late = r.switchOver(ctx); return nil })
+	r.letGo()
 	o := svc.PromotionOutcome{Status: svc.PromotionDone, CutOver: r.deps.Gateway.CutOver(r.op.Project)}
 	r.deploy.End()
 	if !r.setPointer(ctx) {

@@ -42,6 +42,7 @@ type release struct {
 	manifest *bundle.Manifest
 	hold     time.Time // its begin; zero without one
 	stopped  bool      // the workerd of the old version stays stopped since the seal
+	letGo    func()    // ends the exclusion of others from the old version; set by a commit
 	steps    []svc.StepRun
 	done     svc.Released
 }
@@ -72,7 +73,7 @@ func (r *release) untilCommit(ctx context.Context) (failed string, err error) {
 		return stepStage, err
 	}
 	for try := range settleTries {
-		if err := r.deps.Deploys.Awake(ctx, r.previous()); err != nil {
+		if err := r.serves(ctx); err != nil {
 			return stepSettle, err
 		}
 		failed, again, err := r.settled(ctx)
@@ -83,22 +84,38 @@ func (r *release) untilCommit(ctx context.Context) (failed string, err error) {
 	return "", nil
 }
 
-// settleTries bounds how often production may fall asleep before its release.
+// settleTries bounds how often production may fall asleep or crash before the hold.
 const settleTries = 3
 
-// settled does the steps from settle on, while no other service starts or stops production. again
-// reports that production has fallen asleep before the hold.
+// serves returns when production serves, which may sleep or wait after a crash.
+func (r *release) serves(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, r.deps.StepLimit)
+	defer cancel()
+	if err := r.deps.Deploys.Awake(ctx, r.previous()); err != nil {
+		return err
+	}
+	return r.deps.Runtimes.Revive(ctx, r.previous())
+}
+
+// settled does the steps from settle on, while no other service starts or stops production: until
+// the switch, if nothing fails. again reports that production fell asleep or crashed before the hold.
 func (r *release) settled(ctx context.Context) (failed string, again bool, err error) {
-	own, release, err := r.deps.Deploys.Exclude(ctx, r.previous())
+	own, letGo, err := r.deps.Deploys.Exclude(ctx, r.previous())
 	if err != nil {
 		return stepSettle, false, err
 	}
-	defer release()
-	if err := r.step(own, stepSettle, r.settleAhead); err != nil {
-		return stepSettle, svc.CodeOf(err) == svc.CodeRuntimeUnavailable, err
+	failed = stepSettle
+	if err = r.step(own, stepSettle, r.settleAhead); err == nil {
+		failed, err = r.inHold(own)
+	} else {
+		again = svc.CodeOf(err) == svc.CodeRuntimeUnavailable
 	}
-	failed, err = r.inHold(own)
-	return failed, false, err
+	if err != nil {
+		letGo()
+		return failed, again, err
+	}
+	r.letGo = letGo
+	return failed, false, nil
 }
 
 // errHoldLimit ends a hold that takes too long.
@@ -151,7 +168,7 @@ func (r *release) step(ctx context.Context, name string, do func(context.Context
 		err = do(ctx)
 	}
 	run.EndedAt = time.Now()
-	if err != nil {
+	if err = spoken(err); err != nil {
 		run.Status, run.Detail = svc.StepFailed, svc.CodeOf(err)+": "+svc.AsError(err).Error()
 	}
 	r.steps = append(r.steps, run)
@@ -162,6 +179,16 @@ func (r *release) step(ctx context.Context, name string, do func(context.Context
 		failpoint.Hit("release/" + name + "/done")
 	}
 	return err
+}
+
+// spoken returns err as one for users. An error of no service is the end of a line to a worker
+// host, whose log has the reason.
+func spoken(err error) error {
+	if err == nil || errors.As(err, new(*svc.Error)) {
+		return err
+	}
+	return svc.Errorf(svc.Unavailable, svc.CodeReleaseInterrupted, "a worker host ended or did not answer; production is unchanged").
+		WithHint("read the logs of production and of the new version, and release again").Because(err)
 }
 
 // undone ends a release that was not committed: production continues with its data.
