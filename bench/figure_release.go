@@ -72,7 +72,7 @@ func releasesOf(ctx context.Context, b *bench, mb int) ([]row, error) {
 		line("hold of a promote", promotes),
 		line("hold of a release, no load", idle).atMost(middle(idle), heldGoal, " ms"),
 		line(fmt.Sprintf("hold of %d releases at %d writes/s, longest", releases, releaseRate), busy).atMost(busy[len(busy)-1], longestHeldGoal, " ms"),
-		row{what: size + ": writes that were answered and are lost, requests that failed", ours: fmt.Sprintf("0 and 0 of %d", sent)},
+		{what: size + ": writes that were answered and are lost, requests that failed", ours: fmt.Sprintf("0 and 0 of %d", sent)},
 	}, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 )
 
 const (
@@ -56,10 +57,9 @@ func (h *Host) awaitWork(ctx context.Context, until time.Time) string {
 			return "waitUntil (unknown)"
 		case n == 0:
 			return ""
-		case time.Until(until) < waitInterval || ctx.Err() != nil:
+		case time.Until(until) < waitInterval || backoff.Sleep(ctx, waitInterval) != nil:
 			return fmt.Sprintf("waitUntil (%d)", n)
 		}
-		time.Sleep(waitInterval)
 	}
 }
 

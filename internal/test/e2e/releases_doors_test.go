@@ -21,7 +21,6 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-//nolint:gochecknoglobals // flags of a test binary
 var (
 	releaseDuration = flag.Duration("release.duration", 12*time.Second, "shortest duration of releases under kills")
 	releaseKills    = flag.Int("release.kills", 8, "smallest number of kills under releases")
@@ -133,7 +132,8 @@ func (r *releaseRun) follow() {
 
 // kill kills one process, if it is there, and returns the number of kills.
 func (r *releaseRun) kill() int {
-	name, done := "", false
+	var name string
+	done := false
 	switch r.rand.IntN(8) {
 	case 0, 1:
 		name, done = "daemon", true
