@@ -2,9 +2,12 @@ package httpapi_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -48,4 +51,46 @@ func TestReleaseVersion(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	h.do(request{method: "POST", path: of + "/release", body: `{"version_id":"v-2"}`}).wantProblem(409, "version_exists")
+}
+
+// TestRefusalsOfReleases: what the service of promotions refuses before it begins a release.
+func TestRefusalsOfReleases(t *testing.T) {
+	t.Parallel()
+	h := withVerbs(t)
+	h.project("shop")
+	add := func(id string, n svc.NewVersion, more ...svc.Trigger) {
+		n.Project, n.ID = "shop", id
+		if _, _, err := h.db.CreateVersion(t.Context(), n, svc.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		registrytest.Move(t, h.db, svc.Ref{Project: "shop", Version: id}, append(registrytest.ToReady(), more...)...)
+	}
+	add("v-1", svc.NewVersion{})
+	add("v-2", svc.NewVersion{})
+	add("asleep", svc.NewVersion{}, svc.TriggerArchive)
+	add("gone", svc.NewVersion{}, svc.TriggerDestroy)
+	add("pr-7", svc.NewVersion{GitRef: "pull/7"})
+	add("slow", svc.NewVersion{})
+	if err := h.db.SetMigrated(t.Context(), svc.Ref{Project: "shop", Version: "slow"}, svc.Migrated{Names: []string{"DB/0002.sql"}, Took: time.Minute}); err != nil {
+		t.Fatal(err)
+	}
+	h.refuse("/v1/projects/shop", []refused{{"POST", "/versions/v-2/release", nil, nil, 409, "no_production"}})
+	if err := h.db.SetProduction(t.Context(), "shop", "", "v-2"); err != nil {
+		t.Fatal(err)
+	}
+	h.refuse("/v1/projects/shop", []refused{
+		{"POST", "/versions/v-1/release", `{"expected_prod_version_id":"v-9"}`, nil, 412, "production_moved"},
+		{"POST", "/versions/asleep/release", nil, nil, 409, "version_not_ready"},
+		{"POST", "/versions/gone/release", nil, nil, 410, "version_destroyed"},
+		{"POST", "/versions/pr-7/release", nil, nil, 422, "fork_of_production"},
+		{"POST", "/versions/slow/release", nil, nil, 422, "release_too_slow"},
+		{"POST", "/versions/v-1/release", `{"rollback":true}`, nil, 409, "schema_moved"},
+	})
+	run := svc.Promotion{ID: "op-1", Project: "shop", Version: "v-2", Status: svc.PromotionRunning, CreatedAt: time.Now()}
+	if err := h.db.CreatePromotion(t.Context(), run); err != nil {
+		t.Fatal(err)
+	}
+	h.refuse("/v1/projects/shop", []refused{{"POST", "/versions/v-1/release", nil, nil, 409, "promote_in_progress"}})
+	h.stop()
+	h.refuse("/v1/projects/shop", []refused{{"POST", "/versions/v-1/release", nil, nil, 503, "shutting_down"}})
 }

@@ -66,6 +66,7 @@ func (v *verbs) join(t *testing.T, d *httpapi.Deps) {
 	v.promote, err = promote.New(promote.Deps{
 		Projects: db, Versions: db, Promotions: db, Journals: db, Gateway: quiet, Websockets: quiet, Routes: quiet, Runtimes: quiet,
 		Bucket: &memstore.Bucket{}, Logger: log, Leftovers: v,
+		Releases: db, Deploys: oneMigration{}, Forks: svc.ForkPolicy{PRRefs: []string{"pull/*"}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -92,9 +93,20 @@ type lifecycleRegistry interface {
 	promote.Projects
 	promote.Promotions
 	promote.Journals
+	promote.Releases
 	deploy.Versions
 	deploy.Inventory
 	deploy.Submissions
+}
+
+// oneMigration has a migration in the bundle of each version but v-1.
+type oneMigration struct{ promote.Deploys }
+
+func (oneMigration) Migrations(_ context.Context, ref svc.Ref) (map[string]bool, error) {
+	if ref.Version == "v-1" {
+		return map[string]bool{}, nil
+	}
+	return map[string]bool{"DB/0001_total.sql": false}, nil
 }
 
 // quiet stands for runtimes, gateway and data without work.

@@ -76,11 +76,12 @@ func (s *Service) Release(ctx context.Context, candidate svc.Ref, req svc.Releas
 		end()
 		return svc.Promotion{}, err
 	}
+	op := r.op // r belongs to the goroutine
 	go func() {
 		defer end()
 		r.do(own)
 	}()
-	return r.op, nil
+	return op, nil
 }
 
 // createRelease checks the request and stores the release.
