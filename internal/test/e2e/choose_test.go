@@ -71,6 +71,8 @@ func TestChoose(t *testing.T) {
 	a = d.inTerminal("promote", "--project", "guestbook")
 	a.sees("> v2")
 	a.Press("\r")
+	a.sees("the promote leaves these writes in v1") // v2 is a root: all of v1's
+	a.Press("v2\r")
 	a.sees("v2 is production at")
 	a.ends(0)
 }

@@ -118,7 +118,7 @@ func TestCrashedVersion(t *testing.T) {
 		return nil
 	})
 	d.downIs(v)
-	for _, verb := range [][]string{{"promote", "v2"}, {"versions", "wake", "hello/v2"}} {
+	for _, verb := range [][]string{{"promote", "v2", "--leave-writes"}, {"versions", "wake", "hello/v2"}} {
 		out, errs, code := d.run(dir, append(verb, "-o", "json")...)
 		if code != 6 || !strings.Contains(errs+out, "version_not_serving") || !strings.Contains(errs+out, "boom") {
 			t.Errorf("%v: exit %d %s%s", verb, code, out, errs)
@@ -132,7 +132,7 @@ func TestCrashedVersion(t *testing.T) {
 	write(whole)
 	d.ok(dir, "versions", "wake", "hello/v2")
 	d.serves(v.PreviewURL, "v2")
-	d.ok(dir, "promote", "v2")
+	d.ok(dir, "promote", "v2", "--leave-writes")
 	d.serves(production.ProdURL, "v2")
 	if health, err := d.client().DeepHealth(t.Context()); err != nil || health.Status != api.CheckStatusOK {
 		t.Errorf("%+v, %v", health, err)

@@ -70,7 +70,7 @@ func TestCron(t *testing.T) {
 	if runs := d.cronRuns("v2"); len(runs) > 0 {
 		t.Errorf("the child has the runs %+v", runs)
 	}
-	d.ok(d.home, "promote", "hello/v2")
+	d.ok(d.home, "promote", "hello/v2", "--leave-writes")
 	d.armed("after a promote", "v2")
 	d.ok(d.home, "versions", "archive", "hello/v1")
 	d.ok(d.home, "versions", "wake", "hello/v1")

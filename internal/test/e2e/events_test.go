@@ -81,7 +81,7 @@ func TestEvents(t *testing.T) {
 	if _, err := d.trigger(t.Context(), api.Version{ProjectID: v.ProjectID, ID: "v2"}, "", 0); client.CodeOf(err) != "handler_missing" {
 		t.Errorf("without a handler: %v", err)
 	}
-	d.ok(d.home, "promote", "hello/v2")
+	d.ok(d.home, "promote", "hello/v2", "--leave-writes")
 	if _, err := d.client().Archive(t.Context(), v.ProjectID, v.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ func TestExport(t *testing.T) {
 	d.ok(dir, "r2", "object", "put", "v1", "dir/large.bin", "--file", "large.bin", "--metadata", "by=ada")
 	d.ok(dir, "r2", "object", "put", "v1", "../odd", "--file", "small.txt")
 	d.ok(dir, "r2", "object", "delete", "v1", "gone.txt")
-	d.ok(dir, "promote", "v2")
+	d.ok(dir, "promote", "v2", "--leave-writes")
 
 	first := d.exported(dir, "running")
 	d.ok(dir, "versions", "archive", "v1")

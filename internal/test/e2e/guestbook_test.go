@@ -52,9 +52,9 @@ func TestFromDirectoryToProduction(t *testing.T) {
 		t.Errorf("v2 sees another version's data: %+v", g)
 	}
 	d.expectProduction(one.ProdURL, "v1")
-	d.ok(dir, "promote", "v2")
+	d.ok(dir, "promote", "v2", "--leave-writes")
 	d.expectProduction(one.ProdURL, "v2")
-	d.ok(dir, "promote", "v2") // unchanged
+	d.ok(dir, "promote", "v2", "--leave-writes") // unchanged
 	d.ok(dir, "rollback")
 	d.expectProduction(one.ProdURL, "v1")
 	d.chat(two.PreviewURL, "Good day, bob (from v2)")

@@ -93,7 +93,7 @@ func TestLifecycle(t *testing.T) {
 	w.ok(w.home, "versions", "archive", book+"/v2")
 	w.answers(v2.PreviewURL, 503, "version_archived")
 	w.runs(1)
-	w.refused(6, "wake it first", "promote", book+"/v2")
+	w.refused(6, "wake it first", "promote", book+"/v2", "--leave-writes")
 
 	if err := os.RemoveAll(filepath.Join(w.dataDir(), "cache")); err != nil { // it may vanish at any time
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestLifecycle(t *testing.T) {
 	for _, verb := range []string{"archive", "wake", "pin", "unpin"} {
 		w.refused(5, "version_destroyed", "versions", verb, book+"/v2", "-o", "json")
 	}
-	w.refused(5, "version_destroyed", "promote", book+"/v2", "-o", "json")
+	w.refused(5, "version_destroyed", "promote", book+"/v2", "--leave-writes", "-o", "json")
 	if out := w.ok(w.home, "versions", "list", "-p", book); strings.Contains(out, "v2") {
 		t.Errorf("the list shows the destroyed:\n%s", out)
 	}

@@ -38,7 +38,7 @@ func TestLogsFollowPromote(t *testing.T) {
 	text.await(`GET /before  200`)
 	lines.await(`"path":"/before".*"version_id":"v1"|"version_id":"v1".*"path":"/before"`)
 
-	d.ok(dir, "promote", "hello/v2")
+	d.ok(dir, "promote", "hello/v2", "--leave-writes")
 	d.get(v1.ProdURL + "/after")
 	text.await(`(?s)GET /after  200 .*log +at \d+|log +at \d+.*GET /after  200 `) // a late line stands by itself
 	lines.await(`"path":"/after".*"version_id":"v2"|"version_id":"v2".*"path":"/after"`)

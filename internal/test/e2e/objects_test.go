@@ -92,7 +92,7 @@ func TestObjects(t *testing.T) {
 	v1.has("parts", "")
 
 	deploy("v3")
-	w.ok(dir, "promote", "v3")
+	w.ok(dir, "promote", "v3", "--leave-writes")
 	w.ok(dir, "versions", "archive", "v2")
 	w.restartFor(soon...)
 	w.ok(dir, "versions", "delete", "v1", "--yes")

@@ -24,7 +24,7 @@ func TestReleaseKeepsAssets(t *testing.T) {
 			map[string]string{"dist/index.html": fmt.Sprint("page ", n), "dist" + chunk(n): fmt.Sprint("chunk ", n), fmt.Sprintf("dist/plain-%d.js", n): "plain"})
 	}
 	prod := d.deploy(site(1), "--version", "v1").ProdURL
-	d.ok("", "promote", "skew/v1")
+	d.ok("", "promote", "skew/v1", "--leave-writes")
 	check := func(when string, statuses map[string]int) {
 		t.Helper()
 		for path, want := range statuses {
@@ -60,7 +60,7 @@ func TestReleaseKeepsAssets(t *testing.T) {
 	release(3)
 	check("after two releases", map[string]int{chunk(1): 404, chunk(2): 200, chunk(3): 200})
 	d.deploy(site(4), "--version", "v4", "--parent", "v3")
-	d.ok("", "promote", "skew/v4")
+	d.ok("", "promote", "skew/v4", "--leave-writes")
 	check("after a promote", map[string]int{chunk(1): 404, chunk(2): 404, chunk(3): 404, chunk(4): 200})
 }
 

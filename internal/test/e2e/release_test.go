@@ -33,7 +33,7 @@ func TestRelease(t *testing.T) {
 	d.sign(one.PreviewURL, "ada", http.StatusCreated)
 	two := d.deploy(dir, "--version", "v2", "--parent", "v1")
 	d.sign(two.PreviewURL, "bob", http.StatusCreated)
-	d.ok(dir, "promote", "v2")
+	d.ok(dir, "promote", "v2", "--leave-writes")
 	before := d.schema()
 
 	d.with(svcctl)

@@ -25,7 +25,7 @@ func TestReleaseWatch(t *testing.T) {
 		} }`})
 	}
 	prod := d.deploy(code(`return new Response((await env.KV.list()).keys.map(k => k.name).join(" "))`), "--version", "v1").ProdURL
-	d.ok("", "promote", "watched/v1")
+	d.ok("", "promote", "watched/v1", "--leave-writes")
 	if a := d.get(prod + "/?put=before"); a.Body != "before" {
 		t.Fatalf("%d %s", a.Status, a.Body)
 	}

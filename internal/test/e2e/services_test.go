@@ -92,7 +92,7 @@ func TestServices(t *testing.T) {
 	slow := make(chan answer)
 	go func() { slow <- d.get(a.PreviewURL + "/slow") }()
 	d.printed(v1, client.LogQuery{Search: "slow begins"})
-	if _, stderr, code := d.run(d.home, "promote", "b/v2"); code != 0 {
+	if _, stderr, code := d.run(d.home, "promote", "b/v2", "--leave-writes"); code != 0 {
 		t.Fatal(stderr)
 	}
 	is("/name", "b2")
