@@ -23,6 +23,7 @@ type RuntimeSpec struct {
 	Continues  bool              `json:"continues,omitempty"`   // the version continues the events of its parent: a release made it
 	HandedOver bool              `json:"handed_over,omitempty"` // another version continues with the events of this one
 	ReadOnly   bool              `json:"read_only,omitempty"`   // the project is read-only, until the daemon says otherwise
+	WakeAt     time.Time         `json:"wake_at,omitzero"`      // when the version, which slept, was to run for its own work; zero for never
 
 	// ObjectKeys are the keys of the classes of other workers' Durable Objects that the
 	// worker reaches, by the names that package services gives them.
@@ -87,7 +88,7 @@ type LocalSpec struct {
 // Same reports whether s and o describe the same runtime. Warm does not count:
 // only the first start after a fork has it. Nor do FilesDir, which may change, ObjectKeys, which
 // other workers change while the runtime runs, and what a start says of events and of writes,
-// which the daemon changes later.
+// which the daemon changes later, nor WakeAt, which is of one start.
 func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 	s.Local.Warm, o.Local.Warm = "", ""
 	s.Local.FilesDir, o.Local.FilesDir = "", ""
@@ -95,6 +96,7 @@ func (s RuntimeSpec) Same(o RuntimeSpec) bool {
 	s.EventsOff, o.EventsOff = false, false
 	s.HandedOver, o.HandedOver = false, false
 	s.ReadOnly, o.ReadOnly = false, false
+	s.WakeAt, o.WakeAt = time.Time{}, time.Time{}
 	if s.CreatedAt.Equal(o.CreatedAt) { // in whatever time zone
 		o.CreatedAt = s.CreatedAt
 	}

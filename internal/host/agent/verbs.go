@@ -283,8 +283,8 @@ func (s *session) Measure(context.Context) (u control.Usage, err error) {
 	}
 	use := p.Usage()
 	u = control.Usage{RSSBytes: use.RSSBytes, Descriptors: use.Descriptors, CPU: use.CPU, Work: p.Work()}
-	if d, ok := p.Disk(); ok {
-		u.Disk = &d
+	if d, ok := p.Thread(); ok {
+		u.Thread = &d
 	}
 	return u, nil
 }

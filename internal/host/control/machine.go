@@ -28,11 +28,11 @@ type Machine interface {
 
 // Usage is what a worker host and its workerd use.
 type Usage struct {
-	RSSBytes    int64         `json:"rss_bytes"`
-	Descriptors int           `json:"descriptors"`
-	CPU         time.Duration `json:"cpu"`
-	Work        time.Duration `json:"work"` // CPU time of workerd alone
-	Disk        *cputime.Disk `json:"disk,omitempty"`
+	RSSBytes    int64           `json:"rss_bytes"`
+	Descriptors int             `json:"descriptors"`
+	CPU         time.Duration   `json:"cpu"`
+	Work        time.Duration   `json:"work"` // CPU time of workerd alone
+	Thread      *cputime.Thread `json:"disk,omitempty"`
 }
 
 // The destinations of Machine.Dial that are no files.

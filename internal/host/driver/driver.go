@@ -56,8 +56,8 @@ type Host interface {
 	// Work returns the processor time that workerd has used; 0 if it is unknown, which counts
 	// as work.
 	Work() time.Duration
-	// Disk returns what workerd's thread has done; ok is false if it is unknown.
-	Disk() (d cputime.Disk, ok bool)
+	// Thread returns what workerd's thread has done; ok is false if it is unknown.
+	Thread() (t cputime.Thread, ok bool)
 	// Usage measures the worker host and its workerd, which serves.
 	Usage() Usage
 }

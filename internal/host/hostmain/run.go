@@ -153,7 +153,7 @@ type resources struct {
 
 // plan is the config for workerd about the bindings of m.
 func plan(s svc.RuntimeSpec, m *bundle.Manifest, site binding.Site) ([]binding.Wiring, bool, error) {
-	return binding.Plan(all.KindsWith(s.Host.Backends, s.Local.RunDir), m, site)
+	return binding.Plan(all.KindsOf(s), m, site)
 }
 
 // open is what the runtime package needs.
@@ -166,7 +166,7 @@ func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeS
 		if err != nil {
 			return nil, err
 		}
-		set, err := binding.OpenAll(ctx, all.KindsWith(s.Host.Backends, s.Local.RunDir), m, volumes)
+		set, err := binding.OpenAll(ctx, all.KindsOf(s), m, volumes)
 		if err != nil {
 			return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
 		}

@@ -122,8 +122,8 @@ func (p *Process) End() driver.End {
 // Work is driver.Host.Work.
 func (p *Process) Work() time.Duration { return cputime.Of(p.workerdPID()) }
 
-// Disk is driver.Host.Disk.
-func (p *Process) Disk() (cputime.Disk, bool) { return cputime.DiskOf(p.workerdPID()) }
+// Thread is driver.Host.Thread.
+func (p *Process) Thread() (cputime.Thread, bool) { return cputime.ThreadOf(p.workerdPID()) }
 
 // Usage takes about 0.1 ms for each of the two processes.
 func (p *Process) Usage() (u driver.Usage) {

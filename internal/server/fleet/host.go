@@ -274,10 +274,10 @@ func (h *host) Kill() {
 // Work is driver.Host.Work, as of the last measurement: 0 until there is one.
 func (h *host) Work() time.Duration { return h.usage().Work }
 
-// Disk is driver.Host.Disk, as of the last measurement.
-func (h *host) Disk() (d cputime.Disk, ok bool) {
-	if u := h.usage(); u.Disk != nil {
-		return *u.Disk, true
+// Thread is driver.Host.Thread, as of the last measurement.
+func (h *host) Thread() (d cputime.Thread, ok bool) {
+	if u := h.usage(); u.Thread != nil {
+		return *u.Thread, true
 	}
 	return d, false
 }

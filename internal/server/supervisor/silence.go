@@ -13,22 +13,33 @@ import (
 // thread would need to show that it is in a loop.
 type silence struct {
 	since time.Time
-	disk  cputime.Disk // of workerd's thread at the last ping; valid if known
+	first cputime.Thread // workerd's thread at the first ping without an answer
+	last  cputime.Thread // at the last one; both are valid if known
 	known bool
+	asked time.Time // when last was read
 }
 
-// isWork reports whether workerd's thread has waited for the disk since the last ping that it
-// did not answer, and has not been silent for longer than limit.
-func (s *silence) isWork(of driver.Host, limit time.Duration) bool {
-	before, known := s.disk, s.known
-	s.disk, s.known = of.Disk()
+// excused reports whether the ping that was not answered says nothing about the worker, which has
+// been silent for less than limit: since the one before, workerd's thread has waited for the disk, or
+// for a processor of a busy machine. A thread that has run for as long as ran is in a loop.
+func (s *silence) excused(of driver.Host, ran, limit time.Duration) bool {
+	before, known, passed := s.last, s.known, time.Since(s.asked)
+	s.last, s.known = of.Thread()
+	s.asked = time.Now()
 	if s.since.IsZero() {
-		s.since = time.Now()
+		s.since = s.asked
 	}
-	return known && s.known && s.disk.Since(before) && time.Since(s.since) < limit
+	if !known {
+		s.first = s.last
+	}
+	if !known || !s.known || time.Since(s.since) >= limit {
+		return false
+	}
+	return s.last.OnDisk(before) || s.last.Starved(before, passed) && s.last.Ran-s.first.Ran < ran
 }
 
-// limit returns which limit was reached: that of a runtime that works on its disk, or ping.
+// limit returns which limit was reached: that of a runtime that waits for its disk or a processor, or
+// ping.
 func (s *silence) limit(ping, disk time.Duration) time.Duration {
 	if time.Since(s.since) >= disk {
 		return disk

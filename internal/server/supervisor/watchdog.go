@@ -87,7 +87,7 @@ func (u *unit) restart(ctx context.Context) (p *process, wait pause) {
 const pingTries = 4
 
 // watch waits for the end of p and kills it if it does not answer pings, unless it works on
-// its disk. A runtime that does nothing is pinged rarely, and as soon as it works. It returns
+// its disk or gets no processor. A runtime that does nothing is pinged rarely, and as soon as it works. It returns
 // false if ctx ends first.
 func (u *unit) watch(ctx context.Context, p *process) bool {
 	pulse := u.activity.add(u.ref, p)
@@ -114,7 +114,7 @@ func (u *unit) watch(ctx context.Context, p *process) bool {
 		switch worked = pulse.take() || worked || u.isBehind(); {
 		case !answered && !u.cfg.Host.Inspect: // a debugger may hold the worker
 			misses, wait = misses+1, max(0, slot-time.Since(asked))
-			if silent.isWork(p, u.cfg.DiskTimeout) {
+			if silent.excused(p, u.cfg.PingTimeout, u.cfg.DiskTimeout) {
 				misses = 0
 			}
 		case worked: // the next ping tells what its work has left

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -58,6 +59,7 @@ func badBundles(t *testing.T) map[string]badBundle {
 	good := script(t, helloScript)
 	wrong := "sha256:" + strings.Repeat("0", 64)
 	sum := sha256.Sum256(good)
+	const next = bundle.SchemaVersion + 1
 	manifest, module := helloEntries(t)
 	broken := bytes.Clone(good)
 	broken[len(broken)/2] ^= 0xff
@@ -100,7 +102,7 @@ func badBundles(t *testing.T) map[string]badBundle {
 		"modules-size":  {data: bundled(t, bundle.Manifest{}, map[string]string{"modules/index.js": helloScript + strings.Repeat(" ", 2<<20)}), code: "bundle_too_large", words: []string{"1 MiB", "minify"}},
 
 		"module-type":     manifested(t, "module_type_unknown", `"type":"esm"`, `"type":"python"`, "index.js", "python", "esm, commonjs, text, data, wasm, json or script"),
-		"schema-version":  manifested(t, "manifest_version", `"schema_version":1`, `"schema_version":4`, "format 4", "reads formats up to 3", "upgrade the server"),
+		"schema-version":  manifested(t, "manifest_version", `"schema_version":1`, fmt.Sprintf(`"schema_version":%d`, next), fmt.Sprintf("format %d", next), fmt.Sprintf("reads formats up to %d", bundle.SchemaVersion), "upgrade the server"),
 		"manifest-json":   manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,,`),
 		"manifest-field":  manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,"timer":"* * * * *"`, "timer"),
 		"manifest-main":   manifested(t, "manifest_invalid", `"main":"index.js"`, `"main":"other.js"`, "other.js", "not among the modules"),

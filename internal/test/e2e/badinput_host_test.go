@@ -41,7 +41,7 @@ type testimony struct {
 // other/v1 of which are ready, one that failed and one that waits.
 func withRecorder(t *testing.T) *daemon {
 	t.Helper()
-	d := started(t, "SVC_ORCH_WORKERS=2", "SVC_ARTIFACT_WAIT=10m")
+	d := started(t, "SVC_ORCH_WORKERS=2", "SVC_ARTIFACT_WAIT=1h")
 	bundle := script(t, recorder)
 	for _, project := range []string{"shop", "other"} {
 		d.project(project)

@@ -24,17 +24,18 @@ import (
 )
 
 // Kinds gives every kind, in the order they are documented, without backends.
-func Kinds() []binding.Kind { return KindsWith(svc.Backends{}, "") }
+func Kinds() []binding.Kind { return KindsOf(svc.RuntimeSpec{}) }
 
-// KindsWith gives every kind. Those that lead to services outside of the server have
-// these, with sockets in runDir.
-func KindsWith(b svc.Backends, runDir string) []binding.Kind {
-	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, services.Kind{}, cron.Kind{}}, queues.Kinds(), []binding.Kind{
+// KindsOf gives every kind, for a version. Those that lead to services outside of the server have
+// the backends of s.
+func KindsOf(s svc.RuntimeSpec) []binding.Kind {
+	b := s.Host.Backends
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, services.Kind{}, cron.Kind{MissedSince: s.WakeAt}}, queues.Kinds(), []binding.Kind{
 		ai.Kind{Backend: b.AI},
 		analytics.Kind{Keep: b.AnalyticsKeep},
 		ratelimit.Kind{},
 		email.Kind{Relay: b.Mail},
-		hyperdrive.Kind{Databases: b.Databases, RunDir: runDir},
+		hyperdrive.Kind{Databases: b.Databases, RunDir: s.Local.RunDir},
 		storesecret.Kind{},
 		missing.Kind{},
 	})

@@ -119,8 +119,13 @@ var sample = []string{"*/10 * * * *", "0 9 * * mon-fri"}
 // begin opens a version on a directory, and arms it.
 func begin(t *testing.T, dir string, d *dial, crons ...string) *process {
 	t.Helper()
+	return beginKind(t, dir, Kind{clock: d}, d, crons...)
+}
+
+func beginKind(t *testing.T, dir string, k Kind, d *dial, crons ...string) *process {
+	t.Helper()
 	volumes := bindingtest.OpenVolumes(t, dir)
-	set, err := binding.OpenAll(t.Context(), []binding.Kind{Kind{d}}, &bundle.Manifest{Crons: crons}, volumes)
+	set, err := binding.OpenAll(t.Context(), []binding.Kind{k}, &bundle.Manifest{Crons: crons}, volumes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,6 +272,35 @@ func TestMissedRuns(t *testing.T) {
 	p.recorded("*/10 * * * * 22 11:10 ok")
 }
 
+// TestLateStart: a version that slept and serves after its run was due begins the run, once; runs
+// that were due a minute ago stay missed.
+func TestLateStart(t *testing.T) {
+	t.Parallel()
+	for missed, want := range map[string][]string{
+		"09:00":    {"* * * * * 22 09:00"},
+		"07:00":    {"* * * * * 22 09:00"},
+		"08:59:30": {"* * * * * 22 09:00"},
+		"09:00:01": nil,
+		"09:01":    nil,
+	} {
+		t.Run(missed, func(t *testing.T) {
+			t.Parallel()
+			d := newDial("09:00:20")
+			p := beginKind(t, t.TempDir(), Kind{MissedSince: instant(missed), clock: d}, d, "* * * * *")
+			if p.runs(want...); want != nil {
+				p.end(1, svc.OutcomeOK)
+				p.idle()
+			}
+			p.arm(false)
+			p.arm(true)
+			svctest.Eventually(t, "the loop to sleep until the next run", func() bool { return p.set.Wake().At.Equal(instant("09:01")) })
+			if got := len(p.journal()); got != len(want) {
+				t.Errorf("%d runs, want %d", got, len(want))
+			}
+		})
+	}
+}
+
 // TestClock: a clock that is set back repeats no run; one that was wrong by hours before
 // does not stop the runs.
 func TestClock(t *testing.T) {
@@ -328,7 +362,7 @@ func TestDisarmed(t *testing.T) {
 func TestNeverArmed(t *testing.T) {
 	t.Parallel()
 	volumes := counted{Volumes: bindingtest.OpenVolumes(t, t.TempDir())}
-	set, err := binding.OpenAll(t.Context(), []binding.Kind{Kind{newDial("08:55")}}, &bundle.Manifest{Crons: sample}, &volumes)
+	set, err := binding.OpenAll(t.Context(), []binding.Kind{Kind{clock: newDial("08:55")}}, &bundle.Manifest{Crons: sample}, &volumes)
 	if err != nil {
 		t.Fatal(err)
 	}

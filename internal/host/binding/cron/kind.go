@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/volume"
@@ -14,7 +15,13 @@ import (
 )
 
 // Kind is the kind "cron". Its zero value is ready.
-type Kind struct{ clock clock }
+type Kind struct {
+	// MissedSince is when a version that slept was to run. Its first start begins the runs that
+	// were due since then, because it was armed; zero for none.
+	MissedSince time.Time
+
+	clock clock
+}
 
 var (
 	_ binding.Kind     = Kind{}
@@ -55,7 +62,7 @@ func (k Kind) Open(_ context.Context, d bundle.Binding, v volume.Volumes) (bindi
 			return nil, fmt.Errorf("read the cron expressions: %w", err)
 		}
 	}
-	s := &schedules{journal: &journal{volumes: v}, clock: k.clock, running: map[int64]bool{}}
+	s := &schedules{journal: &journal{volumes: v}, missedSince: k.MissedSince, clock: k.clock, running: map[int64]bool{}}
 	if s.clock == nil {
 		s.clock = systemClock{}
 	}

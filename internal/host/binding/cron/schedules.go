@@ -33,6 +33,8 @@ type schedules struct {
 	mu      sync.Mutex // guards what follows
 	next    time.Time  // zero while it is not armed
 	running map[int64]bool
+
+	missedSince time.Time // of Kind, until Start
 }
 
 var _ binding.Armed = (*schedules)(nil)
@@ -48,7 +50,7 @@ func (*schedules) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 // Close leaves the journal to its owner.
 func (*schedules) Close() error { return nil }
 
-// Start begins to run the expressions from now on.
+// Start begins to run the expressions from now on, or since MissedSince.
 // spec: [C1.10], [C10.2], [C10.3].
 func (s *schedules) Start(ctx context.Context, w binding.Worker) error {
 	if len(s.list) == 0 {
@@ -58,8 +60,23 @@ func (s *schedules) Start(ctx context.Context, w binding.Worker) error {
 	s.quit = quit
 	now := s.clock.now()
 	s.setNext(now)
-	s.work.Go(func() { s.follow(loop, ctx, w, now) })
+	t := newTimetable(s.list, s.from(now))
+	s.work.Go(func() { s.follow(loop, ctx, w, t, now) })
 	return nil
+}
+
+// from returns the time after which runs begin, for schedules that are armed now.
+func (s *schedules) from(now time.Time) time.Time {
+	missed := s.missedSince
+	s.missedSince = time.Time{}
+	if missed.IsZero() || missed.After(now) {
+		return now
+	}
+	from := missed.Add(-time.Nanosecond) // the run that is due at missed, too
+	if oldest := now.Add(-maxLate); from.Before(oldest) {
+		return oldest
+	}
+	return from
 }
 
 // Stop begins no more runs and waits for those under way.
@@ -136,9 +153,8 @@ func (t *timetable) take(now time.Time) (runs []run) {
 }
 
 // follow runs the expressions until loop ends. ctx is of the runs.
-func (s *schedules) follow(loop, ctx context.Context, w binding.Worker, armed time.Time) {
-	t, recovered := newTimetable(s.list, armed), false
-	for {
+func (s *schedules) follow(loop, ctx context.Context, w binding.Worker, t *timetable, armed time.Time) {
+	for recovered := false; ; {
 		until := t.next()
 		s.setNext(until)
 		if !recovered {
