@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/bench/internal/load"
@@ -40,10 +41,11 @@ type released struct {
 	uploads *ours.Uploads
 	prod    load.Target
 	made    int
+	steps   map[string][]float64 // ms, of the releases without load
 }
 
 func releasesOf(ctx context.Context, b *bench, mb int) ([]row, error) {
-	r := &released{}
+	r := &released{steps: map[string][]float64{}}
 	var err error
 	if r.daemon, err = b.program.Start(ctx); err != nil {
 		return nil, err
@@ -56,10 +58,17 @@ func releasesOf(ctx context.Context, b *bench, mb int) ([]row, error) {
 	if err != nil {
 		return nil, err
 	}
-	idle, err := r.each(ctx, 10, r.release)
+	// Afterwards the version that was made copies its data to the disk, at some 100 MB a second.
+	idle, err := r.each(ctx, 10, func(ctx context.Context) (api.Promotion, error) {
+		if err := wait(ctx, time.Duration(mb)*10*time.Millisecond); err != nil {
+			return api.Promotion{}, err
+		}
+		return r.release(ctx)
+	})
 	if err != nil {
 		return nil, err
 	}
+	steps := r.longest()
 	busy, sent, err := r.underLoad(ctx)
 	if err != nil {
 		return nil, err
@@ -71,9 +80,21 @@ func releasesOf(ctx context.Context, b *bench, mb int) ([]row, error) {
 	return []row{
 		line("hold of a promote", promotes),
 		line("hold of a release, no load", idle).atMost(middle(idle), heldGoal, " ms"),
+		{what: size + ": its steps, medians", ours: steps},
 		line(fmt.Sprintf("hold of %d releases at %d writes/s, longest", releases, releaseRate), busy).atMost(busy[len(busy)-1], longestHeldGoal, " ms"),
 		{what: size + ": writes that were answered and are lost, requests that failed", ours: fmt.Sprintf("0 and 0 of %d", sent)},
 	}, nil
+}
+
+// longest names the steps that take most of a hold.
+func (r *released) longest() string {
+	var text []string
+	for _, name := range []string{"drain", "pause", "seal", "fork", "prepare", "check", "commit"} {
+		took := r.steps[name]
+		slices.Sort(took)
+		text = append(text, fmt.Sprintf("%s %.0f", name, middle(took)))
+	}
+	return strings.Join(text, ", ") + " ms"
 }
 
 func middle(sorted []float64) float64 { return sorted[len(sorted)/2] }
@@ -139,7 +160,11 @@ func (r *released) release(ctx context.Context) (p api.Promotion, err error) {
 	if err != nil {
 		return p, err
 	}
-	return r.daemon.Client.WaitPromotion(ctx, r.uploads.Project(), a.OperationID)
+	p, err = r.daemon.Client.WaitPromotion(ctx, r.uploads.Project(), a.OperationID)
+	for _, s := range p.HoldSteps {
+		r.steps[s.Step] = append(r.steps[s.Step], s.Ms)
+	}
+	return p, err
 }
 
 // underLoad releases while a client writes, and compares what is there with what was answered.

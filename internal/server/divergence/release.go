@@ -25,14 +25,26 @@ func (s *Service) ReleasePlan(ctx context.Context, candidate svc.Ref) (svc.Relea
 		plan.Blocked = "no_production: the project has no other production version"
 		return plan, nil
 	}
-	production := svc.Ref{Project: p.ID, Version: p.ProdVersionID}
-	plan.Own = s.Unmerged(ctx, candidate, production)
-	plan.Waiting = s.deps.Waiting(ctx, production)
-	switch {
-	case v.Status != svc.StatusReady:
-		plan.Blocked = "version_not_ready: the version is " + string(v.Status)
-	case plan.Expected > plan.Limit:
-		plan.Blocked = "release_too_slow: the expected hold is " + plan.Expected.Round(time.Millisecond).String()
+	production, err := s.deps.Registry.Version(ctx, svc.Ref{Project: p.ID, Version: p.ProdVersionID})
+	if err != nil {
+		return svc.ReleasePlan{}, err
 	}
+	plan.Own = s.Unmerged(ctx, candidate, production.Ref)
+	plan.Waiting = s.deps.Waiting(ctx, production.Ref)
+	plan.Blocked = s.blocked(plan, v, production)
 	return plan, nil
+}
+
+// blocked says why a release of v would be refused; "" if it would not.
+func (s *Service) blocked(plan svc.ReleasePlan, v, production svc.Version) string {
+	if v.Status != svc.StatusReady {
+		return "version_not_ready: the version is " + string(v.Status)
+	}
+	if _, err := s.deps.Forks.Check(v.GitRef, production); err != nil {
+		return svc.CodeOf(err) + ": " + svc.AsError(err).Detail
+	}
+	if plan.Expected > plan.Limit {
+		return "release_too_slow: the expected hold is " + plan.Expected.Round(time.Millisecond).String()
+	}
+	return ""
 }

@@ -58,6 +58,7 @@ type Deps struct {
 	// ExportPages is how many pages an export may read; 0: DefaultExportPages.
 	ExportPages int
 	HoldLimit   time.Duration // of a release, as its plan says
+	Forks       svc.ForkPolicy
 }
 
 // Service compares versions.

@@ -61,12 +61,7 @@ func (d *daemon) gatewaysAt() (addr string) {
 // same one after a restart.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
+	return "127.0.0.1:" + freePort(t)
 }
 
 // remote is a process that serves as a gateway on another machine.
