@@ -20,6 +20,8 @@ type Config struct {
 	Parent string // version id of the parent; "" for a root
 	Warm   string // offer of the parent's Cut, if the parent is on this machine; "" for none
 
+	Ahead *Ahead // of the parent; nil for none
+
 	Dir      string          // of the cache on this machine; created when missing
 	Bucket   objstore.Bucket // of the logs
 	Branches *branch.Store

@@ -166,14 +166,8 @@ func CutStored(ctx context.Context, c Config) (map[string]branch.Cut, error) {
 		bases = shared(s.manifest.Databases) // a released version began with its parent's own ones
 	}
 	cuts := maps.Clone(bases)
-	for name, listing := range shared(s.logs) {
-		rc := replica.Config{
-			Bucket: c.Bucket, Prefix: branch.DatabasePrefix(c.Ref, name), Listing: listing, Keep: c.Branches.Keep(), Logger: c.Logger,
-		}
-		if base, ok := bases[name]; ok {
-			rc.Base = &base
-		}
-		log, err := replica.Open(ctx, rc)
+	for name := range shared(s.logs) {
+		log, err := c.logOf(ctx, s, name)
 		if err != nil {
 			return nil, err
 		}

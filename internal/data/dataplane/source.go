@@ -34,7 +34,7 @@ func (db *database) source(ctx context.Context, txid replica.TXID) (cowvfs.Sourc
 	if err != nil {
 		return nil, err
 	}
-	src, err := db.log.Source(ctx, plan)
+	src, err := db.log.Source(ctx, plan, db.volumes.cfg.Ahead.take(db.name))
 	if err != nil {
 		return nil, err
 	}

@@ -90,7 +90,7 @@ func BenchmarkOpen(b *testing.B) {
 			l := fam.open(b, child)
 			plan, err := l.Plan(l.Position())
 			must(b, err)
-			src, err := l.Source(b.Context(), plan)
+			src, err := l.Source(b.Context(), plan, nil)
 			must(b, err)
 			must(b, src.ReadPages(b.Context(), 1, page))
 		}

@@ -193,7 +193,7 @@ func twoOwners(t *testing.T, seed uint64) {
 	for txid, writer := range acked {
 		plan, err := l.Plan(txid)
 		must(t, err)
-		src, err := l.Source(t.Context(), plan[len(plan)-1:]) // the database has one page, and each transaction has it
+		src, err := l.Source(t.Context(), plan[len(plan)-1:], nil) // the database has one page, and each transaction has it
 		must(t, err)
 		page := make([]byte, pageSize)
 		must(t, src.ReadPages(t.Context(), 1, page))

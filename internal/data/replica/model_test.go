@@ -133,7 +133,7 @@ func same(t testing.TB, l *replica.Log, m *model, txid replica.TXID) {
 	got := sameFile(t, path, m, txid)
 	plan, err := l.Plan(txid)
 	must(t, err)
-	src, err := l.Source(t.Context(), plan)
+	src, err := l.Source(t.Context(), plan, earlier(t, l, m, txid))
 	must(t, err)
 	if n := int(src.Pages()); n > 0 {
 		first := 1 + m.rng.IntN(n)
@@ -143,6 +143,21 @@ func same(t testing.TB, l *replica.Log, m *model, txid replica.TXID) {
 			t.Fatalf("pages from %d at %d differ", first, txid)
 		}
 	}
+}
+
+// earlier is a source of the log at a transaction before txid, or none.
+func earlier(t testing.TB, l *replica.Log, m *model, txid replica.TXID) *replica.Source {
+	t.Helper()
+	if txid == 0 || m.rng.IntN(2) == 0 {
+		return nil
+	}
+	plan, err := l.Plan(txid - replica.TXID(m.rng.IntN(int(min(txid, 8)))))
+	if err != nil { // it is in the middle of a merged file
+		return nil
+	}
+	src, err := l.Source(t.Context(), plan, nil)
+	must(t, err)
+	return src
 }
 
 // sameFile compares the restored file with the model.

@@ -18,7 +18,7 @@ func (l *Log) Restore(ctx context.Context, txid TXID, path string) error {
 	if err != nil {
 		return err
 	}
-	src, err := l.Source(ctx, plan)
+	src, err := l.Source(ctx, plan, nil)
 	if err != nil {
 		return fmt.Errorf("restore %s at %d: %w", l.prefix, txid, err)
 	}

@@ -45,7 +45,7 @@ func sourceAt(t *testing.T, l *replica.Log, txid replica.TXID) *replica.Source {
 	t.Helper()
 	plan, err := l.Plan(txid)
 	must(t, err)
-	src, err := l.Source(t.Context(), plan)
+	src, err := l.Source(t.Context(), plan, nil)
 	must(t, err)
 	return src
 }

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/superfly/ltx"
@@ -36,15 +37,25 @@ type Source struct {
 
 const offsetBits = 48
 
-// Source opens a plan of this log, see NewSource.
-func (l *Log) Source(ctx context.Context, plan []branch.File) (*Source, error) {
-	return NewSource(ctx, l.bucket, plan)
+// Source opens a plan of this log, see NewSource. If the plan begins with the one of earlier, the
+// indexes of its other files alone are read. earlier, which may be nil, must not be used afterwards.
+func (l *Log) Source(ctx context.Context, plan []branch.File, earlier *Source) (*Source, error) {
+	return newSource(ctx, l.bucket, plan, earlier)
 }
 
 // NewSource reads the indexes of a plan, oldest first: one GET for each file,
 // and one for a header. An empty plan is an empty database.
 func NewSource(ctx context.Context, b objstore.Bucket, plan []branch.File) (*Source, error) {
-	s := &Source{bucket: b, plan: plan, small: make([][]byte, len(plan))}
+	return newSource(ctx, b, plan, nil)
+}
+
+func newSource(ctx context.Context, b objstore.Bucket, plan []branch.File, earlier *Source) (*Source, error) {
+	s := &Source{bucket: b, plan: plan}
+	if earlier.begins(plan) {
+		s.where, s.size, s.small = earlier.where, earlier.size, earlier.small
+	}
+	known := len(s.small)
+	s.small = append(s.small, make([][]byte, len(plan)-known)...)
 	if len(plan) == 0 {
 		return s, nil
 	}
@@ -53,25 +64,40 @@ func NewSource(ctx context.Context, b objstore.Bucket, plan []branch.File) (*Sou
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	indexes := s.fetchIndexes(ctx)
+	indexes := s.fetchIndexes(ctx, known)
 	hdr, err := s.header(ctx, plan[len(plan)-1])
 	if err != nil {
 		return nil, err
 	}
 	s.pageSize = hdr.PageSize
-	s.where, s.size = make([]uint64, hdr.Commit), make([]uint32, hdr.Commit)
-	for i, f := range plan {
-		x := <-indexes[i]
+	s.where, s.size = resize(s.where, hdr.Commit), resize(s.size, hdr.Commit)
+	for n, f := range plan[known:] {
+		x := <-indexes[n]
 		if x.err != nil {
 			return nil, fmt.Errorf("read index of %s: %w", f.Key(), x.err)
 		}
-		if err := s.overlay(i, x.index); err != nil {
+		if err := s.overlay(known+n, x.index); err != nil {
 			return nil, err
 		}
-		s.small[i] = x.data
+		s.small[known+n] = x.data
 	}
 	s.trim()
 	return s, s.complete(hdr)
+}
+
+// begins reports whether plan begins with the plan of s, which may be nil.
+func (s *Source) begins(plan []branch.File) bool {
+	return s != nil && len(s.plan) <= len(plan) && slices.EqualFunc(s.plan, plan[:len(s.plan)], func(a, b branch.File) bool {
+		return a.Key() == b.Key() && a.Size == b.Size
+	})
+}
+
+// resize returns list with n elements, new ones zero.
+func resize[E any](list []E, n uint32) []E {
+	if int64(n) <= int64(len(list)) {
+		return list[:n]
+	}
+	return append(list, make([]E, int(n)-len(list))...)
 }
 
 type fetched struct {
@@ -90,25 +116,26 @@ func (s *Source) trim() {
 	}
 }
 
-// fetchIndexes reads the indexes of all files, indexReads at a time.
-func (s *Source) fetchIndexes(ctx context.Context) []chan fetched {
-	out := make([]chan fetched, len(s.plan))
+// fetchIndexes reads the indexes of all files but the first known, indexReads at a time.
+func (s *Source) fetchIndexes(ctx context.Context, known int) []chan fetched {
+	files := s.plan[known:]
+	out := make([]chan fetched, len(files))
 	for i := range out {
 		out[i] = make(chan fetched, 1)
 	}
 	var next sync.Mutex
 	at := 0
-	for range min(indexReads, len(s.plan)) {
+	for range min(indexReads, len(files)) {
 		go func() {
 			for {
 				next.Lock()
 				i := at
 				at++
 				next.Unlock()
-				if i >= len(s.plan) {
+				if i >= len(files) {
 					return
 				}
-				x, data, err := fetchIndex(ctx, s.bucket, s.plan[i])
+				x, data, err := fetchIndex(ctx, s.bucket, files[i])
 				out[i] <- fetched{x, data, err}
 			}
 		}()

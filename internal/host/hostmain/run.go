@@ -51,8 +51,9 @@ func Run(ctx context.Context) error {
 	}
 	server := control.NewServer(conn, log)
 	died, requests := make(chan struct{}), new(counts)
+	opens := &opener{log: log, requests: requests}
 	host := workerhost.New(workerhost.Options{
-		Logger: log, Open: open(log, requests), Plan: plan, Archive: archive(log, requests, server), Environ: workerdEnv(os.Environ()),
+		Logger: log, Open: opens.open, Stage: opens.stage, Plan: plan, Archive: archive(log, requests, server), Environ: workerdEnv(os.Environ()),
 		Exited: func(e control.Exit) {
 			_ = server.Tell(control.Notice{Exit: &e}) // a daemon that is gone need not know
 			close(died)
@@ -154,31 +155,6 @@ type resources struct {
 // plan is the config for workerd about the bindings of m.
 func plan(s svc.RuntimeSpec, m *bundle.Manifest, site binding.Site) ([]binding.Wiring, bool, error) {
 	return binding.Plan(all.KindsOf(s), m, site)
-}
-
-// open is what the runtime package needs.
-func open(log *slog.Logger, requests *counts) func(context.Context, svc.RuntimeSpec, *bundle.Manifest, func(error)) (workerhost.Resources, error) {
-	return func(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (workerhost.Resources, error) {
-		if limit := int64(s.Host.MemoryMB) << 20; limit > 0 {
-			debug.SetMemoryLimit(limit / 2) // the collector works harder above it
-		}
-		volumes, err := openVolumes(ctx, s, log, requests.add, lost)
-		if err != nil {
-			return nil, err
-		}
-		set, err := binding.OpenAll(ctx, all.KindsOf(s), m, volumes)
-		if err != nil {
-			return nil, errors.Join(err, volumes.Close()) //nolint:contextcheck // what was begun is ended
-		}
-		r := resources{set, volumes, nil, requests, new(seal)}
-		if r.objects, err = openObjects(ctx, s, m, volumes, log); err != nil {
-			return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
-		}
-		if err := r.SetReadOnly(ctx, s.ReadOnly); err != nil {
-			return nil, errors.Join(err, r.Close()) //nolint:contextcheck // what was begun is ended
-		}
-		return r, r.SetEvents(ctx, s.BeginsWithEvents()) // until the daemon says otherwise
-	}
 }
 
 // Cut is a moment of the data.

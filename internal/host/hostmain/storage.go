@@ -15,27 +15,34 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// openVolumes opens the data that s names. It asks nothing of the store yet.
-func openVolumes(ctx context.Context, s svc.RuntimeSpec, log *slog.Logger, report func(op, result string, took time.Duration), lost func(error)) (*dataplane.Volumes, error) {
+// volumesConfig names the data of s.
+func volumesConfig(s svc.RuntimeSpec, log *slog.Logger, report func(op, result string, took time.Duration)) (c dataplane.Config, err error) {
 	data, err := place(s.Host.Storage, s.Host.Storage.Data, report)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
 	manifests := data // one bucket is listed once
 	if s.Host.Storage.Manifests != s.Host.Storage.Data {
 		if manifests, err = place(s.Host.Storage, s.Host.Storage.Manifests, report); err != nil {
-			return nil, err
+			return c, err
 		}
 	}
 	branches, err := branch.New(branch.Config{Data: data, Manifests: manifests, LeaseTTL: s.Host.Storage.Lease, Grace: s.Host.Storage.Grace, Logger: log})
-	if err != nil {
+	return dataplane.Config{
+		Ref: s.Ref, Parent: s.Parent, Warm: s.Local.Warm, Dir: s.Local.DataDir, Bucket: data, Branches: branches, Owner: s.Host.Storage.Owner, Lease: s.Host.Storage.Lease,
+		Sync: s.Host.Storage.Sync, Window: s.Host.Storage.Window, Logger: log,
+		DiskLimit: int64(s.Host.DiskMB) << 20, LogDir: s.Local.LogDir, CountBlobs: s.Host.Storage.OnNode(),
+	}, err
+}
+
+// readAhead reads what a version that s describes without its data will need of its parent's.
+func readAhead(ctx context.Context, s svc.RuntimeSpec, log *slog.Logger, report func(op, result string, took time.Duration)) (*dataplane.Ahead, error) {
+	c, err := volumesConfig(s, log, report)
+	if err != nil || s.Parent == "" {
 		return nil, err
 	}
-	return dataplane.Open(ctx, dataplane.Config{
-		Ref: s.Ref, Parent: s.Parent, Warm: s.Local.Warm, Dir: s.Local.DataDir, Bucket: data, Branches: branches, Owner: s.Host.Storage.Owner, Lease: s.Host.Storage.Lease,
-		Sync: s.Host.Storage.Sync, Window: s.Host.Storage.Window, Logger: log, Revoked: lost,
-		DiskLimit: int64(s.Host.DiskMB) << 20, LogDir: s.Local.LogDir, CountBlobs: s.Host.Storage.OnNode(),
-	})
+	c.Ref.Version, c.Parent = s.Parent, ""
+	return dataplane.ReadAhead(ctx, c)
 }
 
 func place(s svc.Storage, p svc.Place, report func(op, result string, took time.Duration)) (objstore.Bucket, error) {
@@ -54,7 +61,11 @@ func place(s svc.Storage, p svc.Place, report func(op, result string, took time.
 func archive(log *slog.Logger, requests *counts, server *control.Server) func(context.Context, svc.RuntimeSpec) error {
 	return func(ctx context.Context, s svc.RuntimeSpec) error {
 		defer func() { _ = server.Tell(control.Notice{Requests: requests.take()}) }()
-		v, err := openVolumes(ctx, s, log, requests.add, nil)
+		c, err := volumesConfig(s, log, requests.add)
+		if err != nil {
+			return err
+		}
+		v, err := dataplane.Open(ctx, c)
 		if err != nil {
 			return err
 		}

@@ -81,6 +81,8 @@ type Options struct {
 	// Open opens what a manifest declares. lost is called, at most once, when the
 	// data must not be served any more.
 	Open func(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (Resources, error)
+	// Stage prepares, before the data of the version is known, what Open will need; nil does nothing.
+	Stage func(ctx context.Context, s svc.RuntimeSpec)
 	// Plan gives the config for workerd about the bindings of a manifest, before they are
 	// open, and whether one of them may call the worker.
 	Plan func(s svc.RuntimeSpec, m *bundle.Manifest, site binding.Site) (wirings []binding.Wiring, calls bool, err error)
@@ -187,6 +189,9 @@ func (h *Host) Stage(ctx context.Context, spec svc.RuntimeSpec) error {
 		if err := h.await(ctx, v, w); err != nil {
 			return h.abandon(ctx, v, err)
 		}
+	}
+	if h.opts.Stage != nil {
+		h.opts.Stage(ctx, spec)
 	}
 	h.staged = v
 	return nil
