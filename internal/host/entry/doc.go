@@ -15,10 +15,12 @@
 //
 // Calls of fetch are counted in the Invocation too (subrequests.js).
 //
+// Alarms of Durable Objects wait while the host says so (alarms.js).
+//
 // The worker does not notice the entry module: its exports are those of the main module,
 // its classes are the same objects, and an object with handlers keeps its this. Handlers
 // that are fields of an instance, and handlers of frozen prototypes, run without an
-// Invocation.
+// Invocation, and alarms among them do not wait.
 //
 // Ownership: the caller adds Extensions to the extensions of workerd's config.
 // Concurrency: all functions may be called at any time.

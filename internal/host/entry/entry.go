@@ -22,6 +22,8 @@ var (
 	websocket string
 	//go:embed subrequests.js
 	subrequests string
+	//go:embed alarms.js
+	alarms string
 	//go:embed waiting.js
 	waiting string
 	//go:embed trace.js
@@ -42,11 +44,12 @@ var (
 //   - record writes what else a log has about an invocation,
 //   - trace gives spans of traced invocations and of their calls of bindings, if traced is set,
 //   - websocket makes the listeners of websockets invocations,
-//   - waiting counts the work of waitUntil that is not over,
+//   - alarms has the alarms of Durable Objects wait, from the start if held is set,
+//   - waiting counts the work of waitUntil that is not over, and alarms that run,
 //   - subrequests refuses the calls of fetch of an invocation beyond limit; 0 is no limit.
 //
 // cloudflare-internal:email makes the module cloudflare:email of workers.
-func Extensions(limit int, traced bool) []workerd.Module {
+func Extensions(limit int, traced, held bool) []workerd.Module {
 	counted := fmt.Sprintf("const LIMIT = %d;\n%s", limit, subrequests)
 	if limit == 0 {
 		counted = ""
@@ -57,6 +60,7 @@ func Extensions(limit int, traced bool) []workerd.Module {
 		{Name: "svc-internal:record", Type: workerd.ESModule, Source: record},
 		{Name: "svc-internal:trace", Type: workerd.ESModule, Source: fmt.Sprintf("const TRACED = %t;\n%s", traced, trace)},
 		{Name: "svc-internal:websocket", Type: workerd.ESModule, Source: websocket},
+		{Name: "svc-internal:alarms", Type: workerd.ESModule, Source: fmt.Sprintf("const HELD = %t;\n%s", held, alarms)},
 		{Name: "svc-internal:waiting", Type: workerd.ESModule, Source: waiting},
 		{Name: "svc-internal:subrequests", Type: workerd.ESModule, Source: counted},
 		{Name: "svc:platform", Type: workerd.ESModule, Source: platform, Public: true},
@@ -64,9 +68,16 @@ func Extensions(limit int, traced bool) []workerd.Module {
 	}
 }
 
-// Waiting is the entrypoint of the worker that answers a request of the host with the number of
-// works that were given to waitUntil and are not over.
+// Waiting is the entrypoint of the worker for requests of the host. Each answer is a number.
 const Waiting = "svc:waiting"
+
+// The paths of Waiting.
+const (
+	PathWorks  = "/"             // works that were given to waitUntil and are not over
+	PathAlarms = "/alarms"       // alarms of Durable Objects that run
+	PathHold   = "/alarms/hold"  // as PathAlarms; no further one begins
+	PathBegin  = "/alarms/begin" // as PathAlarms; those that are due begin
+)
 
 // Before is modules, whose first is a worker's main module, with the entry module in front.
 func Before(modules []workerd.Module) []workerd.Module {

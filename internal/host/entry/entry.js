@@ -1,6 +1,6 @@
 // The entry module. The lines above load the modules that prepare globals, then the worker's main module as worker.
 import { DurableObject, WorkerEntrypoint, WorkflowEntrypoint } from "cloudflare:workers";
-import { Call, Invocation, begin, current, naming, report, run, watch, watchNoRetry } from "svc:platform";
+import { Call, Invocation, admit, begin, current, naming, report, run, underWay, watch, watchNoRetry } from "svc:platform";
 export { waiting as "svc:waiting" } from "svc:platform";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
@@ -22,6 +22,15 @@ const beginOf = (name, known) => ({
     return run(invocation, known && name === "scheduled" ? invokeScheduled : invoke, name, f, self, args, call);
   },
 });
+
+// alarms makes a call of a Durable Object's alarm an invocation, which begins when alarms may begin.
+const alarm = beginOf("alarm", false);
+const alarms = {
+  apply(f, self, args) {
+    if (current() !== undefined) return apply(f, self, args);
+    return admit(self, () => underWay(alarm.apply(f, self, args)));
+  },
+};
 
 // callOf is what a service binding of another worker says about its call, which is not for
 // the worker to see: {id, depth}.
@@ -85,7 +94,8 @@ function replace(object, names, known) {
   for (const name of names) {
     const d = getOwnPropertyDescriptor(object, name);
     if (typeof d?.value !== "function" || !d.configurable) continue;
-    defineProperty(object, name, { ...d, value: new Proxy(d.value, beginOf(name, known.includes(name))) });
+    const handler = name === "alarm" ? alarms : beginOf(name, known.includes(name)); // no other class has calls of alarm
+    defineProperty(object, name, { ...d, value: new Proxy(d.value, handler) });
   }
 }
 

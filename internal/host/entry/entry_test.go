@@ -29,7 +29,8 @@ export default () => ({ id: () => {
 // entrypoint Named.
 type worker struct {
 	get     func(path string) string
-	waiting func() string // the answer of the entrypoint that counts work of waitUntil
+	ask     func(path string) string // of the entrypoint for the host
+	waiting func() string            // the answer of that about work of waitUntil
 }
 
 func start(t *testing.T, date string, modules ...workerd.Module) worker {
@@ -39,29 +40,36 @@ func start(t *testing.T, date string, modules ...workerd.Module) worker {
 
 func startWith(t *testing.T, v8Flags []string, date string, modules ...workerd.Module) worker {
 	t.Helper()
+	return startChanged(t, func(c *workerd.Config) { c.V8Flags = v8Flags }, date, modules...)
+}
+
+func startChanged(t *testing.T, change func(*workerd.Config), date string, modules ...workerd.Module) worker {
+	t.Helper()
 	bindings := []workerd.Binding{{Name: "PROBE", Wrapped: &workerd.Wrapped{Module: "svc-internal:probe"}}}
 	if modules[0].Source == main || modules[0].Source == waits {
 		bindings = append(bindings, workerd.Binding{Name: "SELF", Service: &workerd.ServiceRef{Name: "main", Entrypoint: "Named"}})
 	}
 	dir := bindingtest.Dir(t)
 	socket, waiting := filepath.Join(dir, "s"), filepath.Join(dir, "w")
-	client := workerdtest.Serve(t, workerd.Config{
+	config := workerd.Config{
 		Services: []workerd.Service{{Name: "main", Worker: &workerd.Worker{
 			Modules: entry.Before(modules), CompatibilityDate: date, Bindings: bindings,
 		}}},
-		V8Flags: v8Flags,
 		Sockets: []workerd.Socket{
 			{Name: "waiting", Address: "unix:" + waiting, Service: workerd.ServiceRef{Name: "main", Entrypoint: entry.Waiting}},
 			{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}},
 		},
-		Extensions: slices.Concat(entry.Extensions(3, false), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
-	}, socket)
+		Extensions: slices.Concat(entry.Extensions(3, false, false), []workerd.Module{{Name: "svc-internal:probe", Type: workerd.ESModule, Source: probe}}),
+	}
+	change(&config)
+	client := workerdtest.Serve(t, config, socket)
 	asks := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", waiting)
 	}}}
 	return worker{
 		get:     func(path string) string { return get(t, client, path) },
-		waiting: func() string { return get(t, &asks, "/") },
+		ask:     func(path string) string { return get(t, &asks, path) },
+		waiting: func() string { return get(t, &asks, entry.PathWorks) },
 	}
 }
 

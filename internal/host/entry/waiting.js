@@ -1,10 +1,12 @@
-// Counts the work that events gave to waitUntil and that is not over. Only a release needs the
-// number, so the host asks for it (the entrypoint waiting) and requests tell it nothing.
+// Counts the work that events gave to waitUntil and that is not over, and the alarms of Durable Objects
+// that run. Only a release needs the numbers, so the host asks for them (the entrypoint waiting) and
+// requests tell it nothing.
 //
 // workerd may end an invocation whose work is not over: its promises do not settle then. A work
 // proves that its invocation lives when it is asked: workerd runs the continuation of a promise
 // in the request that made it, and drops it if that has ended.
 import workers from "cloudflare-internal:workers";
+import { hold } from "svc-internal:alarms";
 
 const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf } = Reflect;
 const { Promise, Response } = globalThis; // workers may replace them
@@ -17,7 +19,7 @@ const PATIENCE = 250; // ms in which a work answers
 const OLD = 15 * 60_000; // ms after which work is not waited for, where workerd answers for ended invocations too
 const MANY = 1000; // works, above which the ended ones are looked for
 
-// Work is one call of waitUntil.
+// Work is one call of waitUntil, or one alarm.
 class Work {
   #asked = 0; // when; 0 for not, or answered
   #seen = now();
@@ -51,22 +53,35 @@ class Work {
   }
 }
 
-const outstanding = new Set();
-let many = MANY;
+// Works are those that are not over.
+class Works {
+  #all = new Set();
+  #many = MANY;
 
-// sweep forgets the works of invocations that have ended.
-function sweep() {
-  const time = now();
-  for (const work of outstanding) if (!work.lives(time)) outstanding.delete(work);
-  many = Math.max(MANY, 2 * outstanding.size);
+  // count forgets the works of invocations that have ended, and counts the others.
+  count() {
+    const time = now();
+    for (const work of this.#all) if (!work.lives(time)) this.#all.delete(work);
+    this.#many = Math.max(MANY, 2 * this.#all.size);
+    return this.#all.size;
+  }
+
+  add(promise) {
+    if (this.#all.size >= this.#many) this.count();
+    const work = new Work();
+    this.#all.add(work);
+    const end = () => this.#all.delete(work);
+    apply(then, promise, [end, end]);
+  }
 }
 
-function add(promise) {
-  if (outstanding.size >= many) sweep();
-  const work = new Work();
-  outstanding.add(work);
-  const end = () => outstanding.delete(work);
-  apply(then, promise, [end, end]);
+const outstanding = new Works();
+const alarms = new Works();
+
+// underWay counts an alarm until its handler, which has returned result, is over.
+export function underWay(result) {
+  if (result instanceof Promise) alarms.add(result);
+  return result;
 }
 
 // promiseOf is the promise that workerd makes of an argument of waitUntil; undefined for what it
@@ -82,7 +97,7 @@ function waitUntil(native, self, args) {
   if (promise === undefined) return apply(native, self, args);
   args[0] = promise;
   const result = apply(native, self, args); // throws when there is no invocation
-  add(promise);
+  outstanding.add(promise);
   return result;
 }
 
@@ -113,11 +128,14 @@ export function watch(self, args) {
   }
 }
 
-// waiting is the entrypoint for the host: it answers with the number of works.
+// waiting is the entrypoint for the host. It answers with the number of works, and to requests about
+// alarms with the number of those that run.
 export const waiting = {
   fetch(...args) {
     watch(undefined, args);
-    sweep();
-    return new Response(String(outstanding.size));
+    const { url } = args[0];
+    if (url.endsWith("/alarms/hold")) hold(true);
+    if (url.endsWith("/alarms/begin")) hold(false);
+    return new Response(String((url.includes("/alarms") ? alarms : outstanding).count()));
   },
 };

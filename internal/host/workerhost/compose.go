@@ -28,7 +28,7 @@ const (
 	pingSocket    = "ping.sock"    // workerd, for Ping
 	bindingSocket = "binding.sock" // the host, for workerd
 	doorSocket    = "door.sock"    // the dispatch shim, for the host
-	waitSocket    = "wait.sock"    // the worker's entrypoint for awaitWork
+	waitSocket    = "wait.sock"    // the worker's entrypoint entry.Waiting, for the host
 	callSocket    = "call.sock"    // every service of workerd, for calls of other workers
 	pingDir       = "ping"         // empty
 )
@@ -63,6 +63,7 @@ type Composition struct {
 
 	Door    bool   // the worker can be sent events
 	Objects string // the directory for Durable Objects; "" for none
+	Held    bool   // their alarms wait
 }
 
 // Compose is the config of a version's workerd. The worker listens for the
@@ -83,7 +84,7 @@ func Compose(c Composition) workerd.Config {
 			{Name: pingName, Address: unix(pingSocket), Service: workerd.ServiceRef{Name: pingName}},
 			{Name: waitName, Address: unix(waitSocket), Service: workerd.ServiceRef{Name: workerName, Entrypoint: entry.Waiting}},
 		},
-		Extensions: entry.Extensions(c.Subrequests, c.Site.Traced),
+		Extensions: entry.Extensions(c.Subrequests, c.Site.Traced, c.Held),
 		V8Flags:    c.v8Flags(),
 	}
 	if c.Door {

@@ -35,7 +35,7 @@ func TestCompose(t *testing.T) {
 		},
 	})
 	modules := config.Services[0].Worker.Modules
-	if len(modules) != 4 || len(config.Extensions) != len(entry.Extensions(0, false)) {
+	if len(modules) != 4 || len(config.Extensions) != len(entry.Extensions(0, false, false)) {
 		t.Fatalf("%d modules and %d extensions: where is the entry module?", len(modules), len(config.Extensions))
 	}
 	modules[0].Source, config.Extensions = "entry", nil

@@ -111,7 +111,7 @@ func Start(t testing.TB, set *binding.Set, source string) *Worker {
 		CompatibilityDate: compatibilityDate,
 	}
 	config := workerd.Config{
-		Services: []workerd.Service{{Name: "user", Worker: user}}, Extensions: entry.Extensions(0, false),
+		Services: []workerd.Service{{Name: "user", Worker: user}}, Extensions: entry.Extensions(0, false, false),
 	}
 	site := binding.Site{
 		Ref: svc.Ref{Project: "p", Version: "v1"}, Tag: "main", Address: "unix:" + socket, Worker: "user",
