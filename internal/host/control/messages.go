@@ -65,7 +65,7 @@ const (
 // Sealing is the answer to a Seal.
 type Sealing struct {
 	Cut     branch.VersionCut `json:"cut"`               // with SealSealed
-	Running []string          `json:"running,omitempty"` // with SealPaused: what still runs, the bindings of events and "waitUntil (3)"
+	Running []string          `json:"running,omitempty"` // with SealPaused: what still runs: the bindings of events, "alarms (1)" and "waitUntil (3)"
 	Refused int               `json:"refused,omitempty"` // writes that failed since SealReleased
 	// Unfinished counts instances of workflows, by workflow; with SealAhead and SealSealed.
 	Unfinished map[string]int `json:"unfinished,omitempty"`

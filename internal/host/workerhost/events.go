@@ -3,6 +3,7 @@ package workerhost
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -125,16 +126,24 @@ func (h *Host) Events(ctx context.Context, on bool) error {
 	if v == nil {
 		return errNotOpen()
 	}
-	return v.resources.SetEvents(ctx, on)
+	return errors.Join(v.resources.SetEvents(ctx, on), h.holdAlarms(ctx, holdEvents, !on))
 }
 
-// ReadOnly says whether the project of the version is read-only.
+// ReadOnly says whether the project of the version is read-only. If it is, alarms that run have the time
+// of other events before the writes of the worker fail; those that are due begin when writes succeed.
 func (h *Host) ReadOnly(ctx context.Context, on bool) error {
 	v := h.open.Load()
 	if v == nil {
 		return errNotOpen()
 	}
-	return v.resources.SetReadOnly(ctx, on)
+	if !on {
+		return errors.Join(v.resources.SetReadOnly(ctx, false), h.holdAlarms(ctx, holdReadOnly, false))
+	}
+	err := h.holdAlarms(ctx, holdReadOnly, true)
+	if err == nil {
+		h.awaitAlarms(ctx, time.Now().Add(readOnlyDrain))
+	}
+	return errors.Join(err, v.resources.SetReadOnly(ctx, true))
 }
 
 // NextWake says when the version needs to run next, for its own work.

@@ -111,6 +111,7 @@ type Host struct {
 	exited sync.Once
 
 	events eventCounts
+	hold   hold
 
 	open atomic.Pointer[version] // version, for those that do not wait for mu
 
@@ -167,6 +168,7 @@ func (h *Host) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 		return h.abandon(ctx, v, err)
 	}
 	h.version = v
+	h.hold.openWith(spec)
 	h.open.Store(v)
 	return nil
 }
@@ -349,7 +351,8 @@ func (h *Host) start(ctx context.Context, v *version) (*worker, error) {
 		}
 		h.opts.Logger.WarnContext(ctx, "the workerd that was started ahead ended; starting another", "error", err)
 	}
-	text, err := v.render()
+	held := h.hold.isOn()
+	text, err := v.render(held)
 	if err != nil {
 		return nil, err
 	}
@@ -357,8 +360,13 @@ func (h *Host) start(ctx context.Context, v *version) (*worker, error) {
 	if err != nil {
 		return nil, err
 	}
+	h.hold.starts(w, held)
 	h.setWorker(w)
-	return w, h.await(ctx, v, w)
+	if err := h.await(ctx, v, w); err != nil {
+		return nil, err
+	}
+	h.toldAlarms(ctx)
+	return w, nil
 }
 
 // await waits until w listens. With an error, w is gone.

@@ -37,6 +37,7 @@ type version struct {
 	port      *ownPort                    // nil before Serve
 	network   *workerd.Network            // set by render
 	door      bool                        // the worker can be sent events
+	held      bool                        // alarms wait when workerd starts; set by render
 	site      atomic.Pointer[assets.Site] // nil without assets
 	generated string                      // text of the entry module of assets without a worker
 }
@@ -102,8 +103,9 @@ func (v *version) close() error {
 	return errors.Join(errs...)
 }
 
-// render is the config of the version's workerd as text.
-func (v *version) render() ([]byte, error) {
+// render is the config of the version's workerd as text. held has alarms wait.
+func (v *version) render(held bool) ([]byte, error) {
+	v.held = held
 	config, err := v.compose(v.resources.Wire(v.bindingSite()), v.resources.CallsWorker())
 	if err != nil {
 		return nil, err
@@ -157,7 +159,7 @@ func (v *version) compose(wirings []binding.Wiring, calls bool) (c workerd.Confi
 		Objects:  v.objectsDir(),
 		Network:  v.network,
 		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), Subrequests: v.subrequests(), RunDir: v.spec.Local.RunDir, Door: v.door,
-		Wirings: wirings, Site: v.bindingSite(),
+		Wirings: wirings, Site: v.bindingSite(), Held: v.held,
 	}), nil
 }
 
