@@ -13,6 +13,9 @@ func (s *Set) SetEvents(ctx context.Context, on bool) error {
 	return s.starters.settle(ctx)
 }
 
+// GetsEvents reports what SetEvents has set.
+func (s *Set) GetsEvents() bool { return !s.starters.isOff() }
+
 func (s *starters) isOff() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

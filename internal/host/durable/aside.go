@@ -20,8 +20,8 @@ type move struct{ from, to string }
 // version is production again. Only the times by which workerd arms its timers are moved. The record
 // in each object stays: a request may change or delete the alarm of an object meanwhile, and workerd
 // runs no alarm whose object does not have it, so what is put back later can do no harm. An alarm
-// that such a request sets runs while the version is awake; the next opening sets it aside, too, and
-// the later one of an object counts.
+// that such a request sets waits in workerd; the next opening sets it aside, too, and the later one of
+// an object counts.
 //
 // Files of the alarms that are on the disk must not be believed afterwards. Rows that only this
 // machine has are in the files, too, so they are shipped first; then one transaction moves the alarms

@@ -61,11 +61,12 @@ func (r resources) Objects() workerhost.Objects { //nolint:ireturn // nil withou
 // alarmLimit is the time limit for reading when an alarm is due.
 const alarmLimit = 5 * time.Second
 
-// Wake adds the alarms of Durable Objects to the work of the bindings. Alarms that cannot be
-// read are due now: a version with some must not sleep.
+// Wake adds the alarms of Durable Objects to the work of the bindings, unless the version gets no
+// events: then they do not begin. Alarms that cannot be read are due now: a version with some must not
+// sleep.
 func (r resources) Wake() svc.Wake {
 	w := r.Set.Wake()
-	if r.objects == nil {
+	if r.objects == nil || !r.GetsEvents() {
 		return w
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), alarmLimit) //nolint:forbidigo // Wake gets none
