@@ -22,8 +22,8 @@ import (
 )
 
 var (
-	releaseDuration = flag.Duration("release.duration", 5*time.Second, "shortest duration of releases under kills")
-	releaseKills    = flag.Int("release.kills", 3, "smallest number of kills under releases")
+	releaseDuration = flag.Duration("release.duration", 3*time.Second, "shortest duration of releases under kills")
+	releaseKills    = flag.Int("release.kills", 2, "smallest number of kills under releases")
 )
 
 const callsDoors = `export default { fetch: (request, env) => env.DOORS.fetch(request) }`

@@ -15,7 +15,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-var releaseMany = flag.Int("release.many", 6, "releases of one project, one after the other")
+var releaseMany = flag.Int("release.many", 3, "releases of one project, one after the other")
 
 // maxManifest is more than the record of what a version inherits may have, in bytes, however many
 // releases its data has been through.
