@@ -22,8 +22,8 @@ var releaseMany = flag.Int("release.many", 3, "releases of one project, one afte
 const maxManifest = 64 << 10
 
 // TestReleaseMany releases one project again and again. All writes are there, and what the last
-// version inherits, the versions with files on the disk and the start after a kill do not grow with the
-// number of releases.
+// version inherits does not grow with the number of releases. The files of old versions stay until
+// these are archived as idle.
 func TestReleaseMany(t *testing.T) {
 	t.Parallel()
 	d := started(t, "PLATFORM_PORT="+freePort(t), "GATEWAY_PORT="+freePort(t))
