@@ -57,6 +57,7 @@ func (r *Release) stage(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	spec.Parent = r.v.ParentID // whose data the host reads ahead
 	if err := r.deps.Runtimes.Stage(ctx, spec); err != nil {
 		return err
 	}

@@ -286,6 +286,9 @@ func (r *runtimes) ShowFiles(ctx context.Context, ref svc.Ref, dir string) error
 }
 
 func (r *runtimes) Stage(ctx context.Context, spec svc.RuntimeSpec) error {
+	if spec.Parent == "" {
+		return errors.New("the host cannot read the parent ahead")
+	}
 	return r.call(ctx, "stage", spec.Ref)
 }
 
