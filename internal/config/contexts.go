@@ -62,9 +62,10 @@ func ReadContexts(list []string) (Contexts, error) {
 	return c, nil
 }
 
-// WriteContexts replaces the file of the contexts, readable by its owner only.
+// WriteContexts replaces the file of the contexts, readable by its owner only. A link that leads to the
+// file, as programs that keep such files in a repository make it, stays.
 func WriteContexts(list []string, c Contexts) error {
-	path := ContextsPath(list)
+	path := atomicfile.Target(ContextsPath(list))
 	data, err := yaml.Marshal(c)
 	if err == nil {
 		err = os.MkdirAll(filepath.Dir(path), 0o700)

@@ -1,7 +1,9 @@
 package config_test
 
 import (
+	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -80,5 +82,21 @@ func TestContextsArePrivate(t *testing.T) {
 	}
 	if _, err := config.ReadContexts(environ); err == nil || strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("malformed: %v", err)
+	}
+}
+
+// TestContextsBehindLink: a link to the file stays, as programs make it that keep such files elsewhere.
+func TestContextsBehindLink(t *testing.T) {
+	t.Parallel()
+	home, kept := t.TempDir(), filepath.Join(t.TempDir(), "config.yaml")
+	path := config.ContextsPath([]string{"HOME=" + home})
+	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.Symlink(kept, path)); err != nil {
+		t.Fatal(err)
+	}
+	if err := config.WriteContexts([]string{"HOME=" + home}, config.Contexts{Current: "prod"}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(kept); err != nil || !strings.Contains(string(text), "prod") {
+		t.Errorf("the file behind the link: %q, %v", text, err)
 	}
 }

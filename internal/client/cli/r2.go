@@ -9,13 +9,12 @@ import (
 	"mime"
 	"os"
 	"path"
-	"path/filepath"
 	"time"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -150,17 +149,20 @@ func getObject(ctx context.Context, k *kit.Kit, o r2Get, arg, key string) error 
 	return k.Print(object, nil)
 }
 
-// saveObject writes a file, and leaves none when the body ends early.
+// saveObject writes the file that a person named: through a link, into a pipe or a device. A plain
+// file keeps its content when the body ends early, and its mode.
 func saveObject(name string, body io.Reader) error {
-	f, err := renameio.NewPendingFile(name, renameio.WithTempDir(filepath.Dir(name)))
+	f, err := atomicfile.Create(name, 0o600)
 	if err != nil {
 		return fmt.Errorf("writing the object: %w", err)
 	}
-	if _, err = io.Copy(f, body); err == nil {
-		err = f.CloseAtomicallyReplace()
+	if _, err = io.Copy(f, body); err != nil {
+		f.Abort()
+	} else {
+		err = f.Commit()
 	}
 	if err != nil {
-		return fmt.Errorf("writing the object: %w", errors.Join(err, f.Cleanup()))
+		return fmt.Errorf("writing the object: %w", err)
 	}
 	return nil
 }

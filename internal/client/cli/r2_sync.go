@@ -66,9 +66,12 @@ func syncBucket(ctx context.Context, k *kit.Kit, o r2Sync, args []string) error 
 	if err != nil {
 		return err
 	}
-	files, err := filesOf(dir, o.prefix)
+	files, others, err := filesOf(dir, o.prefix)
 	if err != nil {
 		return err
+	}
+	if len(others) > 0 {
+		k.Notef("left out, as they are no plain files: %s", kit.Clean(strings.Join(others, ", ")))
 	}
 	objects := map[string]api.Object{}
 	for object, err := range c.AllObjects(ctx, bucket, o.prefix) {
@@ -76,6 +79,11 @@ func syncBucket(ctx context.Context, k *kit.Kit, o r2Sync, args []string) error 
 			return err
 		}
 		objects[object.Key] = object
+	}
+	if !o.download { // what stands for an object without being a plain file does not delete it
+		for _, key := range others {
+			delete(objects, key)
+		}
 	}
 	steps, err := o.plan(dir, files, objects)
 	if err != nil {
@@ -94,24 +102,30 @@ func syncBucket(ctx context.Context, k *kit.Kit, o r2Sync, args []string) error 
 	})
 }
 
-// filesOf lists the regular files below dir, by their keys. A missing dir has none.
-func filesOf(dir, prefix string) (map[string]string, error) {
-	files := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+// filesOf lists the regular files below dir, by their keys, and the keys of what is neither such a file nor
+// a directory. A missing dir has none.
+func filesOf(dir, prefix string) (files map[string]string, others []string, err error) {
+	files = map[string]string{}
+	err = filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) && name == dir {
 			return fs.SkipAll
 		}
-		if err != nil || !e.Type().IsRegular() {
+		if err != nil || e.IsDir() {
 			return err
 		}
 		rel, err := filepath.Rel(dir, name)
-		files[prefix+filepath.ToSlash(rel)] = name
+		key := prefix + filepath.ToSlash(rel)
+		if e.Type().IsRegular() {
+			files[key] = name
+		} else {
+			others = append(others, key)
+		}
 		return err
 	})
 	if err != nil {
-		return nil, fmt.Errorf("listing the directory: %w", err)
+		return nil, nil, fmt.Errorf("listing the directory: %w", err)
 	}
-	return files, nil
+	return files, others, nil
 }
 
 // plan compares both sides.
@@ -197,6 +211,9 @@ func (s syncStep) run(ctx context.Context, c *client.Client, bucket client.R2) e
 		defer body.Close()
 		if err := os.MkdirAll(filepath.Dir(s.file), 0o755); err != nil { //nolint:gosec // the user's umask decides
 			return err
+		}
+		if info, err := os.Lstat(s.file); err == nil && !info.Mode().IsRegular() { // it may lead out of the directory
+			return fmt.Errorf("%s is not a plain file: move it away", s.file)
 		}
 		return saveObject(s.file, body)
 	}

@@ -17,8 +17,12 @@ import (
 )
 
 // WriteFile writes the copies in a bucket to one file, a tar archive of the objects, and
-// returns its size in bytes. It replaces a file that ReadFile accepts, and no other.
+// returns its size in bytes. It replaces a file that ReadFile accepts, and no other: neither a pipe nor
+// a device, which cannot be read back.
 func WriteFile(ctx context.Context, path string, b objstore.Bucket) (size int64, err error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return 0, fmt.Errorf("replace the backup: %w", errNoBackup(path, errors.New("not a plain file")))
+	}
 	if _, err := ReadFile(ctx, path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return 0, fmt.Errorf("replace the backup: %w", err)
 	}
@@ -38,12 +42,25 @@ func WriteFile(ctx context.Context, path string, b objstore.Bucket) (size int64,
 		err = w.Close()
 	}
 	if err == nil {
-		err = atomicfile.WriteFile(path, file.Bytes(), 0o600)
+		err = replace(path, file.Bytes())
 	}
 	if err != nil {
 		return 0, fmt.Errorf("write the backup: %w", err)
 	}
 	return int64(file.Len()), nil
+}
+
+// replace writes the file that path leads to, which keeps its mode.
+func replace(path string, data []byte) error {
+	f, err := atomicfile.Create(path, 0o600)
+	if err != nil {
+		return err
+	}
+	if _, err = f.Write(data); err != nil {
+		f.Abort()
+		return err
+	}
+	return f.Commit()
 }
 
 // ReadFile returns the copies in a file that WriteFile wrote, as a bucket in memory. Errors:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -53,5 +54,34 @@ func TestFile(t *testing.T) {
 		if got, err := os.ReadFile(other); err != nil || !bytes.Equal(got, content) {
 			t.Errorf("%d bytes were replaced by %d, %v", len(content), len(got), err)
 		}
+	}
+}
+
+// A backup that is named by a link replaces the file, and keeps its mode. A pipe is refused.
+func TestFileBehindLink(t *testing.T) {
+	t.Parallel()
+	dir, b := t.TempDir(), &memstore.Bucket{}
+	l, err := backup.Open(t.Context(), b, "n1", key, false)
+	must(t, err)
+	db, err := sqlite.Open(t.Context(), filepath.Join(dir, "a.db"), sqlite.Options{})
+	must(t, err)
+	defer db.Close()
+	exec(t, db, "CREATE TABLE t (x TEXT)")
+	_, err = l.Append(t.Context(), snapshot(t, db), nil, time.Now())
+	must(t, err)
+	path, link, pipe := filepath.Join(dir, "real"), filepath.Join(dir, "a.backup"), filepath.Join(dir, "pipe.backup")
+	must(t, os.Symlink(path, link))
+	must(t, syscall.Mkfifo(pipe, 0o600))
+	_, err = backup.WriteFile(t.Context(), link, b)
+	must(t, err)
+	must(t, os.Chmod(path, 0o640))
+	_, err = backup.WriteFile(t.Context(), link, b)
+	must(t, err)
+	info, err := os.Lstat(path)
+	if at, _ := os.Readlink(link); err != nil || info.Mode() != 0o640 || at != path {
+		t.Errorf("%v, %v, the link leads to %q", info, err, at)
+	}
+	if _, err := backup.WriteFile(t.Context(), pipe, b); svc.CodeOf(err) != svc.CodeCopyMissing {
+		t.Errorf("a pipe: %v", err)
 	}
 }
