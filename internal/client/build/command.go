@@ -20,12 +20,20 @@ import (
 // killAfter is how long a build command has to end once it was asked to.
 const killAfter = 5 * time.Second
 
-// buildCommand runs the project's own build step, with the programs of its npm
-// packages on the PATH.
-func (req Request) buildCommand(ctx context.Context, f *project.File) error {
-	if f.Build.Command == "" {
+// prebuild runs the project's own build step, if it has one.
+func (req Request) prebuild(ctx context.Context, f *project.File) error {
+	run := func() error { return req.buildCommand(ctx, f) }
+	switch {
+	case f.Build.Command == "":
 		return nil
+	case req.Command != nil:
+		return req.Command(f, run)
 	}
+	return run()
+}
+
+// buildCommand runs the build command, with the programs of the project's npm packages on the PATH.
+func (req Request) buildCommand(ctx context.Context, f *project.File) error {
 	req.stage("build command")
 	cmd := exec.CommandContext(ctx, "sh", "-c", f.Build.Command)
 	cmd.Dir = f.Build.Dir

@@ -33,7 +33,10 @@ type Request struct {
 	AllowMissing       []string // in addition to the project file's own
 	Detached           bool     // leaves the static files out of the bundle
 
-	TempDir string       // for the bundle; "" is the system's
+	TempDir string // for the bundle; "" is the system's
+	// Command is called in place of the build command, which run runs; nil runs it. It is not called
+	// for a project without one.
+	Command func(f *project.File, run func() error) error
 	Environ []string     // for the build command; nil for this process's own
 	Output  io.Writer    // takes what the build command prints; nil drops it
 	Stage   func(string) // called as each stage begins; may be nil
@@ -83,7 +86,7 @@ func Bundle(ctx context.Context, req Request) (*Result, error) {
 	if r.Project, err = file.ProjectID(req.Project); err != nil {
 		return nil, err
 	}
-	if err := req.buildCommand(ctx, file); err != nil {
+	if err := req.prebuild(ctx, file); err != nil {
 		return nil, err
 	}
 	if err := file.Pages(); err != nil {

@@ -42,12 +42,9 @@ type bundleFile struct{ path, digest string }
 
 // save handles one batch of changed files.
 func (w *worker) save(ctx context.Context, changed []string) error {
-	known := w.known(changed)
-	if len(known) == 0 && (w.commandBuilds() || w.ofOthers(changed)) {
-		return nil // what the build command writes must not start it again
-	}
-	if len(known) == 0 && !w.problem && gone(changed) {
-		return nil // what tools wrote before they renamed it: the new name follows
+	known, starts := w.changed(changed)
+	if !starts {
+		return nil
 	}
 	a := attempt{began: time.Now(), changed: known, silent: len(known) == 0}
 	if len(known) == 0 {
@@ -60,6 +57,22 @@ func (w *worker) save(ctx context.Context, changed []string) error {
 	a.built, a.env, a.problem = w.build(ctx)
 	a.took = time.Since(a.began)
 	return w.apply(ctx, a)
+}
+
+// changed tells which files of a batch the last build has read, for people, and whether the batch starts
+// a build.
+func (w *worker) changed(paths []string) (known []string, starts bool) {
+	if w.command != nil {
+		return w.sinceCommand()
+	}
+	known = w.known(paths)
+	if len(known) == 0 && w.ofOthers(paths) {
+		return nil, false
+	}
+	if len(known) == 0 && !w.problem && gone(paths) {
+		return nil, false // what tools wrote before they renamed it: the new name follows
+	}
+	return known, true
 }
 
 // known are the changed files that the last build has read, for people.
@@ -108,12 +121,6 @@ func (w *worker) shown(paths []string) []string {
 		}
 	}
 	return list
-}
-
-// commandBuilds reports whether the project has a build command. Then only files that
-// are known to go in start a build.
-func (w *worker) commandBuilds() bool {
-	return w.built != nil && w.built.Config.Build.Command != "" && !w.problem
 }
 
 // apply makes a version of a build and switches to it. It returns an error only if

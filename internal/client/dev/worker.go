@@ -25,6 +25,9 @@ type worker struct {
 	base      string // what the data is, for the first banner
 
 	outputs watch.Output // of a framework's build
+	command *commandRun  // nil without a build command
+	asBuilt bool         // the next build does without the build command
+	also    []string     // what is watched beside the tree
 
 	state   *state
 	front   *front.Front
@@ -152,17 +155,30 @@ func (w *worker) build(ctx context.Context) (b *build.Result, env map[string]str
 	} else {
 		env = vars
 	}
+	req.Command = w.aroundCommand
 	if b, err = build.Bundle(ctx, req); err != nil {
-		w.watcher.Also(w.wanted())
+		w.watch(w.wanted())
 		w.watcher.Read(nil) // it does not tell all that it has read
 		return nil, nil, err
+	}
+	if b.Config.Build.Command == "" {
+		w.command = nil
 	}
 	b.Watch = append(b.Watch, w.varPaths()...)
 	w.outputs = outputs(b.Config)
 	w.watcher.Built(w.outputs)
-	w.watcher.Also(b.Watch)
+	w.watch(b.Watch)
 	w.watcher.Read(b.Watch)
 	return b, env, nil
+}
+
+// watch replaces the list of files and directories to watch beside those of the tree.
+func (w *worker) watch(paths []string) {
+	w.also = paths
+	w.watcher.Also(paths)
+	if w.command != nil {
+		w.command.include(watch.Outside(w.root, paths))
+	}
 }
 
 // wanted are the files and directories whose change may mend a build that fails: what the

@@ -1,9 +1,6 @@
 package watch
 
 import (
-	"io/fs"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -21,12 +18,6 @@ type poller struct {
 
 	mu    sync.Mutex
 	files []string
-}
-
-// stamp is what a poll compares of a file.
-type stamp struct {
-	size  int64
-	mtime time.Time
 }
 
 // newPoller starts polling; out takes the paths.
@@ -48,7 +39,7 @@ func (p *poller) close() {
 	p.done.Wait()
 }
 
-func (p *poller) run(before map[string]stamp) {
+func (p *poller) run(before map[string]Stamp) {
 	pause := time.NewTimer(pollEvery)
 	defer pause.Stop()
 	for {
@@ -68,7 +59,7 @@ func (p *poller) run(before map[string]stamp) {
 }
 
 // compare reports what differs; false if the poller was closed meanwhile.
-func (p *poller) compare(before, now map[string]stamp) bool {
+func (p *poller) compare(before, now map[string]Stamp) bool {
 	for path, s := range now {
 		if old, ok := before[path]; (!ok || old != s) && !p.send(path) {
 			return false
@@ -91,40 +82,10 @@ func (p *poller) send(path string) bool {
 	}
 }
 
-// look reads the stamps of all files. What cannot be read is as if it were not there.
-func (p *poller) look() map[string]stamp {
-	found := map[string]stamp{}
-	p.tree(p.root, found)
+// look reads the stamps of all files.
+func (p *poller) look() map[string]Stamp {
 	p.mu.Lock()
 	files := p.files
 	p.mu.Unlock()
-	for _, path := range files {
-		info, err := os.Stat(path)
-		switch {
-		case err != nil:
-		case info.IsDir():
-			p.tree(path, found)
-		default:
-			found[path] = stamp{info.Size(), info.ModTime()}
-		}
-	}
-	return found
-}
-
-// tree adds the stamps of the files below a directory.
-func (p *poller) tree(root string, found map[string]stamp) {
-	_ = filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return nil //nolint:nilerr // the others are still read
-		case e.IsDir() && path != root && skipped(e.Name()):
-			return filepath.SkipDir
-		case e.IsDir():
-			return nil
-		}
-		if info, err := e.Info(); err == nil {
-			found[path] = stamp{info.Size(), info.ModTime()}
-		}
-		return nil
-	})
+	return Look(p.root, files)
 }
