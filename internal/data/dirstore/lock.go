@@ -45,7 +45,7 @@ func (l *lock) with(ctx context.Context, do func() error) error {
 func (l *lock) acquire(ctx context.Context) error {
 	for pause := firstTry; ; pause = min(2*pause, lastTry) {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return fmt.Errorf("another program holds the lock of the directory of objects: %w", context.Cause(ctx))
 		}
 		held, err := l.file.TryLock()
 		switch {

@@ -32,7 +32,7 @@ const (
 )
 
 // Settle is Put for writers that must know the outcome. It retries until the object
-// store has accepted or rejected the object, or ctx ends. After a rejection it reads
+// store has accepted or rejected the object, its error is [ErrFinal], or ctx ends. After a rejection it reads
 // the object back: its own earlier attempt counts as success, another object is
 // ErrPrecondition. cond must not be empty: without a condition a late attempt could
 // overwrite a newer object. When ctx ends first the outcome is unknown; call Settle
@@ -43,7 +43,7 @@ func Settle(ctx context.Context, b Bucket, key string, body io.ReaderAt, size in
 	}
 	for pause := firstPause; ; pause = min(2*pause, longestWait) {
 		info, done, err := settleOnce(ctx, b, key, body, size, cond)
-		if done {
+		if done || errors.Is(err, ErrFinal) {
 			return info, err
 		}
 		if wait(ctx, pause) != nil {

@@ -61,7 +61,7 @@ func backUp(ctx context.Context, k *kit.Kit, p place, where string) error {
 		write = toFile
 	}
 	var bucket objstore.Bucket
-	if bucket, d.Written, err = write(ctx, cfg, where, source{i, database, at}); err != nil {
+	if bucket, d.Written, err = write(ctx, cfg, where, source{i, database, at, k.Notef}); err != nil {
 		return err
 	}
 	stored, err := backup.Read(ctx, bucket, i.Node, i.Key)
@@ -84,6 +84,7 @@ type source struct {
 	identity daemon.Identity
 	database []byte
 	at       time.Time
+	notef    func(format string, args ...any) // says what the copy waits for
 }
 
 // toChain appends a copy in a directory or a bucket.
@@ -92,7 +93,7 @@ func toChain(ctx context.Context, cfg *config.Daemon, where string, s source) (o
 	if err != nil {
 		return nil, 0, err
 	}
-	n, err := s.appendTo(ctx, bucket)
+	n, err := s.appendTo(ctx, &finite{Bucket: bucket, notef: s.notef})
 	return bucket, n, err
 }
 
