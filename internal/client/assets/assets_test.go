@@ -46,13 +46,16 @@ func TestCollect(t *testing.T) {
 	}
 	names, found := collect(t, assets.Request{Dir: dir})
 	want := []string{
-		".well-known/a.txt", "a.log", "deep/drafts/a.html", "img/a.png", "index.html", "keep.psd", "link.html", "node_modules/a.js", "sub/_headers", "tmpx",
+		".well-known/a.txt", "a.log", "deep/drafts/a.html", "img/a.png", "index.html", "keep.psd", "link.html", "sub/_headers", "tmpx",
 	}
 	if diff := cmp.Diff(want, names); diff != "" {
 		t.Error(diff)
 	}
-	if len(found.Redirects) != 1 || len(found.Headers) != 1 || len(found.Notices) > 0 {
+	if len(found.Redirects) != 1 || len(found.Headers) != 1 {
 		t.Errorf("rules: %+v", found)
+	}
+	if want := dir + ": not uploaded: loop (a link to a directory above it), node_modules; a line with ! before the name in .assetsignore uploads it"; len(found.Notices) != 1 || found.Notices[0] != want {
+		t.Errorf("notices %q, want %q", found.Notices, want)
 	}
 }
 

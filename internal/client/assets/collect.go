@@ -41,8 +41,12 @@ type Found struct {
 // of others, and tools' files.
 const own = "/.git\n/.wrangler\n/.svcctl\nnode_modules\n/.env*\n/.dev.vars*\n/wrangler.json*\n/wrangler.toml\n"
 
+// private are files of developers, which are no assets unless the .assetsignore takes them back.
+const private = ".git\nnode_modules\n.env*\n.dev.vars*\n"
+
 // Collect finds the assets below a directory. Errors are Unprocessable: assets_missing
-// for a directory that does not exist, assets_invalid for a worker among the assets.
+// for a directory that does not exist, assets_invalid for a worker among the assets and for links that lead
+// out of the directory.
 func Collect(req Request) (Found, error) {
 	info, err := os.Stat(req.Dir)
 	if err != nil || !info.IsDir() {
@@ -59,7 +63,7 @@ func Collect(req Request) (Found, error) {
 		return Found{}, err
 	}
 	lines += text + "\n/" + ignoreFile + "\n/" + redirectsFile + "\n/" + headersFile + "\n"
-	if err := f.walk(req.Dir, parseIgnore(lines)); err != nil {
+	if err := f.collect(req.Dir, parseIgnore(lines)); err != nil {
 		return Found{}, err
 	}
 	if err := f.checkWorker(req.Dir); err != nil {
@@ -87,39 +91,8 @@ func (f *Found) checkWorker(dir string) error {
 	return nil
 }
 
-// walk lists the files that are not ignored. A link to a file is its content; a link to
-// a directory is not followed.
-func (f *Found) walk(dir string, skip ignore) error {
-	return filepath.WalkDir(dir, func(at string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return fmt.Errorf("read assets: %w", err)
-		}
-		rel, err := filepath.Rel(dir, at)
-		if err != nil || rel == "." {
-			return err
-		}
-		name := filepath.ToSlash(rel)
-		if skip.has(name, d.IsDir()) {
-			if d.IsDir() {
-				return fs.SkipDir
-			}
-			return nil
-		}
-		if d.IsDir() {
-			return nil
-		}
-		return f.add(at, name)
-	})
-}
-
-func (f *Found) add(at, name string) error {
-	info, err := os.Stat(at)
-	if err != nil {
-		return fmt.Errorf("read assets: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil
-	}
+// add takes a file.
+func (f *Found) add(at, name string, info fs.FileInfo) {
 	place := bundle.AssetPath(path.Clean(name))
 	f.Files = append(f.Files, bundle.File{Path: place, Size: info.Size()})
 	f.Disk[place] = at
@@ -131,7 +104,6 @@ func (f *Found) add(at, name string) error {
 		f.Notices = append(f.Notices, fmt.Sprintf("there are more than %d assets, beginning with %s; a server takes that many unless it was told otherwise",
 			bundle.DefaultFiles, at))
 	}
-	return nil
 }
 
 // rules reads the rules of the directory.

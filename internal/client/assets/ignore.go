@@ -1,6 +1,7 @@
 package assets
 
 import (
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 type ignore []ignoreLine
 
 type ignoreLine struct {
+	text    string // of the pattern
 	re      *regexp.Regexp
 	not     bool // the line takes paths back
 	dirOnly bool
@@ -29,7 +31,7 @@ func parseIgnore(text string) ignore {
 			continue
 		}
 		if re, err := regexp.Compile(ignorePattern(line)); err == nil {
-			l.re = re
+			l.re, l.text = re, strings.TrimPrefix(line, "/")
 			list = append(list, l)
 		}
 	}
@@ -84,13 +86,20 @@ func ignorePattern(line string) string {
 	return b.String() + `$`
 }
 
-// has reports whether a path, with slashes and relative to the directory, is ignored.
-// The caller skips the content of an ignored directory.
-func (list ignore) has(path string, isDir bool) bool {
+// match reports whether a name, with slashes and relative to the directory, is ignored, and whether a
+// line says so. The caller skips the content of an ignored directory.
+func (list ignore) match(name string, isDir bool) (ignored, by bool) {
 	for _, l := range slices.Backward(list) {
-		if (isDir || !l.dirOnly) && l.re.MatchString(path) {
-			return !l.not
+		if (isDir || !l.dirOnly) && l.re.MatchString(name) {
+			return !l.not, true
 		}
 	}
-	return false
+	return false, false
+}
+
+// takesBackIn reports whether a line takes back something in a directory.
+func (list ignore) takesBackIn(dir string) bool {
+	return slices.ContainsFunc(list, func(l ignoreLine) bool {
+		return l.not && (strings.HasPrefix(l.text, dir+"/") || strings.HasPrefix(l.text, "**/"+path.Base(dir)+"/"))
+	})
 }

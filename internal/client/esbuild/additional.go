@@ -19,7 +19,7 @@ func (b *builder) findAdditional() error {
 			return fmt.Errorf("looking for modules: %w", err)
 		case e.IsDir() && slices.Contains(passOver, e.Name()):
 			return filepath.SkipDir
-		case !e.Type().IsRegular() || file == b.req.Entry || isProjectFile(e.Name()):
+		case !isFile(file, e) || file == b.req.Entry || isProjectFile(e.Name()):
 			return nil
 		}
 		name, _ := below(b.req.BaseDir, file)
@@ -40,6 +40,15 @@ func (b *builder) findAdditional() error {
 		b.files[file] = true
 		return nil
 	})
+}
+
+// isFile reports whether an entry is a plain file, or a link to one.
+func isFile(path string, e fs.DirEntry) bool {
+	if e.Type()&fs.ModeSymlink == 0 {
+		return e.Type().IsRegular()
+	}
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 func isProjectFile(name string) bool {

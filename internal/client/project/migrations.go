@@ -22,7 +22,7 @@ type Migration struct {
 // Migrations lists the migrations of d in the order wrangler applies them:
 // by the number a name begins with, then by name.
 func (d Database) Migrations() ([]Migration, []Notice, error) {
-	names, err := matching(d.MigrationsDir, d.MigrationsPattern)
+	names, linked, err := matching(d.MigrationsDir, d.MigrationsPattern)
 	if errors.Is(err, fs.ErrNotExist) {
 		if d.explicitDir {
 			return nil, []Notice{{Warning, d.MigrationsDir, "the directory of the migrations of " + d.Binding + " does not exist"}}, nil
@@ -33,8 +33,11 @@ func (d Database) Migrations() ([]Migration, []Notice, error) {
 		return nil, nil, fmt.Errorf("listing the migrations of %s: %w", d.Binding, err)
 	}
 	var notices []Notice
+	if len(linked) > 0 {
+		notices = append(notices, Notice{Warning, d.MigrationsDir, "no migrations are looked for in links to directories: " + strings.Join(linked, ", ")})
+	}
 	if len(names) == 0 {
-		if nested, err := matching(d.MigrationsDir, "*/migration.sql"); err == nil && len(nested) > 0 {
+		if nested, _, err := matching(d.MigrationsDir, "*/migration.sql"); err == nil && len(nested) > 0 {
 			notices = append(notices, Notice{
 				Warning, d.MigrationsDir,
 				"no migrations match, but there are some in directories of their own: set migrations_pattern to <migrations_dir>/*/migration.sql",
@@ -49,12 +52,25 @@ func (d Database) Migrations() ([]Migration, []Notice, error) {
 	return list, notices, nil
 }
 
-func matching(dir, pattern string) ([]string, error) {
-	var names []string
+// matching lists the files below dir that match; a link to a file is one. linked are the links to directories.
+func matching(dir, pattern string) (names, linked []string, err error) {
 	patterns := braces(pattern)
-	err := fs.WalkDir(os.DirFS(dir), ".", func(p string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
+	err = fs.WalkDir(os.DirFS(dir), ".", func(p string, e fs.DirEntry, err error) error {
+		if err != nil {
 			return err
+		}
+		mode := e.Type()
+		if mode&fs.ModeSymlink != 0 {
+			info, err := os.Stat(filepath.Join(dir, filepath.FromSlash(p)))
+			if err == nil && info.IsDir() {
+				linked = append(linked, p)
+			}
+			if mode = 0; err == nil { // a link that leads nowhere is an error when the file is read
+				mode = info.Mode().Type()
+			}
+		}
+		if !mode.IsRegular() {
+			return nil
 		}
 		for _, alternative := range patterns {
 			if matchParts(strings.Split(alternative, "/"), strings.Split(p, "/")) {
@@ -64,7 +80,7 @@ func matching(dir, pattern string) ([]string, error) {
 		}
 		return nil
 	})
-	return names, err
+	return names, linked, err
 }
 
 // braces expands {a,b} in a pattern.

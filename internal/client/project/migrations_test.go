@@ -1,7 +1,10 @@
 package project_test
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -72,5 +75,32 @@ func TestMigrationsDirectoryAbsent(t *testing.T) {
 		if err != nil || len(list) != 0 || len(notices) != test.notices {
 			t.Errorf("%s: %v, %v, %v", test.entry, list, notices, err)
 		}
+	}
+}
+
+// TestLinkedMigrations: a link to a file is a migration, as with wrangler, and a link to a directory is named:
+// a migration that is left out in silence is missing in production.
+func TestLinkedMigrations(t *testing.T) {
+	t.Parallel()
+	dir := svctest.Files(t, map[string]string{"migrations/0001_a.sql": "x", "shared/0002_b.sql": "x", "shared/more/0003_c.sql": "x"})
+	for name, target := range map[string]string{"0002_b.sql": "../shared/0002_b.sql", "more": "../shared/more", "0004_gone.sql": "nowhere"} {
+		if err := os.Symlink(target, filepath.Join(dir, "migrations", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	d := project.Database{Binding: "DB", MigrationsDir: filepath.Join(dir, "migrations"), MigrationsPattern: "*.sql"}
+	list, notices, err := d.Migrations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, m := range list {
+		names = append(names, m.Name)
+	}
+	if want := []string{"0001_a.sql", "0002_b.sql", "0004_gone.sql"}; !slices.Equal(names, want) {
+		t.Errorf("migrations %v, want %v", names, want)
+	}
+	if len(notices) != 1 || !strings.Contains(notices[0].Text, "links to directories: more") {
+		t.Errorf("notices %v", notices)
 	}
 }
