@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -95,7 +94,7 @@ func withBins(environ []string, dir string) []string {
 			break
 		}
 	}
-	env := slices.Clone(environ)
+	env := withoutTokens(environ)
 	path := strings.Join(bins, string(os.PathListSeparator))
 	for i, entry := range env {
 		if old, ok := strings.CutPrefix(entry, "PATH="); ok {

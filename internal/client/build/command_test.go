@@ -74,3 +74,30 @@ func TestCancelEndsTheWholeBuild(t *testing.T) {
 		return syscall.Kill(pid, 0) != nil || zombie(t, pid)
 	})
 }
+
+// TestBuildCommandSeesNoTokens: what deploys, and what acts for the job of a pipeline, is not for the packages
+// of a project.
+func TestBuildCommandSeesNoTokens(t *testing.T) {
+	t.Parallel()
+	dir := svctest.Files(t, files{
+		"w.js":          "export default {}",
+		"wrangler.json": `{"name": "w", "main": "w.js", "compatibility_date": "2026-11-01", "build": {"command": "env | grep -c secret; echo $NODE_AUTH_TOKEN $SVCCTL_SERVER $CI $ACTIONS"}}`,
+	})
+	environ := []string{"PATH=/usr/bin:/bin", "NODE_AUTH_TOKEN=npm", "SVCCTL_SERVER=http://s", "CI=true", "ACTIONS=a"}
+	for _, name := range []string{
+		"SVCCTL_ADMIN_TOKEN", "SVCCTL_DEPLOY_TOKEN", "SVC_ADMIN_TOKEN", "SVC_DEPLOY_TOKEN", "SVC_RECOVERY_KEY", "SVC_TLS_DNS_SECRET", "S3_SECRET_ACCESS_KEY", "INPUT_ADMIN-TOKEN",
+		"GITHUB_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN", "ACTIONS_RUNTIME_TOKEN", "GITLAB_TOKEN", "CI_JOB_TOKEN", "CI_JOB_JWT_V2", "CI_REGISTRY_PASSWORD",
+		"BITBUCKET_STEP_OIDC_TOKEN", "BUILDKITE_AGENT_ACCESS_TOKEN",
+	} {
+		environ = append(environ, name+"=secret")
+	}
+	var out strings.Builder
+	r, err := build.Bundle(t.Context(), build.Request{Dir: dir, TempDir: t.TempDir(), Output: &out, Environ: environ})
+	if err != nil {
+		t.Fatal(err, out.String())
+	}
+	r.Remove()
+	if want := "0\nnpm http://s true a\n"; out.String() != want {
+		t.Errorf("output %q, want %q", out.String(), want)
+	}
+}
