@@ -50,7 +50,7 @@ var clientCodes = []CodeInfo{
 	{CodeAssetsInvalid, []Kind{Unprocessable}, "A file among the static files must not be public.", "Name it in .assetsignore, or move it away."},
 	{CodeBuildFailed, []Kind{Unprocessable}, "The worker does not build.", "Correct the code that the error names."},
 	{CodeBuildCommandFailed, []Kind{Unprocessable}, "The build command of the project failed.", "Read its output."},
-	{CodeVarsInvalid, []Kind{Unprocessable}, "A file of variables is invalid.", "Correct the line that the error names."},
+	{CodeVarsInvalid, []Kind{Unprocessable}, "A file of variables cannot be read.", "Make the file that the error names readable."},
 	{CodeBrowserMissing, []Kind{Unprocessable}, "No program was found that opens a URL.", "Open the address by hand, or set BROWSER."},
 	{CodeFileExists, []Kind{Conflict}, "A file that the command would write exists already.", "Name another directory, or move the file away."},
 	{CodeDevRunning, []Kind{Conflict}, "Watch mode runs in the directory already.", "Use the running one, or stop it first."},

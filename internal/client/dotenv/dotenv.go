@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -23,78 +24,109 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Text)
 }
 
-var namePattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
+// Var is one variable of a file.
+type Var struct{ Name, Value string }
 
-// Parse reads the variables of a file. A line is NAME=value, with "export" before it
-// or not; a "#" begins a comment. A value in single, double or back quotes may have
-// several lines, and "\n" in double quotes is a line break; another value ends at a
-// "#" after a space, and has no spaces around it. The last of equal names wins.
-// Nothing is substituted in values. Errors are *SyntaxError.
+// space is what JavaScript takes for a space.
+const space = `[\s\v\x{a0}\x{feff}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}]`
+
+// variable is the pattern of npm's dotenv 16. A value is in quotes, or ends at a "#" or the end of the line.
+var variable = regexp.MustCompile(strings.ReplaceAll(
+	`(?m)^\s*(?:export\s+)?([\w.-]+)(?:\s*=\s*?|:\s+?)(\s*'(?:\\'|[^'])*'|\s*"(?:\\"|[^"])*"|\s*`+"`(?:\\\\`|[^`])*`"+`|[^#\r\n]+)?\s*(?:#.*)?$`, `\s`, space))
+
+// Read reads the variables of a file as npm's dotenv does, so as wrangler: in the order of their first
+// lines, the last of equal names wins. A line is NAME=value or NAME: value, with "export" before it or not. Nothing is
+// substituted. problems are lines that are no variables, or whose value is perhaps not what was meant.
+func Read(data []byte) (vars []Var, problems []*SyntaxError) {
+	text := strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(string(data))
+	end := 0
+	for _, m := range variable.FindAllStringSubmatchIndex(text, -1) {
+		problems = append(problems, strayLines(text, end, m[0])...)
+		end = m[1]
+		raw, after := "", strings.TrimPrefix(text[m[3]:m[1]], "=")
+		if m[4] >= 0 {
+			raw, after = text[m[4]:m[5]], text[m[5]:m[1]]
+		}
+		value := unquoted(raw)
+		if wrong := doubt(raw, value, after); wrong != "" {
+			problems = append(problems, &SyntaxError{lineOf(text, m[2]), wrong})
+		}
+		vars = set(vars, text[m[2]:m[3]], value)
+	}
+	return vars, append(problems, strayLines(text, end, len(text))...)
+}
+
+// set gives a variable its value, and keeps its place.
+func set(vars []Var, name, value string) []Var {
+	if i := slices.IndexFunc(vars, func(v Var) bool { return v.Name == name }); i >= 0 {
+		vars[i].Value = value
+		return vars
+	}
+	return append(vars, Var{name, value})
+}
+
+func lineOf(text string, at int) int { return 1 + strings.Count(text[:at], "\n") }
+
+// strayLines are the lines between two variables that are neither empty nor comments.
+func strayLines(text string, from, to int) (problems []*SyntaxError) {
+	line := lineOf(text, from)
+	for entry := range strings.SplitSeq(text[from:to], "\n") {
+		if entry = trimmed(entry); entry != "" && entry[0] != '#' {
+			problems = append(problems, &SyntaxError{line, "want NAME=value"})
+		}
+		line++
+	}
+	return problems
+}
+
+var spaces = regexp.MustCompile(`^` + space + `+|` + space + `+$`)
+
+func trimmed(text string) string { return spaces.ReplaceAllString(text, "") }
+
+const quotes = "'\"`"
+
+// unquoted is a value without its quotes. Line breaks are written as \n in double quotes alone.
+func unquoted(raw string) string {
+	value := trimmed(raw)
+	if value == "" {
+		return ""
+	}
+	double := value[0] == '"'
+	if last := len(value) - 1; last > 0 && strings.ContainsRune(quotes, rune(value[0])) && value[last] == value[0] {
+		value = value[1:last]
+	}
+	if double {
+		value = strings.NewReplacer(`\n`, "\n", `\r`, "\r").Replace(value)
+	}
+	return value
+}
+
+// doubt says what is odd about a value; "" for nothing. after is what follows it.
+func doubt(raw, value, after string) string {
+	head := trimmed(raw)
+	switch {
+	case head != "" && strings.ContainsRune(quotes, rune(head[0])) && value == head && strings.Count(head, head[:1]) > 1:
+		return "text follows the closing quote"
+	case head != "" && strings.ContainsRune(quotes, rune(head[0])) && value == head:
+		return "the closing quote is missing"
+	case strings.HasPrefix(after, "#") && (raw == "" || trimmed(raw[len(raw)-1:]) != ""):
+		return "a # begins a comment: put a value that has one in quotes"
+	}
+	return ""
+}
+
+// Parse reads the variables of a file as [Read] does, and refuses a file with a line that is in doubt. Errors
+// are *SyntaxError.
 func Parse(data []byte) (map[string]string, error) {
+	list, problems := Read(data)
+	if len(problems) > 0 {
+		return nil, problems[0]
+	}
 	vars := map[string]string{}
-	text := strings.ReplaceAll(strings.TrimPrefix(string(data), "\ufeff"), "\r\n", "\n")
-	line := 1
-	for text != "" {
-		first, rest, _ := strings.Cut(text, "\n")
-		entry := strings.TrimSpace(first)
-		if entry == "" || strings.HasPrefix(entry, "#") {
-			text, line = rest, line+1
-			continue
-		}
-		name, _, ok := strings.Cut(first, "=")
-		name = strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(name), "export "))
-		if !ok || !namePattern.MatchString(name) {
-			return nil, &SyntaxError{line, "want NAME=value"}
-		}
-		after := text[strings.IndexByte(text, '=')+1:]
-		value, rest, wrong := readValue(after)
-		if wrong != "" {
-			return nil, &SyntaxError{line, wrong}
-		}
-		vars[name] = value
-		line += strings.Count(text[:len(text)-len(rest)], "\n")
-		text = rest
+	for _, v := range list {
+		vars[v.Name] = v.Value
 	}
 	return vars, nil
-}
-
-// readValue reads the value at the beginning of text and returns the lines after it.
-func readValue(text string) (value, rest, wrong string) {
-	start := strings.TrimLeft(text, " \t")
-	if start != "" && strings.ContainsRune("'\"`", rune(start[0])) {
-		return quoted(start)
-	}
-	line, rest, _ := strings.Cut(text, "\n")
-	for i := range line {
-		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
-			line = line[:i]
-			break
-		}
-	}
-	return strings.TrimSpace(line), rest, ""
-}
-
-// quoted reads a value in quotes and the rest of its line.
-func quoted(text string) (value, rest, wrong string) {
-	quote, end := text[0], 1
-	for end < len(text) && text[end] != quote {
-		if text[end] == '\\' && end+1 < len(text) && text[end+1] == quote {
-			end++
-		}
-		end++
-	}
-	if end >= len(text) {
-		return "", "", "the closing quote is missing"
-	}
-	value = text[1:end]
-	tail, rest, _ := strings.Cut(text[end+1:], "\n")
-	if tail = strings.TrimSpace(tail); tail != "" && tail[0] != '#' {
-		return "", "", "text follows the closing quote"
-	}
-	if quote == '"' {
-		value = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\"`, `"`).Replace(value)
-	}
-	return value, rest, ""
 }
 
 // ParseAny reads a JSON object of strings, or the form that [Parse] reads. Errors are

@@ -20,7 +20,7 @@ func TestFormat(t *testing.T) {
 	if err != nil || !maps.Equal(got, vars) || len(unwritable) > 0 {
 		t.Errorf("%v, %v, unwritable %v in\n%s", got, err, unwritable, text)
 	}
-	text, unwritable = dotenv.Format(map[string]string{"A": "'`" + `"\n`, "B": "b"})
+	text, unwritable = dotenv.Format(map[string]string{"A": "'`\"\n", "B": "b"})
 	if text != "B=b\n" || !slices.Equal(unwritable, []string{"A"}) {
 		t.Errorf("%q, %v", text, unwritable)
 	}
