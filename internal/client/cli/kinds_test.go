@@ -56,7 +56,7 @@ func TestEveryKind(t *testing.T) {
 		if len(running(f)) == 0 {
 			t.Errorf("svcctl check does not list %s", k.ConfigKey)
 		}
-		if _, line, found := strings.Cut(scaffold.Types(f, nil), "\tB: "); strings.Contains(text, `"B"`) && (!found || line[0] == ';') {
+		if _, line, found := strings.Cut(scaffold.Types([]*project.File{f}, nil), "\tB: "); strings.Contains(text, `"B"`) && (!found || line[0] == ';') {
 			t.Errorf("svcctl types has no type for a binding of %s", k.ConfigKey)
 		}
 	}
