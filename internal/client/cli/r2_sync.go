@@ -71,7 +71,7 @@ func syncBucket(ctx context.Context, k *kit.Kit, o r2Sync, args []string) error 
 		return err
 	}
 	if len(others) > 0 {
-		k.Notef("left out, as they are no plain files: %s", kit.Clean(strings.Join(others, ", ")))
+		k.Notef("left out, because they are no plain files: %s", kit.Clean(strings.Join(others, ", ")))
 	}
 	objects := map[string]api.Object{}
 	for object, err := range c.AllObjects(ctx, bucket, o.prefix) {

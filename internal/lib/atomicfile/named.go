@@ -12,7 +12,7 @@ import (
 
 // Named is a file whose path a person chose, while it is written. A plain file gets its new content
 // when Commit is called, and keeps its mode. Everything else that a path may lead to, such as a
-// pipe or a device, is written to as it is: a rename would put a plain file in its place.
+// pipe or a device, is written to in place: a rename would put a plain file in its place.
 type Named struct {
 	f       *os.File
 	replace string // path that f is renamed to; "" if f is the file itself

@@ -20,7 +20,7 @@ const (
 )
 
 // finite is a bucket for a command, which a person or a timer waits for: a write that no wait cures
-// is final at once, another one after patience. Not safe for concurrent use.
+// is final immediately, another one after patience. Not safe for concurrent use.
 type finite struct {
 	objstore.Bucket
 

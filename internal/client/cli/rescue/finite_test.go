@@ -37,7 +37,7 @@ type answered int
 func (a answered) Error() string       { return http.StatusText(int(a)) }
 func (a answered) HTTPStatusCode() int { return int(a) }
 
-// TestFinite: a write that no wait cures ends at once; another one is repeated for a bounded time,
+// TestFinite: a write that no wait cures ends immediately; another one is repeated for a bounded time,
 // and a line says what is waited for.
 func TestFinite(t *testing.T) {
 	t.Parallel()
