@@ -257,9 +257,13 @@ func (r runs) fake(t *testing.T, f http.Handler, args ...string) (code int, out,
 		}
 	}
 	var stdout, stderr bytes.Buffer
+	plain := "CI=1" // nothing is redrawn
+	if r.typed != "" {
+		plain = "TERM=dumb" // in CI nothing is asked
+	}
 	k := &kit.Kit{
 		Streams: kit.Streams{In: strings.NewReader(r.typed), Out: &stdout, Err: &stderr, InTTY: r.typed != "", ErrTTY: r.typed != ""}, Dir: dir,
-		Environ: append(r.env, "HOME="+t.TempDir(), "SVCCTL_ADMIN_TOKEN=x", "SVCCTL_DEPLOY_TOKEN=y", "SVCCTL_SERVER="+server.URL, "CI=1"),
+		Environ: append(r.env, "HOME="+t.TempDir(), "SVCCTL_ADMIN_TOKEN=x", "SVCCTL_DEPLOY_TOKEN=y", "SVCCTL_SERVER="+server.URL, plain),
 	}
 	code = Main(t.Context(), args, k)
 	return code, stdout.String(), stderr.String()

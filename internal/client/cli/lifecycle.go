@@ -185,6 +185,15 @@ func deleteVersion(ctx context.Context, k *kit.Kit, o versionsDelete, arg string
 	if err != nil {
 		return err
 	}
+	if !o.yes && k.CanAsk() { // no question about what does not exist
+		c, err := k.Client()
+		if err == nil {
+			_, err = c.Version(ctx, project, id)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	if !o.yes {
 		if err := k.Confirm(ctx, "this destroys "+project+"/"+id+" and its data for good", id, "--yes"); err != nil {
 			return err

@@ -62,3 +62,26 @@ func TestArchiveAndWakeEnd(t *testing.T) {
 		})
 	}
 }
+
+// Nothing is asked about a version that does not exist, and nothing in CI.
+func TestDeleteAsks(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		env, args string
+		code      int
+		told      string
+	}{
+		"no such version":      {"", "delete shop/v9", kit.ExitNotFound, ""},
+		"in CI":                {"CI=true", "delete shop/v2", kit.ExitUsage, "use --yes where the variable CI is set"},
+		"not the version's id": {"", "delete shop/v2", kit.ExitUsage, "type v2 to continue"},
+		"CI is false":          {"CI=false", "delete shop/v2", kit.ExitUsage, "type v2 to continue"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, _, errs := runs{typed: "no\n", env: []string{tc.env}}.fake(t, newFake(t, "v1", "v1", "v2"), append([]string{"versions"}, strings.Fields(tc.args)...)...)
+			if code != tc.code || !strings.Contains(errs, tc.told) || tc.code != kit.ExitUsage && strings.Contains(errs, "type ") || strings.Contains(errs, "type ") && tc.env == "CI=true" {
+				t.Errorf("exit %d, want %d: %s", code, tc.code, errs)
+			}
+		})
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -150,6 +151,13 @@ func purgeQueue(ctx context.Context, k *kit.Kit, project string, yes bool, args 
 	c, q, err := openQueue(k, project, args[0], args[1])
 	if err != nil {
 		return err
+	}
+	if !yes && k.CanAsk() { // no question about what does not exist
+		list, err := c.Queues(ctx, q.Project, q.Version)
+		if err != nil {
+			return err
+		}
+		yes = !slices.ContainsFunc(list, func(known api.Queue) bool { return known.Name == q.Name }) // the server says what is wrong
 	}
 	if !yes {
 		where := strings.TrimPrefix(q.Project+"/"+q.Version, "/")

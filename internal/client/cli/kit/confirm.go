@@ -13,28 +13,41 @@ import (
 	"golang.org/x/term"
 )
 
-// Confirm asks the user to type a word before an irreversible operation. Without
-// a terminal it returns a UsageError; instead is the flag that replaces the prompt.
+// Confirm asks the user to type a word before an irreversible operation. Without a person to
+// answer it returns a UsageError; instead is the flag that replaces the prompt.
 // The end of ctx ends the prompt.
 func (k *Kit) Confirm(ctx context.Context, question, word, instead string) error {
 	if !k.CanAsk() {
-		return Usagef("%s: use %s when there is no terminal", question, instead)
+		return Usagef("%s: use %s %s", question, instead, k.whyNot())
 	}
 	_, err := k.ask(ctx, fmt.Sprintf("%s\ntype %s to continue: ", question, word), word)
 	return err
 }
 
-// Choose asks the user to type one of some words. Without a terminal it returns a UsageError;
+// Choose asks the user to type one of some words. Without a person to answer it returns a UsageError;
 // instead names the flags that replace the prompt.
 func (k *Kit) Choose(ctx context.Context, question string, words []string, instead string) (string, error) {
 	if !k.CanAsk() {
-		return "", Usagef("%s: use %s when there is no terminal", question, instead)
+		return "", Usagef("%s: use %s %s", question, instead, k.whyNot())
 	}
 	return k.ask(ctx, fmt.Sprintf("%s\ntype %s: ", question, strings.Join(words, " or ")), words...)
 }
 
-// CanAsk reports whether there is a person to ask.
-func (k *Kit) CanAsk() bool { return k.InTTY && k.ErrTTY }
+// CanAsk reports whether there is a person to ask: on a terminal, which jobs of CI may have, too.
+func (k *Kit) CanAsk() bool { return k.InTTY && k.ErrTTY && !k.inCI() }
+
+func (k *Kit) inCI() bool {
+	c, err := k.Config()
+	return err == nil && c.CI
+}
+
+// whyNot says why there is no person to ask.
+func (k *Kit) whyNot() string {
+	if k.InTTY && k.ErrTTY {
+		return "where the variable CI is set"
+	}
+	return "when there is no terminal"
+}
 
 // ask prints a question and returns the answer, which must be one of the words.
 func (k *Kit) ask(ctx context.Context, question string, words ...string) (string, error) {
@@ -73,12 +86,15 @@ func (k *Kit) line(ctx context.Context) (string, error) {
 	}
 }
 
-// Hidden asks for a secret on the terminal and does not show what is typed. Without a
-// terminal it returns a UsageError.
+// Hidden asks for a secret on the terminal and does not show what is typed. Without a person to
+// answer it returns a UsageError.
 func (k *Kit) Hidden(ctx context.Context, question string) (string, error) {
 	file, ok := k.In.(*os.File)
-	if !k.InTTY || !k.ErrTTY || !ok {
+	switch {
+	case !k.InTTY || !k.ErrTTY || !ok:
 		return "", Usagef("no terminal to prompt for a token: use --token-stdin")
+	case !k.CanAsk():
+		return "", Usagef("no prompt for a token %s: use --token-stdin", k.whyNot())
 	}
 	state, err := term.GetState(int(file.Fd()))
 	if err != nil {

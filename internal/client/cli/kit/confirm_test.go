@@ -49,8 +49,28 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	k, _, _ := newKit(t)
+	k.Environ = append(k.Environ, "CI=1")
+	k.In, k.InTTY, k.ErrTTY = strings.NewReader("keep\n"), true, true
+	if _, err := k.Choose(t.Context(), "which data?", []string{"keep"}, "--keep-data"); kit.ExitCode(err) != kit.ExitUsage || !strings.Contains(err.Error(), "use --keep-data where the variable CI is set") {
+		t.Errorf("in CI: %v", err)
+	}
+	k, _, _ = newKit(t)
 	if _, err := k.Choose(t.Context(), "which data?", []string{"keep"}, "--keep-data"); kit.ExitCode(err) != kit.ExitUsage || !strings.Contains(err.Error(), "use --keep-data when there is no terminal") {
 		t.Errorf("no terminal: %v", err)
+	}
+}
+
+// TestConfirmInCI: a job of CI may have a terminal without a person.
+func TestConfirmInCI(t *testing.T) {
+	t.Parallel()
+	for value, exit := range map[string]int{"true": kit.ExitUsage, "1": kit.ExitUsage, "false": kit.ExitOK, "": kit.ExitOK} {
+		k, _, errs := newKit(t)
+		k.Environ = append(k.Environ, "CI="+value)
+		k.In, k.InTTY, k.ErrTTY = strings.NewReader("v1\n"), true, true
+		err := k.Confirm(t.Context(), "this destroys it", "v1", "--yes")
+		if kit.ExitCode(err) != exit || exit != kit.ExitOK && (errs.String() != "" || !strings.Contains(err.Error(), "use --yes where the variable CI is set")) {
+			t.Errorf("CI=%s: %v, asked %q", value, err, errs.String())
+		}
 	}
 }
 
