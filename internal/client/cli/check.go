@@ -87,6 +87,20 @@ func notDeployable(c checked) error {
 	return err
 }
 
+// environments warns of environments that cannot be deployed, if the check is of none of them.
+func (c *checked) environments(dir string, o project.Options) {
+	if o.Env != "" || o.Entry != "" {
+		return
+	}
+	names, _ := project.Environments(dir, o.Config) // a file that cannot be read is a problem of the check
+	for _, name := range names {
+		o.Env = name
+		if _, _, err := project.Load(dir, o); err != nil {
+			c.Warnings = append(c.Warnings, fmt.Sprintf("the environment %s cannot be deployed: %s", name, strings.Join(problemsOf(err), "; ")))
+		}
+	}
+}
+
 // checkOne checks the project of a directory.
 func checkOne(dir string, o project.Options) checked {
 	o.Unbuilt = true
@@ -109,6 +123,7 @@ func checkOne(dir string, o project.Options) checked {
 			c.NoEffect = append(c.NoEffect, n.String())
 		}
 	}
+	c.environments(dir, o)
 	if err == nil {
 		return c
 	}
