@@ -17,6 +17,7 @@ const (
 	CodeEnvShadowsBinding   = "env_shadows_binding"
 	CodeEnvRestartFailed    = "env_restart_failed"
 	CodeProjectExists       = "project_exists"
+	CodeProjectOfOther      = "project_of_other_worker"
 	CodeProjectNotFound     = "project_not_found"
 	CodeVersionExists       = "version_exists"
 	CodeVersionNotFound     = "version_not_found"
@@ -50,6 +51,7 @@ var versionCodes = []CodeInfo{
 	{CodeEnvShadowsBinding, []Kind{Unprocessable}, "A variable has the name of a binding of the bundle.", "Rename the variable or the binding."},
 	{CodeEnvRestartFailed, []Kind{Internal}, "The worker did not start with the new variables; it runs with the old ones.", "Read the error, correct the variables, and set them again."},
 	{CodeProjectExists, []Kind{Conflict}, "A project with this id has another git_remote.", "Choose another id, or send the git_remote that the project has."},
+	{CodeProjectOfOther, []Kind{Conflict}, "The project was made from a worker with another name, which has the same project id.", "Rename one of the two workers, or name a project with --project."},
 	{CodeProjectNotFound, []Kind{NotFound}, "The service has no project with this id.", "Check the id, or create the project."},
 	{CodeVersionExists, []Kind{Conflict}, "A version of the project has or had this id; ids are never used twice.", "Choose another id, or send none."},
 	{CodeVersionNotFound, []Kind{NotFound}, "The project has no version with this id.", "Check the ids of project and version."},

@@ -32,6 +32,7 @@ type Project struct {
 	PreviewEnv    map[string]string // variables of every version with a preview name
 	Guard         bool              // a promote that leaves writes behind needs the consent of its caller
 	ReadOnly      bool              // requests and events may not write
+	WorkerName    string            // of the worker whose name became the id, as its project file has it; "" if not known
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }
@@ -153,6 +154,11 @@ type NewVersion struct {
 	Labels   map[string]string
 	Asleep   bool // become ready without a start; only static files differ from the parent's
 	Events   Events
+
+	// WorkerName is the name that the project id was made from, "" for none that is known. It has to be that of the
+	// project, which takes it if it has none, or if WorkerRenamed.
+	WorkerName    string
+	WorkerRenamed bool
 
 	// ReleasedFrom is the candidate of a release, "" for every other version: then no job deploys
 	// the version, and Env is the whole of its overrides.

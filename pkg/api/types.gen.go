@@ -3151,6 +3151,9 @@ type VersionAccepted struct {
 	PollTicket *PollTicket `json:"poll_ticket,omitempty"`
 	PollURL    string      `json:"poll_url"`
 
+	// PreviewGitRef The git_ref of the version that preview_name leads to, if it differs from that of this version; absent if one of both has none.
+	PreviewGitRef string `json:"preview_git_ref,omitempty,omitzero"`
+
 	// PreviewName Absent for none.
 	PreviewName string `json:"preview_name,omitempty,omitzero"`
 
@@ -3624,6 +3627,13 @@ type ListVersionsParams struct {
 type CreateVersionParams struct {
 	// IdempotencyKey Honoured for 24 hours; the same key with another body is refused with 422.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+
+	// SvcWorkerName Name of the worker in its project file, if the project id was made from it: `my_app` and `my-app` are one id. The first name that
+	// a project gets stays; another one is refused with 409 `project_of_other_worker`. Without it nothing is checked.
+	SvcWorkerName string `json:"Svc-Worker-Name,omitempty,omitzero"`
+
+	// SvcWorkerRenamed With Svc-Worker-Name; the project gets this name in place of the one that it has.
+	SvcWorkerRenamed bool `json:"Svc-Worker-Renamed,omitempty,omitzero"`
 }
 
 // GetVersionParams defines parameters for GetVersion.

@@ -53,6 +53,8 @@ type Client struct {
 	agent   string
 	actor   string
 	force   *bool // true or nil
+	worker  string
+	renamed bool
 	calls   *http.Client
 	raw     *raw.Client
 	slow    *raw.Client // for calls whose only time limit is the context
@@ -93,6 +95,14 @@ func (c *Client) WithTicket(t api.PollTicket) *Client {
 	reader := connect(c.server, Tokens{Deploy: t.Token, Admin: t.Token}, c.agent, c.calls)
 	reader.actor = c.actor
 	return reader
+}
+
+// ForWorker returns a client whose [Client.CreateVersion] names the worker whose name the id of the project was
+// made from. The server refuses a project that was made from another name, unless renamed.
+func (c *Client) ForWorker(name string, renamed bool) *Client {
+	named := *c
+	named.worker, named.renamed = name, renamed
+	return &named
 }
 
 // transport is the standard one; roots nil leaves its certificates alone.

@@ -43,7 +43,7 @@ func (c *Client) AllVersions(ctx context.Context, project string, status api.Ver
 func (c *Client) CreateVersion(
 	ctx context.Context, project string, v api.CreateVersion, idempotencyKey string,
 ) (api.VersionAccepted, error) {
-	params := &api.CreateVersionParams{IdempotencyKey: or(idempotencyKey)}
+	params := &api.CreateVersionParams{IdempotencyKey: or(idempotencyKey), SvcWorkerName: c.worker, SvcWorkerRenamed: c.renamed}
 	return as[api.VersionAccepted](read(c.raw.CreateVersion(ctx, project, params, v, c.asDeployer)))
 }
 

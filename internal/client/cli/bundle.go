@@ -16,6 +16,7 @@ import (
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/lib/bytesize"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // buildOptions are the flags of every command that bundles a worker directory.
@@ -94,6 +95,16 @@ func (o *buildOptions) run(ctx context.Context, k *kit.Kit, progress *kit.Progre
 		k.Notef("%s", notice)
 	}
 	return result, nil
+}
+
+// named returns a client that tells the server from which name the project id was made: my_app and my-app
+// are one id, and must not replace each other. A project that the command line names gets the new name.
+func (o *buildOptions) named(c *client.Client, built *build.Result) *client.Client {
+	name := built.Config.WorkerName
+	if name == "" || built.Config.Name != built.Project {
+		return c
+	}
+	return c.ForWorker(name, o.project != "")
 }
 
 // locate tells a directory from an entry module, which wins over main.

@@ -176,6 +176,8 @@ func (d deployment) prepare(ctx context.Context) (*candidate, error) {
 		return nil, err
 	}
 	defer built.Remove()
+	c = o.build.named(c, built)
+	d.c = c
 	j.report.Source = j.env.Source(ctx, built.Config.Dir)
 	if o.preview.on {
 		if o.preview.name, err = previewName(ctx, k, o.preview.name, built.Config.Dir); err != nil {

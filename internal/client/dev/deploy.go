@@ -74,13 +74,17 @@ func (w *worker) create(ctx context.Context, o order, n *int) (api.VersionAccept
 	if o.parent != "" {
 		req.ParentVersionID = &o.parent
 	}
+	server := w.server.Client
+	if !w.server.Own && w.name != "" {
+		server = server.ForWorker(w.name, false)
+	}
 	step := 1
 	for try := 1; ; try++ {
 		req.ID = w.id(*n)
 		err := w.place(o.file, req.ID)
 		var accepted api.VersionAccepted
 		if err == nil {
-			accepted, err = w.server.Client.CreateVersion(ctx, o.project, req, "")
+			accepted, err = server.CreateVersion(ctx, o.project, req, "")
 		}
 		if err == nil && req.Upload && accepted.Upload == nil {
 			err = errors.New("the server returned no upload address: it may be older than this program")

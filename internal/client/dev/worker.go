@@ -22,6 +22,7 @@ type worker struct {
 	root      string // worker directory
 	configDir string // of the project file
 	project   string
+	name      string // of the worker in its project file, if project was made from it; else ""
 	base      string // what the data is, for the first banner
 
 	outputs watch.Output // of a framework's build
@@ -69,6 +70,9 @@ func (s *Session) newWorker(req build.Request) (*worker, error) {
 	w := &worker{Session: s, out: s.out, request: req, root: file.Root, configDir: file.Dir}
 	if w.project, err = file.ProjectID(req.Project); err != nil {
 		return nil, err
+	}
+	if req.Project == "" {
+		w.name = file.WorkerName
 	}
 	if len(s.cfg.Builds) > 1 {
 		w.out = s.out.named(w.project)

@@ -16,6 +16,7 @@ type File struct {
 	Env  string // the environment chosen; "" for the top level
 
 	Name               string // "" when the file has none
+	WorkerName         string // as the file has it: Name differs if it has underscores
 	Main               string // "" for assets alone
 	CompatibilityDate  string
 	CompatibilityFlags []string

@@ -171,7 +171,7 @@ func everything(t *testing.T, path, flags string) *project.File {
 		return v
 	}
 	return &project.File{
-		Path: path, Dir: dir, Root: dir, Name: "guestbook", Main: in("src/index.ts"),
+		Path: path, Dir: dir, Root: dir, Name: "guestbook", WorkerName: "guestbook", Main: in("src/index.ts"),
 		CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{"nodejs_compat"},
 		Vars: map[string]bundle.Var{"GREETING": bundle.TextVar("hello"), "COUNT": raw("3"), "FLAGS": raw(flags)},
 		KV:   []project.KV{{Binding: "CACHE"}, {Binding: "USERS", ID: "0f2ac74b498b48028cb68387c421e279"}},

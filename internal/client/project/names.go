@@ -13,6 +13,7 @@ func (l *layers) projectName(f *File) {
 	if l.env != nil && l.env.get("name") == nil && name != "" {
 		name += "-" + l.name // as wrangler names the worker of an environment
 	}
+	f.WorkerName = name
 	if f.Name = idOf(name); f.Name != name {
 		l.r.notices = append(l.r.notices, Notice{Info, l.r.at(l.get("name").pos), fmt.Sprintf("the project id is %s: host names have no underscores", f.Name)})
 	}

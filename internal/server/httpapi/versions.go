@@ -107,6 +107,9 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 		Labels: r.Body.Labels, Asleep: r.Body.Asleep, Events: eventsIn(r.Body.Events),
 	}
 	n.Preview = svc.PreviewRequest{Name: r.Body.PreviewName, Fresh: r.Body.PreviewFresh, Keep: r.Body.PreviewKeep}
+	if r.Params.SvcWorkerName != "" {
+		n.WorkerName, n.WorkerRenamed = r.Params.SvcWorkerName, r.Params.SvcWorkerRenamed
+	}
 	if r.Body.ParentVersionID != nil {
 		n.ParentID = *r.Body.ParentVersionID
 	}
@@ -119,7 +122,7 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 	out := api.VersionAccepted{
 		ID: v.Version, ProjectID: v.Project, Status: api.VersionStatus(v.Status),
 		PreviewURL: h.Ingress.PreviewURL(v.Ref), PollURL: versionURL(origin, v.Ref),
-		PreviewName: v.PreviewName, PreviewNameURL: h.nameURL(v),
+		PreviewName: v.PreviewName, PreviewNameURL: h.nameURL(v), PreviewGitRef: h.otherRef(ctx, v),
 		PollTicket: h.auth.tickets.issue(v.Ref, time.Now()),
 	}
 	if r.Body.Upload {
@@ -128,6 +131,19 @@ func (h handlers) CreateVersion(ctx context.Context, r oas.CreateVersionRequestO
 		}
 	}
 	return oas.CreateVersion202JSONResponse{Body: out, Headers: oas.CreateVersion202ResponseHeaders{Location: out.PollURL}}, nil
+}
+
+// otherRef is the git ref that the preview of a new version was made from before, if it is another one; ""
+// for none.
+func (h handlers) otherRef(ctx context.Context, v svc.Version) string {
+	if v.PreviewName == "" || v.GitRef == "" {
+		return ""
+	}
+	p, err := h.Previews.Preview(ctx, v.Project, v.PreviewName)
+	if err != nil || p.Current.GitRef == v.GitRef {
+		return "" // without it the client knows less, and the version is the same
+	}
+	return p.Current.GitRef
 }
 
 // ticket returns an upload address for a version.

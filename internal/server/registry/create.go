@@ -24,7 +24,7 @@ const fullRetryAfter = 5 * time.Second
 // existing version and created false, without these checks. n must be valid
 // (svc.NewVersion.Validate).
 //
-// Errors: NotFound, project_not_found; Conflict, version_exists, preview_name_taken; Unprocessable,
+// Errors: NotFound, project_not_found; Conflict, version_exists, preview_name_taken, project_of_other_worker; Unprocessable,
 // idempotency_mismatch, parent_not_found, no_production, env_too_many_keys or one of
 // svc.ForkPolicy; Unavailable, queue_full.
 func (db *DB) CreateVersion(ctx context.Context, n svc.NewVersion, o svc.CreateOptions) (v svc.Version, created bool, err error) {
@@ -87,7 +87,11 @@ type create struct {
 
 // accept returns the id of the existing or new version, and whether it is new.
 func (c create) accept(ctx context.Context) (id string, fresh bool, err error) {
-	if _, err := project(ctx, c.tx, c.n.Project); err != nil {
+	p, err := project(ctx, c.tx, c.n.Project)
+	if err == nil {
+		err = c.ofWorker(ctx, p)
+	}
+	if err != nil {
 		return "", false, err
 	}
 	if id, err = c.recall(ctx); err != nil || id != "" {

@@ -33,7 +33,7 @@ func (db *DB) DeleteProject(ctx context.Context, id, production string) (p svc.P
 		if running {
 			return svc.Errorf(svc.Conflict, svc.CodePromoteInProgress, "a promotion of project %s is under way", id).WithHint("wait until it has ended")
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE projects SET deleted_at = ?1, prod_version_id = NULL, preview_parent = '', guard = 0, read_only = 0, updated_at = max(?1, updated_at + 1)
+		_, err := tx.ExecContext(ctx, `UPDATE projects SET deleted_at = ?1, prod_version_id = NULL, preview_parent = '', guard = 0, read_only = 0, worker_name = '', updated_at = max(?1, updated_at + 1)
 			WHERE id = ?2`, millis(time.Now()), id)
 		if err != nil {
 			return err

@@ -13,12 +13,12 @@ import (
 )
 
 const projectColumns = `seq, id, git_remote, coalesce(prod_version_id, ''), preview_parent,
-	(SELECT json_group_object(key, value) FROM preview_env e WHERE e.project_id = projects.id), guard, read_only, created_at, updated_at`
+	(SELECT json_group_object(key, value) FROM preview_env e WHERE e.project_id = projects.id), guard, read_only, worker_name, created_at, updated_at`
 
 func scanProject(s scanner) (positioned[svc.Project], error) {
 	var p positioned[svc.Project]
 	var env string
-	err := s.Scan(&p.seq, &p.row.ID, &p.row.GitRemote, &p.row.ProdVersionID, &p.row.PreviewParent, &env, &p.row.Guard, &p.row.ReadOnly,
+	err := s.Scan(&p.seq, &p.row.ID, &p.row.GitRemote, &p.row.ProdVersionID, &p.row.PreviewParent, &env, &p.row.Guard, &p.row.ReadOnly, &p.row.WorkerName,
 		stamp{&p.row.CreatedAt}, stamp{&p.row.UpdatedAt})
 	if err == nil {
 		err = json.Unmarshal([]byte(env), &p.row.PreviewEnv)

@@ -111,7 +111,7 @@ CREATE TABLE projects (
     git_remote      TEXT    NOT NULL,
     prod_version_id TEXT,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER, guard INTEGER NOT NULL DEFAULT 0, read_only INTEGER NOT NULL DEFAULT 0,
+    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER, guard INTEGER NOT NULL DEFAULT 0, read_only INTEGER NOT NULL DEFAULT 0, worker_name TEXT NOT NULL DEFAULT '',
     FOREIGN KEY (id, prod_version_id) REFERENCES versions (project_id, id)
 ) STRICT;
 

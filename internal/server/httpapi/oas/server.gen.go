@@ -1483,6 +1483,44 @@ func (siw *ServerInterfaceWrapper) CreateVersion(w http.ResponseWriter, r *http.
 
 	}
 
+	// ------------- Optional header parameter "Svc-Worker-Name" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Svc-Worker-Name")]; found {
+		var SvcWorkerName string
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Svc-Worker-Name", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Svc-Worker-Name", valueList[0], &SvcWorkerName, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Svc-Worker-Name", Err: err})
+			return
+		}
+
+		params.SvcWorkerName = SvcWorkerName
+
+	}
+
+	// ------------- Optional header parameter "Svc-Worker-Renamed" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Svc-Worker-Renamed")]; found {
+		var SvcWorkerRenamed bool
+		n := len(valueList)
+		if n != 1 {
+			siw.ErrorHandlerFunc(w, r, &TooManyValuesForParamError{ParamName: "Svc-Worker-Renamed", Count: n})
+			return
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Svc-Worker-Renamed", valueList[0], &SvcWorkerRenamed, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "boolean", Format: ""})
+		if err != nil {
+			siw.ErrorHandlerFunc(w, r, &InvalidParamFormatError{ParamName: "Svc-Worker-Renamed", Err: err})
+			return
+		}
+
+		params.SvcWorkerRenamed = SvcWorkerRenamed
+
+	}
+
 	handler := http.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		siw.Handler.CreateVersion(w, r, project, params)
 	}))

@@ -4706,6 +4706,24 @@ func NewCreateVersionRequestWithBody(server string, project ProjectPath, params 
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+		var headerParam1 string
+
+		headerParam1, err = runtime.StyleParamWithOptions("simple", false, "Svc-Worker-Name", params.SvcWorkerName, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Svc-Worker-Name", headerParam1)
+
+		var headerParam2 string
+
+		headerParam2, err = runtime.StyleParamWithOptions("simple", false, "Svc-Worker-Renamed", params.SvcWorkerRenamed, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "boolean", Format: ""})
+		if err != nil {
+			return nil, err
+		}
+
+		req.Header.Set("Svc-Worker-Renamed", headerParam2)
+
 	}
 
 	return req, nil
