@@ -47,6 +47,11 @@ func TestBranch(t *testing.T) {
 	for env, want := range map[string]string{
 		"GITHUB_ACTIONS=true GITHUB_REF=refs/heads/main":                                                  "main",
 		"GITHUB_ACTIONS=true GITHUB_REF=refs/pull/7/merge GITHUB_HEAD_REF=fix":                            "fix",
+		"GITHUB_ACTIONS=true GITHUB_REF=refs/tags/v1.0":                                                   "refs/tags/v1.0",
+		"GITLAB_CI=true CI_COMMIT_REF_NAME=v1 CI_COMMIT_TAG=v1":                                           "refs/tags/v1",
+		"BITBUCKET_BUILD_NUMBER=3 BITBUCKET_TAG=v1":                                                       "refs/tags/v1",
+		"BUILDKITE=true BUILDKITE_BRANCH=v1 BUILDKITE_TAG=v1":                                             "refs/tags/v1",
+		"JENKINS_URL=http://j BRANCH_NAME=v1 TAG_NAME=v1":                                                 "refs/tags/v1",
 		"GITLAB_CI=true CI_COMMIT_REF_NAME=main":                                                          "main",
 		"GITLAB_CI=true CI_COMMIT_REF_NAME=refs/merge-requests/1 CI_MERGE_REQUEST_SOURCE_BRANCH_NAME=fix": "fix",
 		"BITBUCKET_BUILD_NUMBER=3 BITBUCKET_BRANCH=fix":                                                   "fix",
@@ -59,17 +64,32 @@ func TestBranch(t *testing.T) {
 			t.Errorf("%s: %q", env, got)
 		}
 	}
+}
+
+// TestSlug: the name of a branch as a DNS label; another branch never has the same one.
+func TestSlug(t *testing.T) {
+	t.Parallel()
 	long := "feature/" + strings.Repeat("x", 60)
 	for branch, want := range map[string]string{
-		"main": "main", "Feature/Cart_2": "feature-cart-2", "--ü--": "", "a--b": "a-b",
+		"": "", "main": "main", "fix-2": "fix-2", strings.Repeat("x", 40): strings.Repeat("x", 40),
+		"feature/cart": "feature-cart-c39f4d", "Feature/Cart": "feature-cart-f38867", "feature_cart": "feature-cart-35acd2", "feature-cart": "feature-cart",
+		"Feature/Cart_2": "feature-cart-2-3df8da", "a--b": "a-b-90827a", "--ü--": "branch-ff56f9",
+		"日本語": "branch-77710a", "é": "branch-4a9955", "feature/用户登录": "feature-67f16d", "feature/购物车": "feature-0d4400",
+		"funktion/über-größe": "funktion-ber-gr-e-c5fbba",
+		"refs/tags/v1.0":      "v1-0-9c00a1", "v1-0": "v1-0",
 		long: "feature-xxxxxxxxxxxxxxxxxxxxxxxxx-5041bb",
 	} {
-		if got := ci.Slug(branch); got != want {
-			t.Errorf("%s: %q", branch, got)
+		if got := ci.Slug(branch); got != want || len(got) > 40 {
+			t.Errorf("%s: %q, want %q", branch, got, want)
 		}
 	}
-	if ci.Slug(long) == ci.Slug(long+"x") {
-		t.Error("two long branches have one name")
+	// A branch may have the name that another one gets.
+	for _, branch := range []string{"feature-cart-c39f4d", "v1-0-9c00a1", long + "x", "refs/tags/main"} {
+		for _, other := range []string{"feature/cart", "refs/tags/v1.0", long, "main"} {
+			if ci.Slug(branch) == ci.Slug(other) {
+				t.Errorf("%s and %s have one name", branch, other)
+			}
+		}
 	}
 }
 

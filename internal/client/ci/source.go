@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os/exec"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -77,38 +78,39 @@ func (e Environ) job() Source {
 	case "github":
 		return Source{e["GITHUB_REF"], e["GITHUB_SHA"]}
 	case "gitlab":
-		return Source{cmp.Or(e["CI_MERGE_REQUEST_REF_PATH"], prefixed("refs/tags/", e["CI_COMMIT_TAG"]), prefixed("refs/heads/", e["CI_COMMIT_REF_NAME"])), e["CI_COMMIT_SHA"]}
+		return Source{cmp.Or(e["CI_MERGE_REQUEST_REF_PATH"], prefixed(tagPrefix, e["CI_COMMIT_TAG"]), prefixed("refs/heads/", e["CI_COMMIT_REF_NAME"])), e["CI_COMMIT_SHA"]}
 	case "bitbucket":
 		return Source{
-			cmp.Or(prefixed("refs/pull/", e["BITBUCKET_PR_ID"]), prefixed("refs/tags/", e["BITBUCKET_TAG"]), prefixed("refs/heads/", e["BITBUCKET_BRANCH"])),
+			cmp.Or(prefixed("refs/pull/", e["BITBUCKET_PR_ID"]), prefixed(tagPrefix, e["BITBUCKET_TAG"]), prefixed("refs/heads/", e["BITBUCKET_BRANCH"])),
 			e["BITBUCKET_COMMIT"],
 		}
 	case "buildkite":
 		return Source{e.buildkiteRef(), strings.TrimPrefix(e["BUILDKITE_COMMIT"], "HEAD")}
 	case "jenkins":
 		branch := strings.TrimPrefix(cmp.Or(e["BRANCH_NAME"], e["GIT_BRANCH"]), "origin/")
-		return Source{cmp.Or(prefixed("refs/pull/", e["CHANGE_ID"]), prefixed("refs/tags/", e["TAG_NAME"]), prefixed("refs/heads/", branch)), e["GIT_COMMIT"]}
+		return Source{cmp.Or(prefixed("refs/pull/", e["CHANGE_ID"]), prefixed(tagPrefix, e["TAG_NAME"]), prefixed("refs/heads/", branch)), e["GIT_COMMIT"]}
 	}
 	return Source{}
 }
 
-// Branch is the branch of the job, that of the pull request before that of the merge;
-// outside of CI the branch of the git repository of dir. "" without one.
+// Branch is the branch of the job, that of the pull request before that of the merge, or the tag of the job
+// as "refs/tags/NAME"; outside of CI the branch of the git repository of dir. "" without one.
 func (e Environ) Branch(ctx context.Context, dir string) string {
-	var branch string
+	var branch, tag string
 	switch e.Provider() {
 	case "github":
 		branch = cmp.Or(e["GITHUB_HEAD_REF"], strings.TrimPrefix(e["GITHUB_REF"], "refs/heads/"))
 	case "gitlab":
-		branch = cmp.Or(e["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"], e["CI_COMMIT_REF_NAME"])
+		branch, tag = cmp.Or(e["CI_MERGE_REQUEST_SOURCE_BRANCH_NAME"], e["CI_COMMIT_REF_NAME"]), e["CI_COMMIT_TAG"]
 	case "bitbucket":
-		branch = e["BITBUCKET_BRANCH"]
+		branch, tag = e["BITBUCKET_BRANCH"], e["BITBUCKET_TAG"]
 	case "buildkite":
-		branch = e["BUILDKITE_BRANCH"]
+		branch, tag = e["BUILDKITE_BRANCH"], e["BUILDKITE_TAG"]
 	case "jenkins":
 		branch = strings.TrimPrefix(cmp.Or(e["CHANGE_BRANCH"], e["BRANCH_NAME"], e["GIT_BRANCH"]), "origin/")
+		tag = e["TAG_NAME"]
 	}
-	if branch != "" {
+	if branch = cmp.Or(prefixed(tagPrefix, tag), branch); branch != "" {
 		return branch
 	}
 	ctx, cancel := context.WithTimeout(ctx, gitLimit)
@@ -116,28 +118,37 @@ func (e Environ) Branch(ctx context.Context, dir string) string {
 	return git(ctx, dir, "symbolic-ref", "--quiet", "--short", "HEAD")
 }
 
-// maxSlug leaves room for the project in a host name that has both in one label.
-const maxSlug = 40
+const (
+	tagPrefix = "refs/tags/"
+	// maxSlug leaves room for the project in a host name that has both in one label.
+	maxSlug = 40
+	// sumDigits is the length of the checksum in a slug.
+	sumDigits = 6
+)
 
-// Slug makes a preview name of a branch: lower case, each run of other characters a
-// "-". A longer name is cut and ends with a checksum, so that two branches differ.
+// summed matches what a slug with a checksum looks like.
+var summed = regexp.MustCompile(`-[0-9a-f]{6}$`)
+
+// Slug makes a preview name of a branch, or of a tag with its prefix: lower case, each run of other
+// characters a "-". A name that is not exactly that of the branch ends with a checksum of the branch, so that two
+// branches never share a preview and its data. "" for "".
 func Slug(branch string) string {
-	slug := strings.Join(strings.FieldsFunc(strings.ToLower(branch), func(c rune) bool {
+	slug := strings.Join(strings.FieldsFunc(strings.ToLower(strings.TrimPrefix(branch, tagPrefix)), func(c rune) bool {
 		return (c < 'a' || c > 'z') && (c < '0' || c > '9')
 	}), "-")
-	if len(slug) <= maxSlug {
+	if slug == branch && len(slug) <= maxSlug && !summed.MatchString(slug) {
 		return slug
 	}
 	sum := sha256.Sum256([]byte(branch))
-	const digits = 6
-	return strings.TrimRight(slug[:maxSlug-digits-1], "-") + "-" + hex.EncodeToString(sum[:])[:digits]
+	head := strings.TrimRight(slug[:min(len(slug), maxSlug-sumDigits-1)], "-")
+	return cmp.Or(head, "branch") + "-" + hex.EncodeToString(sum[:])[:sumDigits]
 }
 
 func (e Environ) buildkiteRef() string {
 	if request := e["BUILDKITE_PULL_REQUEST"]; request != "" && request != "false" {
 		return "refs/pull/" + request
 	}
-	return cmp.Or(prefixed("refs/tags/", e["BUILDKITE_TAG"]), prefixed("refs/heads/", e["BUILDKITE_BRANCH"]))
+	return cmp.Or(prefixed(tagPrefix, e["BUILDKITE_TAG"]), prefixed("refs/heads/", e["BUILDKITE_BRANCH"]))
 }
 
 // git is the output of a git command; "" if it fails or git is not installed.

@@ -211,6 +211,7 @@ func (d deployment) prepare(ctx context.Context) (*candidate, error) {
 	accepted, err := creating.create(ctx, req)
 	if err == nil {
 		j.accepted(accepted)
+		o.noteOtherBranch(k, accepted)
 		err = creating.send(ctx, accepted)
 	}
 	switch code := client.CodeOf(err); {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/ci"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
+	"github.com/svcctl/svcctl/pkg/api"
 )
 
 // previewOptions give the version of a deploy a preview name.
@@ -34,7 +35,7 @@ func newPreview(k *kit.Kit) *cobra.Command {
 	}
 	o.build.flagsWithoutName(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.preview.name, "name", "", "preview name (default: the git branch, with - for other characters)")
+	f.StringVar(&o.preview.name, "name", "", "preview name (default: the git branch; with - for other characters it ends with a checksum)")
 	f.BoolVar(&o.preview.fresh, "fresh", false, "begin with the data of the preview parent, not of the version before")
 	f.StringVar(&o.parent, "parent", "", "version to branch the data from, instead of the version before")
 	f.IntVar(&o.preview.keep, "keep", 0, "number of earlier versions that stay ready (at most 20)")
@@ -60,6 +61,18 @@ func previewName(ctx context.Context, k *kit.Kit, name, dir string) (string, err
 		return "", kit.Usagef("no git branch to name the preview after: use --name")
 	}
 	return name, nil
+}
+
+// noteOtherBranch says that a preview was made from another branch, whose data it continues with.
+func (o *deployOptions) noteOtherBranch(k *kit.Kit, v api.VersionAccepted) {
+	if v.PreviewGitRef == "" {
+		return
+	}
+	data := "with the data of that branch; --fresh begins anew"
+	if o.preview.fresh || o.parent != "" {
+		data = "with other data"
+	}
+	k.Notef("preview %s was made from %s, and this version from %s: it continues %s", v.PreviewName, kit.Clean(v.PreviewGitRef), kit.Clean(o.gitRef), data)
 }
 
 // previewOf reads the optional argument [PROJECT/]NAME: without it, the git branch.
