@@ -45,11 +45,13 @@ func New(c Config) (*Store, error) {
 	if c.Data == nil || c.Logger == nil {
 		return nil, errors.New("branch: a data bucket and a logger are required")
 	}
-	if c.Manifests == nil {
-		c.Manifests = c.Data
+	data := objstore.Told(c.Data, c.Logger)
+	manifests := data // equal buckets stay equal
+	if c.Manifests != nil && c.Manifests != c.Data {
+		manifests = objstore.Told(c.Manifests, c.Logger)
 	}
 	s := &Store{
-		data: c.Data, manifests: c.Manifests, log: c.Logger,
+		data: data, manifests: manifests, log: c.Logger,
 		grace: cmp.Or(c.Grace, time.Hour),
 	}
 	s.ttl = cmp.Or(c.LeaseTTL, min(15*time.Second, s.grace/4))

@@ -50,7 +50,7 @@ func (c *Config) check() error {
 	if c.Dir == "" || c.Bucket == nil || c.Branches == nil || c.Logger == nil || c.Owner.Node == "" {
 		return errors.New("open data of a version: a directory, a bucket, a branch store, a logger and an owner are required")
 	}
-	c.Window = cmp.Or(c.Window, DefaultWindow)
+	c.Window, c.Bucket = cmp.Or(c.Window, DefaultWindow), objstore.Told(c.Bucket, c.Logger)
 	return nil
 }
 
