@@ -83,9 +83,8 @@ func (w *worker) sinceCommand() (known []string, starts bool) {
 		return nil, false
 	}
 	slices.Sort(list)
-	if w.asBuilt = !runs; w.asBuilt {
-		c.after = now
-	} else {
+	c.after = now // also if the build ends before the command
+	if w.asBuilt = !runs; runs {
 		c.chain = chain
 	}
 	return w.shown(list), true
