@@ -12,9 +12,18 @@ import (
 // sweepEvery is the time between two sweeps of a guard.
 const sweepEvery = time.Second
 
+const (
+	// lingerBuffer is the size of the reads of a body that is dropped.
+	lingerBuffer = 32 << 10
+	// maxLingering is the number of connections whose bodies are dropped at the same time.
+	maxLingering = 128
+)
+
+// problem is the body of the response above a limit.
+const problem = `{"title":"Too many connections","status":503,"detail":"the server has too many open connections","code":"too_many_connections"}` + "\n"
+
 // refusal is the response to a connection above a cap. Its connection is not read.
-const refusal = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" +
-	`{"title":"Too many connections","status":503,"detail":"the server has too many open connections","code":"too_many_connections"}` + "\n"
+const refusal = "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\nConnection: close\r\n\r\n" + problem
 
 // Guard applies limits to the connections of a server of net/http. Use its Listener
 // for the server and its ConnState as the server's hook of that name.
@@ -23,6 +32,9 @@ type Guard struct {
 	// sends a body or reads a response.
 	Timeout time.Duration
 	Gate    *Gate
+
+	stopped   atomic.Bool
+	lingering atomic.Int32 // connections whose rest is dropped: they do not count in Gate
 
 	mu    sync.Mutex // guards the fields below
 	conns map[*guarded]struct{}
@@ -37,7 +49,7 @@ type guarded struct {
 	busy   atomic.Bool // a request is in progress
 
 	reads, writes Pace
-	once          sync.Once
+	once, left    sync.Once
 }
 
 // Listener returns a listener for a server. It refuses connections above the caps with
@@ -65,6 +77,10 @@ func (l *guardedListener) Accept() (net.Conn, error) {
 		_ = nc.Close()
 	}
 }
+
+// Stop is for the hook of http.Server.RegisterOnShutdown: the server does not wait for bodies that are
+// dropped.
+func (g *Guard) Stop() { g.stopped.Store(true) }
 
 func (g *Guard) add(nc net.Conn, client netip.Addr) *guarded {
 	c := &guarded{Conn: nc, guard: g, client: client}
@@ -127,18 +143,26 @@ func (c *guarded) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// CloseWrite closes the direction to the client.
+// CloseWrite closes the direction to the client. net/http calls it after the answer to a request
+// whose body was not read, half a second before Close; it waits here until the client has sent
+// the rest, within the limits of DefaultLinger. Such a connection has no place among the
+// connections of the guard any more.
 func (c *guarded) CloseWrite() error {
-	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
-		return half.CloseWrite()
+	c.left.Do(func() { c.guard.Gate.Leave(c.client) })
+	l := DefaultLinger()
+	l.Stopped = c.guard.stopped.Load
+	if c.guard.lingering.Add(1) > maxLingering {
+		l.Bytes = 0
 	}
-	return net.ErrClosed
+	defer c.guard.lingering.Add(-1)
+	l.CloseWrite(c.Conn, make([]byte, lingerBuffer))
+	return nil
 }
 
 // Close closes the connection and ends its count.
 func (c *guarded) Close() error {
+	c.left.Do(func() { c.guard.Gate.Leave(c.client) })
 	c.once.Do(func() {
-		c.guard.Gate.Leave(c.client)
 		c.guard.mu.Lock()
 		defer c.guard.mu.Unlock()
 		delete(c.guard.conns, c)

@@ -119,3 +119,23 @@ func TestGuardCaps(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestGuardUnreadUpload has a client that sends a large body, which the handler does not read: it
+// gets the answer, and its connection has no place among the others meanwhile.
+func TestGuardUnreadUpload(t *testing.T) {
+	t.Parallel()
+	g := &clientlimit.Guard{Timeout: time.Hour, Gate: clientlimit.NewGate(clientlimit.Caps{Total: 1})}
+	addr := serve(t, g, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	const size = 20 << 20
+	c := dial(t, addr, fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", size))
+	if _, err := c.Write(make([]byte, size-1)); err != nil {
+		t.Fatal(err)
+	}
+	svctest.Eventually(t, "the connection to end", func() bool { return g.Gate.Count() == 0 })
+	if _, err := c.Write([]byte{0}); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(t, c); got != "HTTP/1.1 401" {
+		t.Error(got)
+	}
+}

@@ -125,6 +125,7 @@ func (d *Daemon) serve(name string, l net.Listener, h http.Handler) {
 		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnState: guard.ConnState,
 		ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug),
 	}
+	server.RegisterOnShutdown(guard.Stop)
 	go func() {
 		if err := server.Serve(guard.Listener(l)); !errors.Is(err, http.ErrServerClosed) {
 			d.fail(name, err)

@@ -72,10 +72,11 @@ func (g *Gateway) refuseConn(ctx context.Context, nc net.Conn, p *peer) {
 	x := request{start: time.Now()}
 	x.unreadable()
 	e := g.refusal(ctx, &x, errTooManyConnections())
-	_ = nc.SetWriteDeadline(time.Now().Add(lingerTime))
-	c := &client{Conn: nc, cfg: &g.cfg}
-	if _, err := c.Write(x.appendRefusal(nil, e, false)); err == nil {
-		linger(c, make([]byte, 4<<10))
+	_ = nc.SetWriteDeadline(time.Now().Add(stoppingTime))
+	if _, err := nc.Write(x.appendRefusal(nil, e, false)); err == nil {
+		l := g.linger()
+		l.Time = stoppingTime // few wait at a time: maxRefusals
+		l.CloseWrite(nc, make([]byte, 4<<10))
 	}
 	g.account(ctx, &x, p, time.Now())
 }

@@ -152,13 +152,13 @@ func appendAnswer(b []byte, a *assets.Answer) []byte {
 }
 
 // relayAsset sends the static file in x.asset, its first part together with the head. It
-// reports whether the client's connection can be used again.
-func (c *conn) relayAsset(x *exchange) bool {
+// sets x.whole and x.keep like relay.
+func (c *conn) relayAsset(x *exchange) {
 	defer x.claim.release()
+	keep := c.keeps(x)
 	c.nc.answered(&x.request)
 	x.status = x.resp.Status
 	_, to := x.framing()
-	keep := x.req.KeepsAlive() && !c.g.closing.Load()
 	x.out = x.appendResponse(x.out[:0], to, keep)
 	for at, end := x.asset.Offset, x.asset.Offset+x.asset.bodyLength(); ; {
 		n, err := x.asset.read(x.buf[:min(int64(bufferSize), end-at)], at)
@@ -168,11 +168,12 @@ func (c *conn) relayAsset(x *exchange) bool {
 		}
 		if err != nil {
 			x.breakOff(c.nc, to, c.isGone())
-			return false
+			return
 		}
 		x.sent += int64(n)
 		if at += int64(n); at >= end {
-			return c.finishRequest(x, keep)
+			x.whole, x.keep = true, keep
+			return
 		}
 		x.out = x.out[:0]
 	}
@@ -207,10 +208,10 @@ func (a *asset) read(b []byte, at int64) (int, error) {
 // relayAsset sends the static file in x.asset. It reports whether the response is
 // complete.
 func (x *stdExchange) relayAsset() (whole bool) {
-	defer x.claim.release()
 	x.status = x.resp.Status
 	_, to := x.framing()
-	keep := x.req.KeepsAlive() && !x.e.closing.Load()
+	keep := x.keeps()
+	x.c.answered(&x.request)
 	if x.setHeader(x.appendResponse(nil, to, keep)) != nil {
 		return false
 	}
@@ -220,7 +221,8 @@ func (x *stdExchange) relayAsset() (whole bool) {
 		x.breakOff(&x.c.client, to, x.r.Context().Err() != nil)
 		return false
 	}
-	return x.finish(to, keep)
+	x.to, x.keep = to, keep
+	return true
 }
 
 // send writes the body to w and returns the number of bytes written.

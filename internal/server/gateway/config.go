@@ -29,6 +29,9 @@ const (
 	// disconnected that sends a body or reads a response, and the time limit for the
 	// handshake of a websocket.
 	DefaultClientTimeout = time.Minute
+	// DefaultLingerTime is the time without a byte after which the rest of a body is no longer
+	// read that a response did not need.
+	DefaultLingerTime = 5 * time.Second
 	// DefaultFreshTime is how long Shutdown waits for the first request of a connection
 	// that was accepted before: its client may have sent it.
 	DefaultFreshTime = 250 * time.Millisecond
@@ -118,6 +121,7 @@ type Config struct {
 	HeaderTimeout time.Duration
 	ProbeTime     time.Duration
 	ClientTimeout time.Duration
+	LingerTime    time.Duration
 	FreshTime     time.Duration
 	SweepEvery    time.Duration
 	MaxHeld       int
@@ -139,6 +143,7 @@ func (c Config) withDefaults() Config {
 	c.HeaderTimeout = cmp.Or(c.HeaderTimeout, DefaultHeaderTimeout)
 	c.ProbeTime = cmp.Or(c.ProbeTime, DefaultProbeTime)
 	c.ClientTimeout = cmp.Or(c.ClientTimeout, DefaultClientTimeout)
+	c.LingerTime = cmp.Or(c.LingerTime, DefaultLingerTime)
 	c.FreshTime = cmp.Or(c.FreshTime, DefaultFreshTime)
 	c.SweepEvery = cmp.Or(c.SweepEvery, DefaultSweepEvery)
 	c.MaxConns = cmp.Or(c.MaxConns, DefaultMaxConns)

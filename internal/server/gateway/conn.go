@@ -19,15 +19,8 @@ const (
 	phaseHead                 // in a request's head
 	phaseActive               // in a request
 	phaseClosed               // closed by the gateway; no request may begin
+	phaseRest                 // behind a response, in the rest of a body that the response did not need
 	phaseBits   = 3
-)
-
-const (
-	// lingerTime is the time for which an abandoned connection may still send, so
-	// that its client can read the response before it receives a reset.
-	lingerTime = time.Second
-	// lingerBytes is the maximum number of body bytes that are read and discarded.
-	lingerBytes = 256 << 10
 )
 
 // conn is a client's connection. Its goroutine owns all fields, except where a
@@ -49,6 +42,7 @@ type conn struct {
 	response *exchange        // that the loop began, nil for none
 	giveBack func(*conn) bool // gives it back between two requests, and reports whether it did
 	lent     bool             // it was given back: it still counts
+	parting  bool             // its last response is sent: only the client's bytes are dropped
 
 	mu      sync.Mutex // guards the next two, which abort uses too
 	aborted bool
@@ -101,7 +95,11 @@ func (c *conn) releaseInput() {
 
 // next answers one request. It reports whether another one may follow.
 func (c *conn) next(ctx context.Context) bool {
-	if c.response != nil {
+	switch {
+	case c.parting:
+		c.part()
+		return false
+	case c.response != nil:
 		return c.continueResponse(ctx)
 	}
 	if c.in.len() == 0 {
@@ -127,17 +125,18 @@ func (c *conn) end(x *exchange) {
 func (c *conn) continueResponse(ctx context.Context) bool {
 	x := c.response
 	c.response = nil
-	keep := c.resume(ctx, x)
+	c.resume(ctx, x)
+	keep := c.readRest(x)
 	c.end(x)
 	return keep
 }
 
-func (c *conn) resume(ctx context.Context, x *exchange) bool {
+func (c *conn) resume(ctx context.Context, x *exchange) {
 	defer c.over(x)
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseActive)
 	c.nc.begin(&x.request)
 	c.arm(c.up)
-	return c.answer(ctx, x, nil)
+	c.answer(ctx, x, nil)
 }
 
 // readHead reads and parses a head. If it returns false, the error response was
@@ -236,22 +235,6 @@ func (c *conn) cutUpstream() {
 	defer c.mu.Unlock()
 	if c.up != nil {
 		_ = c.up.Close()
-	}
-}
-
-// linger prepares the end of a connection on which the client may still be
-// sending: an immediate close would reset it, and the client might lose the
-// response. It reads into buf and discards what it reads.
-func linger(nc *client, buf []byte) {
-	if nc.CloseWrite() != nil {
-		return
-	}
-	_ = nc.SetReadDeadline(time.Now().Add(lingerTime))
-	for n := 0; n < lingerBytes; {
-		k, err := nc.Read(buf)
-		if n += k; err != nil {
-			return
-		}
 	}
 }
 

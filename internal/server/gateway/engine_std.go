@@ -99,7 +99,7 @@ func (e *stdEngine) evict() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range some(e.conns, evictSample) {
-		if c.idle && time.Since(c.idleSince) > evictAge {
+		if (c.idle || c.lingers.Load()) && time.Since(c.idleSince) > evictAge {
 			c.idle = false
 			_ = c.Conn.Close()
 			return true
@@ -110,7 +110,9 @@ func (e *stdEngine) evict() bool {
 
 func (e *stdEngine) closeIdle() { e.closeWhere(func(c *stdConn) bool { return c.idle && !c.fresh }) }
 
-func (e *stdEngine) closeFresh() { e.closeWhere(func(c *stdConn) bool { return c.idle }) }
+func (e *stdEngine) closeFresh() {
+	e.closeWhere(func(c *stdConn) bool { return c.idle || c.lingers.Load() })
+}
 
 func (e *stdEngine) closeWhere(matches func(*stdConn) bool) {
 	e.mu.Lock()

@@ -20,6 +20,8 @@ type exchange struct {
 	reply  int    // length of the response's head in buf[headroom:]
 	filled int    // number of bytes in buf[headroom:]
 	began  bool   // a part of the response was sent
+	whole  bool   // all of it was sent
+	keep   bool   // the response says that the client's connection stays open
 }
 
 func newExchange() *exchange {
@@ -30,7 +32,8 @@ func (x *exchange) begin() {
 	x.asset = asset{}
 	x.claim, x.meta = claim{}, meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
 	x.head = x.head[:0]
-	x.reply, x.filled, x.status, x.sent, x.errCode, x.failed, x.began = 0, 0, 0, 0, "", false, false
+	x.reply, x.filled, x.status, x.sent, x.errCode, x.failed = 0, 0, 0, 0, "", false
+	x.began, x.whole, x.keep = false, false, false
 }
 
 // end drops buffers that are too large to keep.
@@ -50,6 +53,11 @@ func (x *exchange) end() {
 // handle answers the request in x. It reports whether another request may follow on
 // the connection.
 func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
+	c.respond(ctx, x)
+	return c.readRest(x)
+}
+
+func (c *conn) respond(ctx context.Context, x *exchange) {
 	x.start = c.now
 	c.watch.gone = nil
 	c.nc.begin(&x.request)
@@ -58,7 +66,7 @@ func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	x.inspect(&c.peer)
 	x.upload.begin(&x.req)
 	err := c.g.forward(&x.request, c, func() error { return c.roundTrip(ctx, x) })
-	return c.answer(ctx, x, err)
+	c.answer(ctx, x, err)
 }
 
 // over ends a request, at the latest: also after a panic.
@@ -68,18 +76,17 @@ func (c *conn) over(x *exchange) {
 	c.g.inflight.Add(-1)
 }
 
-// answer sends the response whose head is in x.resp, or the error of forward. It reports
-// whether another request may follow on the connection.
-func (c *conn) answer(ctx context.Context, x *exchange, err error) (keep bool) {
-	if err != nil {
-		keep = c.refuse(ctx, x, err)
-	} else if x.asset.is {
-		keep = c.relayAsset(x)
-	} else {
+// answer sends the response whose head is in x.resp, or the error of forward.
+func (c *conn) answer(ctx context.Context, x *exchange, err error) {
+	switch {
+	case err != nil:
+		c.refuse(ctx, x, err)
+	case x.asset.is:
+		c.relayAsset(x)
+	default:
 		c.explain(ctx, x)
-		keep = c.relay(ctx, x)
+		c.relay(ctx, x)
 	}
 	c.now = time.Now()
 	c.g.account(ctx, &x.request, &c.peer, c.now)
-	return keep
 }

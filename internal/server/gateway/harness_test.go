@@ -64,6 +64,7 @@ func start(t testing.TB, cfg gateway.Config) *bench {
 		cfg.Logger = slog.New(slog.NewTextHandler(b.log, nil))
 	}
 	cfg.ProbeTime = cmp.Or(cfg.ProbeTime, 20*time.Millisecond)
+	cfg.LingerTime = cmp.Or(cfg.LingerTime, time.Second)                                              // of clients that never send their body
 	cfg.HoldTimeout, cfg.StartWait = cmp.Or(cfg.HoldTimeout, timeout), cmp.Or(cfg.StartWait, timeout) // a busy machine is slow
 	b.Gateway = gateway.New(cfg)
 	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")

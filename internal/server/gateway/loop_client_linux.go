@@ -33,6 +33,7 @@ type loopClient struct {
 	last     bool // close when out is written
 	shut     bool // close the sending side when out is written
 	reset    bool // close by a reset
+	parting  bool // the client may be sending behind its last response
 	queued   bool // in loop.turns
 }
 
@@ -154,7 +155,7 @@ func (l *loop) flush(c *loopClient) bool {
 		_ = unix.Shutdown(c.fd, unix.SHUT_WR)
 	}
 	if c.last {
-		l.closeClient(c)
+		l.part(c)
 		return false
 	}
 	return true
@@ -177,7 +178,20 @@ func (l *loop) gone(c *loopClient) {
 // closeWhenSent closes the connection as soon as the client has taken the response.
 func (l *loop) closeWhenSent(c *loopClient) {
 	if c.last = true; len(c.out) == 0 {
+		l.part(c)
+	}
+}
+
+// part closes the connection of a client that has its last response. If the client may be
+// sending, a goroutine drops that first.
+func (l *loop) part(c *loopClient) {
+	if !c.parting || c.ended || c.fd < 0 {
 		l.closeClient(c)
+		return
+	}
+	if k := l.detach(c, nil); k != nil {
+		k.parting = true
+		l.e.startConn(l.ctx, k)
 	}
 }
 

@@ -82,6 +82,7 @@ func (l *loop) complete(c *loopClient) {
 		c.out = nil // an idle connection has no buffers
 	}
 	if !keep {
+		c.parting = c.readable || len(c.in) > 0
 		l.closeWhenSent(c)
 		return
 	}

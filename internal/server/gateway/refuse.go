@@ -34,9 +34,8 @@ func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
 	x.start, x.upload.read = c.now, false
 	x.unreadable()
 	c.refuse(ctx, x, badRequest(err))
-	c.now = time.Now()
-	c.g.account(ctx, &x.request, &c.peer, c.now)
-	return false
+	c.g.account(ctx, &x.request, &c.peer, time.Now())
+	return c.readRest(x)
 }
 
 // unreadable makes x a request without a head, for a refusal.
@@ -45,19 +44,16 @@ func (x *request) unreadable() {
 	x.req = http1.Request{Fields: http1.Fields{List: x.req.List[:0]}, Minor: 1} // the one before may be of another client
 }
 
-// refuse answers with an error of the gateway itself [D44]. It reports whether the
-// connection can be used again.
-func (c *conn) refuse(ctx context.Context, x *exchange, err error) bool {
+// refuse answers with an error of the gateway itself [D44]. It sets x.whole and x.keep like
+// relay.
+func (c *conn) refuse(ctx context.Context, x *exchange, err error) {
 	if errors.Is(err, errClientGone) {
 		x.status = StatusClientGone
-		return false
+		return
 	}
 	e := c.g.refusal(ctx, &x.request, err)
-	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !c.g.closing.Load() && !c.isGone()
-	if c.send(x, x.appendRefusal(x.out[:0], e, keep)) != nil {
-		return false
-	}
-	return c.finishRequest(x, keep)
+	x.keep = len(x.req.Method) > 0 && c.keeps(x) && !c.isGone()
+	x.whole = c.send(x, x.appendRefusal(x.out[:0], e, x.keep)) == nil
 }
 
 // refusal makes err the result of x, and returns the error for the client.
@@ -162,27 +158,4 @@ func (p *problem) html() []byte {
 	}
 	b.WriteString("<small>" + esc(p.Code) + " &middot; " + esc(p.RequestID) + "</small>\n</body></html>\n")
 	return b.Bytes()
-}
-
-// discard reads the rest of a body that the worker did not read, so that the
-// connection is at the next request. It reports whether it reached the end within
-// lingerBytes and lingerTime.
-func (c *conn) discard(x *exchange) bool {
-	u := &x.upload
-	if u.read {
-		return true
-	}
-	if x.req.WantsContinue() {
-		return false // the client may send the body, or not
-	}
-	if c.nc.SetReadDeadline(time.Now().Add(lingerTime)) != nil {
-		return false
-	}
-	for n := 0; !u.read; {
-		k, err := c.readBody(u, x.buf[headroom:headroom+bufferSize])
-		if n += k; err != nil || n > lingerBytes {
-			return false
-		}
-	}
-	return c.nc.SetReadDeadline(time.Time{}) == nil
 }

@@ -26,38 +26,40 @@ const (
 )
 
 // relay sends the response whose head is in x.resp to the client, releases the
-// claim and leaves both connections. It reports whether the client's connection can
-// be used again.
-func (c *conn) relay(ctx context.Context, x *exchange) bool {
+// claim and leaves the runtime's connection. It sets x.whole if the response is complete, and
+// x.keep if it says that the client's connection stays open.
+func (c *conn) relay(ctx context.Context, x *exchange) {
 	defer x.claim.release()
+	keep := c.keeps(x)
 	c.nc.answered(&x.request)
 	if x.resp.Status == 101 {
-		return c.upgrade(ctx, x)
+		c.upgrade(ctx, x)
+		return
 	}
 	x.status = x.resp.Status
 	c.g.startCompressing(&x.request)
 	defer c.g.endCompressing(&x.request)
 	from, to := x.framing()
-	keep := x.req.KeepsAlive() && to != byClose && !c.g.closing.Load()
+	keep = keep && to != byClose
 	x.out = x.appendResponse(x.out[:0], to, keep)
 	whole, err := c.relayBody(x, from, to)
 	switch {
 	case err != nil:
 		c.dropUpstream()
 		x.breakOff(c.nc, to, c.isGone())
-		return false
+		return
 	case whole && x.resp.KeepsAlive() && x.upload.passed.Load():
 		c.stopWatch()
 		up := c.up
 		if c.attach(nil); c.isGone() {
 			_ = up.Close()
-			return false
+			return
 		}
 		x.claim.upstream.put(up, c.now)
 	default:
 		c.dropUpstream()
 	}
-	return c.finishRequest(x, keep)
+	x.whole, x.keep = true, keep
 }
 
 // framing returns the framing of the body from the runtime, and to the client.
@@ -279,22 +281,6 @@ func (x *request) breakOff(nc *client, to framing, gone bool) {
 	if to == byClose {
 		nc.resetOnClose()
 	}
-}
-
-// finishRequest reads the rest of a body that the worker did not read, so that the
-// connection is at the end of the request, or abandons the connection. It reports
-// whether the connection can be used again.
-func (c *conn) finishRequest(x *exchange, keep bool) bool {
-	if c.isGone() && errors.Is(c.watch.gone.cause, errClientGone) {
-		return false
-	}
-	if keep && c.discard(x) {
-		return true
-	}
-	if !x.upload.read {
-		linger(c.nc, x.buf) // not into c.in, which x.req points at
-	}
-	return false
 }
 
 // appendResponse appends the head for the client: the worker's fields without those

@@ -27,6 +27,7 @@ type stdConn struct {
 	fresh     bool        // idle, and without a request before; Gateway.mu guards it
 	idleSince time.Time   // Gateway.mu guards it
 	ended     atomic.Bool // no more reads: the rest of a body is no request
+	lingers   atomic.Bool // Close drops what the client sends
 }
 
 type stdConnKey struct{}
@@ -65,20 +66,26 @@ func (c *stdConn) Read(b []byte) (int, error) {
 	if c.ended.Load() {
 		return 0, io.EOF
 	}
-	if len(b) > 1 && c.serving.Load() {
-		return c.readBody(b)
-	}
-	n, err := c.Conn.Read(b)
+	n, err := c.read(b)
 	if n == 0 && len(b) == 1 && errors.Is(err, io.EOF) {
 		err = c.awaitReset()
 	}
 	return n, err
 }
 
-// Close closes the connection, after linger if the client may still be sending.
+func (c *stdConn) read(b []byte) (int, error) {
+	if len(b) > 1 && c.serving.Load() {
+		return c.readBody(b)
+	}
+	return c.Conn.Read(b)
+}
+
+// Close closes the connection. If the client may still be sending, it drops that first, so
+// that the client can read its response.
 func (c *stdConn) Close() error {
 	if c.ended.Load() {
-		linger(&c.client, make([]byte, bufioSlop))
+		c.lingers.Store(true)
+		c.e.linger().CloseWrite(&c.client, make([]byte, bufferSize))
 	}
 	return c.Conn.Close()
 }

@@ -33,10 +33,14 @@ type stdExchange struct {
 	answer  *http.Response
 	tunnel  *tunnel
 
+	to   framing // of the response to the client
+	keep bool    // the response says that the connection stays open
+
 	uploaded chan struct{}             // closed when the body is no longer read; nil before the first read
 	bodyErr  atomic.Pointer[svc.Error] // why the body cannot be read, if the client is to know
 	bodyRead atomic.Bool               // the whole body was read
 	passed   atomic.Bool               // and written to the runtime
+	arrived  atomic.Int64              // bytes of the body that were read
 }
 
 // ServeHTTP serves one request.
@@ -55,6 +59,8 @@ func (e *stdEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !whole:
 		_ = x.c.Conn.Close() // before net/http looks for the rest of the body
 		panic(http.ErrAbortHandler)
+	default:
+		x.finish()
 	}
 }
 
@@ -77,11 +83,11 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	if err := x.e.forward(&x.request, x, func() error { return x.roundTrip(ctx) }); err != nil {
 		return x.refuse(ctx, err)
 	}
-	x.c.answered(&x.request)
 	if x.asset.is {
 		return x.relayAsset()
 	}
 	if x.resp.Status == http.StatusSwitchingProtocols {
+		x.c.answered(&x.request)
 		return x.upgrade(ctx)
 	}
 	x.explain(ctx)
@@ -123,15 +129,15 @@ func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
 		return false
 	}
 	refusal := x.e.refusal(ctx, &x.request, err)
-	keep := len(x.req.Method) > 0 && x.req.KeepsAlive() && !x.e.closing.Load() && x.bodyErr.Load() == nil
-	b := x.appendRefusal(nil, refusal, keep)
+	x.to, x.keep = byLength, len(x.req.Method) > 0 && x.keeps() && x.bodyErr.Load() == nil
+	b := x.appendRefusal(nil, refusal, x.keep)
 	n, _ := http1.FindHead(b, 0)
 	if x.setHeader(b[:n]) != nil {
 		return false
 	}
 	x.w.WriteHeader(x.status)
 	_, _ = x.w.Write(b[n:])
-	return x.finish(byLength, keep)
+	return true
 }
 
 // upgrade forwards the response that opens a websocket, which ServeHTTP then serves.

@@ -125,8 +125,9 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	x.e.startCompressing(&x.request)
 	defer x.e.endCompressing(&x.request)
 	from, to := x.framing()
-	keep := x.req.KeepsAlive() && to != byClose && !x.e.closing.Load()
-	err := x.setHeader(x.appendResponse(nil, to, keep))
+	x.to, x.keep = to, x.keeps() && to != byClose
+	x.c.answered(&x.request)
+	err := x.setHeader(x.appendResponse(nil, to, x.keep))
 	if err == nil {
 		x.w.WriteHeader(x.status)
 		err = x.relayBody(to)
@@ -139,7 +140,7 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 		return false
 	}
 	x.leaveUpstream(from)
-	return x.finish(to, keep)
+	return true
 }
 
 // relayBody sends the body, each piece when it arrives, and the trailers.

@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httputil"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/server/gateway/http1"
 )
@@ -24,7 +23,7 @@ func (x *stdExchange) startUpload() {
 }
 
 // pump reads the whole body and writes it to the runtime. If the runtime stops
-// reading, pump reads on, up to lingerBytes, so that the connection is at the next
+// reading, pump reads on, up to maxRest, so that the connection is at the next
 // request. If the body cannot be read, pump ends the client's context.
 func (x *stdExchange) pump(up io.WriteCloser) {
 	defer close(x.uploaded)
@@ -33,6 +32,7 @@ func (x *stdExchange) pump(up io.WriteCloser) {
 	buf := *home
 	for out, lost := x.bodyWriter(up), 0; ; {
 		n, err := x.r.Body.Read(buf)
+		x.arrived.Add(int64(n))
 		x.bodyRead.Store(errors.Is(err, io.EOF))
 		if out.write(buf[:n]) != nil {
 			lost += n
@@ -44,7 +44,7 @@ func (x *stdExchange) pump(up io.WriteCloser) {
 		case err != nil:
 			x.stopBody(up, err)
 			return
-		case lost > lingerBytes:
+		case lost > maxRest:
 			return
 		}
 	}
@@ -118,49 +118,4 @@ func (w *bodyWriter) end() error {
 func (w *bodyWriter) flush() error {
 	_, w.err = w.chunk.WriteTo(w.up)
 	return w.err
-}
-
-// finish reads the rest of a body that the worker did not read, so that the
-// connection is at the next request, or makes the connection end after the response.
-// net/http sends the end of a chunked response only when the handler returns, so
-// finish waits for less time then.
-func (x *stdExchange) finish(to framing, keep bool) (whole bool) {
-	switch {
-	case len(x.req.Method) == 0: // whether a body follows is unknown
-		x.c.ended.Store(true)
-		return true
-	case !x.req.HasBody():
-		return true
-	}
-	patient := lingerTime
-	switch {
-	case !keep:
-		patient = 0
-	case to == byChunks:
-		patient = patience
-	}
-	if keep && x.uploaded == nil && !x.req.WantsContinue() { // such a client sends its body only after 100 (Continue)
-		x.uploaded = make(chan struct{})
-		go x.pump(nil)
-	}
-	x.stopUpload(patient)
-	x.c.ended.Store(!x.bodyRead.Load())
-	return true
-}
-
-// stopUpload waits until the body was read, at most d, and then ends the upload.
-func (x *stdExchange) stopUpload(d time.Duration) {
-	if x.uploaded == nil {
-		return
-	}
-	select {
-	case <-x.uploaded:
-		return
-	default:
-	}
-	if d > patience {
-		_ = x.rc.Flush() // the client may wait for the response before it sends more
-	}
-	_ = x.rc.SetReadDeadline(time.Now().Add(d))
-	<-x.uploaded
 }

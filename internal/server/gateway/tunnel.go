@@ -43,17 +43,18 @@ type tunnel struct {
 // upgrade forwards the response that opens a websocket, which serveTunnel then
 // serves. The claim ends here: an open websocket is not a request in flight, and a
 // drain does not wait for it [D20].
-func (c *conn) upgrade(ctx context.Context, x *exchange) bool {
+func (c *conn) upgrade(ctx context.Context, x *exchange) {
 	if !x.req.IsWebSocket() || !x.resp.IsWebSocket() {
 		c.dropUpstream()
-		return c.refuse(ctx, x, errNotAsked())
+		c.refuse(ctx, x, errNotAsked())
+		return
 	}
 	c.stopWatch()
 	_ = c.up.SetDeadline(time.Time{})
 	if c.isGone() {
 		x.status = StatusClientGone
 		c.dropUpstream()
-		return false
+		return
 	}
 	x.status = x.resp.Status
 	first := x.buf[headroom+x.reply : headroom+x.filled]
@@ -63,7 +64,6 @@ func (c *conn) upgrade(ctx context.Context, x *exchange) bool {
 	if c.send(x, x.out) != nil {
 		c.closeTunnel()
 	}
-	return false
 }
 
 func (c *conn) closeTunnel() {
