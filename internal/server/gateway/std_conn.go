@@ -28,6 +28,7 @@ type stdConn struct {
 	idleSince time.Time   // Gateway.mu guards it
 	ended     atomic.Bool // no more reads: the rest of a body is no request
 	lingers   atomic.Bool // Close drops what the client sends
+	lengths   lengths     // of the heads that were read
 }
 
 type stdConnKey struct{}
@@ -67,6 +68,7 @@ func (c *stdConn) Read(b []byte) (int, error) {
 		return 0, io.EOF
 	}
 	n, err := c.read(b)
+	c.lengths.see(b[:n])
 	if n == 0 && len(b) == 1 && errors.Is(err, io.EOF) {
 		err = c.awaitReset()
 	}
