@@ -57,19 +57,47 @@ func testForwardedRequest(t *testing.T, engine gateway.Engine) {
 		Method: "POST", URL: "http://v1.shop.apps.test/a/../b//c%2F%20?q=%00&r", Body: "body",
 		CF: everyCF(),
 		Headers: map[string]string{
-			"host": "V1.Shop.apps.test:80", "content-length": "4", "x-own": "kept", "cookie": "a=1",
-			"x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", "x-forwarded-host": "V1.Shop.apps.test:80",
+			"host": "v1.shop.apps.test", "content-length": "4", "x-own": "kept", "cookie": "a=1",
+			"x-forwarded-for": "127.0.0.1", "x-forwarded-proto": "http", "x-forwarded-host": "v1.shop.apps.test",
 			"cf-connecting-ip": "127.0.0.1",
 		},
 	}
 	// The worker has parsed the URL; its path must be the client's bytes.
-	got.URL = strings.Replace(strings.ToLower(got.URL), ":80/", "/", 1)
-	want.URL = strings.ToLower(want.URL)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	if v := resp.Header.Get("Svc-Version"); v != "v1" {
 		t.Errorf("Svc-Version: %q", v)
+	}
+}
+
+// TestHostsHaveOneSpelling: workers see a host in its normal form, however the client writes it.
+func TestHostsHaveOneSpelling(t *testing.T) { engines(t, testHostsHaveOneSpelling) }
+
+func testHostsHaveOneSpelling(t *testing.T, engine gateway.Engine) {
+	b := start(t, gateway.Config{Engine: engine})
+	b.ready(shop, startWorker(t, "v1").socket)
+	for host, want := range map[string]string{
+		"V1.SHOP.Apps.test:80": "http://v1.shop.apps.test/a", "v1.shop.apps.test:": "http://v1.shop.apps.test/a", "v1.shop.apps.test:443": "http://v1.shop.apps.test:443/a",
+		"v1.shop.apps.test:443\r\nX-Forwarded-Proto: https": "https://v1.shop.apps.test/a", "v1.shop.apps.test:80\r\nX-Forwarded-Proto: https": "https://v1.shop.apps.test:80/a",
+		"v1.shop.apps.test\r\nX-Forwarded-Host: Shop.Example:": "http://v1.shop.apps.test/a",
+	} {
+		c := b.raw(t)
+		c.send("GET /a HTTP/1.1\r\nHost: " + host + "\r\n\r\n")
+		_, body := c.answer("GET")
+		got := decodeSeen(t, body)
+		forwarded := got.Headers["host"]
+		if strings.Contains(host, "Example") {
+			forwarded = "shop.example"
+		}
+		if got.URL != want || got.Headers["x-forwarded-host"] != forwarded {
+			t.Errorf("%q: %s %v", host, got.URL, got.Headers)
+		}
+	}
+	c := b.raw(t)
+	c.send("GET HTTP://v1.shop.apps.test/a HTTP/1.1\r\nHost: v1.shop.apps.test\r\n\r\n")
+	if _, body := c.answer("GET"); decodeSeen(t, body).URL != "http://v1.shop.apps.test/a" {
+		t.Error(body)
 	}
 }
 

@@ -38,12 +38,16 @@ type meta struct {
 // inspect reads the fields that concern the gateway and marks those that it replaces
 // or withholds from workers, so that appendRequest omits them [D45].
 func (x *request) inspect(p *peer) {
-	x.meta.host, x.meta.https = x.req.Host, p.https
+	x.meta.https = p.https
 	list := x.req.List
 	for i := range list {
 		if f := &list[i]; f.Kind == http1.Other && x.inspectField(f, p) {
 			f.Kind = http1.HopByHop
 		}
+	}
+	x.req.Host = normalHost(x.req.Host, x.meta.https)
+	if x.meta.host == nil {
+		x.meta.host = x.req.Host
 	}
 	x.makeIDs()
 	x.sample(p)
@@ -104,7 +108,7 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 		}
 	case http1.EqualFold(f.Name, "x-forwarded-host"):
 		if trusted && len(f.Value) > 0 {
-			m.host = f.Value
+			m.host = normalHost(f.Value, m.https)
 		}
 	case len(f.Name) > 6 && http1.EqualFold(f.Name[:6], "x-svc-"):
 		switch {
@@ -117,6 +121,22 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 		return false
 	}
 	return true
+}
+
+// normalHost returns the one spelling of a host, in the memory of b: in lower case, without an empty
+// port, and without the default port of the scheme (RFC 3986, 6.2). Workers compare request.url as a
+// text, and the Cache API has it as its key.
+func normalHost(b []byte, https bool) []byte {
+	for i, c := range b {
+		if 'A' <= c && c <= 'Z' {
+			b[i] = c | 0x20
+		}
+	}
+	port := []byte(":80")
+	if https {
+		port = []byte(":443")
+	}
+	return bytes.TrimSuffix(bytes.TrimSuffix(b, port), []byte{':'})
 }
 
 // saneID reports whether a client's request id is valid [D14].

@@ -82,10 +82,11 @@ func (r *Request) authority() error {
 	if r.Target[0] == '/' {
 		return nil
 	}
-	rest, ok := bytes.CutPrefix(r.Target, []byte("http://"))
-	if !ok {
+	const scheme = "http://" // in any case: RFC 3986, 3.1
+	if len(r.Target) < len(scheme) || !EqualFold(r.Target[:len(scheme)], scheme) {
 		return bad("the request target must start with /")
 	}
+	rest := r.Target[len(scheme):]
 	i := bytes.IndexAny(rest, "/?")
 	if i < 0 {
 		i = len(rest)
