@@ -36,21 +36,24 @@ var locationHeaders = []struct {
 	{"cf-timezone", func(l *svc.Location) *string { return &l.Timezone }},
 }
 
-// inspectCF takes the headers of Cloudflare that say who a visitor is, and where. It
-// reports whether the worker must not see the field: one that is not believed.
+// inspectCF takes the headers of Cloudflare: who a visitor is, where, and what Cloudflare has checked
+// (CF-Ray, CF-Worker, Cf-Access-Jwt-Assertion and more). It reports whether the worker must not see
+// the field: one that is not believed. Cloudflare sets or removes what begins like this, and workers
+// believe it.
 func (x *request) inspectCF(f *http1.Field, p *peer) bool {
+	if len(f.Name) < 4 || f.Name[2] != '-' || !http1.EqualFold(f.Name[:2], "cf") {
+		return false
+	}
+	if !p.locates() {
+		return true
+	}
 	if http1.EqualFold(f.Name, "cf-connecting-ip") {
-		if p.locates() {
-			x.meta.connecting = f.Value
-		}
+		x.meta.connecting = f.Value
 		return true
 	}
 	for _, h := range locationHeaders {
 		if !http1.EqualFold(f.Name, h.name) {
 			continue
-		}
-		if !p.locates() {
-			return true
 		}
 		if x.meta.location == nil {
 			x.meta.location = &svc.Location{}

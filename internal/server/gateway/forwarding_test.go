@@ -101,6 +101,41 @@ func testHostsHaveOneSpelling(t *testing.T, engine gateway.Engine) {
 	}
 }
 
+// TestHeadersOfCloudflare: a visitor cannot claim what Cloudflare, or a proxy, says of a request.
+func TestHeadersOfCloudflare(t *testing.T) { engines(t, testHeadersOfCloudflare) }
+
+func testHeadersOfCloudflare(t *testing.T, engine gateway.Engine) {
+	claims := []string{
+		"CF-Worker", "CF-EW-Via", "CF-Visitor", "CF-Ray", "CF-Blob", "CF-Connecting-IPv6", "CF-Pseudo-IPv4", "CF-Bot-Score", "Cf-Access-Authenticated-User-Email", "Cf-Access-Jwt-Assertion",
+		"True-Client-IP", "X-Real-IP", "X-Client-IP", "X-Forwarded-Port", "X-Forwarded-Prefix",
+	}
+	for name, tc := range map[string]struct {
+		proxies []netip.Prefix
+		allowed func(name string) bool
+	}{
+		"visitor":       {[]netip.Prefix{}, func(string) bool { return false }},
+		"local proxy":   {nil, func(name string) bool { return !strings.HasPrefix(strings.ToLower(name), "cf-") }},
+		"trusted proxy": {[]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, func(string) bool { return true }},
+	} {
+		b := start(t, gateway.Config{Engine: engine, TrustedProxies: tc.proxies, LocationHeaders: tc.proxies != nil})
+		b.ready(shop, startWorker(t, "v1").socket)
+		req := request(t, http.MethodGet, "v1.shop.apps.test", "/", nil)
+		for _, claim := range append(claims, "CFO", "Cf_x") {
+			req.Header.Set(claim, "claimed")
+		}
+		_, body := b.do(t, req)
+		got := decodeSeen(t, body).Headers
+		for _, claim := range claims {
+			if has := got[strings.ToLower(claim)] != ""; has != tc.allowed(claim) {
+				t.Errorf("%s: %s reaches the worker: %v", name, claim, has)
+			}
+		}
+		if got["cfo"] == "" || got["cf_x"] == "" {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
 func TestTrustedProxiesChange(t *testing.T) { engines(t, testTrustedProxiesChange) }
 
 // testTrustedProxiesChange: connections that begin after a change follow it.

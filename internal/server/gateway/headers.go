@@ -81,7 +81,7 @@ func (x *request) inspectField(f *http1.Field, p *peer) bool {
 			}
 			return true
 		}
-		return false
+		return !p.trusted && http1.EqualFold(name, "true-client-ip")
 	case 'x':
 		return x.inspectX(f, p.trusted)
 	}
@@ -110,6 +110,10 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 		if trusted && len(f.Value) > 0 {
 			m.host = normalHost(f.Value, m.https)
 		}
+	case http1.EqualFold(f.Name, "x-real-ip"), http1.EqualFold(f.Name, "x-client-ip"):
+		return !trusted
+	case len(f.Name) > 12 && http1.EqualFold(f.Name[:12], "x-forwarded-"): // -Port, -Prefix, -Server and more
+		return !trusted
 	case len(f.Name) > 6 && http1.EqualFold(f.Name[:6], "x-svc-"):
 		switch {
 		case http1.EqualFold(f.Name, "x-svc-verify"):
