@@ -2680,7 +2680,7 @@ type Route struct {
 	// Upstream Address of the runtime, "" without one.
 	Upstream string `json:"upstream"`
 
-	// UpstreamKey Value of the header X-Svc-Port-Key that requests to upstream need, "" without one. It changes with each start.
+	// UpstreamKey Value of the header X-Svc-Port-Key that requests to upstream need, "" without one and for every role but admin. It changes with each start.
 	UpstreamKey string `json:"upstream_key"`
 	VersionID   string `json:"version_id"`
 	Websockets  int64  `json:"websockets"`

@@ -73,3 +73,17 @@ func TestNamedTokens(t *testing.T) {
 	list = list[2:] // rotated
 	h.do(request{method: "POST", path: v1 + "/unpin", token: "token-of-ops"}).wantProblem(401, "unauthorized")
 }
+
+// TestKeysOfPortsAreForAdmins: with the key of a version's own port, a request passes the gateway by.
+func TestKeysOfPortsAreForAdmins(t *testing.T) {
+	t.Parallel()
+	list := []svc.Token{{Name: "board", Role: svc.RoleRead, Hash: sha256.Sum256([]byte("token-of-board"))}, {Name: "ops", Role: svc.RoleAdmin, Hash: sha256.Sum256([]byte("token-of-ops"))}}
+	h := start(t, func(d *httpapi.Deps) { d.Tokens.Named = func() []svc.Token { return list } })
+	h.fakes.routes = []svc.Route{{Host: "a", Ref: svc.Ref{Project: "shop", Version: "v1"}, Runtime: svc.Runtime{Endpoint: svc.Endpoint{Port: 81, PortKey: "of this start"}}}}
+	for token, want := range map[string]string{"": "of this start", "token-of-ops": "of this start", "token-of-board": ""} {
+		got := h.do(request{method: "GET", path: "/v1/runtime/routes", token: token}).want(200)
+		if page := decode[api.RoutePage](got); len(page.Items) != 1 || page.Items[0].UpstreamKey != want || strings.Contains(string(got.body), "of this start") != (want != "") {
+			t.Errorf("%q: %s", token, got.body)
+		}
+	}
+}
