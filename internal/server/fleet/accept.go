@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"sync"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/backoff"
@@ -12,10 +11,6 @@ import (
 )
 
 const (
-	// maxJoining bounds the connections that have not joined yet: each has a descriptor, before it
-	// has shown a secret. The kernel keeps further ones waiting.
-	maxJoining = 256
-
 	// The wait after a connection could not be taken, mostly for want of a descriptor.
 	acceptSoon = 5 * time.Millisecond
 	acceptLate = time.Second
@@ -23,25 +18,18 @@ const (
 
 // accept takes the connections of machines until l is closed.
 func (f *Fleet) accept(l net.Listener) {
-	joining := make(chan struct{}, maxJoining)
 	for wait := acceptSoon; ; {
-		select {
-		case joining <- struct{}{}:
-		case <-f.life.Done():
-			return
-		}
 		conn, err := l.Accept()
 		switch {
 		case errors.Is(err, net.ErrClosed):
 			return
 		case err != nil:
-			<-joining
 			f.cfg.Logger.Warn("taking the connection of a machine failed; trying again", "error", err, "retry_in", wait)
 			_ = backoff.Sleep(f.life, wait) // the end of life closes l
 			wait = min(2*wait, acceptLate)
 		default:
 			wait = acceptSoon
-			f.tasks.Go(func() { f.welcome(f.life, conn, sync.OnceFunc(func() { <-joining })) })
+			f.tasks.Go(func() { f.welcome(f.life, conn) })
 		}
 	}
 }

@@ -67,35 +67,6 @@ func TestAcceptFails(t *testing.T) {
 	}
 }
 
-// TestStrangers: connections that say nothing do not take all descriptors.
-func TestStrangers(t *testing.T) {
-	t.Parallel()
-	const limit = 256
-	var at door
-	d := newDaemon(t, func(c *fleet.Config) { at.Listener, c.Listen = c.Listen, &at })
-	if err := d.Start(); err != nil {
-		t.Fatal(err)
-	}
-	var strangers []net.Conn
-	for range limit + 50 {
-		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", d.addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		strangers = append(strangers, conn)
-	}
-	svctest.Eventually(t, "the daemon to have taken some", func() bool { return at.open.Load() == limit })
-	for _, conn := range strangers {
-		_ = conn.Close()
-	}
-	if _, _, err := join.Dial(t.Context(), d.addr, d.token, d.hello()); err != nil {
-		t.Error(err)
-	}
-	if n := at.most.Load(); n > limit {
-		t.Errorf("%d connections of strangers at a time", n)
-	}
-}
-
 // hello is that of a machine without a version.
 func (d *daemon) hello() join.Hello {
 	return join.Hello{Secret: d.token.Secret, Release: release, Time: time.Now(), Machine: "m", Name: "m", Session: "s"}

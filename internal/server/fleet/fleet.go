@@ -52,7 +52,7 @@ func (f *Fleet) Start() error {
 	if err := (process.Config{Logger: f.cfg.Logger, RunDir: f.cfg.RunDir}).Clear(); err != nil {
 		return err
 	}
-	l, err := f.cfg.Authority.Listen(f.cfg.Listen, time.Now())
+	l, err := f.cfg.Authority.Listen(&lobby{Listener: f.cfg.Listen}, time.Now())
 	if err != nil {
 		return err
 	}

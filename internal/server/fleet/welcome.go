@@ -20,10 +20,8 @@ const (
 	warmLimit = 30 * time.Second
 )
 
-// welcome answers a machine, and makes its connection the line of a host. It calls joined when the
-// machine has its answer.
-func (f *Fleet) welcome(ctx context.Context, conn net.Conn, joined func()) {
-	defer joined()
+// welcome answers a machine, and makes its connection the line of a host.
+func (f *Fleet) welcome(ctx context.Context, conn net.Conn) {
 	log := f.cfg.Logger.With("address", conn.RemoteAddr().String())
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	defer stop()
@@ -53,7 +51,7 @@ func (f *Fleet) welcome(ctx context.Context, conn net.Conn, joined func()) {
 		_ = conn.Close()
 		return
 	}
-	joined()
+	leaveLobby(conn)
 	_ = conn.SetDeadline(time.Time{}) // as above
 	client, err := control.Connect(ctx, conn, h.onNotice)
 	if err != nil {
