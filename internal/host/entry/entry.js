@@ -75,9 +75,13 @@ function invokeScheduled(name, f, self, args) {
   return invoke(name, f, self, args);
 }
 
-// handlers is an exported object whose handlers are invocations.
+// handlers is an exported object whose handlers are invocations. It has the own properties of object:
+// other workers call and read these, and workerd hides inherited ones from them.
 function handlers(object) {
   const out = Object.create(object);
+  for (const name of ownKeys(object)) {
+    defineProperty(out, name, { configurable: true, enumerable: true, get: () => property(object, name), set: (value) => (object[name] = value) });
+  }
   for (const name of HANDLERS) {
     const handler = object[name];
     if (typeof handler !== "function") continue;
@@ -86,6 +90,15 @@ function handlers(object) {
     defineProperty(out, name, { configurable: true, enumerable: true, writable: true, value });
   }
   return out;
+}
+
+// property is a property of an exported object as another worker sees it: a call of a method is an
+// invocation.
+function property(object, name) {
+  const value = object[name];
+  if (typeof value !== "function" || typeof name === "symbol" || isEntrypoint(value)) return value;
+  const begin = beginOf(name, false);
+  return (...args) => begin.apply(value, object, args);
 }
 
 // replace makes the methods of object, which it has itself, invocations. The host knows the
@@ -122,7 +135,7 @@ const isEntrypoint = ({ prototype: p }) =>
 
 for (const [name, value] of Object.entries(worker)) {
   if (typeof value === "function" && isEntrypoint(value)) methods(value.prototype);
-  else if (name !== "default" && typeof value === "object" && value !== null) replace(value, HANDLERS, HANDLERS);
+  else if (name !== "default" && typeof value === "object" && value !== null) replace(value, ownKeys(value), HANDLERS);
 }
 
 const main = worker.default;

@@ -49,6 +49,10 @@ func startChanged(t *testing.T, change func(*workerd.Config), date string, modul
 	if modules[0].Source == main || modules[0].Source == waits {
 		bindings = append(bindings, workerd.Binding{Name: "SELF", Service: &workerd.ServiceRef{Name: "main", Entrypoint: "Named"}})
 	}
+	if modules[0].Source == plain {
+		bindings = append(bindings, workerd.Binding{Name: "SELF", Service: &workerd.ServiceRef{Name: "main"}},
+			workerd.Binding{Name: "OTHER", Service: &workerd.ServiceRef{Name: "main", Entrypoint: "other"}})
+	}
 	dir := bindingtest.Dir(t)
 	socket, waiting := filepath.Join(dir, "s"), filepath.Join(dir, "w")
 	config := workerd.Config{
