@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -51,7 +52,7 @@ func listen(ctx context.Context, p portFlag, h http.Handler, logger *slog.Logger
 		listeners = append(listeners, second) // a machine may have no IPv6
 	}
 	for _, l := range listeners {
-		a.done.Go(func() { _ = a.server.Serve(l) }) // until close
+		a.done.Go(func() { _ = a.server.Serve(clientlimit.Lingering(l)) }) // until close
 	}
 	return a, nil
 }

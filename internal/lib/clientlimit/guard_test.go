@@ -139,3 +139,25 @@ func TestGuardUnreadUpload(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestLingering is TestGuardUnreadUpload without a guard.
+func TestLingering(t *testing.T) {
+	t.Parallel()
+	ln, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) })
+	server := &http.Server{Handler: refuse, ReadHeaderTimeout: svctest.Patience}
+	served := make(chan error)
+	go func() { served <- server.Serve(clientlimit.Lingering(ln)) }()
+	defer func() { server.Close(); <-served }()
+	const size = 20 << 20
+	c := dial(t, ln.Addr().String(), fmt.Sprintf("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n", size))
+	if _, err := c.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	if got := status(t, c); got != "HTTP/1.1 401" {
+		t.Error(got)
+	}
+}

@@ -53,3 +53,25 @@ func (l Linger) Drop(nc net.Conn, read func() (int, error), done func() bool) (w
 	}
 	return true, nc.SetReadDeadline(time.Time{})
 }
+
+// Lingering returns a listener for a server of net/http without a Guard: its connections drop the
+// rest of a body that was not read, so that the client gets its answer.
+func Lingering(l net.Listener) net.Listener { return lingering{l} }
+
+type lingering struct{ net.Listener }
+
+func (l lingering) Accept() (net.Conn, error) {
+	nc, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return patient{nc}, nil
+}
+
+type patient struct{ net.Conn }
+
+// CloseWrite is that of guarded.
+func (c patient) CloseWrite() error {
+	DefaultLinger().CloseWrite(c.Conn, make([]byte, lingerBuffer))
+	return nil
+}
