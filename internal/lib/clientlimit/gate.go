@@ -47,11 +47,7 @@ func Client(addr net.Addr, exempt func(netip.Addr) bool) netip.Addr {
 	if exempt(ip) {
 		return netip.Addr{}
 	}
-	if ip.Is6() {
-		network, _ := ip.Prefix(64) // 64 is valid for IPv6
-		return network.Addr()
-	}
-	return ip
+	return Key(ip)
 }
 
 // Enter counts a connection of client. Unless the verdict is Admitted, it counts

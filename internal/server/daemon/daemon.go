@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/service"
 	"github.com/svcctl/svcctl/internal/lib/sockets"
 	"github.com/svcctl/svcctl/internal/server/accesslog"
@@ -101,6 +102,7 @@ type Daemon struct {
 	ingress    *svc.Ingress
 	listeners  listeners
 	gateway    *gateway.Gateway
+	proxies    clientlimit.Proxies // that the API believes
 	routing    routing
 	gateways   *gateways // nil without gateways on other machines
 	requestLog *logs.Recorder

@@ -11,6 +11,7 @@ import (
 // orders of certificates need no pause any more. Reload logs which other settings differ and need a restart.
 func (d *Daemon) Reload(ctx context.Context, cfg *config.Daemon) {
 	d.gateway.SetTrustedProxies(cfg.TrustedProxies, cfg.TrustedProxies != nil)
+	d.proxies.Set(cfg.TrustedProxies)
 	if d.orders != nil {
 		d.orders.Retry()
 	}

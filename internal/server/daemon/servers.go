@@ -62,10 +62,11 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.proxies.Set(d.cfg.TrustedProxies)
 	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
 	pages, err := dashboard.New(dashboard.Config{
 		API:    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.api.ServeHTTP(w, r) }),
-		Logger: d.logger,
+		Logger: d.logger, Client: d.proxies.Client,
 	})
 	if err != nil {
 		return nil, err

@@ -4,20 +4,25 @@ import (
 	"html/template"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 )
 
 // policy is the Content-Security-Policy of each answer.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types svcctl"
 
-// Config has what a Dashboard needs. All fields are required.
+// Config has what a Dashboard needs. All fields are required, but for Client.
 type Config struct {
 	// API is the handler of the REST API, and of nothing else. It may be called as soon as
 	// the Dashboard serves.
 	API    http.Handler
 	Logger *slog.Logger
+	// Client returns the address of a request's client. Nil believes proxies on this machine.
+	Client func(*http.Request) netip.Addr
 }
 
 // Dashboard is the handler of the dashboard's pages. It starts nothing, owns nothing that
@@ -42,6 +47,9 @@ func New(c Config) (*Dashboard, error) {
 	static, err := readStatic()
 	if err != nil {
 		return nil, err
+	}
+	if c.Client == nil {
+		c.Client = new(clientlimit.Proxies).Client
 	}
 	d := &Dashboard{
 		cfg: c, sessions: newSessions(), pages: pages, static: static, mux: http.NewServeMux(), origins: http.NewCrossOriginProtection(), now: time.Now,

@@ -65,12 +65,7 @@ func nextOf(text string) string {
 func (d *Dashboard) showSignIn(w http.ResponseWriter, r *http.Request) {
 	next := nextOf(r.URL.Query().Get("next"))
 	if id := r.URL.Query().Get("ticket"); id != "" {
-		token, ok := d.sessions.redeem(id, d.now())
-		if !ok {
-			d.refuse(w, r, http.StatusUnauthorized, signInForm{Next: next, Error: "This address was used before, or is older than a minute. Run svcctl dashboard again."})
-			return
-		}
-		d.begin(w, r, token.Reveal(), next)
+		d.redeem(w, r, ticketForm{Next: next, Ticket: id})
 		return
 	}
 	if d.sessionOf(r) != nil {
@@ -78,6 +73,22 @@ func (d *Dashboard) showSignIn(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	d.render(&call{w: w, r: r}, "sign-in", page{Title: "Sign in", Body: signInForm{Next: next}})
+}
+
+// ticketForm is a ticket and the page that it opens.
+type ticketForm struct{ Next, Ticket string }
+
+// redeem begins a session by a ticket, once. Failures do not count as attempts: a ticket cannot
+// be guessed.
+func (d *Dashboard) redeem(w http.ResponseWriter, r *http.Request, form ticketForm) {
+	token, ok := d.sessions.redeem(form.Ticket, d.now())
+	if !ok {
+		d.refuse(w, r, http.StatusUnauthorized, signInForm{Next: form.Next, Error: "This address was used before, or is older than a minute. Run svcctl dashboard again."})
+		return
+	}
+	if reason := d.begin(w, r, token.Reveal(), form.Next); reason != "" {
+		d.refuse(w, r, http.StatusUnauthorized, signInForm{Next: form.Next, Error: reason})
+	}
 }
 
 // Ticket returns the path of a page that signs a browser in with a token, once, until
@@ -96,23 +107,27 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) {
 		d.refuse(w, r, http.StatusForbidden, form)
 		return
 	}
-	d.begin(w, r, strings.TrimSpace(r.PostFormValue("token")), form.Next)
-}
-
-// begin begins a session if the API knows the token, and opens the page next.
-//
-//nolint:gosec // nextOf has made next an address of this site; over http the cookie cannot be Secure
-func (d *Dashboard) begin(w http.ResponseWriter, r *http.Request, token, next string) {
-	if !d.attempts.allowed(clientOf(r), d.now()) {
+	client := d.clientOf(r)
+	if !d.attempts.allowed(client, d.now()) {
 		w.Header().Set("Retry-After", "60")
-		d.refuse(w, r, http.StatusTooManyRequests, signInForm{Next: next, Error: "Too many failed attempts. Wait a minute."})
+		form.Error = "Too many failed attempts. Wait a minute, or run svcctl dashboard, which has no limit."
+		d.refuse(w, r, http.StatusTooManyRequests, form)
 		return
 	}
+	if form.Error = d.begin(w, r, strings.TrimSpace(r.PostFormValue("token")), form.Next); form.Error != "" {
+		d.attempts.failed(client)
+		d.refuse(w, r, http.StatusUnauthorized, form)
+	}
+}
+
+// begin begins a session if the API knows the token, and opens the page next. Else it returns why
+// not.
+//
+//nolint:gosec // nextOf has made next an address of this site; over http the cookie cannot be Secure
+func (d *Dashboard) begin(w http.ResponseWriter, r *http.Request, token, next string) (reason string) {
 	role, reason := d.roleOf(r, token)
 	if reason != "" {
-		d.attempts.failed(clientOf(r))
-		d.refuse(w, r, http.StatusUnauthorized, signInForm{Next: next, Error: reason})
-		return
+		return reason
 	}
 	if old, err := r.Cookie(cookieOf(r)); err == nil {
 		d.sessions.end(old.Value)
@@ -122,6 +137,7 @@ func (d *Dashboard) begin(w http.ResponseWriter, r *http.Request, token, next st
 		Name: cookieOf(r), Value: id, Path: "/", MaxAge: int(sessionTime.Seconds()), HttpOnly: true, Secure: secure(r), SameSite: http.SameSiteStrictMode,
 	})
 	http.Redirect(w, r, next, http.StatusSeeOther)
+	return ""
 }
 
 // roleOf returns the role of a token that may read, or why it may not.

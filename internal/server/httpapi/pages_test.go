@@ -156,6 +156,30 @@ func TestSignInIsLimited(t *testing.T) {
 	if got := b.signIn(adminToken); got != http.StatusTooManyRequests || b.cookie != "" {
 		t.Errorf("%d %s", got, b.cookie)
 	}
+	// A one-time address has no such limit, nor have other clients of a proxy.
+	path, _ := b.server.Pages.Ticket(adminToken)
+	if got := b.get(path); got != http.StatusSeeOther {
+		t.Errorf("a ticket: %d %s", got, b.page)
+	}
+}
+
+// TestSignInIsLimitedBehindAProxy: a client that guesses tokens through a proxy keeps no other one out.
+func TestSignInIsLimitedBehindAProxy(t *testing.T) {
+	t.Parallel()
+	b := startPages(t)
+	sign := func(token, from string) int {
+		return b.send(http.MethodPost, "/sign-in", url.Values{"token": {token}}, "X-Forwarded-For", from)
+	}
+	for range 10 {
+		if got := sign("wrong", "6.6.6.6, 2001:db8:0:1::7"); got != http.StatusUnauthorized {
+			t.Fatal(got)
+		}
+	}
+	for from, want := range map[string]int{"203.0.113.9": http.StatusSeeOther, "2001:db8:0:1::8": http.StatusTooManyRequests, "2001:db8:0:2::8": http.StatusSeeOther} {
+		if got := sign(adminToken, from); got != want {
+			t.Errorf("from %s: %d", from, got)
+		}
+	}
 }
 
 // TestNextStaysHere: the page after the sign-in is one of this site.
