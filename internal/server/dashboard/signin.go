@@ -65,7 +65,7 @@ func nextOf(text string) string {
 func (d *Dashboard) showSignIn(w http.ResponseWriter, r *http.Request) {
 	next := nextOf(r.URL.Query().Get("next"))
 	if id := r.URL.Query().Get("ticket"); id != "" {
-		d.redeem(w, r, ticketForm{Next: next, Ticket: id})
+		d.showTicket(w, r, ticketForm{Next: next, Ticket: id})
 		return
 	}
 	if d.sessionOf(r) != nil {
@@ -75,8 +75,20 @@ func (d *Dashboard) showSignIn(w http.ResponseWriter, r *http.Request) {
 	d.render(&call{w: w, r: r}, "sign-in", page{Title: "Sign in", Body: signInForm{Next: next}})
 }
 
-// ticketForm is a ticket and the page that it opens.
+// ticketForm is what the page shows that asks before it redeems a ticket.
 type ticketForm struct{ Next, Ticket string }
+
+// showTicket redeems a ticket if a person has opened its address: typed, from a terminal, or from a
+// page of this server. Else it asks: a program that makes a preview of a link must not use the
+// ticket up, and a page of another site must not sign a visitor in.
+func (d *Dashboard) showTicket(w http.ResponseWriter, r *http.Request, form ticketForm) {
+	site := r.Header.Get("Sec-Fetch-Site")
+	if r.Method == http.MethodGet && (site == "none" || site == "same-origin") {
+		d.redeem(w, r, form)
+		return
+	}
+	d.render(&call{w: w, r: r}, "ticket", page{Title: "Sign in", Body: form})
+}
 
 // redeem begins a session by a ticket, once. Failures do not count as attempts: a ticket cannot
 // be guessed.
@@ -105,6 +117,10 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) {
 	if d.origins.Check(r) != nil {
 		form.Error = "The form is of another site."
 		d.refuse(w, r, http.StatusForbidden, form)
+		return
+	}
+	if id := r.PostFormValue("ticket"); id != "" {
+		d.redeem(w, r, ticketForm{Next: form.Next, Ticket: id})
 		return
 	}
 	client := d.clientOf(r)

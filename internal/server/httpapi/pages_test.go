@@ -182,6 +182,31 @@ func TestSignInIsLimitedBehindAProxy(t *testing.T) {
 	}
 }
 
+// TestTicketsAreForPeople: what looks at a link, and a page of another site, does not use a ticket up.
+func TestTicketsAreForPeople(t *testing.T) {
+	t.Parallel()
+	b := startPages(t)
+	path, _ := b.server.Pages.Ticket(adminToken)
+	if got := b.send(http.MethodHead, path, nil, "Sec-Fetch-Site", "none"); got != http.StatusOK || len(b.cookies) > 0 {
+		t.Errorf("HEAD: %d %v", got, b.cookies)
+	}
+	for _, site := range []string{"cross-site", "same-site", ""} {
+		if got := b.get(path, "Sec-Fetch-Site", site); got != http.StatusOK || len(b.cookies) > 0 || !strings.Contains(b.page, `name="ticket"`) {
+			t.Errorf("%q: %d %v %s", site, got, b.cookies, b.page)
+		}
+	}
+	form := url.Values{"ticket": {strings.TrimPrefix(path, "/sign-in?ticket=")}, "next": {"/projects"}}
+	if got := b.send(http.MethodPost, "/sign-in", form, "Sec-Fetch-Site", "cross-site"); got != http.StatusForbidden || len(b.cookies) > 0 {
+		t.Errorf("a form of another site: %d %v", got, b.cookies)
+	}
+	if got := b.send(http.MethodPost, "/sign-in", form); got != http.StatusSeeOther || len(b.cookies) != 1 || b.header.Get("Location") != "/projects" {
+		t.Errorf("the button: %d %v %s", got, b.header, b.page)
+	}
+	if got := b.send(http.MethodPost, "/sign-in", form); got != http.StatusUnauthorized {
+		t.Errorf("again: %d", got)
+	}
+}
+
 // TestNextStaysHere: the page after the sign-in is one of this site.
 func TestNextStaysHere(t *testing.T) {
 	t.Parallel()
