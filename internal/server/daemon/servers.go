@@ -123,7 +123,7 @@ func (d *Daemon) serve(name string, l net.Listener, h http.Handler) {
 		Timeout: limits.Timeout, Gate: clientlimit.NewGate(clientlimit.Caps{Total: limits.API, PerClient: limits.API / 2}),
 	}
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnState: guard.ConnState,
+		Handler: d.proxies.PerClient(limits.API/2, h), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, ConnState: guard.ConnState,
 		ErrorLog: slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug),
 	}
 	server.RegisterOnShutdown(guard.Stop)

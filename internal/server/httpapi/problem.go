@@ -134,8 +134,12 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f failure) {
 	f.problem.Instance = r.URL.EscapedPath()
 	if strings.HasPrefix(r.URL.Path, strings.TrimSuffix(uploadRoute, "{ticket}")) {
 		f.problem.Instance = uploadRoute // the path holds a credential
+		w.Header().Set("Connection", "close") // the answer comes before the body
 	}
 	header := w.Header()
+	if r.ContentLength != 0 { // a body that was refused does not keep its connection busy
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(restTime)) // pages have no connection here
+	}
 	header.Set("Content-Type", api.ProblemContentType)
 	if f.retryAfter > 0 {
 		header.Set("Retry-After", strconv.Itoa(int(math.Ceil(f.retryAfter.Seconds()))))

@@ -36,7 +36,7 @@ func (rt router) HandleFunc(pattern string, next func(http.ResponseWriter, *http
 	rule.reads = rule.reads || strings.HasPrefix(pattern, "GET ") && !s.isData(pattern) && !rule.private
 	route := pattern[strings.Index(pattern, "/"):]
 	method, _, _ := strings.Cut(pattern, " ")
-	next = s.settled(method, s.audited(pattern, s.writable(pattern, next)))
+	next = s.limited(s.settled(method, s.audited(pattern, s.writable(pattern, next))))
 	s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		x := exchangeOf(r.Context())
 		x.route = route

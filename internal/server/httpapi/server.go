@@ -79,6 +79,7 @@ const versionRoute = "/v1/projects/{project}/versions/{version}"
 type Server struct {
 	Deps
 	auth    authenticator
+	streams streams
 	mux     *http.ServeMux
 	started time.Time
 }
