@@ -20,3 +20,11 @@ type Token struct {
 	Hash    [sha256.Size]byte // SHA-256 of the token
 	Expires time.Time         // zero for never
 }
+
+// TokensTrouble says that the file of named tokens cannot be read.
+type TokensTrouble struct {
+	File   string
+	Detail string    // why
+	Valid  int       // number of tokens of before that are valid
+	Until  time.Time // when they end
+}

@@ -52,6 +52,16 @@ func TestDescriptors(t *testing.T) {
 	expect(t, checkup.Descriptors(1<<20, 16384, 16384), svc.FindingOK, "")
 }
 
+func TestTokens(t *testing.T) {
+	t.Parallel()
+	trouble := func(k *svc.TokensTrouble) func() *svc.TokensTrouble {
+		return func() *svc.TokensTrouble { return k }
+	}
+	expect(t, checkup.Tokens(trouble(nil)), svc.FindingOK, "can be read")
+	expect(t, checkup.Tokens(trouble(&svc.TokensTrouble{File: "/t.yaml", Detail: "broken", Valid: 2})), svc.FindingWarning, "/t.yaml: broken; 2 tokens of before stay valid until")
+	expect(t, checkup.Tokens(trouble(&svc.TokensTrouble{File: "/t.yaml", Detail: "gone"})), svc.FindingFailed, "none of its tokens is valid")
+}
+
 func TestGroups(t *testing.T) {
 	t.Parallel()
 	expect(t, checkup.Groups("cpu and memory", nil), svc.FindingOK, "a control group with cpu and memory")

@@ -18,7 +18,7 @@ func (d *Daemon) newCheckup() *checkup.Service {
 		store = d.cfg.S3.Endpoint
 	}
 	files := fileLimit()
-	return checkup.New(
+	checks := []checkup.Check{
 		checkup.Addresses(d.info.Gateway, d.cfg.BaseDomain, d.ingress.HostPattern(), d.cfg.OnLoopback(), d.orders != nil),
 		checkup.Disk(d.cfg.DataDir, machine.DiskOf),
 		checkup.Descriptors(files, d.cfg.Clients.Total, clientLimits(d.cfg.Clients, files).Total),
@@ -29,5 +29,9 @@ func (d *Daemon) newCheckup() *checkup.Service {
 		checkup.Workerd(d.workerd, provision.Pinned().VersionLine, func(ctx context.Context) (string, error) {
 			return provision.Find(ctx, WorkerdOptions(d.cfg, nil))
 		}),
-	)
+	}
+	if trouble := d.tokensTrouble(); trouble != nil {
+		checks = append(checks, checkup.Tokens(trouble))
+	}
+	return checkup.New(checks...)
 }

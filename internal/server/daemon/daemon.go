@@ -34,6 +34,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/retention"
 	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/server/tokens"
 	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/server/watch"
@@ -103,6 +104,7 @@ type Daemon struct {
 	listeners  listeners
 	gateway    *gateway.Gateway
 	proxies    clientlimit.Proxies // that the API believes
+	tokenFile  *tokens.File        // nil without SVC_TOKENS_FILE
 	routing    routing
 	gateways   *gateways // nil without gateways on other machines
 	requestLog *logs.Recorder

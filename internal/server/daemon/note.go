@@ -28,11 +28,22 @@ func (d *Daemon) namedTokens() (func() []svc.Token, error) {
 	if d.cfg.TokensFile == "" {
 		return nil, nil //nolint:nilnil // no file, no tokens
 	}
-	f, err := tokens.Open(d.cfg.TokensFile, d.logger)
-	if err != nil {
-		return nil, err
+	if d.tokenFile == nil {
+		f, err := tokens.Open(d.cfg.TokensFile, d.logger)
+		if err != nil {
+			return nil, err
+		}
+		d.tokenFile = f
 	}
-	return f.Tokens, nil
+	return d.tokenFile.Tokens, nil
+}
+
+// tokensTrouble returns why SVC_TOKENS_FILE cannot be read; nil without that file.
+func (d *Daemon) tokensTrouble() func() *svc.TokensTrouble {
+	if d.tokenFile == nil {
+		return nil
+	}
+	return d.tokenFile.Trouble
 }
 
 // tokens returns the operator's tokens, or else the generated ones [D6].

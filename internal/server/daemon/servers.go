@@ -102,6 +102,7 @@ func (d *Daemon) metricSources() obs.Sources {
 		Spares:            d.supervisor.Spares,
 		Certificates:      d.Certificates,
 		Orders:            d.CertificateOrders,
+		Tokens:            d.tokensTrouble(),
 		Disk:              func() (machine.Disk, error) { return machine.DiskOf(d.cfg.DataDir) },
 		GatewayInflight:   func() int64 { return int64(d.gateway.Inflight()) },
 		GatewayWebsockets: func() int64 { return int64(d.gateway.Websockets()) },

@@ -27,6 +27,7 @@ type Sources struct {
 	Spares            func() int                                          // worker hosts that wait for a version
 	Certificates      func(context.Context) ([]svc.Certificate, error)    // of https
 	Orders            func() []svc.CertificateOrder                       // of certificates
+	Tokens            func() *svc.TokensTrouble                           // of SVC_TOKENS_FILE; nil for a file that can be read
 	Disk              func() (machine.Disk, error)                        // of the data directory
 	GatewayInflight   func() int64
 	GatewayWebsockets func() int64
@@ -56,6 +57,7 @@ func (m *Metrics) Watch(ctx context.Context, s Sources) {
 		queues:     newQueueDescs(),
 		firstEnd:   prometheus.NewDesc("svc_tls_first_expiry_timestamp_seconds", "Time at which the first certificate in a file of SVC_TLS_CERT ends.", nil, nil),
 		orders:     prometheus.NewDesc("svc_tls_orders", "Orders of certificates by state: waiting, running, or failed and not repeated.", []string{"state"}, nil),
+		tokens:     prometheus.NewDesc("svc_tokens_file_valid", "Whether SVC_TOKENS_FILE can be read; without it there is no series.", nil, nil),
 		inflight:   prometheus.NewDesc("svc_gateway_inflight", "Requests in flight in the gateway.", nil, nil),
 		conns:      prometheus.NewDesc("svc_gateway_connections", "Open connections of clients to the gateway.", nil, nil),
 		websockets: prometheus.NewDesc("svc_gateway_websockets", "Open websockets of the gateway.", nil, nil),
@@ -76,13 +78,14 @@ type collector struct {
 	spares                 *prometheus.Desc
 	queues                 queueDescs
 	firstEnd, orders       *prometheus.Desc
+	tokens                 *prometheus.Desc
 	inflight, websockets   *prometheus.Desc
 	conns                  *prometheus.Desc
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.cpu, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.orders, c.inflight, c.websockets, c.conns} {
+	for _, d := range []*prometheus.Desc{c.depth, c.limit, c.versions, c.up, c.rss, c.cpu, c.fds, c.restarts, c.behind, c.diskSize, c.diskFree, c.tallies, c.notServing, c.asleep, c.spares, c.firstEnd, c.orders, c.tokens, c.inflight, c.websockets, c.conns} {
 		out <- d
 	}
 	c.queues.describe(out)
@@ -138,6 +141,13 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(c.diskSize, float64(disk.Total))
 			gauge(c.diskFree, float64(disk.Free))
 		}
+	}
+	if s.Tokens != nil {
+		valid := 1.0
+		if s.Tokens() != nil {
+			valid = 0
+		}
+		gauge(c.tokens, valid)
 	}
 	if s.NotServing != nil {
 		gauge(c.notServing, float64(s.NotServing()))

@@ -26,6 +26,13 @@ const lookEvery = time.Second
 // maxFile is the maximum size of the file in bytes.
 const maxFile = 1 << 20
 
+const (
+	// keepTime is for how long the tokens before a broken change stay valid.
+	keepTime = 10 * time.Minute
+	// remindEvery is the time between two log lines about a file that cannot be read.
+	remindEvery = time.Minute
+)
+
 // File is a file of tokens. It is safe for concurrent use.
 type File struct {
 	path string
@@ -35,6 +42,9 @@ type File struct {
 	looked time.Time
 	state  fs.FileInfo
 	tokens []svc.Token
+	why    error     // why the file cannot be read; nil if it can
+	since  time.Time // when that began
+	noted  time.Time // when that was last logged
 }
 
 // Open reads the file at path. The error names what is wrong, without tokens.
@@ -46,28 +56,73 @@ func Open(path string, log *slog.Logger) (*File, error) {
 	return f, nil
 }
 
-// Tokens returns the tokens, at most a second after a change of the file. While the
-// changed file is invalid, it logs that once and returns the tokens before.
+// Tokens returns the tokens, at most a second after a change of the file. A file that does not
+// exist has none. While a changed file is invalid, the tokens before are valid, for keepTime.
 func (f *File) Tokens() []svc.Token {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if time.Since(f.looked) < lookEvery {
-		return f.tokens
-	}
-	f.looked = time.Now()
-	now, err := os.Stat(f.path)
-	if err == nil && f.state != nil && os.SameFile(now, f.state) && now.ModTime().Equal(f.state.ModTime()) && now.Size() == f.state.Size() {
-		return f.tokens
-	}
-	if f.state == nil && err != nil {
-		return f.tokens // logged before
-	}
-	if err = f.load(); err != nil {
-		f.log.Error("reading the changed file of tokens failed; the tokens before stay valid", "file", f.path, "error", err)
-		return f.tokens
-	}
-	f.log.Info("tokens of the API were read again", "file", f.path, "tokens", len(f.tokens))
+	f.look(time.Now())
 	return f.tokens
+}
+
+// Trouble returns why the file cannot be read, nil if it can.
+func (f *File) Trouble() *svc.TokensTrouble {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.look(time.Now())
+	if f.why == nil {
+		return nil
+	}
+	return &svc.TokensTrouble{File: f.path, Detail: f.why.Error(), Valid: len(f.tokens), Until: f.until()}
+}
+
+// until is when the tokens before end, of a file that cannot be read.
+func (f *File) until() time.Time {
+	if errors.Is(f.why, fs.ErrNotExist) {
+		return f.since
+	}
+	return f.since.Add(keepTime)
+}
+
+// look reads the file again if it has changed.
+func (f *File) look(now time.Time) {
+	if now.Sub(f.looked) < lookEvery {
+		return
+	}
+	f.looked = now
+	if !f.same() {
+		f.reload(now)
+	}
+	if f.why == nil {
+		return
+	}
+	if !now.Before(f.until()) {
+		f.tokens = nil
+	}
+	if now.Sub(f.noted) >= remindEvery {
+		f.noted = now
+		f.log.Error("the file of tokens cannot be read", "file", f.path, "error", f.why, "valid_tokens", len(f.tokens), "until", f.until())
+	}
+}
+
+// same reports whether the file is as it was at the last look.
+func (f *File) same() bool {
+	now, err := os.Stat(f.path)
+	if err != nil {
+		return errors.Is(f.why, fs.ErrNotExist) && errors.Is(err, fs.ErrNotExist)
+	}
+	return f.state != nil && os.SameFile(now, f.state) && now.ModTime().Equal(f.state.ModTime()) && now.Size() == f.state.Size()
+}
+
+func (f *File) reload(now time.Time) {
+	err := f.load()
+	switch {
+	case err == nil:
+		f.log.Info("tokens of the API were read again", "file", f.path, "tokens", len(f.tokens))
+	case f.why == nil:
+		f.since, f.noted = now, time.Time{}
+	}
+	f.why = err
 }
 
 // load reads the file. It remembers the state also of a file that it rejects.
