@@ -107,6 +107,18 @@ func (in *installer) found(ctx context.Context) (string, error) {
 	return in.binary, in.check(ctx, in.binary)
 }
 
+// check judges a program that was installed: it must be the one of the package.
+func (in *installer) check(ctx context.Context, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return fmt.Errorf("looking for workerd: %w", err)
+	}
+	if err := in.trust(path, info); err != nil {
+		return err
+	}
+	return in.run(ctx, path)
+}
+
 // explicit judges the path the user set.
 func (in *installer) explicit(ctx context.Context, path string) (string, error) {
 	abs, err := filepath.Abs(path)
@@ -114,7 +126,7 @@ func (in *installer) explicit(ctx context.Context, path string) (string, error) 
 		return "", fmt.Errorf("resolving SVC_WORKERD: %w", err)
 	}
 	var wrong wrongVersionError
-	switch err := in.check(ctx, abs); {
+	switch err := in.run(ctx, abs); {
 	case err == nil:
 		return abs, nil
 	case ctx.Err() != nil:
@@ -136,8 +148,8 @@ type wrongVersionError string
 
 func (e wrongVersionError) Error() string { return "the version is " + string(e) }
 
-// check runs the binary for its version.
-func (in *installer) check(ctx context.Context, path string) error {
+// run runs the binary for its version.
+func (in *installer) run(ctx context.Context, path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return fmt.Errorf("looking for workerd: %w", err)

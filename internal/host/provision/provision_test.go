@@ -51,7 +51,7 @@ func newWorld(t *testing.T) *world {
 		Release: &provision.Release{
 			Version: version, VersionLine: versionLine,
 			Packages: map[string]provision.Package{
-				runtime.GOOS + "/" + runtime.GOARCH: {Name: pkgName, Integrity: integrity(data)},
+				runtime.GOOS + "/" + runtime.GOARCH: {Name: pkgName, Integrity: integrity(data), Binary: integrity([]byte(script("echo '" + versionLine + "'")))},
 			},
 		},
 	}
@@ -88,7 +88,7 @@ func (w *world) cached(t *testing.T) []string {
 	t.Helper()
 	var files []string
 	err := filepath.WalkDir(w.options.CacheDir, func(p string, d os.DirEntry, err error) error {
-		if err != nil || d.IsDir() || filepath.Ext(p) == ".lock" {
+		if err != nil || d.IsDir() || filepath.Ext(p) == ".lock" || filepath.Ext(p) == ".checked" {
 			return err
 		}
 		rel, err := filepath.Rel(w.options.CacheDir, p)
@@ -319,6 +319,48 @@ func TestExplicit(t *testing.T) {
 				t.Errorf("the error does not say %q: %v", tt.text, err)
 			}
 		})
+	}
+}
+
+// TestChangedBinary: a program that prints the right version, but is not the one of the package, is not
+// run and not used. One that did not change is read once.
+func TestChangedBinary(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	path, err := provision.Ensure(t.Context(), w.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provision.Find(t.Context(), w.options); err != nil {
+		t.Fatal(err)
+	}
+	note := filepath.Join(w.options.CacheDir, "workerd", version+".checked")
+	before, err := os.ReadFile(note)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := filepath.Join(w.dir, "ran")
+	write(t, path+".new", script("touch '"+ran+"'; echo '"+versionLine+"'"), 0o755)
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := provision.Find(t.Context(), w.options); svc.CodeOf(err) != "workerd_not_installed" {
+		t.Errorf("Find: %v", err)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("the other program was run")
+	}
+	if got, err := provision.Ensure(t.Context(), w.options); err != nil || got != path || len(w.calls(t)) != 2 {
+		t.Errorf("Ensure: %s, %v, %v", got, err, w.calls(t))
+	}
+	after, err := os.ReadFile(note)
+	if err != nil || bytes.Equal(before, after) {
+		t.Errorf("the program that was installed again is not noted: %s, %v", after, err)
+	}
+	w.options.Explicit = filepath.Join(w.dir, "own") // the operator's own is not compared
+	write(t, w.options.Explicit, script("# own\necho '"+versionLine+"'"), 0o755)
+	if _, err := provision.Find(t.Context(), w.options); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -18,6 +18,7 @@ type Release struct {
 type Package struct {
 	Name      string
 	Integrity string // "sha512-" and the base64 digest of its tarball; "" to take the registry's
+	Binary    string // the same of the program in it; "" if that is not known
 }
 
 // Pinned is the release this program is made for. For macOS the program has no digest:
@@ -35,6 +36,7 @@ func Pinned() Release {
 			"linux/arm64": {
 				Name:      "@cloudflare/workerd-linux-arm64",
 				Integrity: "sha512-gxWngFojq41ULKNKb9rpWYvKotN5hT2I/xot+Bpy31cXzrwcTgtDLSMb2t75sW5BJxH7hihFvikgYb577kB3Zg==",
+				Binary:    "sha512-I/vjye/7061zxH9hpVWlznOIxuD0Pl/3DcJjkqMZXz4eYw/emAQKRHgRJ5jZnPjlKlUGj+mnpLVo4LVkLE7BkA==",
 			},
 			"darwin/amd64": {Name: "@cloudflare/workerd-darwin-64"},
 			"darwin/arm64": {Name: "@cloudflare/workerd-darwin-arm64"},

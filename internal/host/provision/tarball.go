@@ -23,22 +23,30 @@ const (
 
 // verify compares the tarball's digest with the pinned one.
 func verify(tarball string, pkg Package) error {
-	f, err := os.Open(tarball)
+	got, err := digest(tarball)
 	if err != nil {
-		return fmt.Errorf("opening the package: %w", err)
+		return err
 	}
-	defer f.Close()
-	h := sha512.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return fmt.Errorf("reading the package: %w", err)
-	}
-	got := "sha512-" + base64.StdEncoding.EncodeToString(h.Sum(nil))
 	if got != pkg.Integrity {
 		return svc.Errorf(svc.Unavailable, svc.CodeWorkerdChecksumMismatch,
 			"the package %s that npm fetched is not the one this program was made for: it is %s, not %s", pkg.Name, got, pkg.Integrity).
 			WithHint("try again; if it stays, the registry or a cache between delivers something else: do not use it")
 	}
 	return nil
+}
+
+// digest returns "sha512-" and the base64 digest of a file.
+func digest(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("opening a file of workerd: %w", err)
+	}
+	defer f.Close()
+	h := sha512.New()
+	if _, err := io.Copy(h, f); err != nil {
+		return "", fmt.Errorf("reading a file of workerd: %w", err)
+	}
+	return "sha512-" + base64.StdEncoding.EncodeToString(h.Sum(nil)), nil
 }
 
 // extract writes the binary of the tarball to path, executable and synced.

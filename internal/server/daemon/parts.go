@@ -39,6 +39,9 @@ func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
 
 func (d *Daemon) startWorkerd(ctx context.Context, c Config) (err error) {
 	d.workerd, err = provision.Ensure(ctx, WorkerdOptions(d.cfg, c.Installing))
+	if err == nil && d.cfg.Workerd != "" {
+		d.logger.InfoContext(ctx, "workerd is a program of the operator (SVC_WORKERD); only its version was checked", "path", d.workerd)
+	}
 	return err
 }
 
