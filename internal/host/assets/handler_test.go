@@ -31,6 +31,29 @@ func onDisk(t *testing.T, m bundle.Manifest, files map[string]string) (*assets.S
 	return assets.New(&m, dir), dir
 }
 
+// A call of another worker gets what a visitor gets, or hears that the worker answers.
+func TestServeVisitor(t *testing.T) {
+	t.Parallel()
+	s, _ := onDisk(t, bundle.Manifest{Main: "w.js"}, map[string]string{"index.html": "home", "a.txt": "0123456789"})
+	for _, test := range []struct {
+		method, path string
+		status       int
+		worker       string
+	}{
+		{"GET", "/a.txt", 200, ""},
+		{"POST", "/a.txt", 405, ""},
+		{"GET", "/index.html", 307, ""},
+		{"GET", "/any/page", 204, "1"},
+		{"POST", "/api", 204, "1"},
+	} {
+		w := httptest.NewRecorder()
+		s.ServeVisitor(w, httptest.NewRequest(test.method, "http://assets.local"+test.path, strings.NewReader("body")))
+		if w.Code != test.status || w.Header().Get(assets.WorkerHeader) != test.worker {
+			t.Errorf("%s %s: %d %v", test.method, test.path, w.Code, w.Header())
+		}
+	}
+}
+
 // A worker gets through its binding what the files say, not_found_handling included.
 func TestServeHTTP(t *testing.T) {
 	t.Parallel()

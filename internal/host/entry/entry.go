@@ -79,17 +79,30 @@ const (
 	PathBegin  = "/alarms/begin" // as PathAlarms; those that are due begin
 )
 
-// Before is modules, whose first is a worker's main module, with the entry module in front.
-func Before(modules []workerd.Module) []workerd.Module {
-	main := "./" + modules[0].Name
-	return slices.Insert(slices.Clone(modules), 0, workerd.Module{
-		Name: name(modules), Type: workerd.ESModule, Source: fmt.Sprintf("import \"svc:platform\";\nimport * as worker from %[1]s;\nexport * from %[1]s;\n%[2]s", literal(main), source),
+// Files is the name of the binding of the worker to its static files, as visitors see them. The
+// service answers a request that is the worker's with the header Svc-Worker. The worker does not see
+// the binding.
+const Files = "svc:files"
+
+// filesSource takes the binding before the worker's modules run.
+const filesSource = `import { env } from "cloudflare:workers"; export default env["` + Files + `"]; delete env["` + Files + `"];`
+
+// Before is modules, whose first is a worker's main module, with the entry module in front. With
+// files, the worker has the binding Files.
+func Before(modules []workerd.Module, files bool) []workerd.Module {
+	main, first, all := "./"+modules[0].Name, "const files = undefined;\n", slices.Clone(modules)
+	if files {
+		m := workerd.Module{Name: name(all, "svc-files.js"), Type: workerd.ESModule, Source: filesSource}
+		first, all = "import files from "+literal("./"+m.Name)+";\n", append(all, m)
+	}
+	return slices.Insert(all, 0, workerd.Module{
+		Name: name(all, "svc-entry.js"), Type: workerd.ESModule,
+		Source: fmt.Sprintf("import \"svc:platform\";\n%[3]simport * as worker from %[1]s;\nexport * from %[1]s;\n%[2]s", literal(main), source, first),
 	})
 }
 
-// name is a name for the entry module that none of modules has.
-func name(modules []workerd.Module) string {
-	n := "svc-entry.js"
+// name is a name like n for a module that none of modules has.
+func name(modules []workerd.Module, n string) string {
 	for slices.ContainsFunc(modules, func(m workerd.Module) bool { return m.Name == n }) {
 		n = "_" + n
 	}

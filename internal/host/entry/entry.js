@@ -75,6 +75,30 @@ function invokeScheduled(name, f, self, args) {
   return invoke(name, f, self, args);
 }
 
+// fileFirst is the handler fetch of the default export of a version with static files. Cloudflare asks
+// the files before the worker for calls by a service binding, too. The files of other requests were
+// asked by the gateway.
+const fileFirst = (f) =>
+  new Proxy(f, {
+    apply(f, self, args) {
+      return current() === undefined && isCall(self, args) ? answer(f, self, args) : apply(f, self, args);
+    },
+  });
+
+// isCall reports whether a call is of a service binding.
+function isCall(self, args) {
+  try {
+    return (self?.ctx ?? args[2])?.props?.[CALL] !== undefined;
+  } catch {} // an object of the worker's own kind
+}
+
+// answer is the file that a request names, or what f answers.
+async function answer(f, self, args) {
+  const { url, method, headers } = args[0];
+  const file = await files.fetch(url, { method, headers, redirect: "manual" });
+  return file.headers.has("svc-worker") ? apply(f, self, args) : file;
+}
+
 // handlers is an exported object whose handlers are invocations. It has the own properties of object:
 // other workers call and read these, and workerd hides inherited ones from them.
 function handlers(object) {
@@ -86,7 +110,8 @@ function handlers(object) {
     const handler = object[name];
     if (typeof handler !== "function") continue;
     const begin = beginOf(name, true);
-    const value = (...args) => begin.apply(handler, object, args);
+    let value = (...args) => begin.apply(handler, object, args);
+    if (files && name === "fetch") value = fileFirst(value);
     defineProperty(out, name, { configurable: true, enumerable: true, writable: true, value });
   }
   return out;
@@ -139,4 +164,7 @@ for (const [name, value] of Object.entries(worker)) {
 }
 
 const main = worker.default;
+if (files && typeof main === "function" && typeof main.prototype?.fetch === "function") {
+  defineProperty(main.prototype, "fetch", { configurable: true, writable: true, value: fileFirst(main.prototype.fetch) });
+}
 export default typeof main === "object" && main !== null ? handlers(main) : main;

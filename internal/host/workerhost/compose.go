@@ -121,7 +121,7 @@ func (c Composition) worker() *workerd.Worker {
 		modules = script.Modules(modules)
 	}
 	return &workerd.Worker{
-		Modules:            entry.Before(modules),
+		Modules:            entry.Before(modules, c.hasFiles()),
 		CompatibilityDate:  c.Manifest.CompatibilityDate,
 		CompatibilityFlags: c.Manifest.CompatibilityFlags,
 		Bindings:           slices.Clone(c.Env),

@@ -1,10 +1,11 @@
 package workerhost_test
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
@@ -66,7 +67,7 @@ func TestCompose(t *testing.T) {
 );
 `
 	_, body, _ := strings.Cut(string(got), "(\n")
-	if diff := cmp.Diff(want, body); diff != "" {
+	if diff := gocmp.Diff(want, body); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -82,6 +83,36 @@ func TestComposeV8Flags(t *testing.T) {
 		config := workerhost.Compose(workerhost.Composition{Manifest: m, HeapMB: 128, MemoryMB: limit})
 		if got := strings.Join(config.V8Flags, " "); got != want {
 			t.Errorf("limit of %d MiB: %s, want %s", limit, got, want)
+		}
+	}
+}
+
+// TestComposeFiles: a worker beside static files has a binding to them, for calls of other workers.
+func TestComposeFiles(t *testing.T) {
+	t.Parallel()
+	modules := []bundle.Module{{Name: "index.js", Type: bundle.ESModule}}
+	for name, tc := range map[string]struct {
+		manifest bundle.Manifest
+		want     []string
+	}{
+		"no files":     {bundle.Manifest{}, nil},
+		"files":        {bundle.Manifest{Assets: &bundle.Assets{}}, []string{"svc:files"}},
+		"both":         {bundle.Manifest{Assets: &bundle.Assets{Binding: "ASSETS"}}, []string{"ASSETS", "svc:files"}},
+		"hidden env":   {bundle.Manifest{Assets: &bundle.Assets{}, CompatibilityFlags: []string{"disallow_importable_env"}}, nil},
+		"assets alone": {bundle.Manifest{Assets: &bundle.Assets{Binding: "ASSETS"}, Main: "svc-assets.js"}, []string{"ASSETS"}},
+	} {
+		m := tc.manifest
+		m.Modules, m.Main = modules, cmp.Or(m.Main, "index.js")
+		if m.Main != "index.js" {
+			m.Modules = []bundle.Module{{Name: m.Main, Type: bundle.ESModule}}
+		}
+		worker := workerhost.Compose(workerhost.Composition{Manifest: &m, HeapMB: 128}).Services[0].Worker
+		var got []string
+		for _, b := range worker.Bindings {
+			got = append(got, b.Name)
+		}
+		if diff := gocmp.Diff(tc.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
 		}
 	}
 }

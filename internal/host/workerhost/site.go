@@ -9,12 +9,15 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/assets"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 )
 
 const (
-	siteRoute   = "assets"     // the value of binding.RouteHeader of requests through the binding
-	siteService = "svc:assets" // the service of the binding in workerd's config
+	siteRoute    = "assets"     // the value of binding.RouteHeader of requests through the binding
+	siteService  = "svc:assets" // the service of the binding in workerd's config
+	filesRoute   = "files"      // those of entry.Files
+	filesService = entry.Files
 )
 
 // The worker of a version that has assets alone. The gateway answers its visitors; the
@@ -63,28 +66,49 @@ func (h *Host) ShowFiles(_ context.Context, dir string) error {
 	return v.showFiles(dir)
 }
 
-// withSite are the wirings, and that of the assets if the worker reads them. address is that
-// of the socket that serves the bindings.
-func (c Composition) withSite(address string) []binding.Wiring {
-	if c.Manifest.Assets == nil || c.Manifest.Assets.Binding == "" {
-		return c.Wirings
-	}
-	return append(slices.Clone(c.Wirings), binding.Wiring{
-		Binding: workerd.Binding{Name: c.Manifest.Assets.Binding, Service: &workerd.ServiceRef{Name: siteService}},
-		Services: []workerd.Service{{Name: siteService, External: &workerd.External{
-			Address:              address,
-			InjectRequestHeaders: []workerd.Header{{Name: binding.RouteHeader, Value: siteRoute}},
-		}}},
-	})
+// hidesEnv is the compatibility flag with which the entry module cannot take its binding.
+const hidesEnv = "disallow_importable_env"
+
+// hasFiles reports whether calls by a service binding ask the static files before the worker. Assets
+// alone have a worker that asks them.
+func (c Composition) hasFiles() bool {
+	return c.Manifest.Assets != nil && c.Manifest.Main != siteModule && !slices.Contains(c.Manifest.CompatibilityFlags, hidesEnv)
 }
 
-// besideSite serves the requests of the binding of the assets, and next all others.
+// withSite are the wirings, and those of the assets. address is that of the socket that serves the
+// bindings.
+func (c Composition) withSite(address string) []binding.Wiring {
+	list := slices.Clip(c.Wirings)
+	if c.Manifest.Assets != nil && c.Manifest.Assets.Binding != "" {
+		list = append(list, siteWiring(c.Manifest.Assets.Binding, siteService, siteRoute, address))
+	}
+	if c.hasFiles() {
+		list = append(list, siteWiring(entry.Files, filesService, filesRoute, address))
+	}
+	return list
+}
+
+func siteWiring(name, service, route, address string) binding.Wiring {
+	return binding.Wiring{
+		Binding: workerd.Binding{Name: name, Service: &workerd.ServiceRef{Name: service}},
+		Services: []workerd.Service{{Name: service, External: &workerd.External{
+			Address:              address,
+			InjectRequestHeaders: []workerd.Header{{Name: binding.RouteHeader, Value: route}},
+		}}},
+	}
+}
+
+// besideSite serves the requests of the bindings of the assets, and next all others.
 func besideSite(site *atomic.Pointer[assets.Site], next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s := site.Load(); s != nil && r.Header.Get(binding.RouteHeader) == siteRoute {
+		s, route := site.Load(), r.Header.Get(binding.RouteHeader)
+		switch {
+		case s != nil && route == siteRoute:
 			s.ServeHTTP(w, r)
-			return
+		case s != nil && route == filesRoute:
+			s.ServeVisitor(w, r)
+		default:
+			next.ServeHTTP(w, r)
 		}
-		next.ServeHTTP(w, r)
 	})
 }

@@ -2,7 +2,9 @@ package services
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
+	"strings"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
@@ -52,6 +54,20 @@ func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 		return binding.Wiring{Binding: workerd.Binding{Name: d.Name, ObjectClass: c.ObjectClass}}
 	}
 	return binding.Wiring{Binding: workerd.Binding{Name: d.Name, Service: &workerd.ServiceRef{
-		Name: s.Worker, Entrypoint: c.Entrypoint, Props: string(c.Props),
+		Name: s.Worker, Entrypoint: c.Entrypoint, Props: propsOfSelf(c),
 	}}}
+}
+
+// propsOfSelf are the props of a binding to the worker itself. Those to its default export say that a
+// call is one of a binding, as a relay does: the static files come first then.
+func propsOfSelf(c kinds.ServiceConfig) string {
+	props := string(c.Props)
+	if c.Entrypoint != "" {
+		return props
+	}
+	rest, _ := strings.CutPrefix(strings.TrimSpace(cmp.Or(props, "{}")), "{")
+	if rest = strings.TrimSpace(rest); rest != "}" {
+		rest = "," + rest
+	}
+	return `{"svc:call":{}` + rest
 }
