@@ -152,10 +152,11 @@ class WorkflowImpl {
     if (!Array.isArray(ids)) throw failure("body", "Provided argument is invalid");
     if (ids.length > MAX_BATCH) throw failure("body", `batchDeleteInstances only supports ${MAX_BATCH} instances at a time`);
     if (ids.length === 0) throw failure("body", "batchDeleteInstances should have at least 1 instance");
-    if (!ids.every(isId)) throw failure("instance.invalid_id", "Instance ID is invalid");
+    if (!ids.every((id) => typeof id === "string")) throw failure("instance.invalid_id", "Instance ID is invalid");
     const out = { deleted: [], errors: [] };
     for (const id of ids) {
       try {
+        if (!isId(id)) throw failure("instance.not_found", "no instance has such an id");
         if (!out.deleted.some((d) => d.id === id)) await this.#instance(id).delete(); // one that is named twice is deleted
         out.deleted.push({ id });
       } catch (e) {
