@@ -34,8 +34,19 @@ func TestKind(t *testing.T) {
 			"other period":  declared("1", `{"limit": 2, "period": 30}`),
 			"unknown field": declared("1", `{"limit": 2, "period": 60, "x": 1}`),
 		},
-		Shape:   `if (typeof B.limit !== "function") throw new Error("shape");`,
-		Refused: map[string]string{`await B.limit({ key: 1 })`: "TypeError: limit: key must be a string"},
+		Shape: `if (typeof B.limit !== "function") throw new Error("shape");
+			const own = [await B.limit({ key: "own", limit: 1, period: 10 }), await B.limit({ key: "own", limit: 1, period: 10 }), await B.limit({ key: "own" })];
+			if (own.map((r) => r.success).join() !== "true,false,true") throw new Error(JSON.stringify(own));`,
+		Refused: map[string]string{
+			`await B.limit({ key: 1 })`:       "Error: invalid key: 1",
+			`await B.limit()`:                 "Error: invalid rate limit options",
+			`await B.limit("x")`:              "Error: invalid rate limit options",
+			`await B.limit(null)`:             "Error: invalid rate limit options",
+			`await B.limit({ Key: "a" })`:     "Error: bad rate limit options: [Key]",
+			`await B.limit({ limit: "bad" })`: "Error: limit must be a number: bad",
+			`await B.limit({ period: "x" })`:  "Error: period must be a number: x",
+			`await B.limit({ period: 1 })`:    "Error: unsupported period: 1",
+		},
 	})
 }
 
