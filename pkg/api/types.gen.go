@@ -2415,8 +2415,20 @@ type QueryMeta struct {
 	RowsRead    int64   `json:"rows_read"`
 	RowsWritten int64   `json:"rows_written"`
 
+	// ServedBy For compatibility with D1: always "svcctl".
+	ServedBy string `json:"served_by,omitempty,omitzero"`
+
+	// ServedByPrimary For compatibility with D1: always true.
+	ServedByPrimary bool `json:"served_by_primary,omitempty,omitzero"`
+
 	// SizeAfter Bytes.
 	SizeAfter int64 `json:"size_after"`
+
+	// Timings Where the time of a statement went.
+	Timings QueryTimings `json:"timings,omitempty,omitzero"`
+
+	// TotalAttempts For compatibility with D1: always 1.
+	TotalAttempts int `json:"total_attempts,omitempty,omitzero"`
 }
 
 // QueryResult The result of one statement.
@@ -2438,6 +2450,12 @@ type QueryResult struct {
 // QueryResults One result for each statement.
 type QueryResults struct {
 	Results []QueryResult `json:"results"`
+}
+
+// QueryTimings Where the time of a statement went.
+type QueryTimings struct {
+	// SQLDurationMs Milliseconds in the database.
+	SQLDurationMs float64 `json:"sql_duration_ms"`
 }
 
 // Queue A queue of a version.

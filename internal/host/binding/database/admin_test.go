@@ -18,7 +18,23 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/bindingtest"
 	"github.com/svcctl/svcctl/internal/host/binding/database"
 	"github.com/svcctl/svcctl/internal/svc"
+	"github.com/svcctl/svcctl/pkg/api"
 )
+
+// TestQueryAnswersAreInTheContract: the document of the API has each field of an answer.
+func TestQueryAnswersAreInTheContract(t *testing.T) {
+	t.Parallel()
+	c := newConsole(t, "", "DB")
+	for _, sql := range []string{"CREATE TABLE t (a)", "INSERT INTO t VALUES (1)", "SELECT * FROM t"} {
+		var got api.QueryResults
+		text := c.query(map[string]any{"sql": sql, "read_only": false})
+		dec := json.NewDecoder(strings.NewReader(text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&got); err != nil || len(got.Results) != 1 || got.Results[0].Meta.ServedBy != "svcctl" {
+			t.Errorf("%s: %v: %s", sql, err, text)
+		}
+	}
+}
 
 // console is the API's way to the databases of a set.
 type console struct {
