@@ -9,6 +9,7 @@ const (
 	CodeForkOfProduction   = "fork_of_production"
 	CodeForkMismatch       = "fork_mismatch"
 	CodeBranchExists       = "branch_exists"
+	CodeBranchNotStored    = "branch_not_stored"
 	CodeInvalidScrub       = "invalid_scrub"
 	CodeScrubMissing       = "scrub_missing"
 	CodeScrubFailed        = "scrub_failed"
@@ -45,6 +46,7 @@ var lifecycleCodes = []CodeInfo{
 	{CodeParentBusy, []Kind{Unavailable}, "A long write in the parent leaves no position at which to cut.", "Wait until the import or query ends, and deploy again."},
 	{CodeForkOfProduction, []Kind{Unprocessable}, "A version of a pull request must not begin with the data of production.", "Name a pinned staging version as the parent."},
 	{CodeForkMismatch, []Kind{Conflict}, "The version was already forked at another position.", "Create a new version."},
+	{CodeBranchNotStored, []Kind{Unavailable}, "The object store did not store the branch record of a fork.", "Read the daemon's log and GET /v1/health/deep; then deploy again."},
 	{CodeBranchExists, []Kind{Conflict}, "The version already has data from another fork.", "Deploy a new version."},
 	{CodeInvalidScrub, []Kind{Unprocessable}, "The scrub SQL is malformed.", "Correct the file of SVC_SCRUB_SQL."},
 	{CodeScrubMissing, []Kind{Unprocessable}, "The scrub SQL has nothing for a database that must be scrubbed.", "Add the section that the hint names to the file of SVC_SCRUB_SQL."},

@@ -2,6 +2,7 @@ package fork
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
@@ -30,11 +31,21 @@ func (s *Service) Fork(ctx context.Context, parent, child svc.Ref, id string) (s
 	failpoint.Hit("branch/fork/cut")
 	m, err := s.deps.Records.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cut.Databases})
 	if err != nil {
-		return svc.Forked{}, err
+		return svc.Forked{}, notStored(child, began, err)
 	}
 	failpoint.Hit("branch/fork/committed")
 	s.deps.Observer.BranchDone(time.Since(began))
 	return forked(m, cut.Warm), nil
+}
+
+// notStored returns err, or names what failed if err is one of the object store: Records tries again
+// until the limit.
+func notStored(child svc.Ref, began time.Time, err error) error {
+	if _, known := errors.AsType[*svc.Error](err); known {
+		return err
+	}
+	return svc.Errorf(svc.Unavailable, svc.CodeBranchNotStored, "the object store did not store the branch record of %s within %s", child, time.Since(began).Round(time.Second)).
+		WithHint("read the daemon's log and GET /v1/health/deep; then deploy again").Because(err)
 }
 
 // ForkAt is Fork at a cut that the caller has made, and whose files it keeps from collection. A
@@ -43,7 +54,7 @@ func (s *Service) ForkAt(ctx context.Context, parent, child svc.Ref, id string, 
 	began := time.Now()
 	m, err := s.deps.Records.Fork(ctx, branch.Fork{Parent: parent, Child: child, ID: id, At: began, Cuts: cut.Databases})
 	if err != nil {
-		return svc.Forked{}, err
+		return svc.Forked{}, notStored(child, began, err)
 	}
 	failpoint.Hit("branch/fork/committed")
 	s.deps.Observer.BranchDone(time.Since(began))

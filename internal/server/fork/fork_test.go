@@ -239,6 +239,22 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+// TestStoreRefusesFork: an object store that refuses the record of a fork is named, and the next fork
+// succeeds when it does not.
+func TestStoreRefusesFork(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T, w *world) {
+		denied := errors.New("StatusCode: 403")
+		w.put = func(string) error { return denied }
+		_, err := w.Fork(t.Context(), parent, child, "one")
+		if e, ok := errors.AsType[*svc.Error](err); !ok || e.Code != svc.CodeBranchNotStored || e.Kind != svc.Unavailable || e.Hint == "" {
+			t.Errorf("%v", err)
+		}
+		w.put = nil
+		w.forks(t, "one", made("warm"))
+	})
+}
+
 // TestForkTXID: the form of the cut in a version's record.
 func TestForkTXID(t *testing.T) {
 	t.Parallel()

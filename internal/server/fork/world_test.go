@@ -3,6 +3,7 @@ package fork_test
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/memstore"
+	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -30,6 +32,7 @@ type world struct {
 	data    string // the directory of cached data
 	status  svc.Status
 
+	put     func(key string) error                   // of the object store
 	cut     func(ctx context.Context, try int) error // of the parent's runtime
 	archive func(ctx context.Context) error          // by a host
 	stored  func() map[string]branch.Cut             // the parent's cuts in the object store
@@ -49,7 +52,7 @@ func newWorld(t *testing.T, grace time.Duration) *world {
 		stored: func() map[string]branch.Cut { return at(7) },
 	}
 	var err error
-	if w.records, err = branch.New(branch.Config{Data: new(memstore.Bucket), Grace: grace, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+	if w.records, err = branch.New(branch.Config{Data: &refusing{of: w}, Grace: grace, Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		t.Fatal(err)
 	}
 	w.Service, err = fork.New(fork.Deps{
@@ -64,6 +67,22 @@ func newWorld(t *testing.T, grace time.Duration) *world {
 		t.Fatal(err)
 	}
 	return w
+}
+
+// refusing is a bucket that refuses what the world says.
+type refusing struct {
+	memstore.Bucket
+
+	of *world
+}
+
+func (b *refusing) Put(ctx context.Context, key string, body io.Reader, size int64, cond objstore.Condition) (objstore.Info, error) {
+	if b.of.put != nil {
+		if err := b.of.put(key); err != nil {
+			return objstore.Info{}, err
+		}
+	}
+	return b.Bucket.Put(ctx, key, body, size, cond)
 }
 
 // at returns a cut of one database.
