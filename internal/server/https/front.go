@@ -42,6 +42,8 @@ type Config struct {
 	Logger      *slog.Logger
 }
 
+type patientKey struct{}
+
 // Front serves TLS connections.
 type Front struct {
 	cfg     Config
@@ -70,6 +72,9 @@ func NewFront(cfg Config, ln net.Listener) *Front {
 		Handler: f, ReadHeaderTimeout: headTime, IdleTimeout: idleTime,
 		HTTP2: &http.HTTP2Config{MaxConcurrentStreams: maxStreams, SendPingTimeout: time.Minute, WriteByteTimeout: cfg.Guard.Timeout},
 		ConnContext: func(ctx context.Context, nc net.Conn) context.Context {
+			if c, ok := nc.(patient); ok {
+				ctx = context.WithValue(ctx, patientKey{}, c)
+			}
 			return context.WithValue(ctx, visitorKey{}, nc.RemoteAddr())
 		},
 		ErrorLog: slog.NewLogLogger(cfg.Logger.Handler(), slog.LevelDebug),
@@ -130,15 +135,22 @@ func (f *Front) begin(ctx context.Context, nc net.Conn) {
 		_ = c.Close()
 		return
 	}
-	if state.NegotiatedProtocol == "h2" || f.cfg.IsAPI(strings.ToLower(state.ServerName)) {
+	switch {
+	case state.NegotiatedProtocol == "h2":
 		f.web.put(c)
-		return
+	case f.cfg.IsAPI(strings.ToLower(state.ServerName)):
+		f.web.put(patient{c})
+	default:
+		f.gateway.put(secure{c})
 	}
-	f.gateway.put(secure{c})
 }
 
 // ServeHTTP answers requests of HTTP/2, and all requests of connections for the API.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if c, ok := r.Context().Value(patientKey{}).(patient); ok {
+		state := c.ConnectionState()
+		r.TLS = &state
+	}
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name

@@ -1,6 +1,7 @@
 package https_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/https"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
@@ -30,6 +32,13 @@ type front struct {
 
 func start(t *testing.T) *front {
 	t.Helper()
+	behind := &http.Server{Handler: http.HandlerFunc(say), ConnContext: func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) }}
+	return startBefore(t, func(_ context.Context, ln net.Listener) error { return behind.Serve(ln) }, behind.Shutdown)
+}
+
+// startBefore starts a Front before a gateway.
+func startBefore(t *testing.T, serve func(context.Context, net.Listener) error, shutdown func(context.Context) error) *front {
+	t.Helper()
 	f := &front{t: t, ca: svctest.NewAuthority(t), result: make(chan string, 100)}
 	cert, key := f.ca.Write(t, t.TempDir(), "*.apps.test", "api.test")
 	files, err := https.OpenFiles(slog.New(slog.DiscardHandler), https.Pair{Cert: cert, Key: key})
@@ -41,10 +50,9 @@ func start(t *testing.T) *front {
 		t.Fatal(err)
 	}
 	f.addr = ln.Addr().String()
-	behind := &http.Server{Handler: http.HandlerFunc(say), ConnContext: func(ctx context.Context, nc net.Conn) context.Context { return context.WithValue(ctx, connKey{}, nc) }}
 	server := https.NewFront(https.Config{
 		Certificate: files.GetCertificate,
-		Gateway:     func(_ context.Context, ln net.Listener) error { return behind.Serve(ln) },
+		Gateway:     serve,
 		API:         http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprintf(w, "API %s %v", r.Proto, r.TLS != nil) }),
 		IsAPI:       func(host string) bool { return host == "api.test" },
 		Guard:       &clientlimit.Guard{Timeout: time.Minute, Gate: clientlimit.NewGate(clientlimit.Caps{Total: 100, PerClient: 100})},
@@ -55,7 +63,7 @@ func start(t *testing.T) *front {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
-		if err := errors.Join(server.Close(ctx), behind.Shutdown(ctx), server.Wait(ctx), <-served); err != nil {
+		if err := errors.Join(server.Close(ctx), shutdown(ctx), server.Wait(ctx), <-served); err != nil {
 			t.Error(err)
 		}
 	})
@@ -136,6 +144,50 @@ func TestFront(t *testing.T) {
 		}
 	}
 }
+
+// TestFrontUnreadUpload: an answer that does not need the body of its request arrives, of the gateway and of
+// the API, by both protocols.
+func TestFrontUnreadUpload(t *testing.T) {
+	t.Parallel()
+	ingress, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "apps.test", Port: 443})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := gateway.New(gateway.Config{Ingress: ingress})
+	f := startBefore(t, g.Serve, g.Shutdown)
+	for host, want := range map[string]int{"unknown.apps.test": http.StatusNotFound, "api.test": http.StatusOK} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://"+host, io.LimitReader(zeros{}, 20<<20))
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp, err := f.client(true).Do(r)
+		if err != nil {
+			t.Fatalf("%s: %v", host, err)
+		}
+		if _, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != want {
+			t.Errorf("%s: %s, %v", host, resp.Status, err)
+		}
+		resp.Body.Close()
+		// A client of HTTP/1.1 that reads when it has sent all.
+		nc, err := (&tls.Dialer{Config: &tls.Config{RootCAs: f.ca.Pool(), ServerName: host}}).DialContext(t.Context(), "tcp", f.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		if _, err := fmt.Fprintf(nc, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n\r\n%s", host, 20<<20, strings.Repeat("x", 20<<20)); err != nil {
+			t.Fatalf("%s: %v", host, err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(nc), nil)
+		if err != nil || answer.StatusCode != want {
+			t.Fatalf("%s: %v, %v", host, answer, err)
+		}
+		answer.Body.Close()
+	}
+}
+
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
 
 // TestFrontFailedHandshake: who does not speak TLS is not served, and is counted.
 func TestFrontFailedHandshake(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"crypto/tls"
 	"net"
 	"sync"
+
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 )
 
 // queue is a listener whose connections come from this process.
@@ -53,6 +55,19 @@ type secure struct{ *tls.Conn }
 
 // Encrypted implements gateway.Encrypted.
 func (secure) Encrypted() {}
+
+// patient is a connection of HTTP/1.1 for the API. net/http knows no TLS of it: see ServeHTTP.
+type patient struct{ *tls.Conn }
+
+// CloseWrite ends the direction to the client and waits until the client has sent the rest of a body
+// that was not read, as clientlimit.Guard does for connections without TLS.
+func (c patient) CloseWrite() error {
+	clientlimit.DefaultLinger().CloseWrite(c.Conn, make([]byte, dropBuffer))
+	return nil
+}
+
+// dropBuffer is the size of the reads of what is dropped.
+const dropBuffer = 32 << 10
 
 // stream is a request of HTTP/2 as a connection, for the gateway. Its address is that of the
 // visitor.
