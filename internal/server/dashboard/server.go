@@ -110,6 +110,9 @@ type serverLogBody struct{ Part logsBody }
 
 // followServerLog sends the entries that follow.
 func (d *Dashboard) followServerLog(c *call) error {
+	if _, err := c.api.ReadServerLog(c.r.Context(), client.LogQuery{Tail: 1}); err != nil {
+		return err // before the response begins
+	}
 	return d.follow(c, func(ctx context.Context, q client.LogQuery) iter.Seq2[api.LogLine, error] {
 		return c.api.FollowServerLog(ctx, q)
 	})

@@ -54,6 +54,9 @@ func TestServerPages(t *testing.T) {
 	if got := b.get("/server/log"); got != http.StatusForbidden {
 		t.Errorf("the log of the server with a token that reads: %d", got)
 	}
+	if got := b.get("/server/log/stream"); got != http.StatusForbidden {
+		t.Errorf("the stream of that log: %d", got)
+	}
 }
 
 // TestPlaceOfAVersionOnPages: the page of the process names the machine, or the pod and its node.
