@@ -8,7 +8,8 @@ package confine
 type Profile struct {
 	Program string   // the file that is executed
 	Read    []string // files and directories
-	Write   []string // directories to create and change files in
+	Write   []string // directories to create and change files in, and to connect to sockets in
+	Listen  bool     // at a TCP port that the kernel chooses
 }
 
 // Report is what a kernel could enforce.

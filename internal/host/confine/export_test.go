@@ -2,5 +2,5 @@
 
 package confine
 
-// ScopesSignals reports whether Landlock of this kernel restricts signals.
-func ScopesSignals() bool { return landlockVersion() >= 6 }
+// Version is that of the kernel's Landlock; 0 for none.
+func Version() int { return landlockVersion() }

@@ -2,9 +2,7 @@ package confine
 
 import (
 	"debug/elf"
-	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 	"unsafe"
@@ -17,22 +15,25 @@ const (
 	readDir  = readFile | unix.LANDLOCK_ACCESS_FS_READ_DIR
 	execute  = readFile | unix.LANDLOCK_ACCESS_FS_EXECUTE
 	write    = unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
-	change   = readDir | write | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
+	connect  = unix.LANDLOCK_ACCESS_FS_RESOLVE_UNIX // to sockets that programs outside made
+	change   = readDir | write | connect | unix.LANDLOCK_ACCESS_FS_REMOVE_FILE | unix.LANDLOCK_ACCESS_FS_REMOVE_DIR |
 		unix.LANDLOCK_ACCESS_FS_MAKE_REG | unix.LANDLOCK_ACCESS_FS_MAKE_DIR | unix.LANDLOCK_ACCESS_FS_MAKE_SOCK
-	ofFiles = execute | write | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // rights that a rule for one file may have
+	ofFiles = execute | write | connect | unix.LANDLOCK_ACCESS_FS_IOCTL_DEV // rights that a rule for one file may have
 )
 
-// system are the files that a program needs to start, to resolve names, to check
-// certificates and to know the machine.
+// system are the files that a program needs to start, to resolve names, to check certificates and
+// to know the machine. Of /proc they are single files: /proc/net names the sockets of all programs.
 //
 //nolint:gochecknoglobals // constant tables
 var (
 	system = []string{
 		"/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store",
 		"/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/share/zoneinfo",
-		"/run/systemd/resolve", "/run/resolvconf", "/run/NetworkManager", "/var/run/nscd",
-		"/proc", "/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm", "/dev/urandom", "/dev/random", "/dev/zero",
+		"/run/resolvconf", "/run/NetworkManager", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
+		"/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm", "/dev/urandom", "/dev/random", "/dev/zero",
 	}
+	// resolvers are the directories of sockets that resolve names.
+	resolvers = []string{"/run/systemd/resolve", "/var/run/nscd"}
 	// ofEtc are what root gets of /etc, for it could read the hashes of passwords. Others get
 	// all of it: the files may be replaced while the program runs.
 	ofEtc = []string{
@@ -58,11 +59,17 @@ func handled(version int) unix.LandlockRulesetAttr {
 	if version >= 3 {
 		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_TRUNCATE
 	}
+	if version >= 4 {
+		a.Handled_access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP
+	}
 	if version >= 5 {
 		a.Handled_access_fs |= unix.LANDLOCK_ACCESS_FS_IOCTL_DEV
 	}
 	if version >= 6 {
 		a.Scoped = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+	}
+	if version >= 9 {
+		a.Handled_access_fs |= connect
 	}
 	return a
 }
@@ -82,8 +89,12 @@ func restrictFiles(p Profile, root bool) (bool, error) {
 	}
 	defer unix.Close(int(fd))
 	rules := ruleset{fd: fd, handled: attr.Handled_access_fs}
+	if p.Listen && attr.Handled_access_net != 0 {
+		rules.addAnyPort()
+	}
 	rules.add(execute, p.Program, loader)
 	rules.add(readDir, system...)
+	rules.add(readDir|connect, resolvers...)
 	rules.add(readDir, p.Read...)
 	rules.add(change, p.Write...)
 	rules.add(readFile|write, "/dev/null")
@@ -99,45 +110,6 @@ func restrictFiles(p Profile, root bool) (bool, error) {
 		return false, errno
 	}
 	return true, nil
-}
-
-type ruleset struct {
-	fd      uintptr
-	handled uint64
-	err     error // the first one
-}
-
-// add allows rights for what is at and below paths.
-func (r *ruleset) add(rights uint64, paths ...string) {
-	for _, path := range paths {
-		if path == "" || r.err != nil {
-			continue
-		}
-		if err := r.addOne(rights, path); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EACCES) {
-			r.err = &os.PathError{Op: "allow", Path: path, Err: err}
-		}
-	}
-}
-
-func (r *ruleset) addOne(rights uint64, path string) error {
-	fd, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
-	if err != nil {
-		return err
-	}
-	defer unix.Close(fd)
-	var stat unix.Stat_t
-	if err := unix.Fstat(fd, &stat); err != nil {
-		return err
-	}
-	if stat.Mode&unix.S_IFMT != unix.S_IFDIR {
-		rights &= ofFiles
-	}
-	rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & r.handled, Parent_fd: int32(fd)}                                           //nolint:gosec // a descriptor
-	_, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, r.fd, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0) //nolint:gosec // the kernel reads rule during the call
-	if errno != 0 {
-		return errno
-	}
-	return nil
 }
 
 // interpreter is the dynamic loader of a program, "" for none; ok is false for a program of

@@ -76,7 +76,7 @@ const trialLimit = 10_000
 
 // creating is the filter: openat with O_CREAT is reported.
 func creating() []unix.SockFilter {
-	const flags = atArg0 + 2*8
+	flags := atArg(2)
 	return []unix.SockFilter{
 		load(atArch), jump(unix.BPF_JEQ, arch, 0, 5),
 		load(atCall), jump(unix.BPF_JEQ, unix.SYS_OPENAT, 0, 3),

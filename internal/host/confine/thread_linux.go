@@ -16,6 +16,7 @@ func Supported() bool { return landlockVersion() > 0 }
 // for ever. What the kernel does not support is missing in the Report; an error is another
 // failure, after which the thread may be confined in part.
 func Thread(p Profile) (r Report, err error) {
+	checkOnce()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return r, fmt.Errorf("setting no_new_privs: %w", err)
 	}
@@ -33,8 +34,16 @@ func Thread(p Profile) (r Report, err error) {
 	return r, nil
 }
 
+// checkOnce has package os find out whether process descriptors work. It does so once, and finds
+// that they do not if the first thread that asks is confined.
+func checkOnce() {
+	if self, err := os.FindProcess(os.Getpid()); err == nil {
+		_ = self.Release()
+	}
+}
+
 // Limit sets resource limits of a process that has started: no core dump, which would hold
-// the variables of a version, and no POSIX message queues.
+// the variables of a version, and no POSIX message queues. A confined thread cannot call it.
 func Limit(pid int) error {
 	none := unix.Rlimit{}
 	return errors.Join(unix.Prlimit(pid, unix.RLIMIT_CORE, &none, nil), unix.Prlimit(pid, unix.RLIMIT_MSGQUEUE, &none, nil))

@@ -9,7 +9,7 @@ import (
 
 // profile is what the workerd of a version needs.
 func (v *version) profile() confine.Profile {
-	p := confine.Profile{Program: v.spec.Local.Workerd, Read: []string{v.spec.Local.BundleDir}, Write: []string{v.spec.Local.RunDir}}
+	p := confine.Profile{Program: v.spec.Local.Workerd, Read: []string{v.spec.Local.BundleDir}, Write: []string{v.spec.Local.RunDir}, Listen: v.spec.Host.Inspect}
 	if objects := v.objectsDir(); objects != "" {
 		p.Write = append(p.Write, objects)
 	}

@@ -34,7 +34,7 @@ func (h *Host) warm(s control.Spare) error {
 	}
 	w := &worker{dir: s.RunDir, exited: make(chan struct{}), config: waits, inspect: s.Inspect}
 	w.confine = func() error {
-		return confineThread(s.Confine, confine.Profile{Program: s.Workerd, Write: []string{s.RunDir}}, h.opts.Logger)
+		return confineThread(s.Confine, confine.Profile{Program: s.Workerd, Write: []string{s.RunDir}, Listen: s.Inspect}, h.opts.Logger)
 	}
 	if err := w.spawn(h.opts, s.Workerd); err != nil {
 		return err

@@ -158,7 +158,7 @@ func (w *worker) run(started chan<- error) {
 		w.opens.serve()
 	}
 	if err == nil {
-		err = confine.Limit(w.pid())
+		err = w.limit()
 	}
 	started <- err
 	if err != nil {
@@ -171,6 +171,13 @@ func (w *worker) run(started chan<- error) {
 		w.drain()
 	}
 	close(w.exited)
+}
+
+// limit limits what the process may do. The thread that started it is confined and may not.
+func (w *worker) limit() error {
+	limited := make(chan error)
+	go func() { limited <- confine.Limit(w.pid()) }()
+	return <-limited
 }
 
 // drain reads the last output, for a limited time.
