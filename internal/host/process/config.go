@@ -12,8 +12,8 @@ import (
 )
 
 // maxRunDir is the maximum length of Config.RunDir: the path of a socket, with
-// "/01234567/http.sock", has at most 103 bytes on every platform.
-const maxRunDir = 84
+// "/0123456789abcdef/hyperdrive-99.sock", has at most 103 bytes on every platform.
+const maxRunDir = 67
 
 // Config says how worker hosts are started.
 type Config struct {
@@ -52,7 +52,7 @@ func (c Config) Check() error {
 	return nil
 }
 
-var runName = regexp.MustCompile(`^[0-9a-f]{8}$`)
+var runName = regexp.MustCompile(`^[A-Za-z0-9_-]{16}$`)
 
 // Clear creates the run directory, and removes files and processes of an earlier process of ours.
 func (c Config) Clear() error {

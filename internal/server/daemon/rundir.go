@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// runDirRoom is the maximum length of the directory of sockets: the path of a socket
-// has at most 108 bytes, including the names below the directory.
+// runDirRoom is the maximum length of the directory of sockets: the path of a socket has at most
+// 103 bytes, with "/v/0123456789abcdef/hyperdrive-99.sock" below the directory.
 const runDirRoom = 60
 
 // runDir creates the private directory of unix sockets; remove deletes it. If the data
