@@ -11,6 +11,8 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding/services"
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/host/process"
+	"github.com/svcctl/svcctl/internal/lib/peer"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -25,8 +27,8 @@ type calls struct {
 
 func newCalls() *calls { return &calls{waiting: map[string]net.Conn{}} }
 
-// listen listens in dir for the calls that the bundle of self declares.
-func (c *calls) listen(ctx context.Context, self svc.Ref, bundleDir, dir string, announce func(control.Notice)) error {
+// listen listens in the directory of the worker host p for the calls that the bundle of self declares.
+func (c *calls) listen(ctx context.Context, self svc.Ref, bundleDir string, p *process.Process, announce func(control.Notice)) error {
 	m, err := bundle.Load(bundleDir)
 	if err != nil {
 		return err
@@ -40,11 +42,11 @@ func (c *calls) listen(ctx context.Context, self svc.Ref, bundleDir, dir string,
 		names = append(names, services.AskSocket)
 	}
 	for _, name := range names {
-		ln, err := new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(dir, name))
+		ln, err := new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(p.Dir(), name))
 		if err != nil {
 			return fmt.Errorf("listening for calls of %s: %w", self, err)
 		}
-		if !c.add(ln) {
+		if ln = peer.Only(ln, p.PID(), nil); !c.add(ln) {
 			return ln.Close()
 		}
 		go c.accept(ln, name, announce)

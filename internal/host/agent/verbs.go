@@ -48,7 +48,7 @@ func (s *session) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 	if err != nil {
 		return err
 	}
-	if err := s.calls.listen(s.life, spec.Ref, spec.Local.BundleDir, p.Dir(), s.outbox.add); err != nil { //nolint:contextcheck // until the host ends
+	if err := s.calls.listen(s.life, spec.Ref, spec.Local.BundleDir, p, s.outbox.add); err != nil { //nolint:contextcheck // until the host ends
 		return err
 	}
 	if err := p.Client().Open(ctx, p.Fill(spec)); err != nil {

@@ -43,7 +43,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// openDir makes a directory of a user that everybody may enter.
+// openDir makes a directory of a user that all users may enter.
 func openDir(t *testing.T, uid int) string {
 	t.Helper()
 	dir := svctest.ShortDir(t)

@@ -43,6 +43,8 @@ type Host interface {
 	// Dir is a private directory of the daemon's machine with a short path, for sockets. It is
 	// removed before Exited is closed.
 	Dir() string
+	// PID is the process of a worker host on the daemon's machine; 0 for one on another machine.
+	PID() int
 	// Locate returns where the daemon's machine reaches a worker that serves at e, as its host
 	// reports it.
 	Locate(ctx context.Context, e svc.Endpoint) (svc.Endpoint, error)

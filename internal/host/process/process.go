@@ -100,6 +100,9 @@ func (p *Process) Fill(s svc.RuntimeSpec) svc.RuntimeSpec {
 // Dir is the run directory.
 func (p *Process) Dir() string { return p.runDir }
 
+// PID is the process of the worker host.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
 // Locate adds the process of the worker host.
 func (p *Process) Locate(_ context.Context, e svc.Endpoint) (svc.Endpoint, error) {
 	p.mu.Lock()

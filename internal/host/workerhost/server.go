@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/lib/peer"
 )
 
 // bindingServer serves a version's resources to its workerd.
@@ -16,14 +18,16 @@ type bindingServer struct {
 	done   chan struct{}
 }
 
-// serveBindings listens on path, until Close. The socket is as private as its
-// directory.
+// serveBindings listens on path, until Close, for the workerd that this host has started.
 func serveBindings(ctx context.Context, path string, h http.Handler, log *slog.Logger) (*bindingServer, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "unix", path)
 	if err != nil {
 		return nil, fmt.Errorf("listening for bindings: %w", err)
 	}
+	l = peer.Only(l, os.Getpid(), func(pid int) {
+		log.WarnContext(ctx, "refused a connection to the bindings: it is not from the version's workerd", "pid", pid)
+	})
 	s := &bindingServer{server: binding.NewServer(h, log), done: make(chan struct{})}
 	ctx = context.WithoutCancel(ctx) // it outlives the call that starts it
 	go func() {

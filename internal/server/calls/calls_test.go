@@ -62,7 +62,7 @@ func TestListen(t *testing.T) {
 			go func() { _, _ = io.Copy(theirs, io.LimitReader(theirs, 5)); _ = theirs.Close() }()
 			return ours, nil
 		},
-	}).Listen(t.Context(), caller, bundleDir, dir)
+	}).Listen(t.Context(), caller, bundleDir, dir, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding/services"
+	"github.com/svcctl/svcctl/internal/lib/peer"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -42,9 +43,10 @@ type Service struct{ cfg Config }
 func New(c Config) *Service { return &Service{cfg: c} }
 
 // Listen listens in dir for the calls of caller, whose unpacked bundle is in bundleDir,
-// until the listener is closed. It returns nil for a worker that calls no other. A bundle
+// until the listener is closed. They come from the worker host with the process id host, or by way
+// of this process from another machine. It returns nil for a worker that calls no other. A bundle
 // that cannot be read has no calls: the worker host reports it.
-func (s *Service) Listen(ctx context.Context, caller svc.Ref, bundleDir, dir string) (*Listener, error) {
+func (s *Service) Listen(ctx context.Context, caller svc.Ref, bundleDir, dir string, host int) (*Listener, error) {
 	m, err := bundle.Load(bundleDir)
 	if err != nil {
 		return nil, nil //nolint:nilnil,nilerr // see above
@@ -55,7 +57,7 @@ func (s *Service) Listen(ctx context.Context, caller svc.Ref, bundleDir, dir str
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &Listener{
-		cfg: s.cfg, log: s.cfg.Logger.With("project", caller.Project, "version", caller.Version),
+		host: host, cfg: s.cfg, log: s.cfg.Logger.With("project", caller.Project, "version", caller.Version),
 		cancel: cancel, failed: map[string]*atomic.Pointer[svc.Error]{}, conns: map[net.Conn]struct{}{},
 	}
 	for _, t := range targets {
@@ -74,6 +76,7 @@ func (s *Service) Listen(ctx context.Context, caller svc.Ref, bundleDir, dir str
 
 // Listener takes the calls of one runtime.
 type Listener struct {
+	host   int // process of the worker host
 	cfg    Config
 	log    *slog.Logger
 	cancel context.CancelFunc
@@ -108,7 +111,7 @@ func (l *Listener) Close() error {
 }
 
 func (l *Listener) listen(ctx context.Context, dir string, t services.Target) error {
-	ln, err := new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(dir, t.Socket()))
+	ln, err := l.open(ctx, filepath.Join(dir, t.Socket()))
 	if err != nil {
 		return err
 	}
@@ -125,6 +128,17 @@ func (l *Listener) listen(ctx context.Context, dir string, t services.Target) er
 		}
 	})
 	return nil
+}
+
+// open listens for the caller's workerd.
+func (l *Listener) open(ctx context.Context, path string) (net.Listener, error) {
+	ln, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	if err != nil {
+		return nil, err
+	}
+	return peer.Only(ln, l.host, func(pid int) {
+		l.log.WarnContext(ctx, "refused a call: it is not from the version's workerd", "pid", pid)
+	}), nil
 }
 
 // join connects a call with its target, and returns when the call has ended.
@@ -166,7 +180,7 @@ func (l *Listener) remove(conn net.Conn) {
 
 // listenAsk answers the questions of the relay after a call that was not connected.
 func (l *Listener) listenAsk(ctx context.Context, dir string) error {
-	ln, err := new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(dir, services.AskSocket))
+	ln, err := l.open(ctx, filepath.Join(dir, services.AskSocket))
 	if err != nil {
 		return err
 	}

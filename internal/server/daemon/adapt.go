@@ -69,15 +69,15 @@ type checked struct{ d *Daemon }
 func (h checked) Health(ctx context.Context) (status, detail string) { return h.d.api.Health(ctx) }
 
 // newCalls returns what listens for the calls of workers to others, through the gateway.
-func (d *Daemon) newCalls() func(context.Context, svc.RuntimeSpec, string) (io.Closer, error) {
+func (d *Daemon) newCalls() func(context.Context, svc.RuntimeSpec, string, int) (io.Closer, error) {
 	service := calls.New(calls.Config{
 		Logger: d.logger, Done: d.metrics.CallDone,
 		Connect: func(ctx context.Context, project, version string) (net.Conn, error) {
 			return d.gateway.Call(ctx, project, version)
 		},
 	})
-	return func(ctx context.Context, s svc.RuntimeSpec, runDir string) (io.Closer, error) {
-		return service.Listen(ctx, s.Ref, s.Local.BundleDir, runDir)
+	return func(ctx context.Context, s svc.RuntimeSpec, runDir string, host int) (io.Closer, error) {
+		return service.Listen(ctx, s.Ref, s.Local.BundleDir, runDir, host)
 	}
 }
 

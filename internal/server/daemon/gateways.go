@@ -15,6 +15,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/lib/peer"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/https"
 	"github.com/svcctl/svcctl/internal/server/obs"
@@ -176,6 +177,9 @@ func (d *Daemon) startGateways(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	own = peer.Only(own, 0, func(pid int) { // passage dials it, and nothing else may
+		d.logger.WarnContext(context.WithoutCancel(ctx), "refused a connection to the gateway's own socket: it is from another process", "pid", pid)
+	})
 	go func() {
 		if err := d.gateway.Serve(context.WithoutCancel(ctx), own); err != nil {
 			d.fail("gateway", err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/control"
 	"github.com/svcctl/svcctl/internal/lib/backoff"
+	"github.com/svcctl/svcctl/internal/lib/peer"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -44,14 +45,15 @@ func (h *host) Locate(ctx context.Context, e svc.Endpoint) (svc.Endpoint, error)
 	return e, nil
 }
 
-// listen makes the socket that stands for one of the machine.
+// listen makes the socket that stands for one of the machine. Only this process connects to it: its
+// gateway, and what joins calls of workers.
 func (h *host) listen(ctx context.Context, name string) (path string, err error) {
 	path = filepath.Join(h.dir, name)
 	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
 	if err != nil {
 		return "", fmt.Errorf("listening for a version of another machine: %w", err)
 	}
-	h.carry(l, name) //nolint:contextcheck // as above
+	h.carry(peer.Only(l, 0, nil), name) //nolint:contextcheck // as above
 	return path, nil
 }
 

@@ -95,6 +95,9 @@ type ending struct {
 // unknown is the end of a host for a reason that the daemon has seen.
 func unknown(err error) ending { return ending{End: driver.End{State: err.Error(), Err: err}} }
 
+// PID is 0: the process is on another machine.
+func (h *host) PID() int { return 0 }
+
 // attach makes c the line.
 func (h *host) attach(c *control.Client) {
 	h.mu.Lock()

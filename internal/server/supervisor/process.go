@@ -68,7 +68,7 @@ func (p *process) spec(cfg Config, s svc.RuntimeSpec) svc.RuntimeSpec {
 
 // listen listens for the calls of the worker until the end of the host.
 func (p *process) listen(ctx context.Context, cfg Config, s svc.RuntimeSpec) error {
-	calls, err := cfg.Calls(ctx, s, p.Dir())
+	calls, err := cfg.Calls(ctx, s, p.Dir(), p.PID())
 	if err != nil {
 		return err
 	}

@@ -54,9 +54,10 @@ type Config struct {
 	LastUse func(ref svc.Ref) time.Time
 
 	// Calls listens in runDir for the calls that the worker of spec makes to other workers,
-	// before the worker starts; the supervisor closes what it returns after the runtime has
-	// ended. Nil: workers call no others.
-	Calls func(ctx context.Context, spec svc.RuntimeSpec, runDir string) (io.Closer, error)
+	// before the worker starts. They come from the worker host with the process id host, 0 for
+	// one on another machine, or from this process. The supervisor closes what Calls returns
+	// after the runtime has ended. Nil: workers call no others.
+	Calls func(ctx context.Context, spec svc.RuntimeSpec, runDir string, host int) (io.Closer, error)
 
 	// OnChange is called for every change of State and RetryAt, in order for each
 	// version, before the method that caused the change returns. It must not call
@@ -120,7 +121,7 @@ func (c *Config) defaults() {
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.Policy = c.Policy.orDefault()
 	if c.Calls == nil {
-		c.Calls = func(context.Context, svc.RuntimeSpec, string) (io.Closer, error) { return io.NopCloser(nil), nil }
+		c.Calls = func(context.Context, svc.RuntimeSpec, string, int) (io.Closer, error) { return io.NopCloser(nil), nil }
 	}
 	if c.OnChange == nil {
 		c.OnChange = func(svc.Runtime) {}

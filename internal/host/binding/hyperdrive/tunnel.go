@@ -8,9 +8,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/peer"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -31,7 +33,7 @@ type tunnel struct {
 	running  sync.WaitGroup
 }
 
-// openTunnel listens at path. Close ends the connections.
+// openTunnel listens at path, for the workerd that this host has started. Close ends the connections.
 func openTunnel(ctx context.Context, db svc.ForeignDatabase, path string) (*tunnel, error) {
 	config, err := tlsConfig(db)
 	if err != nil {
@@ -41,6 +43,7 @@ func openTunnel(ctx context.Context, db svc.ForeignDatabase, path string) (*tunn
 	if err != nil {
 		return nil, fmt.Errorf("hyperdrive %s: %w", db.ID, err)
 	}
+	l = peer.Only(l, os.Getpid(), nil)
 	t := &tunnel{db: db, config: config, listener: l}
 	t.ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	t.running.Go(t.accept)
