@@ -30,7 +30,8 @@ type reply struct {
 	flags uint32
 }
 
-func (c *call) answer(fd uintptr, handle HandleOpen) error {
+// answer handles a call of openat.
+func (c *call) answer(fd uintptr, handle func(path string, unread error) error) error {
 	path, err := c.path()
 	if valid := control(fd, unix.SECCOMP_IOCTL_NOTIF_ID_VALID, unsafe.Pointer(&c.id)); errors.Is(valid, unix.ENOENT) { //nolint:gosec // the kernel reads it
 		return nil // the call was interrupted; what was read may be of another program
@@ -39,7 +40,12 @@ func (c *call) answer(fd uintptr, handle HandleOpen) error {
 	if handle(path, err) != nil {
 		r = reply{id: c.id, errno: -int32(unix.EIO)}
 	}
-	err = control(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) //nolint:gosec // the kernel reads r
+	return c.send(fd, r)
+}
+
+// send ends the wait of a call, which may have been interrupted.
+func (*call) send(fd uintptr, r reply) error {
+	err := control(fd, unix.SECCOMP_IOCTL_NOTIF_SEND, unsafe.Pointer(&r)) //nolint:gosec // the kernel reads r
 	if err != nil && !errors.Is(err, unix.ENOENT) {
 		return os.NewSyscallError("answering a call", err)
 	}

@@ -12,6 +12,11 @@ type Profile struct {
 	Listen  bool     // at a TCP port that the kernel chooses
 }
 
+// Resolvers are sockets of the machine that resolve names for programs.
+//
+//nolint:gochecknoglobals // a constant table
+var Resolvers = []string{"/var/run/nscd/socket", "/run/nscd/socket", "/run/systemd/resolve/io.systemd.Resolve"}
+
 // Report is what a kernel could enforce.
 type Report struct {
 	Files       bool // Landlock: no file but those of the Profile, and no signal to other programs

@@ -11,20 +11,20 @@ import (
 )
 
 // listen applies the filter to the calling thread.
-func listen() (fd int, err error) {
+func listen(opens, connects bool) (fd int, err error) {
 	if arch == 0 {
-		return 0, ErrNoOpens
+		return 0, ErrNoCalls
 	}
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
-		return 0, fmt.Errorf("%w: setting no_new_privs: %w", ErrNoOpens, err)
+		return 0, fmt.Errorf("%w: setting no_new_privs: %w", ErrNoCalls, err)
 	}
-	list := creating()
+	list := reporting(opens, connects)
 	program := unix.SockFprog{Len: uint16(len(list)), Filter: &list[0]} //nolint:gosec // some
 	const call, flag = unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_NEW_LISTENER
 	listener, _, errno := unix.Syscall(unix.SYS_SECCOMP, call, flag, uintptr(unsafe.Pointer(&program))) //nolint:gosec // the kernel reads program during the call
 	runtime.KeepAlive(list)
 	if errno != 0 {
-		return 0, fmt.Errorf("%w: %w", ErrNoOpens, errno)
+		return 0, fmt.Errorf("%w: %w", ErrNoCalls, errno)
 	}
 	return int(listener), nil
 }
@@ -37,7 +37,7 @@ var tried = sync.OnceValue(func() error {
 	result := make(chan error, 2)
 	go func() {
 		runtime.LockOSThread() // and ends with the goroutine
-		fd, err := listen()
+		fd, err := listen(true, false)
 		if err != nil {
 			result <- err
 			return
@@ -45,7 +45,7 @@ var tried = sync.OnceValue(func() error {
 		go func() { result <- serveTrial(fd) }()
 		_, err = unix.Openat(-1, "x", unix.O_CREAT|unix.O_RDWR, 0) // fails in any case
 		if !errors.Is(err, unix.EBADF) {
-			result <- fmt.Errorf("%w: %w", ErrNoOpens, err)
+			result <- fmt.Errorf("%w: %w", ErrNoCalls, err)
 		}
 	}()
 	return <-result
@@ -62,10 +62,13 @@ func serveTrial(fd int) error {
 		case err == nil && n == 0:
 			err = unix.ETIMEDOUT
 		case err == nil:
-			_, err = serveOne(uintptr(fd), func(string, error) error { handled = true; return nil })
+			_, err = serveOne(uintptr(fd), func(fd uintptr, c *call) error {
+				handled = true
+				return c.answer(fd, func(string, error) error { return nil })
+			})
 		}
 		if err != nil {
-			return fmt.Errorf("%w: %w", ErrNoOpens, err)
+			return fmt.Errorf("%w: %w", ErrNoCalls, err)
 		}
 	}
 	return nil
@@ -74,13 +77,16 @@ func serveTrial(fd int) error {
 // trialLimit is how long a call may take to be reported, in milliseconds.
 const trialLimit = 10_000
 
-// creating is the filter: openat with O_CREAT is reported.
-func creating() []unix.SockFilter {
-	flags := atArg(2)
-	return []unix.SockFilter{
-		load(atArch), jump(unix.BPF_JEQ, arch, 0, 5),
-		load(atCall), jump(unix.BPF_JEQ, unix.SYS_OPENAT, 0, 3),
-		load(flags), jump(unix.BPF_JSET, unix.O_CREAT, 0, 1), answer(unix.SECCOMP_RET_USER_NOTIF),
-		answer(unix.SECCOMP_RET_ALLOW),
+// reporting is the filter: openat with O_CREAT is reported, and connect.
+func reporting(opens, connects bool) []unix.SockFilter {
+	report := answer(unix.SECCOMP_RET_USER_NOTIF)
+	var rules []rule
+	if opens {
+		rules = append(rules, rule{unix.SYS_OPENAT, []unix.SockFilter{load(atArg(2)), jump(unix.BPF_JSET, unix.O_CREAT, 0, 1), report, allow}})
 	}
+	if connects {
+		rules = append(rules, rule{unix.SYS_CONNECT, []unix.SockFilter{report}})
+	}
+	program := []unix.SockFilter{load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), allow}
+	return append(program, match(atCall, allow, rules...)...)
 }

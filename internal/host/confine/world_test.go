@@ -112,10 +112,16 @@ func (w *world) run(t *testing.T, role string) map[string]string {
 	if err != nil {
 		t.Errorf("%s: %v", role, err)
 	}
+	return results(string(out))
+}
+
+// results are what a program has said, by what it has tried.
+func results(out string) map[string]string {
 	got := map[string]string{}
-	for line := range strings.Lines(string(out)) {
-		what, result, _ := strings.Cut(strings.TrimSpace(line), " ")
-		got[what] = result
+	for line := range strings.Lines(out) {
+		line = strings.TrimSpace(line)
+		i := strings.LastIndexByte(line, ' ')
+		got[line[:max(i, 0)]] = line[i+1:]
 	}
 	return got
 }

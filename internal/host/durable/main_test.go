@@ -51,7 +51,7 @@ func keep(t *testing.T, v volume.Volumes, dir, version string, set ...func(*Conf
 type worker struct {
 	cmd    *exec.Cmd
 	client *http.Client
-	opens  *confine.Opens // nil where they are not reported
+	opens  *confine.Calls // nil where they are not reported
 	lazy   bool
 }
 
@@ -109,25 +109,25 @@ func serveOnly(t *testing.T, k *Keeper) *worker {
 }
 
 // start starts cmd so that k makes the files that it opens, where the system reports that.
-func start(t *testing.T, k *Keeper, cmd *exec.Cmd) (opens *confine.Opens, err error) {
+func start(t *testing.T, k *Keeper, cmd *exec.Cmd) (opens *confine.Calls, err error) {
 	t.Helper()
 	ctx := context.WithoutCancel(t.Context())
 	started := make(chan error)
 	go func() {
 		runtime.LockOSThread() // and ends with the goroutine
 		var err error
-		if opens, err = confine.NotifyOpens(); err != nil {
+		if opens, err = confine.Notify(true, false); err != nil {
 			opens = nil
 			started <- errors.Join(k.MakeAll(ctx), cmd.Start())
 			return
 		}
 		go func() {
-			_ = opens.Serve(func(path string, unread error) error {
+			_ = opens.Serve(0, confine.Handlers{Open: func(path string, unread error) error {
 				if unread != nil {
 					return k.MakeAll(ctx)
 				}
 				return k.Opening(ctx, path)
-			})
+			}})
 		}()
 		started <- cmd.Start()
 	}()

@@ -180,7 +180,7 @@ func (h *Host) Stage(ctx context.Context, spec svc.RuntimeSpec) error {
 	if h.version != nil || h.staged != nil || h.ended {
 		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
 	}
-	if err := h.warm(control.SpareOf(spec)); err != nil {
+	if err := h.warm(ctx, control.SpareOf(spec)); err != nil {
 		return err
 	}
 	v := new(version)

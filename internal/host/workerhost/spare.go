@@ -18,17 +18,17 @@ var waits = new(configFile)
 // Warm starts a workerd that waits for its config, for the version that Open names. It can
 // start before the version is known because the config brings the modules along: confined to
 // the run directory of this host, it reads no file of a version.
-func (h *Host) Warm(_ context.Context, s control.Spare) error {
+func (h *Host) Warm(ctx context.Context, s control.Spare) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.version != nil || h.staged != nil || h.ended || h.spare != nil {
 		return svc.Errorf(svc.Conflict, svc.CodeRuntimeOpen, "this host was opened before")
 	}
-	return h.warm(s)
+	return h.warm(ctx, s)
 }
 
 // warm is Warm, unless a workerd waits already. It needs h.mu.
-func (h *Host) warm(s control.Spare) error {
+func (h *Host) warm(ctx context.Context, s control.Spare) error {
 	if h.spare != nil {
 		return nil
 	}
@@ -36,6 +36,7 @@ func (h *Host) warm(s control.Spare) error {
 	w.confine = func() error {
 		return confineThread(s.Confine, confine.Profile{Program: s.Workerd, Write: []string{s.RunDir}, Listen: s.Inspect}, h.opts.Logger)
 	}
+	w.calls = &calls{context: context.WithoutCancel(ctx), dir: checked(s.Confine, w.dir), log: h.opts.Logger, failed: w.kill}
 	if err := w.spawn(h.opts, s.Workerd); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ type worker struct {
 	memory  memoryWatch
 	group   *cgroup.Group
 	confine func() error // of the thread that starts it
-	opens   *opens       // makes the files of Durable Objects; nil without any
+	calls   *calls       // handles what workerd asks of the kernel
 
 	serving atomic.Bool // it was seen to listen: requests may be under way
 	lost    bool        // it ended before it listened, and named no reason
@@ -69,9 +69,7 @@ func startWorker(ctx context.Context, o Options, v *version, config []byte) (*wo
 	}
 	w := &worker{dir: v.spec.Local.RunDir, exited: make(chan struct{}), config: file, taken: true, inspect: v.spec.Host.Inspect}
 	w.confine = func() error { return confineThread(v.spec.Host.Confine, v.profile(), o.Logger) }
-	if objects := v.resources.Objects(); objects != nil {
-		w.opens = &opens{context: context.WithoutCancel(ctx), objects: objects, log: o.Logger, failed: w.kill}
-	}
+	w.calls = &calls{context: context.WithoutCancel(ctx), objects: v.resources.Objects(), dir: checked(v.spec.Host.Confine, w.dir), log: o.Logger, failed: w.kill}
 	w.attach(o, v)
 	if err := w.spawn(o, v.spec.Local.Workerd); err != nil {
 		file.remove()
@@ -146,16 +144,16 @@ func (w *worker) read() {
 // process: the kernel kills workerd when the thread that started it ends.
 func (w *worker) run(started chan<- error) {
 	goruntime.LockOSThread()
-	defer w.opens.stop()
+	defer w.calls.stop()
 	err := w.confine()
 	if err == nil {
-		err = w.opens.prepare()
+		err = w.calls.prepare()
 	}
 	if err == nil {
 		err = w.cmd.Start()
 	}
 	if err == nil {
-		w.opens.serve()
+		w.calls.serve(w.pid())
 	}
 	if err == nil {
 		err = w.limit()

@@ -41,10 +41,10 @@ func open(_ context.Context, args []string) error {
 
 // opens starts the role open on a thread that is confined and whose calls handle handles. The
 // program and the handling have ended when it returns what the program said.
-func opens(t *testing.T, dir string, handle confine.HandleOpen) string {
+func opens(t *testing.T, dir string, handle func(path string, unread error) error) string {
 	t.Helper()
 	started, served := make(chan *svctest.Process), make(chan error, 1)
-	var o *confine.Opens
+	var o *confine.Calls
 	go func() {
 		runtime.LockOSThread() // and ends with the goroutine
 		defer close(started)
@@ -54,11 +54,11 @@ func opens(t *testing.T, dir string, handle confine.HandleOpen) string {
 			return
 		}
 		var err error
-		if o, err = confine.NotifyOpens(); err != nil {
+		if o, err = confine.Notify(true, false); err != nil {
 			t.Error(err)
 			return
 		}
-		go func() { served <- o.Serve(handle) }()
+		go func() { served <- o.Serve(0, confine.Handlers{Open: handle}) }()
 		started <- svctest.Start(t, "open", dir)
 	}()
 	child := <-started
@@ -83,7 +83,7 @@ func same(a, b string) bool {
 
 // A file that is made while its open waits is the one that is opened; an error fails the
 // open and creates nothing; Serve ends at Close.
-func TestNotifyOpens(t *testing.T) {
+func TestOpens(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	calls := map[string]int{}
