@@ -13,7 +13,8 @@ import (
 // ErrNoCalls says that this kernel, or the container, does not report calls of programs.
 var ErrNoCalls = errors.New("seccomp user notification is not available")
 
-// Calls are the calls that the programs of a thread make: of openat with O_CREAT, and of connect.
+// Calls are the calls that the programs of a thread make: of openat with O_CREAT, and of connect
+// and tgkill.
 // Each waits until Serve has handled it. When the process that serves ends, the calls fail.
 type Calls struct {
 	listener *os.File
@@ -52,7 +53,7 @@ func (n *Calls) Serve(pid int, h Handlers) error {
 	if err != nil { // closed
 		return nil //nolint:nilerr // the only reason
 	}
-	s := serving{conn: conn, handlers: h}
+	s := serving{conn: conn, pid: pid, handlers: h}
 	if h.Connect != nil {
 		if s.program, err = openProgram(pid); err != nil {
 			h.Unchecked(err)
@@ -80,17 +81,21 @@ func (n *Calls) Serve(pid int, h Handlers) error {
 // serving is what Serve works with.
 type serving struct {
 	conn     syscall.RawConn
+	pid      int
 	handlers Handlers
 	program  *program // nil if connections cannot be checked
 }
 
 // handle handles one call. A connection is made in the background: it may take time.
 func (s *serving) handle(fd uintptr, c *call) error {
+	goes := reply{id: c.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE}
 	switch {
-	case c.number != unix.SYS_CONNECT:
+	case c.number == unix.SYS_OPENAT:
 		return c.answer(fd, s.handlers.Open)
-	case s.program == nil:
-		return c.send(fd, reply{id: c.id, flags: unix.SECCOMP_USER_NOTIF_FLAG_CONTINUE})
+	case c.number == unix.SYS_TGKILL && int(c.args[0]) != s.pid: //nolint:gosec // a process; the program cannot change it now
+		return c.send(fd, reply{id: c.id, errno: -int32(unix.EPERM)})
+	case c.number == unix.SYS_TGKILL, s.program == nil:
+		return c.send(fd, goes)
 	}
 	s.program.hold()
 	go func() {

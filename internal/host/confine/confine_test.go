@@ -68,7 +68,7 @@ func confined() map[string]string {
 		"read": ok, "write": ok, "listen": ok, "pair": ok, "tcp-socket": ok, "udp-socket": ok, "route-socket": ok, "own-limit": ok, "own-affinity": ok, "cpuinfo": ok,
 	}
 	for _, what := range []string{
-		"mount", "unshare", "ptrace", "prlimit", "prlimit-get", "setpriority", "setpriority-user", "affinity", "scheduler", "scheduler-attr", "scheduler-param", "ioprio",
+		"mount", "unshare", "ptrace", "signal", "signal-queue", "prlimit", "prlimit-get", "setpriority", "setpriority-user", "affinity", "scheduler", "scheduler-attr", "scheduler-param", "ioprio",
 		"pidfd", "read-memory", "setsid", "setpgid", "chmod", "fchmodat", "fchmodat2", "fchmod", "chown", "utimes", "setxattr", "setxattr-own", "removexattr", "truncate", "inotify", "fanotify",
 		"memfd", "execveat", "diag-socket", "packet-socket", "alg-socket", "vsock-socket", "xdp-socket", "tipc-socket", "unix-datagram", "mptcp-socket",
 		"shmget", "msgget", "semget", "mq", "keyctl", "personality", "io-uring",
@@ -83,7 +83,7 @@ func confined() map[string]string {
 			want[what] = "EACCES"
 		}
 	}
-	for _, what := range []string{"signal", "abstract"} {
+	for _, what := range []string{"signal-thread", "abstract"} {
 		if confine.Version() >= 6 {
 			want[what] = "EPERM"
 		}

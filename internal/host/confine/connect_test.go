@@ -33,6 +33,8 @@ func dial(ctx context.Context, args []string) error {
 			_ = conn.Close()
 		}
 	}
+	prober{}.say("signal-self", unix.Tgkill(os.Getpid(), unix.Gettid(), 0))
+	prober{}.say("signal-parent", unix.Tgkill(os.Getppid(), os.Getppid(), 0))
 	_, allowed, _ := strings.Cut(args[0], " ")
 	_, foreign, _ := strings.Cut(args[1], " ")
 	race(allowed, foreign)
@@ -78,6 +80,7 @@ func flip(to *[108]byte, path string) {
 
 // TestConnects: a program whose calls are handled connects to the Unix sockets that it may connect to,
 // and to no others, also if it changes the address meanwhile. Other addresses are not restricted.
+// It sends signals to itself alone.
 func TestConnects(t *testing.T) {
 	t.Parallel()
 	dir := svctest.ShortDir(t)
@@ -97,6 +100,7 @@ func TestConnects(t *testing.T) {
 	})
 	want := map[string]string{
 		args[0]: ok, args[1]: "EPERM", args[2]: "ENOENT", args[3]: "EPERM", args[4]: ok, args[5]: "ECONNREFUSED", args[6]: ok, "raced": ok,
+		"signal-self": ok, "signal-parent": "EPERM",
 	}
 	for what, result := range want {
 		if got[what] != result {

@@ -30,7 +30,7 @@ var (
 		"/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store",
 		"/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/share/zoneinfo",
 		"/run/resolvconf", "/run/NetworkManager", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
-		"/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm", "/dev/urandom", "/dev/random", "/dev/zero",
+		"/sys/devices/system", "/dev/urandom", "/dev/random", "/dev/zero",
 	}
 	// resolvers are the directories of sockets that resolve names.
 	resolvers = []string{"/run/systemd/resolve", "/var/run/nscd"}

@@ -77,7 +77,8 @@ func serveTrial(fd int) error {
 // trialLimit is how long a call may take to be reported, in milliseconds.
 const trialLimit = 10_000
 
-// reporting is the filter: openat with O_CREAT is reported, and connect.
+// reporting is the filter: openat with O_CREAT is reported, and connect with tgkill. Landlock itself
+// restricts signals from version 6 on (Linux 6.12).
 func reporting(opens, connects bool) []unix.SockFilter {
 	report := answer(unix.SECCOMP_RET_USER_NOTIF)
 	var rules []rule
@@ -85,7 +86,7 @@ func reporting(opens, connects bool) []unix.SockFilter {
 		rules = append(rules, rule{unix.SYS_OPENAT, []unix.SockFilter{load(atArg(2)), jump(unix.BPF_JSET, unix.O_CREAT, 0, 1), report, allow}})
 	}
 	if connects {
-		rules = append(rules, rule{unix.SYS_CONNECT, []unix.SockFilter{report}})
+		rules = append(rules, rule{unix.SYS_CONNECT, []unix.SockFilter{report}}, rule{unix.SYS_TGKILL, []unix.SockFilter{report}})
 	}
 	program := []unix.SockFilter{load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), allow}
 	return append(program, match(atCall, allow, rules...)...)

@@ -127,6 +127,10 @@ func (p prober) processes() {
 	clear(text[:])
 	limit := unix.Rlimit{Cur: cpuLimit, Max: cpuLimit}
 	p.say("signal", syscall.Kill(p.victim, 0))
+	p.say("signal-thread", unix.Tgkill(p.victim, p.victim, 0))
+	copy(text[8:], "\xff\xff\xff\xff") // the code of struct siginfo, SI_QUEUE
+	p.call("signal-queue", unix.SYS_RT_SIGQUEUEINFO, victim, 0, space)
+	clear(text[:])
 	p.say("prlimit-get", unix.Prlimit(p.victim, unix.RLIMIT_CPU, nil, &unix.Rlimit{}))
 	p.say("prlimit", unix.Prlimit(p.victim, unix.RLIMIT_CPU, &limit, nil))
 	p.call("scheduler", unix.SYS_SCHED_SETSCHEDULER, victim, 0, space)

@@ -47,11 +47,13 @@ func (c *calls) prepare() (err error) {
 	if c.listener, err = confine.Notify(c.objects != nil, c.dir != ""); !errors.Is(err, confine.ErrNoCalls) {
 		return err
 	}
-	c.log.InfoContext(c.context, "calls of workerd are not reported; it may connect to sockets of other versions whose paths it knows", "reason", err)
+	if c.dir != "" {
+		c.unchecked(err)
+	}
 	if c.objects == nil {
 		return nil
 	}
-	c.log.InfoContext(c.context, "making the files of all durable objects before workerd starts")
+	c.log.InfoContext(c.context, "opens of workerd are not reported; making the files of all durable objects before it starts", "reason", err)
 	made := make(chan error)
 	go func() { made <- c.objects.MakeAll(c.context) }() // the calling thread may be confined to other files
 	return <-made
@@ -112,7 +114,7 @@ func (c *calls) mayConnect(path string) bool {
 	return false
 }
 
-// unchecked notes that this process may not handle connections of workerd.
+// unchecked notes that connections of workerd cannot be checked here.
 func (c *calls) unchecked(err error) {
-	c.log.WarnContext(c.context, "connections of workerd are not checked; it may connect to sockets of other versions whose paths it knows", "error", err)
+	c.log.WarnContext(c.context, "workerd may connect to any socket whose path it knows; continuing", "reason", err)
 }
