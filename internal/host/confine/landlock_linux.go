@@ -34,12 +34,6 @@ var (
 	}
 	// resolvers are the directories of sockets that resolve names.
 	resolvers = []string{"/run/systemd/resolve", "/var/run/nscd"}
-	// ofEtc are what root gets of /etc, for it could read the hashes of passwords. Others get
-	// all of it: the files may be replaced while the program runs.
-	ofEtc = []string{
-		"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
-		"/etc/services", "/etc/protocols", "/etc/localtime", "/etc/timezone", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/alternatives",
-	}
 )
 
 func landlockVersion() int {
@@ -98,11 +92,7 @@ func restrictFiles(p Profile, root bool) (bool, error) {
 	rules.add(readDir, p.Read...)
 	rules.add(change, p.Write...)
 	rules.add(readFile|write, "/dev/null")
-	if etc := []string{"/etc"}; root {
-		rules.add(readDir, ofEtc...)
-	} else {
-		rules.add(readDir, etc...)
-	}
+	rules.add(readDir, readableEtc(root)...)
 	if rules.err != nil {
 		return false, rules.err
 	}
