@@ -11,12 +11,13 @@ import (
 // settings is the directory of the server's settings, which may have files with tokens and keys.
 const settings = "/etc/svcctl"
 
-// ofEtc are the files of /etc that a program needs, and no passwords.
+// ofEtc are the files of /etc that a program needs, and no passwords and keys.
 //
 //nolint:gochecknoglobals // a constant table
 var ofEtc = []string{
 	"/etc/ld.so.cache", "/etc/ld.so.preload", "/etc/resolv.conf", "/etc/hosts", "/etc/host.conf", "/etc/nsswitch.conf", "/etc/gai.conf",
-	"/etc/services", "/etc/protocols", "/etc/localtime", "/etc/timezone", "/etc/ssl", "/etc/pki", "/etc/ca-certificates", "/etc/alternatives",
+	"/etc/services", "/etc/protocols", "/etc/localtime", "/etc/timezone", "/etc/alternatives",
+	"/etc/ca-certificates", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
 }
 
 // readableEtc is what a program may read of /etc: what it needs, as it is now. A user who can read no

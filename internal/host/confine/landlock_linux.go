@@ -28,7 +28,7 @@ const (
 var (
 	system = []string{
 		"/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib", "/nix/store", "/gnu/store",
-		"/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/usr/share/zoneinfo",
+		"/usr/share/ca-certificates", "/usr/local/share/ca-certificates", "/var/lib/ca-certificates", "/usr/share/zoneinfo",
 		"/run/resolvconf", "/run/NetworkManager", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/sys/vm/overcommit_memory",
 		"/sys/devices/system", "/dev/urandom", "/dev/random", "/dev/zero",
 	}

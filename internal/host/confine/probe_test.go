@@ -89,6 +89,8 @@ func (p prober) files() {
 	open("read-other", filepath.Join(p.other, "file"), os.O_RDONLY)
 	open("list", p.other, os.O_RDONLY)
 	open("read-shadow", "/etc/shadow", os.O_RDONLY)
+	open("read-keys", "/etc/ssl/private", os.O_RDONLY)
+	open("read-certificates", "/etc/ssl/certs", os.O_RDONLY)
 	open("cpuinfo", "/proc/cpuinfo", os.O_RDONLY)
 	open("proc", "/proc", os.O_RDONLY)
 	open("proc-net", "/proc/net/unix", os.O_RDONLY)
