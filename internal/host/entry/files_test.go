@@ -55,7 +55,7 @@ const ask = ` + asks + ";\n"
 					{Name: "files", Worker: &workerd.Worker{Modules: []workerd.Module{esm("f.js", someFiles)}, CompatibilityDate: "2026-11-01"}},
 				},
 				Sockets:    []workerd.Socket{{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}}},
-				Extensions: entry.Extensions(0, false),
+				Extensions: entry.Extensions(0, false, false),
 			}, socket)
 			const want = `200 ["NAMED,SELF","NAMED,SELF","200 logo GET kept","200 logo GET kept","200 ","301 ","200 worker body{\"role\":\"own\"}","named"]`
 			if got := get(t, client, "/"); got != want {

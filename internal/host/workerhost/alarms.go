@@ -29,7 +29,7 @@ const (
 
 // hold is whether alarms begin, which workerd starts by itself, and what the worker knows of it.
 type hold struct {
-	mu       sync.Mutex // held while the worker is told
+	mu       sync.Mutex // held while a message to the worker is under way
 	reasons  holds      // none: alarms begin
 	worker   *worker    // it knows told; nil if that is unknown
 	told     bool
@@ -85,7 +85,7 @@ func (h *Host) toldAlarms(ctx context.Context) {
 }
 
 // tellHold tells the worker whether alarms wait, unless it knows, or has no Durable Objects. One that
-// starts is told when it serves. It needs h.hold.mu.
+// starts gets it when it serves. It needs h.hold.mu.
 func (h *Host) tellHold(ctx context.Context) error {
 	w, on := h.running(), h.hold.reasons != 0
 	if w == nil || !w.hasObjects() || !w.serving.Load() || h.hold.worker == w && h.hold.told == on {
@@ -142,4 +142,4 @@ func (h *Host) retriedHold(ctx context.Context) bool {
 }
 
 // hasObjects reports whether workerd runs Durable Objects.
-func (w *worker) hasObjects() bool { return w.opens != nil }
+func (w *worker) hasObjects() bool { return w.calls != nil && w.calls.objects != nil }

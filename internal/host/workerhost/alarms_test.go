@@ -69,7 +69,7 @@ func TestAlarmsOfChangedStart(t *testing.T) {
 	b.rung(t, "1")
 }
 
-// TestAlarmsOfStoppedWorker: a worker that cannot be told fails the verb, and is told later.
+// TestAlarmsOfStoppedWorker: when the worker does not answer, the verb fails, and the worker gets the state later.
 func TestAlarmsOfStoppedWorker(t *testing.T) {
 	t.Parallel()
 	b := newBells(t)
