@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -39,10 +40,17 @@ func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
 
 func (d *Daemon) startWorkerd(ctx context.Context, c Config) (err error) {
 	d.workerd, err = provision.Ensure(ctx, WorkerdOptions(d.cfg, c.Installing))
-	if err == nil && d.cfg.Workerd != "" {
-		d.logger.InfoContext(ctx, "workerd is a program of the operator (SVC_WORKERD); only its version was checked", "path", d.workerd)
+	if err == nil {
+		NameWorkerd(ctx, d.logger, d.cfg, d.workerd)
 	}
 	return err
+}
+
+// NameWorkerd logs that workerd is a program of the operator, if it is: its checksum was not compared.
+func NameWorkerd(ctx context.Context, log *slog.Logger, cfg *config.Daemon, path string) {
+	if cfg.Workerd != "" {
+		log.InfoContext(ctx, "workerd is a program of the operator (SVC_WORKERD); only its version was checked", "path", path)
+	}
 }
 
 // packaged is where a package of the system that has this program in bin keeps workerd, or "".

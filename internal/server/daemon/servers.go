@@ -84,7 +84,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Gateways: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
-		PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
+		Client: d.proxies.Client, PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
 		Pages: pages, Settle: d.settle(), ReadOnlyChanged: d.readOnlyChanged,
 	})

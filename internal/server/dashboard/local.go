@@ -22,6 +22,7 @@ func (l local) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithCancel(r.Context())
 	in := r.Clone(ctx)
 	in.RemoteAddr, in.RequestURI = l.from.RemoteAddr, r.URL.RequestURI()
+	in.Header["X-Forwarded-For"] = l.from.Header["X-Forwarded-For"] // a proxy's, if RemoteAddr is one
 	if in.Header.Set("X-Forwarded-Proto", "http"); secure(l.from) {
 		in.Header.Set("X-Forwarded-Proto", "https")
 	}

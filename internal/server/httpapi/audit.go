@@ -85,11 +85,21 @@ func (s *Server) draft(r *http.Request, a svc.AuditRecord) svc.AuditRecord {
 		a.Actor.Role, a.Actor.Token = "upload", "upload address"
 	}
 	a.Actor.Name = svc.AuditText(r.Header.Get("Svc-Actor"))
-	a.Actor.Client = r.RemoteAddr
-	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
-		a.Actor.Client = host
-	}
+	a.Actor.Client = s.client(r)
 	return a
+}
+
+// client is the address of a request's client.
+func (s *Server) client(r *http.Request) string {
+	if s.Client != nil {
+		if ip := s.Client(r); ip.IsValid() {
+			return ip.String()
+		}
+	}
+	if host, _, err := net.SplitHostPort(r.RemoteAddr); err == nil {
+		return host
+	}
+	return r.RemoteAddr
 }
 
 // record completes a record and stores it. A failure is logged: the change has been

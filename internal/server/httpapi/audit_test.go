@@ -3,12 +3,14 @@ package httpapi_test
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -23,6 +25,22 @@ func (h *harness) records(query string) (text []string, items []api.AuditRecord)
 		items = append([]api.AuditRecord{a}, items...)
 	}
 	return text, items
+}
+
+// TestAuditBehindAProxy: a record has the address of the client, also of one that uses the dashboard.
+func TestAuditBehindAProxy(t *testing.T) {
+	t.Parallel()
+	b := startPages(t, func(d *httpapi.Deps) { d.Client = new(clientlimit.Proxies).Client })
+	b.do(request{method: "POST", path: "/v1/projects", body: api.CreateProject{ID: "one"}, header: http.Header{"X-Forwarded-For": {"6.6.6.6, 203.0.113.9"}}}).want(201)
+	b.signIn(adminToken)
+	b.get("/projects")
+	if got := b.post("/projects", url.Values{"id": {"two"}}, "X-Forwarded-For", "203.0.113.10"); got != http.StatusSeeOther {
+		t.Fatalf("%d %s", got, b.page)
+	}
+	_, items := b.records("")
+	if len(items) != 2 || items[0].Actor.Client != "203.0.113.9" || items[1].Actor.Client != "203.0.113.10" {
+		t.Errorf("%+v", items)
+	}
 }
 
 // TestAudit: each change has its record, with who made it and what changed.

@@ -133,7 +133,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, f failure) {
 	f.problem.RequestID = x.id
 	f.problem.Instance = r.URL.EscapedPath()
 	if strings.HasPrefix(r.URL.Path, strings.TrimSuffix(uploadRoute, "{ticket}")) {
-		f.problem.Instance = uploadRoute // the path holds a credential
+		f.problem.Instance = uploadRoute      // the path holds a credential
 		w.Header().Set("Connection", "close") // the answer comes before the body
 	}
 	header := w.Header()

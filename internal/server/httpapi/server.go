@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -64,12 +65,14 @@ type Deps struct {
 	// ReadOnlyChanged applies that a project has become read-only or writable, after the change of its
 	// record. Optional.
 	ReadOnlyChanged func(ctx context.Context, project string) error
-	Pages           Pages    // optional: what browsers see at the port, beside the API
-	QueueMax        int      // SVC_QUEUE_MAX
-	MaxUpload       int64    // bytes of a bundle sent to the API [D42]
-	Version         string   // of the program
-	PublicURL       string   // optional: origin in generated URLs of the API; "" for the one that the client used
-	Hosts           []string // optional: host names of the API in addition to that of PublicURL
+	Pages           Pages  // optional: what browsers see at the port, beside the API
+	QueueMax        int    // SVC_QUEUE_MAX
+	MaxUpload       int64  // bytes of a bundle sent to the API [D42]
+	Version         string // of the program
+	// Client returns the address of a request's client. Optional: nil is the address of the peer.
+	Client    func(*http.Request) netip.Addr
+	PublicURL string   // optional: origin in generated URLs of the API; "" for the one that the client used
+	Hosts     []string // optional: host names of the API in addition to that of PublicURL
 }
 
 // versionRoute is the route of a version.

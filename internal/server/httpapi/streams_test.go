@@ -52,7 +52,9 @@ func TestStreamsOfOneToken(t *testing.T) {
 	h.do(request{method: "GET", path: "/v1/events", token: "token-of-board"}).want(200)
 	cancel()
 	ctx = t.Context()
-	svctest.Eventually(t, "the streams to end", func() bool { return follow("token-of-wall") == http.StatusOK && follow("token-of-board") == http.StatusOK })
+	svctest.Eventually(t, "the streams to end", func() bool {
+		return follow("token-of-wall") == http.StatusOK && follow("token-of-board") == http.StatusOK
+	})
 }
 
 // TestRefusedUploadAnswersAtOnce: a request that is refused is answered before its body, and does not

@@ -149,6 +149,7 @@ func (h hosting) process(ctx context.Context, k *kit.Kit, cfg *config.Daemon, di
 	if err != nil {
 		return c, nil, err
 	}
+	daemon.NameWorkerd(ctx, log, cfg, workerd)
 	run, remove, err := daemon.MachineRunDir(dir)
 	if err != nil {
 		return c, nil, err
