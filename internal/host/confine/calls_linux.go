@@ -51,7 +51,7 @@ func (n *Calls) Close() error {
 func (n *Calls) Serve(pid int, h Handlers) error {
 	conn, err := n.listener.SyscallConn()
 	if err != nil { // closed
-		return nil //nolint:nilerr // the only reason
+		return nil
 	}
 	s := serving{conn: conn, pid: pid, handlers: h}
 	if h.Connect != nil {

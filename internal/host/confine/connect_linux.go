@@ -14,7 +14,7 @@ import (
 // continue, the program could change it after it was checked. It returns the error of the call.
 func (c *call) connect(p *program, may func(path string) bool) unix.Errno {
 	var address [unix.SizeofSockaddrAny]byte
-	size := int(min(c.args[2], uint64(len(address)))) //nolint:gosec // small
+	size := int(min(c.args[2], uint64(len(address))))
 	if size < 2 || !p.read(address[:size], uintptr(c.args[1])) {
 		return unix.EFAULT
 	}

@@ -44,8 +44,8 @@ func dial(ctx context.Context, args []string) error {
 
 // race connects some thousand times with an address that another thread changes.
 func race(one, other string) {
-	address := (*unix.RawSockaddrUnix)(unsafe.Pointer(&text)) //nolint:gosec // memory for system calls
-	path := (*[108]byte)(unsafe.Pointer(&address.Path))       //nolint:gosec // bytes
+	address := (*unix.RawSockaddrUnix)(unsafe.Pointer(&text))
+	path := (*[108]byte)(unsafe.Pointer(&address.Path))
 	var end atomic.Bool
 	done := make(chan struct{})
 	go func() {
@@ -61,7 +61,7 @@ func race(one, other string) {
 			continue
 		}
 		address.Family = unix.AF_UNIX
-		_, _, _ = unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(address)), unix.SizeofSockaddrUnix) //nolint:gosec // refused or not
+		_, _, _ = unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(address)), unix.SizeofSockaddrUnix)
 		_ = unix.Close(fd)
 	}
 	end.Store(true)

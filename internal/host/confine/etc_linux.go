@@ -20,7 +20,7 @@ var ofEtc = []string{
 	"/etc/ca-certificates", "/etc/ssl/certs", "/etc/ssl/cert.pem", "/etc/ssl/ca-bundle.pem", "/etc/pki/ca-trust", "/etc/pki/tls/certs", "/etc/pki/tls/cert.pem",
 }
 
-// readableEtc is what a program may read of /etc: what it needs, as of now. A user who can read no
+// readableEtc is what a program may read of /etc: what it needs at its start. A user who can read no
 // more there than all users can gets all of it, since files may be replaced while the program runs.
 func readableEtc(root bool) []string {
 	if root || hasPrivate(settings) {

@@ -22,7 +22,7 @@ func TestPrivateSettings(t *testing.T) {
 		}
 	}
 	has(false)
-	if err := os.WriteFile(filepath.Join(dir, "svcd.yaml"), nil, 0o644); err != nil { //nolint:gosec // see above
+	if err := os.WriteFile(filepath.Join(dir, "svcd.yaml"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	has(false)

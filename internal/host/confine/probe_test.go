@@ -104,7 +104,7 @@ func (p prober) files() {
 func (p prober) modes() {
 	file := filepath.Join(p.other, "file")
 	copy(text[:], file+"\x00")
-	at := uintptr(unsafe.Pointer(&text)) //nolint:gosec // the kernel reads it
+	at := uintptr(unsafe.Pointer(&text))
 	p.say("chmod", os.Chmod(file, 0o600))
 	p.say("fchmodat", unix.Fchmodat(unix.AT_FDCWD, file, 0o600, 0))
 	p.call("fchmodat2", unix.SYS_FCHMODAT2, ^uintptr(99), at, 0o600, 0)
@@ -125,7 +125,7 @@ func (p prober) processes() {
 	victim := uintptr(p.victim)
 	var set unix.CPUSet
 	_ = unix.SchedGetaffinity(0, &set)
-	space := uintptr(unsafe.Pointer(&text)) //nolint:gosec // the kernel reads and writes it
+	space := uintptr(unsafe.Pointer(&text))
 	clear(text[:])
 	limit := unix.Rlimit{Cur: cpuLimit, Max: cpuLimit}
 	p.say("signal", syscall.Kill(p.victim, 0))
@@ -180,7 +180,7 @@ func (p prober) sockets() {
 
 func (p prober) rest() {
 	copy(text[:], "svc\x00")
-	at := uintptr(unsafe.Pointer(&text)) //nolint:gosec // the kernel reads it
+	at := uintptr(unsafe.Pointer(&text))
 	p.call("memfd", unix.SYS_MEMFD_CREATE, at, 0)
 	p.call("execveat", unix.SYS_EXECVEAT, ^uintptr(0), 0, 0, 0, unix.AT_EMPTY_PATH)
 	p.call("shmget", unix.SYS_SHMGET, 0x5ec3, 4096, 0)

@@ -37,7 +37,7 @@ func program(t *testing.T) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(dir, "program")
-	if err := os.WriteFile(path, self, 0o755); err != nil { //nolint:gosec // see above
+	if err := os.WriteFile(path, self, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	return path
@@ -47,7 +47,7 @@ func program(t *testing.T) string {
 func openDir(t *testing.T, uid int) string {
 	t.Helper()
 	dir := svctest.ShortDir(t)
-	if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // see above
+	if err := os.Chmod(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chown(dir, uid, -1); err != nil {
