@@ -47,7 +47,12 @@ func TestConfinedWorkerd(t *testing.T) {
 			}
 			defer l.Close()
 			bin := programs(t, l.Addr().String())
-			d := newDaemon(t, "SVC_WORKERD="+filepath.Join(bin, "workerd"), "SVC_WORKER_CONFINE=auto")
+			tokens := filepath.Join(bin, "tokens.yaml")
+			if err := os.WriteFile(tokens, []byte("tokens:\n  - {name: edge, role: gateway, token: a-token-of-a-gateway}\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			d := newDaemon(t, "SVC_WORKERD="+filepath.Join(bin, "workerd"), "SVC_WORKER_CONFINE=auto",
+				"SVC_TOKENS_FILE="+tokens, "SVC_GATEWAYS_LISTEN="+freeAddress(t)) // with gateway.sock
 			if uid != users[0] {
 				d.wrap = []string{"setpriv", "--reuid", uid, "--regid", uid, "--clear-groups"}
 				d.bin = filepath.Join(bin, "svcctl")
@@ -100,7 +105,7 @@ func (d *daemon) breakOut(l net.Listener, bin string) {
 			t.Errorf("%s answers another process: %q", path, text)
 		}
 	}
-	if len(r.Answers) < 7 || len(r.Listed)+len(r.Changed)+len(r.Limited) > 0 || r.Executed {
+	if len(r.Answers) < 9 || len(r.Listed)+len(r.Changed)+len(r.Limited) > 0 || r.Executed {
 		t.Errorf("the program got %+v", r)
 	}
 	if a := d.get(victim.PreviewURL); a.Body != "secret of the victim" {
