@@ -38,7 +38,7 @@ func (c *Client) AllVersions(ctx context.Context, project string, status api.Ver
 // env_invalid_key, env_reserved_key, env_platform_key, env_value_too_large,
 // parent_not_found, parent_not_ready, parent_destroyed, no_production, fork_of_production,
 // invalid_events,
-// preview_name_taken, invalid_preview,
+// preview_name_taken, project_of_other_worker, invalid_preview,
 // invalid_idempotency_key, idempotency_mismatch.
 func (c *Client) CreateVersion(
 	ctx context.Context, project string, v api.CreateVersion, idempotencyKey string,

@@ -111,9 +111,9 @@ func (w *walk) follow(at, name string, info fs.FileInfo, above []string) (real s
 	if real, err = filepath.EvalSymlinks(at); err != nil {
 		return "", false, fmt.Errorf("read assets: %w", err)
 	}
-	rel, err := filepath.Rel(w.root, real)
+	rel, relErr := filepath.Rel(w.root, real)
 	switch {
-	case err != nil || !filepath.IsLocal(rel):
+	case relErr != nil || !filepath.IsLocal(rel):
 		w.out = append(w.out, name)
 		return real, true, nil
 	case slices.Contains(above, real):

@@ -34,7 +34,8 @@ func TestPrivateFiles(t *testing.T) {
 	}{
 		"by default": {"", []string{"a.html", "sub/env.txt"}, ".dev.vars, .dev.vars.staging, .env, .git, node_modules, sub/.env.local, sub/node_modules"},
 		"taken back": {
-			"!.env\n!/.git\n!node_modules\n", []string{".env", ".git/config", "a.html", "node_modules/x.js", "node_modules/y/z.js", "sub/env.txt", "sub/node_modules/w.js"},
+			"!.env\n!/.git\n!node_modules\n",
+			[]string{".env", ".git/config", "a.html", "node_modules/x.js", "node_modules/y/z.js", "sub/env.txt", "sub/node_modules/w.js"},
 			".dev.vars, .dev.vars.staging, sub/.env.local",
 		},
 		"one file":     {"!node_modules/y/z.js\n", []string{"a.html", "node_modules/y/z.js", "sub/env.txt"}, ".dev.vars, .dev.vars.staging, .env, .git, node_modules, sub/.env.local, sub/node_modules"},

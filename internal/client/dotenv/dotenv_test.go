@@ -144,7 +144,9 @@ func TestLoad(t *testing.T) {
 		"its fallback": {map[string]string{".dev.vars": "A=1", ".env.e": "A=2"}, "e", map[string]string{"A": "1"}, nil},
 		"env of it":    {map[string]string{".env": "A=1", ".env.local": "A=2", ".env.e": "A=3\nB=4", ".env.e.local": "B=5"}, "e", map[string]string{"A": "3", "B": "5"}, nil},
 		"in doubt": {
-			map[string]string{".env": "A=1#hunter2\nhunter2\n", ".env.local": "B=\"hunter2"}, "", map[string]string{"A": "1", "B": "\"hunter2"},
+			map[string]string{".env": "A=1#hunter2\nhunter2\n", ".env.local": "B=\"hunter2"},
+			"",
+			map[string]string{"A": "1", "B": "\"hunter2"},
 			[]string{".env: line 1: a # begins a comment: put a value that has one in quotes", ".env: line 2: want NAME=value", ".env.local: line 1: the closing quote is missing"},
 		},
 	} {

@@ -19,8 +19,15 @@ func (l *layers) projectName(f *File) {
 	}
 }
 
-// worker reads the name of a worker as a project id.
-func (l *layers) worker(n *node, at string) string { return idOf(l.r.text(n, at)) }
+// worker reads the name of another worker as a project id, and says which one it is.
+func (l *layers) worker(n *node, at string) string {
+	name := l.r.text(n, at)
+	id := idOf(name)
+	if own := l.get("name"); id != name && (own == nil || own.text != name) {
+		l.r.notices = append(l.r.notices, Notice{Info, l.r.at(n.pos), fmt.Sprintf("the worker %s is the project %s: host names have no underscores", name, id)})
+	}
+	return id
+}
 
 // idOf returns the project id of the worker with a name. It differs for a name with an
 // underscore, which wrangler takes and a host name cannot have. Any other name that is no id

@@ -3,6 +3,7 @@ package project_test
 import (
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -28,6 +29,11 @@ func TestUnderscore(t *testing.T) {
 	}
 	if want := "wrangler.json:1:10: the project id is my-shop-1: host names have no underscores"; !slices.ContainsFunc(notices, func(n project.Notice) bool { return n.String() == want }) {
 		t.Errorf("%v, want %s", notices, want)
+	}
+	for _, named := range []string{"the_users is the project the-users", "the_rooms is the project the-rooms", "the_sink is the project the-sink"} {
+		if !slices.ContainsFunc(notices, func(n project.Notice) bool { return strings.HasPrefix(n.Text, "the worker "+named) }) {
+			t.Errorf("%v lacks %q", notices, named)
+		}
 	}
 	if want := []project.Service{
 		{Binding: "FAR", Name: "the-rooms", Class: "Room"}, {Binding: "SELF", Name: "my-shop-1", Self: true}, {Binding: "USERS", Name: "the-users"},

@@ -109,7 +109,7 @@ func (n *Named) Commit() error {
 func (n *Named) copyOver() error {
 	data, err := os.ReadFile(n.f.Name())
 	if err == nil {
-		err = os.WriteFile(n.replace, data, 0) // it exists
+		err = os.WriteFile(n.replace, data, 0) //nolint:gosec // it exists, and a person named it
 	}
 	if err != nil {
 		return fmt.Errorf("write %s in place: %w", n.replace, err)
