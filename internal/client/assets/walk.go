@@ -115,7 +115,7 @@ func (w *walk) follow(at, name string, info fs.FileInfo, above []string) (real s
 	switch {
 	case relErr != nil || !filepath.IsLocal(rel):
 		w.out = append(w.out, name)
-		return real, true, nil
+		return real, true, nil //nolint:nilerr // collect returns one error for all of them
 	case slices.Contains(above, real):
 		w.left = append(w.left, name+" (a link to a directory above it)")
 		return real, true, nil

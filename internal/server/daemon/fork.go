@@ -27,6 +27,6 @@ func (d *Daemon) divergenceDeps() divergence.Deps {
 	return divergence.Deps{
 		Registry: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Bucket: d.ownership.data, CutStored: d.cutStored, Logger: d.logger,
 		HoldLimit: d.cfg.Release.Hold, Forks: d.cfg.Forks,
-		Waiting:   func(ctx context.Context, ref svc.Ref) svc.Waiting { return d.sleep.Waiting(ctx, ref) }, // it is created later
+		Waiting: func(ctx context.Context, ref svc.Ref) svc.Waiting { return d.sleep.Waiting(ctx, ref) }, // it is created later
 	}
 }
