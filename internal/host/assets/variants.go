@@ -74,14 +74,14 @@ func (vs *variants) prepare(v *variant, source, encoding string, plain int64) {
 // make finds or writes the form. A form that is not smaller is an empty file, so that
 // the next process does not try again.
 func (vs *variants) make(v *variant, source, encoding string, plain int64) {
-	info, err := os.Stat(v.path)
+	info, err := os.Stat(v.path) //nolint:gosec // of a file of the list, not a name of a request
 	if err != nil {
 		vs.busy.Lock()
 		defer vs.busy.Unlock()
 		if compressFile(source, v.path, encoding, plain) != nil {
 			return // the plain file is an answer too
 		}
-		if info, err = os.Stat(v.path); err != nil {
+		if info, err = os.Stat(v.path); err != nil { //nolint:gosec // as above
 			return
 		}
 	}
@@ -94,7 +94,7 @@ func compressFile(source, path, encoding string, plain int64) error {
 	if err != nil {
 		return fmt.Errorf("read asset: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil { //nolint:gosec // as above
 		return fmt.Errorf("create directory for compressed assets: %w", err)
 	}
 	small, err := compress(data, encoding)

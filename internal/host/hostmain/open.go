@@ -30,7 +30,7 @@ func (o *opener) stage(ctx context.Context, s svc.RuntimeSpec) {
 }
 
 // open is workerhost.Options.Open.
-func (o *opener) open(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (workerhost.Resources, error) {
+func (o *opener) open(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, lost func(error)) (workerhost.Resources, error) { //nolint:ireturn // what Options takes
 	if limit := int64(s.Host.MemoryMB) << 20; limit > 0 {
 		debug.SetMemoryLimit(limit / 2) // the collector works harder above it
 	}

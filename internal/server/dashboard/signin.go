@@ -123,15 +123,15 @@ func (d *Dashboard) signIn(w http.ResponseWriter, r *http.Request) {
 		d.redeem(w, r, ticketForm{Next: form.Next, Ticket: id})
 		return
 	}
-	client := d.clientOf(r)
-	if !d.attempts.allowed(client, d.now()) {
+	from := d.clientOf(r)
+	if !d.attempts.allowed(from, d.now()) {
 		w.Header().Set("Retry-After", "60")
 		form.Error = "Too many failed attempts. Wait a minute, or run svcctl dashboard, which has no limit."
 		d.refuse(w, r, http.StatusTooManyRequests, form)
 		return
 	}
 	if form.Error = d.begin(w, r, strings.TrimSpace(r.PostFormValue("token")), form.Next); form.Error != "" {
-		d.attempts.failed(client)
+		d.attempts.failed(from)
 		d.refuse(w, r, http.StatusUnauthorized, form)
 	}
 }

@@ -4,7 +4,7 @@ import "time"
 
 // keeps is conn.keeps.
 func (x *stdExchange) keeps() bool {
-	return x.req.KeepsAlive() && !x.e.closing.Load() && !(x.req.Chunked && x.c.lengths.both.Load()) &&
+	return x.req.KeepsAlive() && !x.e.closing.Load() && (!x.req.Chunked || !x.c.lengths.both.Load()) &&
 		(x.bodyRead.Load() || x.endsSoon(x.c.waits.Load()))
 }
 

@@ -91,6 +91,18 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	c.queues.describe(out)
 }
 
+// collectTokens says whether the file of tokens is valid.
+func (c *collector) collectTokens(gauge func(*prometheus.Desc, float64, ...string)) {
+	if c.sources.Tokens == nil {
+		return
+	}
+	valid := 1.0
+	if c.sources.Tokens() != nil {
+		valid = 0
+	}
+	gauge(c.tokens, valid)
+}
+
 // Collect implements prometheus.Collector.
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	ctx, cancel := c.ctx()
@@ -142,13 +154,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 			gauge(c.diskFree, float64(disk.Free))
 		}
 	}
-	if s.Tokens != nil {
-		valid := 1.0
-		if s.Tokens() != nil {
-			valid = 0
-		}
-		gauge(c.tokens, valid)
-	}
+	c.collectTokens(gauge)
 	if s.NotServing != nil {
 		gauge(c.notServing, float64(s.NotServing()))
 	}
