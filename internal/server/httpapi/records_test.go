@@ -281,3 +281,21 @@ func TestPromoteIfMatch(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkerNames: the first worker name that a project gets stays, unless a request renames it.
+func TestWorkerNames(t *testing.T) {
+	t.Parallel()
+	h := start(t)
+	h.project("my-app")
+	create := func(id, name string, renamed bool) reply {
+		header := http.Header{"Svc-Worker-Name": {name}}
+		if renamed {
+			header.Set("Svc-Worker-Renamed", "true")
+		}
+		return h.do(request{method: "POST", path: "/v1/projects/my-app/versions", token: deployToken, header: header, body: api.CreateVersion{ID: id}})
+	}
+	create("v-1", "my_app", false).want(202)
+	create("v-2", "my-app", false).wantProblem(409, "project_of_other_worker")
+	create("v-3", "my-app", true).want(202)
+	create("v-4", "my_app", false).wantProblem(409, "project_of_other_worker")
+}
