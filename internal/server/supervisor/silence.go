@@ -13,7 +13,7 @@ import (
 // thread would need to show that it is in a loop.
 type silence struct {
 	since time.Time
-	first cputime.Thread // workerd's thread at the first ping without an answer
+	spun  cputime.Thread // workerd's thread when it last waited for the disk, or at the first ping without an answer
 	last  cputime.Thread // at the last one; both are valid if known
 	known bool
 	asked time.Time // when last was read
@@ -21,21 +21,25 @@ type silence struct {
 
 // excused reports whether the ping that was not answered says nothing about the worker, which has
 // been silent for less than limit: since the one before, workerd's thread has waited for the disk, or
-// for a processor of a busy machine. A thread that has run for as long as ran is in a loop.
+// for a processor of a busy machine. A thread that has run for as long as ran since it last
+// waited for the disk is in a loop.
 func (s *silence) excused(of driver.Host, ran, limit time.Duration) bool {
-	before, known, passed := s.last, s.known, time.Since(s.asked)
-	s.last, s.known = of.Thread()
-	s.asked = time.Now()
+	now, known := of.Thread()
+	return s.add(now, known, time.Now()) && time.Since(s.since) < limit && s.last.Ran-s.spun.Ran < ran
+}
+
+// add takes what the thread had done at a time, and reports whether it waited since the time before.
+func (s *silence) add(now cputime.Thread, known bool, at time.Time) bool {
+	before, compared, passed := s.last, s.known && known, at.Sub(s.asked)
+	s.last, s.known, s.asked = now, known, at
 	if s.since.IsZero() {
-		s.since = s.asked
+		s.since = at
 	}
-	if !known {
-		s.first = s.last
+	if !compared || now.OnDisk(before) {
+		s.spun = now
+		return compared
 	}
-	if !known || !s.known || time.Since(s.since) >= limit {
-		return false
-	}
-	return s.last.OnDisk(before) || s.last.Starved(before, passed) && s.last.Ran-s.first.Ran < ran
+	return now.Starved(before, passed)
 }
 
 // limit returns which limit was reached: that of a runtime that waits for its disk or a processor, or
