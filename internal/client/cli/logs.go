@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"time"
 
@@ -72,19 +71,13 @@ func runLogs(ctx context.Context, k *kit.Kit, o logsOptions, arg string) error {
 	}
 	if k.JSONLines() {
 		for _, l := range page.Items {
-			if err := printJSONLine(k, l); err != nil {
+			if err := k.JSONLine(l); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	return k.Print(page, func() { printLogs(k, page.Items) })
-}
-
-func printJSONLine(k *kit.Kit, l api.LogLine) error {
-	enc := json.NewEncoder(k.Out)
-	enc.SetEscapeHTML(false)
-	return enc.Encode(l)
 }
 
 const (
@@ -173,7 +166,7 @@ func (p *logPrinter) follow(ctx context.Context) error {
 func (p *logPrinter) add(l api.LogLine) error {
 	switch {
 	case p.k.JSON() || p.k.JSONLines():
-		return printJSONLine(p.k, l)
+		return p.k.JSONLine(l)
 	case l.Invocation != nil:
 		printInvocation(p.k, l)
 		p.take(func(h heldLine) bool { return h.RequestID == l.RequestID }, func(h api.LogLine) { printLogLine(p.k, h, true) })

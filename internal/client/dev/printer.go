@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/front"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -236,13 +237,7 @@ func ms(d time.Duration) string {
 // colors are the sequences that color text.
 var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// clean removes colors and control characters from what a client or a worker sent.
+// clean removes colors and hidden characters from what a client or a worker sent.
 func clean(s string) string {
-	s = colors.ReplaceAllString(s, "")
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
+	return text.Clean(strings.NewReplacer("\n", "", "\t", "").Replace(colors.ReplaceAllString(s, "")))
 }

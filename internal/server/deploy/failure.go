@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/svcctl/svcctl/internal/lib/failpoint"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -16,7 +16,7 @@ const maxErrorText = 2 << 10 // bytes of a version's error [D16]
 // fail ends the deploy: it stops the runtime, stores the reason, makes the gateway
 // answer version_failed, and removes the files. spec: [C7.13] to [C7.18].
 func (r *run) fail(ctx context.Context, step string, cause error) error {
-	text, output := errorText(step, cause, r.v.Env), clip(redact(svc.AsError(cause).Output, r.v.Env))
+	reason, output := errorText(step, cause, r.v.Env), clip(redact(svc.AsError(cause).Output, r.v.Env))
 	r.log.ErrorContext(ctx, "deploy failed", "step", step, "code", svc.CodeOf(cause), "error", redact(cause.Error(), r.v.Env))
 	if r.v.Status == svc.StatusPreparing || r.v.Status == svc.StatusDeploying {
 		if err := r.deps.Runtimes.StopVersion(ctx, r.v.Ref); err != nil {
@@ -24,7 +24,7 @@ func (r *run) fail(ctx context.Context, step string, cause error) error {
 		}
 	}
 	failpoint.Hit("deploy/" + stepFailed + "/started")
-	if err := r.move(ctx, svc.TriggerFail, svc.Change{Error: text, ErrorOutput: output}); err != nil {
+	if err := r.move(ctx, svc.TriggerFail, svc.Change{Error: reason, ErrorOutput: output}); err != nil {
 		return err
 	}
 	failpoint.Hit("deploy/" + stepFailed + "/done")
@@ -55,10 +55,10 @@ func (r *run) canTolerate() bool { return r.deps.Lenient && r.bundleDir != "" &&
 
 // tolerate reports a failure in all places of [D47].
 func (r *run) tolerate(ctx context.Context, step string, cause error) error {
-	text := errorText(step, cause, r.v.Env) + consequence(step)
+	warning := errorText(step, cause, r.v.Env) + consequence(step)
 	r.log.WarnContext(ctx, "step failed; continuing (lenient mode)", "step", step, "error", redact(cause.Error(), r.v.Env))
 	r.deps.Observer.StepTolerated(step)
-	return r.deps.Versions.AddWarning(ctx, r.v.Ref, text)
+	return r.deps.Versions.AddWarning(ctx, r.v.Ref, warning)
 }
 
 // consequence says what a version lacks after a failed step, if the failure itself
@@ -100,23 +100,18 @@ func isKnown(err error) bool {
 
 // redact is for every text that this package stores or logs. The worker host has
 // redacted the worker's output before cutting it.
-func redact(text string, env map[string]string) string { return svc.Redact(text, env) }
+func redact(s string, env map[string]string) string { return svc.Redact(s, env) }
 
-// clip returns text as valid, printable UTF-8 of at most maxErrorText bytes.
-func clip(text string) string {
-	text = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) && c != '\n' && c != '\t' {
-			return -1
-		}
-		return c
-	}, strings.ToValidUTF8(text, "?"))
-	if len(text) <= maxErrorText {
-		return text
+// clip returns s as valid, printable UTF-8 of at most maxErrorText bytes.
+func clip(s string) string {
+	s = text.Clean(strings.ToValidUTF8(s, "?"))
+	if len(s) <= maxErrorText {
+		return s
 	}
 	const more = "…"
 	cut := maxErrorText - len(more)
-	for !utf8.RuneStart(text[cut]) {
+	for !utf8.RuneStart(s[cut]) {
 		cut--
 	}
-	return text[:cut] + more
+	return s[:cut] + more
 }

@@ -3,6 +3,8 @@ package obs
 import (
 	"io"
 	"log/slog"
+
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
 // LogOptions are the options of a logger.
@@ -22,7 +24,7 @@ func NewLogger(w io.Writer, o LogOptions) *slog.Logger {
 	if o.Terminal {
 		return slog.New(newTerminalHandler(w, level, o.Color))
 	}
-	return slog.New(slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: utcMillis}))
+	return slog.New(slog.NewJSONHandler(text.JSON(w), &slog.HandlerOptions{Level: level, ReplaceAttr: utcMillis}))
 }
 
 // utcMillis formats times as in the API [D10]. A duration is a number of milliseconds with

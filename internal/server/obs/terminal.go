@@ -7,7 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"unicode"
+
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
 // The colors of the terminal.
@@ -97,18 +98,18 @@ func (h *terminalHandler) attr(b *strings.Builder, prefix string, a slog.Attr) {
 		}
 		return
 	}
-	text := visible(v.String())
-	if text == "" || strings.ContainsAny(text, " =\"") {
-		text = strconv.Quote(text)
+	value := visible(v.String())
+	if value == "" || strings.ContainsAny(value, " =\"") {
+		value = strconv.Quote(value)
 	}
-	b.WriteString(" " + h.paint(dim, prefix+a.Key+"=") + text)
+	b.WriteString(" " + h.paint(dim, prefix+a.Key+"=") + value)
 }
 
-func (h *terminalHandler) paint(color, text string) string {
+func (h *terminalHandler) paint(color, s string) string {
 	if !h.color {
-		return text
+		return s
 	}
-	return color + text + reset
+	return color + s + reset
 }
 
 func levelColor(l slog.Level) string {
@@ -126,14 +127,14 @@ func levelColor(l slog.Level) string {
 // pad pads a level to the length of ERROR.
 func pad(level string) string { return level + strings.Repeat(" ", max(0, 5-len(level))) }
 
-// visible replaces the control characters of text, which may come from a worker, and
+// visible replaces the hidden characters of a text, which may come from a worker, and
 // indents its lines.
-func visible(text string) string {
-	text = strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
+func visible(s string) string {
+	s = strings.ReplaceAll(strings.TrimRight(s, "\n"), "\n", "\n    ")
 	return strings.Map(func(c rune) rune {
-		if c != '\n' && unicode.IsControl(c) {
+		if c != '\n' && text.IsHidden(c) {
 			return '\uFFFD'
 		}
 		return c
-	}, text)
+	}, s)
 }

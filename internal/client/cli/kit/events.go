@@ -3,6 +3,8 @@ package kit
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
 // event is one line of --json-events.
@@ -28,5 +30,5 @@ func (k *Kit) Event(kind string, data any) {
 	if err != nil { // all data is plain
 		line = []byte(`{"event":"error"}`)
 	}
-	_, _ = k.Out.Write(append(line, '\n')) // as Printf
+	_, _ = text.JSON(k.Out).Write(append(line, '\n')) // as Printf
 }

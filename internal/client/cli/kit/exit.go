@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -190,11 +191,11 @@ func (k *Kit) Fail(err error) int {
 	if k.JSON() {
 		data, jsonErr := json.Marshal(failed)
 		if jsonErr == nil {
-			k.Notef("%s", data)
+			k.Notef("%s", text.EscapeJSON(string(data)))
 			return code
 		}
 	}
-	k.Notef("Error: %s", Clean(text(err)+k.tokenOf(err)))
+	k.Notef("Error: %s", Clean(sentence(err)+k.tokenOf(err)))
 	return code
 }
 
@@ -234,8 +235,8 @@ func failureOf(err error, code int) failure {
 // checkServer is what to do about a server that does not answer.
 const checkServer = "check that the service runs, and its address: --server URL, or svcctl context list"
 
-// text is err for people: several wrong fields get a line each.
-func text(err error) string {
+// sentence is err for people: several wrong fields get a line each.
+func sentence(err error) string {
 	if errors.Is(err, client.ErrCertificate) {
 		return err.Error() + "\nname the authority that signed it: --ca-file FILE, or SSL_CERT_FILE"
 	}

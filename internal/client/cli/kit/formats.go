@@ -3,8 +3,11 @@ package kit
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
 // plain is v as JSON has it: maps, lists, texts and numbers.
@@ -14,7 +17,7 @@ func plain(v any) (any, error) {
 		return nil, err
 	}
 	var document any
-	err = yaml.Unmarshal(data, &document) // YAML reads JSON, and keeps large integers
+	err = yaml.Unmarshal([]byte(text.EscapeYAML(string(data))), &document) // YAML reads JSON, and keeps large integers
 	return document, err
 }
 
@@ -24,12 +27,27 @@ func (k *Kit) printYAML(v any) error {
 	if err != nil {
 		return err
 	}
-	enc := yaml.NewEncoder(k.Out)
+	var node yaml.Node
+	if err := node.Encode(document); err != nil {
+		return err
+	}
+	quote(&node)
+	enc := yaml.NewEncoder(text.YAML(k.Out))
 	enc.SetIndent(2)
-	if err := enc.Encode(document); err != nil {
+	if err := enc.Encode(&node); err != nil {
 		return err
 	}
 	return enc.Close()
+}
+
+// quote puts the strings of a document in quotes that have characters to escape.
+func quote(n *yaml.Node) {
+	if n.Kind == yaml.ScalarNode && strings.ContainsFunc(n.Value, text.IsHidden) {
+		n.Style = yaml.DoubleQuotedStyle
+	}
+	for _, child := range n.Content {
+		quote(child)
+	}
 }
 
 // printNames writes the name of each thing in v, one a line, as commands take it.
@@ -39,7 +57,7 @@ func (k *Kit) printNames(v any) error {
 		return err
 	}
 	for _, name := range namesIn(document) {
-		k.Printf("%s", Clean(name))
+		k.Printf("%s", text.Clean(name))
 	}
 	return nil
 }

@@ -23,6 +23,8 @@ func TestFormats(t *testing.T) {
 		"names of keys":     {"name", []api.Key{{Name: "a"}, {Name: "b\x1b"}}, "a\nb\n"},
 		"name of a change":  {"name", map[string]any{"key": "k", "version_id": "v1"}, "k\n"},
 		"yaml":              {"yaml", map[string]any{"b": []int{1}, "a": int64(1) << 60}, "a: 1152921504606846976\nb:\n  - 1\n"},
+		"yaml for a screen": {"yaml", map[string]string{"a": "x\u202e\u009b\U000e0041", "b": "z"}, "a: \"x\\U0000202e\\x9B\\U000E0041\"\nb: z\n"},
+		"json for a screen": {"json", "x\u202e\u009b\U000e0041", `"x\u202e\u009b\udb40\udc41"` + "\n"},
 		"wide":              {"wide", versions, ""},
 	} {
 		k, out, _ := newKit(t)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/pkg/client"
 )
@@ -205,13 +206,5 @@ func (k *Kit) Fancy() bool {
 	return err == nil && k.ErrTTY && !c.CI && c.Terminal != "dumb"
 }
 
-// Clean removes control characters from what a server said, so that it cannot
-// steer a terminal.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f || r >= 0x80 && r < 0xa0 {
-			return -1
-		}
-		return r
-	}, s)
-}
+// Clean is text.Clean.
+func Clean(s string) string { return text.Clean(s) }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
 // JSON reports whether output is to be a document, JSON or YAML: by flag, else
@@ -41,8 +43,8 @@ func (k *Kit) CheckOutput(besides ...string) error {
 	return nil
 }
 
-// Print writes v as one document or as names, or calls text for people.
-func (k *Kit) Print(v any, text func()) error {
+// Print writes v as one document or as names, or calls people.
+func (k *Kit) Print(v any, people func()) error {
 	switch {
 	case k.JSONEvents:
 		k.Event("result", v)
@@ -52,11 +54,18 @@ func (k *Kit) Print(v any, text func()) error {
 	case k.format() == "name":
 		return k.printNames(v)
 	case !k.JSON():
-		text()
+		people()
 		return nil
 	}
-	enc := json.NewEncoder(k.Out)
+	enc := json.NewEncoder(text.JSON(k.Out))
 	enc.SetIndent("", "  ")
+	enc.SetEscapeHTML(false)
+	return enc.Encode(v)
+}
+
+// JSONLine writes v as one line.
+func (k *Kit) JSONLine(v any) error {
+	enc := json.NewEncoder(text.JSON(k.Out))
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
 }

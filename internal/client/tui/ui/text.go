@@ -6,21 +6,12 @@ import (
 	"time"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/svcctl/svcctl/internal/lib/text"
 )
 
-// Clean makes one line of what a server, a worker or a pipeline said, without
-// characters that could steer the terminal.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\n', r == '\t':
-			return ' '
-		case r < ' ', r >= 0x7f && r < 0xa0, r >= 0x200b && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x2066 && r <= 0x2069, r == 0xfeff:
-			return -1 // control characters, and those that hide or reorder text
-		}
-		return r
-	}, s)
-}
+// Clean is text.Line.
+func Clean(s string) string { return text.Line(s) }
 
 // Fit cuts or pads a text to w columns.
 func Fit(s string, w int) string {
