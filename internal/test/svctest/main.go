@@ -3,6 +3,7 @@ package svctest
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"os"
 	"testing"
 
@@ -27,7 +28,18 @@ const roleArg = "-svctest.role"
 func Main(m *testing.M, roles map[string]Role, options ...goleak.Option) {
 	Play(roles)
 	_ = os.Setenv("GORACE", Race) // for child processes
-	goleak.VerifyTestMain(m, options...)
+	goleak.VerifyTestMain(closing{m}, options...)
+}
+
+// closing are tests that close the idle connections of the standard client when they have ended.
+// Each such connection has two goroutines until its server closes it, and a server that was killed
+// with its network, as a pod is, never does.
+type closing struct{ tests goleak.TestingM }
+
+// Run implements goleak.TestingM.
+func (c closing) Run() int {
+	defer http.DefaultClient.CloseIdleConnections()
+	return c.tests.Run()
 }
 
 // Play is for a TestMain that does not call Main. In a child process it runs the role and does
