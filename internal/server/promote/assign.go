@@ -57,5 +57,5 @@ func (s *Service) AssignFirst(ctx context.Context, ref svc.Ref) error {
 	s.deps.Gateway.SetProduction(ref.Project, ref.Version)
 	s.deps.Gateway.Release(ref.Project) // before the bundle and the pointer object, which may be slow
 	s.followBundle(ctx, ref)
-	return pointers{s.deps.Bucket}.assign(ctx, ref)
+	return s.untilWritten(ctx, s.log.With("project", ref.Project, "version", ref.Version), func() error { return pointers{s.deps.Bucket}.assign(ctx, ref) })
 }

@@ -7,15 +7,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
 const (
 	maxPointer   = 64 << 10 // bytes
 	pointerTries = 3
+	// pointerLimit bounds one attempt to change a pointer: when it hangs, the next one meets an
+	// object store that is back.
+	pointerLimit = 4 * time.Second
+	// pointerPause is the time between two attempts.
+	pointerPause = 250 * time.Millisecond
 )
 
 // pointer is {project}/production.json in the runtime bucket. It names the
@@ -75,8 +82,11 @@ func (p *pointer) bare() *pointer {
 }
 
 // swap replaces the pointer with the result of change; nil deletes it. If the
-// object is modified concurrently, swap reads it again and retries.
+// object is modified concurrently, swap reads it again and retries. It fails when the object store
+// does not answer within pointerLimit.
 func (p pointers) swap(ctx context.Context, project string, change func(*pointer) (next *pointer, changed bool)) error {
+	ctx, cancel := context.WithTimeout(ctx, pointerLimit)
+	defer cancel()
 	for range pointerTries {
 		now, etag, err := p.read(ctx, project)
 		if err != nil {
@@ -93,6 +103,20 @@ func (p pointers) swap(ctx context.Context, project string, change func(*pointer
 	}
 	return svc.Errorf(svc.Conflict, svc.CodePointerMoved, "%s was modified concurrently", pointerKey(project)).
 		WithHint("let only one service use a runtime bucket")
+}
+
+// untilWritten calls write until the object store answers, for PointerLimit.
+func (s *Service) untilWritten(ctx context.Context, log *slog.Logger, write func() error) error {
+	for began := time.Now(); ; {
+		err := write()
+		if !errors.Is(err, svc.Unavailable) || time.Since(began)+pointerPause >= s.deps.PointerLimit {
+			return err
+		}
+		log.WarnContext(ctx, "writing the production pointer failed; retrying", "error", err, "retry_in", pointerPause)
+		if backoff.Sleep(ctx, pointerPause) != nil {
+			return err
+		}
+	}
 }
 
 func unavailable(err error) error {
@@ -115,6 +139,9 @@ func (p pointers) read(ctx context.Context, project string) (now *pointer, etag 
 	}
 	defer body.Close()
 	data, err := io.ReadAll(io.LimitReader(body, maxPointer))
+	if err == nil && int64(len(data)) < min(info.Size, maxPointer) {
+		err = objstore.ErrTorn // not an object that is no pointer
+	}
 	if err != nil {
 		return nil, "", fmt.Errorf("reading %s: %w", pointerKey(project), err)
 	}

@@ -69,12 +69,15 @@ func (r *release) background(ctx context.Context, do func(context.Context)) {
 func (r *release) setPointer(ctx context.Context) bool {
 	waiting, cancel := r.work.Until(ctx)
 	defer cancel()
+	var said reminder
 	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
 		err := pointers{r.deps.Bucket}.set(ctx, r.op)
 		if err == nil {
 			return true
 		}
-		r.log.ErrorContext(ctx, "writing the production pointer failed; retrying", "error", err)
+		if said.due() {
+			r.log.ErrorContext(ctx, "writing the production pointer failed; retrying", "error", err)
+		}
 		if backoff.Sleep(waiting, delay) != nil {
 			return false
 		}
@@ -121,12 +124,15 @@ func (s *Service) resumeUntilDone(ctx context.Context, op svc.Promotion, end fun
 	}
 	go func() {
 		defer end()
+		var said reminder
 		for delay := firstRetry; backoff.Sleep(ctx, delay) == nil; delay = min(2*delay, lastRetry) {
 			err := s.resumeRelease(ctx, op)
 			if err == nil {
 				return
 			}
-			s.log.ErrorContext(ctx, "release incomplete; retrying", "project", op.Project, "operation", op.ID, "error", err)
+			if said.due() {
+				s.log.ErrorContext(ctx, "release incomplete; retrying", "project", op.Project, "operation", op.ID, "error", err)
+			}
 		}
 	}()
 }

@@ -14,7 +14,11 @@ import (
 
 const (
 	firstRetry = time.Second
-	lastRetry  = 30 * time.Second
+	// lastRetry is short: a promotion or release ends within seconds when the registry and the
+	// object store answer again, however long they did not.
+	lastRetry = 3 * time.Second
+	// sayEvery is the time between two lines about the same thing that is retried.
+	sayEvery = 30 * time.Second
 	// settleLimit bounds the writes after a saga, whose context may have ended.
 	settleLimit = 10 * time.Second
 )
@@ -27,8 +31,21 @@ type run struct {
 	log   *slog.Logger
 	began time.Time
 
+	said reminder
+
 	mu    sync.Mutex
 	limit *time.Timer // releases a hold after HoldLimit
+}
+
+// reminder says when it is time for another line about what is retried.
+type reminder struct{ last time.Time }
+
+func (r *reminder) due() bool {
+	due := time.Since(r.last) >= sayEvery
+	if due {
+		r.last = time.Now()
+	}
+	return due
 }
 
 func (s *Service) newRun(op svc.Promotion) *run {
@@ -62,7 +79,9 @@ func (r *run) attempt(ctx context.Context) (ended bool) {
 	publishErr := r.publish(ctx, r.op.Project)
 	r.release()
 	if errors.Is(err, saga.ErrIncomplete) || publishErr != nil {
-		r.log.ErrorContext(ctx, "promotion incomplete; retrying", "error", errors.Join(err, publishErr))
+		if r.said.due() {
+			r.log.ErrorContext(ctx, "promotion incomplete; retrying", "error", errors.Join(err, publishErr))
+		}
 		return false
 	}
 	r.deps.Gateway.Share(r.op.Project)

@@ -19,6 +19,9 @@ import (
 const (
 	// DefaultStepLimit bounds each step and its compensation.
 	DefaultStepLimit = 10 * time.Second
+	// DefaultPointerLimit is how long writing the pointer object is tried again while the object store
+	// does not answer. With the last attempt it is less than DefaultStepLimit.
+	DefaultPointerLimit = 5 * time.Second
 	// DefaultHoldLimit is the longest time that requests wait for the cut-over. It
 	// must be less than the gateway's limit.
 	DefaultHoldLimit = 4 * time.Second
@@ -145,6 +148,7 @@ type Deps struct {
 	RollbackKeep int // SVC_ROLLBACK_KEEP: how many previous productions have a pin
 
 	StepLimit      time.Duration // 0: DefaultStepLimit
+	PointerLimit   time.Duration // 0: DefaultPointerLimit
 	HoldLimit      time.Duration // 0: DefaultHoldLimit
 	DrainWait      time.Duration // 0: DefaultDrainWait
 	WebsocketGrace time.Duration // 0: DefaultWebsocketGrace
@@ -179,6 +183,7 @@ func New(deps Deps) (*Service, error) {
 		return nil, errors.New("promote: bucket and logger required")
 	}
 	deps.StepLimit = cmp.Or(deps.StepLimit, DefaultStepLimit)
+	deps.PointerLimit = cmp.Or(deps.PointerLimit, DefaultPointerLimit)
 	deps.HoldLimit = cmp.Or(deps.HoldLimit, DefaultHoldLimit)
 	deps.DrainWait = cmp.Or(deps.DrainWait, DefaultDrainWait)
 	deps.WebsocketGrace = cmp.Or(deps.WebsocketGrace, DefaultWebsocketGrace)

@@ -69,8 +69,11 @@ func (r *run) undrain(ctx context.Context) error {
 }
 
 // setPointer is step 3 [C8.7]: the pointer object in the runtime bucket names the
-// target.
-func (r *run) setPointer(ctx context.Context) error { return r.pointer().set(ctx, r.op) }
+// target. A short outage of the object store does not undo a promotion: requests wait for HoldLimit
+// at most meanwhile, and reach the old version after it.
+func (r *run) setPointer(ctx context.Context) error {
+	return r.untilWritten(ctx, r.log, func() error { return r.pointer().set(ctx, r.op) })
+}
 
 func (r *run) restorePointer(ctx context.Context) error { return r.pointer().restore(ctx, r.op) }
 

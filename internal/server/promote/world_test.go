@@ -392,8 +392,9 @@ func (f faultyJournal) Steps(ctx context.Context) (all []saga.Entry, err error) 
 	return all, err
 }
 
-// use makes a daemon use f.
+// use makes a daemon use f. A failed write of the pointer is not tried again.
 func (f *faults) use(d *promote.Deps) {
+	d.PointerLimit = time.Nanosecond
 	d.Projects, d.Versions, d.Promotions, d.Journals = f, f, f, f
 	d.Bucket = &objstoretest.Hooked{Bucket: f.bucket, Around: func(_ context.Context, op objstoretest.Op, _ string, do func() error) error {
 		return f.around(string(op), do)
