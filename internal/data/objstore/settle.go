@@ -13,14 +13,15 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/backoff"
 )
 
-// ErrTorn says that a read returned fewer bytes than the object has.
-var ErrTorn = errors.New("object is torn")
+// ErrTorn says that a body ended early, each time that it was read: it had fewer bytes than the
+// object has. It is a failure of the object store or of the network, and says nothing of the object.
+var ErrTorn = errors.New("the body ended early")
+
+// ErrShort says that the object has fewer bytes than the caller wants. A retry does not help.
+var ErrShort = errors.New("the object is too short")
 
 // errHung says that a request was canceled after its time limit.
 var errHung = errors.New("the object store did not answer in time")
-
-// errShort is an ErrTorn that a retry does not repair: the object is too short.
-var errShort = errors.New("the object is too short")
 
 // The pauses between attempts, and the time limit of one attempt: the base plus
 // the time that a slow line needs for the body.
@@ -147,14 +148,14 @@ func compare(ctx context.Context, b Bucket, key string, want *io.SectionReader) 
 
 // Read returns the n bytes of an object from off, or all bytes from off for -1. It
 // retries failed and hanging requests a few times, and returns ErrTorn when the
-// object store keeps returning fewer bytes; ErrNotExist is final. When ctx ends
-// first, nothing is known of the object.
+// object store keeps returning fewer bytes; ErrNotExist and ErrShort are final. The Info is what the
+// last answer said, also with an error. When ctx ends first, nothing is known of the object.
 func Read(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, Info, error) {
 	const tries = 6
 	pause := firstPause
 	for try := 1; ; try++ {
 		data, info, err := readOnce(ctx, b, key, off, n)
-		if err == nil || errors.Is(err, ErrNotExist) || errors.Is(err, errShort) || try == tries && ctx.Err() == nil {
+		if err == nil || errors.Is(err, ErrNotExist) || errors.Is(err, ErrShort) || try == tries && ctx.Err() == nil {
 			return data, info, err
 		}
 		if wait(ctx, pause) != nil {
@@ -177,7 +178,7 @@ func readOnce(ctx context.Context, b Bucket, key string, off, n int64) ([]byte, 
 		want = n
 	}
 	if want < 0 || off+want > info.Size {
-		return nil, info, fmt.Errorf("read %s: %w: %w: it has %d bytes, want %d from %d", key, ErrTorn, errShort, info.Size, n, off)
+		return nil, info, fmt.Errorf("read %s: %w: it has %d bytes, want %d from %d", key, ErrShort, info.Size, n, off)
 	}
 	extend(want)
 	data := make([]byte, want)

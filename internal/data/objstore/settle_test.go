@@ -93,8 +93,14 @@ func TestReadAndListAll(t *testing.T) {
 		if data, info, err := objstore.Read(t.Context(), b, "k", 2, 3); err != nil || string(data) != "234" || info.Size != 10 {
 			t.Errorf("%q, %+v, %v", data, info, err)
 		}
-		if _, _, err := objstore.Read(t.Context(), mem, "k", 8, 3); !errors.Is(err, objstore.ErrTorn) {
-			t.Errorf("beyond the end: %v", err)
+		for _, off := range []int64{8, 20} {
+			if _, info, err := objstore.Read(t.Context(), mem, "k", off, 3); !errors.Is(err, objstore.ErrShort) || info.Size != 10 {
+				t.Errorf("beyond the end, from %d: %+v, %v", off, info, err)
+			}
+		}
+		torn := objstoretest.NewFaulty(mem, objstoretest.Faults{Torn: 1}, 1)
+		if _, info, err := objstore.Read(t.Context(), torn, "k", 2, 3); !errors.Is(err, objstore.ErrTorn) || errors.Is(err, objstore.ErrShort) || info.Size != 10 {
+			t.Errorf("bodies end early: %+v, %v", info, err)
 		}
 		if _, _, err := objstore.Read(t.Context(), mem, "none", 0, -1); !errors.Is(err, objstore.ErrNotExist) {
 			t.Errorf("absent: %v", err)

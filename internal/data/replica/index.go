@@ -127,16 +127,17 @@ func headerOf(f branch.File, head []byte) (ltx.Header, error) {
 	return hdr, nil
 }
 
-// readRange reads a part of a file, with n -1 the rest, and checks the file's size.
+// readRange reads a part of a file, with n -1 the rest, and checks the file's size. A body that ends
+// early is a failure of the object store, not damage of the file.
 func readRange(ctx context.Context, b objstore.Bucket, f branch.File, off, n int64) ([]byte, error) {
 	data, info, err := objstore.Read(ctx, b, f.Key(), off, n)
 	switch {
-	case errors.Is(err, objstore.ErrTorn) || errors.Is(err, objstore.ErrNotExist):
+	case errors.Is(err, objstore.ErrShort) || errors.Is(err, objstore.ErrNotExist):
 		return nil, &CorruptError{f.Key(), err}
+	case (err == nil || errors.Is(err, objstore.ErrTorn)) && info.Size != f.Size:
+		return nil, corrupt(f, "it has %d bytes, want %d", info.Size, f.Size)
 	case err != nil:
 		return nil, fmt.Errorf("read log file: %w", err)
-	case info.Size != f.Size:
-		return nil, corrupt(f, "it has %d bytes, want %d", info.Size, f.Size)
 	}
 	return data, nil
 }

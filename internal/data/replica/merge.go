@@ -57,9 +57,13 @@ func (l *Log) adopt(ctx context.Context, f branch.File) (branch.File, error) {
 		return f, fmt.Errorf("stat merged file: %w", err)
 	}
 	f.Size, f.Modified = info.Size, info.Modified
-	dec := ltx.NewDecoder(l.reader(ctx, f, 0))
+	r := l.reader(ctx, f, 0)
+	dec := ltx.NewDecoder(r)
 	dec.SetRetainPageIndex(false)
 	err = dec.Verify()
+	if r.failed != nil { // the object store, which says nothing of the file
+		return f, fmt.Errorf("read merged file: %w", r.failed)
+	}
 	if hdr := dec.Header(); err == nil && (hdr.MinTXID != TXID(f.Min) || hdr.MaxTXID != TXID(f.Max)) {
 		err = fmt.Errorf("it has the transactions %d to %d", hdr.MinTXID, hdr.MaxTXID)
 	}
@@ -100,7 +104,7 @@ func (l *Log) mergeTo(ctx context.Context, w io.Writer, inputs []branch.File, pa
 
 // reader reads a file from its beginning, with a pause before each range except the
 // first.
-func (l *Log) reader(ctx context.Context, f branch.File, pause time.Duration) io.Reader {
+func (l *Log) reader(ctx context.Context, f branch.File, pause time.Duration) *rangeReader {
 	return &rangeReader{left: f.Size, next: func(off, n int64) ([]byte, error) {
 		if off > 0 && pause > 0 {
 			t := time.NewTimer(pause)
@@ -118,10 +122,11 @@ func (l *Log) reader(ctx context.Context, f branch.File, pause time.Duration) io
 // rangeReader reads an object by ranges, so that many objects can be open without a
 // connection each.
 type rangeReader struct {
-	next func(off, n int64) ([]byte, error)
-	off  int64
-	left int64
-	buf  []byte
+	next   func(off, n int64) ([]byte, error)
+	failed error // of next
+	off    int64
+	left   int64
+	buf    []byte
 }
 
 func (r *rangeReader) Read(p []byte) (int, error) {
@@ -131,6 +136,7 @@ func (r *rangeReader) Read(p []byte) (int, error) {
 		}
 		data, err := r.next(r.off, min(r.left, mergeRange))
 		if err != nil {
+			r.failed = err
 			return 0, err
 		}
 		r.buf, r.off, r.left = data, r.off+int64(len(data)), r.left-int64(len(data))

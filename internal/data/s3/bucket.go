@@ -235,6 +235,8 @@ func translate(err error) error {
 	switch resp.HTTPStatusCode() {
 	case http.StatusNotFound:
 		return errors.Join(objstore.ErrNotExist, err)
+	case http.StatusRequestedRangeNotSatisfiable:
+		return errors.Join(objstore.ErrShort, err)
 	case http.StatusPreconditionFailed:
 		return errors.Join(objstore.ErrPrecondition, err)
 	case http.StatusConflict: // concurrent conditional writes; the loser may retry

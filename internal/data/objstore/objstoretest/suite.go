@@ -220,4 +220,9 @@ func ranges(t *testing.T, b objstore.Bucket) {
 	if got, _ := get(t, b, "range/x", 1<<20, -1); got != "z" {
 		t.Errorf("the tail is %q", got)
 	}
+	for _, off := range []int64{1 << 20, 2 << 20} {
+		if _, _, err := objstore.Read(t.Context(), b, "range/x", off, 5); !errors.Is(err, objstore.ErrShort) {
+			t.Errorf("five bytes from %d of one MiB and a byte: %v", off, err)
+		}
+	}
 }
