@@ -183,6 +183,7 @@ func (v *Volumes) claim(ctx context.Context) error {
 		m, loadErr = v.loadManifest(ctx)
 	}()
 	v.watch.run()
+	v.watch.confirmed.Store(v.watch.awake.Load()) // if Acquire takes long, the first call confirms it
 	g, err := v.cfg.Branches.Acquire(ctx, v.cfg.Ref, v.cfg.Owner, v.cfg.Parent)
 	<-loaded
 	switch {
