@@ -1,18 +1,12 @@
 package dataplane
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"slices"
 
-	"github.com/svcctl/svcctl/internal/data/cowvfs"
 	"github.com/svcctl/svcctl/internal/data/replica"
-	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -23,33 +17,45 @@ const archivePlan = 32
 // Archive ships everything to the object store, compacts it, verifies that it can be
 // restored from there, releases the data and closes v. After that the directory may be
 // deleted. Bindings need not be open, and no goroutine may write. After an error Archive
-// can be repeated with new Volumes.
+// can be repeated with new Volumes: archive_unverified says that the object store returns wrong
+// data, data_unavailable that it does not answer.
 func (v *Volumes) Archive(ctx context.Context) error {
 	dbs, err := v.shipAll(ctx)
 	if err = errors.Join(err, v.Close()); err != nil || len(dbs) == 0 { //nolint:contextcheck // Close takes none
-		return err
+		return unarchived(err, "the data")
 	}
 	verified, cuts := map[string]uint64{}, v.inherited()
 	for _, db := range dbs {
 		at := uint64(db.log.Position())
 		if at == 0 {
-			if has, err := db.hasContent(); err != nil || has {
-				return svc.Errorf(svc.Internal, svc.CodeArchiveUnverified, "the object store has no data of the database %q; its local files are kept", db.name).Because(err)
+			if err := db.checkUnwritten(); err != nil {
+				return err
 			}
 			continue
 		}
 		if before, ok := v.grant.Verified[db.name]; !ok || before != at {
 			if err := db.verify(ctx); err != nil {
-				return svc.Errorf(svc.Internal, svc.CodeArchiveUnverified, "the database %q cannot be restored from the object store; its local files are kept", db.name).
-					Because(err)
+				return unarchived(err, fmt.Sprintf("the database %q", db.name))
 			}
 		}
 		verified[db.name] = at
 		if cuts[db.name], err = db.log.Cut(db.log.Position()); err != nil {
-			return err
+			return unarchived(err, fmt.Sprintf("the database %q", db.name))
 		}
 	}
-	return v.cfg.Branches.Archive(ctx, *v.grant, verified, kinds(shared(cuts)))
+	return unarchived(v.cfg.Branches.Archive(ctx, *v.grant, verified, kinds(shared(cuts))), "the data")
+}
+
+// checkUnwritten returns an error if the database, whose log is empty, has content.
+func (db *database) checkUnwritten() error {
+	has, err := db.hasContent()
+	if err != nil {
+		return unarchived(err, fmt.Sprintf("the database %q", db.name))
+	}
+	if has {
+		return svc.Errorf(svc.Internal, svc.CodeArchiveUnverified, "the object store has no data of the database %q; its local files are kept", db.name)
+	}
+	return nil
 }
 
 // shipAll opens every database the version has written, and ships and compacts it.
@@ -93,64 +99,3 @@ func (v *Volumes) written(ctx context.Context) ([]string, error) {
 	slices.Sort(names)
 	return slices.Compact(names), nil
 }
-
-// verify restores the newest transaction to a temporary file and checks that it is sound
-// and, if the local file is complete, equal. The database is closed.
-func (db *database) verify(ctx context.Context) error {
-	tmp := filepath.Join(db.volumes.cache.temp(), "verify"+suffix)
-	err := db.log.Restore(ctx, db.log.Position(), tmp)
-	if err == nil && db.file.Hydrated() {
-		err = sameFiles(tmp, db.path)
-	}
-	if err == nil {
-		err = sound(ctx, tmp)
-	}
-	return errors.Join(err, cowvfs.Remove(tmp))
-}
-
-// sound runs SQLite's integrity check.
-func sound(ctx context.Context, path string) error {
-	c, err := raw.Open(path, raw.Options{})
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	defer c.Until(ctx)()
-	return c.Query("PRAGMA integrity_check(1)", nil, func(s *raw.Stmt) error {
-		if text := s.Text(0); text != "ok" {
-			return fmt.Errorf("check restored database: %s", text)
-		}
-		return nil
-	})
-}
-
-// sameFiles compares two files byte by byte.
-func sameFiles(a, b string) error {
-	x, err := os.Open(a)
-	if err != nil {
-		return err
-	}
-	defer x.Close()
-	y, err := os.Open(b)
-	if err != nil {
-		return err
-	}
-	defer y.Close()
-	const chunk = 1 << 20
-	p, q := make([]byte, chunk), make([]byte, chunk)
-	for at := int64(0); ; at += chunk {
-		n, errX := io.ReadFull(x, p)
-		m, errY := io.ReadFull(y, q)
-		if !bytes.Equal(p[:n], q[:m]) {
-			return fmt.Errorf("compare restored database: it differs between bytes %d and %d", at, at+chunk)
-		}
-		if ended(errX) || ended(errY) {
-			return nil
-		}
-		if err := errors.Join(errX, errY); err != nil {
-			return err
-		}
-	}
-}
-
-func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
