@@ -18,6 +18,9 @@ type Grant struct {
 	// node may still write, so the owner must Claim the logs. It stays set until the
 	// data is released.
 	TakenOver bool
+	// Unreleased says that an earlier process of this node owned the data and had not
+	// released it. A request that it sent may still arrive.
+	Unreleased bool
 	// New says that the data has never had an owner before.
 	New bool
 	// Verified is what the last Archive verified, see Record.
@@ -59,7 +62,9 @@ func (s *Store) Acquire(ctx context.Context, v svc.Ref, o svc.Owner, parent stri
 		if errors.Is(err, ErrLost) {
 			continue // the record was modified concurrently: read it again
 		}
-		return Grant{v, o, next.Epoch, takeover, r.Epoch == 0, r.Verified}, err
+		return Grant{
+			Version: v, Owner: o, Epoch: next.Epoch, TakenOver: takeover, Unreleased: r.Owner == o.Node, New: r.Epoch == 0, Verified: r.Verified,
+		}, err
 	}
 }
 
@@ -122,10 +127,10 @@ func (s *Store) release(ctx context.Context, g Grant, next Record) error {
 	return s.change(ctx, g.Version, r, next)
 }
 
-// Claim fences the previous owner: win opens the logs, restores them, and appends
-// a first transaction to each. When win returns ErrFenced, because a late write of
-// the previous owner took the slot, Claim calls it again, from the new end of the
-// logs, as long as g is valid.
+// Claim fences the previous owner, or what an earlier process of the same node has
+// sent: win opens the logs, restores them, and appends a first transaction to each.
+// When win returns ErrFenced, because a late write took the slot, Claim calls it
+// again, from the new end of the logs, as long as g is valid.
 func (s *Store) Claim(ctx context.Context, g Grant, win func(context.Context) error) error {
 	for {
 		err := win(ctx)

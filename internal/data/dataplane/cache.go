@@ -135,7 +135,8 @@ func (c cache) restoreOnlyCopy(name string, onlyCopy bool) error {
 		if err := cowvfs.Remove(old); err != nil {
 			return fmt.Errorf("delete stale file: %w", err)
 		}
-		_ = os.Remove(dir) // unless another database has files there
+		_ = os.Remove(old + unclaimedMark) // if there is one
+		_ = os.Remove(dir)                 // unless another database has files there
 	}
 	return nil
 }

@@ -36,6 +36,9 @@ type database struct {
 	disk    disk
 	warm    *warmPages // while pages are read from the parent's file; else nil
 
+	continues bool        // the local file was written in this boot of the machine and continues the log
+	unclaimed atomic.Bool // writes wait for the log until it has one: see mustClaim
+
 	writer chan *raw.Conn // holds the writer while it is free
 	idle   chan *raw.Conn // free readers
 	room   chan struct{}  // one token for each reader that may still be opened
@@ -172,6 +175,8 @@ func (db *database) commit(ctx context.Context, fn func(*raw.Conn) error) error 
 		return errors.Join(err, db.ship.await(ctx, after))
 	case after == before: // nothing was committed
 		return err
+	case db.unclaimed.Load():
+		return errors.Join(err, db.ship.flush(ctx))
 	}
 	return errors.Join(err, db.toDisk())
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 )
 
-// openDatabase opens a database: its log, its local file, and its writer. After a takeover it
-// claims the log first.
+// openDatabase opens a database: its log, its local file, and its writer. While a late append of
+// an earlier owner or process may take the next slot of the log, it claims the log first.
 func (v *Volumes) openDatabase(ctx context.Context, name string) (*database, error) {
 	db := &database{
 		name: name, volumes: v, path: v.cache.path(name), disk: disk{path: v.cache.path(name) + "-wal"}, done: make(chan struct{}),
@@ -29,7 +29,7 @@ func (v *Volumes) openDatabase(ctx context.Context, name string) (*database, err
 		db.room <- struct{}{}
 	}
 	open := db.open
-	if v.grant.TakenOver {
+	if v.grant.TakenOver || v.grant.Unreleased {
 		open = func(ctx context.Context) error {
 			return v.cfg.Branches.Claim(ctx, *v.grant, db.openClaimed)
 		}
@@ -76,10 +76,11 @@ func (db *database) hasContent() (bool, error) {
 	return err == nil && info.Size() > onePage, err
 }
 
-// openClaimed opens the database and appends a first transaction to the log.
+// openClaimed opens the database, and appends a first transaction to the log unless no late append
+// can harm.
 func (db *database) openClaimed(ctx context.Context) error {
 	err := db.open(ctx)
-	if err != nil {
+	if err != nil || !db.mustClaim() {
 		return err
 	}
 	if db.ship.current == nil {
@@ -96,6 +97,7 @@ func (db *database) openClaimed(ctx context.Context) error {
 		}
 		return err
 	}
+	db.claimed()
 	return nil
 }
 
@@ -109,6 +111,9 @@ func (db *database) open(ctx context.Context) (err error) {
 		return err
 	}
 	db.ship = newShipper(db)
+	if err := db.trust(); err != nil {
+		return err
+	}
 	if err := v.cache.restoreOnlyCopy(db.name, db.log.Position() == 0); err != nil {
 		return err
 	}
@@ -135,6 +140,9 @@ func (db *database) attach(ctx context.Context) error {
 			return err
 		}
 		db.volumes.cfg.Logger.WarnContext(ctx, "local file does not continue the log; deleting it", "database", db.name, "reason", err)
+		if err := db.distrust(); err != nil {
+			return err
+		}
 		if err := cowvfs.Remove(db.path); err != nil {
 			return fmt.Errorf("delete local file: %w", err)
 		}

@@ -299,6 +299,7 @@ func (p *shipper) ship(ctx context.Context, seg cowvfs.Segment) error {
 		if err := log.AppendFrom(try, seg.TXID, f, seg.Bytes); err != nil {
 			return err
 		}
+		p.db.unclaimed.Store(false)
 	}
 	return p.db.file.Shipped(seg.TXID)
 }
