@@ -79,6 +79,7 @@ type Daemon struct {
 	WorkerMemoryMaxMB  int // 0 for any
 	WorkerSubrequests  int // of one invocation; 0 for no limit
 	VersionDiskMB      int // 0 for no limit
+	MaxQueueMessages   int // of one queue; 0 for no limit
 	WorkerStartTimeout time.Duration
 	WorkerStartCPU     time.Duration
 	WorkerNetwork      svc.NetworkPolicy

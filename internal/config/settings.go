@@ -363,6 +363,10 @@ func workers() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.VersionDiskMB, err = between(v, 0, 1<<30); return err },
 		},
 		{
+			Env: "SVC_MAX_QUEUE_MESSAGES", Default: "1000000", Help: "messages that one queue of a version may have, delayed and dead ones included; 0 for no limit",
+			parse: func(d *Daemon, v string) (err error) { d.MaxQueueMessages, err = between(v, 0, 1<<31-1); return err },
+		},
+		{
 			Env: "SVC_WORKER_ALLOW", Help: "addresses that workers reach beside public ones: prefixes such as 10.1.0.0/16, with commas between",
 			parse: func(d *Daemon, v string) (err error) { d.WorkerNetwork.Allow, err = prefixes(v); return err },
 		},

@@ -17,6 +17,7 @@ const (
 	CodeObjectNotFound    = "object_not_found"
 	CodeQueueNotFound     = "queue_not_found"
 	CodeNoDeadLetterQueue = "no_dead_letter_queue"
+	CodeQueueMessages     = "queue_messages_exceeded"
 	CodeObjectTooLarge    = "object_too_large"
 	CodeDataUnavailable   = "data_unavailable"
 	CodeDataInUse         = "data_in_use"
@@ -60,6 +61,7 @@ var dataCodes = []CodeInfo{
 	{CodeObjectNotFound, []Kind{NotFound}, "The bucket has no such object.", "Check the key of the object."},
 	{CodeQueueNotFound, []Kind{NotFound}, "The version has no such queue.", "Use a queue that the hint lists."},
 	{CodeNoDeadLetterQueue, []Kind{Unprocessable}, "The consumer of the queue has no dead letter queue.", "Name the queue to take dead messages from."},
+	{CodeQueueMessages, []Kind{Unprocessable}, "The queue has as many messages as the server allows (SVC_MAX_QUEUE_MESSAGES).", "Purge the queue, or raise the setting."},
 	{CodeObjectTooLarge, []Kind{TooLarge}, "The object exceeds the size limit.", "Store a smaller object."},
 	{CodeDataUnavailable, []Kind{Unavailable}, "The data of the version cannot be opened or archived: the object store or the disk fails.", "Read GET /v1/health/deep; the service retries."},
 	{CodeDataInUse, []Kind{Unavailable}, "Another process still reads or holds the version's data.", "Try again in a moment."},

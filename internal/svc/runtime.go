@@ -42,6 +42,7 @@ type HostConfig struct {
 	HeapMB       int           `json:"heap_mb"`          // limit of a worker's V8 heap, in MiB
 	MemoryMB     int           `json:"memory_mb"`        // limit of the memory of host and workerd, in MiB; 0 means none
 	Subrequests  int           `json:"subrequests"`      // calls of fetch in one invocation of the worker; 0 means no limit
+	QueueLimit   int           `json:"queue_limit"`      // messages of one queue; 0 means no limit
 	Traces       bool          `json:"traces,omitempty"` // the host reports spans of invocations whose trace is recorded
 	MemoryMaxMB  int           `json:"memory_max_mb"`    // highest limit that a bundle may set for itself; 0 means any
 	DiskMB       int           `json:"disk_mb"`          // limit of a version's files on the node, in MiB; 0 means none

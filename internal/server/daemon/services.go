@@ -161,7 +161,7 @@ func (d *Daemon) supervisorConfig(c Config, runtimes driver.Driver) supervisor.C
 // hostConfig returns the part of a spec that is equal for all versions.
 func (d *Daemon) hostConfig(c Config) svc.HostConfig {
 	return svc.HostConfig{
-		HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, Traces: d.tracer != nil, DiskMB: d.cfg.VersionDiskMB,
+		HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, QueueLimit: d.cfg.MaxQueueMessages, Traces: d.tracer != nil, DiskMB: d.cfg.VersionDiskMB,
 		StartTimeout: d.cfg.WorkerStartTimeout, StartCPU: d.cfg.WorkerStartCPU, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
 		Backends: d.cfg.Backends, Inspect: c.Inspect,
 	}

@@ -138,7 +138,7 @@ func (a admin) send(q opened, w http.ResponseWriter, r *http.Request) error {
 		return adminError(err)
 	}
 	if _, err := q.send(r.Context(), []message{m}); err != nil {
-		return err
+		return adminError(err)
 	}
 	return binding.WriteJSON(w, map[string]string{"id": m.key})
 }
@@ -178,6 +178,8 @@ func adminError(err error) error {
 		return err
 	case no.status == http.StatusRequestEntityTooLarge:
 		return svc.Errorf(svc.TooLarge, svc.CodeValueTooLarge, "%s", no.text)
+	case no.status == http.StatusInsufficientStorage:
+		return svc.Errorf(svc.Unprocessable, svc.CodeQueueMessages, "%s", no.text).WithHint("purge the queue, or raise SVC_MAX_QUEUE_MESSAGES on the server")
 	}
 	return svc.Errorf(svc.BadRequest, svc.CodeInvalidParameter, "%s", no.text)
 }

@@ -42,7 +42,7 @@ export default {
 
 func benchWorker(b *testing.B) *bindingtest.Worker {
 	b.Helper()
-	set, err := binding.OpenAll(b.Context(), queues.Kinds(), &bundle.Manifest{
+	set, err := binding.OpenAll(b.Context(), queues.Kinds(0), &bundle.Manifest{
 		Bindings: []bundle.Binding{
 			{Name: "JOBS", Kind: "queue_producer", Resource: "jobs"}, {Name: "ONE", Kind: "queue_producer", Resource: "one"},
 		},
@@ -100,7 +100,7 @@ func BenchmarkLatency(b *testing.B) {
 
 // BenchmarkBacklog: a send beside many messages that wait.
 func BenchmarkBacklog(b *testing.B) {
-	q := queues.Kinds()
+	q := queues.Kinds(0)
 	set, err := binding.OpenAll(b.Context(), q, &bundle.Manifest{Bindings: []bundle.Binding{{Name: "B", Kind: "queue_producer", Resource: "b"}}},
 		bindingtest.OpenVolumes(b, b.TempDir()))
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // Kinds are the kinds queue_producer and queue_consumer, which share the queues that
-// they open.
-func Kinds() []binding.Kind {
-	r := &registry{open: map[key]*shared{}}
+// they open. A producer stores no message beyond limit in a queue; 0 is no limit.
+func Kinds(limit int) []binding.Kind {
+	r := &registry{limit: int64(limit), open: map[key]*shared{}}
 	return []binding.Kind{producers{r}, consumers{r}}
 }
 

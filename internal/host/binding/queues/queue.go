@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,9 +16,10 @@ import (
 // queue is one queue of a version: what its producers, its consumer and the queues
 // whose dead letters it receives share.
 type queue struct {
-	name string
-	id   int64
-	db   volume.Database
+	name  string
+	id    int64
+	db    volume.Database
+	limit int64 // of messages that producers store; 0 for none
 
 	backlog atomic.Int64  // number of messages, whatever their state
 	oldest  atomic.Int64  // when the oldest was sent, in milliseconds since 1970; 0 for none
@@ -32,8 +34,8 @@ type queue struct {
 
 // openQueue opens the queue of that name, which it creates. Deliveries that the last
 // process had under way have ended.
-func openQueue(ctx context.Context, name string, db volume.Database) (*queue, error) {
-	q := &queue{name: name, db: db, changed: make(chan struct{}, 1), leased: map[int64]bool{}}
+func openQueue(ctx context.Context, name string, db volume.Database, limit int64) (*queue, error) {
+	q := &queue{name: name, db: db, limit: limit, changed: make(chan struct{}, 1), leased: map[int64]bool{}}
 	if err := q.write(ctx, q.prepare); err != nil {
 		return nil, fmt.Errorf("opening the queue %q: %w", name, err)
 	}
@@ -123,6 +125,9 @@ func (q *queue) metrics(ctx context.Context) (m metrics, err error) {
 // acknowledged write of the version.
 func (q *queue) send(ctx context.Context, list []message) (m metrics, err error) {
 	err = q.write(ctx, func(c *raw.Conn) error {
+		if err := q.hasRoom(len(list)); err != nil {
+			return err
+		}
 		now := millis(time.Now())
 		var size int64
 		for i := range list {
@@ -139,6 +144,16 @@ func (q *queue) send(ctx context.Context, list []message) (m metrics, err error)
 		return err
 	})
 	return m, err
+}
+
+// hasRoom refuses n more messages if the queue would have more than its limit, in a transaction:
+// nothing else writes. Messages that move from another queue are not refused: they would be lost.
+func (q *queue) hasRoom(n int) error {
+	if have := q.backlog.Load(); q.limit > 0 && have+int64(n) > q.limit {
+		return refuse(http.StatusInsufficientStorage, "storage limit exceeded: the queue %s has %d messages, and %d more exceed limit of %d (SVC_MAX_QUEUE_MESSAGES)",
+			q.name, have, n, q.limit)
+	}
+	return nil
 }
 
 // isPaused reports whether the consumer is to receive nothing.

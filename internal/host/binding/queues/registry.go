@@ -9,6 +9,8 @@ import (
 
 // registry has the queues that are open: each once, for all its users.
 type registry struct {
+	limit int64 // of each queue
+
 	mu   sync.Mutex
 	open map[key]*shared
 }
@@ -30,7 +32,7 @@ func (r *registry) get(ctx context.Context, db volume.Database, name string) (*q
 	defer r.mu.Unlock()
 	s := r.open[key{db, name}]
 	if s == nil {
-		q, err := openQueue(ctx, name, db)
+		q, err := openQueue(ctx, name, db, r.limit)
 		if err != nil {
 			return nil, err
 		}

@@ -11,7 +11,7 @@ import (
 
 func TestProducer(t *testing.T) {
 	t.Parallel()
-	bindingtest.Run(t, queues.Kinds()[0], bindingtest.Suite{
+	bindingtest.Run(t, queues.Kinds(0)[0], bindingtest.Suite{
 		Good:  bundle.Binding{Name: "B", Kind: "queue_producer", Resource: "one"},
 		Other: bundle.Binding{Name: "B", Kind: "queue_producer", Resource: "two"},
 		Bad: map[string]bundle.Binding{
@@ -32,7 +32,7 @@ func TestProducer(t *testing.T) {
 			`await B.sendBatch([])`:                                                               "",
 		},
 	})
-	if err := queues.Kinds()[1].Check(bundle.Binding{Name: "B", Kind: "queue_consumer", Resource: "one"}); err == nil {
+	if err := queues.Kinds(0)[1].Check(bundle.Binding{Name: "B", Kind: "queue_consumer", Resource: "one"}); err == nil {
 		t.Error("a consumer among the bindings")
 	}
 }

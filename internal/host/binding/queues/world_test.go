@@ -92,11 +92,17 @@ func (w *world) start() {
 
 func openSet(t *testing.T, v volume.Volumes, consumers ...bundle.QueueConsumer) *binding.Set {
 	t.Helper()
+	return openLimited(t, v, 0, consumers...)
+}
+
+// openLimited has queues of limit messages; 0 is no limit.
+func openLimited(t *testing.T, v volume.Volumes, limit int, consumers ...bundle.QueueConsumer) *binding.Set {
+	t.Helper()
 	m := &bundle.Manifest{QueueConsumers: consumers}
 	for _, c := range consumers {
 		m.Bindings = append(m.Bindings, bundle.Binding{Name: c.Queue, Kind: "queue_producer", Resource: c.Queue})
 	}
-	set, err := binding.OpenAll(t.Context(), queues.Kinds(), m, v)
+	set, err := binding.OpenAll(t.Context(), queues.Kinds(limit), m, v)
 	if err != nil {
 		t.Fatal(err)
 	}
