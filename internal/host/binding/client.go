@@ -15,6 +15,9 @@ var orderSource string
 //nolint:gochecknoglobals // constant
 var order = workerd.Module{Name: "svc-internal:order", Type: workerd.ESModule, Source: orderSource}
 
+// OrderModule is svc-internal:order, for kinds that are wired otherwise than by Client.
+func OrderModule() workerd.Module { return order }
+
 // Client wires d with a module of its own, source, whose default export makes the binding
 // from inner and from the text resource, the Route of d. The module can import
 // svc-internal:order and svc-internal:context.

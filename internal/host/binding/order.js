@@ -115,7 +115,7 @@ function ordered(resource, keys, writes, args, start) {
 const COPIED = 4; // levels
 
 // copy is the current value of an argument: a call that starts later must not see changes.
-function copy(value, depth = 0) {
+export function copy(value, depth = 0) {
   if (typeof value !== "object" || value === null || depth > COPIED) return value;
   if (value instanceof ArrayBuffer) return value.slice(0);
   if (ArrayBuffer.isView(value)) {

@@ -56,26 +56,34 @@ func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (bindi
 	return &namespace{db, d.Resource}, nil
 }
 
-//go:embed client.js
-var client string
+var (
+	//go:embed client.js
+	client string
+	//go:embed turns.js
+	turns string
+)
 
-// clientModule is not that of binding.Site.Client, which wires a service too.
-const clientModule = "svc-internal:durable_object"
+const (
+	clientModule = "svc-internal:durable_object" // not that of binding.Site.Client, which wires a service too
+	turnsModule  = "svc-internal:object-turns"
+)
 
-// Wire names the class. In traces, requests to its objects are spans.
+// Wire names the class. Calls of objects that are not open wait for their turn. In traces, requests
+// to objects are spans.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	name, _ := class(d) // checked
-	own := workerd.Binding{Name: d.Name, ObjectClass: name}
-	if !s.Traced {
-		return binding.Wiring{Binding: own}
+	inner := []workerd.Binding{{Name: "objects", ObjectClass: name}}
+	if s.Traced {
+		resource := kinds.DurableObject + "/" + name
+		inner = append(inner, workerd.Binding{Name: "resource", Text: &resource})
 	}
-	own.Name = "objects"
-	resource := kinds.DurableObject + "/" + name
 	return binding.Wiring{
-		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{
-			Module: clientModule, Inner: []workerd.Binding{own, {Name: "resource", Text: &resource}},
-		}},
-		Modules: []workerd.Module{{Name: clientModule, Type: workerd.ESModule, Source: client}},
+		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{Module: clientModule, Inner: inner}},
+		Modules: []workerd.Module{
+			binding.OrderModule(),
+			{Name: turnsModule, Type: workerd.ESModule, Source: turns},
+			{Name: clientModule, Type: workerd.ESModule, Source: client},
+		},
 	}
 }
 

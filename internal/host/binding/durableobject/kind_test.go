@@ -28,7 +28,7 @@ func TestKind(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if w := (durableobject.Kind{}).Wire(good, binding.Site{}); w.Binding.ObjectClass != "Room" {
+	if w := (durableobject.Kind{}).Wire(good, binding.Site{}); w.Binding.Wrapped == nil || w.Binding.Wrapped.Inner[0].ObjectClass != "Room" {
 		t.Errorf("wired as %+v", w)
 	}
 	in, err := durableobject.Kind{}.Open(t.Context(), good, bindingtest.OpenVolumes(t, t.TempDir()))
