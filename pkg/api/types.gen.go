@@ -1825,6 +1825,10 @@ type HealthChecks struct {
 	// Store Whether a part answered.
 	Store PartHealth `json:"store"`
 
+	// Tokens Whether `SVC_TOKENS_FILE` can be read; absent without that setting. It is degraded while the file is missing or invalid, and never unavailable;
+	// alone it does not change the HTTP status.
+	Tokens TokensHealth `json:"tokens,omitempty,omitzero"`
+
 	// Versions Whether the ready versions serve. It is degraded while a version does not serve because its runtime crashed or did not start, and
 	// never unavailable; alone it does not change the HTTP status, because visitors of a version can crash it.
 	Versions VersionsHealth `json:"versions"`
@@ -2958,6 +2962,16 @@ type TableType string
 // TableList The tables of a database.
 type TableList struct {
 	Items []Table `json:"items"`
+}
+
+// TokensHealth Whether `SVC_TOKENS_FILE` can be read; absent without that setting. It is degraded while the file is missing or invalid, and never unavailable;
+// alone it does not change the HTTP status.
+type TokensHealth struct {
+	// Detail What is wrong.
+	Detail string `json:"detail,omitempty,omitzero"`
+
+	// Status degraded means that it works in part; the checks say what does not.
+	Status CheckStatus `json:"status"`
 }
 
 // Traffic Requests of everything, of a project or of a version.

@@ -81,7 +81,7 @@ func (s *serverStatus) print(k *kit.Kit) {
 	info, state := s.Server, s.Server.State
 	health, versions := "health unknown, a proxy hides /v1/health/deep", "-"
 	if s.Health != nil {
-		health, versions = string(s.Health.Status), versionsLine(s.Health.Checks.Versions)
+		health, versions = healthText(s.Health), versionsLine(s.Health.Checks.Versions)
 	}
 	line := func(name, format string, args ...any) {
 		k.Printf("  %-9s %s", name, kit.Clean(fmt.Sprintf(format, args...)))
@@ -98,6 +98,15 @@ func (s *serverStatus) print(k *kit.Kit) {
 	line("versions", "%s", versions)
 	line("requests", "%d in the last 5 minutes, %d of them failed, %d by an exception; %s sent", s.Traffic.Requests, s.Traffic.Errors, s.Traffic.Exceptions, bytesize.Text(s.Traffic.Bytes))
 	line("backup", "%s", backupLine(state))
+}
+
+// healthText is the status and, if no other line tells it, what is wrong.
+func healthText(h *api.DeepHealth) string {
+	text := string(h.Status)
+	if t := h.Checks.Tokens; t.Detail != "" {
+		text += ", " + t.Detail
+	}
+	return text
 }
 
 func diskLine(s api.ServerState) string {

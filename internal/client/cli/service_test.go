@@ -42,6 +42,7 @@ func TestServiceStatus(t *testing.T) {
 	health := api.DeepHealth{Status: api.CheckStatusDegraded, Checks: api.HealthChecks{
 		Registry: ok, Store: ok, Queue: api.QueueHealth{Status: api.CheckStatusOK, PendingJobs: 2, QueueMax: 10},
 		Versions: api.VersionsHealth{Status: api.CheckStatusDegraded, Detail: "1 ready versions do not serve", NotServing: []string{"shop/v1"}},
+		Tokens:   api.TokensHealth{Status: api.CheckStatusDegraded, Detail: "SVC_TOKENS_FILE cannot be read"},
 	}}
 	since := time.Date(2026, 11, 20, 1, 2, 3, 0, time.UTC)
 	answers := map[string]any{
@@ -63,7 +64,7 @@ func TestServiceStatus(t *testing.T) {
 	}
 	ago := regexp.MustCompile(`\([0-9]+[smhd] ago\)`)
 	code, out, errOut := against(t, serve, "service", "status")
-	want := `svcd 1.2.3: degraded
+	want := `svcd 1.2.3: degraded, SVC_TOKENS_FILE cannot be read
   since     2026-11-20T01:02:03Z (AGO)
   API       https://deploy.example.com
   gateway   https://apps.example.com   hosts {version}--{project}.apps.example.com

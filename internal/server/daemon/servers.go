@@ -83,7 +83,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Logs:  d.logs, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Gateways: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
-		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named}, TicketKey: svc.Secret(d.secrets.UploadKey),
+		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named, Trouble: d.tokensTrouble()}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		Client: d.proxies.Client, PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
 		Pages: pages, Settle: d.settle(), ReadOnlyChanged: d.readOnlyChanged,

@@ -22,6 +22,8 @@ type Tokens struct {
 	// Named returns the tokens of SVC_TOKENS_FILE, which are valid beside the others. Nil
 	// for none.
 	Named func() []svc.Token
+	// Trouble returns why that file cannot be read, nil if it can. Nil without the file.
+	Trouble func() *svc.TokensTrouble
 }
 
 // role is the permission that an operation requires.

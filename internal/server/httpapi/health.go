@@ -44,6 +44,7 @@ func (h handlers) GetDeepHealth(ctx context.Context, _ oas.GetDeepHealthRequestO
 // checks are not ok.
 func (s *Server) Health(ctx context.Context) (status, detail string) {
 	out, _ := handlers{s}.deepHealth(ctx)
+	tokens := out.Checks.Tokens
 	var failed []string
 	for _, part := range []struct {
 		name   string
@@ -54,6 +55,7 @@ func (s *Server) Health(ctx context.Context) (status, detail string) {
 		{"store", out.Checks.Store.Status, out.Checks.Store.Detail},
 		{"queue", out.Checks.Queue.Status, out.Checks.Queue.Detail},
 		{"versions", out.Checks.Versions.Status, out.Checks.Versions.Detail},
+		{"tokens", cmp.Or(tokens.Status, api.CheckStatusOK), tokens.Detail},
 	} {
 		if part.status != api.CheckStatusOK {
 			failed = append(failed, part.name+": "+part.detail)
@@ -71,7 +73,7 @@ func (h handlers) deepHealth(ctx context.Context) (out api.DeepHealth, failed bo
 	parts.Go(func() { out.Checks.Registry = h.checkPart(ctx, "registry", h.Registry) })
 	parts.Go(func() { out.Checks.Store = h.checkPart(ctx, "store", h.Store) })
 	parts.Go(func() { out.Checks.Queue = h.checkQueue(ctx) })
-	out.Checks.Versions = h.checkVersions()
+	out.Checks.Versions, out.Checks.Tokens = h.checkVersions(), h.checkTokens()
 	parts.Wait()
 
 	queue := &out.Checks.Queue
@@ -83,6 +85,9 @@ func (h handlers) deepHealth(ctx context.Context) (out api.DeepHealth, failed bo
 	failed = out.Status != api.CheckStatusOK
 	if !failed {
 		out.Status = out.Checks.Versions.Status
+	}
+	if out.Status == api.CheckStatusOK {
+		out.Status = cmp.Or(out.Checks.Tokens.Status, out.Status)
 	}
 	if queue.Status == api.CheckStatusDegraded { // spec: [C11.5]
 		out.Code, out.QueueFull, out.PendingJobs, out.QueueMax = svc.CodeQueueFull, true, &queue.PendingJobs, &queue.QueueMax
@@ -102,6 +107,18 @@ func (h handlers) checkPart(ctx context.Context, name string, part Pinger) api.P
 		}
 	}
 	return out
+}
+
+// checkTokens checks SVC_TOKENS_FILE; without one it returns the zero value. The operation is public: why the file cannot be
+// read is for the log and svcctl doctor.
+func (h handlers) checkTokens() (out api.TokensHealth) {
+	if h.Tokens.Trouble == nil {
+		return out
+	}
+	if h.Tokens.Trouble() != nil {
+		return api.TokensHealth{Status: api.CheckStatusDegraded, Detail: "SVC_TOKENS_FILE cannot be read"}
+	}
+	return api.TokensHealth{Status: api.CheckStatusOK}
 }
 
 func (h handlers) checkQueue(ctx context.Context) api.QueueHealth {

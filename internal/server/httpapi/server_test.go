@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -248,6 +249,25 @@ func TestHealthOfVersions(t *testing.T) {
 	deep = decode[api.DeepHealth](h.do(request{method: "GET", path: "/v1/health/deep", token: "none"}).want(200))
 	if deep.Status != "ok" || deep.Checks.Versions.Status != "ok" {
 		t.Errorf("got %+v", deep)
+	}
+}
+
+// TestHealthOfTokens: a file of tokens that cannot be read is named, with status 200 and without its
+// contents.
+func TestHealthOfTokens(t *testing.T) {
+	t.Parallel()
+	var trouble atomic.Pointer[svc.TokensTrouble]
+	h := start(t, func(d *httpapi.Deps) { d.Tokens.Trouble = trouble.Load })
+	for _, broken := range []*svc.TokensTrouble{nil, {File: "/etc/tokens.yaml", Detail: "token 1 (ana)", Valid: 1}, nil} {
+		trouble.Store(broken)
+		want := api.TokensHealth{Status: "ok"}
+		if broken != nil {
+			want = api.TokensHealth{Status: "degraded", Detail: "SVC_TOKENS_FILE cannot be read"}
+		}
+		deep := decode[api.DeepHealth](h.do(request{method: "GET", path: "/v1/health/deep", token: "none"}).want(200))
+		if deep.Status != want.Status || deep.Checks.Tokens != want {
+			t.Errorf("got %+v", deep)
+		}
 	}
 }
 

@@ -99,6 +99,9 @@ func (*Screen) health(s *state.State, p ui.Page) []string {
 		part("queue", h.Checks.Queue.Status, fmt.Sprintf(" %d/%d", h.Checks.Queue.PendingJobs, h.Checks.Queue.QueueMax)),
 		part("versions", h.Checks.Versions.Status, ""),
 	}, "   ")}
+	if t := h.Checks.Tokens; t.Status != "" && t.Status != api.CheckStatusOK {
+		lines[0] += "   " + part("tokens", t.Status, "")
+	}
 	info, ok, _ := state.Get[api.Server](s, state.Need{Kind: state.Server})
 	if ok {
 		first := " " + p.Bold.Render("svcctl "+ui.Clean(info.Version)) + p.Dim.Render("  up "+ui.Age(s.Now, info.StartedAt.Time))
