@@ -74,6 +74,7 @@ const own = (name) => typeof name === "symbol" || name === "connect" || name ===
 // methods of objects to stubs with its own alone.
 const guarded = (prototype) =>
   new Proxy(create(prototype), {
+    has: (_, name) => name in prototype || (anyMethod && typeof name === "string" && name !== "then"),
     get(_, name, stub) {
       if (getPrototypeOf(stub) !== guard) return get(prototype, name, stub);
       setPrototypeOf(stub, prototype);
@@ -91,10 +92,12 @@ const guarded = (prototype) =>
 
 let native; // the prototype of stubs
 let guard;
+let anyMethod; // whether stubs have every name
 
 // guardStub has the calls of a stub wait for their turn.
 function guardStub(stub) {
   native ??= getPrototypeOf(stub);
+  anyMethod ??= "anyMethod" in stub;
   guard ??= guarded(native);
   if (getPrototypeOf(stub) === native && !isOpen(idOf(stub))) setPrototypeOf(stub, guard);
   return stub;

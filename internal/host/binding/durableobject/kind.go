@@ -68,17 +68,22 @@ const (
 	turnsModule  = "svc-internal:object-turns"
 )
 
-// Wire names the class. Calls of objects that are not open wait for their turn. In traces, requests
-// to objects are spans.
+// Wire names the class.
 func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	name, _ := class(d) // checked
+	return Namespace(d.Name, name, s)
+}
+
+// Namespace wires a binding to the objects of a class that the worker itself exports. Calls of objects that
+// are not open wait for their turn. In traces, requests to objects are spans.
+func Namespace(binds, name string, s binding.Site) binding.Wiring {
 	inner := []workerd.Binding{{Name: "objects", ObjectClass: name}}
 	if s.Traced {
 		resource := kinds.DurableObject + "/" + name
 		inner = append(inner, workerd.Binding{Name: "resource", Text: &resource})
 	}
 	return binding.Wiring{
-		Binding: workerd.Binding{Name: d.Name, Wrapped: &workerd.Wrapped{Module: clientModule, Inner: inner}},
+		Binding: workerd.Binding{Name: binds, Wrapped: &workerd.Wrapped{Module: clientModule, Inner: inner}},
 		Modules: []workerd.Module{
 			binding.OrderModule(),
 			{Name: turnsModule, Type: workerd.ESModule, Source: turns},

@@ -56,7 +56,7 @@ const paths = {
     return JSON.stringify(await Promise.all([
       stub("fetch").fetch("http://x/", { method: "POST", body: "!" }).then((r) => r.text()), first, second, failed, thrown,
       stub("property").size, stub("pipelined").inner().twice(2), inner.self.twice(3), stub("then").add(1).then((n) => n + 1),
-      one instanceof Object.getPrototypeOf(one).constructor, one.name, String(one.id).length, one.add(1), one.add(2), one.then === undefined,
+      one instanceof Object.getPrototypeOf(one).constructor, one.name, String(one.id).length, one.add(1), one.add(2), one.then === undefined, "add" in stub("has"), "then" in stub("has"),
     ]));
   },
 };
@@ -186,7 +186,7 @@ func TestClientLeaves(t *testing.T) {
 func TestCallsThatWait(t *testing.T) {
 	t.Parallel()
 	c := serveRooms(t)
-	const want = `["1!",[1],[1,2],"TypeError: on purpose","TypeError",7,4,6,2,true,"NAMEsame",64,1,3,true]`
+	const want = `["1!",[1],[1,2],"TypeError: on purpose","TypeError",7,4,6,2,true,"NAMEsame",64,1,3,true,true,false]`
 	uses := func(name string) {
 		t.Helper()
 		text, err := ask(t.Context(), c, "/uses?name="+name)

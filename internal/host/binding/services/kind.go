@@ -8,6 +8,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 )
@@ -51,7 +52,7 @@ func (Kind) Wire(d bundle.Binding, s binding.Site) binding.Wiring {
 	case t.Project != "":
 		return relayed(d.Name, c, t, s)
 	case c.ObjectClass != "":
-		return binding.Wiring{Binding: workerd.Binding{Name: d.Name, ObjectClass: c.ObjectClass}}
+		return durableobject.Namespace(d.Name, c.ObjectClass, s)
 	}
 	return binding.Wiring{Binding: workerd.Binding{Name: d.Name, Service: &workerd.ServiceRef{
 		Name: s.Worker, Entrypoint: c.Entrypoint, Props: propsOfSelf(c),
