@@ -42,13 +42,14 @@ function calling(begun, take, args) {
   return later(begun.then(call), () => result);
 }
 
-// method is a method or a property of an object that is not open. Its calls wait for their turn.
-function method(id, value) {
+// method is a method or a property of an object that is not open. Its calls wait for their turn, which
+// begin gives: begin or beginFar of turns.js.
+export function method(id, value, begin) {
   return new Proxy(value, {
     get(_, name) {
       const inner = get(value, name, value);
       if (typeof inner !== "function" || typeof name === "symbol") return inner;
-      if (!isPromise(name)) return method(id, inner);
+      if (!isPromise(name)) return method(id, inner, begin);
       return (...args) => begin(id, () => apply(inner, value, args), (turn) => turn.then(() => value)[name](...args));
     },
     apply(_, self, args) {
@@ -59,7 +60,7 @@ function method(id, value) {
 }
 
 // fetchOf is the method fetch of a stub.
-const fetchOf = (id, fetch) =>
+export const fetchOf = (id, fetch, begin) =>
   new Proxy(fetch, {
     apply(_, self, args) {
       const call = () => apply(fetch, self, args);
@@ -86,7 +87,7 @@ const guarded = (prototype) =>
       const id = idOf(stub);
       if (isOpen(id)) return value;
       setPrototypeOf(stub, guard);
-      return name === "fetch" ? fetchOf(id, value) : method(id, value);
+      return name === "fetch" ? fetchOf(id, value, begin) : method(id, value, begin);
     },
   });
 

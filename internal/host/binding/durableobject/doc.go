@@ -5,5 +5,5 @@
 //
 // workerd opens objects on its one thread. So that one request with many new objects does not
 // take the version away from the others, calls of objects that are not open wait for turns
-// (turns.js, client.js).
+// (turns.js, lines.js, client.js).
 package durableobject

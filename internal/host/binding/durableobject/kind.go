@@ -61,11 +61,14 @@ var (
 	client string
 	//go:embed turns.js
 	turns string
+	//go:embed lines.js
+	lines string
 )
 
 const (
 	clientModule = "svc-internal:durable_object" // not that of binding.Site.Client, which wires a service too
 	turnsModule  = "svc-internal:object-turns"
+	linesModule  = "svc-internal:object-lines"
 )
 
 // Wire names the class.
@@ -84,11 +87,17 @@ func Namespace(binds, name string, s binding.Site) binding.Wiring {
 	}
 	return binding.Wiring{
 		Binding: workerd.Binding{Name: binds, Wrapped: &workerd.Wrapped{Module: clientModule, Inner: inner}},
-		Modules: []workerd.Module{
-			binding.OrderModule(),
-			{Name: turnsModule, Type: workerd.ESModule, Source: turns},
-			{Name: clientModule, Type: workerd.ESModule, Source: client},
-		},
+		Modules: Modules(),
+	}
+}
+
+// Modules are the extensions that give turns. Bindings to objects of other workers use them, too.
+func Modules() []workerd.Module {
+	return []workerd.Module{
+		binding.OrderModule(),
+		{Name: linesModule, Type: workerd.ESModule, Source: lines},
+		{Name: turnsModule, Type: workerd.ESModule, Source: turns},
+		{Name: clientModule, Type: workerd.ESModule, Source: client},
 	}
 }
 

@@ -1,23 +1,17 @@
 // Turns for calls that open Durable Objects. workerd opens an object on its one thread, within the call, and
 // waits for the disk several times when the object is new: 15 to 60 ms. As long as a next one is there
 // to be opened, workerd reads no request. So once openings have used BUDGET of the thread, each further one
-// needs a turn. An invocation takes the turn if none was taken since it set its last timer: workerd has
-// looked at its sockets and timers meanwhile. Invocations that wait take turns one after another.
-//
-// A call that waits has a timer of its invocation. When the client leaves, workerd ends the invocation
-// with its timers, and so its calls lose their places.
+// needs a turn, and there is one turn for each time that workerd looks at its sockets and timers.
 import { current } from "svc-internal:context";
+import { Queue } from "svc-internal:object-lines";
 
-const { min, max } = Math;
+const { max } = Math;
 const { now } = Date;
-const { Promise } = globalThis; // workers may replace it
-const wait = scheduler.wait.bind(scheduler);
 
 const BUDGET = 300; // ms of the thread for openings that need no turn
 const SHARE = 4; // ms after which one ms is given back
-const PATIENCE = 5000; // ms that an invocation waits for a turn
-const SLOWEST = 50; // ms between two looks whether a turn came
-const STALE = 250; // ms without a look, after which an invocation has ended
+const FEW = 4; // calls at a time that open objects of other workers
+const LOST = 2000; // ms after which such a call counts no more
 const KNOWN = 4096; // objects of one generation of known
 
 // The objects that were opened last, which are probably open. At most two generations are kept.
@@ -33,6 +27,7 @@ function open(id) {
   known.add(id);
 }
 
+const own = new Queue(() => true);
 let whole = 0; // when all of BUDGET is there again
 
 // immediately opens an object without a turn.
@@ -46,87 +41,35 @@ function immediately(id, start) {
   }
 }
 
-const lines = []; // the invocations that wait, in the order of their turns
-let turns = 0; // that were taken
-
-// Line is the calls of one invocation that wait.
-class Line {
-  #calls = new Map(); // by the ids of objects
-  #waited = 0; // ms since its last turn
-  seen = now(); // when it looked
-
-  // call is a promise that resolves when calls of an object may begin.
-  call(id) {
-    let call = this.#calls.get(id);
-    if (call === undefined) {
-      call = {};
-      call.turn = new Promise((resolve, reject) => Object.assign(call, { resolve, reject }));
-      this.#calls.set(id, call);
-      if (this.#calls.size === 1) this.#run();
-    }
-    return call.turn;
-  }
-
-  async #run() {
-    lines.push(this);
-    while (this.#calls.size > 0) {
-      const last = turns;
-      await wait(min(1 + max(0, lines.indexOf(this)), SLOWEST));
-      this.#look();
-      if (last === turns && lines[0] === this) this.#take();
-      if (this.#waited >= PATIENCE) this.#giveUp();
-    }
-    const i = lines.indexOf(this);
-    if (i >= 0) lines.splice(i, 1);
-  }
-
-  // look notes that the invocation has not ended. The thread may have been busy for so long that this
-  // seemed so.
-  #look() {
-    const time = now();
-    this.#waited += min(time - this.seen, 2 * SLOWEST); // a busy thread did not serve others instead
-    this.seen = time;
-    if (!lines.includes(this)) lines.push(this);
-    forgetEnded(time);
-  }
-
-  #take() {
-    turns++;
-    lines.push(lines.shift());
-    this.#waited = 0;
-    const [id, call] = this.#calls.entries().next().value;
-    this.#calls.delete(id);
-    call.resolve();
-  }
-
-  #giveUp() {
-    const text = `Too many new Durable Objects: this call waited ${PATIENCE / 1000} seconds for its turn, and ${lines.length - 1} other requests or events of the version wait, too.`;
-    for (const { reject } of this.#calls.values()) reject(Object.assign(new Error(text), { overloaded: true }));
-    this.#calls.clear();
-  }
-}
-
-// forgetEnded removes lines from the front whose invocation has ended.
-function forgetEnded(time) {
-  while (lines.length > 0 && time - lines[0].seen > STALE) lines.shift();
-}
-
 // begin gives start(), a call of an object, if that needs no turn. Otherwise it gives later(turn): turn is
 // a promise that resolves when the call may start, and rejects when it may not.
 export function begin(id, start, later) {
   if (isOpen(id)) return start();
-  const time = now();
-  forgetEnded(time);
-  if (lines.length === 0 && whole - time < SHARE * BUDGET) return immediately(id, start);
-  return later(lineOf(current()).call(id).then(() => open(id)));
+  if (own.length === 0 && whole - now() < SHARE * BUDGET) return immediately(id, start);
+  return later(own.lineOf(current()).call(id).then(() => open(id)));
 }
 
-const KEY = "objects"; // of an invocation's state
+const started = new Map(); // when calls began that open objects of other workers
+const far = new Queue(isFree);
 
-// lineOf is the line of an invocation; a call outside of one has its own.
-function lineOf(invocation) {
-  if (invocation === undefined) return new Line();
-  let line = invocation.state.get(KEY);
-  if (line === undefined) invocation.state.set(KEY, (line = new Line()));
-  return line;
+function isFree() {
+  const time = now();
+  for (const [id, began] of started) if (time - began > LOST) started.delete(id);
+  return started.size < FEW;
+}
+
+// beginFar is begin for an object of another worker, whose thread is busy then. Both start() and
+// later(turn) are promises.
+export function beginFar(id, start, later) {
+  if (isOpen(id)) return start();
+  const opens = () => {
+    open(id);
+    started.set(id, now());
+  };
+  const free = far.length === 0 && isFree();
+  if (free) opens();
+  const result = free ? start() : later(far.lineOf(current()).call(id).then(opens));
+  const end = () => started.delete(id);
+  result.then(end, end);
+  return result;
 }

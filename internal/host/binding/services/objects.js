@@ -1,9 +1,19 @@
 // The binding to the Durable Objects of another worker, as a worker sees it. ids is a
 // namespace without objects whose ids are those of the other one.
+import { fetchOf, method } from "svc-internal:durable_object";
+import { beginFar, isOpen } from "svc-internal:object-turns";
 import { makeCalls } from "svc-internal:service";
 
-function stub(relay, resource, id) {
-  const { fetch, property } = makeCalls(relay, resource, { object: id.toString() });
+let bindings = 0;
+
+// makeOpening makes calls that wait for their turn when they open the object key.
+function makeOpening({ fetch, property }, key) {
+  return { fetch: fetchOf(key, fetch, beginFar), property: (path) => (isOpen(key) ? property(path) : method(key, property(path), beginFar)) };
+}
+
+function stub(relay, resource, id, binding) {
+  const calls = makeCalls(relay, resource, { object: id.toString() });
+  const { fetch, property } = makeOpening(calls, `${binding} ${id}`);
   return new Proxy(relay, {
     get(_, key) {
       if (key === "id") return id;
@@ -16,9 +26,10 @@ function stub(relay, resource, id) {
 }
 
 export default function makeBinding({ relay, ids, resource }) {
+  const binding = ++bindings;
   const get = (id) => {
     ids.get(id); // throws for what is no id of the namespace
-    return stub(relay, resource, id);
+    return stub(relay, resource, id, binding);
   };
   return {
     newUniqueId: (options) => ids.newUniqueId(options),

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 )
@@ -64,7 +65,7 @@ func relayedObjects(name string, c kinds.ServiceConfig, t Target, s binding.Site
 	w.Binding.Wrapped = &workerd.Wrapped{Module: objectsModule, Inner: []workerd.Binding{
 		inner(c.ObjectClass, nil, t, s), resource(kinds.DurableObject, c.ObjectClass), {Name: "ids", ObjectClass: idsClass, ObjectService: ids},
 	}}
-	w.Modules = append(w.Modules, workerd.Module{Name: objectsModule, Type: workerd.ESModule, Source: objects})
+	w.Modules = append(append(w.Modules, durableobject.Modules()...), workerd.Module{Name: objectsModule, Type: workerd.ESModule, Source: objects})
 	w.Services = append(w.Services, workerd.Service{Name: ids, Worker: &workerd.Worker{
 		Modules: []workerd.Module{{Name: "svc-ids.js", Type: workerd.ESModule, Source: idsModule}}, CompatibilityDate: relayDate,
 		ObjectClasses: []workerd.ObjectClass{{Name: idsClass, Key: key}},
