@@ -25,7 +25,7 @@ function later(begun, take) {
   return new Proxy(() => {}, {
     get(_, name) {
       if (isPromise(name)) return (...args) => begun.then(take)[name](...args);
-      if (name === Symbol.dispose) return () => void begun.then(() => take()[name]?.());
+      if (name === Symbol.dispose) return () => void begun.then(() => take()[name]?.()).catch(() => {});
       return typeof name === "symbol" ? undefined : later(begun, () => take()[name]);
     },
     apply: (_, __, args) => calling(begun, take, args),
