@@ -194,7 +194,7 @@ func TestCallsThatWait(t *testing.T) {
 			t.Errorf("%s, %v\nwant %s", text, err, expected)
 		}
 	}
-	uses("at-once-")
+	uses("immediately-")
 	done := making(t.Context(), c, 400, "a")
 	if _, err := ask(t.Context(), c, "/quick"); err != nil {
 		t.Fatal(err)
@@ -208,5 +208,5 @@ func TestCallsThatWait(t *testing.T) {
 	if got := <-done; got != "400" {
 		t.Error(got)
 	}
-	uses("at-once-again-")
+	uses("again-")
 }
