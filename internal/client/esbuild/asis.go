@@ -92,7 +92,7 @@ func (b *builder) checkImports(m meta) error {
 		return nil
 	}
 	slices.SortFunc(missing, func(a, b api.Message) int { return strings.Compare(a.Text, b.Text) })
-	return failure(missing)
+	return failure(b.req.Dir, missing)
 }
 
 func (b *builder) has(name string) bool {

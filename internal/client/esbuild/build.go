@@ -185,7 +185,7 @@ func (r Result) uses(word string, global *regexp.Regexp) bool {
 }
 
 func (b *builder) result(main Module, warnings []api.Message, inputs []string) Result {
-	r := Result{Main: main.Name, Modules: []Module{main}, Warnings: append(describeAll(warnings), b.missingWarnings()...)}
+	r := Result{Main: main.Name, Modules: []Module{main}, Warnings: append(describeAll(b.req.Dir, warnings), b.missingWarnings()...)}
 	for _, name := range slices.Sorted(maps.Keys(b.collected)) {
 		if name != main.Name {
 			r.Modules = append(r.Modules, b.collected[name])

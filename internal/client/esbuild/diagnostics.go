@@ -13,15 +13,15 @@ const (
 	maxReported = 10
 )
 
-// failure makes one error of all messages.
-func failure(messages []api.Message) error {
+// failure makes one error of all messages. dir is the directory that their files are relative to.
+func failure(dir string, messages []api.Message) error {
 	var parts []string
 	for i, m := range messages {
 		if i == maxReported {
 			parts = append(parts, fmt.Sprintf("and %d more", len(messages)-maxReported))
 			break
 		}
-		parts = append(parts, describe(m))
+		parts = append(parts, describe(dir, m))
 	}
 	return svc.Errorf(svc.Unprocessable, svc.CodeBuildFailed, "the worker does not build\n%s", strings.Join(parts, "\n"))
 }
@@ -31,14 +31,14 @@ func failure(messages []api.Message) error {
 //	src/index.ts:3:7: Could not resolve "hono"
 //	    3 | import { Hono } from "hono"
 //	      |                      ~~~~~~
-func describe(m api.Message) string {
+func describe(dir string, m api.Message) string {
 	var b strings.Builder
 	if l := m.Location; l != nil {
 		fmt.Fprintf(&b, "%s:%d:%d: ", l.File, l.Line, l.Column+1)
 	}
 	b.WriteString(m.Text)
 	excerpt(&b, m.Location)
-	for _, n := range notes(m) {
+	for _, n := range notes(dir, m) {
 		b.WriteString("\n  ")
 		if l := n.Location; l != nil {
 			fmt.Fprintf(&b, "%s:%d:%d: ", l.File, l.Line, l.Column+1)
@@ -68,20 +68,24 @@ func excerpt(b *strings.Builder, l *api.Location) {
 
 // notes replaces the advice that fits esbuild's own users by advice that fits
 // ours.
-func notes(m api.Message) []api.Note {
+func notes(dir string, m api.Message) []api.Note {
 	var advice string
+	var kept []api.Note
 	switch path, unresolved := quoted(m.Text, "Could not resolve "); {
 	case unresolved:
 		advice = resolveAdvice(path)
+		if p, ok := packageOf(dir, m, path); ok {
+			kept, advice = p.notes(m), p.advice(m)
+		}
 	case strings.HasPrefix(m.Text, "No loader is configured for "):
 		advice = `add a rule for such files to the project file, for instance { "type": "Text", "globs": ["**/*.ext"], "fallthrough": true }`
 	default:
 		return m.Notes
 	}
 	if advice == "" {
-		return nil
+		return kept
 	}
-	return []api.Note{{Text: advice}}
+	return append(kept, api.Note{Text: advice})
 }
 
 func resolveAdvice(path string) string {
@@ -110,10 +114,10 @@ func quoted(text, prefix string) (string, bool) {
 	return path, ok
 }
 
-func describeAll(messages []api.Message) []string {
+func describeAll(dir string, messages []api.Message) []string {
 	var list []string
 	for _, m := range messages {
-		list = append(list, describe(m))
+		list = append(list, describe(dir, m))
 	}
 	return list
 }

@@ -37,7 +37,7 @@ func (s *Session) Build(ctx context.Context, req Request) (Result, error) {
 	if s.bundler == nil {
 		bundler, invalid := api.Context(b.options())
 		if invalid != nil {
-			return Result{}, failure(invalid.Errors)
+			return Result{}, failure(b.req.Dir, invalid.Errors)
 		}
 		s.bundler = bundler
 	}
@@ -53,7 +53,7 @@ func (s *Session) Close() {
 }
 
 func (b *builder) bundle(ctx context.Context, bundler api.BuildContext) (Result, error) {
-	built, err := rebuild(ctx, bundler)
+	built, err := rebuild(ctx, bundler, b.req.Dir)
 	if err != nil {
 		return Result{}, err
 	}
@@ -75,21 +75,21 @@ func (b *builder) bundle(ctx context.Context, bundler api.BuildContext) (Result,
 func run(ctx context.Context, options api.BuildOptions) (api.BuildResult, error) {
 	bundler, invalid := api.Context(options)
 	if invalid != nil {
-		return api.BuildResult{}, failure(invalid.Errors)
+		return api.BuildResult{}, failure(options.AbsWorkingDir, invalid.Errors)
 	}
 	defer bundler.Dispose()
-	return rebuild(ctx, bundler)
+	return rebuild(ctx, bundler, options.AbsWorkingDir)
 }
 
-// rebuild builds once. It ends with ctx.
-func rebuild(ctx context.Context, bundler api.BuildContext) (api.BuildResult, error) {
+// rebuild builds once. It ends with ctx. dir is the directory that the files of messages are relative to.
+func rebuild(ctx context.Context, bundler api.BuildContext, dir string) (api.BuildResult, error) {
 	defer context.AfterFunc(ctx, bundler.Cancel)()
 	built := bundler.Rebuild()
 	if err := ctx.Err(); err != nil {
 		return api.BuildResult{}, fmt.Errorf("building the worker: %w", err)
 	}
 	if len(built.Errors) > 0 {
-		return api.BuildResult{}, failure(built.Errors)
+		return api.BuildResult{}, failure(dir, built.Errors)
 	}
 	return built, nil
 }
