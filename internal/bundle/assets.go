@@ -22,7 +22,10 @@ type Assets struct {
 	RunWorkerFirst   WorkerFirst  `json:"run_worker_first,omitzero"`
 	Redirects        []Redirect   `json:"redirects,omitempty"` // in the order they are tried
 	Headers          []HeaderRule `json:"headers,omitempty"`   // in the order they are applied
-	Files            []File       `json:"files"`
+	// Pages: the files are those of a Pages project. They have its default headers, redirects are
+	// permanent, and an odd spelling of a path is not redirected. Since format 5.
+	Pages bool   `json:"pages,omitempty"`
+	Files []File `json:"files"`
 }
 
 // The values of Assets.HTMLHandling.
@@ -110,6 +113,9 @@ func (p *problems) assets(m Manifest) {
 	}
 	if m.SchemaVersion < detachedVersion && a.Detached {
 		p.add("/assets/detached", svc.CodeManifestInvalid, "format %d has no detached assets; want schema_version %d", m.SchemaVersion, detachedVersion)
+	}
+	if m.SchemaVersion < pagesVersion && a.Pages {
+		p.add("/assets/pages", svc.CodeManifestInvalid, "format %d has no Pages projects; want schema_version %d", m.SchemaVersion, pagesVersion)
 	}
 	html := []string{"", HTMLAutoTrailingSlash, HTMLForceTrailingSlash, HTMLDropTrailingSlash, HTMLNone}
 	if !slices.Contains(html, a.HTMLHandling) {

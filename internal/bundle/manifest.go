@@ -10,18 +10,21 @@ import (
 // reads. Version 2 adds what runs without a request: crons, queues, workflows, assets.
 // Version 3 adds assets that are not in the bundle, and tail consumers; a bundle with
 // neither is written as version 2, which older servers read. Version 4 adds the settings of
-// releases, and is written only for these.
+// releases, and version 5 that the assets are those of a Pages project; each is written only for these.
 const (
-	SchemaVersion       = 4
+	SchemaVersion       = 5
 	OldestSchemaVersion = 1
 
 	detachedVersion = 3
 	releaseVersion  = 4
+	pagesVersion    = 5
 )
 
 // format is the version that a manifest is written as.
 func (m Manifest) format() int {
 	switch {
+	case m.Assets != nil && m.Assets.Pages:
+		return pagesVersion
 	case m.Release != nil:
 		return releaseVersion
 	case m.detached() || len(m.TailConsumers) > 0:

@@ -61,6 +61,7 @@ func TestPackVersion(t *testing.T) {
 		4: func(m *bundle.Manifest) {
 			m.Release = &bundle.Release{Check: "/up", AssetsKeep: &keep, Guard: bundle.GuardRefuse}
 		},
+		5: func(m *bundle.Manifest) { m.Assets = &bundle.Assets{Pages: true, Files: []bundle.File{}} },
 	} {
 		files := bundle.Tree{bundle.ModulePath("a.js"): []byte("export default {}")}
 		m := bundle.Manifest{Main: "a.js", CompatibilityDate: "2026-11-01", Modules: []bundle.Module{{Name: "a.js", Type: bundle.ESModule}}}

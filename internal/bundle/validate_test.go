@@ -122,6 +122,7 @@ func invalid() []invalidCase {
 		{"assets bound without worker", "/assets/binding", bad, true, func(m *bundle.Manifest) { withoutWorker(m); m.Assets.RunWorkerFirst = bundle.WorkerFirst{} }},
 		{"no worker first", "/assets/run_worker_first", bad, true, func(m *bundle.Manifest) { withoutWorker(m); m.Assets.Binding = "" }},
 		{"pattern without slash", "/assets/run_worker_first/0", bad, false, func(m *bundle.Manifest) { m.Assets.RunWorkerFirst.Patterns[0] = "api/*" }},
+		{"pages of format 4", "/assets/pages", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Assets.Pages = 4, true }},
 		{"redirect from a word", "/assets/redirects/0/from", bad, false, func(m *bundle.Manifest) { m.Assets.Redirects[0].From = "old" }},
 		{"redirect to nothing", "/assets/redirects/0/to", bad, false, func(m *bundle.Manifest) { m.Assets.Redirects[0].To = "" }},
 		{"rewrite to a host", "/assets/redirects/0/to", bad, true, func(m *bundle.Manifest) {
@@ -219,7 +220,7 @@ func TestDecode(t *testing.T) {
 		{"a list", `[]`, "manifest_invalid"},
 		{"unknown field", strings.Replace(good, `"main"`, `"entry": 1, "main"`, 1), "manifest_invalid"},
 		{"wrong type", strings.Replace(good, `"index.js"`, `17`, 1), "manifest_invalid"},
-		{"newer format", strings.Replace(good, `"schema_version": 1`, `"schema_version": 5, "news": []`, 1), "manifest_version"},
+		{"newer format", strings.Replace(good, `"schema_version": 1`, `"schema_version": 6, "news": []`, 1), "manifest_version"},
 		{"no version", strings.Replace(good, `"schema_version": 1`, `"schema_version": 0`, 1), "manifest_version"},
 		{"two values", good + `{}`, "manifest_invalid"},
 		{"empty", ``, "manifest_invalid"},

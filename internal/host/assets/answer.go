@@ -118,9 +118,9 @@ func (s *Site) answer(r *Request, path, query, notFound string) (a Answer, ok bo
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return s.empty(r, asked, http.StatusMethodNotAllowed, ""), true
 	case t.redirect != "":
-		return s.empty(r, asked, http.StatusTemporaryRedirect, encode(t.redirect)+query), true
+		return s.empty(r, asked, s.movedStatus(), encode(t.redirect)+query), true
 	}
-	if canonical := encode(decoded); canonical != path {
+	if canonical := encode(decoded); canonical != path && !s.pages {
 		return s.empty(r, asked, http.StatusTemporaryRedirect, canonical+query), true
 	}
 	return s.send(r, asked, t), true

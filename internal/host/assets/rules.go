@@ -205,6 +205,7 @@ func newHeaderRules(rules []bundle.HeaderRule) []headerRule {
 // customize applies _headers. The first rule that sets a header replaces what the answer
 // has; the others add to it.
 func (s *Site) customize(h http.Header, r *Request, path string) {
+	s.asPages(h)
 	var set map[string]bool
 	for i := range s.headers {
 		rule := &s.headers[i]

@@ -23,6 +23,7 @@ type Site struct {
 	html       string // bundle.HTML…
 	notFound   string // bundle.NotFound…
 	hasWorker  bool
+	pages      bool // the files are those of a Pages project
 	navigation bool // not_found_handling comes before the worker for navigations
 	first      workerFirst
 	redirects  redirects
@@ -48,7 +49,7 @@ func New(m *bundle.Manifest, dir string) *Site {
 	s := &Site{
 		dir: dir, files: make(map[string]file, len(a.Files)),
 		html: a.HTMLHandling, notFound: a.NotFoundHandling,
-		hasWorker: m.Main != "", navigation: prefersNavigation(m),
+		hasWorker: m.Main != "", pages: a.Pages, navigation: prefersNavigation(m),
 		first: newWorkerFirst(a.RunWorkerFirst), redirects: newRedirects(a.Redirects), headers: newHeaderRules(a.Headers),
 	}
 	for _, f := range a.Files {
