@@ -138,8 +138,8 @@ func (p *problems) assetBinding(m Manifest) {
 	_, isVar := m.Vars[name]
 	switch {
 	case name == "":
-	case !namePattern().MatchString(name) || slices.Contains(reservedNames, name):
-		p.add("/assets/binding", svc.CodeManifestInvalid, "%q is not an identifier of at most %d characters that the platform leaves free", name, maxNameBytes)
+	case BadBindingName(name) != "":
+		p.add("/assets/binding", svc.CodeManifestInvalid, "the binding name %q %s", name, BadBindingName(name))
 	case taken || isVar:
 		p.add("/assets/binding", svc.CodeManifestInvalid, "%q is also the name of a variable or of another binding", name)
 	case !m.hasWorker():

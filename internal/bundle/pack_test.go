@@ -175,8 +175,9 @@ func TestExtractReplacesTheDirectory(t *testing.T) {
 	}
 }
 
-func TestSchemaAgrees(t *testing.T) {
-	t.Parallel()
+// schema returns a function that checks a manifest by manifest.schema.json.
+func schema(t testing.TB) func(bundle.Manifest) error {
+	t.Helper()
 	text, err := os.ReadFile("manifest.schema.json")
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +194,7 @@ func TestSchemaAgrees(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	accepts := func(m bundle.Manifest) error {
+	return func(m bundle.Manifest) error {
 		data, err := m.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -204,6 +205,11 @@ func TestSchemaAgrees(t *testing.T) {
 		}
 		return schema.Validate(value)
 	}
+}
+
+func TestSchemaAgrees(t *testing.T) {
+	t.Parallel()
+	accepts := schema(t)
 	_, packed := packSample(t)
 	if err := accepts(packed.Manifest); err != nil {
 		t.Errorf("the sample does not match the schema: %v", err)

@@ -170,8 +170,8 @@ func (p *problems) env(m Manifest) {
 	p.limits(m.Vars)
 	for _, name := range slices.Sorted(maps.Keys(m.Vars)) {
 		at := "/vars/" + escapePointer(name)
-		if name == "" || badText(name) {
-			p.add(at, svc.CodeManifestInvalid, "the name of a variable has 1 to %d bytes and no control characters", maxNameBytes)
+		if why := BadVarName(name); why != "" && !slices.Contains(reservedNames, name) { // reported by limits
+			p.add(at, svc.CodeManifestInvalid, "the name %q of a variable %s", name, why)
 		}
 		if v := m.Vars[name]; v.Text == nil && !json.Valid(v.JSON) {
 			p.add(at, svc.CodeManifestInvalid, "the variable %q has no value", name)
@@ -192,11 +192,8 @@ func (p *problems) env(m Manifest) {
 }
 
 func (p *problems) binding(at string, b Binding) {
-	if !namePattern().MatchString(b.Name) {
-		p.add(at+"/name", svc.CodeManifestInvalid, "the binding name %q is not an identifier of at most %d characters", b.Name, maxNameBytes)
-	}
-	if slices.Contains(reservedNames, b.Name) {
-		p.add(at+"/name", svc.CodeManifestInvalid, "%s is reserved for the platform", b.Name)
+	if why := BadBindingName(b.Name); why != "" {
+		p.add(at+"/name", svc.CodeManifestInvalid, "the binding name %q %s", b.Name, why)
 	}
 	if !kindPattern().MatchString(b.Kind) {
 		p.add(at+"/kind", svc.CodeManifestInvalid, "%q is not a binding kind", b.Kind)

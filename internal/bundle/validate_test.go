@@ -83,7 +83,15 @@ func invalid() []invalidCase {
 				m.Vars["A"+strconv.Itoa(i)] = bundle.TextVar("x")
 			}
 		}},
-		{"binding is no identifier", "/bindings/0/name", bad, false, func(m *bundle.Manifest) { m.Bindings[0].Name = "a-b"; m.Migrations, m.Seeds = nil, nil }},
+		{"binding of two folders", "/bindings/0/name", bad, false, binding("a/b")},
+		{"binding with a backslash", "/bindings/0/name", bad, false, binding(`a\b`)},
+		{"binding above", "/bindings/0/name", bad, false, binding("..")},
+		{"binding with a space at its end", "/bindings/0/name", bad, false, binding("a ")},
+		{"binding of the platform", "/bindings/0/name", bad, false, binding("svc:files")},
+		{"binding with a line break", "/bindings/0/name", bad, false, binding("a\nb")},
+		{"binding without a name", "/bindings/0/name", bad, false, binding("")},
+		{"binding name too long", "/bindings/0/name", bad, false, binding(long)},
+		{"variable of the platform", "/vars/svc:files", bad, false, func(m *bundle.Manifest) { m.Vars["svc:files"] = bundle.TextVar("x") }},
 		{"platform name", "/bindings/1/name", bad, false, func(m *bundle.Manifest) { m.Bindings[1].Name = "VERSION_ID"; m.Seeds = nil }},
 		{"binding twice", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "DB"; m.Seeds = nil }},
 		{"binding is a variable", "/bindings/1/name", bad, true, func(m *bundle.Manifest) { m.Bindings[1].Name = "GREETING"; m.Seeds = nil }},
@@ -97,7 +105,7 @@ func invalid() []invalidCase {
 		{"seed elsewhere", "/seeds/1/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "modules/x.jsonl" }},
 		{"seed of another", "/seeds/1/files/0/path", bad, true, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "seed/KVX.jsonl" }},
 		{"seed without extension", "/seeds/1/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "seed/KV." }},
-		{"seed below a dot", "/seeds/1/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "seed/KV.x/y" }},
+		{"seed below a dot", "/seeds/1/files/0/path", bad, true, func(m *bundle.Manifest) { m.Seeds[1].Files[0].Path = "seed/KV.x/y" }},
 		{"seed leaves", "/seeds/0/files/0/path", bad, false, func(m *bundle.Manifest) { m.Seeds[0].Files[0].Path = "seed/DB/../x" }},
 		{"seed without hash", "/seeds/0/files/0/sha256", bad, false, func(m *bundle.Manifest) { m.Seeds[0].Files[0].SHA256 = "" }},
 		{"migrations of nothing", "/migrations/0/binding", bad, true, func(m *bundle.Manifest) { m.Migrations[0].Binding = "X"; m.Migrations[0].Files = nil }},
@@ -114,6 +122,7 @@ func invalid() []invalidCase {
 		{"empty batch", "/queue_consumers/0/max_batch_size", bad, false, consumer(bundle.QueueConsumer{Queue: "a", MaxBatchSize: new(0)})},
 		{"long retry delay", "/queue_consumers/0/retry_delay", bad, false, consumer(bundle.QueueConsumer{Queue: "a", RetryDelay: new(86401)})},
 		{"assets in format 1", "/assets", bad, true, func(m *bundle.Manifest) { m.SchemaVersion = 1 }},
+		{"pages of format 4", "/assets/pages", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Assets.Pages = 4, true }},
 		{"html handling", "/assets/html_handling", bad, false, func(m *bundle.Manifest) { m.Assets.HTMLHandling = "auto" }},
 		{"not found handling", "/assets/not_found_handling", bad, false, func(m *bundle.Manifest) { m.Assets.NotFoundHandling = "spa" }},
 		{"assets bound as a variable", "/assets/binding", bad, true, func(m *bundle.Manifest) { m.Assets.Binding = "GREETING" }},
@@ -122,7 +131,6 @@ func invalid() []invalidCase {
 		{"assets bound without worker", "/assets/binding", bad, true, func(m *bundle.Manifest) { withoutWorker(m); m.Assets.RunWorkerFirst = bundle.WorkerFirst{} }},
 		{"no worker first", "/assets/run_worker_first", bad, true, func(m *bundle.Manifest) { withoutWorker(m); m.Assets.Binding = "" }},
 		{"pattern without slash", "/assets/run_worker_first/0", bad, false, func(m *bundle.Manifest) { m.Assets.RunWorkerFirst.Patterns[0] = "api/*" }},
-		{"pages of format 4", "/assets/pages", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Assets.Pages = 4, true }},
 		{"redirect from a word", "/assets/redirects/0/from", bad, false, func(m *bundle.Manifest) { m.Assets.Redirects[0].From = "old" }},
 		{"redirect to nothing", "/assets/redirects/0/to", bad, false, func(m *bundle.Manifest) { m.Assets.Redirects[0].To = "" }},
 		{"rewrite to a host", "/assets/redirects/0/to", bad, true, func(m *bundle.Manifest) {
@@ -134,6 +142,29 @@ func invalid() []invalidCase {
 		{"header value", "/assets/headers/0/set", bad, false, func(m *bundle.Manifest) { m.Assets.Headers[0].Set[0].Value = "a\r\nb: c" }},
 		{"asset elsewhere", "/assets/files/0/path", bad, false, func(m *bundle.Manifest) { m.Assets.Files[0].Path = "modules/x.png" }},
 		{"map of nothing", "/source_maps/0/path", bad, true, func(m *bundle.Manifest) { m.SourceMaps[0].Path = "sourcemaps/x.js.map" }},
+	}
+}
+
+// binding names the first binding.
+func binding(name string) func(*bundle.Manifest) {
+	return func(m *bundle.Manifest) { m.Bindings[0].Name, m.Migrations, m.Seeds = name, nil, nil }
+}
+
+// TestBindingNames: a name of a binding need not be an identifier.
+func TestBindingNames(t *testing.T) {
+	t.Parallel()
+	accepts := schema(t)
+	for _, name := range []string{"my-kv", "my kv", "2nd", "größe", "a.b", `say "hi"`, "a:b", "a~b?c#d%2F", strings.Repeat("x", 128)} {
+		_, packed := packSample(t)
+		m := packed.Manifest
+		binding(name)(&m)
+		m.Assets.Binding = "files of " + name[:min(len(name), 100)]
+		if err := m.Validate(); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		if err := accepts(m); err != nil {
+			t.Errorf("%q does not match the schema: %v", name, err)
+		}
 	}
 }
 

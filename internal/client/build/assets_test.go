@@ -77,26 +77,26 @@ func TestAssets(t *testing.T) {
 		}, build.Request{}, bundle.Assets{NotFoundHandling: "single-page-application", Files: files("index.html")}, ""},
 		{"of Pages", map[string]string{
 			"wrangler.toml": "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n", "dist/index.html": "a", "dist/404.html": "a",
-		}, build.Request{}, bundle.Assets{NotFoundHandling: "404-page", Files: files("404.html", "index.html")}, ""},
+		}, build.Request{}, bundle.Assets{Pages: true, NotFoundHandling: "404-page", Files: files("404.html", "index.html")}, ""},
 		{"of Pages with modules", map[string]string{
 			"wrangler.toml":   "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n",
 			"dist/index.html": "a", "dist/_worker.js/index.js": `import "./chunk.js"; ` + worker, "dist/_worker.js/chunk.js": "export {}", "functions/a.js": "ignored",
 			"dist/_routes.json": `{"version": 1, "include": ["/api/*"], "exclude": ["/api/a"]}`,
 		}, build.Request{}, bundle.Assets{
-			Binding: "ASSETS", NotFoundHandling: "single-page-application",
+			Pages: true, Binding: "ASSETS", NotFoundHandling: "single-page-application",
 			RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "/api", "!/api/a", "!/api/a/"}}, Files: files("index.html"),
 		}, "index.js"},
 		{"of Pages with functions", map[string]string{
 			"wrangler.toml":   "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n",
 			"dist/index.html": "a", "functions/api/[id].ts": "export const onRequestGet: unknown = () => new Response()", "functions/lib/util.test.ts": `import "vitest"`,
 		}, build.Request{}, bundle.Assets{
-			Binding: "ASSETS", NotFoundHandling: "single-page-application", RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "/api"}}, Files: files("index.html"),
+			Pages: true, Binding: "ASSETS", NotFoundHandling: "single-page-application", RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/api/*", "/api"}}, Files: files("index.html"),
 		}, "functions.js"},
 		{"of Pages with functions and routes", map[string]string{
 			"wrangler.toml":   "name = \"x\"\ncompatibility_date = \"2026-01-01\"\npages_build_output_dir = \"dist\"\n",
 			"dist/index.html": "a", "functions/_middleware.js": "export const onRequest = [({ next }) => next()]", "dist/_routes.json": `{"version": 1, "include": ["/*"], "exclude": ["/a/"]}`,
 		}, build.Request{}, bundle.Assets{
-			Binding: "ASSETS", NotFoundHandling: "single-page-application", RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/*", "!/a/", "!/a"}}, Files: files("index.html"),
+			Pages: true, Binding: "ASSETS", NotFoundHandling: "single-page-application", RunWorkerFirst: bundle.WorkerFirst{Patterns: []string{"/*", "!/a/", "!/a"}}, Files: files("index.html"),
 		}, "functions.js"},
 	} {
 		t.Run(test.name, func(t *testing.T) {

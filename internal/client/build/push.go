@@ -167,15 +167,8 @@ func (req Request) esbuild(f *project.File) esbuild.Request {
 // pack writes the bundle and fills in r.
 func (r *Result) pack(f *project.File, built esbuild.Result, req Request) error {
 	tree := bundle.Tree{}
-	m := bundle.Manifest{
-		Name: f.Name, Main: built.Main, CompatibilityDate: f.CompatibilityDate,
-		CompatibilityFlags: slices.Concat(f.CompatibilityFlags, built.Flags),
-		Vars:               f.Vars, Bindings: bindings(f), QueueConsumers: f.Consumers, ObjectClasses: f.ObjectClasses, Crons: f.Crons, TailConsumers: f.TailConsumers,
-		Release: f.Release,
-	}
-	if limits := (bundle.RuntimeLimits{MemoryMB: f.MemoryMB, Subrequests: f.Subrequests}); limits != (bundle.RuntimeLimits{}) {
-		m.Limits = &limits
-	}
+	m := manifest(f)
+	m.Main, m.CompatibilityFlags = built.Main, slices.Concat(f.CompatibilityFlags, built.Flags)
 	for _, mod := range built.Modules {
 		m.Modules = append(m.Modules, bundle.Module{Name: mod.Name, Type: mod.Type})
 		tree[bundle.ModulePath(mod.Name)] = mod.Content

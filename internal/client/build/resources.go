@@ -144,10 +144,7 @@ func (r *Result) assets(f *project.File, m *bundle.Manifest, disk map[string]str
 	if f.Functions != "" {
 		r.Watch = append(r.Watch, f.Functions)
 	}
-	m.Assets = &bundle.Assets{
-		Binding: a.Binding, HTMLHandling: a.HTMLHandling, NotFoundHandling: a.NotFoundHandling, RunWorkerFirst: a.WorkerFirst,
-		Redirects: found.Redirects, Headers: found.Headers, Files: found.Files,
-	}
+	m.Assets.Redirects, m.Assets.Headers, m.Assets.Files = found.Redirects, found.Headers, found.Files
 	if disk == nil {
 		disk = map[string]string{}
 	}

@@ -66,7 +66,7 @@ func (l *layers) assetsSection(f *File, n *node, at string) *Assets {
 	}
 	if b := n.get("binding"); b != nil {
 		if a.Binding = l.r.text(b, at+".binding"); a.Binding != "" {
-			l.r.bind(a.Binding, at, b.pos)
+			l.r.bindResource(a.Binding, at, b.pos)
 		}
 	}
 	if a.Dir == "" && l.flags.Assets == "" {

@@ -46,7 +46,11 @@ func (l *layers) analytics(f *File) {
 	l.entries("analytics_engine_datasets", func(at string, n *node) {
 		l.r.members(n, at, []string{"binding", "dataset"}, []string{"remote"})
 		name := l.nameOf(n, at, "binding")
-		f.declare(bundle.Binding{Name: name, Kind: kinds.AnalyticsEngine, Resource: cmp.Or(l.r.text(n.get("dataset"), at+".dataset"), name)})
+		set := cmp.Or(l.r.text(n.get("dataset"), at+".dataset"), name)
+		if set != "" && !kinds.IsDataset(set) {
+			l.r.problem(svc.CodeConfigInvalid, at+".dataset", n.pos, "%s has the dataset %q; the name of a dataset has %s", at, set, kinds.DatasetRule)
+		}
+		f.declare(bundle.Binding{Name: name, Kind: kinds.AnalyticsEngine, Resource: set})
 	})
 }
 

@@ -136,6 +136,9 @@ func (l *layers) vars(f *File) {
 		l.r.bind(m.key, at, m.pos)
 		f.Vars[m.key] = v
 	}
+		if why := bundle.BadVarName(m.key); why != "" {
+			l.r.problem(svc.CodeConfigInvalid, at+"."+m.key, m.pos, "%s has a variable with the name %q, which %s", at, m.key, why)
+		}
 }
 
 // nameOf reads the name of a binding, which most entries have as "binding" and some as
@@ -147,8 +150,8 @@ func (l *layers) nameOf(n *node, at, key string) string {
 		return ""
 	}
 	text := l.r.text(name, at+"."+key)
-	if text != "" {
-		l.r.bind(text, at, name.pos)
+	if name.kind == kindString {
+		l.r.bindResource(text, at, name.pos)
 	}
 	return text
 }

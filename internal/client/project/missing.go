@@ -104,7 +104,7 @@ func (l *layers) lack(f *File, path string, m member, hint string) {
 	for _, name := range declaredNames(m.val) {
 		found.Bindings = append(found.Bindings, name.text)
 		if found.Allowed {
-			l.r.bind(name.text, path, name.pos)
+			l.r.bindResource(name.text, path, name.pos)
 			f.Missing = append(f.Missing, Missing{Binding: name.text, Key: m.key})
 		}
 	}

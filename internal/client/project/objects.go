@@ -41,7 +41,7 @@ func (l *layers) objectBinding(f *File, n *node, at string, classes *objectClass
 		l.r.problem(svc.CodeConfigInvalid, at, n.pos, `%s has no "class_name"%s`, at, typo(n, "class_name"))
 		return
 	}
-	l.r.bind(b.Binding, at, n.get("name").pos)
+	l.r.bindResource(b.Binding, at, n.get("name").pos)
 	if s, ok := l.objectService(f, n, at, b); ok {
 		f.Services = append(f.Services, s)
 		return

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/lib/suggest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -154,6 +155,15 @@ func typo(n *node, key string) string {
 		}
 	}
 	return ""
+}
+
+// bindResource is bind for the name of a binding, by the rules that a deploy has for it.
+func (r *reader) bindResource(name, path string, p pos) {
+	if why := bundle.BadBindingName(name); why != "" {
+		r.problem(svc.CodeConfigInvalid, path, p, "%s has a binding with the name %q, which %s", path, name, why)
+		return
+	}
+	r.bind(name, path, p)
 }
 
 // bind makes sure that a name of the worker's env is used once.

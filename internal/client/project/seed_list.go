@@ -53,7 +53,7 @@ func (l *seedList) entry(name string) error {
 	}
 	stem := name
 	if !info.IsDir() {
-		stem, _, _ = strings.Cut(name, ".")
+		stem = l.stem(name)
 	}
 	i := slices.IndexFunc(l.bindings, func(b bundle.Binding) bool { return b.Name == stem })
 	if i < 0 {
@@ -75,6 +75,18 @@ func (l *seedList) entry(name string) error {
 	}
 	l.add(b.Name, Seed{Name: name, Path: filepath.Join(l.dir, name)})
 	return nil
+}
+
+// stem is the name of the binding that a file is for. The names of bindings may have dots: the
+// longest that the file's name begins with is meant.
+func (l *seedList) stem(file string) string {
+	stem, _, _ := strings.Cut(file, ".")
+	for _, b := range l.bindings {
+		if strings.HasPrefix(file, b.Name+".") && len(b.Name) > len(stem) {
+			stem = b.Name
+		}
+	}
+	return stem
 }
 
 // besideDatabase is true for the files that SQLite keeps beside a database,

@@ -3,6 +3,7 @@ package workerhost
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
@@ -55,7 +56,7 @@ func checkShadows(m *bundle.Manifest, vars map[string]bundle.Var) error {
 	for _, b := range m.Bindings {
 		if _, shadows := vars[b.Name]; shadows {
 			bad = append(bad, svc.FieldError{
-				Pointer: "/env/" + b.Name, Code: svc.CodeEnvShadowsBinding,
+				Pointer: "/env/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(b.Name), Code: svc.CodeEnvShadowsBinding,
 				Detail: b.Name + " is a " + b.Kind + " binding of the bundle and cannot be a variable too",
 			})
 		}

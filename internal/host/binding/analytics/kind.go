@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"regexp"
-	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -31,13 +29,11 @@ var (
 // Name is "analytics_engine".
 func (Kind) Name() string { return kinds.AnalyticsEngine }
 
-var datasetPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]{0,63}$`)
-
 // Check rejects a dataset whose name cannot be that of a table.
 func (Kind) Check(d bundle.Binding) error {
 	switch {
-	case !datasetPattern.MatchString(d.Resource) || strings.HasPrefix(strings.ToLower(d.Resource), "sqlite_"):
-		return fmt.Errorf("the resource %q, which names the dataset, must have 1 to 64 letters, digits, hyphens and underscores, a letter or underscore first", d.Resource)
+	case !kinds.IsDataset(d.Resource):
+		return fmt.Errorf("the resource %q, which names the dataset, must have %s", d.Resource, kinds.DatasetRule)
 	case len(d.Config) > 0:
 		return errors.New("a dataset has no config")
 	}
