@@ -176,6 +176,7 @@ func (d deployment) prepare(ctx context.Context) (*candidate, error) {
 		return nil, err
 	}
 	defer built.Remove()
+	noteHandlers(k, built)
 	c = o.build.named(c, built)
 	d.c = c
 	j.report.Source = j.env.Source(ctx, built.Config.Dir)
@@ -370,4 +371,12 @@ func (d deployment) ready(ctx context.Context, built *build.Result, accepted api
 	}
 	ended.Version.Error = built.Explain(ended.Version.Error)
 	return v, err
+}
+
+// noteHandlers says that the host names of a worker without a fetch handler answer with an error: a
+// person opens the preview first.
+func noteHandlers(k *kit.Kit, built *build.Result) {
+	if has, ok := built.WithoutFetch(); ok {
+		k.Notef("this worker has no fetch handler (it has %s): requests to it are answered with an error", cmp.Or(strings.Join(has, ", "), "no handlers"))
+	}
 }

@@ -114,7 +114,26 @@ function handlers(object) {
     if (files && name === "fetch") value = fileFirst(value);
     defineProperty(out, name, { configurable: true, enumerable: true, writable: true, value });
   }
+  if (typeof object.fetch !== "function") {
+    defineProperty(out, "fetch", { configurable: true, enumerable: false, writable: true, value: withoutFetch(object) });
+  }
   return out;
+}
+
+// withoutFetch is the handler fetch of a worker that has none. Its exception has the id of the request,
+// which that of workerd lacks, and says which handlers there are.
+function withoutFetch(object) {
+  const begin = beginOf("fetch", true);
+  const has = HANDLERS.filter((name) => typeof object[name] === "function");
+  const fail = () => {
+    const e = new Error(`This worker has no fetch handler (it has ${has.join(", ") || "no handlers"}).`);
+    e.stack = String(e);
+    throw e;
+  };
+  const value = function (...args) {
+    return begin.apply(fail, this, args);
+  };
+  return files ? fileFirst(value) : value;
 }
 
 // property is a property of an exported object as another worker sees it: a call of a method is an
@@ -166,5 +185,8 @@ for (const [name, value] of Object.entries(worker)) {
 const main = worker.default;
 if (files && typeof main === "function" && typeof main.prototype?.fetch === "function") {
   defineProperty(main.prototype, "fetch", { configurable: true, writable: true, value: fileFirst(main.prototype.fetch) });
+}
+if (typeof main === "function" && WorkerEntrypoint.prototype.isPrototypeOf(main.prototype) && typeof main.prototype.fetch !== "function") {
+  defineProperty(main.prototype, "fetch", { configurable: true, enumerable: false, writable: true, value: withoutFetch(main.prototype) });
 }
 export default typeof main === "object" && main !== null ? handlers(main) : main;
