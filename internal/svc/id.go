@@ -1,7 +1,7 @@
 package svc
 
 import (
-	"slices"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -24,13 +24,27 @@ func CheckID(id string) error {
 	return nil
 }
 
-// CheckProjectID is CheckID plus the reserved names [D1].
+// CheckProjectID is CheckID plus the reserved name [D1].
 func CheckProjectID(id string) error {
 	if err := CheckID(id); err != nil {
 		return err
 	}
-	if slices.Contains([]string{"www", "api", "v1", "health", "metrics", "admin", "localhost"}, id) {
+	if id == "localhost" {
 		return Errorf(Unprocessable, CodeIDReserved, "%q is reserved: choose another project id", id)
+	}
+	return nil
+}
+
+// CheckProjectHost returns Unprocessable id_reserved if host, the production host of the project id, is
+// the host of one of the server's own names or URLs: requests to it would not reach the project [D1].
+func CheckProjectHost(id, host string, own []string) error {
+	for _, name := range own {
+		if u, err := url.Parse(name); err == nil && u.Host != "" {
+			name = u.Hostname()
+		}
+		if strings.EqualFold(name, host) {
+			return Errorf(Unprocessable, CodeIDReserved, "%q is reserved: %s is a host name of the server itself; choose another project id", id, host)
+		}
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func (r *dryRun) project(ctx context.Context) error {
 	p, err := r.c.Project(ctx, r.built.Project)
 	if client.CodeOf(err) == svc.CodeProjectNotFound {
 		r.p.CreatesProject = true
-		err = svc.CheckProjectID(r.built.Project)
+		err = r.newProject()
 	}
 	if err == nil && r.p.ParentVersionID == atProduction {
 		if r.p.ParentVersionID = p.ProdVersionID; p.ProdVersionID == "" {
@@ -79,6 +79,16 @@ func (r *dryRun) project(ctx context.Context) error {
 		r.p.ParentVersionID = previewParent(ctx, r.c, p, r.req)
 	}
 	return err
+}
+
+// newProject checks the id of a project that the deploy creates, as the server does.
+func (r *dryRun) newProject() error {
+	id := r.built.Project
+	if err := svc.CheckProjectID(id); err != nil {
+		return err
+	}
+	own := append(strings.Split(r.settings["SVC_API_HOSTS"], ","), r.settings["SVC_API_URL"], r.settings["GATEWAY_URL"])
+	return svc.CheckProjectHost(id, id+"."+r.settings["SVC_INGRESS_BASE_DOMAIN"], own)
 }
 
 // names checks that the id and the preview name are free.

@@ -46,7 +46,7 @@ func TestUnderscore(t *testing.T) {
 	if f, _, err = project.Load(dir, project.Options{Env: "pre_view"}); err != nil || f.Name != "my-shop-1-pre-view" {
 		t.Errorf("%+v, %v", f, err)
 	}
-	for _, name := range []string{"My_shop", "_api", "__", "a b_c", "shop"} { // refused, or no such name
+	for _, name := range []string{"My_shop", "_localhost", "__", "a b_c", "shop"} { // refused, or no such name
 		dir := svctest.Files(t, map[string]string{"wrangler.json": `{"name": "` + name + `", "main": "w.js", "compatibility_date": "2026-01-01"}`})
 		if f, _, err := project.Load(dir, project.Options{}); err != nil || f.Name != name {
 			t.Errorf("%s: %+v, %v", name, f, err)

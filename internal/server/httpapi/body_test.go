@@ -60,7 +60,7 @@ func TestBadBodies(t *testing.T) {
 		{"env value too large", create, api.CreateVersion{Env: map[string]string{"A": strings.Repeat("é", 4097)}}, 422, "env_value_too_large", "/env/A"},
 		{"too many env keys", create, api.CreateVersion{Env: manyKeys}, 422, "env_too_many_keys", "/env"},
 		{"project without id", project, `{}`, 422, "invalid_id", "/id"},
-		{"reserved project", project, `{"id":"metrics"}`, 422, "id_reserved", "/id"},
+		{"reserved project", project, `{"id":"localhost"}`, 422, "id_reserved", "/id"},
 		{"project with an unknown field", project, `{"id":"a","name":"b"}`, 400, "unknown_field", "/name"},
 		{"git remote", project, `{"id":"a","git_remote":"a\u0000b"}`, 422, "invalid_git_remote", "/git_remote"},
 		{"promote with an unknown field", promote, `{"force":true}`, 400, "unknown_field", "/force"},

@@ -37,6 +37,9 @@ func (h handlers) CreateProject(ctx context.Context, r oas.CreateProjectRequestO
 	if err := wanted.Validate(); err != nil {
 		return nil, err
 	}
+	if err := h.hostIsFree(ctx, wanted.ID); err != nil {
+		return nil, err
+	}
 	exchangeOf(ctx).changes.ref.Project = wanted.ID
 	p, created, err := h.Projects.CreateProject(ctx, wanted)
 	if err != nil {
@@ -49,6 +52,18 @@ func (h handlers) CreateProject(ctx context.Context, r oas.CreateProjectRequestO
 	return oas.CreateProject201JSONResponse{Body: out, Headers: oas.CreateProject201ResponseHeaders{
 		ETag: etag, Location: projectURL(exchangeOf(ctx).origin, p.ID),
 	}}, nil
+}
+
+// hostIsFree rejects a new project whose production host is one of the server itself [D1].
+func (h handlers) hostIsFree(ctx context.Context, id string) error {
+	err := svc.CheckProjectHost(id, h.Ingress.ProdHost(id), append([]string{h.PublicURL, h.GatewayURL}, h.Hosts...))
+	if err == nil {
+		return nil
+	}
+	if _, unknown := h.Projects.Project(ctx, id); unknown == nil {
+		return nil // it is older than the host name of the server
+	}
+	return svc.Invalid([]svc.FieldError{{Pointer: "/id", Code: svc.CodeOf(err), Detail: svc.AsError(err).Detail}})
 }
 
 // ChangeProject answers PATCH /projects/{project}.

@@ -76,7 +76,7 @@ func badCalls() map[string]badCall {
 		"double dash":          post(create, `{"id":"a--b"}`, 422, "invalid_id", "--"),
 		"long id":              post(create, `{"id":"`+strings.Repeat("x", 64)+`"}`, 422, "invalid_id", "1 to 63"),
 		"path id":              post(create, `{"id":"../other/v1"}`, 422, "invalid_id"),
-		"reserved project":     post(projects, `{"id":"metrics"}`, 422, "id_reserved", "metrics", "choose another"),
+		"reserved project":     post(projects, `{"id":"localhost"}`, 422, "id_reserved", "localhost", "choose another"),
 		"no project id":        post(projects, `{}`, 422, "invalid_id", `"/id"`),
 		"project again":        post(projects, `{"id":"shop","git_remote":"git@example.com:x"}`, 409, "project_exists", "shop"),
 		"unknown project":      post("/v1/projects/nope/versions", `{}`, 404, "project_not_found", "nope"),
