@@ -1,16 +1,16 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/project"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -36,6 +36,8 @@ func newCheck(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&o.build.config, "config", "c", "", "wrangler config file (default: the nearest one)")
+	f.StringVarP(&o.build.project, "project", "p", "", "project (default: name in the wrangler config)")
+	f.StringVar(&o.build.project, "name", "", "same as --project")
 	f.StringVarP(&o.build.env, "env", "e", "", "environment of the wrangler config")
 	f.StringSliceVar(&o.build.missing, "allow-missing", nil, "unsupported keys to deploy without, such as images,browser")
 	f.StringVar(&o.all, "all", "", "folder whose projects are all checked")
@@ -64,6 +66,9 @@ type checked struct {
 }
 
 func check(k *kit.Kit, o checkOptions) error {
+	if o.all != "" && o.build.project != "" {
+		return kit.Usagef("--project is for one worker, and --all checks several")
+	}
 	if o.all != "" {
 		return checkAll(k, o)
 	}
@@ -71,7 +76,7 @@ func check(k *kit.Kit, o checkOptions) error {
 	if err != nil {
 		return err
 	}
-	c := checkOne(req.Dir, project.Options{Config: req.Config, Env: req.Env, Entry: req.Entry, AllowMissing: req.AllowMissing})
+	c := checkOne(req.Dir, project.Options{Config: req.Config, Env: req.Env, Entry: req.Entry, AllowMissing: req.AllowMissing}, o.build.project)
 	if err := k.Print(c, func() { printChecked(k, c) }); err != nil || c.Result == checkRuns {
 		return err
 	}
@@ -95,21 +100,19 @@ func (c *checked) environments(dir string, o project.Options) {
 	names, _ := project.Environments(dir, o.Config) // a file that cannot be read is a problem of the check
 	for _, name := range names {
 		o.Env = name
-		if _, _, err := project.Load(dir, o); err != nil {
+		if _, _, err := readProject(dir, o); err != nil {
 			c.Warnings = append(c.Warnings, fmt.Sprintf("the environment %s cannot be deployed: %s", name, strings.Join(problemsOf(err), "; ")))
 		}
 	}
 }
 
-// checkOne checks the project of a directory.
-func checkOne(dir string, o project.Options) checked {
+// checkOne checks the project of a directory. id is the project to deploy to; "" for the one that its
+// name means.
+func checkOne(dir string, o project.Options, id string) checked {
 	o.Unbuilt = true
-	f, notices, err := project.Load(dir, o)
-	if err == nil {
-		err = f.Pages()
-	}
-	if err == nil && f.Name != "" {
-		_, err = f.ProjectID("")
+	f, notices, err := readProject(dir, o)
+	if err == nil && (f.Name != "" || id != "") {
+		_, err = f.ProjectID(id)
 	}
 	c := checked{Path: dir, Result: checkRuns, Runs: []string{}, NoEffect: []string{}, Warnings: []string{}, Missing: []project.Unsupported{}, Problems: problemsOf(err)}
 	if f != nil {
@@ -134,10 +137,22 @@ func checkOne(dir string, o project.Options) checked {
 			o.AllowMissing, more = append(slices.Clip(o.AllowMissing), m.Key), true
 		}
 	}
-	if _, _, err := project.Load(dir, o); more && err == nil {
+	if _, _, err := readProject(dir, o); more && err == nil {
 		c.Result, c.AllowMissing = checkMissing, strings.Join(o.AllowMissing, ",")
 	}
 	return c
+}
+
+// readProject reads a project file and says what a deploy would refuse of it.
+func readProject(dir string, o project.Options) (*project.File, []project.Notice, error) {
+	f, notices, err := project.Load(dir, o)
+	if err == nil {
+		err = f.Pages()
+	}
+	if err == nil {
+		err = build.Check(f)
+	}
+	return f, notices, err
 }
 
 // problemsOf are the texts of the problems that stop a deploy.
@@ -152,7 +167,7 @@ func problemsOf(err error) []string {
 	}
 	if len(list) == 0 {
 		text := e.Detail
-		if e.Code == svc.CodeInvalidID || e.Code == svc.CodeIDReserved {
+		if slices.Contains([]string{svc.CodeInvalidID, svc.CodeIDReserved, svc.CodeConfigNotFound}, e.Code) && e.Hint != "" {
 			text += ": " + e.Hint
 		}
 		list = append(list, text)
@@ -234,7 +249,7 @@ func checkAll(k *kit.Kit, o checkOptions) error {
 	}
 	all := checkedAll{Items: []checked{}, Summary: map[string]int{checkRuns: 0, checkMissing: 0, checkRefused: 0}}
 	for _, file := range files {
-		c := checkOne(filepath.Dir(file), project.Options{Config: file, Env: o.build.env, AllowMissing: o.build.missing})
+		c := checkOne(filepath.Dir(file), project.Options{Config: file, Env: o.build.env, AllowMissing: o.build.missing}, "")
 		all.Items = append(all.Items, c)
 		all.Summary[c.Result]++
 	}
@@ -265,21 +280,11 @@ func checkAll(k *kit.Kit, o checkOptions) error {
 
 // projectFiles finds the project files below a folder, one for each directory.
 func projectFiles(dir string) (files []string, err error) {
-	seen := map[string]bool{}
-	err = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case errors.Is(err, fs.ErrPermission):
-			return nil
-		case err != nil:
-			return err
-		case d.IsDir() && path != dir && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".")):
-			return fs.SkipDir
-		}
-		if name := d.Name(); !d.IsDir() && (name == "wrangler.json" || name == "wrangler.jsonc" || name == "wrangler.toml") && !seen[filepath.Dir(path)] {
-			seen[filepath.Dir(path)] = true
-			files = append(files, path)
-		}
-		return nil
-	})
-	return files, err
+	if _, err := os.ReadDir(dir); err != nil {
+		return nil, err
+	}
+	for _, file := range project.Files(dir, 0, 0) {
+		files = append(files, filepath.Join(dir, file))
+	}
+	return files, nil
 }

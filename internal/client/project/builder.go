@@ -1,6 +1,7 @@
 package project
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,13 +33,41 @@ var runners = []runner{
 
 // BuildCommand is the command that builds the project of a directory; "" for a project that
 // has neither a script for it nor the config of a tool with a build.
-func BuildCommand(dir string) string {
-	r := runnerOf(dir)
-	if matches(dir, "open-next.config.*") {
+func BuildCommand(dir string) string { return buildCommand(dir, "") }
+
+// buildCommand is BuildCommand for what makes a path, which may be "".
+func buildCommand(dir, path string) string {
+	r, scripts := runnerOf(dir), manifestOf(dir).Scripts
+	part := partOf(scripts, path)
+	switch {
+	case matches(dir, "open-next.config.*"):
 		return r.program + "opennextjs-cloudflare build"
-	}
-	if manifestOf(dir).Scripts["build"] != "" || matches(dir, builtBy...) {
+	case scripts["build"] != "":
 		return r.script + "build"
+	case part != "":
+		return r.script + part
+	case matches(dir, builtBy...):
+		return r.script + "build"
+	}
+	return ""
+}
+
+// partOf is the script that builds a part of a project without a script build: that which is named
+// after a directory of the path, as build:web is for dist/web, or else the only one; "" for none.
+func partOf(scripts map[string]string, path string) string {
+	dirs := strings.Split(filepath.ToSlash(path), "/")
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(scripts)) {
+		part, ok := strings.CutPrefix(name, "build:")
+		if ok && slices.Contains(dirs, part) {
+			return name
+		}
+		if ok {
+			all = append(all, name)
+		}
+	}
+	if len(all) == 1 {
+		return all[0]
 	}
 	return ""
 }
@@ -72,7 +101,25 @@ func maker(dir, path string) string {
 			return c.builds
 		}
 	}
-	return BuildCommand(dir)
+	if command := buildCommand(dir, path); command != "" {
+		return command
+	}
+	return ofPackageWithin(dir, path)
+}
+
+// ofPackageWithin is the build of the package that a path of the project is in, which a monorepo may
+// have below the worker, as apps/mobile is for apps/mobile/dist; "" for none.
+func ofPackageWithin(dir, path string) string {
+	if path == "" || !within(dir, path) {
+		return ""
+	}
+	for at := filepath.Dir(path); at != dir && within(dir, at); at = filepath.Dir(at) {
+		rel, err := filepath.Rel(dir, at)
+		if command := buildCommand(at, path); command != "" && err == nil && isFile(filepath.Join(at, "package.json")) {
+			return "cd " + filepath.ToSlash(rel) + " && " + command
+		}
+	}
+	return ""
 }
 
 // ofInstall reports whether a path is what the package manager writes.
@@ -89,7 +136,7 @@ func ofPackage(dir, path string) string {
 	for at := filepath.Dir(path); ; at = filepath.Dir(at) {
 		if isFile(filepath.Join(at, "package.json")) {
 			rel, err := filepath.Rel(dir, at)
-			if command := BuildCommand(at); command != "" && err == nil {
+			if command := buildCommand(at, path); command != "" && err == nil {
 				return "cd " + filepath.ToSlash(rel) + " && " + command
 			}
 		}
@@ -150,7 +197,7 @@ func (l *layers) madeByBuild(f *File, at pos, what, path string) bool {
 // unbuilt reports the files that are not there when a project is checked.
 func (l *layers) unbuilt(f *File) {
 	if n := l.get("main"); n != nil && l.flags.Entry == "" && f.Main != "" && !isFile(f.Main) && !l.madeByBuild(f, n.pos, n.text, f.Main) {
-		l.r.problem(svc.CodeEntryMissing, "main", n.pos, "main names %s, which is not there", n.text)
+		l.r.problem(svc.CodeEntryMissing, "main", n.pos, "main names %s, which is not there: %s", n.text, BuildHint(f.Dir, f.Main))
 	}
 	if f.ToBuild == "" && matches(f.Dir, "vite.config.*") && manifestOf(f.Dir).uses("@cloudflare/vite-plugin") {
 		l.madeByBuild(f, l.top.pos, "the worker", "")
@@ -163,6 +210,6 @@ func (l *layers) unbuilt(f *File) {
 		n, at = l.get("pages_build_output_dir"), "pages_build_output_dir"
 	}
 	if n != nil && !l.madeByBuild(f, n.pos, display(f.Dir, f.Assets.Dir), f.Assets.Dir) {
-		l.r.problem(svc.CodeAssetsMissing, at, n.pos, "the directory of the assets %s does not exist", display(f.Dir, f.Assets.Dir))
+		l.r.problem(svc.CodeAssetsMissing, at, n.pos, "the directory of the assets %s does not exist: %s, or correct %s", display(f.Dir, f.Assets.Dir), BuildHint(f.Dir, f.Assets.Dir), at)
 	}
 }

@@ -101,6 +101,9 @@ func (l *layers) main(f *File) string {
 	if n == nil && f.Assets != nil {
 		return ""
 	}
+	if n == nil && (adapter(f.Dir) != "" || matches(f.Dir, "nuxt.config.*", "nitro.config.*")) && l.madeByBuild(f, l.top.pos, "main", "") {
+		return ""
+	}
 	if n == nil {
 		l.r.problem(svc.CodeConfigInvalid, "main", l.top.pos, "main is missing: it names the file of the worker's entry module%s", typo(l.top, "main"))
 		return ""
@@ -133,12 +136,12 @@ func (l *layers) vars(f *File) {
 			l.r.problem(svc.CodeConfigInvalid, at+"."+m.key, m.pos, "%s.%s has a value that is no JSON", at, m.key)
 			continue
 		}
-		l.r.bind(m.key, at, m.pos)
-		f.Vars[m.key] = v
-	}
 		if why := bundle.BadVarName(m.key); why != "" {
 			l.r.problem(svc.CodeConfigInvalid, at+"."+m.key, m.pos, "%s has a variable with the name %q, which %s", at, m.key, why)
 		}
+		l.r.bind(m.key, at, m.pos)
+		f.Vars[m.key] = v
+	}
 }
 
 // nameOf reads the name of a binding, which most entries have as "binding" and some as

@@ -1,7 +1,9 @@
 package project
 
 import (
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -55,5 +57,53 @@ func missing(dir string) error {
 			}
 		}
 	}
-	return svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "%s", text).WithHint("run the command in a worker's directory, or name one")
+	e := svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "%s", text)
+	switch below := Files(dir, mostBelow, mostShown+1); {
+	case len(below) == 0:
+		return e.WithHint("run the command in a worker's directory, or name one")
+	case len(below) > mostShown:
+		below = append(below[:mostShown], "...")
+		fallthrough
+	default:
+		return e.WithHint("found %s: use -c %s; svcctl check --all . checks all of them", strings.Join(below, ", "), below[0])
+	}
+}
+
+// How far below a directory project files are looked for, and how many are shown.
+const (
+	mostBelow = 4 // directories
+	mostShown = 3
+)
+
+// Files finds the project files below a directory, one for each directory, with paths relative to it.
+// depth and limit are how deep it looks and how many it finds; 0 is no limit. What cannot be read is
+// left out.
+func Files(dir string, depth, limit int) (files []string) {
+	seen := map[string]bool{}
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // no function returns another error
+		switch {
+		case err != nil:
+			return nil //nolint:nilerr // left out
+		case limit > 0 && len(files) == limit:
+			return fs.SkipAll
+		case d.IsDir():
+			rel, _ := filepath.Rel(dir, path) // both begin with dir
+			return enter(path != dir, d.Name(), depth > 0 && strings.Count(filepath.ToSlash(rel), "/")+1 > depth)
+		}
+		if name := d.Name(); slices.Contains(fileNames, name) && !seen[filepath.Dir(path)] {
+			seen[filepath.Dir(path)] = true
+			rel, _ := filepath.Rel(dir, path) // as above
+			files = append(files, rel)
+		}
+		return nil
+	})
+	return files
+}
+
+// enter skips directories of packages and tools, and those that are too deep.
+func enter(below bool, name string, tooDeep bool) error {
+	if below && (name == "node_modules" || strings.HasPrefix(name, ".") || tooDeep) {
+		return fs.SkipDir
+	}
+	return nil
 }

@@ -31,6 +31,9 @@ type Options struct {
 	shownOwn string // what messages call it
 }
 
+// fileNames are the names of project files, in wrangler's order.
+var fileNames = []string{"wrangler.json", "wrangler.jsonc", "wrangler.toml"} //nolint:gochecknoglobals // a constant list
+
 // redirectFile is how build tools point at the project file they generated.
 const redirectFile = ".wrangler/deploy/config.json"
 
@@ -45,6 +48,9 @@ func Load(dir string, opts Options) (*File, []Notice, error) {
 	f, notices, err := locate(dir, opts)
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.Path == "" && f.ToBuild != "" {
+		return f.File, notices, nil // there is no file to read yet
 	}
 	return f.load(dir, opts, notices)
 }
@@ -170,7 +176,7 @@ func locate(dir string, opts Options) (foundFile, []Notice, error) {
 		return found(config, filepath.Dir(config)), nil, nil
 	}
 	for at := start; ; at = filepath.Dir(at) {
-		files := present(at, "wrangler.json", "wrangler.jsonc", "wrangler.toml")
+		files := present(at, fileNames...)
 		if len(files) > 1 {
 			notices = append(notices, Notice{Warning, display(dir, at), fmt.Sprintf(
 				"there are %d project files; %s is used, as wrangler does", len(files), filepath.Base(files[0]))})
@@ -194,6 +200,9 @@ func locate(dir string, opts Options) (foundFile, []Notice, error) {
 	}
 	if opts.Entry != "" || opts.Assets != "" {
 		return foundFile{File: &File{Dir: start, Root: start}}, notices, nil
+	}
+	if f, more, err, ok := unbuiltProject(start, opts); ok {
+		return f, append(notices, more...), err
 	}
 	return foundFile{}, nil, missing(dir)
 }
