@@ -100,7 +100,7 @@ func (d *daemon) oddData(dir, project string) {
 	if list, err := c.Objects(d.t.Context(), bucket, "", "", client.Page{}); err != nil || len(list.Items) != 1 {
 		d.t.Errorf("objects: %+v %v", list, err)
 	}
-	if list, err := c.Bindings(d.t.Context(), project, "v1"); err != nil || len(list) != 11 {
+	if list, err := c.Bindings(d.t.Context(), project, "v1"); err != nil || len(list) != 12 {
 		d.t.Errorf("%d bindings: %+v %v", len(list), list, err)
 	}
 }
