@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -116,7 +117,7 @@ func checkOne(dir string, o project.Options, id string) checked {
 	}
 	c := checked{Path: dir, Result: checkRuns, Runs: []string{}, NoEffect: []string{}, Warnings: []string{}, Missing: []project.Unsupported{}, Problems: problemsOf(err)}
 	if f != nil {
-		c.Path, c.Name, c.Runs, c.Build = f.Path, f.Name, running(f), f.ToBuild
+		c.Path, c.Name, c.Runs, c.Build = cmp.Or(f.Path, dir), f.Name, running(f), f.ToBuild
 		c.Missing = append(c.Missing, f.Unsupported...)
 	}
 	for _, n := range notices {

@@ -56,6 +56,7 @@ func TestBuildOfPart(t *testing.T) {
 	}{
 		"a script for it":     {"dist/web", map[string]string{"package.json": `{"scripts": {"build:api": "tsc", "build:web": "vite build --config apps/web/vite.config.ts"}}`}, "npm run build:web"},
 		"the only one":        {"dist", map[string]string{"package.json": `{"scripts": {"build:client": "vite build"}}`}, "npm run build:client"},
+		"of another folder":   {"dist", map[string]string{"package.json": `{"scripts": {"build:tmp": "x", "build:001": "x"}}`}, ""},
 		"several":             {"dist", map[string]string{"package.json": `{"scripts": {"build:a": "x", "build:b": "x"}}`}, ""},
 		"one for all":         {"dist/web", map[string]string{"package.json": `{"scripts": {"build": "turbo build", "build:web": "x"}}`}, "npm run build"},
 		"a package below it":  {"apps/mobile/dist", map[string]string{"package.json": `{}`, "apps/mobile/package.json": `{"scripts": {"build": "expo export"}}`}, "cd apps/mobile && npm run build"},

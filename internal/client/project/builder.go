@@ -38,7 +38,11 @@ func BuildCommand(dir string) string { return buildCommand(dir, "") }
 // buildCommand is BuildCommand for what makes a path, which may be "".
 func buildCommand(dir, path string) string {
 	r, scripts := runnerOf(dir), manifestOf(dir).Scripts
-	part := partOf(scripts, path)
+	rel, err := filepath.Rel(dir, path)
+	if path == "" || err != nil {
+		rel = ""
+	}
+	part := partOf(scripts, rel)
 	switch {
 	case matches(dir, "open-next.config.*"):
 		return r.program + "opennextjs-cloudflare build"
@@ -53,7 +57,7 @@ func buildCommand(dir, path string) string {
 }
 
 // partOf is the script that builds a part of a project without a script build: that which is named
-// after a directory of the path, as build:web is for dist/web, or else the only one; "" for none.
+// after a directory of the path, which is relative to the project, as build:web is for dist/web, or else the only one; "" for none.
 func partOf(scripts map[string]string, path string) string {
 	dirs := strings.Split(filepath.ToSlash(path), "/")
 	var all []string

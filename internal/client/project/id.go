@@ -71,20 +71,22 @@ func missing(dir string) error {
 
 // How far below a directory project files are looked for, and how many are shown.
 const (
-	mostBelow = 4 // directories
-	mostShown = 3
+	mostBelow  = 4 // directories
+	mostShown  = 3
+	mostLooked = 20_000 // files and directories: the directory may be a home with anything in it
 )
 
 // Files finds the project files below a directory, one for each directory, with paths relative to it.
-// depth and limit are how deep it looks and how many it finds; 0 is no limit. What cannot be read is
-// left out.
+// depth and limit are how deep it looks and how many it finds; 0 is no limit. With a limit it stops in
+// a large directory, too. What cannot be read is left out.
 func Files(dir string, depth, limit int) (files []string) {
-	seen := map[string]bool{}
+	seen, looked := map[string]bool{}, 0
 	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error { // no function returns another error
+		looked++
 		switch {
 		case err != nil:
 			return nil //nolint:nilerr // left out
-		case limit > 0 && len(files) == limit:
+		case limit > 0 && (len(files) == limit || looked > mostLooked):
 			return fs.SkipAll
 		case d.IsDir():
 			rel, _ := filepath.Rel(dir, path) // both begin with dir

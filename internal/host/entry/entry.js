@@ -189,4 +189,4 @@ if (files && typeof main === "function" && typeof main.prototype?.fetch === "fun
 if (typeof main === "function" && WorkerEntrypoint.prototype.isPrototypeOf(main.prototype) && typeof main.prototype.fetch !== "function") {
   defineProperty(main.prototype, "fetch", { configurable: true, enumerable: false, writable: true, value: withoutFetch(main.prototype) });
 }
-export default typeof main === "object" && main !== null ? handlers(main) : main;
+export default main === undefined ? handlers({}) : typeof main === "object" && main !== null ? handlers(main) : main;

@@ -14,6 +14,7 @@ func TestWithoutFetch(t *testing.T) {
 	for name, c := range map[string]struct{ source, want string }{
 		"object":      {`export default { scheduled() {}, async queue() {}, other() {} }`, "200 Error: This worker has no fetch handler (it has scheduled, queue)."},
 		"no handlers": {`export default {}`, "200 Error: This worker has no fetch handler (it has no handlers)."},
+		"no default":  {`export class Thing {}`, "200 Error: This worker has no fetch handler (it has no handlers)."},
 		"class":       {`import { WorkerEntrypoint } from "cloudflare:workers"; export default class extends WorkerEntrypoint { scheduled() {} }`, "200 Error: This worker has no fetch handler (it has scheduled)."},
 		"inherited":   {`class App { fetch() { return new Response("app"); } } export default new App()`, "200 app"},
 		"a base":      {`import { WorkerEntrypoint } from "cloudflare:workers"; class Base extends WorkerEntrypoint { fetch() { return new Response("base"); } } export default class extends Base {}`, "200 base"},
