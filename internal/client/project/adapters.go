@@ -24,22 +24,22 @@ func adapter(dir string) string {
 }
 
 // unbuiltProject is the project of a directory whose project file its build writes. A check accepts
-// it, and a deploy asks for the build; ok is false for any other directory.
-func unbuiltProject(dir string, opts Options) (f foundFile, notices []Notice, err error, ok bool) { //nolint:revive // an error is a result here
+// it, and a deploy asks for the build. It has no File for any other directory.
+func unbuiltProject(dir string, opts Options) (foundFile, []Notice, error) {
 	for !isFile(filepath.Join(dir, "package.json")) {
 		if dir == filepath.Dir(dir) {
-			return foundFile{}, nil, nil, false
+			return foundFile{}, nil, nil
 		}
 		dir = filepath.Dir(dir)
 	}
 	by, command := adapter(dir), BuildCommand(dir)
 	if by == "" || command == "" {
-		return foundFile{}, nil, nil, false
+		return foundFile{}, nil, nil
 	}
 	if !opts.Unbuilt {
 		return foundFile{}, nil, svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "no wrangler.jsonc, wrangler.json or wrangler.toml in %s: the build of the project writes one (%s)", dir, by).
-			WithHint("build the project first: %s", command), true
+			WithHint("build the project first: %s", command)
 	}
 	notice := Notice{Info, dir, fmt.Sprintf("the project file is what the build of the project writes (%s): run %s before a deploy", by, command)}
-	return foundFile{File: &File{Dir: dir, Root: dir, ToBuild: command}}, []Notice{notice}, nil, true
+	return foundFile{File: &File{Dir: dir, Root: dir, ToBuild: command}}, []Notice{notice}, nil
 }

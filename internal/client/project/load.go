@@ -201,7 +201,7 @@ func locate(dir string, opts Options) (foundFile, []Notice, error) {
 	if opts.Entry != "" || opts.Assets != "" {
 		return foundFile{File: &File{Dir: start, Root: start}}, notices, nil
 	}
-	if f, more, err, ok := unbuiltProject(start, opts); ok {
+	if f, more, err := unbuiltProject(start, opts); err != nil || f.File != nil {
 		return f, append(notices, more...), err
 	}
 	return foundFile{}, nil, missing(dir)
