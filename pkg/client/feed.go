@@ -47,12 +47,13 @@ func (c *Client) ReadEvents(ctx context.Context, q EventQuery) (api.EventPage, e
 
 // A Beat is an event of the stream, or a sign of life without one.
 type Beat struct {
-	Event  *api.Event // nil for a sign of life
-	Cursor string     // position to continue at
+	Event  *api.Event    // nil for a sign of life
+	Cursor string        // position to continue at
+	Every  time.Duration // how often the server sends a sign of life; 0 if it does not say
 }
 
-// FollowEvents yields what happens on the server, and a sign of life first and every 15
-// seconds. It ends with ctx, with an error, or when the service stops or cuts the client
+// FollowEvents yields what happens on the server, and a sign of life first and then every
+// Beat.Every (15 seconds if the server does not say). It ends with ctx, with an error, or when the service stops or cuts the client
 // off because it reads too slowly: continue with the last cursor.
 //
 // Codes: invalid_cursor, invalid_tail, cursor_expired.
@@ -68,6 +69,7 @@ func (c *Client) FollowEvents(ctx context.Context, q EventQuery) iter.Seq2[Beat,
 		lines := bufio.NewScanner(resp.Body)
 		lines.Buffer(nil, maxAnswer)
 		var b Beat
+		b.Every, _ = time.ParseDuration(resp.Header.Get("Svc-Heartbeat")) // an older server has no such header
 		for lines.Scan() {
 			field, value, _ := strings.Cut(lines.Text(), ": ")
 			switch field {

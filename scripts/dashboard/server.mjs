@@ -51,7 +51,8 @@ export async function start() {
     if (daemon.exitCode === null) await once(daemon, "exit");
     rmSync(dir, { recursive: true, force: true });
   };
-  return { url: `http://127.0.0.1:${api}`, dir, run, ask, stop };
+  const signal = (name) => daemon.kill(name);
+  return { url: `http://127.0.0.1:${api}`, dir, run, ask, signal, stop };
 }
 
 /** fill deploys versions with usual texts in a project, and hostile ones in another. */

@@ -133,6 +133,14 @@ try {
   await open(other, "/server/leases");
   assert.equal(await other.getByRole("link", { name: "Log", exact: true }).count(), 0);
 
+  step("a server that hangs is not live");
+  await open(page, "/p/shop");
+  await page.locator("#live.good").waitFor();
+  server.signal("SIGSTOP");
+  await page.locator("#live.bad").getByText(/no answer for [5-9]s: what is shown is of \d\d:\d\d:\d\d/).waitFor({ timeout: 15_000 });
+  server.signal("SIGCONT");
+  await page.locator("#live.good").waitFor({ timeout: 20_000 });
+
   step("wake, pin");
   await open(page, "/p/shop/v/pr-8");
   await page.getByRole("button", { name: "Wake" }).click();
@@ -233,6 +241,7 @@ try {
 
   step("marked versions: pin, and destroy with their number");
   await open(page, "/p/shop");
+  assert.equal(await page.locator("#bulk").isVisible(), false, "buttons for marked versions without a mark");
   await page.getByRole("checkbox", { name: "Mark pr-7" }).check();
   await page.getByRole("checkbox", { name: "Mark pr-8" }).check();
   await page.getByRole("button", { name: "Pin", exact: true }).click();

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/charmbracelet/bubbles/key"
 
@@ -11,6 +12,9 @@ import (
 )
 
 const (
+	// slowAnswer is how long the first answer may take before the interface says so.
+	slowAnswer = 5 * time.Second
+
 	headLines = 2   // above the screen
 	footLines = 2   // below it, with a message of one line
 	noteLines = 4   // of a message at most
@@ -89,6 +93,8 @@ func (m *Model) narrowed() (text string) {
 func (m *Model) banner() string {
 	l := m.state.Link
 	switch {
+	case !m.linked && m.state.Now.Sub(m.state.Since) >= slowAnswer:
+		return m.theme.Bad.Render(ui.Fit(" no answer for "+ui.Age(m.state.Now, m.state.Since)+"; connecting", m.w))
 	case !m.linked:
 		return m.theme.Dim.Render(ui.Fit(" connecting …", m.w))
 	case l.Up:

@@ -18,6 +18,10 @@ const (
 	maxWait     = time.Minute
 	slowReader  = 10 * time.Second // how long a write to a follower may take
 	maxFeedTail = maxTail
+
+	// feedBeat is how often a follower of the events gets a sign of life. A client that missed two
+	// of them shows within 5 seconds that the server hangs.
+	feedBeat = 2 * time.Second
 )
 
 // feedParameters are the parameters of the events.
@@ -96,9 +100,10 @@ type feedStream struct {
 // VisitListEventsResponse implements oas.ListEventsResponseObject.
 func (f feedStream) VisitListEventsResponse(w http.ResponseWriter) error {
 	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Svc-Heartbeat", feedBeat.String())
 	w.WriteHeader(http.StatusOK)
 	out := http.NewResponseController(w)
-	return f.h.Feed.Follow(f.ctx, f.q, heartbeat, func(page svc.FeedPage) error {
+	return f.h.Feed.Follow(f.ctx, f.q, feedBeat, func(page svc.FeedPage) error {
 		text, err := eventText(page)
 		if err != nil {
 			return err

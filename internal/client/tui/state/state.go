@@ -17,9 +17,10 @@ const (
 // State is what is known of a server.
 type State struct {
 	Now      time.Time
-	Server   string   // its address
-	Context  string   // name of the context; "" without one
-	Contexts []string // names to switch to
+	Since    time.Time // when the server was first asked
+	Server   string    // its address
+	Context  string    // name of the context; "" without one
+	Contexts []string  // names to switch to
 	ReadOnly bool
 
 	Link    Link
@@ -46,7 +47,7 @@ type entry struct {
 // New returns a State without any answer.
 func New(now time.Time, server string) *State {
 	return &State{
-		Now: now, Server: server, Queue: -1, Running: map[Action]bool{},
+		Now: now, Since: now, Server: server, Queue: -1, Running: map[Action]bool{},
 		entries: map[Need]*entry{}, lines: map[Need][]api.LogLine{}, counts: map[Need]int{},
 	}
 }

@@ -174,8 +174,9 @@ type ClientInterface interface {
 	// `cursor`), then the lists, and then follows from the cursor.
 	//
 	// A request that accepts `text/event-stream` is answered by server-sent events without end, with ids for `Last-Event-ID`
-	// and a heartbeat every 15 seconds, which also moves the id over events that the filters leave out. Other requests get a
-	// page; with `wait` an empty page is delayed until there is an event. A client that does not read what it is sent for
+	// and a heartbeat, which also moves the id over events that the filters leave out. The response header `Svc-Heartbeat` says
+	// how often it comes, as a duration such as `2s`: after two and a half times as long without a byte, the server hangs or
+	// the connection is lost. Other requests get a page; with `wait` an empty page is delayed until there is an event. A client that does not read what it is sent for
 	// 10 seconds is disconnected and continues with its cursor. When events after the cursor are no longer kept, the answer is
 	// 410 `cursor_expired`, and a stream ends: read the lists again. Unknown parameters are refused.
 	//
@@ -1187,8 +1188,9 @@ func (c *Client) CreateDashboardTicket(ctx context.Context, reqEditors ...Reques
 // `cursor`), then the lists, and then follows from the cursor.
 //
 // A request that accepts `text/event-stream` is answered by server-sent events without end, with ids for `Last-Event-ID`
-// and a heartbeat every 15 seconds, which also moves the id over events that the filters leave out. Other requests get a
-// page; with `wait` an empty page is delayed until there is an event. A client that does not read what it is sent for
+// and a heartbeat, which also moves the id over events that the filters leave out. The response header `Svc-Heartbeat` says
+// how often it comes, as a duration such as `2s`: after two and a half times as long without a byte, the server hangs or
+// the connection is lost. Other requests get a page; with `wait` an empty page is delayed until there is an event. A client that does not read what it is sent for
 // 10 seconds is disconnected and continues with its cursor. When events after the cursor are no longer kept, the answer is
 // 410 `cursor_expired`, and a stream ends: read the lists again. Unknown parameters are refused.
 //
