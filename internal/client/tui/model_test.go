@@ -235,6 +235,17 @@ func TestLink(t *testing.T) {
 	}
 }
 
+// TestNoFirstAnswer: the interface says that a server has not answered yet.
+func TestNoFirstAnswer(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.m.linked = false
+	p.send(tick(now.Add(4 * time.Second)))
+	p.sees("connecting …")
+	p.send(tick(now.Add(7 * time.Second)))
+	p.sees("no answer for 7s; connecting")
+}
+
 // TestLogs: following, pausing, levels, one request, the next error.
 func TestLogs(t *testing.T) {
 	t.Parallel()
@@ -428,18 +439,23 @@ func TestOverview(t *testing.T) {
 	p.press("a")
 	p.sees("shop › pr-9 › version")
 	p.press("3")
-	p.sees("◌ waits, place 1", "shop/pr-11", "promotion.done")
+	p.sees("◌ waits, place 1", "shop/pr-11", "became production (was v6)")
 	p.event("version.pinned", "shop", "v7", api.EventData{})
 	p.press("K")
 	p.sees("Cancel the deploy of shop/pr-10?")
 	p.press("y")
 	p.wantDone("destroy shop/pr-10")
 	p.event("version.step", "shop", "pr-11", api.EventData{Step: "fetching", StepStatus: "running"})
-	p.press("/version.step<enter>K") // on what happened in the deploy
-	p.sees("activity  filter /version.step", "Cancel the deploy of shop/pr-11?")
+	p.lacks("fetching")
+	p.event("version.created", "shop", "pr-11", api.EventData{Status: "pending", GitRef: "pull/11"})
+	p.sees("is being deployed from pull/11")
+	p.press("/version.created<enter>K") // on what happened in the deploy
+	p.sees("activity  filter /version.created", "Cancel the deploy of shop/pr-11?")
 	p.press("n<esc>")
-	p.event("audit", "shop", "v7", api.EventData{Action: "promoteVersion", Actor: "ci", Status: "200"})
-	p.sees("promoteVersion 200 by ci")
+	p.event("audit", "shop", "v7", api.EventData{Action: "promoteVersion", Actor: "ci", Status: "409"})
+	p.sees("ci tried to promote shop/v7: 409 Conflict")
+	p.event("audit", "shop", "v7", api.EventData{Action: "promoteVersion", Actor: "robot", Status: "202"})
+	p.lacks("robot") // the end of the promote says it
 	p.press("4")
 	p.sees("PLATFORM_PORT", "(hidden)")
 	p.press("1")

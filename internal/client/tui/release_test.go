@@ -6,7 +6,9 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // released returns a person in front of a project whose production v8 was released from v7-check on
@@ -73,7 +75,7 @@ func TestReleasedVersions(t *testing.T) {
 	p.sees("released from v7-check", "★ released v7-check as v8 · held 84 ms")
 	p = released(t, ui.Place{Screen: "activity"})
 	p.event("promotion.done", "shop", "v8", api.EventData{Status: "done", OperationID: "op-8"})
-	p.sees("promotion.done")
+	p.sees("became production")
 	p.size(160, 40) // the answers that the screen found to be needed
 	p.sees("released v7-check as v8 · held 84 ms")
 }
@@ -98,6 +100,47 @@ func TestRollbackWays(t *testing.T) {
 		t.Errorf("%+v", p.done)
 	}
 	p.wantDone("rollback shop/v7")
+}
+
+// TestForcedRollback: the server refuses earlier code over migrations; the id of the project forces it.
+func TestForcedRollback(t *testing.T) {
+	t.Parallel()
+	p := released(t, ui.Place{Screen: "versions", Project: "shop"})
+	p.failWith = &client.Error{Problem: api.Problem{Status: 409, Code: svc.CodeSchemaMoved, Detail: "0004_total.sql was applied since"}}
+	p.press("Rky")
+	p.wantDone("release shop/v7")
+	p.sees("Force the code of v7 on the tables of v8?", "0004_total.sql was applied since", "R and then d", "Type shop")
+	p.failWith = nil
+	p.press("v7<enter>")
+	p.sees("That is not shop.")
+	p.wantDone()
+	p.press("<back><back>shop<enter>")
+	if len(p.done) != 1 || p.done[0].Arg != state.JoinArg("v8", "rollback", "force") {
+		t.Errorf("%+v", p.done)
+	}
+	p.wantDone("release shop/v7")
+	p.failWith = &client.Error{Problem: api.Problem{Status: 409, Code: svc.CodeSchemaMoved}}
+	p.press("<esc><down>Ny") // a release of newer code has nothing to force
+	p.lacks("Force")
+}
+
+// TestActivityOfPromotes: one row for a promote says what it left behind.
+func TestActivityOfPromotes(t *testing.T) {
+	t.Parallel()
+	p := released(t, ui.Place{Screen: "activity"})
+	p.answers[state.Need{Kind: state.Promotions, Project: "shop"}] = []api.Promotion{
+		{OperationID: "op-9", Kind: api.PromotionKindPromote, ProjectID: "shop", VersionID: "v9", PreviousVersionID: "v8", Status: "done", Unmerged: &api.Unmerged{Keys: api.WrittenRecords{Inserted: 19}}},
+	}
+	p.event("promotion.step", "shop", "v9", api.EventData{Step: "drain", OperationID: "op-9"})
+	p.event("project.production", "shop", "v9", api.EventData{Previous: "v8"})
+	p.event("promotion.done", "shop", "v9", api.EventData{Status: "done", OperationID: "op-9", Previous: "v8"})
+	p.sees("became production (was v8)")
+	p.size(160, 40) // the answers that the screen found to be needed
+	p.sees("shop/v9                  became production, 19 writes left in v8")
+	p.lacks("drain")
+	if n := strings.Count(p.m.View(), "shop/v9"); n != 1 {
+		t.Errorf("%d rows of one promote:\n%s", n, p.m.View())
+	}
 }
 
 // TestPromoteOfAStranger: where nothing of production's data is in the version, the id of the

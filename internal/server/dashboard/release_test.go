@@ -24,7 +24,9 @@ import (
 type shop struct {
 	t       *testing.T
 	answers map[string]any // by path below /v1/projects/shop
-	refuse  *api.Problem   // of POSTs
+	other   map[string]any // by path elsewhere
+	events  []api.Event
+	refuse  *api.Problem // of POSTs
 	mu      sync.Mutex
 	posted  []string // path and body
 }
@@ -44,7 +46,8 @@ func newShop(t *testing.T) *shop {
 	}
 	v8, v7, check := version("v8"), version("v7"), version("v7-check")
 	v8.IsProduction, v8.ReleasedFrom, v7.HandedOverTo, v7.Events, check.Events = true, "v7-check", "v8", api.VersionEventsHandedOver, api.VersionEventsOff
-	return &shop{t: t, answers: map[string]any{
+	events := []api.Event{{Type: "promotion.done", ProjectID: "shop", VersionID: "v8", Data: api.EventData{OperationID: "op-8", Status: "done"}}}
+	return &shop{t: t, events: events, answers: map[string]any{
 		"": api.Project{ID: "shop", ProdVersionID: "v8", Guard: true, ReadOnly: true}, "/promotions": api.PromotionPage{Items: []api.Promotion{done, first}}, "/promotions/op-8": done,
 		"/versions/v8": v8, "/versions/v7": v7, "/versions/v7-check": check, "/versions/other": version("other"), "/compare": api.Comparison{}, "/versions": api.VersionPage{Items: []api.Version{v8, v7, check}},
 		"/versions/v7/release-plan":         api.ReleasePlan{ProjectID: "shop", VersionID: "v7", ProductionVersionID: "v8"},
@@ -75,10 +78,7 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if !in {
-		body = map[string]any{
-			"/v1/whoami": api.Whoami{Roles: []api.WhoamiRoles{api.WhoamiRolesAdmin}}, "/v1/metrics/summary": api.MetricsSummary{}, "/v1/queue": api.DeployQueue{}, "/v1/runtime/routes": api.RoutePage{}, "/v1/versions": s.answers["/versions"],
-			"/v1/events": api.EventPage{Items: []api.Event{{Type: "promotion.done", ProjectID: "shop", VersionID: "v8", Data: api.EventData{OperationID: "op-8", Status: "done"}}}},
-		}[r.URL.Path]
+		body = s.elsewhere(r.URL.Path)
 	}
 	if body == nil {
 		s.t.Errorf("no answer to %s %s", r.Method, r.URL.Path)
@@ -89,6 +89,17 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(body)
+}
+
+// elsewhere answers what is not of the project.
+func (s *shop) elsewhere(path string) any {
+	if body, ok := s.other[path]; ok {
+		return body
+	}
+	return map[string]any{
+		"/v1/whoami": api.Whoami{Roles: []api.WhoamiRoles{api.WhoamiRolesAdmin}}, "/v1/metrics/summary": api.MetricsSummary{}, "/v1/queue": api.DeployQueue{}, "/v1/runtime/routes": api.RoutePage{}, "/v1/versions": s.answers["/versions"],
+		"/v1/events": api.EventPage{Items: s.events},
+	}[path]
 }
 
 // visitor has a session of a dashboard of a shop.

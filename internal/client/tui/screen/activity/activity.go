@@ -12,6 +12,8 @@ import (
 	"github.com/svcctl/svcctl/internal/client/tui/screen/ask"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
+	"github.com/svcctl/svcctl/internal/client/unmerged"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -25,7 +27,7 @@ type Screen struct {
 // New makes the screen.
 func New(ui.Place) *Screen {
 	return &Screen{Table: ui.Table{Columns: []ui.Column{
-		{Name: "TIME", Width: 8}, {Name: "WHAT", Width: 19}, {Name: "OF", Width: 24}, {Name: "", Width: 20, Flex: true},
+		{Name: "TIME", Width: 8}, {Name: "OF", Width: 24}, {Name: "WHAT", Width: 40, Flex: true},
 	}}}
 }
 
@@ -41,8 +43,8 @@ func (c *Screen) Needs() []state.Need {
 // maxPromoted is how many projects are asked for the promotions behind events.
 const maxPromoted = 5
 
-// release returns the release that an event is the end of.
-func (c *Screen) release(s *state.State, e api.Event) (p api.Promotion, ok bool) {
+// promotion returns the promotion that an event is the end of.
+func (c *Screen) promotion(s *state.State, e api.Event) (p api.Promotion, ok bool) {
 	if e.Type != "promotion.done" || e.Data.Status != string(api.PromotionStatusDone) {
 		return p, false
 	}
@@ -50,9 +52,7 @@ func (c *Screen) release(s *state.State, e api.Event) (p api.Promotion, ok bool)
 		c.promoted = append(c.promoted, e.ProjectID)
 	}
 	list, _, _ := state.Get[[]api.Promotion](s, state.Need{Kind: state.Promotions, Project: e.ProjectID})
-	i := slices.IndexFunc(list, func(o api.Promotion) bool {
-		return o.OperationID == e.Data.OperationID && o.Kind == api.PromotionKindRelease
-	})
+	i := slices.IndexFunc(list, func(o api.Promotion) bool { return o.OperationID == e.Data.OperationID })
 	if i < 0 {
 		return p, false
 	}
@@ -71,8 +71,8 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 			what, style = "◌ deploys", &t.Warn
 		}
 		rows = append(rows, ui.Row{ID: queued + q.ProjectID + "/" + q.VersionID, Cells: []ui.Cell{
-			ui.Text(q.QueuedAt.UTC().Format("15:04:05"), &t.Dim), ui.Text(what, style), ui.Text(q.ProjectID + "/" + q.VersionID),
-			ui.Text(fmt.Sprintf("%s  for %s", q.Status, ui.Age(s.Now, q.QueuedAt.Time)), &t.Dim),
+			ui.Text(q.QueuedAt.UTC().Format("15:04:05"), &t.Dim), ui.Text(q.ProjectID + "/" + q.VersionID),
+			ui.Text(fmt.Sprintf("%s: %s for %s", what, q.Status, ui.Age(s.Now, q.QueuedAt.Time)), style),
 		}})
 	}
 	c.promoted = nil
@@ -82,13 +82,11 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 			return
 		}
 		seen = e.ID
-		detail, style := describe(t, e)
-		if p, ok := c.release(s, e); ok {
-			detail = ui.Released(p)
+		if of, said, style := c.describe(s, t, e); said != "" {
+			rows = append(rows, ui.Row{ID: fmt.Sprint(e.ID), Search: e.Type, Cells: []ui.Cell{
+				ui.Text(e.Time.UTC().Format("15:04:05"), &t.Dim), ui.Text(of), ui.Text(said, style),
+			}})
 		}
-		rows = append(rows, ui.Row{ID: fmt.Sprint(e.ID), Cells: []ui.Cell{
-			ui.Text(e.Time.UTC().Format("15:04:05"), &t.Dim), ui.Text(e.Type), ui.Text(target(e)), ui.Text(detail, style),
-		}})
 	}
 	for _, e := range slices.Backward(s.Events) {
 		add(e)
@@ -100,33 +98,49 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	return rows
 }
 
-func target(e api.Event) string { return strings.TrimSuffix(e.ProjectID+"/"+e.VersionID, "/") }
-
-// describe returns what an event says, in a line.
-func describe(t *ui.Theme, e api.Event) (string, *lipgloss.Style) {
+// describe says in words what an event means; said is "" for a part of another event.
+func (c *Screen) describe(s *state.State, t *ui.Theme, e api.Event) (of, said string, style *lipgloss.Style) {
 	d, style := e.Data, &t.Plain
-	var parts []string
-	for _, part := range []string{d.Action, d.Step, d.StepStatus, d.Status, d.GitRef, d.Detail} {
-		if part != "" {
-			parts = append(parts, part)
-		}
+	of, said = svc.FeedEvent{Type: e.Type, Project: e.ProjectID, Version: e.VersionID, Data: svc.FeedData{
+		Status: d.Status, Previous: d.Previous, Detail: d.Detail, Error: d.Error, GitRef: d.GitRef, Action: d.Action, Actor: d.Actor,
+	}}.Sentence()
+	// The row is of the version, to which enter leads, and says who or what did it.
+	if target := strings.TrimSuffix(e.ProjectID+"/"+e.VersionID, "/"); said != "" && of != target {
+		of, said = target, of+" "+said
 	}
-	if d.Actor != "" {
-		parts = append(parts, "by "+d.Actor)
-	}
-	if d.Previous != "" {
-		parts = append(parts, "(was "+d.Previous+")")
-	}
-	if d.Depth != nil {
-		parts = append(parts, fmt.Sprintf("%d deploys", *d.Depth))
+	if p, ok := c.promotion(s, e); ok {
+		said = became(p)
 	}
 	switch {
-	case d.Error != "" || d.Status == "failed" || d.StepStatus == "failed":
-		parts, style = append(parts, d.Error), &t.Bad
-	case d.Status == "ready" || d.Status == "done" || d.Status == "serving":
+	case d.Error != "" || d.Status == "failed":
+		style = &t.Bad
+	case d.Status == "ready" || d.Status == "done":
 		style = &t.Good
 	}
-	return strings.Join(parts, " "), style
+	return of, said, style
+}
+
+// became says what a promotion did, and what it left behind.
+func became(p api.Promotion) string {
+	if p.Kind == api.PromotionKindRelease {
+		return "became production: " + ui.Released(p)
+	}
+	const said = "became production"
+	switch {
+	case p.PreviousVersionID == "" || p.Unmerged == nil:
+		return said
+	case !unmerged.Left(p.Unmerged):
+		return said + " (was " + p.PreviousVersionID + ")"
+	case p.Unmerged.Reason != api.UnmergedReasonEmpty:
+		return said + ": " + unmerged.Cut(*p.Unmerged, p.PreviousVersionID, p.VersionID)
+	}
+	n, atLeast := int64(0), ""
+	for _, r := range unmerged.Rows(*p.Unmerged) {
+		if n += r.Inserted + r.Updated + r.Deleted; r.AtLeast {
+			atLeast = "at least "
+		}
+	}
+	return said + fmt.Sprintf(", %s%d writes left in %s", atLeast, n, p.PreviousVersionID)
 }
 
 // View implements ui.Screen.
@@ -145,7 +159,7 @@ func (c *Screen) Update(k tea.KeyMsg, s *state.State) ui.Intent {
 	if !ok {
 		return nil
 	}
-	project, version, _ := strings.Cut(row.Cells[2].Text, "/")
+	project, version, _ := strings.Cut(row.Cells[1].Text, "/")
 	switch k.String() {
 	case "enter":
 		if version != "" {
