@@ -132,7 +132,9 @@ func (r *reader) take(ctx context.Context, msg tea.Msg) bool {
 	if d, ok := msg.(state.Done); ok && d.Err == nil { // its events may come later than its end
 		r.m.state.ExpireAll(r.m.top().screen.Needs())
 	}
+	asked := r.m.dialog
 	_, cmd := r.m.Update(msg)
+	r.due = r.due || r.m.dialog != nil && asked == nil // also a question that no line led to
 	r.start(ctx, cmd)
 	return false
 }

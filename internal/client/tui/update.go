@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/svcctl/svcctl/internal/client/tui/remote"
+	"github.com/svcctl/svcctl/internal/client/tui/screen/ask"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -190,6 +191,7 @@ func (m *Model) done(d state.Done) {
 		return
 	}
 	if d.Err != nil {
+		m.refused(d)
 		m.fail(string(d.Action.Verb) + " " + d.Action.Target() + ": " + describe(d.Err))
 		return
 	}
@@ -197,6 +199,14 @@ func (m *Model) done(d state.Done) {
 		m.state.Reset()
 	}
 	m.say(d.Note)
+}
+
+// refused asks again after the server has refused earlier code because of migrations, unless the
+// person does something else by now.
+func (m *Model) refused(d state.Done) {
+	if a, ok := ask.Forced(d); ok && m.dialog == nil && m.prompt == nil {
+		m.ask(a)
+	}
 }
 
 // shown returns the needs of all open screens.

@@ -37,8 +37,8 @@ func (r *Remote) promote(ctx context.Context, a state.Action, reason string) (st
 
 // release releases the code of a version and waits for the end.
 func (r *Remote) release(ctx context.Context, a state.Action) (string, error) {
-	arg := state.SplitArg(a.Arg, 2)
-	body := api.ReleaseVersion{Reason: "svcctl ui", ExpectedProdVersionID: &arg[0], Rollback: arg[1] != ""}
+	arg := state.SplitArg(a.Arg, 3)
+	body := api.ReleaseVersion{Reason: "svcctl ui", ExpectedProdVersionID: &arg[0], Rollback: arg[1] != "", Force: arg[2] != ""}
 	if body.Rollback {
 		body.Reason = client.RollbackReason
 	}

@@ -5,7 +5,7 @@ type Verb string
 
 // The verbs.
 const (
-	Release  Verb = "release"  // the code of Version; Arg is JoinArg(production that was shown, "rollback" for earlier code)
+	Release  Verb = "release"  // the code of Version; Arg is JoinArg(production that was shown, "rollback" for earlier code, "force" over its migrations)
 	Promote  Verb = "promote"  // Arg is JoinArg(production that was shown, not "" to leave its writes behind)
 	Rollback Verb = "rollback" // a promote of Version; Arg as that of Promote
 	Archive  Verb = "archive"
