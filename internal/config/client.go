@@ -46,7 +46,7 @@ func LoadClient(list []string, flags ClientFlags) (*Client, error) {
 	env := environ(list)
 	c := &Client{
 		Sources: map[string]string{}, DeployToken: svc.Secret(env["SVCCTL_DEPLOY_TOKEN"]), AdminToken: svc.Secret(env["SVCCTL_ADMIN_TOKEN"]),
-		Actor:  cmp.Or(env["SVCCTL_ACTOR"], env["GITHUB_ACTOR"], env["GITLAB_USER_LOGIN"], env["USER"]),
+		Actor:  actor(env),
 		Output: env["SVCCTL_OUTPUT"], CI: env["CI"] != "" && env["CI"] != "false", Terminal: env["TERM"],
 		NoColor: env["NO_COLOR"] != "" || env["CLICOLOR"] == "0", Environment: environment(env), Environ: list,
 	}

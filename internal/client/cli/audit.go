@@ -26,8 +26,9 @@ func newAudit(k *kit.Kit) *cobra.Command {
 	var o auditOptions
 	cmd := &cobra.Command{
 		Use: "audit", Short: "Show who changed what on the server", Args: cobra.NoArgs,
-		Long: "Lists the changes that clients of the API made or attempted, newest first: when, with which token, from which address, what changed " +
-			"and why. SVCCTL_ACTOR, else the name of the user, is recorded as the actor of the changes that svcctl makes.",
+		Long: "Lists the changes that clients of the API made or attempted, newest first: when, who, what changed and why. -o wide adds the token, the " +
+			"address, the operation of the API, and the fields before and after. SVCCTL_ACTOR, else the user and the run of GitHub Actions or " +
+			"GitLab CI, else the user of this machine, is recorded as the actor of the changes that svcctl makes.",
 		Example: "  svcctl audit --since 24h --project shop",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return audit(cmd.Context(), k, o) },
 	}
@@ -50,11 +51,18 @@ func audit(ctx context.Context, k *kit.Kit, o auditOptions) error {
 	if err != nil {
 		return err
 	}
-	err = k.Print(list.items, func() { showRecords(k, list.items) })
+	err = k.Print(list.items, func() {
+		if k.Wide() {
+			showRecords(k, list.items)
+			return
+		}
+		showDeeds(k, list.items)
+	})
 	list.note(k)
 	return err
 }
 
+// showRecords shows all that is recorded.
 func showRecords(k *kit.Kit, items []api.AuditRecord) {
 	header := []string{"TIME", "ACTOR", "TOKEN", "CLIENT", "ACTION", "TARGET", "STATUS", "REASON", "CHANGE"}
 	rows := make([][]string, len(items))
