@@ -1,6 +1,8 @@
 package dashboard
 
 import (
+	"slices"
+
 	"golang.org/x/sync/errgroup"
 
 	"github.com/svcctl/svcctl/internal/svc"
@@ -78,11 +80,33 @@ func (d *Dashboard) versions(c *call) error {
 			body.Traffic = t
 		}
 	}
-	for _, v := range list.Items {
+	items, err := c.productionFirst(body, list.Items, q.Get("cursor") == "")
+	if err != nil {
+		return err
+	}
+	for _, v := range items {
 		body.Rows = append(body.Rows, rowOf(v, traffic, routes.Items))
 	}
 	d.render(c, "versions", page{Title: query.Project, Tab: "versions", Place: place{Project: query.Project}, Live: query.Project, Body: body})
 	return nil
+}
+
+// productionFirst puts production before the newer versions of the first page. It is on that page
+// however old it is, and on no other one; a filter may leave it out.
+func (c *call) productionFirst(body versionsBody, items []api.Version, first bool) ([]api.Version, error) {
+	id := body.Project.ProdVersionID
+	i := slices.IndexFunc(items, func(v api.Version) bool { return v.ID == id })
+	switch {
+	case id == "", i < 0 && (!first || body.Filter.Any()), !first && body.Filter.Any():
+		return items, nil
+	case !first:
+		return slices.Delete(items, i, i+1), nil
+	case i >= 0:
+		v := items[i]
+		return slices.Insert(slices.Delete(items, i, i+1), 0, v), nil
+	}
+	v, err := c.api.Version(c.r.Context(), body.Project.ID, id)
+	return slices.Insert(items, 0, v), err
 }
 
 func rowOf(v api.Version, traffic api.MetricsSummary, routes []api.Route) versionRow {
