@@ -20,7 +20,7 @@ func showDeeds(k *kit.Kit, items []api.AuditRecord) {
 		if i > 0 && retried(a, items[i-1]) {
 			continue
 		}
-		what := svc.AuditSentence(a.Action, a.ProjectID, a.VersionID, a.Status) + changed(a)
+		what := svc.AuditSentence(a.Action, a.ProjectID, a.VersionID, a.Status) + replaced(a)
 		if a.Reason != "" {
 			what += ": " + a.Reason
 		}
@@ -48,11 +48,11 @@ const (
 	maxField   = 40 // bytes of a value in a sentence
 )
 
-// changed says in brackets what a change replaced. A new record replaced nothing; -o wide shows it.
-func changed(a api.AuditRecord) string {
+// replaced says in brackets what a change replaced. A new record replaced nothing; -o wide shows it.
+func replaced(a api.AuditRecord) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(a.Before)) {
-		was, is := field(a.Before[name]), field(a.After[name])
+		was, is := scalar(a.Before[name]), scalar(a.After[name])
 		if was != is && was != "" {
 			parts = append(parts, fmt.Sprintf("%s was %s", strings.ReplaceAll(name, "_", " "), was))
 		}
@@ -66,8 +66,8 @@ func changed(a api.AuditRecord) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
-// field is a value of one word; "" for no value, and for one that has parts.
-func field(value any) string {
+// scalar is a value of one word; "" for no value, and for one that has parts.
+func scalar(value any) string {
 	switch v := value.(type) {
 	case nil, map[string]any, []any:
 		return ""
