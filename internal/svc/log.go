@@ -65,7 +65,7 @@ func (i *Invocation) Level() string {
 // String returns i in words: "GET /boom 500 after 3ms".
 func (i *Invocation) String() string {
 	took := i.Duration.Round(time.Microsecond)
-	if took > 10*time.Millisecond {
+	if took >= time.Millisecond {
 		took = took.Round(time.Millisecond)
 	}
 	if i.Kind == LogRequest {

@@ -24,7 +24,7 @@ func TestEnv(t *testing.T) {
 	t.Parallel()
 	p := sit(t, ui.Place{Screen: "version", Project: "shop", Version: "pr-8"})
 	p.press("e")
-	p.sees("[env]", "override, over bundle", "(hidden, 7 bytes)", "SVC_VERSION_ID")
+	p.sees("[env]", "override, over bundle", "(hidden, 7 bytes)", "SVC_VERSION_ID", "NEW                          bundle                1 ") // a variable of the project file is no secret
 	p.lacks("hunter2")
 	p.press("enew<enter>")
 	p.sees("Set API_KEY of shop/pr-8?", "The worker restarts")

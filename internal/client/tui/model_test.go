@@ -39,7 +39,7 @@ func (p *person) wantDone(want ...string) {
 func TestActions(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t)
-	p.press("<down>p")
+	p.press("<down><down>p")
 	p.sees("Promote pr-8 of shop?", "v7 -> pr-8", "-OLD +NEW", "v7 stays ready", ": 41 new, 7 changed, 0 deleted", "KV keys: at least 2 new", "3 messages")
 	p.press("n")
 	p.sees("nothing was changed")
@@ -53,8 +53,8 @@ func TestActions(t *testing.T) {
 	p.wantDone("rollback shop/v6")
 	p.press("P")
 	p.wantDone("unpin shop/pr-8")
-	p.press("<space><space>A") // pr-8 and v7
-	p.wantDone("archive shop/pr-8", "archive shop/v7")
+	p.press("<space><space>A") // pr-8 and staging
+	p.wantDone("archive shop/pr-8", "archive shop/staging")
 	p.press("GW")
 	p.wantDone("wake shop/v6")
 	p.press("x")
@@ -62,11 +62,11 @@ func TestActions(t *testing.T) {
 	p.sees("That is not v6.")
 	p.press("<back><back>v6<enter>")
 	p.wantDone("destroy shop/v6")
-	p.press("g<space><space>x")
+	p.press("g<down><space><space>x")
 	p.sees("Destroy 2 versions of shop?", "pr-9  pr-8")
 	p.press("2<enter>")
 	p.wantDone("destroy shop/pr-9", "destroy shop/pr-8")
-	p.press("g<down><down>p")
+	p.press("gp") // production is the first row
 	p.sees("v7 is production already")
 	p.press("x")
 	p.sees("promote another version first")
@@ -80,11 +80,11 @@ func TestActions(t *testing.T) {
 	}
 	p.press("O")
 	p.sees("v7 has no preview name")
-	p.press("<up>O")
+	p.press("<down><down>O")
 	if p.browsed != "https://cart.shop.example.com" {
 		t.Errorf("browsed %q", p.browsed)
 	}
-	p.press("<down>")
+	p.press("g")
 	p.failWith = errors.New("the disk of the server is full")
 	p.press("A")
 	p.sees("archive shop/v7: the disk of the server is full")
@@ -95,7 +95,7 @@ func TestActions(t *testing.T) {
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t, func(s *state.State) { s.ReadOnly = true })
-	for _, k := range []string{"<down>p", "A", "x", "R", "P"} {
+	for _, k := range []string{"<down><down>p", "A", "<down>x", "R", "P"} {
 		p.press(k)
 		p.sees("read-only:")
 		p.press("<esc>:versions shop<enter>")
@@ -137,7 +137,7 @@ func TestMoving(t *testing.T) {
 	p := sit(t, ui.Place{Screen: "projects"})
 	p.press("<enter>")
 	p.sees("shop › versions", "pr-9")
-	p.press("<down><enter>]")
+	p.press("<down><down><enter>]")
 	p.sees("shop › pr-8 › version", "[logs]")
 	if !p.follows[state.Need{Kind: state.Logs, Project: "shop", Version: "pr-8"}] {
 		t.Error("the log is not followed")
@@ -195,7 +195,7 @@ func TestEvents(t *testing.T) {
 	if got := fmt.Sprint(p.loads); strings.Contains(got, "{versions") || strings.Contains(got, "blog") {
 		t.Errorf("read: %s", got)
 	}
-	p.sees("pr-8                 ● ready        ★ p")
+	p.sees("pr-8               ● ready        ★    pinned")
 	p.size(120, 24)
 	p.sees("90.0 MiB")
 	archived := p.answers[state.Need{Kind: state.Version, Project: "shop", Version: "v7"}].(api.Version) //nolint:forcetypeassert // of the fixture
@@ -491,7 +491,7 @@ func TestLongNote(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t)
 	p.failWith = errors.New("version shop/v7 is production: it cannot be archived: promote another version first, and archive this one after it")
-	p.press("<down><down>A")
+	p.press("A")
 	p.sees("archive shop/v7: version", "after it", "enter details")
 	if n := strings.Count(p.m.View(), "\n") + 1; n != 24 {
 		t.Errorf("%d lines", n)

@@ -22,9 +22,9 @@ func TestPlainAfterAnAction(t *testing.T) {
 	list := slices.Clone(p.answers[need].([]api.Version)) //nolint:forcetypeassert // the fixture
 	list[2].Pinned = true
 	p.answers[need] = list // as the server answers after the action
-	got := p.plainly("#3", "P", "q")
+	got := p.plainly("#1", "P", "q")
 	p.wantDone("pin shop/v7")
-	if _, after, _ := strings.Cut(got, "shop/v7 done"); !strings.Contains(after, "selected 3. v7, status ready, production, pinned") {
+	if _, after, _ := strings.Cut(got, "shop/v7 done"); !strings.Contains(after, "selected 1. v7, status ready, production, pinned") {
 		t.Errorf("got %s", got)
 	}
 }
@@ -33,7 +33,7 @@ func TestPlainAfterAnAction(t *testing.T) {
 func TestPlainRefusals(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t)
-	if got := p.plainly("#3", "x", "x", "x", "q"); strings.Count(got, "promote another version first") != 3 {
+	if got := p.plainly("#1", "x", "x", "x", "q"); strings.Count(got, "promote another version first") != 3 {
 		t.Errorf("got %s", got)
 	}
 	p.wantDone()

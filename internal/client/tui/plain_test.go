@@ -26,7 +26,7 @@ func TestPlain(t *testing.T) {
 	t.Parallel()
 	p := sit(t, ui.Place{Screen: "projects"})
 	got := p.plainly(
-		"versions shop", "#2", "mark", "/pull", "esc", "p", "maybe", "n", "#9", "#5", "x", "v7", "v6", "enter", ":version shop/pr-8",
+		"versions shop", "#3", "mark", "/pull", "esc", "p", "maybe", "n", "#9", "#5", "x", "v7", "v6", "enter", ":version shop/pr-8",
 		"tree shop", "data shop/v7", "enter", "enter", "pulse", "nonsense", "?", "q",
 	)
 	svctest.Golden(t, "testdata/plain.golden", got)

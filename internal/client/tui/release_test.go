@@ -72,12 +72,12 @@ func TestReleasedVersions(t *testing.T) {
 	p = released(t, ui.Place{Screen: "version", Project: "shop", Version: "v7"})
 	p.sees("before v8", "handed over to v8")
 	p = released(t, ui.Place{Screen: "version", Project: "shop", Version: "v8"})
-	p.sees("released from v7-check", "★ released v7-check as v8 · held 84 ms")
+	p.sees("released from v7-check", "★ released v7-check as v8 · held 84ms")
 	p = released(t, ui.Place{Screen: "activity"})
 	p.event("promotion.done", "shop", "v8", api.EventData{Status: "done", OperationID: "op-8"})
 	p.sees("became production")
 	p.size(160, 40) // the answers that the screen found to be needed
-	p.sees("released v7-check as v8 · held 84 ms")
+	p.sees("released v7-check as v8 · held 84ms")
 }
 
 // TestRollbackWays: after a release the rollback asks which data the earlier code shall have.
@@ -120,7 +120,7 @@ func TestForcedRollback(t *testing.T) {
 	}
 	p.wantDone("release shop/v7")
 	p.failWith = &client.Error{Problem: api.Problem{Status: 409, Code: svc.CodeSchemaMoved}}
-	p.press("<esc><down>Ny") // a release of newer code has nothing to force
+	p.press("<esc>gjNy") // a release of newer code has nothing to force
 	p.lacks("Force")
 }
 
@@ -163,4 +163,33 @@ func TestPromoteOfAStranger(t *testing.T) {
 	if len(p.done) != 1 || p.done[0].Arg != state.JoinArg("v8", "") {
 		t.Errorf("%+v", p.done)
 	}
+}
+
+// TestPins: a pin by a person and the pin of a previous production have their own words.
+func TestPins(t *testing.T) {
+	t.Parallel()
+	for _, screen := range []string{"versions", "tree"} {
+		p := released(t, ui.Place{Screen: "pulse"})
+		list := p.answers[state.Need{Kind: state.Versions, Project: "shop"}].([]api.Version) //nolint:forcetypeassert // the fixture
+		for i, by := range []api.VersionPinnedBy{"", api.VersionPinnedByUser, api.VersionPinnedByRollback} {
+			list[i].Pinned, list[i].PinnedBy = by != "", by
+		}
+		p.press(":" + screen + " shop<enter>r")
+		p.size(120, 40)
+		p.sees("PIN", " pinned ", " rollback ")
+	}
+}
+
+// TestSelectedBesideTheList: a wide terminal shows the selected version beside the list.
+func TestSelectedBesideTheList(t *testing.T) {
+	t.Parallel()
+	p := versionsOfShop(t)
+	p.size(170, 40)
+	p.press("<down><down>")
+	p.sees("│ url      https://pr-8.shop.example.com", "│ data     from staging", "│ warning  main has no index on orders.customer")
+	p.press("<up>")
+	p.sees("│ error    deploying: startup_exception")
+	p.lacks("no index")
+	p.size(150, 40)
+	p.lacks("│")
 }

@@ -35,7 +35,7 @@ func TestUIServerHangs(t *testing.T) {
 	signal(syscall.SIGCONT)
 	a.sees("────") // the line below the first one
 	d.ok(dir, "versions", "pin", "v1")
-	a.sees("★ p")
+	a.sees("pinned")
 	a.Press("q")
 	a.leaves()
 }

@@ -26,11 +26,11 @@ func TestProduction(t *testing.T) {
 	}{
 		"release": {
 			action: state.Action{Verb: state.Release, Version: "v7-check", Arg: state.JoinArg("v7", "")}, record: release, path: "v7-check/release",
-			sent: `{"expected_prod_version_id":"v7","reason":"svcctl ui"}`, note: "shop/v8 is production: released v7-check as v8 · held 84 ms",
+			sent: `{"expected_prod_version_id":"v7","reason":"svcctl ui"}`, note: "shop/v8 is production: released v7-check as v8 · held 84ms",
 		},
 		"back with the data kept": {
 			action: state.Action{Verb: state.Release, Version: "v7", Arg: state.JoinArg("v8", "rollback")}, record: release, path: "v7/release",
-			sent: `{"expected_prod_version_id":"v8","reason":"rollback","rollback":true}`, note: "shop/v8 is production: released v7-check as v8 · held 84 ms",
+			sent: `{"expected_prod_version_id":"v8","reason":"rollback","rollback":true}`, note: "shop/v8 is production: released v7-check as v8 · held 84ms",
 		},
 		"promote": {
 			action: state.Action{Verb: state.Promote, Version: "v8", Arg: state.JoinArg("v7", "leave writes")}, record: promote, path: "v8/promote",

@@ -27,13 +27,8 @@ func (t *Table) plainRow(r Row, i, at int) string {
 	var parts []string
 	for n, c := range r.Cells {
 		text := strings.TrimSpace(Spoken(c.Text))
-		switch text {
-		case "", "-":
+		if text == "" || text == "-" {
 			continue
-		case "p": // the mark of a pinned version
-			text = "pinned"
-		case "production p":
-			text = "production, pinned"
 		}
 		name := strings.ToLower(t.Columns[n].Name)
 		if n > 0 && name != "" && !strings.HasPrefix(text, name) {

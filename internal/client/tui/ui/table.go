@@ -16,7 +16,8 @@ type Column struct {
 	Width int // columns
 	Right bool
 	Drop  int
-	Flex  bool // takes the width that is left, or a part of it if several columns do
+	Flex  bool // takes the width that is left: what its texts need, then a part of the rest
+	Rare  bool // left out while no row has a text in it
 }
 
 // Cell is one cell. Sort orders the rows; "" uses the text, a number is compared as

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -14,7 +15,7 @@ func (t *Table) View(rows []Row, p Page, empty string) string {
 		return t.plain(shown, p)
 	}
 	t.height = max(p.H-1, 1)
-	widths := t.widths(p.W)
+	widths := t.widths(p.W, shown)
 	lines := []string{p.Head.Render(t.head(widths, p.W))}
 	if len(shown) == 0 {
 		if t.filter != "" && len(rows) > 0 {
@@ -33,10 +34,13 @@ func (t *Table) View(rows []Row, p Page, empty string) string {
 }
 
 // widths returns the width of each column; 0 for those that are dropped.
-func (t *Table) widths(w int) []int {
+func (t *Table) widths(w int, rows []Row) []int {
 	widths := make([]int, len(t.Columns))
 	total := 1
 	for i, c := range t.Columns {
+		if c.Rare && !some(i, rows) {
+			continue
+		}
 		widths[i] = c.Width
 		total += c.Width + 1
 	}
@@ -53,8 +57,34 @@ func (t *Table) widths(w int) []int {
 		total -= widths[drop] + 1
 		widths[drop] = 0
 	}
-	t.stretch(widths, w-total)
+	t.stretch(widths, t.fill(widths, w-total, rows))
 	return widths
+}
+
+// some reports whether a row has a text in a column; "-" is none.
+func some(column int, rows []Row) bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.Cells[column].Text != "" && r.Cells[column].Text != "-" })
+}
+
+// longest is the width of the longest text of a column.
+func longest(column int, rows []Row) (w int) {
+	for _, r := range rows {
+		w = max(w, Width(r.Cells[column].Text))
+	}
+	return w
+}
+
+// fill gives the columns of Flex what their texts need, the last column first, and returns what is left.
+func (t *Table) fill(widths []int, left int, rows []Row) int {
+	for i, c := range slices.Backward(t.Columns) {
+		if !c.Flex || widths[i] == 0 {
+			continue
+		}
+		part := min(max(longest(i, rows)-widths[i], 0), max(left, 0))
+		widths[i] += part
+		left -= part
+	}
+	return left
 }
 
 // stretch gives the columns that are left to those that take them, in equal parts.

@@ -59,9 +59,11 @@ func Age(now, t time.Time) string {
 	return fmt.Sprintf("%dd", int(d.Hours())/24)
 }
 
-// Millis returns a duration: "12ms", "3.4s", "2m05s".
+// Millis returns a duration: "0.4ms", "12ms", "3.4s", "2m05s".
 func Millis(d time.Duration) string {
 	switch {
+	case d > 0 && d < time.Millisecond:
+		return fmt.Sprintf("%.1fms", float64(d)/float64(time.Millisecond))
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	case d < time.Minute:
@@ -69,6 +71,9 @@ func Millis(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dm%02ds", int(d.Minutes()), int(d.Seconds())%60)
 }
+
+// InMillis is Millis for a number of milliseconds.
+func InMillis(ms float64) string { return Millis(time.Duration(ms * float64(time.Millisecond))) }
 
 // Bytes returns a size: "512 B", "2.0 KiB".
 func Bytes(n int64) string {

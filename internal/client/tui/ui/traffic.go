@@ -27,7 +27,7 @@ func P95(t api.Traffic) string {
 	if t.Requests == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.0fms", t.P95Ms)
+	return InMillis(t.P95Ms)
 }
 
 // Sent returns the bytes per second that visitors got in a window in seconds; "-" for none.

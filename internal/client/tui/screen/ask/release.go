@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
@@ -75,7 +74,7 @@ func releasePlan(s *state.State, need state.Need, back bool) []string {
 		return []string{"The release would be refused: " + p.Blocked}
 	}
 	lines := []string{
-		"expected hold  " + hold(p.ExpectedHoldMs) + " of at most " + hold(p.MaxHoldMs),
+		"expected hold  " + ui.InMillis(p.ExpectedHoldMs) + " of at most " + ui.InMillis(p.MaxHoldMs),
 		"migrations     " + cmp.Or(strings.Join(p.Migrations, ", "), "none"),
 		fmt.Sprintf("moves along    %d messages and %d instances of workflows", p.Waiting.Messages, p.Waiting.Instances),
 	}
@@ -88,5 +87,3 @@ func releasePlan(s *state.State, need state.Need, back bool) []string {
 	lines = append(lines, "What "+p.VersionID+" wrote itself stays in it:")
 	return append(lines, counts(p.Own)...)
 }
-
-func hold(ms float64) string { return ui.Millis(time.Duration(ms * float64(time.Millisecond))) }

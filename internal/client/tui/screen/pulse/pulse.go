@@ -94,8 +94,8 @@ func (*Screen) health(s *state.State, p ui.Page) []string {
 		return name + " " + style.Render(sign) + p.Dim.Render(more)
 	}
 	lines := []string{" " + strings.Join([]string{
-		part("registry", h.Checks.Registry.Status, fmt.Sprintf(" %.1fms", h.Checks.Registry.LatencyMs)),
-		part("store", h.Checks.Store.Status, fmt.Sprintf(" %.1fms", h.Checks.Store.LatencyMs)),
+		part("registry", h.Checks.Registry.Status, " "+ui.InMillis(h.Checks.Registry.LatencyMs)),
+		part("store", h.Checks.Store.Status, " "+ui.InMillis(h.Checks.Store.LatencyMs)),
 		part("queue", h.Checks.Queue.Status, fmt.Sprintf(" %d/%d", h.Checks.Queue.PendingJobs, h.Checks.Queue.QueueMax)),
 		part("versions", h.Checks.Versions.Status, ""),
 	}, "   ")}

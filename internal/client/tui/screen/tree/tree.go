@@ -26,7 +26,8 @@ func New(p ui.Place) *Screen {
 	return &Screen{project: p.Project, Table: ui.Table{Columns: []ui.Column{
 		{Name: "BRANCH", Width: 22, Flex: true},
 		{Name: "STATUS", Width: 11},
-		{Name: "", Width: 3},
+		{Name: "PROD", Width: 4},
+		{Name: "PIN", Width: 8, Rare: true},
 		{Name: "AGE", Width: 6, Right: true},
 		{Name: "CUT", Width: 10, Drop: 3, Right: true},
 		{Name: "OWN", Width: 10, Right: true},
@@ -105,16 +106,9 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	rows := make([]ui.Row, len(all))
 	for i, b := range all {
 		status, style := ui.Status(t, b.v)
-		mark := " "
-		if b.v.IsProduction {
-			mark = "★"
-		}
-		if b.v.Pinned {
-			mark += " p"
-		}
 		of := sizes[b.v.ID]
 		rows[i] = ui.Row{ID: b.v.ID, Search: b.v.GitRef, Cells: []ui.Cell{
-			ui.Text(strings.TrimRight(b.lines+b.v.ID+"  "+ui.Before(b.v), " ")), ui.Text(status, style), ui.Text(mark, &t.Accent),
+			ui.Text(strings.TrimRight(b.lines+b.v.ID+"  "+ui.Before(b.v), " ")), ui.Text(status, style), ui.Text(versions.Prod(b.v), &t.Accent), ui.Text(versions.Pin(b.v)),
 			ui.Num(ui.Age(s.Now, b.v.CreatedAt.Time), -float64(b.v.CreatedAt.UnixMilli())), ui.Text(b.v.ForkTXID, &t.Dim),
 			size(of, of.Own), size(of, of.Shared), size(of, of.Exclusive), size(of, of.Kept),
 		}}

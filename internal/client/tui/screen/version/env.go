@@ -40,7 +40,7 @@ func (e *envTab) rows(s *state.State, t *ui.Theme) []ui.Row {
 		for _, below := range v.Shadowed {
 			source += ", over " + string(below)
 		}
-		if e.reveal || v.Source == api.EnvSourcePlatform { // what the platform sets is no secret
+		if e.reveal || v.Source != api.EnvSourceOverride { // what the platform sets and the project file says is no secret
 			value = ui.Text(v.Value)
 		}
 		rows[i] = ui.Row{ID: v.Key, Cells: []ui.Cell{ui.Text(v.Key, &t.Bold), ui.Text(source, &t.Dim), value}}
@@ -75,7 +75,7 @@ func (e *envTab) update(k tea.KeyMsg, s *state.State) (ui.Intent, bool) {
 func (e *envTab) text(s *state.State, name string) string {
 	list, _, _ := e.entries(s)
 	for _, v := range list {
-		if v.Key == name && e.reveal {
+		if v.Key == name && (e.reveal || v.Source == api.EnvSourceBundle) {
 			return name + "=" + v.Value
 		}
 	}

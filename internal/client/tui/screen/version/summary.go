@@ -3,6 +3,7 @@ package version
 import (
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/client/tui/screen/versions"
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 	"github.com/svcctl/svcctl/internal/client/tui/ui"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -15,8 +16,8 @@ func (c *Screen) summary(s *state.State, v api.Version, p ui.Page) []string {
 	if v.IsProduction {
 		first += "  " + p.Accent.Render("★ production")
 	}
-	if v.Pinned {
-		first += "  pinned"
+	if pin := versions.Pin(v); pin != "" {
+		first += "  " + pin
 	}
 	if v.HandedOverTo != "" {
 		first += "  " + p.Warn.Render(ui.Clean(ui.Before(v))) + p.Dim.Render("  handed over to ") + ui.Clean(v.HandedOverTo)

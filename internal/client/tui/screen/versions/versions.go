@@ -2,6 +2,7 @@ package versions
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/key"
@@ -24,19 +25,20 @@ type Screen struct {
 // New makes the screen of a project.
 func New(p ui.Place) *Screen {
 	return &Screen{project: p.Project, Table: ui.Table{Columns: []ui.Column{
-		{Name: "VERSION", Width: 20},
+		{Name: "VERSION", Width: 18},
 		{Name: "STATUS", Width: 14},
-		{Name: "", Width: 3},
-		{Name: "PARENT", Width: 16, Drop: 5},
+		{Name: "PROD", Width: 4},
+		{Name: "PIN", Width: 8, Rare: true},
+		{Name: "PARENT", Width: 16, Drop: 5, Rare: true},
 		{Name: "REF", Width: 20, Drop: 8},
-		{Name: "PREVIEW", Width: 14, Drop: 7},
+		{Name: "PREVIEW", Width: 14, Drop: 7, Rare: true},
 		{Name: "AGE", Width: 6, Right: true},
 		{Name: "REQUEST", Width: 8, Right: true, Drop: 2},
 		{Name: "MEMORY", Width: 10, Right: true, Drop: 3},
 		{Name: "IN FLIGHT", Width: 9, Right: true, Drop: 4},
-		{Name: "WS", Width: 4, Right: true, Drop: 6},
-		{Name: "ERROR", Width: 20, Drop: 1, Flex: true},
-		{Name: "URL", Width: 38, Drop: 9},
+		{Name: "WS", Width: 4, Right: true, Drop: 6, Rare: true},
+		{Name: "ERROR", Width: 14, Drop: 1, Flex: true},
+		{Name: "URL", Width: 30, Drop: 9, Flex: true},
 	}}}
 }
 
@@ -52,6 +54,7 @@ func (c *Screen) Needs() []state.Need {
 
 func (c *Screen) list(s *state.State) []api.Version {
 	all, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
+	all = productionFirst(all)
 	want := statuses()[c.status]
 	if want == "" {
 		return all
@@ -63,6 +66,15 @@ func (c *Screen) list(s *state.State) []api.Version {
 		}
 	}
 	return some
+}
+
+// productionFirst puts production before the newer versions.
+func productionFirst(all []api.Version) []api.Version {
+	i := slices.IndexFunc(all, func(v api.Version) bool { return v.IsProduction })
+	if i <= 0 {
+		return all
+	}
+	return slices.Concat(all[i:i+1], all[:i], all[i+1:])
 }
 
 func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
@@ -80,23 +92,31 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 		}
 		memory, inflight, websockets := loads[v.ID].cells(v.Status)
 		rows[i] = ui.Row{ID: v.ID, Search: v.GitSHA, Cells: []ui.Cell{
-			ui.Text(strings.TrimSpace(v.ID+"  "+ui.Before(v)), &t.Bold), ui.Text(status, style), ui.Text(marks(v), &t.Accent), ui.Text(parent, &t.Dim), ui.Text(ref(v)), ui.Text(v.PreviewName),
+			ui.Text(strings.TrimSpace(v.ID+"  "+ui.Before(v)), &t.Bold), ui.Text(status, style), ui.Text(Prod(v), &t.Accent), ui.Text(Pin(v)), ui.Text(parent, &t.Dim), ui.Text(ref(v)), ui.Text(v.PreviewName),
 			ui.Num(ui.Age(s.Now, v.CreatedAt.Time), -float64(v.CreatedAt.UnixMilli())), requested, memory, inflight, websockets, ui.Text(failure(v), &t.Bad), ui.Text(v.PreviewURL, &t.Dim),
 		}}
 	}
 	return rows
 }
 
-// marks are the star of the production and the p of a pinned version.
-func marks(v api.Version) string {
-	out := " "
+// Prod is the star of production; "" for another version.
+func Prod(v api.Version) string {
 	if v.IsProduction {
-		out = "★"
+		return "★"
 	}
-	if v.Pinned {
-		out += " p"
+	return ""
+}
+
+// Pin says that a version is kept from idle archiving: "pinned" by a person, "rollback" by the promote
+// that replaced it as production; "" for another version.
+func Pin(v api.Version) string {
+	switch {
+	case v.PinnedBy == api.VersionPinnedByRollback:
+		return "rollback"
+	case v.Pinned:
+		return "pinned"
 	}
-	return out
+	return ""
 }
 
 func ref(v api.Version) string {
@@ -123,7 +143,15 @@ func (c *Screen) View(s *state.State, p ui.Page) string {
 	if want := statuses()[c.status]; want != "" {
 		nothing = "no " + want + " version; F shows others"
 	}
-	return c.Table.View(c.rows(s, p.Theme), p, ui.Empty(ok, err, nothing))
+	rows := c.rows(s, p.Theme)
+	row, some := c.Selected(rows)
+	v, known := s.FindVersion(c.project, row.ID)
+	if p.Plain || p.W < wideList || !some || !known {
+		return c.Table.View(rows, p, ui.Empty(ok, err, nothing))
+	}
+	list := p
+	list.W = p.W - paneWidth
+	return beside(c.Table.View(rows, list, ""), c.pane(s, v, p), list)
 }
 
 // Update implements ui.Screen.
