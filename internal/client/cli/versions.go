@@ -169,7 +169,7 @@ func pinOf(v api.Version) string {
 
 func pinText(v api.Version) string {
 	if v.PinnedBy == api.VersionPinnedByRollback {
-		return "yes, as the previous production"
+		return "rollback: kept as the previous production"
 	}
 	return yesNo(v.Pinned)
 }

@@ -21,7 +21,7 @@ func env(c *call, v api.Version) (any, error) {
 	list, err := c.api.Env(c.r.Context(), v.ProjectID, v.ID)
 	body := envBody{Items: list.Items, ETag: list.ETag, Reveal: c.session.mayWrite() && c.r.URL.Query().Has("reveal"), Name: c.r.URL.Query().Get("edit")}
 	for _, e := range list.Items {
-		if e.Key == body.Name && body.Reveal {
+		if e.Key == body.Name && (body.Reveal || c.session.mayWrite() && e.Source == api.EnvSourceBundle) {
 			body.Value = e.Value
 		}
 	}

@@ -18,7 +18,7 @@ func functions() template.FuncMap {
 		"age": age, "ms": millis, "bytes": size, "status": statusOf, "step": stepOf, "commit": commit, "deref": deref, "rate": rate, "share": share,
 		"spark": spark, "clock": clock, "versionURL": versionURL, "refURL": refURL, "projectURL": projectURL, "dict": dict, "short": short, "count": count, "deploying": func(s api.VersionStatus) bool { return svc.Status(s).InDeploy() },
 		"split": strings.Fields, "sum": sum, "releasedAs": releasedAs, "isRelease": isRelease, "notMerged": notMerged, "stays": stays, "apart": apart, "export": export,
-		"wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
+		"pin": pin, "wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
 	}
 }
 
@@ -52,6 +52,18 @@ func statusOf(v api.Version) sign {
 		api.VersionStatusPreparing, api.VersionStatusDeploying, api.VersionStatusDeployReady:
 	}
 	return sign{"◌", string(v.Status), "busy"}
+}
+
+// pin says that a version is kept from idle archiving: "pinned" by a person, "rollback" by the promote
+// that replaced it as production; "" for another version.
+func pin(v api.Version) string {
+	switch {
+	case v.PinnedBy == api.VersionPinnedByRollback:
+		return "rollback"
+	case v.Pinned:
+		return "pinned"
+	}
+	return ""
 }
 
 // stepOf returns the state of a step of a deploy or a promote.
