@@ -11,7 +11,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// style is the style of the pages as it is served.
+// style is the style of the pages that the server sends.
 func style(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("static/app.css")

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// script runs a file of testdata with Node.js, with the script of the dashboard as it is served.
+// script runs a file of testdata with Node.js, with the script of the dashboard that the server sends.
 func script(t *testing.T, file string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", "testdata/"+file, "static/app.js")
@@ -30,7 +30,7 @@ func TestSilentServer(t *testing.T) {
 		"12s live bad aria-live=off: no answer for 6s: what is shown is of 05:12:06", // not said again by a screen reader
 		"31s live bad aria-live=off: no answer for 25s: what is shown is of 05:12:06",
 		"32s live good aria-live=polite: live",
-		"40s live bad aria-live=polite: no answer for 2s: what is shown is of 05:12:38", // a broken connection is known at once
+		"40s live bad aria-live=polite: no answer for 2s: what is shown is of 05:12:38", // a broken connection is known immediately
 		"2 connections, the last one at http://server.example/-/events?cursor=7, 1 open",
 	} {
 		if !strings.Contains(said, want+"\n") {
