@@ -3096,8 +3096,14 @@ type Version struct {
 	// ErrorCode The code of the error; only of a failed version.
 	ErrorCode string `json:"error_code,omitempty,omitzero"`
 
+	// ErrorInSources `error` with places of the sources in place of those of the bundle; absent when the bundle has no source map for them.
+	ErrorInSources string `json:"error_in_sources,omitempty,omitzero"`
+
 	// ErrorOutput The last console lines of a worker that did not start.
 	ErrorOutput string `json:"error_output,omitempty,omitzero"`
+
+	// ErrorOutputInSources The same for `error_output`.
+	ErrorOutputInSources string `json:"error_output_in_sources,omitempty,omitzero"`
 
 	// ErrorStep The step that failed; only of a failed version.
 	ErrorStep string `json:"error_step,omitempty,omitzero"`

@@ -266,10 +266,10 @@ func showVersion(k *kit.Kit, v api.Version) {
 		k.Printf("  warning  %s", kit.Clean(w))
 	}
 	if v.Error != "" {
-		k.Printf("  error    %s", indented(v.Error))
+		k.Printf("  error    %s", indented(cmp.Or(v.ErrorInSources, v.Error)))
 	}
 	if v.ErrorOutput != "" {
-		k.Printf("  output   %s", indented(v.ErrorOutput))
+		k.Printf("  output   %s", indented(cmp.Or(v.ErrorOutputInSources, v.ErrorOutput)))
 	}
 	for _, s := range v.Timeline {
 		detail := kit.Clean(s.Detail)

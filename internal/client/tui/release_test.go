@@ -193,3 +193,24 @@ func TestSelectedBesideTheList(t *testing.T) {
 	p.size(150, 40)
 	p.lacks("│")
 }
+
+// TestFailureInSources: places of a failure are those of the sources.
+func TestFailureInSources(t *testing.T) {
+	t.Parallel()
+	p := sit(t, ui.Place{Screen: "pulse"})
+	failed := p.answers[state.Need{Kind: state.Version, Project: "shop", Version: "pr-9"}].(api.Version) //nolint:forcetypeassert // the fixture
+	failed.Error, failed.ErrorInSources = "deploying: it threw at index.js:3:3", "deploying: it threw at src/index.ts:1:24"
+	failed.ErrorOutput, failed.ErrorOutputInSources = "out index.js:3:3", "out src/index.ts:1:24"
+	failed.Timeline = []api.StepRun{{Step: "deploying", Status: "failed", StartedAt: ago(0), Detail: failed.Error}}
+	p.answers[state.Need{Kind: state.Version, Project: "shop", Version: "pr-9"}] = failed
+	p.answers[state.Need{Kind: state.Broken}] = []api.Version{failed}
+	p.press("r")
+	p.size(120, 40)
+	p.sees("src/index.ts:1:24")
+	p.press(":version shop/pr-9<enter>")
+	p.size(120, 40)
+	if n := strings.Count(p.m.View(), "src/index.ts:1:24"); n != 3 {
+		t.Errorf("%d places in sources:\n%s", n, p.m.View())
+	}
+	p.lacks("index.js:3:3")
+}

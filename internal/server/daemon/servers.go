@@ -80,7 +80,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
 		}),
 		Audit: d.registry,
-		Logs:  d.logs, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs:  d.logs, InSources: d.logs.InSources, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Gateways: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named, Trouble: d.tokensTrouble()}, TicketKey: svc.Secret(d.secrets.UploadKey),

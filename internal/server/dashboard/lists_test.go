@@ -142,3 +142,45 @@ func TestAuditInSentences(t *testing.T) {
 	}}}
 	s.visit().sees("/audit", `>ana <span class="dim">admin</span>`, ">promoted shop/v8<")
 }
+
+// TestFailureInSources: places of a failure are those of the sources, on each page that shows it.
+func TestFailureInSources(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	failed := api.Version{
+		ID: "v9", ProjectID: "shop", Status: api.VersionStatusFailed, Error: "deploying: it threw at index.js:3:3", ErrorInSources: "deploying: it threw at src/index.ts:1:24",
+		ErrorOutput: "out index.js:3:3", ErrorOutputInSources: "out src/index.ts:1:24",
+	}
+	failed.Timeline = []api.StepRun{{Step: "deploying", Status: "failed", StartedAt: api.At(time.Now()), Detail: failed.Error}}
+	s.answers["/versions"], s.answers["/versions/v9"] = api.VersionPage{Items: []api.Version{failed}}, failed
+	s.other = map[string]any{"/v1/projects": api.ProjectPage{}, "/v1/server": api.Server{}, "/v1/health/deep": api.DeepHealth{}}
+	v := s.visit()
+	for path, n := range map[string]int{"/": 1, "/p/shop": 1, "/p/shop/v/v9": 3} {
+		v.sees(path)
+		if got := strings.Count(v.page, "src/index.ts:1:24"); got != n || strings.Contains(v.page, "index.js:3:3") {
+			t.Errorf("%s names the place %d times, want %d: %s", path, got, n, v.page)
+		}
+	}
+}
+
+// TestPinsHaveWords: a pin by a person and that of a previous production differ.
+func TestPinsHaveWords(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.answers["/versions"] = api.VersionPage{Items: []api.Version{
+		{ID: "v7", ProjectID: "shop", Status: "ready", Pinned: true, PinnedBy: api.VersionPinnedByRollback}, {ID: "v6", ProjectID: "shop", Status: "ready", Pinned: true, PinnedBy: api.VersionPinnedByUser},
+	}}
+	s.visit().sees("/p/shop", `title="Kept as the previous production; a later promote may release it">rollback</span>`, `<span class="tag">pinned</span>`)
+}
+
+// TestPlainValues: values of the project file are shown, those of overrides are hidden until asked for.
+func TestPlainValues(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.answers["/versions/v8/env"] = api.EnvList{Items: []api.EnvEntry{{Key: "GREETING", Value: "Moin", Source: api.EnvSourceBundle}, {Key: "KEY", Value: "hunter2", Source: api.EnvSourceOverride}}}
+	v := s.visit()
+	v.sees("/p/shop/v/v8/env", ">Moin<", ">hidden<")
+	if strings.Contains(v.page, "hunter2") {
+		t.Error("the value of an override is shown")
+	}
+}

@@ -1,6 +1,7 @@
 package dashboard
 
 import (
+	"cmp"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -18,7 +19,7 @@ func functions() template.FuncMap {
 		"age": age, "ms": millis, "bytes": size, "status": statusOf, "step": stepOf, "commit": commit, "deref": deref, "rate": rate, "share": share,
 		"spark": spark, "clock": clock, "versionURL": versionURL, "refURL": refURL, "projectURL": projectURL, "dict": dict, "short": short, "count": count, "deploying": func(s api.VersionStatus) bool { return svc.Status(s).InDeploy() },
 		"split": strings.Fields, "sum": sum, "releasedAs": releasedAs, "isRelease": isRelease, "notMerged": notMerged, "stays": stays, "apart": apart, "export": export,
-		"pin": pin, "wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
+		"pin": pin, "failure": why, "output": output, "detail": detail, "wordOf": func(s api.VersionStatus) sign { return statusOf(api.Version{Status: s}) },
 	}
 }
 
@@ -52,6 +53,19 @@ func statusOf(v api.Version) sign {
 		api.VersionStatusPreparing, api.VersionStatusDeploying, api.VersionStatusDeployReady:
 	}
 	return sign{"◌", string(v.Status), "busy"}
+}
+
+// why is why a version failed, with places of the sources where they are known; output is what
+// the worker printed.
+func why(v api.Version) string    { return cmp.Or(v.ErrorInSources, v.Error) }
+func output(v api.Version) string { return cmp.Or(v.ErrorOutputInSources, v.ErrorOutput) }
+
+// detail is the detail of a step: that of the failed one repeats the error of the version.
+func detail(v api.Version, text string) string {
+	if text == v.Error {
+		return why(v)
+	}
+	return text
 }
 
 // pin says that a version is kept from idle archiving: "pinned" by a person, "rollback" by the promote

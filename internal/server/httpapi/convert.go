@@ -43,6 +43,7 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		out.ParentVersionID = &v.ParentID
 	}
 	out.ErrorStep, out.ErrorCode = v.Failure()
+	out.ErrorInSources, out.ErrorOutputInSources = s.inSources(v.Ref, v.Error), s.inSources(v.Ref, v.ErrorOutput)
 	now, ok := s.Runtimes.Runtime(v.Ref)
 	if !ok && v.Status.Serves() {
 		now.State = svc.RuntimeStopped
@@ -52,6 +53,17 @@ func (s *Server) versionOut(origin string, v svc.Version) api.Version {
 		out.Warnings = []string{}
 	}
 	return out
+}
+
+// inSources is a text about a version with places of its sources; "" if it has none that are known.
+func (s *Server) inSources(ref svc.Ref, text string) string {
+	if text == "" || s.InSources == nil {
+		return ""
+	}
+	if mapped := s.InSources(ref, text); mapped != text {
+		return mapped
+	}
+	return ""
 }
 
 // nameURL is the address of a version's preview name, "" without one.

@@ -32,8 +32,11 @@ type Deps struct {
 	Uploads      Uploads
 	Logs         Logs
 	ServerLog    Logs // the log of the server itself, for the zero Ref
-	Leases       Leases
-	Data         Data
+
+	// InSources returns a text about a version with places of its sources. Nil changes no text.
+	InSources func(svc.Ref, string) string
+	Leases    Leases
+	Data      Data
 	// DataPatterns are the operations that Data answers: patterns of http.ServeMux,
 	// with a path relative to the version's.
 	DataPatterns []string

@@ -41,6 +41,10 @@ func (s *Service) Exception(ctx context.Context, ref svc.Ref, id string, since t
 	}
 }
 
+// InSources returns a text about a version, such as the error of its deploy, with places of the sources in
+// place of those of the bundle.
+func (s *Service) InSources(ref svc.Ref, text string) string { return s.sources.places(ref, text) }
+
 // exceptionOf reads r to its end, or to an exception of the request id.
 func exceptionOf(r *ring.Reader, id string) (string, error) {
 	for {

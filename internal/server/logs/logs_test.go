@@ -234,6 +234,30 @@ func TestFollow(t *testing.T) {
 	}
 }
 
+// TestInSources: every place of a text is mapped, and what has no map stays.
+func TestInSources(t *testing.T) {
+	t.Parallel()
+	bundle := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(bundle, "sourcemaps"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	source := `{"version":3,"sources":["src/index.ts"],"mappings":";EASI","names":[]}`
+	if err := os.WriteFile(filepath.Join(bundle, "sourcemaps", "index.js.map"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := logs.New(func(svc.Ref) string { return t.TempDir() }, func(svc.Ref) string { return bundle })
+	for text, want := range map[string]string{
+		"deploying: startup_exception: Uncaught Error: no at index.js:2:3":   "deploying: startup_exception: Uncaught Error: no at src/index.ts:10:5",
+		"it threw at file:///bundle/index.js:2:3, and at lib/other.js:2:3":   "it threw at src/index.ts:10:5, and at lib/other.js:2:3",
+		"../../../etc/index.js:2:3 and http://a.example/index.js:2:3 remain": "../../../etc/index.js:2:3 and http://a.example/index.js:2:3 remain",
+		"no place": "no place",
+	} {
+		if got := s.InSources(svc.Ref{Project: "shop", Version: "v1"}, text); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
 // TestStacks: frames are mapped to the sources; what has no map, or is no frame, stays.
 func TestStacks(t *testing.T) {
 	t.Parallel()

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -40,18 +41,38 @@ func (s *sources) apply(ref svc.Ref, text string) string {
 	}
 	return frame.ReplaceAllStringFunc(text, func(line string) string {
 		m := frame.FindStringSubmatch(line)
-		number, _ := strconv.Atoi(m[3])
-		column, _ := strconv.Atoi(m[4])
-		known := s.of(ref, m[2])
-		if known == nil {
+		at := s.source(ref, m[2], m[3], m[4])
+		if at == "" {
 			return line
 		}
-		at, ok := known.Find(number, column)
-		if !ok {
-			return line
-		}
-		return m[1] + path.Clean(at.Source) + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column) + m[5]
+		return m[1] + at + m[5]
 	})
+}
+
+// place is a place in a built module within a text.
+var place = regexp.MustCompile(`(?:file:///bundle/)?([\w./-]+\.m?js):(\d+):(\d+)`)
+
+// places is apply for a text that is no stack, such as the error of a deploy: every place in it is mapped.
+func (s *sources) places(ref svc.Ref, text string) string {
+	return place.ReplaceAllStringFunc(text, func(found string) string {
+		m := place.FindStringSubmatch(found)
+		return cmp.Or(s.source(ref, m[1], m[2], m[3]), found)
+	})
+}
+
+// source is the place in a source of a place in a module; "" if that is not known.
+func (s *sources) source(ref svc.Ref, module, line, column string) string {
+	number, _ := strconv.Atoi(line) // the patterns have digits only
+	from, _ := strconv.Atoi(column)
+	known := s.of(ref, module)
+	if known == nil {
+		return ""
+	}
+	at, ok := known.Find(number, from)
+	if !ok {
+		return ""
+	}
+	return path.Clean(at.Source) + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column)
 }
 
 // of returns the source map of a module, nil if it has none.

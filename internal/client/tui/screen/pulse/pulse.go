@@ -162,7 +162,7 @@ func (*Screen) alerts(s *state.State, p ui.Page) (lines []string) {
 	}
 	failed, _, _ := state.Get[[]api.Version](s, state.Need{Kind: state.Broken})
 	for _, v := range failed {
-		lines = append(lines, " "+p.Bad.Render("✗ failed "+ui.Age(s.Now, v.UpdatedAt.Time)+" ago  "+ui.Clean(v.ProjectID+"/"+v.ID))+"  "+p.Dim.Render(ui.Clean(v.Error)))
+		lines = append(lines, " "+p.Bad.Render("✗ failed "+ui.Age(s.Now, v.UpdatedAt.Time)+" ago  "+ui.Clean(v.ProjectID+"/"+v.ID))+"  "+p.Dim.Render(ui.Clean(ui.Failure(v))))
 	}
 	if most := max(p.H/4, 2); len(lines) > most {
 		lines = append(lines[:most], p.Dim.Render(fmt.Sprintf(" and %d more", len(lines)-most)))

@@ -40,7 +40,7 @@ func (c *Screen) summary(s *state.State, v api.Version, p ui.Page) []string {
 		lines[1] += p.Dim.Render("  preview ") + ui.Clean(v.PreviewName) + p.Dim.Render(" "+ui.Clean(v.PreviewNameURL))
 	}
 	if v.Error != "" {
-		for _, l := range ui.Wrap("error: "+ui.Clean(v.Error), p.W-2) {
+		for _, l := range ui.Wrap("error: "+ui.Clean(ui.Failure(v)), p.W-2) {
 			lines = append(lines, " "+p.Bad.Render(l))
 		}
 	}

@@ -35,7 +35,7 @@ func (c *Screen) timeline(s *state.State, v api.Version, p ui.Page) []string {
 		bar := strings.Repeat(" ", at) + strings.Repeat("█", long)
 		lines = append(lines, fmt.Sprintf(" %s %s %s %s", style.Render(sign), ui.Fit(r.Step, 14), style.Render(ui.Fit(bar, width)), ui.Millis(end.Sub(r.StartedAt.Time))))
 		if r.Detail != "" {
-			for _, l := range ui.Wrap(ui.Clean(r.Detail), p.W-6) {
+			for _, l := range ui.Wrap(ui.Clean(ui.Detail(v, r.Detail)), p.W-6) {
 				lines = append(lines, "     "+p.Dim.Render(l))
 			}
 		}
@@ -43,7 +43,7 @@ func (c *Screen) timeline(s *state.State, v api.Version, p ui.Page) []string {
 	lines = append(lines, "", fmt.Sprintf("   total %s, began %s", ui.Millis(total), from.UTC().Format("2006-01-02 15:04:05")))
 	if v.ErrorOutput != "" {
 		lines = append(lines, "", p.Head.Render(" the worker's last output"))
-		for l := range strings.SplitSeq(v.ErrorOutput, "\n") {
+		for l := range strings.SplitSeq(ui.Output(v), "\n") {
 			lines = append(lines, "   "+ui.Clean(l))
 		}
 	}

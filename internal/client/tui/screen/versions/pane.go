@@ -60,7 +60,7 @@ func (c *Screen) pane(s *state.State, v api.Version, p ui.Page) (lines []string)
 	if of.memory > 0 && v.Status == api.VersionStatusReady {
 		add("memory", ui.Bytes(of.memory))
 	}
-	add("error", v.Error)
+	add("error", ui.Failure(v))
 	for _, warning := range v.Warnings {
 		add("warning", warning)
 	}

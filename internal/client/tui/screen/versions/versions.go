@@ -133,7 +133,7 @@ func failure(v api.Version) string {
 	if v.Runtime != nil && v.Runtime.LastError != "" && v.Runtime.State != api.RuntimeStateServing {
 		return v.Runtime.LastError
 	}
-	return v.Error
+	return ui.Failure(v)
 }
 
 // View implements ui.Screen.
