@@ -14,7 +14,9 @@ import (
 func TestFailureInSources(t *testing.T) {
 	t.Parallel()
 	h := start(t, func(d *httpapi.Deps) {
-		d.InSources = func(_ svc.Ref, text string) string { return strings.ReplaceAll(text, "index.js:3:3", "src/index.ts:1:24") }
+		d.InSources = func(_ svc.Ref, text string) string {
+			return strings.ReplaceAll(text, "index.js:3:3", "src/index.ts:1:24")
+		}
 	})
 	h.project("shop")
 	for id, text := range map[string]string{"v-1": "deploying: startup_exception: no at index.js:3:3", "v-2": "fetching: x: y"} {

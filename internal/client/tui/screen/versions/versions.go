@@ -99,43 +99,6 @@ func (c *Screen) rows(s *state.State, t *ui.Theme) []ui.Row {
 	return rows
 }
 
-// Prod is the star of production; "" for another version.
-func Prod(v api.Version) string {
-	if v.IsProduction {
-		return "★"
-	}
-	return ""
-}
-
-// Pin says that a version is kept from idle archiving: "pinned" by a person, "rollback" by the promote
-// that replaced it as production; "" for another version.
-func Pin(v api.Version) string {
-	switch {
-	case v.PinnedBy == api.VersionPinnedByRollback:
-		return "rollback"
-	case v.Pinned:
-		return "pinned"
-	}
-	return ""
-}
-
-func ref(v api.Version) string {
-	if v.GitSHA == "" {
-		return v.GitRef
-	}
-	return strings.TrimPrefix(v.GitRef+"@"+v.GitSHA[:min(7, len(v.GitSHA))], "@")
-}
-
-func failure(v api.Version) string {
-	if v.ErrorCode != "" {
-		return v.ErrorStep + ": " + v.ErrorCode
-	}
-	if v.Runtime != nil && v.Runtime.LastError != "" && v.Runtime.State != api.RuntimeStateServing {
-		return v.Runtime.LastError
-	}
-	return ui.Failure(v)
-}
-
 // View implements ui.Screen.
 func (c *Screen) View(s *state.State, p ui.Page) string {
 	_, ok, err := state.Get[[]api.Version](s, state.Need{Kind: state.Versions, Project: c.project})
