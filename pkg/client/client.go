@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/svcctl/svcctl/pkg/api"
@@ -44,6 +45,12 @@ type Options struct {
 	Actor     string         // name for the audit record of changes (header Svc-Actor); "" for none
 	RootCAs   *x509.CertPool // of an https server; nil for those of the system. Ignored if HTTP is set
 	Force     bool           // change data of read-only projects, too
+
+	// Silent is called when the service has been silent for two seconds while a call waits for
+	// its answer, once until the next answer. The call fails with [ErrUnreachable] when the
+	// silence lasts ten seconds. nil for neither. A call that takes its time is not silence: the service
+	// is asked for its health meanwhile.
+	Silent func(time.Duration)
 }
 
 // Client calls the API of one service. Make one with [New].
@@ -59,6 +66,7 @@ type Client struct {
 	raw     *raw.Client
 	slow    *raw.Client // for calls whose only time limit is the context
 	uploads *http.Client
+	silent  func(time.Duration)
 }
 
 // New returns a client of the service at server: "http://host:port", or a URL
@@ -74,25 +82,27 @@ func New(server string, tokens Tokens, opts Options) (*Client, error) {
 	if calls == nil {
 		calls = &http.Client{Timeout: requestTimeout, CheckRedirect: noRedirect, Transport: transport(opts.RootCAs)}
 	}
-	c := connect(strings.TrimRight(server, "/"), tokens, cmp.Or(opts.UserAgent, "svcctl-go"), calls)
+	c := connect(strings.TrimRight(server, "/"), tokens, cmp.Or(opts.UserAgent, "svcctl-go"), calls, opts.Silent)
 	c.actor, c.force = opts.Actor, or(opts.Force)
 	return c, nil
 }
 
-func connect(server string, tokens Tokens, agent string, calls *http.Client) *Client {
-	c := &Client{server: server, tokens: tokens, agent: agent, calls: calls}
+func connect(server string, tokens Tokens, agent string, calls *http.Client, silent func(time.Duration)) *Client {
+	c := &Client{server: server, tokens: tokens, agent: agent, calls: calls, silent: silent}
 	upload := *calls
 	upload.Timeout = 0
 	c.uploads = &upload
-	c.raw = &raw.Client{Server: c.server + "/v1/", Client: retrier{calls}, RequestEditors: []raw.RequestEditorFn{c.identify}}
-	c.slow = &raw.Client{Server: c.raw.Server, Client: c.uploads, RequestEditors: c.raw.RequestEditors}
+	listen := listener{next: calls, server: server, silent: silent, told: &atomic.Bool{}, records: true}
+	c.raw = &raw.Client{Server: c.server + "/v1/", Client: retrier{listen}, RequestEditors: []raw.RequestEditorFn{c.identify}}
+	listen.next, listen.records = c.uploads, false
+	c.slow = &raw.Client{Server: c.raw.Server, Client: listen, RequestEditors: c.raw.RequestEditors}
 	return c
 }
 
 // WithTicket returns a client that sends a poll ticket, which [Client.CreateVersion]
 // returned, instead of a token. It can read that version, and [Client.Wait] for it.
 func (c *Client) WithTicket(t api.PollTicket) *Client {
-	reader := connect(c.server, Tokens{Deploy: t.Token, Admin: t.Token}, c.agent, c.calls)
+	reader := connect(c.server, Tokens{Deploy: t.Token, Admin: t.Token}, c.agent, c.calls, c.silent)
 	reader.actor = c.actor
 	return reader
 }

@@ -16,13 +16,13 @@ const (
 )
 
 // retrier repeats a GET whose connection was refused.
-type retrier struct{ next *http.Client }
+type retrier struct{ next listener }
 
 // Do sends a request.
 func (r retrier) Do(req *http.Request) (*http.Response, error) {
 	pause := firstPause
 	for try := 1; ; try++ {
-		resp, err := r.next.Do(req) //nolint:gosec // the server is the one that the caller named
+		resp, err := r.next.Do(req)
 		if req.Method != http.MethodGet || try == connectTrys || !errors.Is(err, syscall.ECONNREFUSED) {
 			return resp, err
 		}

@@ -43,6 +43,8 @@ func (e *noAnswer) reason() string {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return "the connection ended before the answer"
+	case errors.Is(err, errSilent):
+		return errSilent.Error()
 	case isTimeout(err):
 		return "the time limit of the request passed"
 	}

@@ -53,6 +53,7 @@ func runUI(ctx context.Context, k *kit.Kit, o uiOptions, arg string) error {
 	if err := k.NeedAdmin("svcctl ui"); err != nil {
 		return err
 	}
+	k.Screen = !o.plain
 	c, err := k.Client()
 	if err != nil {
 		return err

@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
@@ -107,11 +107,13 @@ func ExitCode(err error) int {
 	var auth *noToken
 	var late *TimeoutError
 	var away *goneDaemon
+	var stopped *notRunning
 	var refused *client.Error
 	var ended *client.VersionError
 	var tried *WouldFailError
 	var leaves *LeavesError
 	var undone *client.PromotionError
+	var own *svc.Error
 	switch {
 	case err == nil:
 		return ExitOK
@@ -131,10 +133,12 @@ func ExitCode(err error) int {
 		return ExitFailed
 	case errors.As(err, &refused):
 		return exitOfRefusal(refused)
-	case errors.Is(err, client.ErrUnreachable), errors.As(err, &away):
+	case errors.Is(err, client.ErrUnreachable), errors.As(err, &away), errors.As(err, &stopped):
 		return ExitBusy
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
+	case errors.As(err, &own) && (own.Code == svc.CodeForkOfProduction || own.Code == svc.CodeParentNotReady): // of a dry run
+		return ExitUsage
 	case errors.Is(err, svc.Forbidden):
 		return ExitAuth
 	case errors.Is(err, svc.NotFound):
@@ -162,7 +166,7 @@ func exitOfRefusal(e *client.Error) int {
 		return ExitFailure
 	case svc.CodePromoteLeaves:
 		return ExitLeaves
-	case client.CodeWrongServer:
+	case client.CodeWrongServer, svc.CodeForkOfProduction, svc.CodeParentNotReady: // the last two: a refused --parent, as parent_not_found
 		return ExitUsage
 	}
 	return exitOfStatus(e.Status)
@@ -195,9 +199,12 @@ func (k *Kit) Fail(err error) int {
 			return code
 		}
 	}
-	k.Notef("Error: %s", Clean(sentence(err)+k.tokenOf(err)))
+	k.Notef("Error: %s", k.Explain(err))
 	return code
 }
+
+// Explain is err for people, with the way out.
+func (k *Kit) Explain(err error) string { return Clean(sentence(err) + k.tokenOf(err)) }
 
 // tokenOf says where the token comes from that the server does not know; "" for other errors.
 func (k *Kit) tokenOf(err error) string {
@@ -208,28 +215,19 @@ func (k *Kit) tokenOf(err error) string {
 	}
 	for key, token := range map[string]string{"admin_token": c.AdminToken.Reveal(), "deploy_token": c.DeployToken.Reveal()} {
 		if token != "" && refused.Carried(token) {
-			return fmt.Sprintf(": %s does not know the %s of %s", c.Server, strings.ReplaceAll(key, "_", " "), c.Sources[key])
+			return fmt.Sprintf(": %s does not know the %s of %s\n%s", c.Server, strings.ReplaceAll(key, "_", " "), c.Sources[key], renewed(c, key))
 		}
 	}
 	return ""
 }
 
-// failure is a problem with what a script needs beside it.
-type failure struct {
-	api.Problem
-
-	ExitCode   int    `json:"exit_code"`
-	ProjectID  string `json:"project_id,omitempty"` // of a version that was waited for, as the next two
-	VersionID  string `json:"version_id,omitempty"`
-	PreviewURL string `json:"preview_url,omitempty"`
-}
-
-func failureOf(err error, code int) failure {
-	f := failure{Problem: problem(err), ExitCode: code}
-	if ended, ok := errors.AsType[*client.VersionError](err); ok {
-		f.ProjectID, f.VersionID, f.PreviewURL = ended.Version.ProjectID, ended.Version.ID, ended.Version.PreviewURL
+// renewed says how to replace a token that the server does not know.
+func renewed(c *config.Client, key string) string {
+	source := c.Sources[key]
+	if strings.Contains(source, " ") { // a context, or the daemon of this user: no variable
+		return "log in again with: svcctl login " + c.Server
 	}
-	return f
+	return fmt.Sprintf("set %s to a token that the server knows, such as its SVC_%s, or log in with: svcctl login %s", source, strings.ToUpper(key), c.Server)
 }
 
 // checkServer is what to do about a server that does not answer.
@@ -256,72 +254,4 @@ func sentence(err error) string {
 		lines = append(lines, e.Hint)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// problem is err in the form of the API's own errors.
-func problem(err error) api.Problem {
-	if refused, ok := errors.AsType[*client.Error](err); ok {
-		return refused.Problem
-	}
-	p := api.Problem{Type: "about:blank", Title: "the command failed", Code: code(err), Detail: err.Error()}
-	if errors.Is(err, client.ErrUnreachable) {
-		p.Hint = checkServer
-	}
-	if own, ok := errors.AsType[*svc.Error](err); ok {
-		if own.Err == nil && own.Error() == err.Error() { // nothing was said around it
-			p.Detail, p.Hint = own.Detail, own.Hint
-		}
-		for _, f := range own.Fields {
-			p.Errors = append(p.Errors, api.FieldProblem{Pointer: f.Pointer, Code: f.Code, Detail: f.Detail})
-		}
-	}
-	return p
-}
-
-// codeOfEnd names the end of a deploy that was waited for.
-func codeOfEnd(status api.VersionStatus) string {
-	switch status { //nolint:exhaustive // a wait ends with an error in these statuses only
-	case api.VersionStatusArchived:
-		return svc.CodeVersionArchived
-	case api.VersionStatusDestroyed:
-		return svc.CodeVersionDestroyed
-	}
-	return svc.CodeVersionFailed
-}
-
-// code names an error that did not come from the service, for scripts.
-func code(err error) string {
-	var usage *UsageError
-	var auth *noToken
-	var late *TimeoutError
-	var away *goneDaemon
-	var ended *client.VersionError
-	var undone *client.PromotionError
-	var own *svc.Error
-	var leaves *LeavesError
-	switch {
-	case errors.As(err, &usage):
-		return svc.CodeUsage
-	case errors.As(err, &leaves):
-		return svc.CodePromoteLeaves
-	case errors.As(err, &auth):
-		return svc.CodeNoToken
-	case errors.As(err, &late):
-		return svc.CodeTimeout
-	case errors.As(err, &ended):
-		return codeOfEnd(ended.Version.Status)
-	case errors.As(err, &undone):
-		return cmp.Or(undone.Code(), svc.CodePromoteFailed)
-	case errors.Is(err, client.ErrUnreachable), errors.As(err, &away):
-		return svc.CodeUnreachable
-	case errors.Is(err, client.ErrCertificate):
-		return svc.CodeCertificateUnknown
-	case errors.Is(err, client.ErrScheme):
-		return svc.CodeWrongServer
-	case errors.Is(err, context.Canceled):
-		return svc.CodeInterrupted
-	case errors.As(err, &own):
-		return own.Code
-	}
-	return svc.CodeFailed
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"golang.org/x/term"
 
@@ -43,6 +44,7 @@ type Kit struct {
 
 	JSONEvents bool // flag --json-events of deploy
 	Force      bool // flag --force of commands that change data
+	Screen     bool // the command draws the whole terminal: nothing is written beside it
 
 	// ChooseProject asks the person for a project; "" if there is no answer. It may be nil.
 	ChooseProject func() (string, error)
@@ -82,11 +84,8 @@ func (k *Kit) Client() (*client.Client, error) {
 		return nil, err
 	}
 	tokens := client.Tokens{Deploy: c.DeployToken.Reveal(), Admin: c.AdminToken.Reveal()}
-	switch {
-	case tokens.Deploy == "" && tokens.Admin == "" && c.Gone.PID != 0:
-		return nil, &goneDaemon{c.Gone}
-	case tokens.Deploy == "" && tokens.Admin == "":
-		return nil, &noToken{server: c.Server}
+	if tokens.Deploy == "" && tokens.Admin == "" {
+		return nil, tokenless(c, "")
 	}
 	return k.Connect(c.Server, tokens, cmp.Or(k.CAFile, c.CAFile))
 }
@@ -101,7 +100,7 @@ func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*clie
 	if c, err := k.Config(); err == nil {
 		actor = c.Actor
 	}
-	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots, Force: k.Force})
+	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots, Force: k.Force, Silent: k.silent(server)})
 }
 
 // Roots are the certificates of the system and those in file; nil without one.
@@ -145,34 +144,6 @@ func (k *Kit) Path(p string) string {
 	return p
 }
 
-type noToken struct {
-	server string
-	what   string // needs the admin token; "" for a command without any token
-}
-
-func (e *noToken) Error() string {
-	if e.what != "" {
-		return e.what + " needs the admin token, and SVCCTL_ADMIN_TOKEN is not set"
-	}
-	return fmt.Sprintf("no token for %s: log in with svcctl login %[1]s, set SVCCTL_DEPLOY_TOKEN and SVCCTL_ADMIN_TOKEN, or start a daemon of your own with: svcctl serve", e.server)
-}
-
-// goneDaemon is the daemon of this user, which ended without removing its note.
-type goneDaemon struct{ note config.Note }
-
-func (e *goneDaemon) Error() string {
-	return fmt.Sprintf("the daemon at %s (process %d) is no longer running: start it with: svcctl serve, or set SVCCTL_SERVER", e.note.API, e.note.PID)
-}
-
-// NeedAdmin returns an error if there is no admin token for what, which needs it.
-func (k *Kit) NeedAdmin(what string) error {
-	c, err := k.Config()
-	if err != nil || c.AdminToken != "" {
-		return err
-	}
-	return &noToken{server: c.Server, what: what}
-}
-
 // Again is the command line that repeats a command for the same server.
 func (k *Kit) Again(args ...string) string {
 	line := append([]string{"svcctl"}, args...)
@@ -186,14 +157,28 @@ func (k *Kit) Again(args ...string) string {
 
 // Notef tells a person something on stderr, above the line of a Progress.
 func (k *Kit) Notef(format string, args ...any) {
+	terminal.Lock()
+	defer terminal.Unlock()
 	line := k.drawn
-	k.draw("")
+	k.redraw("")
 	_, _ = fmt.Fprintf(k.Err, format+"\n", args...) // ignore write errors on stderr
-	k.draw(line)
+	k.redraw(line)
 }
+
+// terminal orders what goroutines write: the terminal belongs to the process.
+//
+//nolint:gochecknoglobals // a Kit is copied, and its copies write to the same terminal
+var terminal sync.Mutex
 
 // draw replaces the line of a Progress.
 func (k *Kit) draw(line string) {
+	terminal.Lock()
+	defer terminal.Unlock()
+	k.redraw(line)
+}
+
+// redraw is draw for a caller that has locked the terminal.
+func (k *Kit) redraw(line string) {
 	if line != k.drawn {
 		_, _ = fmt.Fprint(k.Err, "\r\x1b[K"+line) // as Notef
 		k.drawn = line

@@ -24,7 +24,7 @@ func newKit(t *testing.T, env ...string) (k *kit.Kit, out, errs *bytes.Buffer) {
 
 func TestExitCode(t *testing.T) {
 	t.Parallel()
-	k, _, _ := newKit(t)
+	k, _, _ := newKit(t, "SVCCTL_SERVER=https://deploy.example.com")
 	_, noToken := k.Client()
 	for name, tc := range map[string]struct {
 		err  error
@@ -39,6 +39,7 @@ func TestExitCode(t *testing.T) {
 		"gone":          {&client.Error{Status: http.StatusGone}, kit.ExitNotFound},
 		"conflict":      {&client.Error{Status: http.StatusConflict}, kit.ExitConflict},
 		"precondition":  {&client.Error{Status: http.StatusPreconditionFailed}, kit.ExitConflict},
+		"no parent":     {refusedWith(http.StatusUnprocessableEntity, "fork_of_production"), kit.ExitUsage},
 		"queue full":    {refusedWith(http.StatusServiceUnavailable, "queue_full"), kit.ExitBusy},
 		"leaves writes": {refusedWith(http.StatusConflict, "promote_leaves_writes"), kit.ExitLeaves},
 		"not accepted":  {&kit.LeavesError{Text: "x"}, kit.ExitLeaves},
@@ -97,7 +98,7 @@ func TestFail(t *testing.T) {
 
 func TestProblemCodes(t *testing.T) {
 	t.Parallel()
-	k, _, _ := newKit(t)
+	k, _, _ := newKit(t, "SVCCTL_SERVER=https://deploy.example.com")
 	_, noToken := k.Client()
 	for want, err := range map[string]error{
 		"usage": kit.Usagef("no"), "no_token": noToken, "timeout": &kit.TimeoutError{}, "unreachable": fmt.Errorf("x: %w", client.ErrUnreachable),
@@ -110,6 +111,9 @@ func TestProblemCodes(t *testing.T) {
 		var p api.Problem
 		if err := json.Unmarshal(errs.Bytes(), &p); err != nil || p.Code != want {
 			t.Errorf("%q, want %q: %v", p.Code, want, err)
+		}
+		if _, refused := errors.AsType[*client.Error](err); !refused && (p.Type != "urn:svcctl:problem:"+want || p.Title == "" || p.Status < 400) {
+			t.Errorf("%s: type %q, title %q, status %d", want, p.Type, p.Title, p.Status)
 		}
 	}
 }
