@@ -172,6 +172,26 @@ func TestOutputs(t *testing.T) {
 	}
 }
 
+// TestFailureReport: a deploy that created nothing says why, with the lines of the source.
+func TestFailureReport(t *testing.T) {
+	t.Parallel()
+	r := ci.Report{Project: "shop", Status: "failed", Source: ci.Source{SHA: "0f2a"}, Took: time.Second, Failure: "the worker does not build\nsrc/index.ts:2:28: Expected \")\"\n    2 | const a = ```x```"}
+	want := "### Deploy failed: `shop`\n\n````text\nthe worker does not build\nsrc/index.ts:2:28: Expected \")\"\n    2 | const a = ```x```\n````\n\n" +
+		"| | |\n|---|---|\n| Status | failed |\n| Commit | `0f2a` |\n| Duration | 1s |\n\n"
+	if got := r.Markdown(); got != want {
+		t.Error(cmp.Diff(want, got))
+	}
+	r = ci.Report{Failure: strings.Repeat("é", 70_000)}
+	if got := r.Markdown(); !strings.HasPrefix(got, "### Deploy failed\n") || len(got) > 65536 || strings.ToValidUTF8(got, "") != got {
+		t.Errorf("%d bytes: %.60s", len(got), got)
+	}
+	r = report()
+	r.Failure = "the upload was refused"
+	if got := r.Markdown(); !strings.HasPrefix(got, "### Deploy failed: `shop/v1`\n\n```text\nthe upload was refused\n```\n") {
+		t.Error(got)
+	}
+}
+
 // TestPreviewReport: the address of a preview name stands before that of the version.
 func TestPreviewReport(t *testing.T) {
 	t.Parallel()

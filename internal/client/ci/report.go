@@ -18,7 +18,8 @@ type Report struct {
 	Digest                   string
 	Parent, Cut              string // Cut is the position in the parent's data; both may be ""
 	Source                   Source
-	Error                    string // "" unless the deploy failed
+	Error                    string // of the version; "" unless its deploy failed
+	Failure                  string // why the deploy ended, if the version does not say it; may have several lines
 	Migrations               string // what was done to the data; may be ""
 	Release                  string // what a release did; "" without one
 	Left, Rescue             string // what a promote left behind, and the command that exports it; "" for nothing
@@ -70,13 +71,13 @@ func (r Report) Dotenv() string {
 func (r Report) Markdown() string {
 	title := "Deployed"
 	switch {
-	case r.Error != "":
+	case r.Error != "" || r.Failure != "":
 		title = "Deploy failed:"
 	case r.Release != "":
 		title = "Released"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s `%s/%s`\n\n| | |\n|---|---|\n", title, r.Project, r.Version)
+	fmt.Fprintf(&b, "### %s\n\n%s| | |\n|---|---|\n", strings.TrimRight(title+" "+code(r.version()), ": "), fenced(r.Failure))
 	parent := r.Parent
 	if r.Cut != "" {
 		parent += " at " + r.Cut
@@ -94,7 +95,7 @@ func (r Report) Markdown() string {
 		{"Left behind", r.Left},
 		{"To export it", code(r.Rescue)},
 		{"Duration", r.Took.Round(time.Millisecond).String()},
-		{"Logs", code("svcctl logs " + r.Project + "/" + r.Version)},
+		{"Logs", code(r.logs())},
 	} {
 		if row[1] != "" {
 			fmt.Fprintf(&b, "| %s | %s |\n", row[0], strings.ReplaceAll(oneLine(row[1]), "|", `\|`))
@@ -103,12 +104,41 @@ func (r Report) Markdown() string {
 	return b.String() + "\n"
 }
 
+// version names what the report is about: the project alone if there is no version.
+func (r Report) version() string { return strings.Trim(r.Project+"/"+r.Version, "/") }
+
+// logs is the command that shows what the version wrote; "" without a version.
+func (r Report) logs() string {
+	if r.Version == "" {
+		return ""
+	}
+	return "svcctl logs " + r.version()
+}
+
 // thisVersion is the address of the version beside that of its preview name.
 func thisVersion(r Report) string {
 	if r.NameURL == "" {
 		return ""
 	}
 	return r.PreviewURL
+}
+
+// maxFailure bounds the text of a failure: a comment may have 65536 bytes.
+const maxFailure = 20_000
+
+// fenced is a block of code; "" for "".
+func fenced(text string) string {
+	if text == "" {
+		return ""
+	}
+	if len(text) > maxFailure {
+		text = strings.ToValidUTF8(text[:maxFailure], "") + "\n…"
+	}
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "text\n" + text + "\n" + fence + "\n\n"
 }
 
 func code(text string) string {

@@ -107,6 +107,23 @@ func (o *buildOptions) named(c *client.Client, built *build.Result) *client.Clie
 	return c.ForWorker(name, o.project != "")
 }
 
+// projectOf is the project that a build is for; "" if neither a flag nor the project file says it.
+func (o *buildOptions) projectOf(k *kit.Kit) string {
+	req, err := o.request(k)
+	if err != nil {
+		return o.project
+	}
+	file, _, err := req.Load()
+	if err != nil {
+		return o.project
+	}
+	id, err := file.ProjectID(o.project)
+	if err != nil {
+		return o.project
+	}
+	return id
+}
+
 // locate tells a directory from an entry module, which wins over main.
 func (o *buildOptions) locate(k *kit.Kit) (dir, entry string, err error) {
 	at := k.Path(o.path)

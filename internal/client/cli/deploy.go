@@ -82,30 +82,45 @@ func deploy(ctx context.Context, k *kit.Kit, o deployOptions) error {
 	if err != nil {
 		return err
 	}
-	return d.j.finish(d.run(ctx))
+	return d.finish(ctx, d.run(ctx))
 }
 
-// newDeployment checks what can be checked before anything is built or created.
+// newDeployment checks what can be checked before anything is built or created. The job ends
+// with an error.
 func newDeployment(ctx context.Context, k *kit.Kit, o deployOptions) (deployment, error) {
-	if k.JSONEvents = o.job.events; o.job.events && k.Output != "" {
-		return deployment{}, kit.Usagef("--json-events and --output exclude each other")
+	d := deployment{k: k, o: o, j: newJob(k, o.job)}
+	if err := d.check(ctx); err != nil {
+		return d, d.finish(ctx, err)
 	}
-	env, err := o.vars.read(k)
-	if err != nil {
-		return deployment{}, err
+	d.j.begin(d.env)
+	return d, nil
+}
+
+// check checks the flags, the token and the directory.
+func (d *deployment) check(ctx context.Context) (err error) {
+	if d.k.JSONEvents = d.o.job.events; d.o.job.events && d.k.Output != "" {
+		return kit.Usagef("--json-events and --output exclude each other")
 	}
-	c, err := k.Client()
-	if err == nil {
-		err = o.mayChangeProduction(ctx, k, c, env)
+	if d.env, err = d.o.vars.read(d.k); err != nil {
+		return err
 	}
-	if err != nil {
-		return deployment{}, err
+	if d.c, err = d.k.Client(); err != nil {
+		return err
 	}
-	dir, _, err := o.build.locate(k)
-	if err != nil {
-		return deployment{}, err
+	if err := d.o.mayChangeProduction(ctx, d.k, d.c, d.env); err != nil {
+		return err
 	}
-	return deployment{k: k, c: c, o: o, j: newJob(k, o.job, dir, env), env: env}, nil
+	d.j.dir, _, err = d.o.build.locate(d.k)
+	return err
+}
+
+// finish ends the job with the result of run or of check.
+func (d *deployment) finish(ctx context.Context, err error) error {
+	if err != nil && d.j.report.Version == "" { // perhaps it ended before these were known
+		d.j.report.Project = cmp.Or(d.j.report.Project, d.o.build.projectOf(d.k))
+		d.j.report.Source = cmp.Or(d.j.report.Source, d.j.env.Source(ctx, d.j.dir))
+	}
+	return d.j.finish(err)
 }
 
 // mayChangeProduction checks the flags, and the token of a deploy that changes production.

@@ -20,23 +20,30 @@ func deployAll(ctx context.Context, k *kit.Kit, o deployOptions) error {
 		}
 		return deploy(ctx, k, o)
 	}
-	if o.build.path != "" || o.build.project != "" || o.build.assets != "" || o.dry.outdir != "" {
-		return kit.Usagef("an argument, --project, --assets and --outdir are for one worker, and --config names %d", len(o.configs))
-	}
-	workers, err := o.workers(k)
+	order, err := o.together(ctx, k)
 	if err != nil {
-		return err
-	}
-	order := calledFirst(workers)
-	if !o.dry.on {
-		if err := createCalled(ctx, k, order); err != nil {
-			return err
-		}
+		return newJob(k, o.job).finish(err)
 	}
 	for _, w := range order {
 		o.dry.together = append(o.dry.together, w.file.Name)
 	}
 	return deployTogether(ctx, k, o, order)
+}
+
+// together reads the project files, and creates the projects that must exist before a deploy.
+func (o deployOptions) together(ctx context.Context, k *kit.Kit) ([]configured, error) {
+	if o.build.path != "" || o.build.project != "" || o.build.assets != "" || o.dry.outdir != "" {
+		return nil, kit.Usagef("an argument, --project, --assets and --outdir are for one worker, and --config names %d", len(o.configs))
+	}
+	workers, err := o.workers(k)
+	if err != nil {
+		return nil, err
+	}
+	order := calledFirst(workers)
+	if o.dry.on {
+		return order, nil
+	}
+	return order, createCalled(ctx, k, order)
 }
 
 // configured is a worker with its project file.

@@ -21,10 +21,11 @@ func deployTogether(ctx context.Context, k *kit.Kit, o deployOptions, order []co
 		}
 		r, err := d.prepare(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %w%s", w.file.Name, d.j.finish(err), abandon(waiting))
+			left := abandon(waiting) // first: the comment of the job is about the failure
+			return fmt.Errorf("%s: %w%s", w.file.Name, d.finish(ctx, err), left)
 		}
 		if r == nil {
-			if err := d.j.finish(nil); err != nil {
+			if err := d.finish(ctx, nil); err != nil {
 				return fmt.Errorf("%s: %w%s", w.file.Name, err, abandon(waiting))
 			}
 			continue
@@ -39,8 +40,11 @@ func deployTogether(ctx context.Context, k *kit.Kit, o deployOptions, order []co
 // releaseInOrder releases candidates. A failure ends it, and names what is released and what is not.
 func releaseInOrder(ctx context.Context, waiting []*candidate) error {
 	for i, r := range waiting {
-		if err := r.j.finish(r.release(ctx)); err != nil {
+		err := r.release(ctx)
+		if err != nil {
 			abandon(waiting[i+1:])
+		}
+		if err := r.finish(ctx, err); err != nil {
 			return fmt.Errorf("%s: %w%s%s", r.name, err, workersLine("released", waiting[:i]), workersLine("not released", waiting[i:]))
 		}
 	}

@@ -40,17 +40,19 @@ type job struct {
 	report ci.Report
 }
 
-// newJob hides the values of env in the log of the job and begins a group of lines.
-func newJob(k *kit.Kit, o jobOptions, dir string, env map[string]string) *job {
-	j := &job{jobOptions: o, k: k, env: ci.NewEnviron(k.Environ), began: time.Now(), dir: dir}
+func newJob(k *kit.Kit, o jobOptions) *job {
+	return &job{jobOptions: o, k: k, env: ci.NewEnviron(k.Environ), began: time.Now(), dir: k.Path("")}
+}
+
+// begin hides the values of env in the log of the job and begins a group of lines.
+func (j *job) begin(env map[string]string) {
 	for _, command := range j.env.Masks(slices.Sorted(maps.Values(env))) {
-		k.Notef("%s", command)
+		j.k.Notef("%s", command)
 	}
 	begin, end := j.env.Group("svcctl deploy", j.began)
 	if j.end = end; begin != "" {
-		k.Notef("%s", begin)
+		j.k.Notef("%s", begin)
 	}
-	return j
 }
 
 // endGroup ends the group: what follows is always shown.
@@ -91,17 +93,15 @@ func (j *job) ended(v api.Version) {
 	}
 }
 
-// finish writes the result to the files of the job, and err to its annotations.
+// finish writes the result to the files of the job, and err to its annotations. A deploy that
+// created nothing has files too if it failed: else those of the deploy before would stay.
 func (j *job) finish(err error) error {
 	j.endGroup()
 	j.report.Took = time.Since(j.began)
 	if err != nil {
-		for _, command := range j.env.Annotations("svcctl deploy", err.Error(), j.dir) {
-			j.k.Notef("%s", kit.Clean(command))
-		}
-	}
-	if j.report.Version == "" { // nothing was created
-		return err
+		j.failed(j.k.Explain(err))
+	} else if j.report.Version == "" { // a dry run
+		return nil
 	}
 	errs := []error{err, j.env.Outputs(j.report)}
 	for name, text := range map[string]string{j.dotenv: j.report.Dotenv(), j.comment: j.report.Markdown()} {
@@ -113,4 +113,17 @@ func (j *job) finish(err error) error {
 		return err
 	}
 	return errors.Join(errs...)
+}
+
+// failed notes why the deploy failed, and shows it at the lines that it names.
+func (j *job) failed(text string) {
+	for _, command := range j.env.Annotations("svcctl deploy", text, j.dir) {
+		j.k.Notef("%s", command)
+	}
+	if j.report.Version == "" {
+		j.report.Status = string(api.VersionStatusFailed)
+	}
+	if j.report.Error == "" {
+		j.report.Failure = text
+	}
 }
