@@ -3,7 +3,8 @@
 //
 //   U+001E id U+001E text   a line whose first argument is a string
 //   U+001E id U+001D text   another line; workerd puts a space before text
-//   U+001E id U+001F text   an exception that the worker did not catch
+//   U+001E id U+001F text   an exception that the worker did not catch; workerd puts a space before
+//                           an object that is no Error, which it shows as console.log does
 //   U+001E id U+001C json   the event of the host that the invocation is, before its first line:
 //                           {cron, time}, {queue, message} or {workflow, instance}
 //   U+001E id U+001B json   the end of an invocation that the host did not start:
@@ -42,15 +43,17 @@ function textOf(e) {
   return String(e) + (frames < 0 ? "" : stack.slice(frames));
 }
 
+// isObject reports whether e has a content that String does not show.
+const isObject = (e) => !(e instanceof Error) && ((typeof e === "object" && e !== null) || typeof e === "function");
+
 // report logs an exception that ended the invocation that runs.
 export function report(e) {
   const invocation = current();
   if (invocation === undefined) return;
-  let text;
   try {
-    text = textOf(e).slice(0, MAX);
+    if (isObject(e)) print(`\x1e${invocation.id}\x1f`, e);
+    else tell(invocation.id, "\x1f", textOf(e).slice(0, MAX));
   } catch {
-    text = "an exception without a text";
+    tell(invocation.id, "\x1f", "an exception without a text");
   }
-  tell(invocation.id, "\x1f", text);
 }

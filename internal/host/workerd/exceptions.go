@@ -40,7 +40,9 @@ const ofCache = "bootstrap compile cache failed its compatibility check"
 
 var (
 	// ownFrame is a frame of a module of the platform.
-	ownFrame = regexp.MustCompile(`\n    at [^\n]*\b(?:svc-entry\.js|svc-internal:\w+|svc:\w+):\d+:\d+\)?`)
+	ownFrame = regexp.MustCompile(`\n +at [^\n]*\b(?:svc-entry\.js|svc-internal:\w+|svc:\w+):\d+:\d+\)?`)
+	// namedObject is how V8 and the context name an object that was thrown and is no Error.
+	namedObject = regexp.MustCompile(`^(?:#<[\w$.]*>|\[object \w+\])$`)
 	// ofRelay is a frame of the relay of service bindings, which throws what another worker
 	// threw. That worker's log has the exception, and the caller's if it does not catch it.
 	ofRelay = regexp.MustCompile(`\bsvc-relay\.js:\d+:\d+`)
@@ -107,8 +109,17 @@ func (p *LogParser) contextLine(entry LogLine, account string, abort bool) (LogL
 // exception makes entry an exception, without the frames of the platform's own modules.
 func exception(entry LogLine) LogLine {
 	entry.Level, entry.Source = "error", SourceException
-	entry.Message = ownFrame.ReplaceAllString(entry.Message, "")
+	entry.Message = withoutOwnFrames(entry.Message)
 	return entry
+}
+
+// withoutOwnFrames is a text without the frames of the platform's own modules, which say nothing to
+// the author of a worker.
+func withoutOwnFrames(text string) string {
+	if !strings.Contains(text, "svc") || !strings.Contains(text, " at ") {
+		return text
+	}
+	return ownFrame.ReplaceAllString(text, "")
 }
 
 // plain takes workerd's wrapping off a message; js tells whether JavaScript
@@ -146,6 +157,7 @@ type seenException struct {
 	context bool // the context's account was given or dropped
 	abort   bool // so was that of its abort, which comes after it
 	own     bool // package entry told of it, and V8's account is still to come
+	object  bool // an object that is no Error: text has its content, and later accounts its class at most
 }
 
 func (s *exceptions) add(e seenException) {
@@ -175,6 +187,9 @@ var errorName = regexp.MustCompile(`^[\w$.]+(?:\(\w+\)| \[\w+\])?: `)
 // differ.
 func (e *seenException) tells(account string) bool {
 	first, _, _ := strings.Cut(account, "\n    at ")
+	if e.object && namedObject.MatchString(first) {
+		return true
+	}
 	return strings.Contains(e.text, first) || headline(e.text) == headline(account)
 }
 

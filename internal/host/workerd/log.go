@@ -164,14 +164,19 @@ func (p *LogParser) workerLine(entry LogLine) LogLine {
 	rest, ok := strings.CutPrefix(entry.Message, markID)
 	i := strings.IndexAny(rest, string([]rune{markText, markValue, markException, markNamed, markEnded, markNoRetry, markSpans}))
 	if !ok || i < 0 {
+		entry.Message = withoutOwnFrames(entry.Message)
 		return entry
 	}
 	entry.ID, entry.Message = rest[:i], rest[i+1:]
 	switch rest[i] {
+	case markText:
+		entry.Message = withoutOwnFrames(entry.Message)
 	case markValue:
-		entry.Message = strings.TrimPrefix(entry.Message, " ")
+		entry.Message = withoutOwnFrames(strings.TrimPrefix(entry.Message, " "))
 	case markException:
-		p.seen.add(seenException{text: entry.Message, own: true})
+		text, object := strings.CutPrefix(entry.Message, " ")
+		entry.Message = text
+		p.seen.add(seenException{text: text, object: object, own: true})
 		return exception(entry)
 	case markNamed:
 		entry.Source = SourceNamed
