@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/svcctl/svcctl/internal/lib/sourcemap"
 )
@@ -43,7 +42,7 @@ func (r *Result) inSources(text string) (replaced, shown string) {
 			return place
 		}
 		if shown == "" && p.Content != "" {
-			shown = frame(p.Source, p.Content, p.Line, p.Column)
+			shown = sourcemap.Frame(p)
 		}
 		return fmt.Sprintf("%s:%d:%d", p.Source, p.Line, p.Column)
 	})
@@ -76,51 +75,10 @@ func (r *Result) migrationFrame(name, line string) string {
 	for _, dir := range r.Watch {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if text, err := os.ReadFile(path); err == nil {
-			return frame(r.relative(path), string(text), n, 0)
+			return sourcemap.Frame(sourcemap.Position{Source: r.relative(path), Content: string(text), Line: n})
 		}
 	}
 	return ""
-}
-
-// around is how many lines a frame shows before and after its line.
-const around = 2
-
-// frame shows a line of a source and those around it. column 0 marks none.
-func frame(file, content string, line, column int) string {
-	lines := strings.Split(content, "\n")
-	var out strings.Builder
-	fmt.Fprintf(&out, "%s:%d", file, line)
-	if column > 0 {
-		fmt.Fprintf(&out, ":%d", column)
-	}
-	for n := max(1, line-around); n <= min(len(lines), line+around); n++ {
-		text := strings.TrimRight(lines[n-1], "\r")
-		if len(text) > maxLine {
-			text = text[:maxLine]
-		}
-		mark := " "
-		if n == line {
-			mark = ">"
-		}
-		fmt.Fprintf(&out, "\n%s %4d | %s", mark, n, text)
-		if n == line && column > 0 && column <= len(text)+1 {
-			fmt.Fprintf(&out, "\n       | %s^", blanks(text[:column-1]))
-		}
-	}
-	return out.String()
-}
-
-// maxLine is how much of a source line a frame shows, in bytes.
-const maxLine = 160
-
-// blanks is as wide as text on a terminal.
-func blanks(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\t' {
-			return r
-		}
-		return ' '
-	}, text)
 }
 
 // relative is a path as seen from the root of the project.

@@ -129,6 +129,9 @@ func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) 
 		return nil
 	}
 	return func(ctx context.Context, ref svc.Ref, id string, since time.Time) string {
+		if d.watchMode { // its visitor is the author of the worker
+			return d.logs.ExceptionInSource(ctx, ref, id, since)
+		}
 		return d.logs.Exception(ctx, ref, id, since) // it is created later
 	}
 }

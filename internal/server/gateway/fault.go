@@ -102,8 +102,9 @@ func (f fault) html() []byte {
 	first, stack, _ := strings.Cut(f.exception, "\n")
 	esc := html.EscapeString
 	return []byte("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">" +
-		"<title>" + esc(first) + "</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:8vh auto;padding:0 1em;color:#222}" +
-		"h1{font-size:1.3em;overflow-wrap:anywhere}pre{background:#f4f4f4;padding:1em;overflow:auto}small{color:#666}</style></head>\n<body>" +
+		"<meta name=\"color-scheme\" content=\"light dark\"><title>" + esc(first) + "</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:60em;margin:8vh auto;padding:0 1em;color:#222}" +
+		"h1{font-size:1.3em;overflow-wrap:anywhere}pre{background:#f4f4f4;padding:1em;overflow:auto}small{color:#666}" +
+		"@media(prefers-color-scheme:dark){body{background:#181818;color:#ddd}pre{background:#262626}small{color:#999}}</style></head>\n<body>" +
 		"<h1>" + esc(first) + "</h1>\n<pre>" + esc(stack) + "</pre>\n<p>The log of this request:</p>\n<pre>" + esc(f.command) + "</pre>\n" +
 		"<small>request " + esc(f.request) + "</small>\n</body></html>\n")
 }

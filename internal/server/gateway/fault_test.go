@@ -40,7 +40,7 @@ func testExceptions(t *testing.T, engine gateway.Engine) {
 	browser := request(t, http.MethodGet, "v1.shop.apps.test", "/throw", nil)
 	browser.Header.Set("Accept", "text/html,*/*")
 	resp, body = b.do(t, browser)
-	for _, want := range []string{"<h1>Error: &lt;boom&gt;</h1>", "src/index.ts:3:9", "svcctl logs shop/v1 --request " + resp.Header.Get("X-Request-Id")[:16]} {
+	for _, want := range []string{"<h1>Error: &lt;boom&gt;</h1>", "src/index.ts:3:9", "@media(prefers-color-scheme:dark)", "svcctl logs shop/v1 --request " + resp.Header.Get("X-Request-Id")[:16]} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q:\n%.900s", want, body)
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/ring"
+	"github.com/svcctl/svcctl/internal/lib/sourcemap"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -18,6 +19,21 @@ const (
 // its stack in the sources. An exception is written shortly after the response, so Exception
 // waits for it until ctx ends, or Stop is called, and then returns "".
 func (s *Service) Exception(ctx context.Context, ref svc.Ref, id string, since time.Time) string {
+	return s.sources.apply(ref, s.exception(ctx, ref, id, since))
+}
+
+// ExceptionInSource is Exception, with the lines of the source where it was thrown. They are for the author of
+// the worker alone.
+func (s *Service) ExceptionInSource(ctx context.Context, ref svc.Ref, id string, since time.Time) string {
+	text, at := s.sources.applyTo(ref, s.exception(ctx, ref, id, since))
+	if lines := sourcemap.Frame(at); lines != "" {
+		text += "\n\n" + lines
+	}
+	return text
+}
+
+// exception is the exception as the worker's log has it.
+func (s *Service) exception(ctx context.Context, ref svc.Ref, id string, since time.Time) string {
 	after, err := ring.Since(s.dir(ref), svc.LogsOfWorker, since.Add(-coarseTime))
 	if err != nil {
 		return ""
@@ -29,7 +45,7 @@ func (s *Service) Exception(ctx context.Context, ref svc.Ref, id string, since t
 	for {
 		text, err := exceptionOf(r, id)
 		if err != nil || text != "" {
-			return s.sources.apply(ref, text)
+			return text
 		}
 		select {
 		case <-ctx.Done():

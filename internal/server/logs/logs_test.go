@@ -278,6 +278,30 @@ func TestStacks(t *testing.T) {
 	b.want(svc.LogQuery{Tail: 1}, "service worker: Uncaught Error: at start\n  at src/index.ts:10:5")
 }
 
+// TestExceptionInSource: the author of the worker sees the lines where it throws.
+func TestExceptionInSource(t *testing.T) {
+	t.Parallel()
+	b := newBook(t, bigRing())
+	if err := os.Mkdir(filepath.Join(b.dir, "sourcemaps"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	source := `{"version":3,"sources":["src/index.ts"],"sourcesContent":["8\n9\n1\n2\n3\n4\n5\n6\n7\n    throw Error()\n};"],"mappings":";EASI","names":[]}`
+	if err := os.WriteFile(filepath.Join(b.dir, "sourcemaps", "index.js.map"), []byte(source), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	b.print("aaaa", "error", "throw Error: boom\n    at f (index.js:2:4)")
+	b.print("bbbb", "error", "throw Error: elsewhere\n    at f (other.js:2:4)")
+	b.flush()
+	want := "throw Error: boom\n    at f (src/index.ts:10:5)\n\nsrc/index.ts:10:5\n     8 | 6\n     9 | 7\n>   10 |     throw Error()\n       |     ^\n    11 | };"
+	if got := b.service.ExceptionInSource(t.Context(), ref, "aaaa", began); got != want {
+		t.Errorf("%q, want\n%q", got, want)
+	}
+	if got, want := b.service.ExceptionInSource(t.Context(), ref, "bbbb", began), "throw Error: elsewhere\n    at f (other.js:2:4)"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestRecorderWithoutDirectory: a version that never ran, or was destroyed, has no log.
 func TestRecorderWithoutDirectory(t *testing.T) {
 	t.Parallel()

@@ -1,7 +1,6 @@
 package logs
 
 import (
-	"cmp"
 	"os"
 	"path"
 	"path/filepath"
@@ -36,17 +35,27 @@ type sources struct {
 // apply returns text with the frames of its stacks mapped. A frame of a module without a
 // source map stays.
 func (s *sources) apply(ref svc.Ref, text string) string {
+	text, _ = s.applyTo(ref, text)
+	return text
+}
+
+// applyTo is apply, and the first place that was mapped; its Line is 0 for none.
+func (s *sources) applyTo(ref svc.Ref, text string) (mapped string, first sourcemap.Position) {
 	if !strings.Contains(text, " at ") {
-		return text
+		return text, first
 	}
-	return frame.ReplaceAllStringFunc(text, func(line string) string {
+	mapped = frame.ReplaceAllStringFunc(text, func(line string) string {
 		m := frame.FindStringSubmatch(line)
-		at := s.source(ref, m[2], m[3], m[4])
-		if at == "" {
+		at, ok := s.source(ref, m[2], m[3], m[4])
+		if !ok {
 			return line
 		}
-		return m[1] + at + m[5]
+		if first.Line == 0 {
+			first = at
+		}
+		return m[1] + shown(at) + m[5]
 	})
+	return mapped, first
 }
 
 // place is a place in a built module within a text.
@@ -56,23 +65,29 @@ var place = regexp.MustCompile(`(?:file:///bundle/)?([\w./-]+\.m?js):(\d+):(\d+)
 func (s *sources) places(ref svc.Ref, text string) string {
 	return place.ReplaceAllStringFunc(text, func(found string) string {
 		m := place.FindStringSubmatch(found)
-		return cmp.Or(s.source(ref, m[1], m[2], m[3]), found)
+		if at, ok := s.source(ref, m[1], m[2], m[3]); ok {
+			return shown(at)
+		}
+		return found
 	})
 }
 
-// source is the place in a source of a place in a module; "" if that is not known.
-func (s *sources) source(ref svc.Ref, module, line, column string) string {
+// source is the place in a source of a place in a module.
+func (s *sources) source(ref svc.Ref, module, line, column string) (at sourcemap.Position, ok bool) {
 	number, _ := strconv.Atoi(line) // the patterns have digits only
 	from, _ := strconv.Atoi(column)
 	known := s.of(ref, module)
 	if known == nil {
-		return ""
+		return at, false
 	}
-	at, ok := known.Find(number, from)
-	if !ok {
-		return ""
+	if at, ok = known.Find(number, from); ok {
+		at.Source = path.Clean(at.Source)
 	}
-	return path.Clean(at.Source) + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column)
+	return at, ok
+}
+
+func shown(at sourcemap.Position) string {
+	return at.Source + ":" + strconv.Itoa(at.Line) + ":" + strconv.Itoa(at.Column)
 }
 
 // of returns the source map of a module, nil if it has none.
