@@ -192,6 +192,11 @@ func (s *Session) banners(keys string) {
 		w.out.banner(w.project, w.url(), w.base)
 		w.base = ""
 	}
+	for _, a := range []*address{s.address, s.inspectorAt} {
+		if a != nil && a.instead != "" {
+			s.out.once(a.instead)
+		}
+	}
 	if s.inspectorAt != nil {
 		s.out.write(fmt.Sprintf("debuggers attach at %s (chrome://inspect, or an editor: see the guide)", s.inspectorAt.host()))
 	}
