@@ -50,6 +50,7 @@ func TestDescriptors(t *testing.T) {
 	t.Parallel()
 	expect(t, checkup.Descriptors(1024, 16384, 448), svc.FindingWarning, "accepts 448 connections, SVC_MAX_CONNECTIONS is 16384")
 	expect(t, checkup.Descriptors(1<<20, 16384, 16384), svc.FindingOK, "")
+	expect(t, checkup.Descriptors(20000, 16384, 8976), svc.FindingOK, "enough for 8976 connections of the 16384")
 }
 
 func TestTokens(t *testing.T) {
