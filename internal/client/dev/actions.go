@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/front"
@@ -68,21 +71,50 @@ func (w *worker) public(ctx context.Context) {
 	}
 }
 
-// cron runs the scheduled handler once.
-func (w *worker) cron(ctx context.Context) {
-	current := w.state.current()
-	if current == nil {
-		w.out.note("no version serves yet")
-		return
+// askCron runs the scheduled handler with a cron of the project file, and asks for one if there are several.
+func (w *worker) askCron(ctx context.Context) {
+	var crons []string
+	if w.built != nil {
+		crons = w.built.Config.Crons
 	}
-	run, err := w.scheduled(ctx, current.data(), api.TriggerScheduled{})
+	switch {
+	case w.state.current() == nil:
+		w.out.note("no version serves yet")
+	case len(crons) > 1:
+		w.ask("cron, by number ("+numbered(crons)+"; Esc: none): ", func(ctx context.Context, answer string) error {
+			n, err := strconv.Atoi(strings.TrimSpace(answer))
+			if err != nil || n < 1 || n > len(crons) {
+				w.out.note("there is no cron %s", clean(answer))
+				return nil
+			}
+			w.cron(ctx, crons[n-1])
+			return nil
+		})
+	default:
+		w.cron(ctx, strings.Join(crons, ""))
+	}
+}
+
+// numbered is "1: a, 2: b".
+func numbered(list []string) string {
+	words := make([]string, len(list))
+	for i, word := range list {
+		words[i] = fmt.Sprintf("%d: %s", i+1, clean(word))
+	}
+	return strings.Join(words, ", ")
+}
+
+// cron runs the scheduled handler once. expression may be "".
+func (w *worker) cron(ctx context.Context, expression string) {
+	run, err := w.scheduled(ctx, w.state.current().data(), api.TriggerScheduled{Cron: expression})
+	name := strings.TrimSpace("cron " + clean(expression))
 	switch {
 	case err != nil:
-		w.out.note("cron: %v", err)
+		w.out.note("%s: %v", name, err)
 	case run.Error != nil:
-		w.out.line("cron: %s after %dms: %s", w.out.paint(red, string(run.Outcome)), run.DurationMs, clean(run.Error.Message))
+		w.out.line("%s: %s after %dms: %s", name, w.out.paint(red, string(run.Outcome)), run.DurationMs, clean(run.Error.Message))
 	default:
-		w.out.line("cron: %s after %dms", run.Outcome, run.DurationMs)
+		w.out.line("%s: %s after %dms", name, run.Outcome, run.DurationMs)
 	}
 }
 

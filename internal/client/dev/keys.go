@@ -6,6 +6,37 @@ import (
 	"strings"
 )
 
+// explained are the keys with what they do.
+func (s *Session) explained() string {
+	keys := [][2]string{
+		{"o", "open the address in a browser"},
+		{"r", "go back to an earlier save: its code with its data, or its data alone"},
+		{"x", "restart: the same code and data in a new process"},
+		{"t", "run the scheduled handler now, with a cron of the project file"},
+		{"s", "send a message to a queue of the worker"},
+		{"u", "show an address that others can open, on a shared server"},
+		{"l", "show fewer lines: all, errors only, none"},
+		{"c", "clear the terminal"},
+		{"h", "show this list"},
+		{"q", "quit; Ctrl-C does, too. The data stays for the next start"},
+	}
+	if s.cfg.Parent != "" {
+		keys = slices.Insert(keys, 2, [2]string{"b", "begin again with the data that " + s.cfg.Parent + " has now"})
+	}
+	if len(s.workers) > 1 {
+		keys = append(keys, [2]string{"w", "use the keys for the next worker (now " + s.focus.project + ")"})
+	}
+	var text strings.Builder
+	text.WriteString("keys:")
+	for _, k := range keys {
+		text.WriteString("\n  " + k[0] + "  " + k[1])
+	}
+	return text.String()
+}
+
+// noKey is what is said once about keys without a meaning.
+const noKey = "this key does nothing; h explains the keys"
+
 // help names the keys, in lines that are not longer than the terminal is wide.
 func (s *Session) help() string {
 	keys := []string{
@@ -65,7 +96,7 @@ func (s *Session) key(ctx context.Context, r rune) (quit bool, err error) {
 	case 'x':
 		return false, s.focus.restart(ctx)
 	case 't':
-		s.focus.cron(ctx)
+		s.focus.askCron(ctx)
 	case 's':
 		s.focus.askMessage(ctx)
 	case 'u':
@@ -75,7 +106,10 @@ func (s *Session) key(ctx context.Context, r rune) (quit bool, err error) {
 	case 'w':
 		s.nextWorker()
 	case 'h', '?':
-		s.out.write(s.help())
+		s.out.write(s.explained())
+	case enter, '\r', ' ', escape, redraw: // lines between outputs, and keys of habit
+	default:
+		s.out.once(noKey)
 	}
 	return false, nil
 }

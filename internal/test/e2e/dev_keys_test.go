@@ -29,11 +29,11 @@ func TestDevKeys(t *testing.T) {
 	t.Parallel()
 	files := counterFiles()
 	withHandlers := func(name string) string {
-		return strings.Replace(counter(name), "export default {", `export default { scheduled() { console.log("due") },
+		return strings.Replace(counter(name), "export default {", `export default { scheduled(c) { console.log("due " + c.cron) },
   queue(batch) { for (const m of batch.messages) console.log("got " + m.body.text) },`, 1)
 	}
 	files["src/index.js"] = withHandlers("one")
-	files["wrangler.jsonc"] = strings.Replace(files["wrangler.jsonc"], "{", `{ "queues": { "producers": [{ "binding": "A", "queue": "jobs" }, { "binding": "B", "queue": "others" }],
+	files["wrangler.jsonc"] = strings.Replace(files["wrangler.jsonc"], "{", `{ "triggers": { "crons": ["0 3 * * *"] }, "queues": { "producers": [{ "binding": "A", "queue": "jobs" }, { "binding": "B", "queue": "others" }],
 	  "consumers": [{ "queue": "jobs", "max_batch_timeout": 0 }] },`, 1)
 	d := newDeveloper(t, files)
 	opened := filepath.Join(d.home, "opened")
@@ -84,7 +84,7 @@ func TestDevKeys(t *testing.T) {
 	d.await(`save 5  restart  ready`)
 	d.expect("/", "one 5")
 	term.Press("t")
-	d.await(`cron: ok after \d`)
+	d.await(`(?s)due 0 3 \* \* \*.*cron 0 3 \* \* \*: ok after \d|cron 0 3 \* \* \*: ok after \d.*due 0 3`) // in either order
 	d.expect("/__scheduled?cron=*+*+*+*+*", "ok\n")
 	term.Press("s")
 	d.await(`queue \(jobs, others; Esc: none\): $`)
@@ -98,7 +98,9 @@ func TestDevKeys(t *testing.T) {
 	term.Press("ll")
 	d.await(`log level: no requests and log lines\n.*log level: all requests and log lines`)
 	term.Press("h")
-	d.await(`keys: o open`)
+	d.await(`keys:\n  o  open the address in a browser\n  r  go back`)
+	term.Press("zZ")
+	d.await(`this key does nothing; h explains the keys`)
 	term.Press("c")
 	d.await("\x1b\\[2J")
 
