@@ -38,6 +38,7 @@ func newD1Execute(k *kit.Kit) *cobra.Command {
 	cmd.Flags().StringVar(&o.file, "file", "", `run the SQL in this file; "-" for standard input`)
 	cmd.Flags().StringVar(&o.binding, "binding", "", "binding of the database (default: the only one)")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow statements that change data")
+	addYes(k, cmd)
 	return cmd
 }
 
@@ -48,6 +49,11 @@ func execute(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
 	c, project, id, err := versionAt(k, arg, o.project)
 	if err != nil {
 		return err
+	}
+	if o.write {
+		if err := askProduction(ctx, k, c, bindingOf{Project: project, Version: id}, "runs SQL that may change its data"); err != nil {
+			return err
+		}
 	}
 	readOnly := !o.write
 	results, err := c.Query(ctx, project, id, api.DatabaseQuery{SQL: o.command, Binding: o.binding, ReadOnly: &readOnly})

@@ -30,6 +30,7 @@ func newD1Import(k *kit.Kit) *cobra.Command {
 	projectFlag(cmd, &o.project)
 	cmd.Flags().StringVar(&o.version, "version", "", "version, instead of the first argument")
 	cmd.Flags().StringVar(&o.binding, "binding", "", "binding of the database (default: the only one)")
+	addYes(k, cmd)
 	return cmd
 }
 
@@ -54,6 +55,9 @@ func importInto(ctx context.Context, k *kit.Kit, o d1Import, args []string) erro
 	defer file.Close()
 	c, err := k.Client()
 	if err != nil {
+		return err
+	}
+	if err := askProduction(ctx, k, c, bindingOf{Project: project, Version: id}, "imports "+name+" into its database"); err != nil {
 		return err
 	}
 	progress := k.NewProgress()

@@ -21,7 +21,9 @@ func newEnv(k *kit.Kit) *cobra.Command {
 		Long: "Lists and changes the variables of one version. A variable comes from the bundle, from an override, or from the platform; " +
 			"a later source wins. Only overrides can be changed. A change restarts a ready version; its requests wait meanwhile.",
 	}
-	cmd.AddCommand(newEnvList(k), newEnvSet(k), newEnvUnset(k), newEnvImport(k), newEnvExport(k))
+	set, unset, load := newEnvSet(k), newEnvUnset(k), newEnvImport(k)
+	addYes(k, set, unset, load)
+	cmd.AddCommand(newEnvList(k), set, unset, load, newEnvExport(k))
 	return cmd
 }
 
@@ -77,8 +79,8 @@ func newEnvSet(k *kit.Kit) *cobra.Command {
 	return envVerb(k, cmd, &o, func(ctx context.Context, e envCall, pairs []string) error {
 		added := map[string]string{}
 		for _, pair := range pairs {
-			name, value, ok := strings.Cut(pair, "=")
-			if !ok || name == "" {
+			name, value, ok := variable(pair)
+			if !ok {
 				return kit.Usagef("want NAME=VALUE") // the argument may be a secret: it is not repeated
 			}
 			added[name] = value
@@ -161,6 +163,9 @@ func (e envCall) change(ctx context.Context, change func(vars map[string]string)
 	}
 	vars := env.Overrides()
 	if err := change(vars); err != nil {
+		return err
+	}
+	if err := askProduction(ctx, e.k, e.c, bindingOf{Project: e.project, Version: e.version}, "changes its variables and restarts it"); err != nil {
 		return err
 	}
 	progress := e.k.NewProgress()

@@ -192,12 +192,16 @@ func newKVDelete(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error { return deleteKey(cmd.Context(), k, o, args[0], args[1]) },
 	}
 	o.add(cmd)
+	addYes(k, cmd)
 	return cmd
 }
 
 func deleteKey(ctx context.Context, k *kit.Kit, o kvFlags, arg, key string) error {
 	c, kv, err := o.open(ctx, k, arg)
 	if err != nil {
+		return err
+	}
+	if err := askProduction(ctx, k, c, bindingOf(kv), fmt.Sprintf("deletes the key %s from %s", key, kv.Binding)); err != nil {
 		return err
 	}
 	if err := c.DeleteValue(ctx, kv, key); err != nil {

@@ -42,6 +42,7 @@ func newKVBulk(k *kit.Kit) *cobra.Command {
 	}
 	put.add(putCmd)
 	remove.add(deleteCmd)
+	addYes(k, deleteCmd)
 	cmd.AddCommand(newKVBulkGet(k), putCmd, deleteCmd)
 	return cmd
 }
@@ -117,6 +118,11 @@ func (o bulkVerb) run(ctx context.Context, k *kit.Kit, args []string) error {
 	c, kv, err := o.open(ctx, k, args[0])
 	if err != nil {
 		return err
+	}
+	if o.result == "deleted" {
+		if err := askProduction(ctx, k, c, bindingOf(kv), "deletes the keys in "+args[1]+" from "+kv.Binding); err != nil {
+			return err
+		}
 	}
 	var n atomic.Int64
 	requests, ctx := errgroup.WithContext(ctx)

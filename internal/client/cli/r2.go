@@ -255,12 +255,16 @@ func newR2Delete(k *kit.Kit) *cobra.Command {
 		},
 	}
 	o.add(cmd)
+	addYes(k, cmd)
 	return cmd
 }
 
 func deleteObject(ctx context.Context, k *kit.Kit, o r2Flags, arg, key string) error {
 	c, bucket, err := o.open(ctx, k, arg)
 	if err != nil {
+		return err
+	}
+	if err := askProduction(ctx, k, c, bindingOf(bucket), fmt.Sprintf("deletes the object %s from %s", key, bucket.Binding)); err != nil {
 		return err
 	}
 	if err := c.DeleteObject(ctx, bucket, key); err != nil {

@@ -28,6 +28,7 @@ type Streams struct {
 	InTTY    bool
 	OutTTY   bool
 	ErrTTY   bool
+	Columns  int // width of the terminal that Out is; 0 for no limit
 }
 
 // Kit is one run of the program.
@@ -44,6 +45,7 @@ type Kit struct {
 
 	JSONEvents bool // flag --json-events of deploy
 	Force      bool // flag --force of commands that change data
+	Yes        bool // flag --yes of commands that change production
 	Screen     bool // the command draws the whole terminal: nothing is written beside it
 
 	// ChooseProject asks the person for a project; "" if there is no answer. It may be nil.
@@ -58,9 +60,14 @@ func System() *Kit {
 	if err != nil {
 		dir = "."
 	}
+	columns := 0
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		columns = width
+	}
 	return &Kit{
 		Streams: Streams{
-			In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
+			Columns: columns,
+			In:      os.Stdin, Out: os.Stdout, Err: os.Stderr,
 			InTTY:  term.IsTerminal(int(os.Stdin.Fd())),
 			OutTTY: term.IsTerminal(int(os.Stdout.Fd())), ErrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		},

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/client/cli/kit"
+)
+
+// changes is a server with the production v1 and a version v2, that counts changes.
+type changes struct{ n int }
+
+func (c *changes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	switch {
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/versions/v1"):
+		io.WriteString(w, `{"id":"v1","project_id":"shop","is_production":true}`)
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/env"):
+		io.WriteString(w, `{"items":[{"key":"OLD","value":"x","source":"override"}]}`)
+	case r.Method == http.MethodGet:
+		io.WriteString(w, `{"id":"v2","project_id":"shop"}`)
+	default:
+		c.n++
+		io.WriteString(w, `{"items":[],"results":[]}`)
+	}
+}
+
+// TestAskProduction: a command that changes the data or the variables of production asks on a terminal,
+// and goes on without one.
+func TestAskProduction(t *testing.T) {
+	t.Parallel()
+	keys := filepath.Join(t.TempDir(), "keys.json")
+	if err := os.WriteFile(keys, []byte(`["greeting"]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{
+		"kv key delete VERSION greeting --binding KV", "kv bulk delete VERSION " + keys + " --binding KV", "r2 object delete VERSION a.png --binding FILES",
+		"d1 execute VERSION --write --command DELETE", "d1 import VERSION " + keys, "env set VERSION A=b", "env unset VERSION OLD", "env import VERSION " + keys,
+	} {
+		if strings.HasPrefix(command, "env import") {
+			vars := filepath.Join(t.TempDir(), ".env")
+			if err := os.WriteFile(vars, []byte("A=b\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			command = "env import VERSION " + vars
+		}
+		for name, tc := range map[string]struct {
+			version, typed, flag string
+			changes, code        int
+			asks                 bool
+		}{
+			"refused":       {"v1", "no\n", "", 0, kit.ExitUsage, true},
+			"confirmed":     {"v1", "shop\n", "", 1, kit.ExitOK, true},
+			"--yes":         {"v1", "no\n", "--yes", 1, kit.ExitOK, false},
+			"a script":      {"v1", "", "", 1, kit.ExitOK, false},
+			"no production": {"v2", "no\n", "", 1, kit.ExitOK, false},
+		} {
+			server := &changes{}
+			args := strings.Fields(strings.Replace(command, "VERSION", tc.version, 1) + " " + tc.flag)
+			code, out, errs := runs{typed: tc.typed}.fake(t, server, args...)
+			if code != tc.code || server.n != tc.changes || strings.Contains(errs, "shop/v1 is production: this ") != tc.asks {
+				t.Errorf("%s, %s: exit %d, %d changes\n%s%s", command, name, code, server.n, out, errs)
+			}
+		}
+	}
+}
