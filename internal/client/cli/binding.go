@@ -35,6 +35,9 @@ func only[T any](version, nouns string, all []T, binding func(T) string) (string
 	if len(all) == 1 {
 		return binding(all[0]), nil
 	}
+	if len(all) == 0 {
+		return "", kit.Usagef("version %s has no %s: its wrangler config binds none", version, nouns)
+	}
 	names := make([]string, len(all))
 	for i, one := range all {
 		names[i] = binding(one)

@@ -135,7 +135,7 @@ func (j creation) retry(ctx context.Context, do func() error) error {
 			said = why
 		}
 		if err := backoff.Sleep(ctx, min(left, max(pause, retryAfter(err)))); err != nil {
-			return &interrupted{"interrupted; nothing was deployed"}
+			return &kit.InterruptedError{Text: "interrupted; nothing was deployed"}
 		}
 		pause = min(pause*2, lastRetry)
 	}

@@ -48,7 +48,7 @@ func newDeploy(k *kit.Kit) *cobra.Command {
 			"and releases it as VERSION when it is ready. No write is lost. The same command again continues after a failure. --promote makes the version\n" +
 			"production with its own data: that of --parent, without what production wrote since. Without --parent, in a project that has a production,\n" +
 			"--promote means --release. The first deploy of a project becomes production.\n" + dataGuide,
-		Example: "  svcctl deploy --wait\n  svcctl deploy --release --version v8\n  svcctl deploy ./worker --project shop --var GREETING:Hello --wait --promote -o json\n" +
+		Example: "  svcctl deploy --wait\n  svcctl deploy --release --version v8\n  svcctl deploy ./worker --project shop --var GREETING=Hello --wait --promote -o json\n" +
 			"  svcctl deploy --parent staging --git-ref refs/pull/7/merge --wait\n" +
 			"  svcctl deploy -c web/wrangler.jsonc -c api/wrangler.jsonc --wait\n  svcctl deploy --dry-run --outdir dist",
 		RunE: func(cmd *cobra.Command, args []string) error {

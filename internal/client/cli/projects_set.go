@@ -45,7 +45,7 @@ func newProjectsSet(k *kit.Kit) *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVar(&o.parent, "preview-parent", "", `version whose data new previews begin with ("" for none)`)
-	f.StringArrayVar(&o.vars, "preview-var", nil, "variable of all previews, NAME:VALUE; may be repeated")
+	f.StringArrayVar(&o.vars, "preview-var", nil, "variable of all previews, NAME=VALUE or NAME:VALUE; may be repeated")
 	f.StringArrayVar(&o.secrets, "preview-secrets-file", nil, `file of secrets of all previews, as .env or a JSON object; "-" for standard input`)
 	f.StringArrayVar(&o.removed, "preview-unset", nil, "variable of all previews to remove; may be repeated")
 	f.BoolVar(&o.guard, "guard", false, "refuse promotes that leave writes of production behind")
@@ -96,9 +96,9 @@ func (o projectSettings) change(k *kit.Kit) (api.ChangeProject, error) {
 		}
 	}
 	for _, pair := range o.vars {
-		name, value, ok := strings.Cut(pair, ":")
-		if !ok || name == "" {
-			return api.ChangeProject{}, kit.Usagef("--preview-var must be NAME:VALUE") // the value may be a secret: it is not repeated
+		name, value, ok := variable(pair)
+		if !ok {
+			return api.ChangeProject{}, kit.Usagef("--preview-var must be NAME=VALUE") // the value may be a secret: it is not repeated
 		}
 		change.PreviewEnv[name] = &value
 	}

@@ -42,12 +42,19 @@ func listPromotions(ctx context.Context, k *kit.Kit, project string, limit int) 
 	if err != nil {
 		return err
 	}
+	if k.Names() { // as promotions get takes them
+		for _, p := range list.items {
+			k.Printf("%s/%s", p.ProjectID, p.OperationID)
+		}
+		list.note(k)
+		return nil
+	}
 	header := []string{"OPERATION", "KIND", "VERSION", "WAS", "STATUS", "AGE", "TOOK", "HELD", "REASON"}
 	releases := slices.ContainsFunc(list.items, func(p api.Promotion) bool { return kindOf(p) == api.PromotionKindRelease })
 	if releases {
 		header = slices.Insert(header, 8, "MOVED", "LATE")
 	}
-	return list.print(k, header, func(p api.Promotion) []string {
+	row := func(p api.Promotion) []string {
 		row := []string{
 			p.OperationID, string(kindOf(p)), p.VersionID, cmp.Or(p.PreviousVersionID, "none"), string(p.Status), kit.Age(p.CreatedAt.Time), promoteTook(p),
 			heldOf(p), p.Reason,
@@ -56,7 +63,12 @@ func listPromotions(ctx context.Context, k *kit.Kit, project string, limit int) 
 			row = slices.Insert(row, 8, movedOf(p), lateOf(p))
 		}
 		return row
+	}
+	err = k.Print(list.items, func() {
+		k.TableFit(header, kit.Rows(list.items, row), "REASON", "LATE", "MOVED", "TOOK", "HELD", "WAS")
 	})
+	list.note(k)
+	return err
 }
 
 // kindOf is promote for the records of an older server.
@@ -108,7 +120,7 @@ func windowOf(p api.Promotion) string {
 func newPromotionsGet(k *kit.Kit) *cobra.Command {
 	var project string
 	cmd := &cobra.Command{
-		Use: "get OPERATION", Short: "Show one promote or release and its steps", Args: cobra.ExactArgs(1),
+		Use: "get [PROJECT/]OPERATION", Short: "Show one promote or release and its steps", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error { return getPromotion(cmd.Context(), k, project, args[0]) },
 	}
 	projectFlag(cmd, &project)
@@ -116,6 +128,10 @@ func newPromotionsGet(k *kit.Kit) *cobra.Command {
 }
 
 func getPromotion(ctx context.Context, k *kit.Kit, project, operation string) error {
+	project, operation, err := splitRef(operation, project)
+	if err != nil {
+		return err
+	}
 	c, project, err := projectAt(k, project)
 	if err != nil {
 		return err

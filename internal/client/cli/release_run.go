@@ -74,7 +74,7 @@ func waitRelease(ctx context.Context, k *kit.Kit, c *client.Client, accepted api
 	case errors.Is(err, context.DeadlineExceeded):
 		return r, &kit.TimeoutError{Text: "the release is still running; to look at it:\n  " + look}
 	case err != nil && ctx.Err() != nil:
-		return r, &interrupted{"stopped waiting; the release continues; to look at it:\n  " + look}
+		return r, &kit.InterruptedError{Text: "stopped waiting; the release continues; to look at it:\n  " + look}
 	case err != nil:
 		return r, err
 	}

@@ -27,7 +27,7 @@ type varOptions struct {
 
 func (o *varOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.pairs, "var", nil, "variable of this version, NAME:VALUE; may be repeated")
+	f.StringArrayVar(&o.pairs, "var", nil, "variable of this version, NAME=VALUE or NAME:VALUE; may be repeated")
 	f.StringArrayVar(&o.envFiles, "env-file", nil, "file of variables, as .env; may be repeated")
 	f.StringArrayVar(&o.secrets, "secrets-file", nil, `file of secrets, as .env or a JSON object; "-" for standard input; may be repeated`)
 }
@@ -54,13 +54,22 @@ func (o *varOptions) read(k *kit.Kit) (map[string]string, error) {
 		}
 	}
 	for _, pair := range o.pairs {
-		name, value, ok := strings.Cut(pair, ":")
-		if !ok || name == "" {
-			return nil, kit.Usagef("--var must be NAME:VALUE") // the value may be a secret: it is not repeated
+		name, value, ok := variable(pair)
+		if !ok {
+			return nil, kit.Usagef("--var must be NAME=VALUE") // the value may be a secret: it is not repeated
 		}
 		env[name] = value
 	}
 	return env, nil
+}
+
+// variable reads NAME=VALUE, or NAME:VALUE as wrangler has it. No name has either character.
+func variable(pair string) (name, value string, ok bool) {
+	i := strings.IndexAny(pair, "=:")
+	if i <= 0 {
+		return "", "", false
+	}
+	return pair[:i], pair[i+1:], true
 }
 
 // checkSecrets returns an error that names each secret of the project file that the
@@ -87,7 +96,7 @@ func checkSecrets(ctx context.Context, k *kit.Kit, c *client.Client, built *buil
 			Pointer: fmt.Sprintf("/secrets/required/%d", i), Code: svc.CodeSecretMissing, Detail: s.At + ": the secret " + s.Name + " is required and not set",
 		})
 	}
-	e := svc.Errorf(svc.Unprocessable, svc.CodeSecretMissing, "%s", fields[0].Detail).WithHint("use --secrets-file FILE, or --var %s:VALUE", missing[0].Name)
+	e := svc.Errorf(svc.Unprocessable, svc.CodeSecretMissing, "%s", fields[0].Detail).WithHint("use --secrets-file FILE, or --var %s=VALUE", missing[0].Name)
 	if len(fields) > 1 {
 		e.Detail, e.Fields = fmt.Sprintf("%d required secrets are not set", len(fields)), fields
 	}

@@ -98,7 +98,7 @@ func showVersions(k *kit.Kit, items []api.Version) {
 		}
 		rows = append(rows, row)
 	}
-	k.Table(header, rows)
+	k.TableFit(header, rows, "URL", "REF", "REQUEST", "PIN", "PARENT", "ERROR", "RUNTIME")
 }
 
 // parentOf is the parent of a version; "" for a root.

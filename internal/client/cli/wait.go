@@ -34,7 +34,7 @@ func (w waitFor) late(ctx context.Context, err error) error {
 		return err
 	}
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return &interrupted{"stopped waiting; " + w.goesOn()}
+		return &kit.InterruptedError{Text: "stopped waiting; " + w.goesOn()}
 	}
 	aim := "ready"
 	if w.verb == "archive" {
@@ -42,13 +42,6 @@ func (w waitFor) late(ctx context.Context, err error) error {
 	}
 	return &kit.TimeoutError{Text: fmt.Sprintf("%s/%s is not %s after %s; %s", w.project, w.version, aim, w.timeout, w.goesOn())}
 }
-
-// interrupted is a wait that Ctrl-C ended.
-type interrupted struct{ text string }
-
-func (e *interrupted) Error() string { return e.text }
-
-func (e *interrupted) Unwrap() error { return context.Canceled }
 
 // timeoutFlag adds --timeout to a command that asks for the work and waits for
 // it in one: without time it would not even ask.

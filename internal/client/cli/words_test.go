@@ -86,7 +86,7 @@ func TestGoneDaemon(t *testing.T) {
 	if code != kit.ExitBusy || errs != want {
 		t.Errorf("exit %d, %s", code, errs)
 	}
-	if code, _, errs = run(t, []string{"SVC_DATA_DIR=" + dir}, "projects", "list", "--server", "http://127.0.0.1:1"); code != kit.ExitAuth {
+	if code, _, errs = run(t, []string{"SVC_DATA_DIR=" + dir}, "projects", "list", "--server", "https://deploy.example.com"); code != kit.ExitAuth {
 		t.Errorf("another server: exit %d, %s", code, errs)
 	}
 }

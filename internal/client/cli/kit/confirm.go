@@ -13,6 +13,9 @@ import (
 	"golang.org/x/term"
 )
 
+// errAsked ends a prompt that Ctrl-C ended.
+var errAsked error = &InterruptedError{"interrupted; nothing was changed"}
+
 // Confirm asks the user to type a word before an irreversible operation. Without a person to
 // answer it returns a UsageError; instead is the flag that replaces the prompt.
 // The end of ctx ends the prompt.
@@ -55,7 +58,7 @@ func (k *Kit) ask(ctx context.Context, question string, words ...string) (string
 	answer, err := k.line(ctx)
 	if ctx.Err() != nil {
 		k.Notef("")
-		return "", fmt.Errorf("interrupted; nothing was changed: %w", ctx.Err())
+		return "", errAsked
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return "", fmt.Errorf("reading the answer: %w", err)
@@ -119,6 +122,6 @@ func (k *Kit) Hidden(ctx context.Context, question string) (string, error) {
 		return string(r.text), nil
 	case <-ctx.Done():
 		k.Notef("")
-		return "", errors.Join(fmt.Errorf("interrupted; nothing was changed: %w", ctx.Err()), term.Restore(int(file.Fd()), state))
+		return "", errors.Join(errAsked, term.Restore(int(file.Fd()), state))
 	}
 }

@@ -84,7 +84,7 @@ func TestConfirmInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	err := k.Confirm(ctx, "this destroys it", "v1", "--yes")
-	if !errors.Is(err, context.Canceled) || kit.ExitCode(err) != kit.ExitInterrupted || !strings.Contains(err.Error(), "nothing was changed") {
+	if !errors.Is(err, context.Canceled) || kit.ExitCode(err) != kit.ExitInterrupted || err.Error() != "interrupted; nothing was changed" {
 		t.Errorf("got %v", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/config"
@@ -93,6 +94,26 @@ func fields(err error) []svc.FieldError {
 type TimeoutError struct{ Text string }
 
 func (e *TimeoutError) Error() string { return e.Text }
+
+// InterruptedError reports what Ctrl-C ended, and what became of it.
+type InterruptedError struct{ Text string }
+
+func (e *InterruptedError) Error() string { return e.Text }
+
+// Unwrap returns context.Canceled.
+func (e *InterruptedError) Unwrap() error { return context.Canceled }
+
+// interruption is the text of an error that Ctrl-C caused, without the words of the program for it.
+func interruption(err error) string {
+	if _, known := errors.AsType[*InterruptedError](err); known {
+		return err.Error()
+	}
+	text := strings.TrimSuffix(err.Error(), context.Canceled.Error())
+	if _, request := errors.AsType[*url.Error](err); request || text == "" {
+		return "interrupted"
+	}
+	return "interrupted: " + strings.TrimSuffix(text, ": ")
+}
 
 // WouldFailError reports why the deploy that a dry run tries would end as failed.
 type WouldFailError struct{ Cause error }
@@ -240,6 +261,9 @@ func sentence(err error) string {
 	}
 	if errors.Is(err, client.ErrUnreachable) {
 		return err.Error() + "\n" + checkServer
+	}
+	if ExitCode(err) == ExitInterrupted {
+		return interruption(err)
 	}
 	_, said := errors.AsType[*UsageError](err)
 	e, ok := errors.AsType[*svc.Error](err)

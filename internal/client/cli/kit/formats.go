@@ -50,6 +50,9 @@ func quote(n *yaml.Node) {
 	}
 }
 
+// Names reports whether output is to be names, one a line.
+func (k *Kit) Names() bool { return k.format() == "name" }
+
 // printNames writes the name of each thing in v, one a line, as commands take it.
 func (k *Kit) printNames(v any) error {
 	document, err := plain(v)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -88,6 +89,16 @@ func TestFail(t *testing.T) {
 	var p api.Problem
 	if err := json.Unmarshal(errs.Bytes(), &p); err != nil || p.Code != "a_bad" || len(p.Errors) != 2 || out.Len() > 0 {
 		t.Errorf("in JSON mode: %q, %v", errs, err)
+	}
+	for text, err := range map[string]error{
+		"Error: interrupted\n":                                &url.Error{Op: "Get", URL: "http://x/v1/projects", Err: context.Canceled},
+		"Error: interrupted: reading the log\n":               fmt.Errorf("reading the log: %w", context.Canceled),
+		"Error: web: stopped waiting; the deploy continues\n": fmt.Errorf("web: %w", &kit.InterruptedError{Text: "stopped waiting; the deploy continues"}),
+	} {
+		k, _, errs := newKit(t)
+		if code := k.Fail(err); errs.String() != text || code != kit.ExitInterrupted {
+			t.Errorf("%v: %q, exit %d", err, errs, code)
+		}
 	}
 	k, _, errs = newKit(t)
 	k.Fail(errors.New("red \x1b[31malert\x07"))

@@ -37,6 +37,9 @@ func problem(err error) api.Problem {
 	}
 	p := api.Problem{Code: code(err), Detail: err.Error()}
 	p.Type, p.Title, p.Status = "urn:svcctl:problem:"+p.Code, titleOf(p.Code), statusOf(p.Code, ExitCode(err))
+	if p.Code == svc.CodeInterrupted {
+		p.Detail = interruption(err)
+	}
 	if errors.Is(err, client.ErrUnreachable) {
 		p.Hint = checkServer
 	}

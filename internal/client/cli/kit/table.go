@@ -37,6 +37,47 @@ func (k *Kit) Table(header []string, rows [][]string) {
 	}
 }
 
+// TableFit is Table without the columns that a terminal has no room for: those of spare, from the first on. With
+// -o wide all stay.
+func (k *Kit) TableFit(header []string, rows [][]string, spare ...string) {
+	var dropped []string
+	for _, name := range spare {
+		if k.Columns <= 0 || k.Wide() || widthOf(header, rows) <= k.Columns {
+			break
+		}
+		i := slices.Index(header, name)
+		if i < 0 {
+			continue
+		}
+		dropped = append(dropped, name)
+		header = slices.Delete(slices.Clone(header), i, i+1)
+		for n, row := range rows {
+			if i < len(row) {
+				rows[n] = slices.Delete(slices.Clone(row), i, i+1)
+			}
+		}
+	}
+	k.Table(header, rows)
+	if len(dropped) > 0 {
+		k.Notef("no room for %s; -o wide shows all columns", strings.Join(dropped, ", "))
+	}
+}
+
+// widthOf is how wide a table is, in characters.
+func widthOf(header []string, rows [][]string) int {
+	widths := make([]int, len(header))
+	for _, row := range append([][]string{header}, rows...) {
+		for i, cell := range row {
+			widths[i] = max(widths[i], utf8.RuneCountInString(Clean(cell)))
+		}
+	}
+	total := len(gap) * (len(widths) - 1)
+	for _, w := range widths {
+		total += w
+	}
+	return total
+}
+
 // Rows makes a row of each item.
 func Rows[T any](items []T, row func(T) []string) [][]string {
 	rows := make([][]string, len(items))

@@ -37,6 +37,7 @@ func NewRoot(k *kit.Kit, name, short string) *cobra.Command {
 		return kit.Usagef("%v%s\nsee: %s --help", err, meant(cmd, err), cmd.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = false
+	wrapHelp(k, root)
 	return root
 }
 
