@@ -24,6 +24,19 @@ var (
 	line = regexp.MustCompile(`^(?:\$ |- run: |\s+run: |\s+- run: )?(?:sudo |[A-Z_]+=\S+ |.* \| )*(svc(?:ctl|d) .*)`)
 )
 
+// TestActionsArePinned: the workflows to copy name a release, whose content does not change.
+func TestActionsArePinned(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../../../docs/guide/ci.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	branch := regexp.MustCompile(`uses: \S+@(?:main|master)|svcctl/svcctl/main/`)
+	if found := branch.FindAllString(string(text), -1); len(found) > 0 {
+		t.Errorf("%q", found)
+	}
+}
+
 // TestDocs: every command line in the documentation is one that the programs know, with its
 // flags and its number of arguments. A mention within a sentence may leave some out.
 func TestDocs(t *testing.T) {
