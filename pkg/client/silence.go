@@ -94,7 +94,7 @@ func (l listener) lives(ctx context.Context) bool {
 	if err != nil {
 		return false
 	}
-	resp, err := l.next.Do(req) //nolint:gosec // as Do
+	resp, err := l.next.Do(req)
 	if err != nil {
 		return false
 	}

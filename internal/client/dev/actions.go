@@ -82,8 +82,8 @@ func (w *worker) askCron(ctx context.Context) {
 		w.out.note("no version serves yet")
 	case len(crons) > 1:
 		w.ask("cron, by number ("+numbered(crons)+"; Esc: none): ", func(ctx context.Context, answer string) error {
-			n, err := strconv.Atoi(strings.TrimSpace(answer))
-			if err != nil || n < 1 || n > len(crons) {
+			n, _ := strconv.Atoi(strings.TrimSpace(answer)) // 0 is no cron
+			if n < 1 || n > len(crons) {
 				w.out.note("there is no cron %s", clean(answer))
 				return nil
 			}

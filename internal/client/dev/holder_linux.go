@@ -54,7 +54,7 @@ func listeners(port int) (sockets []string) {
 
 // commandOf is the program of a process with its first argument.
 func commandOf(pid string) string {
-	text, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline")) //nolint:gosec // a number
+	text, err := os.ReadFile(filepath.Join("/proc", pid, "cmdline"))
 	words := strings.Split(strings.TrimRight(string(text), "\x00"), "\x00")
 	if err != nil || words[0] == "" {
 		return "a program"

@@ -14,7 +14,7 @@ import (
 // A port that is taken: the user reads which program has it, and which port is used instead.
 func TestListenElsewhere(t *testing.T) {
 	t.Parallel()
-	taken, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a port of this machine
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

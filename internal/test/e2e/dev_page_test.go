@@ -48,6 +48,31 @@ func TestDevErrorPage(t *testing.T) {
 	}
 }
 
+// TestDevExceptionPage: the page of a request that threw has the lines of the source, and what was thrown
+// even if it is no error. The terminal has it once.
+func TestDevExceptionPage(t *testing.T) {
+	t.Parallel()
+	d := newDeveloper(t, map[string]string{
+		"wrangler.jsonc": `{ "name": "page", "main": "src/index.ts", "compatibility_date": "2026-11-01" }`,
+		"src/index.ts":   "export default {\n  fetch(request: Request) {\n    if (request.url.endsWith(\"/object\")) throw { not: \"an error\" };\n    throw new Error(\"boom\");\n  },\n};\n",
+	})
+	d.start()
+	d.await(`save 1 `)
+	status, page := d.get("/", "Accept:text/html")
+	for _, want := range []string{"<h1>Error: boom</h1>", "src/index.ts:4:11", "&gt;    4 |     throw new Error(", "prefers-color-scheme:dark"} {
+		if status != http.StatusInternalServerError || !strings.Contains(page, want) {
+			t.Errorf("%d, the page lacks %q:\n%s", status, want, page)
+		}
+	}
+	if status, page = d.get("/object"); status != http.StatusInternalServerError || !strings.HasPrefix(page, "{ not: 'an error' }\n") {
+		t.Errorf("%d: %s", status, page)
+	}
+	d.await(`error \{ not: 'an error' \}`)
+	if out := d.out.String(); strings.Contains(out, "#<Object>") || strings.Contains(out, "[object Object]") {
+		t.Errorf("the terminal has the exception twice: %s", out)
+	}
+}
+
 // reloads gives the events that make open pages reload.
 func (d *developer) reloads() <-chan struct{} {
 	d.t.Helper()

@@ -13,7 +13,7 @@ import (
 // free is an address of this machine where nothing listens.
 func free(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a port of this machine
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +25,7 @@ func free(t *testing.T) string {
 // that runs, and one elsewhere, need a login.
 func TestServerNotRunning(t *testing.T) {
 	t.Parallel()
-	runs, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // as free
+	runs, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestServerNotRunning(t *testing.T) {
 // A server that accepts connections and says nothing is named after two seconds.
 func TestSilentServer(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // as free
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
