@@ -105,8 +105,7 @@ func (d *daemon) oddData(dir, project string) {
 	}
 }
 
-// TestWithoutFetch: a visitor of a worker that has crons alone is told so, and so is the person who
-// deploys it.
+// TestWithoutFetch: the preview of a worker that has crons alone says so, and so does its deploy.
 func TestWithoutFetch(t *testing.T) {
 	t.Parallel()
 	d := started(t)
