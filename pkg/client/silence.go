@@ -27,7 +27,7 @@ var errSilent = errors.New("no answer for " + silenceLimit.String())
 
 // listener sends requests, and watches for a service that accepts them and says nothing.
 //
-// A call that reads a record is answered at once by a service that works: silence about it
+// A call that reads a record is answered immediately by a service that works: silence about it
 // counts. Another call may take its time. It counts as silence when the service does not answer a
 // question for its health either.
 type listener struct {

@@ -40,7 +40,7 @@ func (s stalling) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // A service that accepts calls and says nothing is noticed after two seconds, and the call ends
-// after ten. A call that may take its time goes on while the service answers other questions.
+// after ten. A call that may take its time continues while the service answers other questions.
 func TestSilence(t *testing.T) {
 	t.Parallel()
 	list := func(ctx context.Context, c *client.Client) error {

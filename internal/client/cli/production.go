@@ -18,7 +18,7 @@ func addYes(k *kit.Kit, commands ...*cobra.Command) {
 }
 
 // askProduction asks the person on a terminal before a command changes production. what says what the command
-// does. Where there is nobody to ask, as in scripts and in CI, the command goes on.
+// does. Without a person to ask, as in scripts and in CI, the command continues.
 func askProduction(ctx context.Context, k *kit.Kit, c *client.Client, b bindingOf, what string) error {
 	if k.Yes || !k.CanAsk() {
 		return nil

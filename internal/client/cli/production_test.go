@@ -30,7 +30,7 @@ func (c *changes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestAskProduction: a command that changes the data or the variables of production asks on a terminal,
-// and goes on without one.
+// and continues without one.
 func TestAskProduction(t *testing.T) {
 	t.Parallel()
 	keys := filepath.Join(t.TempDir(), "keys.json")

@@ -67,7 +67,7 @@ func refusesHere(server string) bool {
 	if ip := net.ParseIP(u.Hostname()); u.Hostname() != "localhost" && !ip.IsLoopback() {
 		return false
 	}
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")), localDial) //nolint:noctx // ends at once on this machine
+	conn, err := net.DialTimeout("tcp", net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "80")), localDial) //nolint:noctx // ends immediately on this machine
 	if err == nil {
 		_ = conn.Close()
 	}
