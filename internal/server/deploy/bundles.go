@@ -163,6 +163,28 @@ func (b *bundles) remove(ctx context.Context, ref svc.Ref) error {
 	return b.assets.Prune(ctx, ref.Project)
 }
 
+// sourceMaps is the directory of source maps in an unpacked bundle.
+const sourceMaps = "sourcemaps"
+
+// removeFailed is remove for a version that failed: the source maps stay until the version is destroyed,
+// for the places in its error.
+func (b *bundles) removeFailed(ctx context.Context, ref svc.Ref) error {
+	entries, err := os.ReadDir(filepath.Join(b.path(ref), sourceMaps))
+	if err != nil || len(entries) == 0 {
+		return b.remove(ctx, ref)
+	}
+	if err := os.RemoveAll(b.mark(ref)); err != nil {
+		return err
+	}
+	entries, err = os.ReadDir(b.path(ref))
+	for _, e := range entries {
+		if e.Name() != sourceMaps {
+			err = errors.Join(err, os.RemoveAll(filepath.Join(b.path(ref), e.Name())))
+		}
+	}
+	return errors.Join(err, b.assets.Prune(ctx, ref.Project))
+}
+
 // Ids have no dots [D1], so these names cannot equal a version's directory.
 func (b *bundles) path(ref svc.Ref) string   { return filepath.Join(b.dir, ref.Project, ref.Version) }
 func (b *bundles) mark(ref svc.Ref) string   { return b.path(ref) + ".sha256" }

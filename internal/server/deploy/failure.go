@@ -38,12 +38,12 @@ func (r *run) fail(ctx context.Context, step string, cause error) error {
 // errors.
 var errCleanupLimit = errors.New("the cleanup exceeded its time limit")
 
-// cleanUp removes the bundle and the data of a failed version and keeps its logs.
+// cleanUp removes the bundle and the data of a failed version and keeps its logs and its source maps.
 // A retry is a new version [D16].
 func (s *Service) cleanUp(ctx context.Context, ref svc.Ref) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.deps.CleanupLimit, errCleanupLimit)
 	defer cancel()
-	err := errors.Join(s.bundles.remove(ctx, ref), s.deps.Branches.Destroy(ctx, ref))
+	err := errors.Join(s.bundles.removeFailed(ctx, ref), s.deps.Branches.Destroy(ctx, ref))
 	if err != nil {
 		s.log.WarnContext(ctx, "cleanup of a failed version incomplete; retrying at the next start", "project", ref.Project, "version", ref.Version, "error", err)
 	}
