@@ -31,8 +31,13 @@ func TestSentences(t *testing.T) {
 		}
 	}
 	for _, e := range []svc.FeedEvent{
-		{Type: "version.step"}, {Type: "version.status", Data: svc.FeedData{Status: "fetching"}}, {Type: "version.status", Data: svc.FeedData{Status: "ready", Previous: "draining"}},
-		{Type: "promotion.started"}, {Type: "promotion.step"}, {Type: "queue.depth"}, {Type: "project.production", Version: "v3", Data: svc.FeedData{Previous: "one"}},
+		{Type: "version.step"},
+		{Type: "version.status", Data: svc.FeedData{Status: "fetching"}},
+		{Type: "version.status", Data: svc.FeedData{Status: "ready", Previous: "draining"}},
+		{Type: "promotion.started"},
+		{Type: "promotion.step"},
+		{Type: "queue.depth"},
+		{Type: "project.production", Version: "v3", Data: svc.FeedData{Previous: "one"}},
 		{Type: svc.FeedAudit, Data: svc.FeedData{Action: "promoteVersion", Status: "202"}},
 	} {
 		if _, said := e.Sentence(); said != "" {
