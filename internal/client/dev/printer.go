@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/client/front"
-	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
@@ -232,12 +230,4 @@ func ms(d time.Duration) string {
 	default:
 		return d.Round(time.Second).String()
 	}
-}
-
-// colors are the sequences that color text.
-var colors = regexp.MustCompile(`\x1b\[[0-9;]*m`)
-
-// clean removes colors and hidden characters from what a client or a worker sent.
-func clean(s string) string {
-	return text.Clean(strings.NewReplacer("\n", "", "\t", "").Replace(colors.ReplaceAllString(s, "")))
 }

@@ -88,7 +88,8 @@ func (d *daemon) counts(url string, n int) {
 func (d *daemon) oddData(dir, project string) {
 	d.t.Helper()
 	for _, command := range [][]string{
-		{"kv", "key", "get", "v1", "n", "--binding", "my-kv.1"}, {"r2", "object", "get", "v1", "n", "--binding", "bücket?x#%2F"},
+		{"kv", "key", "get", "v1", "n", "--binding", "my-kv.1"},
+		{"r2", "object", "get", "v1", "n", "--binding", "bücket?x#%2F"},
 		{"d1", "execute", "v1", "--binding", "my db", "--command", "select n from visits"},
 	} {
 		if out, errs, code := d.run(dir, command...); code != 0 || !strings.Contains(out, "1") {

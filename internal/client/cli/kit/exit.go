@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/lib/text"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -216,7 +215,7 @@ func (k *Kit) Fail(err error) int {
 	if k.JSON() {
 		data, jsonErr := json.Marshal(failed)
 		if jsonErr == nil {
-			k.Notef("%s", text.EscapeJSON(string(data)))
+			k.Notef("%s", escaped(data))
 			return code
 		}
 	}

@@ -70,6 +70,9 @@ func (k *Kit) JSONLine(v any) error {
 	return enc.Encode(v)
 }
 
+// escaped is a document of one line, for stderr.
+func escaped(document []byte) string { return text.EscapeJSON(string(document)) }
+
 // Printf writes one line of data for people.
 func (k *Kit) Printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(k.Out, format+"\n", args...) // a reader that went away wants no more
