@@ -17,8 +17,8 @@ import (
 //   - A log that the version has not written, as that of a database that it has only inherited, costs
 //     no claim: its first write waits for the log instead, in async mode too.
 
-// unclaimedMark is the end of the name of an empty file beside a local file that was made while its
-// log had to be claimed, until it is: a process that crashes in between leaves a file that proves
+// unclaimedMark is the end of the name of an empty file beside a local file that was made while a late
+// append could arrive, until this process or a later one has appended: before that the local file proves
 // nothing.
 const unclaimedMark = "-unclaimed"
 
@@ -52,12 +52,12 @@ func (db *database) mustClaim() bool {
 	switch {
 	case db.volumes.grant.TakenOver:
 		return true
-	case db.log.Position() == db.forked():
-		db.unclaimed.Store(true)
-		db.claimed()
+	case db.continues:
 		return false
 	}
-	return !db.continues
+	unwritten := db.log.Position() == db.forked()
+	db.unclaimed.Store(unwritten)
+	return !unwritten
 }
 
 // forked is where the log of the version itself begins: 0 unless the database is inherited.

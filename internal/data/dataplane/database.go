@@ -176,6 +176,8 @@ func (db *database) commit(ctx context.Context, fn func(*raw.Conn) error) error 
 	case after == before: // nothing was committed
 		return err
 	case db.unclaimed.Load():
+		ctx, cancel := context.WithTimeout(ctx, holdLimit)
+		defer cancel()
 		return errors.Join(err, db.ship.flush(ctx))
 	}
 	return errors.Join(err, db.toDisk())

@@ -299,7 +299,9 @@ func (p *shipper) ship(ctx context.Context, seg cowvfs.Segment) error {
 		if err := log.AppendFrom(try, seg.TXID, f, seg.Bytes); err != nil {
 			return err
 		}
-		p.db.unclaimed.Store(false)
+		if p.db.unclaimed.Swap(false) {
+			p.db.claimed()
+		}
 	}
 	return p.db.file.Shipped(seg.TXID)
 }
