@@ -167,13 +167,13 @@ func TestLateFirstAppend(t *testing.T) {
 		way.dieAppending(t, dir, "a", "CREATE TABLE t(x); INSERT INTO t VALUES (1)")
 		appends := way.appends.Load()
 		next := own(t, way, "h", dir, sameNode)
-		db := database(t, next.Volumes, "a")
+		database(t, next.Volumes, "a")
 		if n := way.appends.Load() - appends; n != 0 {
 			t.Errorf("opening appends %d times", n)
 		}
 		closed(t, next.Volumes) // and another process begins with its file
 		next = own(t, way, "h", dir, sameNode)
-		db = database(t, next.Volumes, "a")
+		db := database(t, next.Volumes, "a")
 		way.beforeNext(way.arrive)
 		if err := db.Write(t.Context(), createTable); svc.CodeOf(err) != "data_fenced" {
 			t.Errorf("a write that the late append has overtaken: %v", err)

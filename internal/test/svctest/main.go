@@ -38,7 +38,7 @@ type closing struct{ tests goleak.TestingM }
 
 // Run implements goleak.TestingM.
 func (c closing) Run() int {
-	defer http.DefaultClient.CloseIdleConnections()
+	defer http.DefaultClient.CloseIdleConnections() //nolint:forbidigo // nothing is sent
 	return c.tests.Run()
 }
 
