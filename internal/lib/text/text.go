@@ -14,6 +14,8 @@ func IsHidden(r rune) bool {
 }
 
 // hidden has the characters besides the control characters.
+//
+//nolint:gochecknoglobals // a constant table
 var hidden = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{Lo: 0x00ad, Hi: 0x00ad, Stride: 1}, // soft hyphen
