@@ -87,7 +87,7 @@ func insist(ctx context.Context, do func(context.Context) error) error {
 		attempt, cancel := context.WithTimeout(ctx, 300*time.Millisecond)
 		err := do(attempt)
 		cancel()
-		if err == nil || errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrPrecondition) || ctx.Err() != nil {
+		if err == nil || errors.Is(err, objstore.ErrNotExist) || errors.Is(err, objstore.ErrPrecondition) || errors.Is(err, objstore.ErrShort) || ctx.Err() != nil {
 			return err
 		}
 	}

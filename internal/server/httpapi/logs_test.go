@@ -47,7 +47,7 @@ func TestLogs(t *testing.T) {
 	}
 	h.logged("shop", "v-1", "/a", "/b", "/c")
 	page := decode[api.LogLines](h.do(request{method: "GET", path: logsPath + "?tail=2"}).want(200))
-	if len(page.Items) != 2 || page.Items[0].Message != "GET /b 200 after 1.5ms" || page.Items[0].RequestID != "0af7651916cd43dd" || page.Items[0].VersionID != "v-1" {
+	if len(page.Items) != 2 || page.Items[0].Message != "GET /b 200 after 2ms" || page.Items[0].RequestID != "0af7651916cd43dd" || page.Items[0].VersionID != "v-1" {
 		t.Fatalf("got %+v", page)
 	}
 	if i := page.Items[1].Invocation; i == nil || *i != (api.Invocation{Kind: "request", Method: "GET", Path: "/c", Status: 200, Outcome: "ok", Role: "preview", ClientRequestID: "ci/1", DurationMs: 1.5}) {
