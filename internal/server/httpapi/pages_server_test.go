@@ -89,7 +89,9 @@ func TestActivityPage(t *testing.T) {
 	b.version("shop", "waits")
 	b.do(request{method: "PATCH", path: "/v1/projects/shop", body: `{"guard":true}`}).want(200)
 	b.signIn(adminToken)
-	svctest.Eventually(t, "the audit event", func() bool { return b.get("/activity") == http.StatusOK && strings.Contains(b.page, "the settings of shop") })
+	svctest.Eventually(t, "the audit event", func() bool {
+		return b.get("/activity") == http.StatusOK && strings.Contains(b.page, "the settings of shop")
+	})
 	for _, text := range []string{`>admin changed the settings of shop`, "in the queue", `href="/p/shop/v/waits/destroy" data-dialog>Cancel</a>`} {
 		if !strings.Contains(b.page, text) {
 			t.Errorf("the page lacks %s: %s", text, b.page)
