@@ -92,7 +92,7 @@ func TestActivityPage(t *testing.T) {
 	svctest.Eventually(t, "the audit event", func() bool {
 		return b.get("/activity") == http.StatusOK && strings.Contains(b.page, "the settings of shop")
 	})
-	for _, text := range []string{`>admin changed the settings of shop`, "in the queue", `href="/p/shop/v/waits/destroy" data-dialog>Cancel</a>`} {
+	for _, text := range []string{`>admin changed the settings of shop`, "waits, place 2", `href="/p/shop/v/waits/destroy" data-dialog>Cancel</a>`} {
 		if !strings.Contains(b.page, text) {
 			t.Errorf("the page lacks %s: %s", text, b.page)
 		}

@@ -149,10 +149,10 @@ func TestDevTerminal(t *testing.T) {
 	}
 	term.Resize(60, 20)
 	term.Press("h")
-	d.await(`keys: o open   r rewind   x restart   t run cron\n {6}s send to queue`)
+	d.await(`keys:\n  o  open the address in a browser\n`)
 	term.Resize(200, 50)
 	term.Press("h")
-	d.await(`keys: o open .* q quit\n`)
+	d.await(`keys:\n(?s:.*)  q  quit`)
 
 	d.write("src/index.js", "export default { fetch( { } }")
 	d.await(`the worker does not build\n +src/index.js:1:\d+: Expected`)
