@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -211,6 +212,7 @@ func newMigrationsApply(k *kit.Kit) *cobra.Command {
 	o.flags(cmd)
 	projectFlag(cmd, &o.project)
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "only list what would be applied")
+	addYes(k, cmd)
 	return cmd
 }
 
@@ -219,11 +221,15 @@ func applyMigrations(ctx context.Context, k *kit.Kit, o d1Migrations, arg string
 	if err != nil {
 		return err
 	}
-	done := []migration{}
-	for _, m := range state.all {
-		if m.Applied {
-			continue
+	missing := slices.DeleteFunc(state.all, func(m migration) bool { return m.Applied })
+	if !dry && len(missing) > 0 {
+		what := fmt.Sprintf("applies %s to its database %s", count(int64(len(missing)), "migration"), state.binding)
+		if err := askProduction(ctx, k, state.c, bindingOf{Project: state.project, Version: state.version}, what); err != nil {
+			return err
 		}
+	}
+	done := []migration{}
+	for _, m := range missing {
 		if !dry {
 			if err := state.apply(ctx, m); err != nil {
 				return err

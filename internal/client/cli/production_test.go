@@ -21,6 +21,8 @@ func (c *changes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		io.WriteString(w, `{"id":"v1","project_id":"shop","is_production":true}`)
 	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/env"):
 		io.WriteString(w, `{"items":[{"key":"OLD","value":"x","source":"override"}]}`)
+	case r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/objects/FILES"):
+		io.WriteString(w, `{"items":[{"key":"gone.png","size":1,"etag":"e"}],"prefixes":[]}`)
 	case r.Method == http.MethodGet:
 		io.WriteString(w, `{"id":"v2","project_id":"shop"}`)
 	default:
@@ -39,6 +41,7 @@ func TestAskProduction(t *testing.T) {
 	}
 	for _, command := range []string{
 		"kv key delete VERSION greeting --binding KV", "kv bulk delete VERSION " + keys + " --binding KV", "r2 object delete VERSION a.png --binding FILES",
+		"r2 sync VERSION " + t.TempDir() + " --delete --binding FILES",
 		"d1 execute VERSION --write --command DELETE", "d1 import VERSION " + keys, "env set VERSION A=b", "env unset VERSION OLD", "env import VERSION " + keys,
 	} {
 		if strings.HasPrefix(command, "env import") {

@@ -46,6 +46,7 @@ func newR2Sync(k *kit.Kit) *cobra.Command {
 	f.BoolVar(&o.download, "download", false, "write the objects to the directory")
 	f.BoolVar(&o.remove, "delete", false, "delete what the source does not have")
 	f.BoolVar(&o.dry, "dry-run", false, "only list what would change")
+	addYes(k, cmd)
 	return cmd
 }
 
@@ -90,6 +91,9 @@ func syncBucket(ctx context.Context, k *kit.Kit, o r2Sync, args []string) error 
 		return err
 	}
 	if !o.dry {
+		if err := o.ask(ctx, k, c, bucket, steps); err != nil {
+			return err
+		}
 		if err := runSteps(ctx, c, bucket, steps); err != nil {
 			return err
 		}
@@ -100,6 +104,20 @@ func syncBucket(ctx context.Context, k *kit.Kit, o r2Sync, args []string) error 
 		}
 		k.Notef("%s", count(int64(len(steps)), "change"))
 	})
+}
+
+// ask asks before objects of production are deleted.
+func (o r2Sync) ask(ctx context.Context, k *kit.Kit, c *client.Client, bucket client.R2, steps []syncStep) error {
+	deleted := 0
+	for _, s := range steps {
+		if s.Action == "delete" && !o.download {
+			deleted++
+		}
+	}
+	if deleted == 0 {
+		return nil
+	}
+	return askProduction(ctx, k, c, bindingOf(bucket), fmt.Sprintf("deletes %s from %s", count(int64(deleted), "object"), bucket.Binding))
 }
 
 // filesOf lists the regular files below dir, by their keys, and the keys of what is neither such a file nor

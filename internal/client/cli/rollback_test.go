@@ -30,7 +30,7 @@ func TestRollbackOfARelease(t *testing.T) {
 		says        []string
 		did         string // the last change of production; "" for none
 	}{
-		"a script":  {"", "", kit.ExitUsage, []string{"Error: v8 was released on the data of v7: keep today's data, or restore that of before v8?: use --keep-data or --restore-data when there is no terminal\n"}, ""},
+		"a script":  {"", "", kit.ExitUsage, []string{"Error: v8 was released on the data of v7: keep today's data, or restore that of before v8: use --keep-data or --restore-data when there is no terminal\n"}, ""},
 		"only -y":   {"-y", "", kit.ExitUsage, []string{"--keep-data or --restore-data"}, ""},
 		"both":      {"--keep-data --restore-data", "", kit.ExitUsage, []string{"exclude each other"}, ""},
 		"forced":    {"--force --restore-data", "", kit.ExitUsage, []string{"--force is for --keep-data"}, ""},

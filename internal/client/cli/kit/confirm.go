@@ -31,7 +31,7 @@ func (k *Kit) Confirm(ctx context.Context, question, word, instead string) error
 // instead names the flags that replace the prompt.
 func (k *Kit) Choose(ctx context.Context, question string, words []string, instead string) (string, error) {
 	if !k.CanAsk() {
-		return "", Usagef("%s: use %s %s", question, instead, k.whyNot())
+		return "", Usagef("%s: use %s %s", strings.TrimSuffix(question, "?"), instead, k.whyNot())
 	}
 	return k.ask(ctx, fmt.Sprintf("%s\ntype %s: ", question, strings.Join(words, " or ")), words...)
 }

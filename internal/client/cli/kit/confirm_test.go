@@ -55,7 +55,7 @@ func TestChoose(t *testing.T) {
 		t.Errorf("in CI: %v", err)
 	}
 	k, _, _ = newKit(t)
-	if _, err := k.Choose(t.Context(), "which data?", []string{"keep"}, "--keep-data"); kit.ExitCode(err) != kit.ExitUsage || !strings.Contains(err.Error(), "use --keep-data when there is no terminal") {
+	if _, err := k.Choose(t.Context(), "which data?", []string{"keep"}, "--keep-data"); kit.ExitCode(err) != kit.ExitUsage || !strings.Contains(err.Error(), "which data: use --keep-data when there is no terminal") {
 		t.Errorf("no terminal: %v", err)
 	}
 }
