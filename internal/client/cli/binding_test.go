@@ -2,7 +2,7 @@ package cli
 
 import "testing"
 
-// TestOnly: a version without such data, or with several, is told as what it is.
+// TestOnly: the error says what a version has, and how to name one of several.
 func TestOnly(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
