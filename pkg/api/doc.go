@@ -3,9 +3,9 @@
 // beyond reading and writing JSON and compiles for a stranger: it imports the
 // standard library only.
 //
-// Everything else of /v1 is made from the same document: the server interface
-// in internal/server/httpapi/oas and the client in pkg/client. docs: the service
-// contract, Endpoints.
+// The server interface in internal/server/httpapi/oas is made from the same document,
+// and tests hold the requests of pkg/client against it. docs: the service contract,
+// Endpoints.
 package api
 
 //go:generate go -C ../.. tool -modfile=internal/tools/go.mod oapi-codegen -config pkg/api/oapi-types.yaml pkg/api/openapi.yaml

@@ -10,5 +10,5 @@ import (
 //
 // Codes: the data codes, binding_not_found, sql_error.
 func (c *Client) QueryAnalytics(ctx context.Context, project, version, sql string) (api.AnalyticsResult, error) {
-	return as[api.AnalyticsResult](read(c.raw.QueryAnalytics(ctx, project, version, api.AnalyticsQuery{SQL: sql})))
+	return ask[api.AnalyticsResult](ctx, c, post(ofVersion+"/analytics/query", project, version).json(api.AnalyticsQuery{SQL: sql}))
 }

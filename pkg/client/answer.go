@@ -16,8 +16,41 @@ import (
 
 const maxAnswer = 64 << 20 // bytes of one answer that are read
 
+// do sends a request and returns its response.
+func (c *Client) do(ctx context.Context, r request) (*http.Response, error) {
+	req, err := r.build(ctx, c.server)
+	if err != nil {
+		return nil, err
+	}
+	c.identify(req)
+	if r.edit != nil {
+		r.edit(req)
+	}
+	if r.slow {
+		return c.slow.Do(req)
+	}
+	return c.quick.Do(req)
+}
+
+// ask sends a request and decodes the JSON of the response.
+func ask[T any](ctx context.Context, c *Client, r request) (T, error) {
+	return as[T](read(c.do(ctx, r)))
+}
+
+// stream sends a request whose response is read while it comes. The caller closes its body.
+func (c *Client) stream(ctx context.Context, r request) (*http.Response, error) {
+	resp, err := c.do(ctx, r.untimed())
+	if err == nil && resp.StatusCode == http.StatusOK {
+		return resp, nil
+	}
+	if _, err = read(resp, err); err == nil {
+		err = unexpected(errors.New("the status is " + resp.Status))
+	}
+	return nil, err
+}
+
 // read returns the body of a successful response: a 2xx, or a status of
-// alsoWell. It closes the response. err is the error of the generated call.
+// alsoWell. It closes the response. err is that of the request.
 func read(resp *http.Response, err error, alsoWell ...int) ([]byte, error) {
 	if err != nil {
 		return nil, transportError(err)

@@ -19,10 +19,10 @@ type AuditFilter struct {
 //
 // Codes: invalid_parameter, invalid_cursor.
 func (c *Client) Audit(ctx context.Context, f AuditFilter, p Page) (api.AuditPage, error) {
-	params := &api.ListAuditParams{
+	params := api.ListAuditParams{
 		Limit: or(p.Limit), Cursor: or(p.Cursor), Since: f.Since, Project: f.Project, Version: f.Version, Action: f.Action,
 	}
-	return as[api.AuditPage](read(c.raw.ListAudit(ctx, params)))
+	return ask[api.AuditPage](ctx, c, get("/audit").with(params))
 }
 
 // AllAudit yields the records like [Client.Audit], every page. It ends after an error.

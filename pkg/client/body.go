@@ -1,12 +1,9 @@
 package client
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"sync"
-
-	"github.com/svcctl/svcctl/pkg/client/internal/raw"
 )
 
 // counter is a Reader that reports how many bytes were read through it.
@@ -45,12 +42,11 @@ func untilOver(progress func(int64)) (limited func(int64), over func()) {
 }
 
 // sized sets the Content-Length of a request; -1 is unknown.
-func sized(size int64) raw.RequestEditorFn {
-	return func(_ context.Context, r *http.Request) error {
+func sized(size int64) func(*http.Request) {
+	return func(r *http.Request) {
 		r.ContentLength = size
 		if size == 0 {
 			r.Body = http.NoBody
 		}
-		return nil
 	}
 }

@@ -2,7 +2,6 @@ package client
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/pkg/api"
-	"github.com/svcctl/svcctl/pkg/client/internal/raw"
 )
 
 const (
@@ -59,12 +57,12 @@ type Client struct {
 	tokens  Tokens
 	agent   string
 	actor   string
-	force   *bool // true or nil
+	force   forceParam
 	worker  string
 	renamed bool
 	calls   *http.Client
-	raw     *raw.Client
-	slow    *raw.Client // for calls whose only time limit is the context
+	quick   retrier
+	slow    listener // for calls whose only time limit is the context
 	uploads *http.Client
 	silent  func(time.Duration)
 }
@@ -83,7 +81,7 @@ func New(server string, tokens Tokens, opts Options) (*Client, error) {
 		calls = &http.Client{Timeout: requestTimeout, CheckRedirect: noRedirect, Transport: transport(opts.RootCAs)}
 	}
 	c := connect(strings.TrimRight(server, "/"), tokens, cmp.Or(opts.UserAgent, "svcctl-go"), calls, opts.Silent)
-	c.actor, c.force = opts.Actor, or(opts.Force)
+	c.actor, c.force = opts.Actor, forceParam{or(opts.Force)}
 	return c, nil
 }
 
@@ -93,9 +91,9 @@ func connect(server string, tokens Tokens, agent string, calls *http.Client, sil
 	upload.Timeout = 0
 	c.uploads = &upload
 	listen := listener{next: calls, server: server, silent: silent, told: &atomic.Bool{}, records: true}
-	c.raw = &raw.Client{Server: c.server + "/v1/", Client: retrier{listen}, RequestEditors: []raw.RequestEditorFn{c.identify}}
+	c.quick = retrier{listen}
 	listen.next, listen.records = c.uploads, false
-	c.slow = &raw.Client{Server: c.raw.Server, Client: listen, RequestEditors: c.raw.RequestEditors}
+	c.slow = listen
 	return c
 }
 
@@ -132,30 +130,24 @@ func (c *Client) Server() string { return c.server }
 // noRedirect keeps credentials from another server: the API never redirects.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// identify adds the headers of every call, with the admin token unless the call
-// has chosen another.
-func (c *Client) identify(_ context.Context, req *http.Request) error {
+// identify adds the headers of every call, with the admin token.
+func (c *Client) identify(req *http.Request) {
 	req.Header.Set("User-Agent", c.agent)
 	req.Header.Set("Accept", "application/json, application/problem+json")
 	if c.actor != "" {
 		req.Header.Set("Svc-Actor", c.actor)
 	}
-	if c.tokens.Admin != "" && req.Header.Get("Authorization") == "" {
+	if c.tokens.Admin != "" {
 		req.Header.Set("Authorization", bearer+c.tokens.Admin)
 	}
-	return nil
 }
 
 // asDeployer makes a call with the deploy token. It runs after identify.
-func (c *Client) asDeployer(_ context.Context, req *http.Request) error {
+func (c *Client) asDeployer(req *http.Request) {
 	if c.tokens.Deploy != "" {
 		req.Header.Set("Authorization", bearer+c.tokens.Deploy)
 	}
-	return nil
 }
 
 // anonymous makes a call without a token.
-func anonymous(_ context.Context, req *http.Request) error {
-	req.Header.Del("Authorization")
-	return nil
-}
+func anonymous(req *http.Request) { req.Header.Del("Authorization") }

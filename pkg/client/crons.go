@@ -11,13 +11,13 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Crons(ctx context.Context, project, version string) (api.CronList, error) {
-	return as[api.CronList](read(c.raw.ListCrons(ctx, project, version)))
+	return ask[api.CronList](ctx, c, get(ofVersion+"/crons", project, version))
 }
 
 // CronRuns lists one page of the last 1000 cron runs of a version, newest first.
 //
 // Codes: the data codes.
 func (c *Client) CronRuns(ctx context.Context, project, version string, p Page) (api.CronRunPage, error) {
-	params := &api.ListCronRunsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	return as[api.CronRunPage](read(c.raw.ListCronRuns(ctx, project, version, params)))
+	params := api.ListCronRunsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	return ask[api.CronRunPage](ctx, c, get(ofVersion+"/crons/runs", project, version).with(params))
 }

@@ -3,7 +3,6 @@ package client
 import (
 	"context"
 	"io"
-	"net/http"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -12,7 +11,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Bindings(ctx context.Context, project, version string) ([]api.Binding, error) {
-	list, err := as[api.BindingList](read(c.raw.ListBindings(ctx, project, version)))
+	list, err := ask[api.BindingList](ctx, c, get(ofVersion+"/bindings", project, version))
 	return list.Items, err
 }
 
@@ -20,7 +19,7 @@ func (c *Client) Bindings(ctx context.Context, project, version string) ([]api.B
 //
 // Codes: the data codes.
 func (c *Client) Databases(ctx context.Context, project, version string) ([]api.Database, error) {
-	list, err := as[api.DatabaseList](read(c.raw.ListDatabases(ctx, project, version)))
+	list, err := ask[api.DatabaseList](ctx, c, get(ofVersion+"/database", project, version))
 	return list.Items, err
 }
 
@@ -30,7 +29,7 @@ func (c *Client) Databases(ctx context.Context, project, version string) ([]api.
 // Codes: the data codes, binding_not_found, binding_required, database_busy,
 // interrupted, sql_error.
 func (c *Client) Tables(ctx context.Context, project, version, binding string) ([]api.Table, error) {
-	list, err := as[api.TableList](read(c.raw.ListTables(ctx, project, version, &api.ListTablesParams{Binding: or(binding)})))
+	list, err := ask[api.TableList](ctx, c, get(ofVersion+"/database/tables", project, version).with(api.ListTablesParams{Binding: or(binding)}))
 	return list.Items, err
 }
 
@@ -50,11 +49,11 @@ type RowsOptions struct {
 // invalid_order_by, invalid_limit, invalid_cursor, database_busy, interrupted,
 // sql_error.
 func (c *Client) Rows(ctx context.Context, project, version, table string, o RowsOptions) (api.RowPage, error) {
-	params := &api.ListRowsParams{Limit: or(o.Limit), Cursor: or(o.Cursor), Binding: or(o.Binding), OrderBy: or(o.OrderBy)}
+	params := api.ListRowsParams{Limit: or(o.Limit), Cursor: or(o.Cursor), Binding: or(o.Binding), OrderBy: or(o.OrderBy)}
 	if o.Descending {
 		params.Dir = or(api.ListRowsParamsDirDesc)
 	}
-	return as[api.RowPage](read(c.raw.ListRows(ctx, project, version, table, params)))
+	return ask[api.RowPage](ctx, c, get(ofVersion+"/database/tables/{table}/rows", project, version, table).with(params))
 }
 
 // Query runs SQL on a database, as one transaction, for 30 seconds at most. It
@@ -63,7 +62,7 @@ func (c *Client) Rows(ctx context.Context, project, version, table string, o Row
 // Codes: the data codes, binding_not_found, binding_required, sql_error,
 // database_busy, interrupted.
 func (c *Client) Query(ctx context.Context, project, version string, q api.DatabaseQuery) ([]api.QueryResult, error) {
-	results, err := as[api.QueryResults](read(c.raw.QueryDatabase(ctx, project, version, &api.QueryDatabaseParams{Force: c.force}, q)))
+	results, err := ask[api.QueryResults](ctx, c, post(ofVersion+"/database/query", project, version).with(c.force).json(q))
 	return results.Results, err
 }
 
@@ -74,9 +73,8 @@ func (c *Client) Query(ctx context.Context, project, version string, q api.Datab
 // Codes: the data codes, binding_not_found, binding_required, database_busy,
 // interrupted, sql_error (a virtual table).
 func (c *Client) ExportDatabase(ctx context.Context, project, version, binding string) (io.ReadCloser, error) {
-	resp, err := c.slow.ExportDatabase(ctx, project, version, &api.ExportDatabaseParams{Binding: or(binding)})
-	if err != nil || resp.StatusCode != http.StatusOK {
-		_, err = read(resp, err)
+	resp, err := c.stream(ctx, get(ofVersion+"/database/export", project, version).with(api.ExportDatabaseParams{Binding: or(binding)}))
+	if err != nil {
 		return nil, err
 	}
 	return resp.Body, nil
@@ -104,9 +102,10 @@ func (c *Client) ImportDatabase(ctx context.Context, i Import) (api.DatabaseImpo
 			_, _ = f.Seek(0, io.SeekStart)
 		}
 	}
-	params := &api.ImportDatabaseParams{Binding: or(i.Binding), Force: c.force}
+	params := api.ImportDatabaseParams{Binding: or(i.Binding), Force: c.force.Force}
 	progress, over := untilOver(i.Progress)
 	defer over()
 	body := &counter{next: i.File, progress: progress}
-	return as[api.DatabaseImport](read(c.slow.ImportDatabaseWithBody(ctx, i.Project, i.Version, params, octets, body, sized(size))))
+	sent := post(ofVersion+"/database/import", i.Project, i.Version).with(params).sending(body, octets).edited(sized(size))
+	return ask[api.DatabaseImport](ctx, c, sent.untimed())
 }

@@ -11,7 +11,7 @@ import (
 //
 // Codes: the data codes, binding_not_found, invalid_limit.
 func (c *Client) Emails(ctx context.Context, project, version string, limit int) ([]api.Email, error) {
-	list, err := as[api.EmailList](read(c.raw.ListEmails(ctx, project, version, &api.ListEmailsParams{Limit: or(limit)})))
+	list, err := ask[api.EmailList](ctx, c, get(ofVersion+"/emails", project, version).with(api.ListEmailsParams{Limit: or(limit)}))
 	return list.Items, err
 }
 
@@ -19,5 +19,5 @@ func (c *Client) Emails(ctx context.Context, project, version string, limit int)
 //
 // Codes: the data codes, binding_not_found, email_not_found.
 func (c *Client) Email(ctx context.Context, project, version, id string) (api.Email, error) {
-	return as[api.Email](read(c.raw.GetEmail(ctx, project, version, id)))
+	return ask[api.Email](ctx, c, get(ofVersion+"/emails/{email}", project, version, id))
 }

@@ -29,7 +29,7 @@ func (e Env) Overrides() map[string]string {
 //
 // Codes: version_not_found, version_destroyed.
 func (c *Client) Env(ctx context.Context, project, version string) (Env, error) {
-	resp, err := c.raw.GetEnv(ctx, project, version)
+	resp, err := c.do(ctx, get(ofVersion+"/env", project, version))
 	return readEnv(resp, err)
 }
 
@@ -46,7 +46,8 @@ func (c *Client) SetEnv(ctx context.Context, project, version string, vars map[s
 	if vars == nil {
 		vars = map[string]string{}
 	}
-	resp, err := c.slow.SetEnv(ctx, project, version, &api.SetEnvParams{IfMatch: or(etag)}, api.SetEnv{Vars: vars})
+	change := put(ofVersion+"/env", project, version).with(api.SetEnvParams{IfMatch: or(etag)}).json(api.SetEnv{Vars: vars})
+	resp, err := c.do(ctx, change.untimed())
 	return readEnv(resp, err)
 }
 

@@ -13,5 +13,5 @@ import (
 // Codes: version_not_found, version_not_ready, version_archived, version_failed,
 // version_destroyed, invalid_event, handler_missing, runtime_unavailable.
 func (c *Client) TriggerScheduled(ctx context.Context, project, version string, t api.TriggerScheduled) (api.ScheduledRun, error) {
-	return as[api.ScheduledRun](read(c.slow.TriggerScheduled(ctx, project, version, &api.TriggerScheduledParams{Force: c.force}, t)))
+	return ask[api.ScheduledRun](ctx, c, post(ofVersion+"/scheduled", project, version).with(c.force).json(t).untimed())
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
 
 	"github.com/svcctl/svcctl/pkg/api"
 )
@@ -31,9 +30,9 @@ type ExportOptions struct {
 // project_not_found, no_production, invalid_parameter, export_incomplete.
 func (c *Client) ExportData(ctx context.Context, project, version string, o ExportOptions) iter.Seq2[api.DataExportRecord, error] {
 	return func(yield func(api.DataExportRecord, error) bool) {
-		resp, err := c.slow.ExportData(ctx, project, version, &api.ExportDataParams{SinceCut: o.SinceCut, Against: o.Against})
-		if err != nil || resp.StatusCode != http.StatusOK {
-			_, err = read(resp, err)
+		params := api.ExportDataParams{SinceCut: o.SinceCut, Against: o.Against}
+		resp, err := c.stream(ctx, get(ofVersion+"/data/export", project, version).with(params))
+		if err != nil {
 			yield(api.DataExportRecord{}, err)
 			return
 		}

@@ -22,8 +22,8 @@ type EventQuery struct {
 	Limit   int           // ReadEvents: maximum number of events; 0 for the service's default
 }
 
-func (q EventQuery) params() *api.ListEventsParams {
-	p := &api.ListEventsParams{
+func (q EventQuery) params() api.ListEventsParams {
+	p := api.ListEventsParams{
 		Cursor: q.Cursor, Tail: or(q.Tail), Project: q.Project, Types: strings.Join(q.Types, ","), Limit: or(q.Limit),
 	}
 	if q.Wait > 0 {
@@ -38,11 +38,11 @@ func (q EventQuery) params() *api.ListEventsParams {
 //
 // Codes: invalid_cursor, invalid_tail, cursor_expired.
 func (c *Client) ReadEvents(ctx context.Context, q EventQuery) (api.EventPage, error) {
-	via := c.raw
+	events := get("/events").with(q.params())
 	if q.Wait > 0 {
-		via = c.slow
+		events = events.untimed()
 	}
-	return as[api.EventPage](read(via.ListEvents(ctx, q.params())))
+	return ask[api.EventPage](ctx, c, events)
 }
 
 // A Beat is an event of the stream, or a sign of life without one.
@@ -59,9 +59,8 @@ type Beat struct {
 // Codes: invalid_cursor, invalid_tail, cursor_expired.
 func (c *Client) FollowEvents(ctx context.Context, q EventQuery) iter.Seq2[Beat, error] {
 	return func(yield func(Beat, error) bool) {
-		resp, err := c.slow.ListEvents(ctx, q.params(), asEvents)
-		if err != nil || resp.StatusCode != http.StatusOK {
-			_, err = read(resp, err)
+		resp, err := c.stream(ctx, get("/events").with(q.params()).edited(asEvents))
+		if err != nil {
 			yield(Beat{}, err)
 			return
 		}
@@ -95,7 +94,6 @@ func (c *Client) FollowEvents(ctx context.Context, q EventQuery) iter.Seq2[Beat,
 }
 
 // asEvents asks for server-sent events.
-func asEvents(_ context.Context, req *http.Request) error {
+func asEvents(req *http.Request) {
 	req.Header.Set("Accept", "text/event-stream, application/problem+json")
-	return nil
 }

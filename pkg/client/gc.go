@@ -12,7 +12,7 @@ import (
 //
 // Codes: project_not_found, store_unavailable.
 func (c *Client) Garbage(ctx context.Context, project string) (api.GarbageReport, error) {
-	return as[api.GarbageReport](read(c.raw.GetGarbage(ctx, &api.GetGarbageParams{Project: or(project)})))
+	return ask[api.GarbageReport](ctx, c, get("/admin/gc").with(api.GetGarbageParams{Project: or(project)}))
 }
 
 // Branches returns the versions of a project as a tree: each child after its parent,
@@ -20,7 +20,7 @@ func (c *Client) Garbage(ctx context.Context, project string) (api.GarbageReport
 //
 // Codes: project_not_found, gc_failed.
 func (c *Client) Branches(ctx context.Context, project string) (api.BranchTree, error) {
-	return as[api.BranchTree](read(c.raw.ListBranches(ctx, project)))
+	return ask[api.BranchTree](ctx, c, get("/projects/{project}/branches", project))
 }
 
 // CollectGarbage sweeps the object store: it marks the objects that no version
@@ -29,7 +29,7 @@ func (c *Client) Branches(ctx context.Context, project string) (api.BranchTree, 
 //
 // Codes: project_not_found, store_unavailable.
 func (c *Client) CollectGarbage(ctx context.Context, project string) (api.GarbageReport, error) {
-	return as[api.GarbageReport](read(c.raw.CollectGarbage(ctx, &api.CollectGarbageParams{Project: or(project)})))
+	return ask[api.GarbageReport](ctx, c, post("/admin/gc").with(api.CollectGarbageParams{Project: or(project)}))
 }
 
 // AuditStorage checks that the object store has the objects that versions need,
@@ -37,5 +37,5 @@ func (c *Client) CollectGarbage(ctx context.Context, project string) (api.Garbag
 //
 // Codes: project_not_found, store_unavailable.
 func (c *Client) AuditStorage(ctx context.Context, project string) (api.StorageAudit, error) {
-	return as[api.StorageAudit](read(c.raw.AuditStorage(ctx, &api.AuditStorageParams{Project: or(project)})))
+	return ask[api.StorageAudit](ctx, c, post("/admin/gc/audit").with(api.AuditStorageParams{Project: or(project)}))
 }

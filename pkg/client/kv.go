@@ -15,7 +15,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Namespaces(ctx context.Context, project, version string) ([]api.Namespace, error) {
-	list, err := as[api.NamespaceList](read(c.raw.ListNamespaces(ctx, project, version)))
+	list, err := ask[api.NamespaceList](ctx, c, get(ofVersion+"/kv", project, version))
 	return list.Items, err
 }
 
@@ -23,7 +23,7 @@ func (c *Client) Namespaces(ctx context.Context, project, version string) ([]api
 //
 // Codes: the data codes, binding_not_found.
 func (c *Client) Namespace(ctx context.Context, project, version, binding string) (api.Namespace, error) {
-	return as[api.Namespace](read(c.raw.GetNamespace(ctx, project, version, binding)))
+	return ask[api.Namespace](ctx, c, get(ofVersion+"/kv/{namespace}", project, version, binding))
 }
 
 // KV names a key-value namespace of a version.
@@ -36,8 +36,8 @@ type KV struct {
 //
 // Codes: the data codes, binding_not_found, invalid_key (the prefix is too long).
 func (c *Client) Keys(ctx context.Context, kv KV, prefix string, p Page) (api.KeyPage, error) {
-	params := &api.ListKeysParams{Prefix: or(prefix), Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	return as[api.KeyPage](read(c.raw.ListKeys(ctx, kv.Project, kv.Version, kv.Binding, params)))
+	params := api.ListKeysParams{Prefix: or(prefix), Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	return ask[api.KeyPage](ctx, c, get(ofVersion+"/kv/{namespace}/keys", kv.Project, kv.Version, kv.Binding).with(params))
 }
 
 // AllKeys yields a namespace's keys like [Client.Keys], every page. It ends after
@@ -65,7 +65,7 @@ func (c *Client) GetValue(ctx context.Context, kv KV, key string) (Value, error)
 	if err := checkKey(key); err != nil {
 		return Value{}, err
 	}
-	resp, err := c.raw.GetValue(ctx, kv.Project, kv.Version, kv.Binding, key)
+	resp, err := c.do(ctx, get(ofVersion+"/kv/{namespace}/values/{key}", kv.Project, kv.Version, kv.Binding, key))
 	data, err := read(resp, err)
 	if err != nil {
 		return Value{}, err
@@ -95,8 +95,8 @@ func (c *Client) PutValue(ctx context.Context, kv KV, key string, data io.Reader
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	params := &api.PutValueParams{SvcKvMetadata: or(v.Metadata), Expiration: or(v.Expiration), ExpirationTTL: or(v.TTL), Force: c.force}
-	_, err := read(c.raw.PutValueWithBody(ctx, kv.Project, kv.Version, kv.Binding, key, params, octets, data))
+	params := api.PutValueParams{SvcKvMetadata: or(v.Metadata), Expiration: or(v.Expiration), ExpirationTTL: or(v.TTL), Force: c.force.Force}
+	_, err := read(c.do(ctx, put(ofVersion+"/kv/{namespace}/values/{key}", kv.Project, kv.Version, kv.Binding, key).with(params).sending(data, octets)))
 	return err
 }
 
@@ -107,7 +107,7 @@ func (c *Client) DeleteValue(ctx context.Context, kv KV, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	_, err := read(c.raw.DeleteValue(ctx, kv.Project, kv.Version, kv.Binding, key, &api.DeleteValueParams{Force: c.force}))
+	_, err := read(c.do(ctx, remove(ofVersion+"/kv/{namespace}/values/{key}", kv.Project, kv.Version, kv.Binding, key).with(c.force)))
 	return err
 }
 

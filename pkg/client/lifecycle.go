@@ -14,7 +14,7 @@ import (
 // version_is_production, promote_in_progress, shutting_down, archive_incomplete
 // (the version is archived, and some of its data is on the server's disk only).
 func (c *Client) Archive(ctx context.Context, project, version string) (api.Version, error) {
-	return as[api.Version](read(c.slow.ArchiveVersion(ctx, project, version)))
+	return ask[api.Version](ctx, c, post(ofVersion+"/archive", project, version).untimed())
 }
 
 // Wake starts an archived version. If the start takes long, Wake returns the
@@ -24,7 +24,7 @@ func (c *Client) Archive(ctx context.Context, project, version string) (api.Vers
 // wake_failed (the version is archived again), version_not_serving (the runtime of a
 // ready version crashed and does not start).
 func (c *Client) Wake(ctx context.Context, project, version string) (api.Version, error) {
-	return as[api.Version](read(c.raw.WakeVersion(ctx, project, version)))
+	return ask[api.Version](ctx, c, post(ofVersion+"/wake", project, version))
 }
 
 // Destroy deletes a version, its data, logs and bundle, and returns its
@@ -33,19 +33,19 @@ func (c *Client) Wake(ctx context.Context, project, version string) (api.Version
 // Codes: version_not_found, version_is_production, promote_in_progress,
 // shutting_down.
 func (c *Client) Destroy(ctx context.Context, project, version string) (api.Version, error) {
-	return as[api.Version](read(c.raw.DestroyVersion(ctx, project, version)))
+	return ask[api.Version](ctx, c, remove(ofVersion, project, version))
 }
 
 // Pin protects a version from being archived when idle.
 //
 // Codes: version_not_found, version_destroyed.
 func (c *Client) Pin(ctx context.Context, project, version string) (api.Version, error) {
-	return as[api.Version](read(c.raw.PinVersion(ctx, project, version)))
+	return ask[api.Version](ctx, c, post(ofVersion+"/pin", project, version))
 }
 
 // Unpin allows a version to be archived when idle.
 //
 // Codes: version_not_found, version_destroyed.
 func (c *Client) Unpin(ctx context.Context, project, version string) (api.Version, error) {
-	return as[api.Version](read(c.raw.UnpinVersion(ctx, project, version)))
+	return ask[api.Version](ctx, c, post(ofVersion+"/unpin", project, version))
 }

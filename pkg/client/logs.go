@@ -6,10 +6,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
-	"net/http"
 
 	"github.com/svcctl/svcctl/pkg/api"
-	"github.com/svcctl/svcctl/pkg/client/internal/raw"
 )
 
 // LogQuery selects entries of a log. The zero value selects the last 100 ones.
@@ -24,10 +22,16 @@ type LogQuery struct {
 	Search  string // text of the message
 }
 
-func (q LogQuery) params() *api.ListLogsParams {
-	return &api.ListLogsParams{
+// logs asks for the log of a version, or of the project's production if version is "".
+func (q LogQuery) logs(project, version string, follow bool) request {
+	params := api.ListLogsParams{
 		Tail: or(q.Tail), Cursor: q.Cursor, Since: q.Since, Level: q.Level, Status: q.Status, Path: q.Path, Request: q.Request, Search: q.Search,
+		Follow: follow,
 	}
+	if version == "" {
+		return get("/projects/{project}/logs", project).with(params)
+	}
+	return get(ofVersion+"/logs", project, version).with(params)
 }
 
 // Logs returns the last entries of a version's log, oldest first. tail is their
@@ -45,7 +49,7 @@ func (c *Client) Logs(ctx context.Context, project, version string, tail int) ([
 // Codes: project_not_found, version_not_found, version_destroyed, invalid_tail,
 // invalid_cursor, invalid_parameter.
 func (c *Client) ReadLogs(ctx context.Context, project, version string, q LogQuery) (api.LogLines, error) {
-	return as[api.LogLines](read(c.logs(ctx, c.raw, project, version, q.params())))
+	return ask[api.LogLines](ctx, c, q.logs(project, version, false))
 }
 
 // ReadServerLog returns a part of the server's own log. Of q, Status, Path and Request have
@@ -53,7 +57,7 @@ func (c *Client) ReadLogs(ctx context.Context, project, version string, q LogQue
 //
 // Codes: invalid_tail, invalid_cursor, invalid_parameter.
 func (c *Client) ReadServerLog(ctx context.Context, q LogQuery) (api.LogLines, error) {
-	return as[api.LogLines](read(c.raw.ListServerLog(ctx, q.serverParams())))
+	return ask[api.LogLines](ctx, c, get("/server/log").with(q.serverParams(false)))
 }
 
 // FollowServerLog yields the entries that [Client.ReadServerLog] returns, and then each new
@@ -61,13 +65,11 @@ func (c *Client) ReadServerLog(ctx context.Context, q LogQuery) (api.LogLines, e
 //
 // Codes: invalid_tail, invalid_cursor, invalid_parameter.
 func (c *Client) FollowServerLog(ctx context.Context, q LogQuery) iter.Seq2[api.LogLine, error] {
-	params := q.serverParams()
-	params.Follow = true
-	return follow(func() (*http.Response, error) { return c.slow.ListServerLog(ctx, params) })
+	return c.follow(ctx, get("/server/log").with(q.serverParams(true)))
 }
 
-func (q LogQuery) serverParams() *api.ListServerLogParams {
-	return &api.ListServerLogParams{Tail: or(q.Tail), Cursor: q.Cursor, Since: q.Since, Level: q.Level, Search: q.Search}
+func (q LogQuery) serverParams(follow bool) api.ListServerLogParams {
+	return api.ListServerLogParams{Tail: or(q.Tail), Cursor: q.Cursor, Since: q.Since, Level: q.Level, Search: q.Search, Follow: follow}
 }
 
 // FollowLogs yields the entries that [Client.ReadLogs] returns, and then each new one. Of
@@ -77,17 +79,14 @@ func (q LogQuery) serverParams() *api.ListServerLogParams {
 // Codes: project_not_found, version_not_found, version_destroyed, invalid_tail,
 // invalid_cursor, invalid_parameter.
 func (c *Client) FollowLogs(ctx context.Context, project, version string, q LogQuery) iter.Seq2[api.LogLine, error] {
-	params := q.params()
-	params.Follow = true
-	return follow(func() (*http.Response, error) { return c.logs(ctx, c.slow, project, version, params) })
+	return c.follow(ctx, q.logs(project, version, true))
 }
 
 // follow yields the entries of a response without end.
-func follow(request func() (*http.Response, error)) iter.Seq2[api.LogLine, error] {
+func (c *Client) follow(ctx context.Context, log request) iter.Seq2[api.LogLine, error] {
 	return func(yield func(api.LogLine, error) bool) {
-		resp, err := request()
-		if err != nil || resp.StatusCode != http.StatusOK {
-			_, err = read(resp, err)
+		resp, err := c.stream(ctx, log)
+		if err != nil {
 			yield(api.LogLine{}, err)
 			return
 		}
@@ -111,12 +110,4 @@ func follow(request func() (*http.Response, error)) iter.Seq2[api.LogLine, error
 			yield(api.LogLine{}, transportError(err))
 		}
 	}
-}
-
-func (c *Client) logs(ctx context.Context, via *raw.Client, project, version string, params *api.ListLogsParams) (*http.Response, error) {
-	if version == "" {
-		own := api.ListProjectLogsParams(*params)
-		return via.ListProjectLogs(ctx, project, &own)
-	}
-	return via.ListLogs(ctx, project, version, params)
 }

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"net/http"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -19,7 +18,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Buckets(ctx context.Context, project, version string) ([]api.Bucket, error) {
-	list, err := as[api.BucketList](read(c.raw.ListBuckets(ctx, project, version)))
+	list, err := ask[api.BucketList](ctx, c, get(ofVersion+"/objects", project, version))
 	return list.Items, err
 }
 
@@ -35,8 +34,8 @@ type R2 struct {
 //
 // Codes: the data codes, binding_not_found, invalid_key (the prefix is too long).
 func (c *Client) Objects(ctx context.Context, b R2, prefix, delimiter string, p Page) (api.ObjectPage, error) {
-	params := &api.ListObjectsParams{Prefix: or(prefix), Delimiter: or(delimiter), Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	return as[api.ObjectPage](read(c.raw.ListObjects(ctx, b.Project, b.Version, b.Binding, params)))
+	params := api.ListObjectsParams{Prefix: or(prefix), Delimiter: or(delimiter), Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	return ask[api.ObjectPage](ctx, c, get(ofVersion+"/objects/{bucket}", b.Project, b.Version, b.Binding).with(params))
 }
 
 // AllObjects yields the objects whose keys begin with prefix, every page. It ends
@@ -58,9 +57,8 @@ func (c *Client) GetObject(ctx context.Context, b R2, key string) (api.Object, i
 	if err := checkKey(key); err != nil {
 		return api.Object{}, nil, err
 	}
-	resp, err := c.slow.GetObject(ctx, b.Project, b.Version, b.Binding, key)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		_, err = read(resp, err)
+	resp, err := c.stream(ctx, get(ofVersion+"/objects/{bucket}/{key}", b.Project, b.Version, b.Binding, key))
+	if err != nil {
 		return api.Object{}, nil, err
 	}
 	var o api.Object
@@ -100,9 +98,10 @@ func (c *Client) PutObject(ctx context.Context, b R2, key string, body io.Reader
 	metadata := ascii(string(text))
 	progress, over := untilOver(o.Progress)
 	defer over()
-	params := &api.PutObjectParams{SvcObjectMetadata: &metadata, Force: c.force}
-	counted := &counter{next: body, progress: progress}
-	_, err = read(c.slow.PutObjectWithBody(ctx, b.Project, b.Version, b.Binding, key, params, contentType, counted, sized(size)))
+	params := api.PutObjectParams{SvcObjectMetadata: &metadata, Force: c.force.Force}
+	sent := put(ofVersion+"/objects/{bucket}/{key}", b.Project, b.Version, b.Binding, key).
+		with(params).sending(&counter{next: body, progress: progress}, contentType).edited(sized(size))
+	_, err = read(c.do(ctx, sent.untimed()))
 	return err
 }
 
@@ -131,6 +130,6 @@ func (c *Client) DeleteObject(ctx context.Context, b R2, key string) error {
 	if err := checkKey(key); err != nil {
 		return err
 	}
-	_, err := read(c.raw.DeleteObject(ctx, b.Project, b.Version, b.Binding, key, &api.DeleteObjectParams{Force: c.force}))
+	_, err := read(c.do(ctx, remove(ofVersion+"/objects/{bucket}/{key}", b.Project, b.Version, b.Binding, key).with(c.force)))
 	return err
 }

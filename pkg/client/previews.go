@@ -11,7 +11,8 @@ import (
 //
 // Codes: project_not_found.
 func (c *Client) Previews(ctx context.Context, project string, p Page) (api.PreviewPage, error) {
-	return as[api.PreviewPage](read(c.raw.ListPreviews(ctx, project, &api.ListPreviewsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)})))
+	params := api.ListPreviewsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	return ask[api.PreviewPage](ctx, c, get("/projects/{project}/previews", project).with(params))
 }
 
 // AllPreviews yields a project's previews like [Client.Previews], every page. It ends
@@ -29,7 +30,7 @@ func (c *Client) AllPreviews(ctx context.Context, project string) iter.Seq2[api.
 //
 // Codes: project_not_found, preview_not_found.
 func (c *Client) Preview(ctx context.Context, project, name string) (api.Preview, error) {
-	return as[api.Preview](read(c.raw.GetPreview(ctx, project, name)))
+	return ask[api.Preview](ctx, c, get("/projects/{project}/previews/{preview}", project, name))
 }
 
 // DeletePreview destroys every version of a preview, with data, logs and bundles, and
@@ -38,5 +39,5 @@ func (c *Client) Preview(ctx context.Context, project, name string) (api.Preview
 // Codes: project_not_found, preview_not_found, version_is_production,
 // promote_in_progress, shutting_down.
 func (c *Client) DeletePreview(ctx context.Context, project, name string) (api.Preview, error) {
-	return as[api.Preview](read(c.slow.DeletePreview(ctx, project, name)))
+	return ask[api.Preview](ctx, c, remove("/projects/{project}/previews/{preview}", project, name).untimed())
 }

@@ -16,7 +16,7 @@ import (
 // promote_in_progress, shutting_down, production_moved (production is not p.ExpectedProdVersionID),
 // promote_leaves_writes (the project's guard is on, and p.LeaveWrites is not set).
 func (c *Client) Promote(ctx context.Context, project, version string, p api.PromoteVersion) (api.PromotionAccepted, error) {
-	return as[api.PromotionAccepted](read(c.raw.PromoteVersion(ctx, project, version, &api.PromoteVersionParams{}, p)))
+	return ask[api.PromotionAccepted](ctx, c, post(ofVersion+"/promote", project, version).json(p))
 }
 
 // Release puts the code of a version, the candidate, on the data of production: the server makes a
@@ -26,14 +26,14 @@ func (c *Client) Promote(ctx context.Context, project, version string, p api.Pro
 // no_production, fork_of_production (the candidate is a pull request's), invalid_release,
 // release_too_slow, schema_moved, promote_in_progress, shutting_down, production_moved.
 func (c *Client) Release(ctx context.Context, project, candidate string, r api.ReleaseVersion) (api.ReleaseAccepted, error) {
-	return as[api.ReleaseAccepted](read(c.raw.ReleaseVersion(ctx, project, candidate, r)))
+	return ask[api.ReleaseAccepted](ctx, c, post(ofVersion+"/release", project, candidate).json(r))
 }
 
 // ReleasePlan returns what a release of a version would do. It changes nothing.
 //
 // Codes: project_not_found, version_not_found.
 func (c *Client) ReleasePlan(ctx context.Context, project, candidate string) (api.ReleasePlan, error) {
-	return as[api.ReleasePlan](read(c.raw.GetReleasePlan(ctx, project, candidate)))
+	return ask[api.ReleasePlan](ctx, c, get(ofVersion+"/release-plan", project, candidate))
 }
 
 // PromotionPlan returns what a promote of a version would leave behind: what production
@@ -41,7 +41,7 @@ func (c *Client) ReleasePlan(ctx context.Context, project, candidate string) (ap
 //
 // Codes: project_not_found, version_not_found.
 func (c *Client) PromotionPlan(ctx context.Context, project, version string) (api.PromotionPlan, error) {
-	return as[api.PromotionPlan](read(c.raw.GetPromotionPlan(ctx, project, version)))
+	return ask[api.PromotionPlan](ctx, c, get(ofVersion+"/promotion-plan", project, version))
 }
 
 // Promotion returns a promotion with its steps. operation is the operation id
@@ -49,15 +49,15 @@ func (c *Client) PromotionPlan(ctx context.Context, project, version string) (ap
 //
 // Codes: promotion_not_found.
 func (c *Client) Promotion(ctx context.Context, project, operation string) (api.Promotion, error) {
-	return as[api.Promotion](read(c.raw.GetPromotion(ctx, project, operation)))
+	return ask[api.Promotion](ctx, c, get("/projects/{project}/promotions/{operation}", project, operation))
 }
 
 // Promotions lists one page of a project's promotions, newest first.
 //
 // Codes: project_not_found.
 func (c *Client) Promotions(ctx context.Context, project string, p Page) (api.PromotionPage, error) {
-	params := &api.ListPromotionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	return as[api.PromotionPage](read(c.raw.ListPromotions(ctx, project, params)))
+	params := api.ListPromotionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	return ask[api.PromotionPage](ctx, c, get("/projects/{project}/promotions", project).with(params))
 }
 
 // AllPromotions yields a project's promotions like [Client.Promotions], every page. It ends

@@ -11,7 +11,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Queues(ctx context.Context, project, version string) ([]api.Queue, error) {
-	list, err := as[api.QueueList](read(c.raw.ListQueues(ctx, project, version)))
+	list, err := ask[api.QueueList](ctx, c, get(ofVersion+"/queues", project, version))
 	return list.Items, err
 }
 
@@ -25,7 +25,7 @@ type Queue struct {
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) Queue(ctx context.Context, q Queue) (api.Queue, error) {
-	return as[api.Queue](read(c.raw.GetQueue(ctx, q.Project, q.Version, q.Name)))
+	return ask[api.Queue](ctx, c, get(ofVersion+"/queues/{queue}", q.Project, q.Version, q.Name))
 }
 
 // PeekMessages returns the first messages of a queue in the order of delivery. They are
@@ -34,7 +34,8 @@ func (c *Client) Queue(ctx context.Context, q Queue) (api.Queue, error) {
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PeekMessages(ctx context.Context, q Queue, state api.MessageState, limit int) ([]api.Message, error) {
-	list, err := as[api.MessageList](read(c.raw.PeekMessages(ctx, q.Project, q.Version, q.Name, &api.PeekMessagesParams{State: or(state), Limit: or(limit)})))
+	params := api.PeekMessagesParams{State: or(state), Limit: or(limit)}
+	list, err := ask[api.MessageList](ctx, c, get(ofVersion+"/queues/{queue}/messages", q.Project, q.Version, q.Name).with(params))
 	return list.Items, err
 }
 
@@ -42,7 +43,7 @@ func (c *Client) PeekMessages(ctx context.Context, q Queue, state api.MessageSta
 //
 // Codes: the data codes, queue_not_found, value_too_large.
 func (c *Client) SendMessage(ctx context.Context, q Queue, m api.NewMessage) (id string, err error) {
-	sent, err := as[api.SentMessage](read(c.raw.SendMessage(ctx, q.Project, q.Version, q.Name, &api.SendMessageParams{Force: c.force}, m)))
+	sent, err := ask[api.SentMessage](ctx, c, post(ofVersion+"/queues/{queue}/messages", q.Project, q.Version, q.Name).with(c.force).json(m))
 	return sent.ID, err
 }
 
@@ -51,14 +52,14 @@ func (c *Client) SendMessage(ctx context.Context, q Queue, m api.NewMessage) (id
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PauseQueue(ctx context.Context, q Queue) (api.Queue, error) {
-	return as[api.Queue](read(c.raw.PauseQueue(ctx, q.Project, q.Version, q.Name, &api.PauseQueueParams{Force: c.force})))
+	return ask[api.Queue](ctx, c, post(ofVersion+"/queues/{queue}/pause", q.Project, q.Version, q.Name).with(c.force))
 }
 
 // ResumeQueue has the delivery of messages continue.
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) ResumeQueue(ctx context.Context, q Queue) (api.Queue, error) {
-	return as[api.Queue](read(c.raw.ResumeQueue(ctx, q.Project, q.Version, q.Name, &api.ResumeQueueParams{Force: c.force})))
+	return ask[api.Queue](ctx, c, post(ofVersion+"/queues/{queue}/resume", q.Project, q.Version, q.Name).with(c.force))
 }
 
 // RedriveQueue moves dead messages of a queue back to it, oldest first, and returns how
@@ -66,7 +67,7 @@ func (c *Client) ResumeQueue(ctx context.Context, q Queue) (api.Queue, error) {
 //
 // Codes: the data codes, queue_not_found, no_dead_letter_queue.
 func (c *Client) RedriveQueue(ctx context.Context, q Queue, o api.RedriveQueue) (moved int, err error) {
-	done, err := as[api.Redriven](read(c.raw.RedriveQueue(ctx, q.Project, q.Version, q.Name, &api.RedriveQueueParams{Force: c.force}, o)))
+	done, err := ask[api.Redriven](ctx, c, post(ofVersion+"/queues/{queue}/redrive", q.Project, q.Version, q.Name).with(c.force).json(o))
 	return done.Moved, err
 }
 
@@ -74,6 +75,6 @@ func (c *Client) RedriveQueue(ctx context.Context, q Queue, o api.RedriveQueue) 
 //
 // Codes: the data codes, queue_not_found.
 func (c *Client) PurgeQueue(ctx context.Context, q Queue) (purged int, err error) {
-	done, err := as[api.Purged](read(c.raw.PurgeQueue(ctx, q.Project, q.Version, q.Name, &api.PurgeQueueParams{Force: c.force})))
+	done, err := ask[api.Purged](ctx, c, post(ofVersion+"/queues/{queue}/purge", q.Project, q.Version, q.Name).with(c.force))
 	return done.Purged, err
 }

@@ -12,8 +12,8 @@ import (
 //
 // Codes: project_not_found, invalid_status.
 func (c *Client) Versions(ctx context.Context, project string, status api.VersionStatus, p Page) (api.VersionPage, error) {
-	params := &api.ListVersionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor), Status: or(status)}
-	return as[api.VersionPage](read(c.raw.ListVersions(ctx, project, params)))
+	params := api.ListVersionsParams{Limit: or(p.Limit), Cursor: or(p.Cursor), Status: or(status)}
+	return ask[api.VersionPage](ctx, c, get("/projects/{project}/versions", project).with(params))
 }
 
 // AllVersions yields a project's versions like [Client.Versions], every page. It
@@ -43,29 +43,29 @@ func (c *Client) AllVersions(ctx context.Context, project string, status api.Ver
 func (c *Client) CreateVersion(
 	ctx context.Context, project string, v api.CreateVersion, idempotencyKey string,
 ) (api.VersionAccepted, error) {
-	params := &api.CreateVersionParams{IdempotencyKey: or(idempotencyKey), SvcWorkerName: c.worker, SvcWorkerRenamed: c.renamed}
-	return as[api.VersionAccepted](read(c.raw.CreateVersion(ctx, project, params, v, c.asDeployer)))
+	params := api.CreateVersionParams{IdempotencyKey: or(idempotencyKey), SvcWorkerName: c.worker, SvcWorkerRenamed: c.renamed}
+	return ask[api.VersionAccepted](ctx, c, post("/projects/{project}/versions", project).with(params).json(v).edited(c.asDeployer))
 }
 
 // Version returns a version, the values of its environment hidden.
 //
 // Codes: version_not_found.
 func (c *Client) Version(ctx context.Context, project, version string) (api.Version, error) {
-	return as[api.Version](read(c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{})))
+	return ask[api.Version](ctx, c, get(ofVersion, project, version))
 }
 
 // Bundle returns what the bundle of a version has in it.
 //
 // Codes: version_not_found, version_destroyed, artifact_missing, artifact_unreadable.
 func (c *Client) Bundle(ctx context.Context, project, version string) (api.Bundle, error) {
-	return as[api.Bundle](read(c.raw.GetBundle(ctx, project, version)))
+	return ask[api.Bundle](ctx, c, get(ofVersion+"/bundle", project, version))
 }
 
 // Compare returns what differs between two versions of a project.
 //
 // Codes: version_not_found, version_destroyed, artifact_missing, artifact_unreadable.
 func (c *Client) Compare(ctx context.Context, project, from, to string) (api.Comparison, error) {
-	return as[api.Comparison](read(c.raw.CompareVersions(ctx, project, &api.CompareVersionsParams{From: from, To: to})))
+	return ask[api.Comparison](ctx, c, get("/projects/{project}/compare", project).with(api.CompareVersionsParams{From: from, To: to}))
 }
 
 // CompareData returns what each of two versions of a project wrote since their data began
@@ -73,12 +73,12 @@ func (c *Client) Compare(ctx context.Context, project, from, to string) (api.Com
 //
 // Codes: version_not_found.
 func (c *Client) CompareData(ctx context.Context, project, from, to string) (api.DataComparison, error) {
-	return as[api.DataComparison](read(c.raw.CompareData(ctx, project, &api.CompareDataParams{From: from, To: to})))
+	return ask[api.DataComparison](ctx, c, get("/projects/{project}/compare/data", project).with(api.CompareDataParams{From: from, To: to}))
 }
 
 // RevealVersion returns a version with the values of its environment.
 //
 // Codes: version_not_found.
 func (c *Client) RevealVersion(ctx context.Context, project, version string) (api.Version, error) {
-	return as[api.Version](read(c.raw.GetVersion(ctx, project, version, &api.GetVersionParams{Reveal: or(true)})))
+	return ask[api.Version](ctx, c, get(ofVersion, project, version).with(api.GetVersionParams{Reveal: or(true)}))
 }

@@ -11,7 +11,7 @@ import (
 //
 // Codes: the data codes.
 func (c *Client) Workflows(ctx context.Context, project, version string) ([]api.Workflow, error) {
-	list, err := as[api.WorkflowList](read(c.raw.ListWorkflows(ctx, project, version)))
+	list, err := ask[api.WorkflowList](ctx, c, get(ofVersion+"/workflows", project, version))
 	return list.Items, err
 }
 
@@ -26,8 +26,8 @@ type Workflow struct {
 //
 // Codes: the data codes, workflow_not_found, invalid_parameter.
 func (c *Client) WorkflowInstances(ctx context.Context, w Workflow, status string, p Page) (api.WorkflowInstancePage, error) {
-	params := &api.ListWorkflowInstancesParams{Status: or(status), Limit: or(p.Limit), Cursor: or(p.Cursor)}
-	return as[api.WorkflowInstancePage](read(c.raw.ListWorkflowInstances(ctx, w.Project, w.Version, w.Name, params)))
+	params := api.ListWorkflowInstancesParams{Status: or(status), Limit: or(p.Limit), Cursor: or(p.Cursor)}
+	return ask[api.WorkflowInstancePage](ctx, c, get(ofVersion+"/workflows/{workflow}/instances", w.Project, w.Version, w.Name).with(params))
 }
 
 // AllWorkflowInstances yields the instances of a workflow like [Client.WorkflowInstances],
@@ -45,7 +45,7 @@ func (c *Client) AllWorkflowInstances(ctx context.Context, w Workflow, status st
 //
 // Codes: the data codes, workflow_not_found, instance_not_found.
 func (c *Client) WorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.GetWorkflowInstance(ctx, w.Project, w.Version, w.Name, id)))
+	return ask[api.WorkflowInstanceDetail](ctx, c, get(ofVersion+"/workflows/{workflow}/instances/{instance}", w.Project, w.Version, w.Name, id))
 }
 
 // CreateWorkflowInstance creates an instance. The server chooses the id when it is "".
@@ -53,26 +53,29 @@ func (c *Client) WorkflowInstance(ctx context.Context, w Workflow, id string) (a
 // Codes: the data codes, workflow_not_found, instance_exists, invalid_parameter,
 // body_too_large.
 func (c *Client) CreateWorkflowInstance(ctx context.Context, w Workflow, i api.CreateWorkflowInstance) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.CreateWorkflowInstance(ctx, w.Project, w.Version, w.Name, &api.CreateWorkflowInstanceParams{Force: c.force}, i)))
+	return ask[api.WorkflowInstanceDetail](ctx, c, post(ofVersion+"/workflows/{workflow}/instances", w.Project, w.Version, w.Name).with(c.force).json(i))
 }
 
 // PauseWorkflowInstance pauses an instance after the steps under way.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found.
 func (c *Client) PauseWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.PauseWorkflowInstance(ctx, w.Project, w.Version, w.Name, id, &api.PauseWorkflowInstanceParams{Force: c.force})))
+	pause := post(ofVersion+"/workflows/{workflow}/instances/{instance}/pause", w.Project, w.Version, w.Name, id)
+	return ask[api.WorkflowInstanceDetail](ctx, c, pause.with(c.force))
 }
 
 // ResumeWorkflowInstance continues a paused instance.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
 func (c *Client) ResumeWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.ResumeWorkflowInstance(ctx, w.Project, w.Version, w.Name, id, &api.ResumeWorkflowInstanceParams{Force: c.force})))
+	resume := post(ofVersion+"/workflows/{workflow}/instances/{instance}/resume", w.Project, w.Version, w.Name, id)
+	return ask[api.WorkflowInstanceDetail](ctx, c, resume.with(c.force))
 }
 
 // TerminateWorkflowInstance ends an instance and what it has under way.
 //
 // Codes: the data codes, workflow_not_found, instance_not_found, instance_state.
 func (c *Client) TerminateWorkflowInstance(ctx context.Context, w Workflow, id string) (api.WorkflowInstanceDetail, error) {
-	return as[api.WorkflowInstanceDetail](read(c.raw.TerminateWorkflowInstance(ctx, w.Project, w.Version, w.Name, id, &api.TerminateWorkflowInstanceParams{Force: c.force})))
+	terminate := post(ofVersion+"/workflows/{workflow}/instances/{instance}/terminate", w.Project, w.Version, w.Name, id)
+	return ask[api.WorkflowInstanceDetail](ctx, c, terminate.with(c.force))
 }

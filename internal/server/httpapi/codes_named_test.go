@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -40,8 +41,8 @@ var dataCodes = []string{
 	"shutting_down", "not_durable", "data_behind",
 }
 
-// namedCodes reads the documentation of the SDK.
-func namedCodes() (all []namedCode, err error) {
+// namedCodes reads the documentation of the SDK. known has the operations by their methods and paths.
+func namedCodes(known map[string]string) (all []namedCode, err error) {
 	for _, code := range dataCodes {
 		all = append(all, namedCode{method: "data", code: code})
 	}
@@ -56,7 +57,11 @@ func namedCodes() (all []namedCode, err error) {
 		}
 		for _, d := range file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Doc != nil && f.Recv != nil {
-				all = append(all, codesOf(f)...)
+				named, err := codesOf(f, known)
+				if err != nil {
+					return nil, fmt.Errorf("%s: %w", f.Name.Name, err)
+				}
+				all = append(all, named...)
 			}
 		}
 	}
@@ -66,30 +71,48 @@ func namedCodes() (all []namedCode, err error) {
 var codePattern = regexp.MustCompile(`\b[a-z]+(_[a-z0-9]+)+\b`)
 
 // codesOf returns the codes of a method that calls an operation itself.
-func codesOf(f *ast.FuncDecl) (list []namedCode) {
+func codesOf(f *ast.FuncDecl, known map[string]string) (list []namedCode, err error) {
 	_, codes, found := strings.Cut(f.Doc.Text(), "\nCodes: ")
-	calls := operationsOf(f.Body)
-	if !found || len(calls) == 0 {
-		return nil
+	calls, err := operationsOf(f.Body, known)
+	if !found || len(calls) == 0 || err != nil {
+		return nil, err
 	}
 	for _, code := range codePattern.FindAllString(codes, -1) {
 		list = append(list, namedCode{method: f.Name.Name, operations: calls, code: code})
 	}
-	return list
+	return list, nil
 }
 
-// operationsOf returns the operations in calls like c.raw.CreateVersion or c.slow.ArchiveVersion.
-func operationsOf(body *ast.BlockStmt) (list []string) {
+// methodOf has the HTTP methods of the functions of the SDK that make requests.
+var methodOf = map[string]string{"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "remove": "DELETE"}
+
+// operationsOf returns the operations of requests like get(ofVersion+"/env", project, version).
+func operationsOf(body *ast.BlockStmt, known map[string]string) (list []string, err error) {
 	ast.Inspect(body, func(n ast.Node) bool {
-		call, ok := n.(*ast.SelectorExpr)
+		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
-		if of, ok := call.X.(*ast.SelectorExpr); ok && (of.Sel.Name == "raw" || of.Sel.Name == "slow") {
-			name := strings.TrimSuffix(call.Sel.Name, "WithBody")
-			list = append(list, strings.ToLower(name[:1])+name[1:])
+		if name, ok := call.Fun.(*ast.Ident); ok && methodOf[name.Name] != "" {
+			request := methodOf[name.Name] + " " + pathOf(call.Args[0])
+			if known[request] == "" {
+				err = fmt.Errorf("the OpenAPI document has no %s", request)
+			}
+			list = append(list, known[request])
 		}
 		return true
 	})
-	return list
+	return list, err
+}
+
+// pathOf is the path that an expression says; ofVersion is the only name in one.
+func pathOf(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.BinaryExpr:
+		return pathOf(e.X) + pathOf(e.Y)
+	case *ast.BasicLit:
+		return strings.Trim(e.Value, `"`)
+	default:
+		return "/projects/{project}/versions/{version}"
+	}
 }

@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
 	"net/http"
 	"slices"
 	"sync"
@@ -41,21 +40,19 @@ func recorded(next http.Handler, routes routers.Router) http.Handler {
 	})
 }
 
-// operations yields the ids of the operations of the document.
-func operations() iter.Seq[string] {
-	return func(yield func(string) bool) {
-		doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
-		if err != nil {
-			panic(err)
-		}
-		for _, path := range doc.Paths.Map() {
-			for _, op := range path.Operations() {
-				if !yield(op.OperationID) {
-					return
-				}
-			}
+// operations returns the ids of the operations of the document by their methods and paths.
+func operations() (map[string]string, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(api.OpenAPI())
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]string{}
+	for path, item := range doc.Paths.Map() {
+		for method, op := range item.Operations() {
+			ids[method+" "+path] = op.OperationID
 		}
 	}
+	return ids, nil
 }
 
 // refusal keeps the body of an error.
@@ -82,8 +79,12 @@ func (r *refusal) Unwrap() http.ResponseWriter { return r.ResponseWriter }
 // unmet returns the codes that a method of the SDK names, and the operations whose success,
 // that no test has met.
 func unmet() (lines []string, err error) {
-	named, err := namedCodes()
-	for op := range operations() {
+	known, err := operations()
+	if err != nil {
+		return nil, err
+	}
+	named, err := namedCodes(known)
+	for _, op := range known {
 		named = append(named, namedCode{method: op, operations: []string{op}, code: success})
 	}
 	for _, n := range named {

@@ -79,6 +79,9 @@ func TestSDKAgainstTheServer(t *testing.T) {
 	if !errors.As(err, &e) || e.Status != 404 || e.Problem.RequestID == "" {
 		t.Errorf("got %v", err)
 	}
+	if _, err = c.Version(ctx, "..", "v-1"); client.CodeOf(err) != "project_not_found" { // not GET /v1/versions/v-1
+		t.Errorf("a project with dots for a name: %v", err)
+	}
 	queue, err := c.CreateVersion(ctx, "shop", api.CreateVersion{ID: "UPPER"}, "")
 	if client.CodeOf(err) != "invalid_id" || !strings.Contains(err.Error(), "a-z") {
 		t.Errorf("got %v, %v", queue, err)
