@@ -121,7 +121,7 @@ func (f filler) value(t reflect.Type, field string) reflect.Value {
 }
 
 func (f filler) fill(v reflect.Value, field string) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // no argument has another kind
 	case reflect.String, reflect.Interface:
 		text, ok := f.fields[field]
 		if !ok {
