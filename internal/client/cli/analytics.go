@@ -15,26 +15,17 @@ func newAnalytics(k *kit.Kit) *cobra.Command {
 }
 
 func newAnalyticsQuery(k *kit.Kit) *cobra.Command {
-	var project string
 	cmd := &cobra.Command{
 		Use: "query [PROJECT/]VERSION SQL", Short: "Run SQL on the data points of a version", Args: cobra.ExactArgs(2),
 		Long: "Runs one statement that reads. Each dataset of Analytics Engine is a table with the columns timestamp (UTC), index1, blob1 to blob20 " +
 			"and double1 to double20.",
 		Example: `  svcctl analytics query shop/v7 "select blob1, count(*) from visits where timestamp > datetime('now', '-1 day') group by 1"`,
-		RunE:    func(cmd *cobra.Command, args []string) error { return queryAnalytics(cmd.Context(), k, project, args) },
 	}
-	projectFlag(cmd, &project)
-	return cmd
-}
-
-func queryAnalytics(ctx context.Context, k *kit.Kit, project string, args []string) error {
-	c, project, id, err := versionAt(k, args[0], project)
-	if err != nil {
-		return err
-	}
-	result, err := c.QueryAnalytics(ctx, project, id, args[1])
-	if err != nil {
-		return err
-	}
-	return k.Print(result, func() { showRows(k, result.Columns, result.Rows, result.Truncated) })
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, args []string) error {
+		result, err := v.QueryAnalytics(ctx, v.project, v.version, args[0])
+		if err != nil {
+			return err
+		}
+		return k.Print(result, func() { showRows(k, result.Columns, result.Rows, result.Truncated) })
+	})
 }

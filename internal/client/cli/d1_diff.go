@@ -16,35 +16,28 @@ import (
 )
 
 func newD1Diff(k *kit.Kit) *cobra.Command {
-	var project string
 	cmd := &cobra.Command{
 		Use: "diff [PROJECT/]VERSION [OTHER]", Short: "Count the rows that two versions wrote since their data began to differ", Args: cobra.RangeArgs(1, 2),
 		Long: "Counts, by table of each database, the new, changed and deleted rows of a version since its data and that of another version, by default its\n" +
 			"parent, began to differ, and those of the other version. A row that both wrote alike counts on both sides. The cost grows with what was\n" +
 			"written, not with the data. For the rows themselves, compare two exports.",
 		Example: "  svcctl d1 diff shop/pr-7\n  svcctl d1 diff pr-7 pr-8 -o json\n  diff <(svcctl d1 export staging) <(svcctl d1 export pr-7)",
-		RunE:    func(cmd *cobra.Command, args []string) error { return diffRows(cmd.Context(), k, args, project) },
 	}
 	cmd.ValidArgsFunction = arguments(versionNames(k), versionNames(k))
-	projectFlag(cmd, &project)
-	return cmd
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, args []string) error { return diffRows(ctx, k, v, args) })
 }
 
-func diffRows(ctx context.Context, k *kit.Kit, args []string, project string) error {
-	c, project, id, err := versionAt(k, args[0], project)
-	if err != nil {
-		return err
-	}
+func diffRows(ctx context.Context, k *kit.Kit, v atVersion, args []string) (err error) {
 	var other string
-	if len(args) > 1 {
-		_, other, err = splitRef(args[1], project)
+	if len(args) > 0 {
+		_, other, err = splitRef(args[0], v.project)
 	} else {
-		other, err = otherThan(ctx, c, project, id)
+		other, err = otherThan(ctx, v.Client, v.project, v.version)
 	}
 	if err != nil {
 		return err
 	}
-	d, err := c.CompareData(ctx, project, id, other)
+	d, err := v.CompareData(ctx, v.project, v.version, other)
 	if err != nil {
 		return err
 	}

@@ -49,27 +49,16 @@ func listEmails(ctx context.Context, k *kit.Kit, project, arg string, limit int)
 }
 
 func newEmailShow(k *kit.Kit) *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use: "show [PROJECT/]VERSION ID", Short: "Print the text of a message", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return showEmail(cmd.Context(), k, project, args) },
-	}
-	projectFlag(cmd, &project)
-	return cmd
-}
-
-func showEmail(ctx context.Context, k *kit.Kit, project string, args []string) error {
-	c, project, id, err := versionAt(k, args[0], project)
-	if err != nil {
-		return err
-	}
-	m, err := c.Email(ctx, project, id, args[1])
-	if err != nil {
-		return err
-	}
-	return k.Print(m, func() {
-		for line := range strings.Lines(m.Raw) {
-			k.Printf("%s", kit.Clean(strings.TrimRight(line, "\r\n")))
+	cmd := &cobra.Command{Use: "show [PROJECT/]VERSION ID", Short: "Print the text of a message", Args: cobra.ExactArgs(2)}
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, args []string) error {
+		m, err := v.Email(ctx, v.project, v.version, args[0])
+		if err != nil {
+			return err
 		}
+		return k.Print(m, func() {
+			for line := range strings.Lines(m.Raw) {
+				k.Printf("%s", kit.Clean(strings.TrimRight(line, "\r\n")))
+			}
+		})
 	})
 }

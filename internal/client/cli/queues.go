@@ -24,35 +24,22 @@ func newQueues(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-// openQueue names a queue of the version that arg names.
-func openQueue(k *kit.Kit, project, arg, queue string) (*client.Client, client.Queue, error) {
-	c, project, id, err := versionAt(k, arg, project)
-	return c, client.Queue{Project: project, Version: id, Name: queue}, err
+// onQueue is onVersion for a queue, the second argument.
+func onQueue(k *kit.Kit, cmd *cobra.Command, run func(context.Context, *client.Client, client.Queue) error) *cobra.Command {
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, args []string) error {
+		return run(ctx, v.Client, client.Queue{Project: v.project, Version: v.version, Name: args[0]})
+	})
 }
 
 func newQueuesList(k *kit.Kit) *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use: "list [PROJECT/]VERSION", Aliases: []string{"ls"}, Short: "List queues", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error { return listQueues(cmd.Context(), k, project, args[0]) },
-	}
-	projectFlag(cmd, &project)
-	return cmd
-}
-
-func listQueues(ctx context.Context, k *kit.Kit, project, arg string) error {
-	c, q, err := openQueue(k, project, arg, "")
-	if err != nil {
-		return err
-	}
-	list, err := c.Queues(ctx, q.Project, q.Version)
-	if err != nil {
-		return err
-	}
-	return kit.PrintList(k, list, []string{"QUEUE", "STATE", "READY", "DELAYED", "IN FLIGHT", "OLDEST", "PRODUCERS", "DEAD LETTERS"}, func(q api.Queue) []string {
-		return []string{
-			q.Name, queueState(q), fmt.Sprint(q.Ready), fmt.Sprint(q.Delayed), fmt.Sprint(q.Inflight), oldest(q), strings.Join(q.Producers, ","), text(q.DeadLetterQueue),
-		}
+	return newVersionList(k, versionList[api.Queue]{
+		short: "List queues", read: (*client.Client).Queues,
+		header: []string{"QUEUE", "STATE", "READY", "DELAYED", "IN FLIGHT", "OLDEST", "PRODUCERS", "DEAD LETTERS"},
+		row: func(q api.Queue) []string {
+			return []string{
+				q.Name, queueState(q), fmt.Sprint(q.Ready), fmt.Sprint(q.Delayed), fmt.Sprint(q.Inflight), oldest(q), strings.Join(q.Producers, ","), text(q.DeadLetterQueue),
+			}
+		},
 	})
 }
 
@@ -82,20 +69,13 @@ func oldest(q api.Queue) string {
 }
 
 func newQueuesInfo(k *kit.Kit) *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use: "info [PROJECT/]VERSION QUEUE", Short: "Show a queue and what its consumer did", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return showQueue(cmd.Context(), k, project, args) },
-	}
-	projectFlag(cmd, &project)
-	return cmd
+	cmd := &cobra.Command{Use: "info [PROJECT/]VERSION QUEUE", Short: "Show a queue and what its consumer did", Args: cobra.ExactArgs(2)}
+	return onQueue(k, cmd, func(ctx context.Context, c *client.Client, name client.Queue) error {
+		return showQueue(ctx, k, c, name)
+	})
 }
 
-func showQueue(ctx context.Context, k *kit.Kit, project string, args []string) error {
-	c, name, err := openQueue(k, project, args[0], args[1])
-	if err != nil {
-		return err
-	}
+func showQueue(ctx context.Context, k *kit.Kit, c *client.Client, name client.Queue) error {
 	q, err := c.Queue(ctx, name)
 	if err != nil {
 		return err
@@ -126,21 +106,12 @@ func printConsumer(k *kit.Kit, q api.Queue) {
 
 // newQueueVerb is a command that calls one operation on a queue. done is its result.
 func newQueueVerb(k *kit.Kit, use, short, done string, call func(*client.Client, context.Context, client.Queue) (api.Queue, error)) *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use: use + " [PROJECT/]VERSION QUEUE", Short: short, Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, name, err := openQueue(k, project, args[0], args[1])
-			if err != nil {
-				return err
-			}
-			q, err := call(c, cmd.Context(), name)
-			if err != nil {
-				return err
-			}
-			return k.Print(q, func() { k.Notef("%s %s of %s", done, kit.Clean(q.Name), name.Version) })
-		},
-	}
-	projectFlag(cmd, &project)
-	return cmd
+	cmd := &cobra.Command{Use: use + " [PROJECT/]VERSION QUEUE", Short: short, Args: cobra.ExactArgs(2)}
+	return onQueue(k, cmd, func(ctx context.Context, c *client.Client, name client.Queue) error {
+		q, err := call(c, ctx, name)
+		if err != nil {
+			return err
+		}
+		return k.Print(q, func() { k.Notef("%s %s of %s", done, kit.Clean(q.Name), name.Version) })
+	})
 }

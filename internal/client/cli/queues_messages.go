@@ -13,34 +13,25 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
-type queuePeek struct {
-	project, state string
-	limit          int
-}
-
 func newQueuesPeek(k *kit.Kit) *cobra.Command {
-	var o queuePeek
-	cmd := &cobra.Command{
-		Use: "peek [PROJECT/]VERSION QUEUE", Short: "Show messages without receiving them", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error { return peekQueue(cmd.Context(), k, o, args) },
-	}
-	projectFlag(cmd, &o.project)
-	cmd.Flags().StringVar(&o.state, "state", "", "state of the messages: ready, delayed or inflight (default: all)")
-	cmd.Flags().IntVar(&o.limit, "limit", 20, "maximum number of results, at most 100")
-	return cmd
+	var state string
+	var limit int
+	cmd := &cobra.Command{Use: "peek [PROJECT/]VERSION QUEUE", Short: "Show messages without receiving them", Args: cobra.ExactArgs(2)}
+	cmd.Flags().StringVar(&state, "state", "", "state of the messages: ready, delayed or inflight (default: all)")
+	cmd.Flags().IntVar(&limit, "limit", 20, "maximum number of results, at most 100")
+	return onQueue(k, cmd, func(ctx context.Context, c *client.Client, q client.Queue) error {
+		list, err := c.PeekMessages(ctx, q, api.MessageState(state), limit)
+		if err != nil {
+			return err
+		}
+		return printMessages(k, list)
+	})
 }
 
-func peekQueue(ctx context.Context, k *kit.Kit, o queuePeek, args []string) error {
-	c, q, err := openQueue(k, o.project, args[0], args[1])
-	if err != nil {
-		return err
-	}
-	list, err := c.PeekMessages(ctx, q, api.MessageState(o.state), o.limit)
-	if err != nil {
-		return err
-	}
+func printMessages(k *kit.Kit, list []api.Message) error {
 	return kit.PrintList(k, list, []string{"ID", "STATE", "DUE", "ATTEMPTS", "TYPE", "DEAD FROM", "BODY"}, func(m api.Message) []string {
 		return []string{m.ID, string(m.State), m.DueAt.UTC().Format(time.RFC3339), fmt.Sprint(m.Attempts), m.ContentType, text(m.DeadFrom), string(m.Body)}
 	})
@@ -84,45 +75,32 @@ func sendMessage(ctx context.Context, k *kit.Kit, o queueSend, args []string) er
 	if err != nil {
 		return err
 	}
-	c, q, err := openQueue(k, o.project, args[0], args[1])
+	c, project, version, err := versionAt(k, args[0], o.project)
 	if err != nil {
 		return err
 	}
-	id, err := c.SendMessage(ctx, q, m)
+	id, err := c.SendMessage(ctx, client.Queue{Project: project, Version: version, Name: args[1]}, m)
 	if err != nil {
 		return err
 	}
 	return k.Print(api.SentMessage{ID: id}, func() { k.Printf("%s", id) })
 }
 
-type queueRedrive struct {
-	project, from string
-	limit         int
-}
-
 func newQueuesRedrive(k *kit.Kit) *cobra.Command {
-	var o queueRedrive
+	var o api.RedriveQueue
 	cmd := &cobra.Command{
 		Use: "redrive [PROJECT/]VERSION QUEUE", Short: "Deliver the dead messages of a queue again", Args: cobra.ExactArgs(2),
 		Long: "Moves the messages that came from the queue out of its dead letter queue, oldest first. They have all their deliveries again.",
-		RunE: func(cmd *cobra.Command, args []string) error { return redriveQueue(cmd.Context(), k, o, args) },
 	}
-	projectFlag(cmd, &o.project)
-	cmd.Flags().StringVar(&o.from, "from", "", "queue to take the messages from (default: the dead letter queue)")
-	cmd.Flags().IntVar(&o.limit, "limit", 0, "maximum number of messages (0 = no limit)")
-	return cmd
-}
-
-func redriveQueue(ctx context.Context, k *kit.Kit, o queueRedrive, args []string) error {
-	c, q, err := openQueue(k, o.project, args[0], args[1])
-	if err != nil {
-		return err
-	}
-	moved, err := c.RedriveQueue(ctx, q, api.RedriveQueue{From: o.from, Limit: o.limit})
-	if err != nil {
-		return err
-	}
-	return k.Print(api.Redriven{Moved: moved}, func() { k.Notef("moved %s back to %s", messages(moved), kit.Clean(q.Name)) })
+	cmd.Flags().StringVar(&o.From, "from", "", "queue to take the messages from (default: the dead letter queue)")
+	cmd.Flags().IntVar(&o.Limit, "limit", 0, "maximum number of messages (0 = no limit)")
+	return onQueue(k, cmd, func(ctx context.Context, c *client.Client, q client.Queue) error {
+		moved, err := c.RedriveQueue(ctx, q, o)
+		if err != nil {
+			return err
+		}
+		return k.Print(api.Redriven{Moved: moved}, func() { k.Notef("moved %s back to %s", messages(moved), kit.Clean(q.Name)) })
+	})
 }
 
 func messages(n int) string {
@@ -133,25 +111,18 @@ func messages(n int) string {
 }
 
 func newQueuesPurge(k *kit.Kit) *cobra.Command {
-	var project string
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "purge [PROJECT/]VERSION QUEUE", Short: "Delete the messages of a queue", Args: cobra.ExactArgs(2),
 		Long: "Deletes the messages of a queue, those that are with the worker too. Prompts for the queue's name; use --yes when there is no terminal.",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return purgeQueue(cmd.Context(), k, project, yes, args)
-		},
 	}
-	projectFlag(cmd, &project)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "do not prompt")
-	return cmd
+	return onQueue(k, cmd, func(ctx context.Context, c *client.Client, q client.Queue) error {
+		return purgeQueue(ctx, k, c, q, yes)
+	})
 }
 
-func purgeQueue(ctx context.Context, k *kit.Kit, project string, yes bool, args []string) error {
-	c, q, err := openQueue(k, project, args[0], args[1])
-	if err != nil {
-		return err
-	}
+func purgeQueue(ctx context.Context, k *kit.Kit, c *client.Client, q client.Queue, yes bool) error {
 	if !yes && k.CanAsk() { // no question about what does not exist
 		list, err := c.Queues(ctx, q.Project, q.Version)
 		if err != nil {

@@ -13,28 +13,17 @@ import (
 )
 
 func newVersionsBundle(k *kit.Kit) *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use: "bundle [PROJECT/]VERSION", Short: "Show what the bundle of a version has in it", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return versionBundle(cmd.Context(), k, args[0], project)
-		},
-	}
-	projectFlag(cmd, &project)
-	return cmd
+	cmd := &cobra.Command{Use: "bundle [PROJECT/]VERSION", Short: "Show what the bundle of a version has in it", Args: cobra.ExactArgs(1)}
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, _ []string) error { return versionBundle(ctx, k, v) })
 }
 
-func versionBundle(ctx context.Context, k *kit.Kit, arg, project string) error {
-	c, project, id, err := versionAt(k, arg, project)
-	if err != nil {
-		return err
-	}
-	b, err := c.Bundle(ctx, project, id)
+func versionBundle(ctx context.Context, k *kit.Kit, v atVersion) error {
+	b, err := v.Bundle(ctx, v.project, v.version)
 	if err != nil {
 		return err
 	}
 	return k.Print(b, func() {
-		k.Printf("%s/%s: %s, %s, format %d", project, b.VersionID, cmp.Or(kit.Clean(b.Main), "none"), bytesize.Text(b.SizeBytes), b.Format)
+		k.Printf("%s/%s: %s, %s, format %d", v.project, b.VersionID, cmp.Or(kit.Clean(b.Main), "none"), bytesize.Text(b.SizeBytes), b.Format)
 		for _, part := range []struct {
 			name string
 			list []string
@@ -67,26 +56,22 @@ func bundleRows(b api.Bundle) (rows [][]string) {
 }
 
 func newVersionsCompare(k *kit.Kit) *cobra.Command {
-	var project string
 	cmd := &cobra.Command{
 		Use: "compare [PROJECT/]VERSION OTHER", Short: "Show what differs between two versions of a project", Args: cobra.ExactArgs(2),
 		Long: "Compares the files, bindings and settings of two bundles, and the variables that the workers see. No value of a variable is shown.",
-		RunE: func(cmd *cobra.Command, args []string) error { return compareVersions(cmd.Context(), k, args, project) },
 	}
-	projectFlag(cmd, &project)
-	return cmd
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, args []string) error {
+		return compareVersions(ctx, k, v, args[0])
+	})
 }
 
-func compareVersions(ctx context.Context, k *kit.Kit, args []string, project string) error {
-	c, project, from, err := versionAt(k, args[0], project)
+func compareVersions(ctx context.Context, k *kit.Kit, v atVersion, other string) error {
+	from := v.version
+	_, to, err := splitRef(other, v.project)
 	if err != nil {
 		return err
 	}
-	_, to, err := splitRef(args[1], project)
-	if err != nil {
-		return err
-	}
-	diff, err := c.Compare(ctx, project, from, to)
+	diff, err := v.Compare(ctx, v.project, from, to)
 	if err != nil {
 		return err
 	}

@@ -26,71 +26,40 @@ func newWorkflows(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-// workflowOf finds the workflow that the arguments of a command name.
-func workflowOf(k *kit.Kit, version, project, name string) (*client.Client, client.Workflow, error) {
-	c, project, id, err := versionAt(k, version, project)
-	return c, client.Workflow{Project: project, Version: id, Name: name}, err
+func (v atVersion) workflow(name string) client.Workflow {
+	return client.Workflow{Project: v.project, Version: v.version, Name: name}
 }
 
 func newWorkflowsList(k *kit.Kit) *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use: "list [PROJECT/]VERSION", Aliases: []string{"ls"}, Short: "List the workflows of a version", Args: cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return listWorkflows(cmd.Context(), k, project, args[0])
-		},
-	}
-	projectFlag(cmd, &project)
-	return cmd
-}
-
-func listWorkflows(ctx context.Context, k *kit.Kit, project, version string) error {
-	c, w, err := workflowOf(k, version, project, "")
-	if err != nil {
-		return err
-	}
-	list, err := c.Workflows(ctx, w.Project, w.Version)
-	if err != nil {
-		return err
-	}
 	header := []string{"NAME", "CLASS", "BINDING", "QUEUED", "RUNNING", "WAITING", "PAUSED", "COMPLETE", "ERRORED", "TERMINATED"}
-	return kit.PrintList(k, list, header, func(w api.Workflow) []string {
-		row := []string{w.Name, w.ClassName, w.Binding}
-		for _, state := range header[len(row):] {
-			row = append(row, strconv.FormatInt(w.Counts[strings.ToLower(state)], 10))
-		}
-		return row
+	return newVersionList(k, versionList[api.Workflow]{
+		short: "List the workflows of a version", read: (*client.Client).Workflows, header: header,
+		row: func(w api.Workflow) []string {
+			row := []string{w.Name, w.ClassName, w.Binding}
+			for _, state := range header[len(row):] {
+				row = append(row, strconv.FormatInt(w.Counts[strings.ToLower(state)], 10))
+			}
+			return row
+		},
 	})
 }
 
-type workflowsInstances struct {
-	project, status string
-	limit           int
-}
-
 func newWorkflowsInstances(k *kit.Kit) *cobra.Command {
-	var o workflowsInstances
-	cmd := &cobra.Command{
-		Use: "instances [PROJECT/]VERSION WORKFLOW", Short: "List the instances of a workflow, newest first", Args: cobra.ExactArgs(2),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return listInstances(cmd.Context(), k, o, args[0], args[1])
-		},
-	}
-	projectFlag(cmd, &o.project)
-	cmd.Flags().StringVar(&o.status, "status", "", "state of the instances to list (default: all)")
-	cmd.Flags().IntVar(&o.limit, "limit", 100, "maximum number of results (0 = no limit)")
-	return cmd
+	var status string
+	var limit int
+	cmd := &cobra.Command{Use: "instances [PROJECT/]VERSION WORKFLOW", Short: "List the instances of a workflow, newest first", Args: cobra.ExactArgs(2)}
+	cmd.Flags().StringVar(&status, "status", "", "state of the instances to list (default: all)")
+	cmd.Flags().IntVar(&limit, "limit", 100, "maximum number of results (0 = no limit)")
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, args []string) error {
+		list, err := collect(v.AllWorkflowInstances(ctx, v.workflow(args[0]), status), limit)
+		if err != nil {
+			return err
+		}
+		return printInstances(k, list)
+	})
 }
 
-func listInstances(ctx context.Context, k *kit.Kit, o workflowsInstances, version, name string) error {
-	c, w, err := workflowOf(k, version, o.project, name)
-	if err != nil {
-		return err
-	}
-	list, err := collect(c.AllWorkflowInstances(ctx, w, o.status), o.limit)
-	if err != nil {
-		return err
-	}
+func printInstances(k *kit.Kit, list listed[api.WorkflowInstance]) error {
 	return list.print(k, []string{"ID", "STATUS", "CREATED", "UPDATED", "STEP", "ERROR"}, func(i api.WorkflowInstance) []string {
 		return []string{i.ID, i.Status, i.CreatedAt.Format(time.RFC3339), i.UpdatedAt.Format(time.RFC3339), kit.Clean(i.CurrentStep), failureText(i.Error)}
 	})
@@ -128,11 +97,11 @@ func triggerWorkflow(ctx context.Context, k *kit.Kit, o workflowsTrigger, versio
 			return kit.Usagef("--params is not JSON")
 		}
 	}
-	c, w, err := workflowOf(k, version, o.project, name)
+	c, project, id, err := versionAt(k, version, o.project)
 	if err != nil {
 		return err
 	}
-	i, err := c.CreateWorkflowInstance(ctx, w, body)
+	i, err := c.CreateWorkflowInstance(ctx, atVersion{c, project, id}.workflow(name), body)
 	if err != nil {
 		return err
 	}
@@ -141,23 +110,14 @@ func triggerWorkflow(ctx context.Context, k *kit.Kit, o workflowsTrigger, versio
 
 // newWorkflowsInstance is a command about one instance, which it shows.
 func newWorkflowsInstance(k *kit.Kit, verb, short string, do func(*client.Client, context.Context, client.Workflow, string) (api.WorkflowInstanceDetail, error)) *cobra.Command {
-	var project string
-	cmd := &cobra.Command{
-		Use: verb + " [PROJECT/]VERSION WORKFLOW ID", Short: short, Args: cobra.ExactArgs(3),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, w, err := workflowOf(k, args[0], project, args[1])
-			if err != nil {
-				return err
-			}
-			i, err := do(c, cmd.Context(), w, args[2])
-			if err != nil {
-				return err
-			}
-			return k.Print(i, func() { printInstance(k, i) })
-		},
-	}
-	projectFlag(cmd, &project)
-	return cmd
+	cmd := &cobra.Command{Use: verb + " [PROJECT/]VERSION WORKFLOW ID", Short: short, Args: cobra.ExactArgs(3)}
+	return onVersion(k, cmd, func(ctx context.Context, v atVersion, args []string) error {
+		i, err := do(v.Client, ctx, v.workflow(args[0]), args[1])
+		if err != nil {
+			return err
+		}
+		return k.Print(i, func() { printInstance(k, i) })
+	})
 }
 
 // printInstance prints an instance, and a line for each step.
