@@ -17,16 +17,16 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/svcctl, bin/svcd and bin/svchost
-	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o bin/ ./cmd/svcctl ./cmd/svcd ./cmd/svchost
+build: ## build bin/svcctl, bin/svcctl-client, bin/svcd and bin/svchost
+	CGO_ENABLED=0 go build -trimpath -buildvcs=auto -o bin/ ./cmd/svcctl ./cmd/svcctl-client ./cmd/svcd ./cmd/svchost
 
 .PHONY: install
 install: ## install svcctl, svcd and svchost to PREFIX/bin, with manual pages and completions (PREFIX=/usr/local, DESTDIR)
 	./scripts/install "$(DESTDIR)$(or $(PREFIX),/usr/local)"
 
 .PHONY: demo
-demo: build ## deploy the guestbook, release a change on its data and roll back, on free ports
-	go run ./internal/client/demo
+demo: ## build svcctl, and let it deploy the guestbook, release a change on its data and roll back, on free ports
+	./scripts/demo
 
 .PHONY: walkthrough
 walkthrough: build ## record the terminals of docs/guide/getting-started.md and ci.md (Linux; WALKFLAGS=-again writes all)

@@ -9,9 +9,10 @@ import (
 	"github.com/svcctl/svcctl/internal/client/cli"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/lib/noquery"
+	"github.com/svcctl/svcctl/internal/program"
 )
 
 func main() {
 	noquery.Restore()
-	os.Exit(cli.Main(context.Background(), os.Args[1:], kit.System()))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], kit.System(), program.Full()))
 }

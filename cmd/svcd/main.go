@@ -6,7 +6,7 @@ import (
 	"os"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/client/cli/serve"
+	"github.com/svcctl/svcctl/internal/program/serve"
 )
 
 func main() { os.Exit(serve.Main(context.Background(), os.Args[1:], kit.System())) }

@@ -13,7 +13,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/client/cli/serve"
+	"github.com/svcctl/svcctl/internal/program"
+	"github.com/svcctl/svcctl/internal/program/serve"
 )
 
 // blank is a process with no environment, so that nothing of the machine gets
@@ -25,7 +26,7 @@ func blank() *kit.Kit {
 // roots are the command trees of the programs, complete and without the line
 // that names the day.
 func roots() []*cobra.Command {
-	trees := []*cobra.Command{cli.New(blank()), serve.NewDaemon(blank())}
+	trees := []*cobra.Command{cli.New(blank(), program.Full()), serve.NewDaemon(blank())}
 	for _, root := range trees {
 		root.DisableAutoGenTag = true
 		root.InitDefaultHelpCmd()

@@ -10,16 +10,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/client/cli/rescue"
+	"github.com/svcctl/svcctl/internal/client/cli/whole"
 	"github.com/svcctl/svcctl/internal/lib/bytesize"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
-func newAdmin(k *kit.Kit) *cobra.Command {
+func newAdmin(k *kit.Kit, runs whole.Runs) *cobra.Command {
 	cmd := &cobra.Command{Use: "admin", Short: "Maintain a server", RunE: serveHelp}
 	cmd.AddCommand(newAdminGC(k), newAdminRetention(k), newAdminUpgrade(k), newAdminManifests(k))
-	cmd.AddCommand(rescue.Commands(k)...)
+	cmd.AddCommand(runs.Admin(k)...)
 	return cmd
 }
 

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/client/cli/serve"
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/program/serve"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 

@@ -37,7 +37,7 @@ func against(t *testing.T, h http.HandlerFunc, args ...string) (code int, out, e
 		Streams: kit.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr}, Dir: t.TempDir(),
 		Environ: []string{"HOME=" + t.TempDir(), "SVCCTL_ADMIN_TOKEN=x", "SVCCTL_SERVER=" + server.URL, "CI=1"},
 	}
-	code = Main(t.Context(), args, k)
+	code = Main(t.Context(), args, k, forms())
 	return code, stdout.String(), stderr.String()
 }
 

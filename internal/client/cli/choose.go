@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/client/cli/serve"
+	"github.com/svcctl/svcctl/internal/client/cli/tree"
 	"github.com/svcctl/svcctl/internal/client/tui/pick"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
@@ -47,7 +47,7 @@ func choosing(k *kit.Kit, cmd *cobra.Command) {
 		case err != nil:
 			return err
 		case name == "":
-			return serve.Refused(cmd, refused)
+			return tree.Refused(cmd, refused)
 		}
 		return run(cmd, []string{name})
 	}

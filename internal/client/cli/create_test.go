@@ -72,7 +72,7 @@ func TestDeployOverBadNetwork(t *testing.T) {
 	t.Cleanup(server.Close)
 	var out, errs bytes.Buffer
 	k := &kit.Kit{Streams: kit.Streams{Out: &out, Err: &errs}, Dir: dir, Environ: []string{"HOME=" + dir, "SVCCTL_DEPLOY_TOKEN=x", "SVCCTL_SERVER=" + server.URL}}
-	if code := Main(t.Context(), []string{"deploy"}, k); code != kit.ExitOK {
+	if code := Main(t.Context(), []string{"deploy"}, k, forms()); code != kit.ExitOK {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
 	if len(f.creates) != 3 || len(slices.Compact(f.creates)) != 1 || f.creates[0] == "" || f.uploads != 2 {

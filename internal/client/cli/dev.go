@@ -15,7 +15,6 @@ import (
 	"github.com/svcctl/svcctl/internal/client/build"
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/dev"
-	"github.com/svcctl/svcctl/internal/client/dev/local"
 )
 
 // devPort is the port of watch mode, as in wrangler.
@@ -36,7 +35,7 @@ type devOptions struct {
 	vars       varOptions
 }
 
-func newDev(k *kit.Kit) *cobra.Command {
+func newDev(k *kit.Kit, own WatchServer) *cobra.Command {
 	var o devOptions
 	cmd := &cobra.Command{
 		Use: "dev [SCRIPT|DIR]", Short: "Serve a worker directory and make a version at each save", Args: cobra.MaximumNArgs(1),
@@ -48,7 +47,7 @@ func newDev(k *kit.Kit) *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.build.path = strings.Join(args, "")
 			o.anyPort = !cmd.Flags().Changed("port")
-			return watchMode(cmd.Context(), k, o)
+			return watchMode(cmd.Context(), k, o, own)
 		},
 	}
 	o.build.flagsWithoutConfig(cmd)
@@ -65,7 +64,7 @@ func newDev(k *kit.Kit) *cobra.Command {
 	return cmd
 }
 
-func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
+func watchMode(ctx context.Context, k *kit.Kit, o devOptions, own WatchServer) error {
 	if o.fresh && o.parent != "" {
 		return kit.Usagef("--fresh and --parent exclude each other")
 	}
@@ -89,7 +88,7 @@ func watchMode(ctx context.Context, k *kit.Kit, o devOptions) error {
 		}
 		err = sharedServer(k, &cfg)
 	} else {
-		err = ownServer(k, &cfg)
+		err = ownServer(k, &cfg, own)
 	}
 	if err != nil {
 		return err
@@ -123,16 +122,14 @@ func colored(k *kit.Kit) bool {
 }
 
 // ownServer starts a server in this process.
-func ownServer(k *kit.Kit, cfg *dev.Config) error {
+func ownServer(k *kit.Kit, cfg *dev.Config, own WatchServer) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	inspect := cfg.Inspect
 	cfg.Start = func(ctx context.Context, p dev.Place) (*dev.Server, error) {
-		return local.Start(ctx, local.Config{
-			Environ: k.Environ, Command: []string{self}, Inspect: inspect, Installing: func(stage string) { k.Notef("workerd: %s", stage) },
-		}, p)
+		return own(ctx, k, self, inspect, p)
 	}
 	return nil
 }

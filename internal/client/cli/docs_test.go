@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/client/cli/serve"
+	"github.com/svcctl/svcctl/internal/program/serve"
 )
 
 var (
@@ -142,7 +142,7 @@ func understood(args []string, whole bool) error {
 		}
 	}
 	k := &kit.Kit{Dir: "/"}
-	root := New(k)
+	root := New(k, forms())
 	if args[0] == "svcd" {
 		root = serve.NewDaemon(k)
 	}

@@ -265,7 +265,7 @@ func (r runs) fake(t *testing.T, f http.Handler, args ...string) (code int, out,
 		Streams: kit.Streams{In: strings.NewReader(r.typed), Out: &stdout, Err: &stderr, InTTY: r.typed != "", ErrTTY: r.typed != ""}, Dir: dir,
 		Environ: append(r.env, "HOME="+t.TempDir(), "SVCCTL_ADMIN_TOKEN=x", "SVCCTL_DEPLOY_TOKEN=y", "SVCCTL_SERVER="+server.URL, plain),
 	}
-	code = Main(t.Context(), args, k)
+	code = Main(t.Context(), args, k, forms())
 	return code, stdout.String(), stderr.String()
 }
 

@@ -8,17 +8,30 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
-	"github.com/svcctl/svcctl/internal/client/cli/serve"
+	"github.com/svcctl/svcctl/internal/client/cli/tree"
+	"github.com/svcctl/svcctl/internal/client/cli/whole"
+	"github.com/svcctl/svcctl/internal/client/dev"
 )
 
+// Parts are what the commands have from the program that they are in.
+type Parts struct {
+	Runs   whole.Runs
+	Hidden []*cobra.Command // that processes of the program itself run as
+	Watch  WatchServer
+}
+
+// WatchServer starts the server of watch mode. self is the path of the program; inspect says that
+// debuggers may attach.
+type WatchServer func(ctx context.Context, k *kit.Kit, self string, inspect bool, p dev.Place) (*dev.Server, error)
+
 // Main runs one command line and returns the exit code.
-func Main(ctx context.Context, args []string, k *kit.Kit) int {
-	return serve.Execute(ctx, New(k), args, k)
+func Main(ctx context.Context, args []string, k *kit.Kit, p Parts) int {
+	return tree.Execute(ctx, New(k, p), args, k)
 }
 
 // New makes the whole tree.
-func New(k *kit.Kit) *cobra.Command {
-	root := serve.NewRoot(k, "svcctl", "Deploy versions of Workers: each with its own process, host name and data")
+func New(k *kit.Kit, p Parts) *cobra.Command {
+	root := tree.NewRoot(k, "svcctl", "Deploy versions of Workers: each with its own process, host name and data")
 	root.AddGroup(
 		&cobra.Group{ID: "deploy", Title: "Deploying:"},
 		&cobra.Group{ID: "look", Title: "Looking:"},
@@ -32,15 +45,16 @@ func New(k *kit.Kit) *cobra.Command {
 	flags.StringVarP(&k.Output, "output", "o", "", "output format: table, wide, json, yaml or name (default: SVCCTL_OUTPUT, else table)")
 	flags.StringVar(&k.CAFile, "ca-file", "", "file of certificates to trust for an https server, beside the system's")
 	flags.StringVar(&k.CWD, "cwd", "", "run as if started in this directory")
-	add(root, "deploy", newInit(k), newDev(k), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newRelease(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k), newCheck(k))
+	add(root, "deploy", p.Runs.Tour(k), newInit(k), newDev(k, p.Watch), newTypes(k), newDeploy(k), newPreview(k), newComment(k), newRelease(k), newPromote(k), newRollback(k), newTrigger(k), newBundle(k), newCheck(k))
 	add(root, "look", newUI(k), newDashboard(k), newCron(k), newLogs(k), newVersions(k), newProjects(k), newOpen(k), newCurl(k), newProxy(k))
 	add(root, "data", newAnalytics(k), newData(k), newEmail(k), newEnv(k), newD1(k), newKV(k), newQueues(k), newR2(k), newWorkflows(k))
-	add(root, "run", serve.NewServe(k), serve.NewHost(k), serve.NewGateway(k), serve.NewRuntime(k), newService(k), newNodes(k), newGateways(k), newDoctor(k), newTLS(k), newAdmin(k))
+	add(root, "run", p.Runs.Commands(k)...)
+	add(root, "run", newService(k), newNodes(k), newGateways(k), newDoctor(k), newTLS(k), newAdmin(k, p.Runs))
 	add(root, "account", newLogin(k), newContext(k), newWhoami(k), newConfig(k))
 	add(root, "look", newAudit(k), newPromotions(k))
-	root.AddCommand(serve.NewVersion(k))
+	root.AddCommand(tree.NewVersion(k))
 	root.AddCommand(topics()...)
-	root.AddCommand(serve.Hidden()...)
+	root.AddCommand(p.Hidden...)
 	complete(k, root)
 	choosing(k, root)
 	_ = root.RegisterFlagCompletionFunc("context", contextNames(k)) // it exists

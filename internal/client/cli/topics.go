@@ -12,6 +12,7 @@ func topics() []*cobra.Command {
   SVCCTL_DEPLOY_TOKEN  token that creates versions; SVC_DEPLOY_TOKEN is a fallback
   SVCCTL_ADMIN_TOKEN   token for all other calls; SVC_ADMIN_TOKEN is a fallback
   SVCCTL_OUTPUT        output format (--output)
+  SVCCTL_FULL          the whole program, for the light one (svcctl-client): a path or a command
   CI                   progress as one line for each stage, also on a terminal
   NO_COLOR, CLICOLOR=0 no colors
   XDG_CONFIG_HOME      its svcctl/config.yaml holds the contexts (default ~/.config)

@@ -21,7 +21,7 @@ func run(t *testing.T, environ []string, args ...string) (code int, out, errOut 
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	k := &kit.Kit{Streams: kit.Streams{Out: &stdout, Err: &stderr}, Dir: t.TempDir(), Environ: append(environ, "HOME="+t.TempDir())}
-	code = Main(t.Context(), args, k)
+	code = Main(t.Context(), args, k, forms())
 	return code, stdout.String(), stderr.String()
 }
 

@@ -5,11 +5,11 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/svcctl/svcctl/internal/server/artifact"
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// The bundles of the saves are where a server looks for them: artifact.Keys
+// The bundles of the saves are where a server looks for them: bundle.Keys
 // below ARTIFACTS_DIR. The server of the session reads them there.
 
 // BundlesDir is the directory of the bundles in Place.Dir.
@@ -20,7 +20,7 @@ func (w *worker) bundles() string { return filepath.Join(w.folder.path, BundlesD
 
 // bundle is the file of a version's bundle.
 func (w *worker) bundle(version string) string {
-	return filepath.Join(w.folder.path, BundlesDir, filepath.FromSlash(artifact.Keys(svc.Ref{Project: w.project, Version: version})[0]))
+	return filepath.Join(w.folder.path, BundlesDir, filepath.FromSlash(bundle.Keys(svc.Ref{Project: w.project, Version: version})[0]))
 }
 
 // place makes a file the bundle of a version. The error is fs.ErrExist if the version has

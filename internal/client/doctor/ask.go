@@ -11,7 +11,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -43,7 +42,7 @@ type head struct {
 }
 
 // seen is what the gateway saw of the request; "" if another program answered.
-func (h head) seen() string { return h.header.Get(gateway.SeenHeader) }
+func (h head) seen() string { return h.header.Get(svc.SeenHeader) }
 
 // ask sends a request that the gateway answers by itself.
 func (s *site) ask(ctx context.Context, method string, header http.Header, body io.Reader, size int64) (head, error) {
@@ -53,7 +52,7 @@ func (s *site) ask(ctx context.Context, method string, header http.Header, body 
 	}
 	r.ContentLength = size
 	maps.Copy(r.Header, header)
-	r.Header.Set(gateway.DoctorHeader, "1")
+	r.Header.Set(svc.DoctorHeader, "1")
 	return s.do(r)
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -47,7 +48,7 @@ func FuzzTicket(f *testing.F) {
 		if _, err := s.Accept(t.Context(), issued, strings.NewReader("x"), 1); err != nil || arrived != ref {
 			t.Errorf("of %v, for %v: %v", ref, arrived, err)
 		}
-		if err := bucket.Delete(t.Context(), artifact.Keys(ref)[0]); err != nil {
+		if err := bucket.Delete(t.Context(), bundle.Keys(ref)[0]); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -71,7 +71,7 @@ func (s *Service) Issue(ctx context.Context, ref svc.Ref) (svc.Upload, error) {
 	up := svc.Upload{Method: "PUT", ExpiresAt: expires, AssetsURL: own + "/assets"}
 	if s.cfg.Presigner != nil {
 		var err error
-		up.URL, up.Headers, err = s.cfg.Presigner.PresignPut(ctx, Keys(ref)[0], lifetime)
+		up.URL, up.Headers, err = s.cfg.Presigner.PresignPut(ctx, bundle.Keys(ref)[0], lifetime)
 		return up, err
 	}
 	up.URL = own
@@ -99,7 +99,7 @@ func (s *Service) Accept(ctx context.Context, ticket string, body io.Reader, siz
 		return svc.Receipt{}, err
 	}
 	sum := &summed{r: body, hash: sha256.New(), left: s.cfg.MaxSize}
-	info, err := s.cfg.Bucket.Put(ctx, Keys(ref)[0], sum, size, objstore.Condition{IfAbsent: true})
+	info, err := s.cfg.Bucket.Put(ctx, bundle.Keys(ref)[0], sum, size, objstore.Condition{IfAbsent: true})
 	if gone := s.stillWanted(ctx, ref); gone != nil {
 		return svc.Receipt{}, gone
 	}
@@ -166,8 +166,8 @@ func (s *Service) stillWanted(ctx context.Context, ref svc.Ref) error {
 		log.ErrorContext(ctx, "checking the version of an upload failed; keeping the bundle", "error", gone)
 		return nil
 	}
-	if err := s.cfg.Bucket.Delete(ctx, Keys(ref)[0]); err != nil {
-		log.ErrorContext(ctx, "deleting the bundle of an ended version failed; the object stays", "key", Keys(ref)[0], "error", err)
+	if err := s.cfg.Bucket.Delete(ctx, bundle.Keys(ref)[0]); err != nil {
+		log.ErrorContext(ctx, "deleting the bundle of an ended version failed; the object stays", "key", bundle.Keys(ref)[0], "error", err)
 	}
 	return gone
 }

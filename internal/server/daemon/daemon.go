@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/service"
 	"github.com/svcctl/svcctl/internal/lib/sockets"
@@ -136,7 +137,7 @@ type Daemon struct {
 // Start starts everything in order and returns when the daemon serves. If a step fails,
 // Start stops the earlier ones and returns the error. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
-	d := &Daemon{cfg: c.Settings, began: time.Now(), watchMode: c.WatchMode, leader: c.Leader, failed: make(chan error, 2), metrics: obs.NewMetrics(obs.BuildInfo()), traffic: traffic.New()}
+	d := &Daemon{cfg: c.Settings, began: time.Now(), watchMode: c.WatchMode, leader: c.Leader, failed: make(chan error, 2), metrics: obs.NewMetrics(buildinfo.Read()), traffic: traffic.New()}
 	d.recent = obs.NewRecent(d.hidden())
 	d.logger = d.recent.Logger(c.Logger)
 	c.Logger = d.logger

@@ -10,7 +10,7 @@
 // One daemon owns a data directory, by a lock file. Start returns when everything
 // serves; Stop waits for running work. A failure after the start is reported by Failed.
 //
-// client/cli/serve starts a Daemon. All other packages of the server wing are services,
+// program/serve starts a Daemon. All other packages of the server wing are services,
 // which declare the interfaces that they need; package daemon implements these with
 // other services.
 package daemon

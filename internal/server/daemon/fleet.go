@@ -13,11 +13,11 @@ import (
 	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/host/join"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/kube"
-	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -49,7 +49,7 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 	before := d.leader.before(d.began, d.cfg.Hosts.Silence)
 	d.fleet, err = fleet.New(fleet.Config{
 		Logger: d.logger, Listen: l, Authority: authority, Policy: policy, RunDir: d.dirs.runtimes(),
-		Release: obs.BuildInfo().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
+		Release: buildinfo.Read().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
 		Move: func(ref svc.Ref) {
 			d.stops.Go(context.WithoutCancel(ctx), "move", func(ctx context.Context) { d.move(ctx, ref) })
 		},

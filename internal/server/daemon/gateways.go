@@ -15,10 +15,10 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/peer"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/https"
-	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -235,7 +235,7 @@ func isGateway(tokens []svc.Token, sum [sha256.Size]byte, now time.Time) (found 
 // Gateways returns the daemon's own gateway, and those on other machines.
 func (d *Daemon) Gateways() []svc.Gateway {
 	own := svc.Gateway{
-		Name: "server", Own: true, Address: d.listeners.gateway.Addr().String(), Listens: d.listeners.gateway.Addr().String(), Version: obs.BuildInfo().Version,
+		Name: "server", Own: true, Address: d.listeners.gateway.Addr().String(), Listens: d.listeners.gateway.Addr().String(), Version: buildinfo.Read().Version,
 		Connected: true, ConnectedAt: d.began, ReportedAt: time.Now(), Requests: d.gateway.Requests(), Inflight: d.gateway.Inflight(), Websockets: d.gateway.Websockets(),
 	}
 	list := []svc.Gateway{own}

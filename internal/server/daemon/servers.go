@@ -10,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/server/artifact"
@@ -85,7 +86,7 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named, Trouble: d.tokensTrouble()}, TicketKey: svc.Secret(d.secrets.UploadKey),
 		Client: d.proxies.Client, PublicURL: d.cfg.APIURL, Hosts: d.cfg.APIHosts,
-		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: obs.BuildInfo().Version,
+		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: buildinfo.Read().Version,
 		Pages: pages, Settle: d.settle(), ReadOnlyChanged: d.readOnlyChanged,
 	})
 	return d.api, err

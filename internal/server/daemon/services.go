@@ -12,7 +12,6 @@ import (
 	"github.com/svcctl/svcctl/internal/host/driver"
 	"github.com/svcctl/svcctl/internal/host/process"
 	"github.com/svcctl/svcctl/internal/server/arming"
-	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/calls"
 	"github.com/svcctl/svcctl/internal/server/deploy"
@@ -199,7 +198,7 @@ func (d *Daemon) deployDeps() deploy.Deps {
 	return deploy.Deps{
 		Versions: d.registry, Inventory: d.registry, Submissions: d.registry,
 		Runtimes: d.supervisor, Branches: d.fork, Gateway: d.routing, Production: d.promote, Previews: d.previews, Callees: d.callees(),
-		Artifacts: d.objects.artifacts, BundleKeys: artifact.Keys, Assets: d.assets, Ingress: d.ingress, Logger: d.logger,
+		Artifacts: d.objects.artifacts, BundleKeys: bundle.Keys, Assets: d.assets, Ingress: d.ingress, Logger: d.logger,
 		Notify: d.jobs.Notify, Observer: d.metrics, Traces: d.tracer, HTTP: probeClient(),
 		Dirs:         deploy.Dirs{Cache: d.dirs.cache(), Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		ArtifactsDir: d.cfg.ArtifactsDir, ArtifactWait: d.cfg.ArtifactWait, Limits: d.limits(),

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/otlp"
 	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -17,7 +17,7 @@ func (d *Daemon) startTraces() {
 	if !t.On() {
 		return
 	}
-	build := obs.BuildInfo()
+	build := buildinfo.Read()
 	resource := []otlp.Attr{
 		otlp.String("service.name", t.Service), otlp.String("service.version", build.Version), otlp.String("telemetry.sdk.language", "go"),
 	}

@@ -197,7 +197,7 @@ type Deps struct {
 	Previews    Previews        // nil: the host names of preview names are not routed
 	Callees     Callees         // nil: they are not checked
 	Artifacts   objstore.Bucket // SVC_ARTIFACTS_BUCKET
-	BundleKeys  bundleKeys      // artifact.Keys
+	BundleKeys  bundleKeys      // bundle.Keys
 	Assets      Assets
 	Ingress     *svc.Ingress
 	Logger      *slog.Logger

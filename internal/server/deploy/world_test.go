@@ -23,7 +23,6 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
@@ -91,7 +90,7 @@ func (w *world) start(t *testing.T, change func(*deploy.Deps)) *daemon {
 	deps := deploy.Deps{
 		Versions: w, Inventory: w, Submissions: submissions{w.DB}, Runtimes: d.runtimes, Branches: w.branches,
 		Gateway: d.gateway, Production: d.promote,
-		Artifacts: w.bucket, BundleKeys: artifact.Keys, Assets: assetstore.New(assetstore.Config{Bucket: w.bucket, Dir: w.cache()}), Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen, Traces: d.seen,
+		Artifacts: w.bucket, BundleKeys: bundle.Keys, Assets: assetstore.New(assetstore.Config{Bucket: w.bucket, Dir: w.cache()}), Ingress: w.ingress, Logger: logger, Notify: func() { d.notified++ }, Observer: d.seen, Traces: d.seen,
 		Dirs:         deploy.Dirs{Cache: w.cache(), Data: filepath.Join(w.root, "data"), Logs: filepath.Join(w.root, "logs")},
 		ArtifactWait: time.Minute,
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
@@ -61,7 +62,7 @@ const connectLimit = 2 * time.Second
 
 // Start opens the ports and begins to fetch routes. ctx bounds only the start.
 func Start(ctx context.Context, cfg Config) (*Edge, error) {
-	e := &Edge{cfg: cfg, metrics: obs.NewMetrics(obs.BuildInfo()), failed: make(chan error, 1)}
+	e := &Edge{cfg: cfg, metrics: obs.NewMetrics(buildinfo.Read()), failed: make(chan error, 1)}
 	if cfg.Control.Scheme == "https" {
 		e.secure = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: cfg.Control.Hostname(), RootCAs: cfg.CAs}
 	}
@@ -69,7 +70,7 @@ func Start(ctx context.Context, cfg Config) (*Edge, error) {
 	e.dialer = relay.Dialer{Host: cfg.Control.Host, Token: cfg.Token, Connect: e.connect}
 	e.client = routefeed.NewClient(routefeed.ClientConfig{
 		URL: cfg.Control.Scheme + "://" + cfg.Control.Host, Token: cfg.Token, HTTP: e.httpClient(), Instance: rand.Text(), Name: cfg.Name,
-		Build: obs.BuildInfo().Version, Table: e.table, Logger: cfg.Logger, Numbers: e.numbers,
+		Build: buildinfo.Read().Version, Table: e.table, Logger: cfg.Logger, Numbers: e.numbers,
 	})
 	e.watch()
 	if err := e.listen(ctx); err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 func TestDoctor(t *testing.T) { engines(t, testDoctor) }
@@ -29,8 +30,8 @@ func testDoctor(t *testing.T, engine gateway.Engine) {
 		c := b.raw(t)
 		c.send("GET / HTTP/1.1\r\nHost: " + tc.host + "\r\nSvc-Doctor: 1\r\n" + tc.header + "\r\n")
 		resp, body := c.answer("GET")
-		if got := resp.Header.Get(gateway.SeenHeader); resp.StatusCode != http.StatusNotFound || got != tc.want || !strings.Contains(body, "by itself") {
-			t.Errorf("%s: %d, %s: %q, want %q: %s", tc.host, resp.StatusCode, gateway.SeenHeader, got, tc.want, body)
+		if got := resp.Header.Get(svc.SeenHeader); resp.StatusCode != http.StatusNotFound || got != tc.want || !strings.Contains(body, "by itself") {
+			t.Errorf("%s: %d, %s: %q, want %q: %s", tc.host, resp.StatusCode, svc.SeenHeader, got, tc.want, body)
 		}
 	}
 }
@@ -72,7 +73,7 @@ func testEncrypted(t *testing.T, engine gateway.Engine) {
 		t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if got := resp.Header.Get(gateway.SeenHeader); got != "proto=https client=127.0.0.1" {
-		t.Errorf("%s: %q", gateway.SeenHeader, got)
+	if got := resp.Header.Get(svc.SeenHeader); got != "proto=https client=127.0.0.1" {
+		t.Errorf("%s: %q", svc.SeenHeader, got)
 	}
 }

@@ -31,8 +31,8 @@ type meta struct {
 	sampled     bool          // the trace is recorded
 	connecting  []byte        // CF-Connecting-IP of a proxy whose location headers are believed
 	location    *svc.Location // what such a proxy says; nil for nothing
-	doctor      bool          // the request has DoctorHeader
-	seen        string        // SeenHeader of its response
+	doctor      bool          // the request has svc.DoctorHeader
+	seen        string        // svc.SeenHeader of its response
 }
 
 // inspect reads the fields that concern the gateway and marks those that it replaces

@@ -103,7 +103,7 @@ func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	b = append(append(b, e.Code...), "\r\nX-Request-Id: "...)
 	b = append(append(b, x.meta.id...), '\r', '\n')
 	if x.meta.doctor {
-		b = append(append(b, SeenHeader+": "+x.meta.seen...), '\r', '\n')
+		b = append(append(b, svc.SeenHeader+": "+x.meta.seen...), '\r', '\n')
 	}
 	if e.RetryAfter > 0 {
 		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/all"
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/server/checkup"
 	"github.com/svcctl/svcctl/internal/server/feed"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
@@ -66,7 +67,7 @@ func start(t *testing.T, change ...func(*httpapi.Deps)) *harness {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = events.Stop(context.Background()) })
-	metrics := obs.NewMetrics(obs.BuildInfo())
+	metrics := obs.NewMetrics(buildinfo.Read())
 	d := httpapi.Deps{
 		Projects: db, Versions: db, Environments: db, Promotions: db, Previews: preview.New(db, noGateway{}, h.fakes, slog.New(slog.DiscardHandler)), Bundles: h.fakes, Retention: retention.New(retention.Deps{Registry: db, Verbs: h.fakes, Gateway: noGateway{}, Logger: slog.New(slog.DiscardHandler), Failed: svc.Keep{Count: 1}}), Deployer: h.fakes, Promoter: h.fakes, Plans: h.fakes, Lifecycle: h.fakes, GC: h.fakes, Uploads: h.fakes, Logs: logs.New(h.fakes.logDir, h.fakes.logDir), ServerLog: obs.NewRecent(nil), Leases: h.fakes, Data: h.fakes, Events: h.fakes, Feed: events,
 		Audit:    db,

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore/objstoretest"
-	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
@@ -74,7 +74,7 @@ func (v *verbs) join(t *testing.T, d *httpapi.Deps) {
 	dir := t.TempDir()
 	deploys, err := deploy.New(deploy.Deps{
 		Versions: db, Inventory: db, Submissions: db, Runtimes: struct{ deploy.Runtimes }{}, Branches: struct{ deploy.Branches }{},
-		Gateway: quiet, Production: v.promote, Artifacts: v.bundles, BundleKeys: artifact.Keys,
+		Gateway: quiet, Production: v.promote, Artifacts: v.bundles, BundleKeys: bundle.Keys,
 		Assets: assetstore.New(assetstore.Config{Bucket: v.bundles, Dir: dir}), Ingress: d.Ingress, Logger: log, Notify: func() {},
 		Dirs: deploy.Dirs{Cache: dir, Data: dir, Logs: dir},
 	})

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 )
 
 // Description is a metric of the reference.
@@ -19,10 +21,10 @@ type Description struct {
 
 // Describe returns the program's own metrics, sorted by name.
 func Describe() []Description {
-	m := NewMetrics(Build{})
+	m := NewMetrics(buildinfo.Build{})
 	m.Watch(context.Background(), Sources{}) //nolint:forbidigo // nothing is read
 	m.WatchGateways(nil)
-	edge := NewMetrics(Build{})
+	edge := NewMetrics(buildinfo.Build{})
 	edge.WatchGateway(GatewaySources{})
 	descs := make(chan *prometheus.Desc, 1000) // more than there are metrics, those of Go included
 	m.registry.Describe(descs)

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/server/obs"
 )
 
 func TestGCMetrics(t *testing.T) {
 	t.Parallel()
-	m := obs.NewMetrics(obs.Build{})
+	m := obs.NewMetrics(buildinfo.Build{})
 	if text := scrape(t, m); !strings.Contains(text, "svc_gc_last_sweep_timestamp_seconds 0") {
 		t.Error("the time of a sweep is not 0 before the first:\n" + text)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -59,7 +60,7 @@ type gatewayRole struct {
 }
 
 // NewMetrics returns the metrics, including those of the process and the Go runtime.
-func NewMetrics(b Build) *Metrics {
+func NewMetrics(b buildinfo.Build) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(), gateway: map[string]*gatewayRole{},
 		deploys:     counters("svc_deploys_total", "Deploys that ended.", "result"),

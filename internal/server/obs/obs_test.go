@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -33,7 +34,7 @@ func scrape(t *testing.T, m *obs.Metrics) string {
 // spec: [C11.7]
 func TestMetrics(t *testing.T) {
 	t.Parallel()
-	m := obs.NewMetrics(obs.Build{Version: "v1", Commit: "abc", Go: "go1"})
+	m := obs.NewMetrics(buildinfo.Build{Version: "v1", Commit: "abc", Go: "go1"})
 	runtimes := []svc.Runtime{{Ref: svc.Ref{Project: "shop", Version: "v-1"}, State: svc.RuntimeServing, RSSBytes: 42, CPU: 1500 * time.Millisecond, Descriptors: 7, Restarts: 3, Behind: 2 * time.Second, Tallies: []svc.Tally{{Kind: "k", Resource: "r", State: "waiting", Count: 8}}}, {State: svc.RuntimeStopped}}
 	m.Watch(t.Context(), obs.Sources{
 		QueueDepth: func(context.Context) (int, error) { return 3, nil },
@@ -129,7 +130,7 @@ func TestMetrics(t *testing.T) {
 // TestProjectsAreBounded: projects beyond a limit share their series.
 func TestProjectsAreBounded(t *testing.T) {
 	t.Parallel()
-	m := obs.NewMetrics(obs.BuildInfo())
+	m := obs.NewMetrics(buildinfo.Read())
 	for range 2 {
 		for i := range 1000 {
 			m.ProjectRequest(fmt.Sprint("p", i), 200, false)
@@ -148,7 +149,7 @@ func TestProjectsAreBounded(t *testing.T) {
 
 func TestFailingSourceIsOmitted(t *testing.T) {
 	t.Parallel()
-	m := obs.NewMetrics(obs.BuildInfo())
+	m := obs.NewMetrics(buildinfo.Read())
 	m.Watch(t.Context(), obs.Sources{
 		QueueDepth: func(context.Context) (int, error) { return 0, errors.New("closed") }, QueueMax: 7,
 		Versions: func(context.Context) (map[svc.Status]int, error) { return nil, errors.New("closed") },
@@ -161,7 +162,7 @@ func TestFailingSourceIsOmitted(t *testing.T) {
 
 func TestBuildInfo(t *testing.T) {
 	t.Parallel()
-	b := obs.BuildInfo()
+	b := buildinfo.Read()
 	if b.Version == "" || b.Go == "" || b.OS == "" || b.Arch == "" {
 		t.Errorf("got %+v", b)
 	}
@@ -217,7 +218,7 @@ func TestTerminalLog(t *testing.T) {
 }
 
 func BenchmarkGatewayRequest(b *testing.B) {
-	m := obs.NewMetrics(obs.BuildInfo())
+	m := obs.NewMetrics(buildinfo.Read())
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			m.GatewayRequest("production", 200, time.Millisecond)

@@ -28,7 +28,7 @@ func TestWings(t *testing.T) {
 			if isKit(imp) && !isKit(pkg) {
 				t.Errorf("%s: %s may not import %s: only tests and test kits may", file, pkg, imp)
 			}
-			if to != from && to != "test" && !slices.Contains(may, to) {
+			if to != from && to != "test" && !isKit(pkg) && !slices.Contains(may, to) {
 				t.Errorf("%s: %s may not import %s: the wings are %s -> %s", file, pkg, imp, from, strings.Join(may, " "))
 			}
 		}
@@ -40,8 +40,39 @@ func TestWings(t *testing.T) {
 // embedded object store.
 func TestHostProgram(t *testing.T) {
 	t.Parallel()
-	imports := readImports(t, os.DirFS("../../.."))
-	seen, todo := map[string]bool{}, []string{"cmd/svchost"}
+	linked := links(readImports(t, os.DirFS("../../..")), "cmd/svchost")
+	for pkg := range linked {
+		if w := wing(pkg); w == "server" || w == "client" || pkg == "internal/data/s3server" {
+			t.Errorf("cmd/svchost links %s", pkg)
+		}
+	}
+	if !linked["internal/host/workerhost"] {
+		t.Errorf("cmd/svchost links %d packages, but no worker host", len(linked))
+	}
+}
+
+// ground of the host wing that the client links, too: rules and names without a process.
+var clientHost = []string{"internal/host/binding/kinds", "internal/host/join", "internal/host/assets"}
+
+// TestClientProgram fails if the light program, which pipelines download, links code of a server, of a worker
+// host, or of databases.
+func TestClientProgram(t *testing.T) {
+	t.Parallel()
+	linked := links(readImports(t, os.DirFS("../../..")), "cmd/svcctl-client")
+	for pkg := range linked {
+		w := wing(pkg)
+		if w == "server" || w == "data" || w == "host" && !slices.Contains(clientHost, pkg) {
+			t.Errorf("cmd/svcctl-client links %s", pkg)
+		}
+	}
+	if !linked["internal/client/cli"] {
+		t.Errorf("cmd/svcctl-client links %d packages, but no commands", len(linked))
+	}
+}
+
+// links is the packages of this module that a program has in it.
+func links(imports map[string]map[string]string, program string) map[string]bool {
+	seen, todo := map[string]bool{}, []string{program}
 	for len(todo) > 0 {
 		pkg := todo[0]
 		todo = todo[1:]
@@ -49,16 +80,11 @@ func TestHostProgram(t *testing.T) {
 			continue
 		}
 		seen[pkg] = true
-		if w := wing(pkg); w == "server" || w == "client" || pkg == "internal/data/s3server" {
-			t.Errorf("cmd/svchost links %s", pkg)
-		}
 		for imp := range imports[pkg] {
 			todo = append(todo, imp)
 		}
 	}
-	if !seen["internal/host/workerhost"] {
-		t.Errorf("cmd/svchost links %d packages, but no worker host", len(seen))
-	}
+	return seen
 }
 
 // isKit reports whether a package is for tests: svctest, objstoretest, e2e.
@@ -93,7 +119,7 @@ func TestDocFiles(t *testing.T) {
 	t.Parallel()
 	top := os.DirFS("../../..")
 	for pkg := range readImports(t, top) {
-		if wing(pkg) == "cmd" || pkg == "internal/gendocs" || pkg == "internal/client/demo" || pkg == "internal/client/walkthrough" {
+		if wing(pkg) == "cmd" || pkg == "internal/gendocs" || pkg == "internal/client/walkthrough" {
 			continue
 		}
 		text, err := os.ReadFile(path.Join("../../..", pkg, "doc.go"))

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/server/artifact"
 	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -71,7 +71,7 @@ func TestLostMachine(t *testing.T) {
 	t.Logf("a change was in the object store %s after its acknowledgement", took.Round(time.Millisecond))
 	d.ok(d.home, "admin", "backup", filepath.Join(d.home, "backup"))
 	d.ok(d.home, "admin", "backup", "s3://copies/nightly")
-	keys := artifact.Keys(svc.Ref{Project: "ledger", Version: "v1"})
+	keys := bundle.Keys(svc.Ref{Project: "ledger", Version: "v1"})
 	move(t, bucket, keys[0], keys[1]) // as a pipeline that compresses with gzip stores it
 	d.ok(d.home, "admin", "verify")
 	tokens := d.note

@@ -16,20 +16,37 @@ import (
 // set, expectations in the scripts are written anew.
 func Run(t *testing.T) {
 	t.Helper()
+	run(t, testscript.Params{Dir: filepath.Join("testdata", "script")})
+}
+
+// RunOf runs some scripts of another program: all of them without names.
+func RunOf(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	if len(names) == 0 {
+		run(t, testscript.Params{Dir: dir})
+		return
+	}
+	var files []string
+	for _, name := range names {
+		files = append(files, filepath.Join(dir, name+".txtar"))
+	}
+	run(t, testscript.Params{Files: files})
+}
+
+func run(t *testing.T, p testscript.Params) {
+	t.Helper()
 	workerd := workerdtest.Binary(t)
 	repository, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir: filepath.Join("testdata", "script"), RequireExplicitExec: true, RequireUniqueNames: true,
-		UpdateScripts: svctest.UpdateGolden(),
-		Setup:         func(env *testscript.Env) error { return setup(env, repository, workerd) },
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"await": await, "exits": exits, "until": until, "interrupt": interrupt, "json": checkJSON, "jsonenv": setFromJSON, "ask": ask, "sqlite": sqlite,
-			"action": action, "gitlab": gitlab,
-		},
-	})
+	p.RequireExplicitExec, p.RequireUniqueNames, p.UpdateScripts = true, true, svctest.UpdateGolden()
+	p.Setup = func(env *testscript.Env) error { return setup(env, repository, workerd) }
+	p.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"await": await, "exits": exits, "until": until, "interrupt": interrupt, "json": checkJSON, "jsonenv": setFromJSON, "ask": ask, "sqlite": sqlite,
+		"action": action, "gitlab": gitlab,
+	}
+	testscript.Run(t, p)
 }
 
 // setup gives a script a home and a data directory of its own.

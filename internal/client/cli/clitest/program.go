@@ -1,6 +1,7 @@
 package clitest
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -25,15 +26,41 @@ func withProgram(m *testing.M, name string) int {
 	dir, err := os.MkdirTemp("", "scripts-")
 	if err == nil {
 		defer os.RemoveAll(dir)
-		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", filepath.Join(dir, name), ".") //nolint:noctx // before the tests: no context is there
-		cmd.Stderr = os.Stderr
-		err = cmd.Run()
+		err = build(filepath.Join(dir, name), ".")
 	}
 	if err == nil {
 		err = os.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH")) //nolint:forbidigo // as a TestMain
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "building %s: %v\n", name, err)
+		return 1
+	}
+	return m.Run()
+}
+
+func build(to, pkg string) error {
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", to, pkg) //nolint:noctx // before the tests: no context is there
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
+
+// Client runs the tests of the light program, which is bin/svcctl, with the whole one where an installation
+// has it: lib/svcctl/svcctl, $WHOLE for scripts.
+func Client(m *testing.M) {
+	os.Exit(withClient(m)) //nolint:forbidigo // as a TestMain
+}
+
+func withClient(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "scripts-")
+	if err == nil {
+		defer os.RemoveAll(dir)
+		err = errors.Join(build(filepath.Join(dir, "bin", "svcctl"), "."), build(filepath.Join(dir, "lib", "svcctl", "svcctl"), "../svcctl"))
+	}
+	if err == nil {
+		err = os.Setenv("PATH", filepath.Join(dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH")) //nolint:forbidigo // as a TestMain
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "building the client: %v\n", err)
 		return 1
 	}
 	return m.Run()

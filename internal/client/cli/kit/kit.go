@@ -15,8 +15,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/text"
-	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/pkg/client"
 )
 
@@ -107,7 +107,7 @@ func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*clie
 	if c, err := k.Config(); err == nil {
 		actor = c.Actor
 	}
-	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + obs.BuildInfo().Version, RootCAs: roots, Force: k.Force, Silent: k.silent(server)})
+	return client.New(server, tokens, client.Options{Actor: actor, UserAgent: "svcctl/" + buildinfo.Read().Version, RootCAs: roots, Force: k.Force, Silent: k.silent(server)})
 }
 
 // Roots are the certificates of the system and those in file; nil without one.
