@@ -43,6 +43,7 @@ type release struct {
 	hold     time.Time // its begin; zero without one
 	stopped  bool      // the workerd of the old version stays stopped since the seal
 	letGo    func()    // ends the exclusion of others from the old version; set by a commit
+	cutOff   bool      // the service stopped before the commit was in the copy of the registry
 	steps    []svc.StepRun
 	done     svc.Released
 }
@@ -61,6 +62,11 @@ func (r *release) do(ctx context.Context) {
 	failed, err := r.untilCommit(ctx)
 	if err != nil {
 		r.undone(ctx, failed, err)
+		return
+	}
+	if r.cutOff { // the next start, or the machine that takes over, does what its registry says
+		r.letGo()
+		r.deploy.End()
 		return
 	}
 	r.forward(context.WithoutCancel(ctx))

@@ -2,6 +2,7 @@ package promote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -67,12 +69,22 @@ func (r *release) settleAhead(ctx context.Context) error {
 	if err := r.deps.Gateway.SettleProduction(ctx, r.op.Project); err != nil {
 		return err
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, aheadLimit, errStepLimit)
+	defer cancel()
 	now, err := r.deps.Sealer.Seal(ctx, r.previous(), control.Seal{State: control.SealAhead})
+	if errors.Is(context.Cause(ctx), errStepLimit) {
+		return svc.Errorf(svc.Unavailable, svc.CodeStepTimeout, "the object store has not taken within %s what production wrote; production is unchanged", aheadLimit).
+			WithHint("release again when GET /v1/health/deep says that the object store answers").Because(err)
+	}
 	if err != nil {
 		return err
 	}
 	return r.keepsInstances(r.manifest, now.Unfinished)
 }
+
+// aheadLimit bounds the time for the object store to take what production wrote. No request waits
+// meanwhile, but neither another release nor a restart of production can begin.
+const aheadLimit = time.Minute
 
 // drain waits for the requests in flight. Websockets are not waited for: the switch closes them.
 func (r *release) drain(ctx context.Context) error {
@@ -116,18 +128,36 @@ func (r *release) prepare(ctx context.Context, sealed control.Sealing) error {
 	return err
 }
 
-// commit makes the new version production in the registry, and waits until that survives the loss
-// of this machine where another one can take over.
+// commit makes the new version production in the registry.
 func (r *release) commit(ctx context.Context) error {
 	committed, err := r.deploy.Commit(ctx, "released "+r.op.Candidate)
 	if !committed {
 		return err
 	}
-	if r.deps.Survives == nil {
-		return nil
-	}
-	if err := r.deps.Survives(ctx); err != nil { // forward: the registry has decided
-		r.log.ErrorContext(ctx, "the copy of the registry is behind a release", "error", err)
-	}
+	r.cutOff = !r.awaitCopy(ctx)
 	return nil
+}
+
+// awaitCopy waits until the commit survives the loss of this machine where another one can take over,
+// however long: that one would continue with the old production, without what the new one has
+// acknowledged. Until then neither accepts a write. It returns false when the service stops before.
+func (r *release) awaitCopy(ctx context.Context) bool {
+	if r.deps.Survives == nil {
+		return true
+	}
+	waiting, cancel := r.work.Until(ctx)
+	defer cancel()
+	var said reminder
+	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
+		err := r.deps.Survives(waiting)
+		if err == nil {
+			return true
+		}
+		if said.due() {
+			r.log.ErrorContext(ctx, "the copy of the registry lacks a release; requests of production wait for it", "error", err)
+		}
+		if backoff.Sleep(waiting, delay) != nil {
+			return false
+		}
+	}
 }

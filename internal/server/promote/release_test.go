@@ -53,6 +53,7 @@ func TestReleaseFails(t *testing.T) {
 		held   bool // the hold had begun
 	}{
 		"stage":  {failing("begin", boom), "stage: release_check_failed: it broke", false},
+		"ship":   {func(_ *daemon, r *releases) { r.slow["ahead v1"] = time.Hour }, "settle: step_timeout: the object store has not taken within 1m0s ", false},
 		"settle": {failing("ahead v1", boom), "settle: release_check_failed: it broke", false},
 		"drain":  {func(d *daemon, _ *releases) { d.gateway.inflight = make(chan struct{}) }, "drain: release_busy: ", true},
 		"pause":  {failing("paused v1", boom), "pause: release_check_failed: it broke", true},

@@ -137,8 +137,8 @@ type Deps struct {
 	Sealer   Sealer
 	Deploys  Deploys
 	Forks    svc.ForkPolicy // tells the git refs of pull requests, whose code is not released
-	// Survives returns when the changes of the registry survive the loss of this machine; nil where
-	// no other machine takes over.
+	// Survives returns when the changes of the registry survive the loss of this machine; a release
+	// calls it again after an error. nil where no other machine takes over.
 	Survives func(ctx context.Context) error
 
 	// Watched receives each release that is done or was undone: watch.Service.Watch. It does not
