@@ -16,7 +16,8 @@ import (
 // The wait between two dials grows from one to the other: a daemon that starts again is back
 // within a second, and versions are opened elsewhere after some.
 const (
-	leaveLimit = 5 * time.Second
+	leaveLimit  = 5 * time.Second
+	resumeLimit = 5 * time.Second
 
 	dialSoon = 100 * time.Millisecond
 	dialLate = 500 * time.Millisecond
@@ -78,6 +79,9 @@ func (s *session) run(ctx context.Context) error {
 		s.log.WarnContext(ctx, "the line to the daemon ended")
 		if s.sealed.Load() {
 			s.log.WarnContext(ctx, "a release has sealed the data; ending the worker host")
+			return nil
+		}
+		if !s.resume(ctx) {
 			return nil
 		}
 		if !s.isOpen() {

@@ -29,7 +29,8 @@ type session struct {
 	life   context.Context //nolint:containedctx // until end: a session outlives its lines
 	cancel context.CancelFunc
 	asked  atomic.Pointer[time.Time] // when the daemon last measured
-	sealed atomic.Bool               // the version accepts no writes until the daemon says how the release ended
+	paused atomic.Bool               // no event of the version begins until the daemon says how the release ended
+	sealed atomic.Bool               // nor does it accept writes
 	tasks  sync.WaitGroup
 	logs   sync.WaitGroup // what sends the log
 

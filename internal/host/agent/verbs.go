@@ -155,17 +155,42 @@ func (s *session) Seal(ctx context.Context, seal control.Seal) (control.Sealing,
 	if err != nil {
 		return control.Sealing{}, err
 	}
-	if seal.State == control.SealSealed {
+	switch seal.State {
+	case control.SealPaused:
+		s.paused.Store(true)
+	case control.SealSealed:
 		s.sealed.Store(true)
+	case control.SealAhead, control.SealReleased, control.SealUndone:
 	}
 	done, err := p.Client().Seal(ctx, seal)
 	if err == nil && seal.State == control.SealUndone {
+		s.paused.Store(false)
 		s.sealed.Store(false)
 	}
 	if done.Cut.Warm != "" {
 		done.Cut.Warm = s.machine + warmOf + done.Cut.Warm
 	}
 	return done, err
+}
+
+// resume has events begin again that a release had paused, when its line to the daemon has ended: the
+// next daemon knows nothing of the pause. It reports false if the worker host does not answer.
+func (s *session) resume(ctx context.Context) bool {
+	if !s.paused.Load() {
+		return true
+	}
+	p, err := s.process()
+	if err == nil {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), resumeLimit)
+		defer cancel()
+		_, err = p.Client().Seal(ctx, control.Seal{State: control.SealUndone})
+	}
+	if err != nil {
+		s.log.WarnContext(ctx, "events that a release had paused do not begin again", "error", err)
+		return false
+	}
+	s.paused.Store(false)
+	return true
 }
 
 // Positions is control.Handler.Positions.

@@ -73,6 +73,9 @@ func (r resources) sealData(ctx context.Context) (done control.Sealing, err erro
 	if r.seal.data != nil {
 		return done, svc.Errorf(svc.Conflict, svc.CodePromoteInProgress, "the data is sealed already")
 	}
+	if !r.seal.paused { // an end of the line to the daemon has let events begin again
+		return done, svc.Errorf(svc.Conflict, svc.CodeReleaseInterrupted, "events of production are not paused").WithHint("release again")
+	}
 	stage := func() (err error) { r.seal.data, err = r.volumes.Seal(ctx); return err }
 	if r.objects != nil {
 		r.seal.resume, err = r.objects.Seal(ctx, stage)
