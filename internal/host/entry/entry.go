@@ -87,13 +87,24 @@ const Files = "svc:files"
 // filesSource takes the binding before the worker's modules run.
 const filesSource = `import { env } from "cloudflare:workers"; export default env["` + Files + `"]; delete env["` + Files + `"];`
 
+// Objects is the name of a binding to Durable Objects of a worker without one, whose calls by
+// ctx.exports take turns by what the binding loads. The worker does not see it.
+const Objects = "svc:objects"
+
+// objectsSource takes the binding away before the worker's modules run.
+const objectsSource = `import { env } from "cloudflare:workers"; delete env["` + Objects + `"];`
+
 // Before is modules, whose first is a worker's main module, with the entry module in front. With
-// files, the worker has the binding Files.
-func Before(modules []workerd.Module, files bool) []workerd.Module {
+// files, the worker has the binding Files, with objects the binding Objects.
+func Before(modules []workerd.Module, files, objects bool) []workerd.Module {
 	main, first, all := "./"+modules[0].Name, "const files = undefined;\n", slices.Clone(modules)
 	if files {
 		m := workerd.Module{Name: name(all, "svc-files.js"), Type: workerd.ESModule, Source: filesSource}
 		first, all = "import files from "+literal("./"+m.Name)+";\n", append(all, m)
+	}
+	if objects {
+		m := workerd.Module{Name: name(all, "svc-objects.js"), Type: workerd.ESModule, Source: objectsSource}
+		first, all = "import "+literal("./"+m.Name)+";\n"+first, append(all, m)
 	}
 	return slices.Insert(all, 0, workerd.Module{
 		Name: name(all, "svc-entry.js"), Type: workerd.ESModule,

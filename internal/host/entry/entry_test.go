@@ -57,7 +57,7 @@ func startChanged(t *testing.T, change func(*workerd.Config), date string, modul
 	socket, waiting := filepath.Join(dir, "s"), filepath.Join(dir, "w")
 	config := workerd.Config{
 		Services: []workerd.Service{{Name: "main", Worker: &workerd.Worker{
-			Modules: entry.Before(modules, false), CompatibilityDate: date, Bindings: bindings,
+			Modules: entry.Before(modules, false, false), CompatibilityDate: date, Bindings: bindings,
 		}}},
 		Sockets: []workerd.Socket{
 			{Name: "waiting", Address: "unix:" + waiting, Service: workerd.ServiceRef{Name: "main", Entrypoint: entry.Waiting}},

@@ -47,7 +47,7 @@ const ask = ` + asks + ";\n"
 			socket := filepath.Join(bindingtest.Dir(t), "s")
 			client := workerdtest.Serve(t, workerd.Config{
 				Services: []workerd.Service{
-					{Name: "main", Worker: &workerd.Worker{Modules: entry.Before([]workerd.Module{esm("w.js", source)}, true), CompatibilityDate: "2026-11-01", Bindings: []workerd.Binding{
+					{Name: "main", Worker: &workerd.Worker{Modules: entry.Before([]workerd.Module{esm("w.js", source)}, true, false), CompatibilityDate: "2026-11-01", Bindings: []workerd.Binding{
 						{Name: "SELF", Service: &workerd.ServiceRef{Name: "main", Props: `{"svc:call":{},"role":"own"}`}},
 						{Name: "NAMED", Service: &workerd.ServiceRef{Name: "main", Entrypoint: "Named", Props: `{"svc:call":{}}`}},
 						{Name: entry.Files, Service: &workerd.ServiceRef{Name: "files"}},

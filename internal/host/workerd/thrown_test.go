@@ -34,7 +34,7 @@ func TestThrownValues(t *testing.T) {
 	t.Parallel()
 	p := mustStart(t, func(dir string) workerd.Config {
 		modules := []workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: throwingScript}}
-		c := config(dir, &workerd.Worker{Modules: entry.Before(modules, false), CompatibilityDate: "2026-11-01"})
+		c := config(dir, &workerd.Worker{Modules: entry.Before(modules, false, false), CompatibilityDate: "2026-11-01"})
 		c.Extensions = entry.Extensions(0, false, false)
 		return c
 	})

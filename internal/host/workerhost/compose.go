@@ -7,6 +7,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/binding/services"
 	"github.com/svcctl/svcctl/internal/host/cache"
 	"github.com/svcctl/svcctl/internal/host/door"
@@ -91,7 +92,7 @@ func Compose(c Composition) workerd.Config {
 		config.Services = append(config.Services, door.Service(workerName, binding.Events(c.Wirings)...))
 		config.Sockets = append(config.Sockets, door.Socket(filepath.Join(c.RunDir, doorSocket)))
 	}
-	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, c.withSite(unix(bindingSocket)))...)
+	worker.Bindings = append(worker.Bindings, binding.AddTo(&config, slices.Concat(c.withSite(unix(bindingSocket)), c.hidden()))...)
 	tails, relays := services.Tails(c.Manifest, c.Site)
 	worker.Tails = tails
 	binding.AddTo(&config, []binding.Wiring{{Services: relays}})
@@ -121,7 +122,7 @@ func (c Composition) worker() *workerd.Worker {
 		modules = script.Modules(modules)
 	}
 	return &workerd.Worker{
-		Modules:            entry.Before(modules, c.hasFiles()),
+		Modules:            entry.Before(modules, c.hasFiles(), c.hidesObjects()),
 		CompatibilityDate:  c.Manifest.CompatibilityDate,
 		CompatibilityFlags: c.Manifest.CompatibilityFlags,
 		Bindings:           slices.Clone(c.Env),
@@ -137,6 +138,20 @@ func (c Composition) objectClasses() (list []workerd.ObjectClass) {
 		}
 	}
 	return list
+}
+
+// hidesObjects reports whether the worker has Durable Objects that it can reach by ctx.exports alone.
+func (c Composition) hidesObjects() bool {
+	return c.Objects != "" && len(c.objectClasses()) > 0 && !slices.Contains(c.Manifest.CompatibilityFlags, hidesEnv) &&
+		!slices.ContainsFunc(c.Wirings, durableobject.GivesTurns)
+}
+
+// hidden is the binding by which calls of such objects take turns.
+func (c Composition) hidden() []binding.Wiring {
+	if !c.hidesObjects() {
+		return nil
+	}
+	return []binding.Wiring{durableobject.Namespace(entry.Objects, c.objectClasses()[0].Name, binding.Site{})}
 }
 
 // isScript reports whether the worker is in service-worker format.

@@ -2,6 +2,7 @@ package workerhost_test
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/host/workerhost"
@@ -113,6 +115,39 @@ func TestComposeFiles(t *testing.T) {
 		}
 		if diff := gocmp.Diff(tc.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+// TestComposeObjects: a worker whose Durable Objects have no binding gets one that it does not see, so that
+// their calls take turns.
+func TestComposeObjects(t *testing.T) {
+	t.Parallel()
+	bound := durableobject.Namespace("ROOMS", "Room", binding.Site{})
+	for name, tc := range map[string]struct {
+		wirings []binding.Wiring
+		flags   []string
+		hidden  bool
+	}{
+		"without a binding":              {nil, nil, true},
+		"with a binding":                 {[]binding.Wiring{bound}, nil, false},
+		"without the env of modules":     {nil, []string{"disallow_importable_env"}, false},
+		"with a binding of another kind": {[]binding.Wiring{{Binding: workerd.Binding{Name: "K", KVNamespace: "kv:main"}}}, nil, true},
+	} {
+		config := workerhost.Compose(workerhost.Composition{
+			Manifest: &bundle.Manifest{
+				Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: tc.flags, Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule}},
+				ObjectClasses: []bundle.ObjectClass{{Name: "Old", Key: "Old", Deleted: true}, {Name: "Room", Key: "Room", SQL: true}},
+			},
+			BundleDir: "/bundle", RunDir: "/run", HeapMB: 128, Objects: "/objects", Wirings: tc.wirings,
+		})
+		w := config.Services[0].Worker
+		has := slices.ContainsFunc(w.Bindings, func(b workerd.Binding) bool {
+			return b.Name == entry.Objects && b.Wrapped.Inner[0].ObjectClass == "Room"
+		})
+		taken := slices.ContainsFunc(w.Modules, func(m workerd.Module) bool { return m.Name == "svc-objects.js" })
+		if has != tc.hidden || taken != tc.hidden {
+			t.Errorf("%s: hidden binding %t, taken away %t", name, has, taken)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func Start(t testing.TB, set *binding.Set, source string) *Worker {
 	socket := filepath.Join(dir, "b")
 	serve(t, socket, set)
 	user := &workerd.Worker{
-		Modules:           entry.Before([]workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: source}}, false),
+		Modules:           entry.Before([]workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: source}}, false, false),
 		CompatibilityDate: compatibilityDate,
 	}
 	config := workerd.Config{

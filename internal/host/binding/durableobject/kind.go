@@ -91,6 +91,12 @@ func Namespace(binds, name string, s binding.Site) binding.Wiring {
 	}
 }
 
+// GivesTurns reports whether a wiring is one of Namespace: with one, the calls of all objects of the
+// worker take turns, also those by ctx.exports.
+func GivesTurns(w binding.Wiring) bool {
+	return w.Binding.Wrapped != nil && w.Binding.Wrapped.Module == clientModule
+}
+
 // Modules are the extensions that give turns. Bindings to objects of other workers use them, too.
 func Modules() []workerd.Module {
 	return []workerd.Module{

@@ -69,14 +69,22 @@ export default { async fetch(request, env, ctx) {
 func serveRooms(t *testing.T) roomsClient {
 	t.Helper()
 	d := bundle.Binding{Name: "ROOMS", Kind: "durable_object", Resource: "Room", Config: json.RawMessage(`{"class_name": "Room"}`)}
+	return serveObjects(t, rooms, durableobject.Kind{}.Wire(d, binding.Site{}), "")
+}
+
+// serveObjects starts a worker with the class Room, whose objects it reaches by a wiring. patience is
+// how long a call waits for its turn; "" for as long as ever.
+func serveObjects(t *testing.T, source string, w binding.Wiring, patience string) roomsClient {
+	t.Helper()
 	dir := bindingtest.Dir(t)
 	objects := filepath.Join(dir, "objects")
 	if err := os.Mkdir(objects, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "s")
+	hidden := w.Binding.Name == entry.Objects
 	worker := &workerd.Worker{
-		Modules:           entry.Before([]workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: rooms}}, false),
+		Modules:           entry.Before([]workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: source}}, false, hidden),
 		CompatibilityDate: "2026-11-17", ObjectStorage: "objects", ObjectClasses: []workerd.ObjectClass{{Name: "Room", Key: "Room", SQL: true}},
 	}
 	config := workerd.Config{
@@ -84,8 +92,24 @@ func serveRooms(t *testing.T) roomsClient {
 		Sockets:    []workerd.Socket{{Name: "http", Address: "unix:" + socket, Service: workerd.ServiceRef{Name: "main"}}},
 		Extensions: entry.Extensions(0, false, false),
 	}
-	worker.Bindings = binding.AddTo(&config, []binding.Wiring{durableobject.Kind{}.Wire(d, binding.Site{})})
+	worker.Bindings = binding.AddTo(&config, []binding.Wiring{w})
+	if patience != "" {
+		setPatience(t, config.Extensions, patience)
+	}
 	return roomsClient{workerdtest.Serve(t, config, socket), filepath.Join(objects, "Room")}
+}
+
+// setPatience replaces the time in the text of the module that has it.
+func setPatience(t *testing.T, modules []workerd.Module, to string) {
+	t.Helper()
+	const patience = "const PATIENCE = 5000;"
+	for i, m := range modules {
+		if strings.Contains(m.Source, patience) {
+			modules[i].Source = strings.Replace(m.Source, patience, "const PATIENCE = "+to+";", 1)
+			return
+		}
+	}
+	t.Fatalf("no module has %q", patience)
 }
 
 type roomsClient struct {
