@@ -22,6 +22,17 @@ func (s *starters) isOff() bool {
 	return s.off
 }
 
+// ending counts the events under way of Starters that stop.
+func (s *starters) ending() (n int) {
+	s.mu.Lock()
+	stopping := slices.DeleteFunc(slices.Clone(s.all), func(r *runner) bool { return r.stopped == nil })
+	s.mu.Unlock()
+	for _, r := range stopping {
+		n += r.Pending()
+	}
+	return n
+}
+
 // Pause has the Starters send no event until Resume. It returns when those under way are over, or
 // ctx ends: then with the routes of the Starters whose events still run. interrupt ends those.
 func (s *Set) Pause(ctx context.Context, interrupt bool) (running []string) {

@@ -80,9 +80,11 @@ func (s *Set) Arm(ctx context.Context, armed bool) error {
 func (s *Set) Stop(ctx context.Context) { s.starters.end(ctx.Done()) }
 
 // Wake says when the version needs to run next. After Stop, what an Armed Starter was to
-// send next counts. A version that gets no events needs no time for them.
+// send next counts. A version that gets no events needs time only for those under way: what waits in
+// its queues is not delivered, so it is neither work nor a backlog.
 func (s *Set) Wake() (w svc.Wake) {
 	if s.starters.isOff() {
+		w.Pending = s.starters.ending()
 		return w
 	}
 	w = w.With(s.starters.nextArmed())
