@@ -110,14 +110,20 @@ func (d *daemon) oneOutcome(point, version, before string) {
 }
 
 // released releases a candidate and waits for the end.
-func (d *daemon) released(project, candidate string, r api.ReleaseVersion) (done api.Promotion) {
+func (d *daemon) released(project, candidate string, r api.ReleaseVersion) api.Promotion {
 	d.t.Helper()
 	a, err := d.client().Release(d.t.Context(), project, candidate, r)
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	svctest.Succeeds(d.t, "the release of "+candidate+" to end", func() error {
-		if done, err = d.client().Promotion(d.t.Context(), project, a.OperationID); err == nil && done.Status == api.PromotionStatusRunning {
+	return d.releaseEnds(project, a.OperationID)
+}
+
+// releaseEnds waits for the end of a release.
+func (d *daemon) releaseEnds(project, operation string) (done api.Promotion) {
+	d.t.Helper()
+	svctest.Succeeds(d.t, "the release to end", func() (err error) {
+		if done, err = d.client().Promotion(d.t.Context(), project, operation); err == nil && done.Status == api.PromotionStatusRunning {
 			err = fmt.Errorf("it is running")
 		}
 		return err
