@@ -3,7 +3,6 @@ package deploy
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"time"
 
@@ -235,7 +234,8 @@ func (b *bundles) copy(ctx context.Context, artifacts objstore.Bucket, from, to 
 			err = put(ctx, artifacts, b.keys(to)[key], body)
 		}
 		if err != nil {
-			return fmt.Errorf("copying the bundle of %s: %w", from, err)
+			return svc.Errorf(svc.Unavailable, svc.CodeArtifactUnreadable, "the bundle of %s cannot be copied", from).
+				WithHint("release again when GET /v1/health/deep says that the object store answers").Because(err)
 		}
 		return nil
 	}
