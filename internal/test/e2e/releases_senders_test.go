@@ -105,7 +105,7 @@ func (s *senders) held() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		for _, began := range s.since {
-			if time.Since(began) < 300*time.Millisecond {
+			if time.Since(began) < time.Second {
 				return false
 			}
 		}
