@@ -25,8 +25,10 @@ type RuntimeSpec struct {
 	ReadOnly   bool              `json:"read_only,omitempty"`   // the project is read-only, until the daemon says otherwise
 	WakeAt     time.Time         `json:"wake_at,omitzero"`      // when the version, which slept, was to run for its own work; zero for never
 
-	// ObjectKeys are the keys of the classes of other workers' Durable Objects that the
-	// worker reaches, by the names that package services gives them.
+	ObjectNamespace ObjectNamespace `json:"object_namespace,omitempty"` // of the version's Durable Objects
+
+	// ObjectKeys are the keys (ObjectNamespace.Key) of the classes of other workers' Durable Objects
+	// that the worker reaches, by the names that package services gives them.
 	ObjectKeys map[string]string `json:"object_keys,omitempty"`
 
 	Local LocalSpec `json:"local"`

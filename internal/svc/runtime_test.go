@@ -25,6 +25,7 @@ func TestSameSpec(t *testing.T) {
 		"scrub": func(s *svc.RuntimeSpec) { s.Scrub.ID = "v" },
 		"host":  func(s *svc.RuntimeSpec) { s.Host.HeapMB = 1 },
 		"local": func(s *svc.RuntimeSpec) { s.Local.DataDir = "/e" },
+		"ids":   func(s *svc.RuntimeSpec) { s.ObjectNamespace = "n" },
 	} {
 		o := spec
 		change(&o)

@@ -35,6 +35,8 @@ type Project struct {
 	WorkerName    string            // of the worker whose name became the id, as its project file has it; "" if not known
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
+
+	ObjectNamespace ObjectNamespace // of root versions
 }
 
 // ArmsCron reports whether v, a version of p, may run scheduled handlers by itself.
@@ -93,6 +95,8 @@ type Version struct {
 	ReleasedFrom  string    // the candidate of the release that made the version; "" without one
 	HandedOverTo  string    // the version that a release made continue with the data; "" without one
 	Migrated      Migrated
+
+	ObjectNamespace ObjectNamespace // the parent's, or of a root the project's; it never changes
 }
 
 // ForkedFrom returns the id of the version that the data was forked from; "" for a

@@ -13,13 +13,13 @@ import (
 )
 
 const projectColumns = `seq, id, git_remote, coalesce(prod_version_id, ''), preview_parent,
-	(SELECT json_group_object(key, value) FROM preview_env e WHERE e.project_id = projects.id), guard, read_only, worker_name, created_at, updated_at`
+	(SELECT json_group_object(key, value) FROM preview_env e WHERE e.project_id = projects.id), guard, read_only, worker_name, object_namespace, created_at, updated_at`
 
 func scanProject(s scanner) (positioned[svc.Project], error) {
 	var p positioned[svc.Project]
 	var env string
 	err := s.Scan(&p.seq, &p.row.ID, &p.row.GitRemote, &p.row.ProdVersionID, &p.row.PreviewParent, &env, &p.row.Guard, &p.row.ReadOnly, &p.row.WorkerName,
-		stamp{&p.row.CreatedAt}, stamp{&p.row.UpdatedAt})
+		&p.row.ObjectNamespace, stamp{&p.row.CreatedAt}, stamp{&p.row.UpdatedAt})
 	if err == nil {
 		err = json.Unmarshal([]byte(env), &p.row.PreviewEnv)
 	}
@@ -33,15 +33,15 @@ func (db *DB) CreateProject(ctx context.Context, p svc.Project) (stored svc.Proj
 	svc.AuditDraftOf(ctx).About(svc.Ref{Project: p.ID})
 	err = db.file.InTx(ctx, func(tx *sql.Tx) error {
 		now := millis(time.Now())
-		n, err := affected(ctx, tx, `INSERT INTO projects (id, git_remote, created_at, updated_at)
-			VALUES (?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`, p.ID, p.GitRemote, now, now)
+		n, err := affected(ctx, tx, `INSERT INTO projects (id, git_remote, created_at, updated_at, object_namespace)
+			VALUES (?1, ?2, ?3, ?3, ?4) ON CONFLICT (id) DO NOTHING`, p.ID, p.GitRemote, now, newNamespace())
 		if err != nil {
 			return err
 		}
 		if n == 0 { // a deleted project begins anew
-			if n, err = affected(ctx, tx, `UPDATE projects SET git_remote = ?1, deleted_at = NULL, created_at = ?2, updated_at = max(?2, updated_at + 1)
+			if n, err = affected(ctx, tx, `UPDATE projects SET git_remote = ?1, deleted_at = NULL, created_at = ?2, updated_at = max(?2, updated_at + 1), object_namespace = ?4
 				WHERE id = ?3 AND deleted_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM versions WHERE project_id = ?3 AND status <> 'destroyed')`,
-				p.GitRemote, now, p.ID); err != nil {
+				p.GitRemote, now, p.ID, newNamespace()); err != nil {
 				return err
 			}
 		}

@@ -111,7 +111,7 @@ CREATE TABLE projects (
     git_remote      TEXT    NOT NULL,
     prod_version_id TEXT,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER, guard INTEGER NOT NULL DEFAULT 0, read_only INTEGER NOT NULL DEFAULT 0, worker_name TEXT NOT NULL DEFAULT '',
+    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER, guard INTEGER NOT NULL DEFAULT 0, read_only INTEGER NOT NULL DEFAULT 0, worker_name TEXT NOT NULL DEFAULT '', object_namespace TEXT NOT NULL DEFAULT '',
     FOREIGN KEY (id, prod_version_id) REFERENCES versions (project_id, id)
 ) STRICT;
 
@@ -261,7 +261,7 @@ CREATE TABLE versions (
     updated_at      INTEGER NOT NULL,
     ready_at        INTEGER,
     woken_at        INTEGER,
-    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned), asleep_at INTEGER, wake_at INTEGER, events TEXT NOT NULL DEFAULT '', released_from TEXT NOT NULL DEFAULT '', handed_over_to TEXT NOT NULL DEFAULT '', migrations TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(migrations)), migrated_us INTEGER NOT NULL DEFAULT 0,
+    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned), asleep_at INTEGER, wake_at INTEGER, events TEXT NOT NULL DEFAULT '', released_from TEXT NOT NULL DEFAULT '', handed_over_to TEXT NOT NULL DEFAULT '', migrations TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(migrations)), migrated_us INTEGER NOT NULL DEFAULT 0, object_namespace TEXT NOT NULL DEFAULT '',
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;
