@@ -23,6 +23,7 @@ func TestVerbs(t *testing.T) {
 		want := svc.RuntimeSpec{
 			Ref: svc.Ref{Project: "p", Version: "v"}, CreatedAt: time.Unix(1, 0).UTC(), Tag: "main",
 			Env: map[string]string{"A": "é\n\x00\"<"}, Host: svc.HostConfig{StartTimeout: time.Second, HeapMB: 5},
+			ObjectNamespace: "n",
 		}
 		for name, verb := range map[string]func(context.Context, svc.RuntimeSpec) error{"open": client.Open, "archive": client.Archive} {
 			if err := verb(ctx, want); err != nil {

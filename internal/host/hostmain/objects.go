@@ -29,10 +29,11 @@ func openObjects(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, v *
 	}
 	c := objectsConfig(s, v, log)
 	for _, class := range m.ObjectClasses {
+		key := s.ObjectNamespace.Key(class.Key)
 		if class.Deleted {
-			c.Deleted = append(c.Deleted, class.Key)
+			c.Deleted = append(c.Deleted, key)
 		} else {
-			c.Keys = append(c.Keys, class.Key)
+			c.Keys = append(c.Keys, key)
 		}
 	}
 	return durable.New(ctx, c)

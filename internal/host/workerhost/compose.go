@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/script"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // The headers on the worker's sockets that only the gateway may set: the scheme
@@ -62,9 +63,10 @@ type Composition struct {
 
 	Site binding.Site // where tail consumers are reached
 
-	Door    bool   // the worker can be sent events
-	Objects string // the directory for Durable Objects; "" for none
-	Held    bool   // their alarms wait
+	Door      bool   // the worker can be sent events
+	Objects   string // the directory for Durable Objects; "" for none
+	Namespace svc.ObjectNamespace
+	Held      bool // their alarms wait
 }
 
 // Compose is the config of a version's workerd. The worker listens for the
@@ -134,7 +136,7 @@ func (c Composition) worker() *workerd.Worker {
 func (c Composition) objectClasses() (list []workerd.ObjectClass) {
 	for _, o := range c.Manifest.ObjectClasses {
 		if !o.Deleted {
-			list = append(list, workerd.ObjectClass{Name: o.Name, Key: o.Key, SQL: o.SQL})
+			list = append(list, workerd.ObjectClass{Name: o.Name, Key: c.Namespace.Key(o.Key), SQL: o.SQL})
 		}
 	}
 	return list

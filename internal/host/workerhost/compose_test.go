@@ -14,6 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
 	"github.com/svcctl/svcctl/internal/host/workerhost"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 func TestCompose(t *testing.T) {
@@ -148,6 +149,22 @@ func TestComposeObjects(t *testing.T) {
 		taken := slices.ContainsFunc(w.Modules, func(m workerd.Module) bool { return m.Name == "svc-objects.js" })
 		if has != tc.hidden || taken != tc.hidden {
 			t.Errorf("%s: hidden binding %t, taken away %t", name, has, taken)
+		}
+	}
+}
+
+// TestObjectKeys: the keys of classes begin with the namespace of the version; classes that are deleted
+// are left out.
+func TestObjectKeys(t *testing.T) {
+	t.Parallel()
+	m := &bundle.Manifest{
+		Main: "index.js", Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule}},
+		ObjectClasses: []bundle.ObjectClass{{Name: "Room", Key: "Old", SQL: true}, {Name: "Gone", Key: "Gone", Deleted: true}},
+	}
+	for namespace, key := range map[svc.ObjectNamespace]string{"": "Old", "n": "n~Old"} {
+		worker := workerhost.Compose(workerhost.Composition{Manifest: m, Objects: "/objects", Namespace: namespace}).Services[0].Worker
+		if diff := gocmp.Diff([]workerd.ObjectClass{{Name: "Room", Key: key, SQL: true}}, worker.ObjectClasses); diff != "" {
+			t.Errorf("with the namespace %q: %s", namespace, diff)
 		}
 	}
 }

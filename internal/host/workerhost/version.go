@@ -159,7 +159,7 @@ func (v *version) compose(wirings []binding.Wiring, calls bool) (c workerd.Confi
 		Objects:  v.objectsDir(),
 		Network:  v.network,
 		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), Subrequests: v.subrequests(), RunDir: v.spec.Local.RunDir, Door: v.door,
-		Wirings: wirings, Site: v.bindingSite(), Held: v.held,
+		Wirings: wirings, Site: v.bindingSite(), Held: v.held, Namespace: v.spec.ObjectNamespace,
 	}), nil
 }
 

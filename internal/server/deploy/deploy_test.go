@@ -64,6 +64,7 @@ func TestDeploy(t *testing.T) {
 	}
 	want := svc.RuntimeSpec{
 		Ref: ref("v1"), Env: map[string]string{"A": "b"}, CreatedAt: v.CreatedAt, Tag: "main", Digest: v.Digest,
+		ObjectNamespace: v.ObjectNamespace,
 		Local: svc.LocalSpec{
 			BundleDir: filepath.Join(w.cache(), "shop/v1"),
 			DataDir:   filepath.Join(w.root, "data/shop/v1"), LogDir: filepath.Join(w.root, "logs/shop/v1"),

@@ -123,7 +123,7 @@ func (r *run) spec(ctx context.Context) (spec svc.RuntimeSpec, err error) {
 func (d Dirs) spec(v svc.Version, bundleDir string) svc.RuntimeSpec {
 	return svc.RuntimeSpec{
 		Ref: v.Ref, CreatedAt: v.CreatedAt, Tag: v.GitRef, Digest: v.Digest, Env: v.Env, Parent: v.ForkedFrom(),
-		WakeAt: v.WakeAt, EventsOff: v.Events == svc.EventsOff, HandedOver: v.Events == svc.EventsHandedOver, Continues: v.ReleasedFrom != "",
+		WakeAt: v.WakeAt, EventsOff: v.Events == svc.EventsOff, HandedOver: v.Events == svc.EventsHandedOver, Continues: v.ReleasedFrom != "", ObjectNamespace: v.ObjectNamespace,
 		Local: svc.LocalSpec{BundleDir: bundleDir, DataDir: d.data(v.Ref), LogDir: filepath.Join(d.Logs, v.Project, v.Version)},
 	}
 }

@@ -30,7 +30,7 @@ func Kinds() []binding.Kind { return KindsOf(svc.RuntimeSpec{}) }
 // the backends of s.
 func KindsOf(s svc.RuntimeSpec) []binding.Kind {
 	b := s.Host.Backends
-	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{}, services.Kind{}, cron.Kind{MissedSince: s.WakeAt}}, queues.Kinds(s.Host.QueueLimit), []binding.Kind{
+	return slices.Concat([]binding.Kind{kv.Kind{}, database.Kind{}, objects.Kind{}, workflow.Kind{}, versionmeta.Kind{}, durableobject.Kind{Namespace: s.ObjectNamespace}, services.Kind{}, cron.Kind{MissedSince: s.WakeAt}}, queues.Kinds(s.Host.QueueLimit), []binding.Kind{
 		ai.Kind{Backend: b.AI},
 		analytics.Kind{Keep: b.AnalyticsKeep},
 		ratelimit.Kind{},

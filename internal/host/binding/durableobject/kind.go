@@ -15,10 +15,13 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/durable"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Kind is the kind "durable_object". Its zero value is ready.
-type Kind struct{}
+type Kind struct {
+	Namespace svc.ObjectNamespace // of the version's objects
+}
 
 var _ binding.Kind = Kind{}
 
@@ -48,12 +51,12 @@ func class(d bundle.Binding) (string, error) {
 }
 
 // Open opens the data of the class.
-func (Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (binding.Instance, error) {
+func (k Kind) Open(ctx context.Context, d bundle.Binding, v volume.Volumes) (binding.Instance, error) {
 	db, err := durable.Open(ctx, v)
 	if err != nil {
 		return nil, fmt.Errorf("opening the storage of objects: %w", err)
 	}
-	return &namespace{db, d.Resource}, nil
+	return &namespace{db, k.Namespace.Key(d.Resource)}, nil
 }
 
 var (
