@@ -116,14 +116,15 @@ func ask(t *testing.T, dir string, target services.Target) string {
 	return string(body)
 }
 
-// registry has the project users with the version v1 and the preview main.
+// registry has the project users with the versions v1 and v7, which have namespaces of their own, and
+// the preview main.
 type registry struct{}
 
 var errAbsent = svc.Errorf(svc.NotFound, svc.CodeProjectNotFound, "it is not there")
 
 func (registry) Project(_ context.Context, id string) (svc.Project, error) {
 	if id == "users" {
-		return svc.Project{ID: id, ProdVersionID: "v7"}, nil
+		return svc.Project{ID: id, ProdVersionID: "v7", ObjectNamespace: "ns"}, nil
 	}
 	return svc.Project{}, errAbsent
 }
@@ -133,8 +134,11 @@ func (registry) ListProjects(context.Context, svc.PageRequest) (svc.Page[svc.Pro
 }
 
 func (registry) Version(_ context.Context, ref svc.Ref) (svc.Version, error) {
-	if ref.Version == "v1" {
+	switch ref.Version {
+	case "v1":
 		return svc.Version{Ref: ref}, nil
+	case "v7":
+		return svc.Version{Ref: ref, ObjectNamespace: "ns7"}, nil
 	}
 	return svc.Version{}, errAbsent
 }
@@ -174,10 +178,12 @@ func TestCallees(t *testing.T) {
 		{"user", `{}`, "binding B: there is no project user; did you mean users?"},
 		{"nothing", `{}`, "binding B: there is no project nothing"},
 		{"users", `{"version": "v2"}`, "binding B: project users has no version or preview v2"},
-		{"users", `{"object_class": "Room"}`, "key of v7"},
+		{"users", `{"object_class": "Room"}`, "ns7~key of v7"},
 		{"users", `{"object_class": "Room", "version": "v1"}`, "binding B: users/v1 has no Durable Objects"},
-		{"users", `{"object_class": "Room", "version": "main"}`, ""}, // no version of the preview is ready
+		{"users", `{"object_class": "Room", "version": "main"}`, "ns~Room"}, // no version of the preview is ready
 		{"users", `{"object_class": "Old"}`, "binding B: users has no Durable Object class Old; it has Room"},
+		{"users", `{"object_class": "New", "optional": true}`, "ns7~New"},                // it is not deployed yet
+		{"users", `{"object_class": "Room", "version": "v1", "optional": true}`, "Room"}, // as before namespaces
 		{"nothing", `{"object_class": "Room", "optional": true}`, ""},
 	} {
 		if got := check(bundle.Binding{Name: "B", Kind: "service", Resource: test.resource, Config: json.RawMessage(test.config)}); got != test.want {

@@ -12,28 +12,60 @@ import (
 )
 
 // ObjectKeys returns the keys of the classes of other workers' Durable Objects that the
-// worker of m reaches, by services.ObjectKey. A class that is not deployed yet is left out.
+// worker of m reaches, by services.ObjectKey. Those of projects that do not exist are left out.
 func (c Callees) ObjectKeys(ctx context.Context, caller svc.Ref, m *bundle.Manifest) (map[string]string, error) {
 	var keys map[string]string
 	for _, d := range services.Targets(m, caller) {
 		if d.Class == "" {
 			continue
 		}
-		classes, _, err := c.classes(ctx, d.Target)
+		key, err := c.objectKey(ctx, d)
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range classes {
-			if o.Name != d.Class {
-				continue
-			}
-			if keys == nil {
-				keys = map[string]string{}
-			}
-			keys[services.ObjectKey(d.Target, d.Class)] = o.Key
+		if key == "" {
+			continue
 		}
+		if keys == nil {
+			keys = map[string]string{}
+		}
+		keys[services.ObjectKey(d.Target, d.Class)] = key
 	}
 	return keys, nil
+}
+
+// objectKey is the key of a class of a target, "" without its project. Of a class that is not deployed
+// yet it is the one that it gets as a new class.
+func (c Callees) objectKey(ctx context.Context, d services.Declared) (string, error) {
+	namespace, exists, err := c.namespace(ctx, d.Target)
+	if err != nil || !exists {
+		return "", err
+	}
+	classes, _, err := c.classes(ctx, d.Target)
+	if err != nil {
+		return "", err
+	}
+	key := d.Class
+	for _, o := range classes {
+		if o.Name == d.Class {
+			key = o.Key
+		}
+	}
+	return namespace.Key(key), nil
+}
+
+// namespace is that of the version that a target is now, or else that of its project.
+func (c Callees) namespace(ctx context.Context, t services.Target) (n svc.ObjectNamespace, exists bool, err error) {
+	p, err := c.Registry.Project(ctx, t.Project)
+	if err != nil {
+		return "", false, ignoreAbsent(err)
+	}
+	ref, err := c.version(ctx, t)
+	if err != nil || ref.Version == "" {
+		return p.ObjectNamespace, true, err
+	}
+	v, err := c.Registry.Version(ctx, ref)
+	return v.ObjectNamespace, true, err
 }
 
 // noClass says that a target has no such class; "" if it has, or is not deployed yet.

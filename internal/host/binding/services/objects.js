@@ -1,5 +1,6 @@
 // The binding to the Durable Objects of another worker, as a worker sees it. ids is a
-// namespace without objects whose ids are those of the other one.
+// namespace without objects whose ids are those of the other one; without it, absent says why
+// no id can be made.
 import { fetchOf, method } from "svc-internal:durable_object";
 import { beginFar, isOpen } from "svc-internal:object-turns";
 import { makeCalls } from "svc-internal:service";
@@ -25,7 +26,16 @@ function stub(relay, resource, id, binding) {
   });
 }
 
-export default function makeBinding({ relay, ids, resource }) {
+// noIds stands for the ids of a worker whose project did not exist when this one started.
+const noIds = (why) =>
+  new Proxy({}, {
+    get: () => () => {
+      throw new Error(why);
+    },
+  });
+
+export default function makeBinding({ relay, ids, resource, absent }) {
+  ids ??= noIds(absent);
   const binding = ++bindings;
   const get = (id) => {
     ids.get(id); // throws for what is no id of the namespace

@@ -1,7 +1,6 @@
 package services
 
 import (
-	"cmp"
 	_ "embed"
 	"encoding/json"
 	"path/filepath"
@@ -10,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding/durableobject"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 var (
@@ -56,21 +56,30 @@ func relayed(name string, c kinds.ServiceConfig, t Target, s binding.Site) bindi
 }
 
 // relayedObjects wires a binding to the objects of another worker's class. Their ids are made
-// here: from names by the key of the class, as there.
+// here: from names by the key of the class, as there. Without that key each use of the binding throws:
+// workerd takes any id for an object, so that calls with wrong ids would reach other objects.
 func relayedObjects(name string, c kinds.ServiceConfig, t Target, s binding.Site) binding.Wiring {
-	key := s.ObjectKeys[ObjectKey(t, c.ObjectClass)]
-	key = cmp.Or(key, c.ObjectClass) // of a class that was never renamed
-	ids := idsService + key
 	w := relayed(name, c, t, s)
-	w.Binding.Wrapped = &workerd.Wrapped{Module: objectsModule, Inner: []workerd.Binding{
-		inner(c.ObjectClass, nil, t, s), resource(kinds.DurableObject, c.ObjectClass), {Name: "ids", ObjectClass: idsClass, ObjectService: ids},
-	}}
 	w.Modules = append(append(w.Modules, durableobject.Modules()...), workerd.Module{Name: objectsModule, Type: workerd.ESModule, Source: objects})
-	w.Services = append(w.Services, workerd.Service{Name: ids, Worker: &workerd.Worker{
+	parts := []workerd.Binding{inner(c.ObjectClass, nil, t, s), resource(kinds.DurableObject, c.ObjectClass)}
+	if key := s.ObjectKeys[ObjectKey(t, c.ObjectClass)]; key != "" {
+		ids := idsOf(key)
+		w.Services = append(w.Services, ids)
+		parts = append(parts, workerd.Binding{Name: "ids", ObjectClass: idsClass, ObjectService: ids.Name})
+	} else {
+		why := "service " + t.String() + ": " + svc.CodeServiceNotFound + ": there was no project " + t.Project + " when this version started: deploy or wake this version again"
+		parts = append(parts, workerd.Binding{Name: "absent", Text: &why})
+	}
+	w.Binding.Wrapped = &workerd.Wrapped{Module: objectsModule, Inner: parts}
+	return w
+}
+
+// idsOf is a service with a namespace of that key.
+func idsOf(key string) workerd.Service {
+	return workerd.Service{Name: idsService + key, Worker: &workerd.Worker{
 		Modules: []workerd.Module{{Name: "svc-ids.js", Type: workerd.ESModule, Source: idsModule}}, CompatibilityDate: relayDate,
 		ObjectClasses: []workerd.ObjectClass{{Name: idsClass, Key: key}},
-	}})
-	return w
+	}}
 }
 
 // resource names in traces what a binding calls.
