@@ -75,11 +75,13 @@ type Daemon struct {
 	SpareHosts         int  // 0 for none
 	AllowRoot          bool
 	WorkerConfine      svc.Confine
-	WorkerMemoryMB     int // 0 for no limit
-	WorkerMemoryMaxMB  int // 0 for any
-	WorkerSubrequests  int // of one invocation; 0 for no limit
-	VersionDiskMB      int // 0 for no limit
-	MaxQueueMessages   int // of one queue; 0 for no limit
+	Isolates           bool          // each workerd has a uid of its own
+	IsolationUIDs      svc.Isolation // from which
+	WorkerMemoryMB     int           // 0 for no limit
+	WorkerMemoryMaxMB  int           // 0 for any
+	WorkerSubrequests  int           // of one invocation; 0 for no limit
+	VersionDiskMB      int           // 0 for no limit
+	MaxQueueMessages   int           // of one queue; 0 for no limit
 	WorkerStartTimeout time.Duration
 	WorkerStartCPU     time.Duration
 	WorkerNetwork      svc.NetworkPolicy
@@ -105,6 +107,14 @@ func (d *Daemon) HostPattern() string {
 
 func (d *Daemon) ingress() (*svc.Ingress, error) {
 	return svc.NewIngress(svc.IngressConfig{BaseDomain: d.BaseDomain, SchemePreview: d.SchemePreview, Template: d.PreviewTemplate})
+}
+
+// Isolation are the uids for workerd; zero if it has that of the server.
+func (d *Daemon) Isolation() svc.Isolation {
+	if !d.Isolates {
+		return svc.Isolation{}
+	}
+	return d.IsolationUIDs
 }
 
 // S3 is an external object store; an empty endpoint means the embedded one.

@@ -94,6 +94,9 @@ func (d *Daemon) checkHosts() (problems []error) {
 	if d.Kubernetes.Lease != "" && (!external || d.RecoveryKey == "") {
 		problems = append(problems, errors.New("  SVC_LEADER_LEASE needs S3_ENDPOINT and SVC_RECOVERY_KEY: a server that takes over reads the registry from the object store"))
 	}
+	if d.Isolates && d.Hosts.Kubernetes {
+		problems = append(problems, errors.New("  SVC_ISOLATION=user: a pod runs one version and is isolated as a pod; set SVC_ISOLATION=process"))
+	}
 	if !d.Hosts.Remote {
 		return problems
 	}

@@ -359,6 +359,18 @@ func workers() []Setting {
 			},
 		},
 		{
+			Env: "SVC_ISOLATION", Default: "process", Help: "user of workerd: process (that of the server) or user (one of its own for each workerd, so that it reaches no file, socket and process of another version; the server must be root or have capabilities)",
+			parse: func(d *Daemon, v string) error {
+				v, err := oneOf(v, "process", "user")
+				d.Isolates = v == "user"
+				return err
+			},
+		},
+		{
+			Env: "SVC_ISOLATION_UIDS", Default: "1900000000-1900065535", Help: "uids for SVC_ISOLATION=user, FIRST-LAST, with the gids of the same numbers; nothing else may use them",
+			parse: func(d *Daemon, v string) (err error) { d.IsolationUIDs, err = svc.ParseIsolation(v); return err },
+		},
+		{
 			Env: "SVC_VERSION_DISK_MB", Default: "10240", Help: "disk space of one version for databases, objects in the embedded object store, caches and logs, MiB; 0 for no limit",
 			parse: func(d *Daemon, v string) (err error) { d.VersionDiskMB, err = between(v, 0, 1<<30); return err },
 		},

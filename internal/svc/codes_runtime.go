@@ -6,6 +6,8 @@ const (
 	CodeUnresponsive       = "unresponsive"
 	CodeHostExited         = "host_exited"
 	CodeUnconfined         = "confinement_unsupported"
+	CodeIsolation          = "isolation_unavailable"
+	CodeIsolationUIDs      = "isolation_uids_used"
 	CodeAddressesChanged   = "addresses_changed"
 	CodeUnknownMethod      = "unknown_method"
 	CodeNotServing         = "not_serving"
@@ -31,6 +33,8 @@ var runtimeCodes = []CodeInfo{
 	{CodeUnresponsive, []Kind{Unavailable}, "The worker answered no ping and was killed; the service restarts it.", "Remove the loop that blocks the worker."},
 	{CodeHostExited, []Kind{Unavailable}, "The worker host ended; the service restarts it.", "Read the host's log in the log directory of the version."},
 	{CodeUnconfined, []Kind{Unavailable}, "SVC_WORKER_CONFINE=require is set, and the kernel cannot confine workerd.", "Use a kernel with Landlock and seccomp, or set it to auto."},
+	{CodeIsolation, []Kind{Conflict, Unavailable}, "SVC_ISOLATION=user is set, and the server, or a machine that runs versions, may not give workerd a user of its own.", "Do what the hint says, or set SVC_ISOLATION=process."},
+	{CodeIsolationUIDs, []Kind{Unavailable}, "All uids of SVC_ISOLATION_UIDS are in use.", "Set a larger range, or archive versions."},
 	{CodeAddressesChanged, []Kind{Unavailable}, "The machine has a new address; the service restarts the version so that its worker cannot reach it.", "Nothing: the version serves again in a moment."},
 	{CodeUnknownMethod, []Kind{BadRequest}, "The daemon and the worker host do not speak the same protocol.", "Restart the daemon so that both run the same program."},
 	{CodeNotServing, []Kind{Unavailable}, "The worker does not serve.", "Try again; the service starts it."},

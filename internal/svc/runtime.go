@@ -52,7 +52,8 @@ type HostConfig struct {
 	StartCPU     time.Duration `json:"start_cpu"`        // CPU time that workerd may use until then
 	Storage      Storage       `json:"storage"`
 	Network      NetworkPolicy `json:"network"`
-	Confine      Confine       `json:"confine"` // "" means ConfineAuto
+	Confine      Confine       `json:"confine"`            // "" means ConfineAuto
+	Isolation    Isolation     `json:"isolation,omitzero"` // zero means that workerd has the uid of the server
 	Backends     Backends      `json:"backends"`
 	Inspect      bool          `json:"inspect"`     // workerd listens for debuggers, which may run any code: for watch mode alone
 	CacheBytes   int64         `json:"cache_bytes"` // limit of a version's Cache API on disk; 0 stores nothing

@@ -55,6 +55,10 @@ type Agent struct {
 	front   *front // nil without a port for gateways
 
 	unpacking sync.Mutex
+
+	isolating sync.Mutex // guards what follows
+	passable  string     // directory of sockets of workerds with users of their own; "" before the first one
+	removing  func() error
 }
 
 // Run serves until ctx ends, or until the daemon refuses this machine: a wrong token, another
@@ -73,6 +77,7 @@ func Run(ctx context.Context, c Config) error {
 		return err
 	}
 	defer lock.Close()
+	defer a.removePassable()
 	if a.front, err = listen(ctx, c); err != nil {
 		return err
 	}

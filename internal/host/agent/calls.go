@@ -42,7 +42,7 @@ func (c *calls) listen(ctx context.Context, self svc.Ref, bundleDir string, p *p
 		names = append(names, services.AskSocket)
 	}
 	for _, name := range names {
-		ln, err := new(net.ListenConfig).Listen(ctx, "unix", filepath.Join(p.Dir(), name))
+		ln, err := peer.Listen(ctx, filepath.Join(p.Dir(), name))
 		if err != nil {
 			return fmt.Errorf("listening for calls of %s: %w", self, err)
 		}

@@ -87,11 +87,15 @@ func (s *session) process() (*process.Process, error) {
 }
 
 // start starts the worker host, once. The caller holds s.opening.
-func (s *session) start(ctx context.Context) (*process.Process, error) {
+func (s *session) start(ctx context.Context, from svc.Isolation) (*process.Process, error) {
 	if p, err := s.process(); err == nil || s.over {
 		return p, err
 	}
-	p, err := process.Start(ctx, s.cfg.Process, s.sub("logs", s.id))
+	c, err := s.processFor(ctx, from)
+	if err != nil {
+		return nil, err
+	}
+	p, err := process.Start(ctx, c, s.sub("logs", s.id))
 	if err != nil {
 		return nil, err
 	}

@@ -22,11 +22,11 @@ import (
 func (s *session) Warm(ctx context.Context, c control.Spare) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
-	p, err := s.start(ctx)
+	p, err := s.start(ctx, c.Isolation)
 	if err != nil {
 		return err
 	}
-	spec := p.Fill(svc.RuntimeSpec{Host: svc.HostConfig{Confine: c.Confine, Inspect: c.Inspect}})
+	spec := p.Fill(svc.RuntimeSpec{Host: svc.HostConfig{Confine: c.Confine, Isolation: c.Isolation, Inspect: c.Inspect}})
 	return p.Client().Warm(ctx, control.SpareOf(spec))
 }
 
@@ -44,7 +44,7 @@ func (s *session) Open(ctx context.Context, spec svc.RuntimeSpec) error {
 		return s.ReadOnly(ctx, spec.ReadOnly) // it may have changed while the daemon did not run
 	}
 	placed := time.Since(began)
-	p, err := s.start(ctx)
+	p, err := s.start(ctx, spec.Host.Isolation)
 	if err != nil {
 		return err
 	}
@@ -69,7 +69,7 @@ func (s *session) Stage(ctx context.Context, spec svc.RuntimeSpec) error {
 	if _, err := s.place(ctx, &spec); err != nil {
 		return err
 	}
-	p, err := s.start(ctx)
+	p, err := s.start(ctx, spec.Host.Isolation)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (s *session) Archive(ctx context.Context, spec svc.RuntimeSpec) error {
 	s.opening.Lock()
 	defer s.opening.Unlock()
 	s.own(&spec)
-	p, err := s.start(ctx)
+	p, err := s.start(ctx, spec.Host.Isolation)
 	if err != nil {
 		return err
 	}

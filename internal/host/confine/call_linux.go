@@ -71,6 +71,8 @@ func (c *call) path() (string, error) {
 	name, _, _ := bytes.Cut(text[:n], []byte{0})
 	dir := int32(c.args[0]) //nolint:gosec // a descriptor
 	switch {
+	case bytes.HasPrefix(name, []byte("/proc/self/")):
+		return filepath.Join("/proc", fmt.Sprint(c.pid), string(name[len("/proc/self"):])), nil
 	case len(name) > 0 && name[0] == '/':
 		return string(name), nil
 	case dir == unix.AT_FDCWD:

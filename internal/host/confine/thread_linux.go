@@ -34,6 +34,19 @@ func Thread(p Profile) (r Report, err error) {
 	return r, nil
 }
 
+// Privileges takes all capabilities, and the way to get new ones, from programs that the calling
+// thread starts with another uid. The thread itself keeps those to change to that uid. See Thread.
+func Privileges() error {
+	checkOnce()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return fmt.Errorf("setting no_new_privs: %w", err)
+	}
+	if err := dropCapabilities(false); err != nil {
+		return fmt.Errorf("dropping capabilities: %w", err)
+	}
+	return nil
+}
+
 // checkOnce has package os find out whether process descriptors work. It does so once, and finds
 // that they do not if the first thread that asks is confined.
 func checkOnce() {

@@ -10,15 +10,16 @@ import (
 // Spare is what a host without a version needs to start its workerd. It is a part of the
 // spec that the host gets later; a workerd that was started otherwise is of no use then.
 type Spare struct {
-	Workerd string      `json:"workerd"` // the binary
-	RunDir  string      `json:"run_dir"`
-	Confine svc.Confine `json:"confine"`
-	Inspect bool        `json:"inspect"`
+	Workerd   string        `json:"workerd"` // the binary
+	RunDir    string        `json:"run_dir"`
+	Confine   svc.Confine   `json:"confine"`
+	Isolation svc.Isolation `json:"isolation,omitzero"`
+	Inspect   bool          `json:"inspect"`
 }
 
 // SpareOf is the part of s that a host needs before it has a version.
 func SpareOf(s svc.RuntimeSpec) Spare {
-	return Spare{Workerd: s.Local.Workerd, RunDir: s.Local.RunDir, Confine: s.Host.Confine, Inspect: s.Host.Inspect}
+	return Spare{Workerd: s.Local.Workerd, RunDir: s.Local.RunDir, Confine: s.Host.Confine, Isolation: s.Host.Isolation, Inspect: s.Host.Inspect}
 }
 
 // Pong is the state of a host.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
 	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/isolate"
 )
 
 // Config says what a Keeper keeps.
@@ -42,6 +43,7 @@ type Keeper struct {
 	// The generation of files that do not survive a power failure yet, see settle; "" once they do.
 	unsettled string
 	later     []string  // files to sync for that
+	owner     int       // uid that files are made for; 0 for that of this process
 	syncEach  bool      // files that are made are synced one by one
 	settling  *settling // the try under way; nil without one
 
@@ -88,7 +90,10 @@ func New(ctx context.Context, c Config) (*Keeper, error) {
 func agree(ctx context.Context, c Config) (*Keeper, error) {
 	k := newKeeper(c)
 	k.background = context.WithoutCancel(ctx)
-	var err error
+	err := isolate.TakeBack(c.Dir)
+	if err != nil {
+		return nil, err
+	}
 	if k.db, err = Open(ctx, c.Volumes); err != nil {
 		return nil, err
 	}
@@ -117,7 +122,10 @@ func Collect(ctx context.Context, c Config) error {
 		return nil //nolint:nilerr // there is nothing to collect
 	}
 	k := newKeeper(c)
-	var err error
+	err := isolate.TakeBack(c.Dir)
+	if err != nil {
+		return err
+	}
 	if k.db, err = Open(ctx, c.Volumes); err != nil {
 		return err
 	}
@@ -131,6 +139,14 @@ func Collect(ctx context.Context, c Config) error {
 
 // Dir is where workerd keeps the files.
 func (k *Keeper) Dir() string { return k.cfg.Dir }
+
+// Own gives the files, and those that are made later, to the uid of a workerd that is about to start.
+func (k *Keeper) Own(uid int) error {
+	k.making.Lock()
+	defer k.making.Unlock()
+	k.owner = uid
+	return isolate.Give(k.cfg.Dir, uid)
+}
 
 // object is the object of that file.
 func (k *Keeper) object(class, name string) *object {

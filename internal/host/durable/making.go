@@ -173,6 +173,9 @@ func (k *Keeper) writeImage(image []byte) (path string, err error) {
 	if err == nil && k.syncEach {
 		err = f.Sync()
 	}
+	if err == nil && k.owner != 0 {
+		err = f.Chown(k.owner, k.owner)
+	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		err = errors.Join(err, os.Remove(f.Name()))
 	}

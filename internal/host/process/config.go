@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/svcctl/svcctl/internal/host/isolate"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -52,11 +53,22 @@ func (c Config) Check() error {
 	return nil
 }
 
+// sweep ends what workerds with uids of their own have left behind.
+func (c Config) sweep() {
+	if !c.Host.Isolation.On() {
+		return
+	}
+	if err := isolate.Sweep(isolate.Base, c.Host.Isolation); err != nil {
+		c.Logger.Warn("processes of a workerd that has ended may still run; their uid is not used again", "error", err)
+	}
+}
+
 var runName = regexp.MustCompile(`^[A-Za-z0-9_-]{16}$`)
 
 // Clear creates the run directory, and removes files and processes of an earlier process of ours.
 func (c Config) Clear() error {
 	c.clearGroups()
+	c.sweep()
 	if err := os.MkdirAll(c.RunDir, 0o700); err != nil {
 		return fmt.Errorf("creating the run directory: %w", err)
 	}

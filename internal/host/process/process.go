@@ -157,6 +157,7 @@ func (p *Process) wait() {
 	p.end.State = p.state.String()
 	p.mu.Unlock()
 	p.awaitNotices()
+	p.cfg.sweep()
 	p.leaveGroup()
 	_ = os.RemoveAll(p.runDir)
 	close(p.exited)

@@ -42,6 +42,7 @@ export default { fetch: (request) => exports.Bell.getByName("a").fetch(request) 
 type objects struct{ dir string }
 
 func (o objects) Dir() string                                             { return o.dir }
+func (objects) Own(int) error                                             { return nil }
 func (objects) Opening(context.Context, string) error                     { return nil }
 func (objects) MakeAll(context.Context) error                             { return nil }
 func (objects) Follow(context.Context, func() (resume func(), err error)) {}

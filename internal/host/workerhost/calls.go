@@ -25,6 +25,7 @@ type calls struct {
 	dir     string          // of the sockets; "" if workerd may connect to any
 	log     *slog.Logger
 	failed  func() // ends workerd
+	blind   bool   // this process may not handle calls of workerd
 
 	listener *confine.Calls // nil where the system does not report calls
 	warned   sync.Once
@@ -44,10 +45,12 @@ func (c *calls) prepare() (err error) {
 	if c == nil || c.objects == nil && c.dir == "" {
 		return nil
 	}
-	if c.listener, err = confine.Notify(c.objects != nil, c.dir != ""); !errors.Is(err, confine.ErrNoCalls) {
-		return err
+	if err = errHidden; !c.blind {
+		if c.listener, err = confine.Notify(c.objects != nil, c.dir != ""); !errors.Is(err, confine.ErrNoCalls) {
+			return err
+		}
 	}
-	if c.dir != "" {
+	if c.dir != "" && !c.blind { // a workerd with a uid of its own reaches no other sockets
 		c.unchecked(err)
 	}
 	if c.objects == nil {

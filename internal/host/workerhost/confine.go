@@ -17,8 +17,14 @@ func (v *version) profile() confine.Profile {
 }
 
 // confineThread takes from the calling thread what workerd does not need, as the operator has
-// set it: with ConfineAuto, as far as the kernel can.
-func confineThread(mode svc.Confine, p confine.Profile, log *slog.Logger) error {
+// set it: with ConfineAuto, as far as the kernel can. A workerd with a uid of its own has no
+// capabilities in any case.
+func confineThread(mode svc.Confine, isolated bool, p confine.Profile, log *slog.Logger) error {
+	if isolated {
+		if err := confine.Privileges(); err != nil {
+			return err
+		}
+	}
 	if mode == svc.ConfineOff {
 		return nil
 	}

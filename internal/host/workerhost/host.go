@@ -65,6 +65,9 @@ type Resources interface {
 type Objects interface {
 	// Dir is the directory.
 	Dir() string
+	// Own gives the files, also those that are made later, to the uid of a workerd that starts. They are
+	// taken back when it has ended.
+	Own(uid int) error
 	// Opening makes the file at path before workerd opens it, if it is that of an object. After
 	// an error it must not be opened.
 	Opening(ctx context.Context, path string) error

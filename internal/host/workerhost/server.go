@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"os"
 
@@ -20,8 +19,7 @@ type bindingServer struct {
 
 // serveBindings listens on path, until Close, for the workerd that this host has started.
 func serveBindings(ctx context.Context, path string, h http.Handler, log *slog.Logger) (*bindingServer, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "unix", path)
+	l, err := peer.Listen(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("listening for bindings: %w", err)
 	}

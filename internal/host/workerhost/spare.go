@@ -33,10 +33,14 @@ func (h *Host) warm(ctx context.Context, s control.Spare) error {
 		return nil
 	}
 	w := &worker{dir: s.RunDir, exited: make(chan struct{}), config: waits, inspect: s.Inspect}
-	w.confine = func() error {
-		return confineThread(s.Confine, confine.Profile{Program: s.Workerd, Write: []string{s.RunDir}, Listen: s.Inspect}, h.opts.Logger)
+	var err error
+	if w.owner, err = takeOwner(s.Isolation); err != nil {
+		return err
 	}
-	w.calls = &calls{context: context.WithoutCancel(ctx), dir: checked(s.Confine, w.dir), log: h.opts.Logger, failed: w.kill}
+	w.confine = func() error {
+		return confineThread(s.Confine, w.owner != nil, confine.Profile{Program: s.Workerd, Write: []string{s.RunDir}, Listen: s.Inspect}, h.opts.Logger)
+	}
+	w.calls = &calls{context: context.WithoutCancel(ctx), dir: checked(s.Confine, w.dir), log: h.opts.Logger, failed: w.kill, blind: w.owner.isHidden()}
 	if err := w.spawn(h.opts, s.Workerd); err != nil {
 		return err
 	}

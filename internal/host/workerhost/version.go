@@ -103,12 +103,15 @@ func (v *version) close() error {
 	return errors.Join(errs...)
 }
 
-// render is the config of the version's workerd as text. held has alarms wait.
+// render is the config of the version's workerd, as text unless it is isolated. held has alarms wait.
 func (v *version) render(held bool) ([]byte, error) {
 	v.held = held
 	config, err := v.compose(v.resources.Wire(v.bindingSite()), v.resources.CallsWorker())
 	if err != nil {
 		return nil, err
+	}
+	if v.isolated() { // it cannot read the bundle
+		return workerd.Encode(config)
 	}
 	return workerd.Render(config)
 }
@@ -138,8 +141,8 @@ func (v *version) bindingSite() binding.Site {
 // worker.
 func (v *version) compose(wirings []binding.Wiring, calls bool) (c workerd.Config, err error) {
 	ping := filepath.Join(v.spec.Local.RunDir, pingDir)
-	if err := os.MkdirAll(ping, 0o700); err != nil {
-		return c, fmt.Errorf("making the directory to ping: %w", err)
+	if err := v.makePingDir(ping); err != nil {
+		return c, err
 	}
 	main, err := v.mainModule()
 	if err != nil {
@@ -156,7 +159,7 @@ func (v *version) compose(wirings []binding.Wiring, calls bool) (c workerd.Confi
 	}
 	v.network = outbound(own, v.spec.Host.Network)
 	return Compose(Composition{
-		Objects:  v.objectsDir(),
+		Objects:  v.objectsPath(),
 		Network:  v.network,
 		Manifest: &v.manifest, BundleDir: v.spec.Local.BundleDir, Main: main, Env: v.env, HeapMB: v.spec.Host.HeapMB, MemoryMB: v.memoryMB(), Subrequests: v.subrequests(), RunDir: v.spec.Local.RunDir, Door: v.door,
 		Wirings: wirings, Site: v.bindingSite(), Held: v.held, Namespace: v.spec.ObjectNamespace,

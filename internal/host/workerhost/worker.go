@@ -48,6 +48,7 @@ type worker struct {
 	group   *cgroup.Group
 	confine func() error // of the thread that starts it
 	calls   *calls       // handles what workerd asks of the kernel
+	owner   *owner       // nil if it has the uid of this process
 
 	serving atomic.Bool // it was seen to listen: requests may be under way
 	lost    bool        // it ended before it listened, and named no reason
@@ -68,8 +69,12 @@ func startWorker(ctx context.Context, o Options, v *version, config []byte) (*wo
 		return nil, err
 	}
 	w := &worker{dir: v.spec.Local.RunDir, exited: make(chan struct{}), config: file, taken: true, inspect: v.spec.Host.Inspect}
-	w.confine = func() error { return confineThread(v.spec.Host.Confine, v.profile(), o.Logger) }
-	w.calls = &calls{context: context.WithoutCancel(ctx), objects: v.resources.Objects(), dir: checked(v.spec.Host.Confine, w.dir), log: o.Logger, failed: w.kill}
+	if w.owner, err = ownerFor(v); err != nil {
+		file.remove()
+		return nil, err
+	}
+	w.confine = func() error { return confineThread(v.spec.Host.Confine, w.owner != nil, v.profile(), o.Logger) }
+	w.calls = &calls{context: context.WithoutCancel(ctx), objects: v.resources.Objects(), dir: checked(v.spec.Host.Confine, w.dir), log: o.Logger, failed: w.kill, blind: w.owner.isHidden()}
 	w.attach(o, v)
 	if err := w.spawn(o, v.spec.Local.Workerd); err != nil {
 		file.remove()
@@ -102,7 +107,7 @@ func (w *worker) spawn(o Options, binary string) (err error) {
 	defer ends.closeTheirs()
 	w.control = ends.make(&err)
 	w.outputs = [2]*os.File{ends.make(&err), ends.make(&err)}
-	command := workerd.Options{Config: w.config.path, ControlFD: 3, Inspect: w.inspect, DebugAddress: "unix:" + callSocket}
+	command := workerd.Options{Config: w.config.path, ControlFD: 3, Inspect: w.inspect, DebugAddress: "unix:" + callSocket, Binary: w.owner != nil}
 	var stdin *os.File
 	if w.config == waits {
 		command.Config, command.Binary = "-", true
@@ -126,6 +131,13 @@ func (w *worker) spawn(o Options, binary string) (err error) {
 	if stdin != nil {
 		w.cmd.Stdin = stdin
 	}
+	release, err := w.owner.dress(w.cmd)
+	if err != nil {
+		w.owner.ended(w.calls.log)
+		ends.closeOurs()
+		return err
+	}
+	defer release()
 	if w.taken {
 		w.read()
 	}
@@ -149,32 +161,37 @@ func (w *worker) run(started chan<- error) {
 	if err == nil {
 		err = w.calls.prepare()
 	}
+	if err == nil && w.owner != nil { // it inherits them: those of another uid cannot be set
+		err = w.limit(os.Getpid())
+	}
 	if err == nil {
 		err = w.cmd.Start()
 	}
 	if err == nil {
 		w.calls.serve(w.pid())
 	}
-	if err == nil {
-		err = w.limit()
+	if err == nil && w.owner == nil {
+		err = w.limit(w.pid())
 	}
 	started <- err
 	if err != nil {
 		_ = w.control.Close()
 		w.end()
+		w.owner.ended(w.calls.log)
 		return
 	}
 	_ = w.cmd.Wait() // the state says it all
+	w.owner.ended(w.calls.log)
 	if w.end() {
 		w.drain()
 	}
 	close(w.exited)
 }
 
-// limit limits what the process may do. The thread that started it is confined and may not.
-func (w *worker) limit() error {
+// limit limits what a process may do. The thread that starts workerd is confined and may not.
+func (*worker) limit(pid int) error {
 	limited := make(chan error)
-	go func() { limited <- confine.Limit(w.pid()) }()
+	go func() { limited <- confine.Limit(pid) }()
 	return <-limited
 }
 
@@ -219,6 +236,9 @@ func (w *worker) awaitListening(ctx context.Context, limits svc.HostConfig) erro
 	}()
 	defer w.config.remove() // read by now, or of no use
 	err := w.await(ctx, listening, limits)
+	if err == nil {
+		err = w.owner.bar(w.dir)
+	}
 	if err == nil {
 		w.stdout.settle()
 		w.serving.Store(true)

@@ -132,7 +132,7 @@ func (l *Listener) listen(ctx context.Context, dir string, t services.Target) er
 
 // open listens for the caller's workerd.
 func (l *Listener) open(ctx context.Context, path string) (net.Listener, error) {
-	ln, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	ln, err := peer.Listen(ctx, path)
 	if err != nil {
 		return nil, err
 	}

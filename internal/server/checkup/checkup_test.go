@@ -71,10 +71,13 @@ func TestGroups(t *testing.T) {
 
 func TestConfinement(t *testing.T) {
 	t.Parallel()
-	expect(t, checkup.Confinement(svc.ConfineAuto, true, false), svc.FindingOK, "Landlock")
-	expect(t, checkup.Confinement(svc.ConfineAuto, false, false), svc.FindingWarning, "missing or denied")
-	expect(t, checkup.Confinement(svc.ConfineOff, true, false), svc.FindingWarning, "SVC_WORKER_CONFINE is off")
-	expect(t, checkup.Confinement(svc.ConfineAuto, false, true), svc.FindingSkipped, "other machines")
+	expect(t, checkup.Confinement(svc.ConfineAuto, true, false, false), svc.FindingOK, "Landlock")
+	expect(t, checkup.Confinement(svc.ConfineAuto, true, false, false), svc.FindingOK, "SVC_ISOLATION=process")
+	expect(t, checkup.Confinement(svc.ConfineAuto, true, true, false), svc.FindingOK, "SVC_ISOLATION=user")
+	expect(t, checkup.Confinement(svc.ConfineOff, true, true, false), svc.FindingWarning, "what all users of the machine may read; each one has a user of its own")
+	expect(t, checkup.Confinement(svc.ConfineAuto, false, false, false), svc.FindingWarning, "missing or denied")
+	expect(t, checkup.Confinement(svc.ConfineOff, true, false, false), svc.FindingWarning, "SVC_WORKER_CONFINE is off")
+	expect(t, checkup.Confinement(svc.ConfineAuto, false, false, true), svc.FindingSkipped, "other machines")
 }
 
 // lax is a store that ignores preconditions.

@@ -23,7 +23,7 @@ func (d *Daemon) newCheckup() *checkup.Service {
 		checkup.Disk(d.cfg.DataDir, machine.DiskOf),
 		checkup.Descriptors(files, d.cfg.Clients.Total, clientLimits(d.cfg.Clients, files).Total),
 		checkup.Groups(d.groups.controllers(), d.groups.why),
-		checkup.Confinement(d.cfg.WorkerConfine, confine.Supported(), d.cfg.Hosts.Remote),
+		checkup.Confinement(d.cfg.WorkerConfine, confine.Supported(), d.cfg.Isolates, d.cfg.Hosts.Remote),
 		checkup.Clock(d.cfg.S3.Endpoint, &http.Client{Timeout: 10 * time.Second}, time.Now),
 		checkup.Store(d.objects.runtime, "probe", store),
 		checkup.Workerd(d.workerd, provision.Pinned().VersionLine, func(ctx context.Context) (string, error) {

@@ -35,15 +35,16 @@ func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
 	}
 	d.stops.Push("runtime directory", func(context.Context) error { return remove() })
 	d.dirs = layout{data: data, run: run}
-	return nil
+	return d.isolateDirs()
 }
 
 func (d *Daemon) startWorkerd(ctx context.Context, c Config) (err error) {
 	d.workerd, err = provision.Ensure(ctx, WorkerdOptions(d.cfg, c.Installing))
-	if err == nil {
-		NameWorkerd(ctx, d.logger, d.cfg, d.workerd)
+	if err != nil {
+		return err
 	}
-	return err
+	NameWorkerd(ctx, d.logger, d.cfg, d.workerd)
+	return d.tryIsolation(ctx)
 }
 
 // NameWorkerd logs that workerd is a program of the operator, if it is: its checksum was not compared.

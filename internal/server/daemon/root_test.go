@@ -20,6 +20,7 @@ func TestCheckRoot(t *testing.T) {
 		"root on loopback":             {config.Daemon{ListenHost: "127.0.0.1"}, 0, false, false},
 		"root with Landlock":           {config.Daemon{ListenHost: "0.0.0.0"}, 0, true, false},
 		"root without Landlock":        {config.Daemon{ListenHost: "0.0.0.0"}, 0, false, true},
+		"root that isolates":           {config.Daemon{ListenHost: "0.0.0.0", Isolates: true}, 0, false, false},
 		"root that the operator wants": {config.Daemon{ListenHost: "0.0.0.0", AllowRoot: true}, 0, false, false},
 	} {
 		err := checkRoot(t.Context(), &tc.cfg, tc.uid, tc.confines, slog.New(slog.DiscardHandler))

@@ -164,7 +164,7 @@ func (d *Daemon) supervisorConfig(c Config, runtimes driver.Driver) supervisor.C
 func (d *Daemon) hostConfig(c Config) svc.HostConfig {
 	return svc.HostConfig{
 		HeapMB: d.cfg.WorkerHeapMB, MemoryMB: d.cfg.WorkerMemoryMB, MemoryMaxMB: d.cfg.WorkerMemoryMaxMB, Subrequests: d.cfg.WorkerSubrequests, QueueLimit: d.cfg.MaxQueueMessages, Traces: d.tracer != nil, DiskMB: d.cfg.VersionDiskMB,
-		StartTimeout: d.cfg.WorkerStartTimeout, StartCPU: d.cfg.WorkerStartCPU, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, CacheBytes: d.cfg.CacheSize,
+		StartTimeout: d.cfg.WorkerStartTimeout, StartCPU: d.cfg.WorkerStartCPU, Storage: d.ownership.places, Network: d.cfg.WorkerNetwork, Confine: d.cfg.WorkerConfine, Isolation: d.cfg.Isolation(), CacheBytes: d.cfg.CacheSize,
 		Backends: d.cfg.Backends, Inspect: c.Inspect,
 	}
 }

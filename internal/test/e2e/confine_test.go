@@ -63,13 +63,14 @@ func TestConfinedWorkerd(t *testing.T) {
 			if !d.start() {
 				t.Fatalf("the daemon ended:\n%s", d.log.String())
 			}
-			d.breakOut(l, bin)
+			d.breakOut(l, bin, false)
 		})
 	}
 }
 
-// breakOut deploys a victim, and then a version whose workerd is the other program.
-func (d *daemon) breakOut(l net.Listener, bin string) {
+// breakOut deploys a victim, and then a version whose workerd is the other program. With free, nothing
+// confines that but its user: it sees names of sockets, and executes programs.
+func (d *daemon) breakOut(l net.Listener, bin string, free bool) {
 	t := d.t
 	victim := d.deploy(worker(t, `{ "name": "victim", "main": "index.js", "compatibility_date": "2026-11-01", "kv_namespaces": [{ "binding": "KV", "id": "KV" }],
 		"services": [{ "binding": "OTHER", "service": "other" }] }`, map[string]string{"index.js": secretive}), "--version", "v1", "--allow-missing", "services")
@@ -105,7 +106,7 @@ func (d *daemon) breakOut(l net.Listener, bin string) {
 			t.Errorf("%s answers another process: %q", path, text)
 		}
 	}
-	if len(r.Answers) < 9 || len(r.Listed)+len(r.Changed)+len(r.Limited) > 0 || r.Executed {
+	if len(r.Answers) < 9 || len(r.Read)+len(r.Changed)+len(r.Limited) > 0 || free != (len(r.Listed) > 0) || free != r.Executed {
 		t.Errorf("the program got %+v", r)
 	}
 	if a := d.get(victim.PreviewURL); a.Body != "secret of the victim" {
@@ -139,10 +140,10 @@ type wish struct {
 }
 
 type result struct {
-	Listed, Changed []string
-	Answers         map[string]string
-	Limited         []int
-	Executed        bool
+	Listed, Changed, Read []string
+	Answers               map[string]string
+	Limited               []int
+	Executed              bool
 
 	err error // of the conversation
 }
@@ -167,8 +168,12 @@ func (d *daemon) wish() (w wish) {
 			}
 		}
 	}
-	for _, name := range []string{"secrets.json", "registry.db", "object-store/keys.json"} {
-		w.Files = append(w.Files, filepath.Join(d.dataDir(), name))
+	for _, name := range []string{"secrets.json", "registry.db", "object-store/keys.json", "cache/victim/v1/*", "versions/victim/v1/*", "logs/victim/v1/*"} {
+		found, err := filepath.Glob(filepath.Join(d.dataDir(), name))
+		if err != nil || len(found) == 0 {
+			d.t.Fatalf("%s: %v, %v", name, found, err)
+		}
+		w.Files = append(w.Files, found...)
 	}
 	return w
 }

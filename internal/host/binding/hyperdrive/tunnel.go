@@ -39,7 +39,7 @@ func openTunnel(ctx context.Context, db svc.ForeignDatabase, path string) (*tunn
 	if err != nil {
 		return nil, fmt.Errorf("hyperdrive %s: %w", db.ID, err)
 	}
-	l, err := new(net.ListenConfig).Listen(ctx, "unix", path)
+	l, err := peer.Listen(ctx, path)
 	if err != nil {
 		return nil, fmt.Errorf("hyperdrive %s: %w", db.ID, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -19,7 +20,7 @@ var test string
 // wish is what the test asks for.
 type wish struct {
 	Sockets []string // to send a request to
-	Files   []string // to change the modes of
+	Files   []string // to read, and to change the modes of
 	PIDs    []int    // to end
 }
 
@@ -28,6 +29,7 @@ type result struct {
 	Listed   []string          // lines with paths of sockets
 	Answers  map[string]string // of sockets, "" for none
 	Changed  []string          // files
+	Read     []string          // files and directories
 	Limited  []int             // processes
 	Executed bool
 }
@@ -50,7 +52,21 @@ func main() {
 	for _, path := range w.Sockets {
 		r.Answers[path] = ask(path)
 	}
+	for _, path := range w.Sockets {
+		if _, err := os.ReadDir(filepath.Dir(path)); err == nil {
+			r.Read = append(r.Read, filepath.Dir(path))
+		}
+	}
+	for _, pid := range w.PIDs {
+		path := fmt.Sprintf("/proc/%d/environ", pid)
+		if _, err := os.ReadFile(path); err == nil {
+			r.Read = append(r.Read, path)
+		}
+	}
 	for _, path := range w.Files {
+		if _, err := os.ReadFile(path); err == nil {
+			r.Read = append(r.Read, path)
+		}
 		if os.Chmod(path, 0o666) == nil {
 			r.Changed = append(r.Changed, path)
 		}

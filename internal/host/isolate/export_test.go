@@ -1,0 +1,6 @@
+//go:build linux
+
+package isolate
+
+// Taken is taken.
+var Taken = taken
