@@ -88,18 +88,23 @@ func (o *owner) ended(log *slog.Logger) {
 	if o == nil {
 		return
 	}
-	var err error
-	if o.objects != "" {
-		if err = o.lease.Evict(); err == nil {
-			err = isolate.TakeBack(o.objects)
-		}
-	}
-	if err == nil {
-		err = o.lease.Close()
-	}
-	if err != nil {
+	back := make(chan error)
+	go func() { back <- o.takeBack() }() // the thread that started workerd is confined and may not
+	if err := <-back; err != nil {
 		log.Error("cannot take back what a workerd had; trying again when the version starts", "uid", o.lease.UID, "error", err)
 	}
+}
+
+func (o *owner) takeBack() error {
+	if o.objects != "" {
+		if err := o.lease.Evict(); err != nil {
+			return err
+		}
+		if err := isolate.TakeBack(o.objects); err != nil {
+			return err
+		}
+	}
+	return o.lease.Close()
 }
 
 // isolated reports whether the version's workerd has a uid of its own.

@@ -43,7 +43,7 @@ func TestIsolatedBreakOut(t *testing.T) {
 	}
 	defer l.Close()
 	bin := programs(t, l.Addr().String())
-	if d := isolated(t, "SVC_WORKERD="+filepath.Join(bin, "workerd"), "SVC_WORKER_CONFINE=off", "SVC_GATEWAYS_LISTEN="+freeAddress(t)); d != nil {
+	if d := isolated(t, "SVC_WORKERD="+filepath.Join(bin, "workerd"), "SVC_WORKER_CONFINE=off"); d != nil {
 		d.breakOut(l, bin, true)
 	}
 }
@@ -88,8 +88,8 @@ export default {
   },
 };`
 
-// counts waits until a worker of allScript answers n for each binding.
-func (d *daemon) counts(v api.Version, n int) {
+// sums waits until a worker of allScript answers n for each binding.
+func (d *daemon) sums(v api.Version, n int) {
 	d.t.Helper()
 	d.serves(v.PreviewURL, fmt.Sprintf(`{"greeting":"hello","db":%d,"kv":%d,"r2":%d,"objects":[%d,%d],"jobs":%d}`, n, n, n, n, n, n))
 }
@@ -151,12 +151,12 @@ func TestIsolatedVersions(t *testing.T) {
 	dir := worker(t, allConfig, map[string]string{"index.js": allScript, "greeting.txt": "hello\n"})
 	v1 := d.deploy(dir, "--version", "v1")
 	d.get(v1.PreviewURL + "/add")
-	d.counts(v1, 1)
+	d.sums(v1, 1)
 	v2 := d.deploy(dir, "--version", "v2", "--parent", "v1")
-	d.counts(v2, 1)
+	d.sums(v2, 1)
 	d.get(v2.PreviewURL + "/add")
-	d.counts(v2, 2)
-	d.counts(v1, 1)
+	d.sums(v2, 2)
+	d.sums(v1, 1)
 	hi := d.deploy(hello(t, "hi"), "--version", "v1")
 	uids := map[int]bool{os.Geteuid(): true}
 	for _, v := range []api.Version{v1, v2, hi} {
@@ -167,10 +167,10 @@ func TestIsolatedVersions(t *testing.T) {
 	}
 	d.owned(v1, d.uidOf(v1))
 	d.killRuntime(v1)
-	d.counts(v1, 1)
+	d.sums(v1, 1)
 	d.ok(dir, "versions", "archive", "all/v2")
 	d.ok(dir, "versions", "wake", "all/v2")
-	d.counts(v2, 2)
+	d.sums(v2, 2)
 	d.restarts("user", v1, v2)
 	d.restarts("process", v1, v2)
 	d.owned(v1, os.Geteuid())
@@ -189,8 +189,8 @@ func (d *daemon) restarts(isolation string, v1, v2 api.Version) {
 	if !d.start("SVC_ISOLATION=" + isolation) {
 		d.t.Fatalf("the daemon does not start:\n%s", d.log.String())
 	}
-	d.counts(v1, 1)
-	d.counts(v2, 2)
+	d.sums(v1, 1)
+	d.sums(v2, 2)
 }
 
 // TestIsolatedSleep: a version that slept runs as a user of its own again.
@@ -204,10 +204,10 @@ func TestIsolatedSleep(t *testing.T) {
 	dir := worker(t, strings.Replace(allConfig, `"name": "all"`, `"name": "hello"`, 1), map[string]string{"index.js": allScript, "greeting.txt": "hello\n"})
 	v1 := d.deploy(dir, "--version", "v1")
 	d.get(v1.PreviewURL + "/add")
-	d.counts(v1, 1)
+	d.sums(v1, 1)
 	d.sleeps(v1)
 	d.owned(v1, os.Geteuid())
-	d.counts(v1, 1)
+	d.sums(v1, 1)
 	if d.uidOf(v1) == os.Geteuid() {
 		t.Error("after a sleep it has the user of the server")
 	}
