@@ -23,13 +23,13 @@ func Confinement(mode svc.Confine, landlock, isolated, remote bool) Check {
 		case remote:
 			return svc.Found(svc.FindingSkipped, "versions run on other machines")
 		case mode == svc.ConfineOff:
-			return svc.Found(svc.FindingWarning, "SVC_WORKER_CONFINE is off: a worker that breaks out of workerd "+reads+"; "+user).
+			return svc.Found(svc.FindingWarning, "SVC_WORKER_CONFINE is off: a worker that breaks out of workerd %s; %s", reads, user).
 				WithAdvice("set SVC_WORKER_CONFINE=auto")
 		case !landlock:
-			return svc.Found(svc.FindingWarning, "Landlock is missing or denied: a worker that breaks out of workerd "+missing+"; "+user).
+			return svc.Found(svc.FindingWarning, "Landlock is missing or denied: a worker that breaks out of workerd %s; %s", missing, user).
 				WithAdvice("use a kernel with Landlock (5.13, lsm=landlock,…), and allow landlock_create_ruleset, landlock_add_rule and landlock_restrict_self " +
 					"where system calls are filtered: SystemCallFilter= of the unit, the seccomp profile of a container")
 		}
-		return svc.Found(svc.FindingOK, "workerd is confined to its files (Landlock); "+user)
+		return svc.Found(svc.FindingOK, "workerd is confined to its files (Landlock); %s", user)
 	}}
 }

@@ -61,7 +61,7 @@ func idsOfOthers(t *testing.T, keys map[string]string) []byte {
 		wirings = append(wirings, services.Kind{}.Wire(d, site))
 	}
 	worker := &workerd.Worker{
-		Modules:           entry.Before([]workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: idsScript}}, false),
+		Modules:           entry.Before([]workerd.Module{{Name: "index.js", Type: workerd.ESModule, Source: idsScript}}, false, false),
 		CompatibilityDate: "2026-11-17",
 	}
 	config := workerd.Config{
