@@ -109,7 +109,7 @@ func isWords(letters string) bool {
 	}
 	for i, part := range hump.FindAllString(letters, -1) {
 		isAcronym := i > 0 && len(part) > 1 && len(part) <= minHash/2 && part == strings.ToUpper(part)
-		if !isAcronym && (len(part) < 3 && i > 0 || !isWord(part)) { //nolint:mnd // a hump of one or two letters is rare in words
+		if !isAcronym && (len(part) < 3 && i > 0 || !isWord(part)) { // a hump of one or two letters is rare in words
 			return false
 		}
 	}

@@ -95,7 +95,7 @@ func (r WatchRule) Exceeded(t Traffic) (detail string, exceeded bool) {
 	case !r.share:
 		return fmt.Sprintf("errors %d > %s", errs, r.text), float64(errs) > r.limit
 	}
-	share := 100 * float64(errs) / float64(max(t.Requests, 1)) //nolint:mnd // percent
+	share := 100 * float64(errs) / float64(max(t.Requests, 1))
 	return fmt.Sprintf("errors %s%% > %s", strconv.FormatFloat(math.Round(share*10)/10, 'f', -1, 64), r.text), enough && share > r.limit
 }
 

@@ -47,7 +47,7 @@ func bindings(f *project.File) []bundle.Binding {
 		list = append(list, bundle.Binding{Name: f.VersionMetadata, Kind: kinds.VersionMetadata})
 	}
 	for _, o := range f.Objects {
-		config, _ := json.Marshal(map[string]string{"class_name": o.Class}) //nolint:errchkjson // a string always encodes
+		config, _ := json.Marshal(map[string]string{"class_name": o.Class}) // a string always encodes
 		list = append(list, bundle.Binding{Name: o.Binding, Kind: kinds.DurableObject, Resource: o.Key, Config: config})
 	}
 	for _, s := range f.Services {

@@ -17,7 +17,7 @@ type r2Copy struct {
 func newR2Copy(k *kit.Kit) *cobra.Command {
 	var o r2Copy
 	cmd := &cobra.Command{
-		Use: "copy [PROJECT/]VERSION KEY [NEW-KEY]", Aliases: []string{"cp"}, Short: "Copy an object with its metadata, to another key, bucket or version", Args: cobra.RangeArgs(2, 3), //nolint:mnd // NEW-KEY is optional
+		Use: "copy [PROJECT/]VERSION KEY [NEW-KEY]", Aliases: []string{"cp"}, Short: "Copy an object with its metadata, to another key, bucket or version", Args: cobra.RangeArgs(2, 3),
 		Long: "Copies the body of an object and its metadata. Without NEW-KEY the copy has the same key, in another bucket or version.",
 		Example: "  svcctl r2 object copy staging logo.svg old/logo.svg\n" +
 			"  svcctl r2 object copy shop/v7 logo.svg --to shop/staging",

@@ -90,7 +90,7 @@ func (l *layers) rateLimit(f *File, at string, n *node) {
 			return
 		}
 	}
-	config, _ := json.Marshal(c) //nolint:errchkjson // two numbers always encode
+	config, _ := json.Marshal(c) // two numbers always encode
 	f.declare(bundle.Binding{Name: name, Kind: kinds.RateLimit, Resource: id, Config: config})
 }
 
@@ -107,7 +107,7 @@ func (l *layers) sendEmail(f *File) {
 		b := bundle.Binding{Name: l.nameOf(n, at, "name"), Kind: kinds.SendEmail}
 		b.Resource = b.Name
 		if len(c.Destinations)+len(c.Senders) > 0 {
-			b.Config, _ = json.Marshal(c) //nolint:errchkjson // texts always encode
+			b.Config, _ = json.Marshal(c) // texts always encode
 		}
 		f.declare(b)
 	})

@@ -47,7 +47,7 @@ type Record struct {
 func (s *Store) Record(ctx context.Context, v svc.Ref) (*Record, error) {
 	data, info, err := objstore.Read(ctx, s.manifests, versionKey(v), 0, -1)
 	if errors.Is(err, objstore.ErrNotExist) {
-		return nil, nil //nolint:nilnil // never opened
+		return nil, nil // never opened
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read record of %s: %w", v, err)

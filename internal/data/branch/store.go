@@ -126,7 +126,7 @@ func (s *Store) sameFork(ctx context.Context, f Fork) (*Manifest, error) {
 func (s *Store) Load(ctx context.Context, v svc.Ref) (*Manifest, error) {
 	data, _, err := objstore.Read(ctx, s.manifests, manifestKey(v), 0, -1)
 	if errors.Is(err, objstore.ErrNotExist) {
-		return nil, nil //nolint:nilnil // a root has no manifest
+		return nil, nil // a root has no manifest
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read manifest of %s: %w", v, err)

@@ -179,7 +179,7 @@ func (db *database) missing(ctx context.Context, pos replica.TXID) (cowvfs.Sourc
 		switch {
 		case err == nil && warm == nil: // the file is complete
 			reader.release(db.name)
-			return nil, nil //nolint:nilnil // nothing is missing
+			return nil, nil // nothing is missing
 		case err == nil:
 			db.warm = warm
 			return warm, nil
@@ -189,7 +189,7 @@ func (db *database) missing(ctx context.Context, pos replica.TXID) (cowvfs.Sourc
 		reader.release(db.name)
 	}
 	if pos == 0 || here && !cowvfs.Partial(db.path) {
-		return nil, nil //nolint:nilnil // nothing is missing
+		return nil, nil // nothing is missing
 	}
 	return db.source(ctx, pos)
 }

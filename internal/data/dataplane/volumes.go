@@ -227,7 +227,7 @@ func (v *Volumes) openEarly() error {
 // loadManifest loads the manifest of a child.
 func (v *Volumes) loadManifest(ctx context.Context) (*branch.Manifest, error) {
 	if v.cfg.Parent == "" {
-		return nil, nil //nolint:nilnil // a root has no manifest
+		return nil, nil // a root has no manifest
 	}
 	m, err := v.cfg.Branches.Load(ctx, v.cfg.Ref)
 	if err == nil && m == nil {

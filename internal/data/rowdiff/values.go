@@ -67,7 +67,7 @@ func (c *comparison) emitHidden(ctx context.Context, p *pair, heads []head, rows
 // record reads a row.
 func (s *side) record(ctx context.Context, at *cell) (*Record, error) {
 	if at == nil {
-		return nil, nil //nolint:nilnil // the image does not have the row
+		return nil, nil // the image does not have the row
 	}
 	row, err := s.whole(ctx, *at)
 	if err != nil {

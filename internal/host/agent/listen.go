@@ -48,7 +48,7 @@ type front struct {
 // the key of a version's start get further than their preface.
 func listen(ctx context.Context, c Config) (*front, error) {
 	if c.Listen == "" {
-		return nil, nil //nolint:nilnil // this machine has no port
+		return nil, nil // this machine has no port
 	}
 	lc := net.ListenConfig{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: gatewayIdle, Interval: gatewayProbe, Count: gatewayProbes}}
 	l, err := lc.Listen(ctx, "tcp", c.Listen)

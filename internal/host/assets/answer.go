@@ -105,7 +105,7 @@ func (s *Site) answer(r *Request, path, query, notFound string) (a Answer, ok bo
 		if status != http.StatusOK {
 			return s.empty(r, asked, status, location(to, query)), true
 		}
-		path, rewritten = normalize(strings.SplitN(to, "?", 2)[0]), true //nolint:mnd // path and query
+		path, rewritten = normalize(strings.SplitN(to, "?", 2)[0]), true
 		notFound = s.notFound
 	}
 	decoded := decode(path)
@@ -159,7 +159,7 @@ func (s *Site) empty(r *Request, path string, status int, to string) Answer {
 
 // send is the answer with a file.
 func (s *Site) send(r *Request, path string, t target) Answer {
-	a := Answer{ //nolint:mnd // what most answers have
+	a := Answer{
 		Status: t.status, Header: make(http.Header, 8),
 		File: s.path(t.name, t.file), ID: t.file.hash, Size: t.file.size, Length: t.file.size,
 	}

@@ -53,7 +53,7 @@ func (a *Answer) write(w http.ResponseWriter) {
 // Open opens the file of the answer; nil for an answer without a body.
 func (a *Answer) Open() (*os.File, error) {
 	if a.File == "" {
-		return nil, nil //nolint:nilnil // nothing to read is no failure
+		return nil, nil // nothing to read is no failure
 	}
 	return os.Open(a.File) //nolint:gosec // a file of the list, not a name of the request
 }

@@ -31,7 +31,7 @@ type NoData struct{}
 
 // Open has nothing to open.
 func (NoData) Open(context.Context, bundle.Binding, volume.Volumes) (Instance, error) {
-	return nil, nil //nolint:nilnil // the contract of a kind without data
+	return nil, nil // the contract of a kind without data
 }
 
 // CheckResource refuses a declaration without a resource, which says what it does for the

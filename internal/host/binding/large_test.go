@@ -14,7 +14,7 @@ import (
 )
 
 // TestLarge is not parallel: the right belongs to the process.
-func TestLarge(t *testing.T) { //nolint:paralleltest // see above
+func TestLarge(t *testing.T) {
 	const slots = 2
 	held := make([]binding.Large, slots)
 	for i := range held {

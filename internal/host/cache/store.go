@@ -58,7 +58,7 @@ func (s *store) maxBody() int64 { return s.memory / bodyShare }
 func (s *store) find(k key, request http.Header, now time.Time) (*found, error) {
 	e := s.look(k, request, now)
 	if e == nil {
-		return nil, nil //nolint:nilnil // a miss is no error
+		return nil, nil // a miss is no error
 	}
 	if f := s.fromMemory(e); f != nil {
 		return f, nil

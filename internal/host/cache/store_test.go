@@ -100,7 +100,7 @@ func TestOff(t *testing.T) {
 func TestRestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	t.Run("before", func(t *testing.T) { //nolint:paralleltest // the second life comes after it
+	t.Run("before", func(t *testing.T) { // the second life comes after it
 		c := start(t, dir, limit)
 		c.put("http://localhost/kept", call{Body: "kept", Headers: object{"X-N": "1"}, Response: object{"Vary": "X-N", "X-Key": "value"}})
 		c.put("http://localhost/short", call{Response: object{"Cache-Control": "max-age=1"}})

@@ -118,9 +118,9 @@ func (f *follower) pollClosed() (*change, error) {
 		f.count, f.closed = 0, stamp{}
 		return &change{}, nil
 	case err != nil:
-		return nil, nil //nolint:nilerr,nilnil // no file: nothing changed
+		return nil, nil //nolint:nilerr // no file: nothing changed
 	case f.known && now == f.closed:
-		return nil, nil //nolint:nilnil // nothing changed
+		return nil, nil // nothing changed
 	}
 	return f.resync()
 }

@@ -18,9 +18,9 @@ func (f *follower) pollIndex() (*change, error) {
 		f.count, f.closed = 0, stamp{}
 		return &change{}, nil
 	case errors.Is(err, os.ErrNotExist):
-		return nil, nil //nolint:nilnil // no list
+		return nil, nil // no list
 	case err == nil && f.known && now == f.closed:
-		return nil, nil //nolint:nilnil // nothing changed
+		return nil, nil // nothing changed
 	}
 	content, err := os.ReadFile(f.path)
 	if err != nil {

@@ -20,7 +20,7 @@ func (f *follower) resync() (*change, error) {
 			return c, err
 		}
 	}
-	return nil, nil //nolint:nilnil // at the next poll
+	return nil, nil // at the next poll
 }
 
 // readAll reads the file and then the log. What a checkpoint writes meanwhile is in the
@@ -28,7 +28,7 @@ func (f *follower) resync() (*change, error) {
 func (f *follower) readAll() (*change, error) {
 	before, err := stampOf(f.path)
 	if err != nil {
-		return nil, nil //nolint:nilnil // no file
+		return nil, nil // no file
 	}
 	if f.files != nil {
 		if !f.files.hold(true) {

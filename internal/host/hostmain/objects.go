@@ -20,7 +20,7 @@ const objectsDir = "objects"
 // openObjects makes the storage of Durable Objects ready; nil without a class of them.
 func openObjects(ctx context.Context, s svc.RuntimeSpec, m *bundle.Manifest, v *dataplane.Volumes, log *slog.Logger) (*durable.Keeper, error) {
 	if len(m.ObjectClasses) == 0 {
-		return nil, nil //nolint:nilnil // there is nothing to keep
+		return nil, nil // there is nothing to keep
 	}
 	if s.Host.Storage.Sync {
 		return nil, svc.Errorf(svc.Unprocessable, svc.CodeObjectsNotSync, "the worker has Durable Objects, and this server runs with SVC_DURABILITY=sync: "+

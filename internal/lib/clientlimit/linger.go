@@ -17,7 +17,7 @@ type Linger struct {
 
 // DefaultLinger are the limits for clients that were admitted.
 func DefaultLinger() Linger {
-	return Linger{Silence: 5 * time.Second, Time: 30 * time.Second, Bytes: 256 << 20} //nolint:mnd // explained above
+	return Linger{Silence: 5 * time.Second, Time: 30 * time.Second, Bytes: 256 << 20}
 }
 
 // CloseWrite closes the direction to the client, if the connection can close one direction, and

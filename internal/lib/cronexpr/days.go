@@ -19,7 +19,7 @@ func parseDayOfMonth(text string) (days, error) {
 	f := daysOfMonth
 	switch offset, isOffset := strings.CutPrefix(text, "L-"); {
 	case text == "*":
-		return nil, nil //nolint:nilnil // nil is every day
+		return nil, nil // nil is every day
 	case text == "L":
 		return func(m month) set { return day(m.last) }, nil
 	case text == "LW":
@@ -49,7 +49,7 @@ func parseWeekday(text string) (days, error) {
 	f := weekdays
 	switch name, nth, isNth := strings.Cut(text, "#"); {
 	case text == "*":
-		return nil, nil //nolint:nilnil // nil is every day
+		return nil, nil // nil is every day
 	case text == "L":
 		return weekly(day(saturday)), nil
 	case isNth:

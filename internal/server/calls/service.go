@@ -49,11 +49,11 @@ func New(c Config) *Service { return &Service{cfg: c} }
 func (s *Service) Listen(ctx context.Context, caller svc.Ref, bundleDir, dir string, host int) (*Listener, error) {
 	m, err := bundle.Load(bundleDir)
 	if err != nil {
-		return nil, nil //nolint:nilnil,nilerr // see above
+		return nil, nil //nolint:nilerr // see above
 	}
 	targets := services.Distinct(services.Targets(&m, caller))
 	if len(targets) == 0 {
-		return nil, nil //nolint:nilnil // see above
+		return nil, nil
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	l := &Listener{

@@ -11,7 +11,7 @@ import (
 // calls for each request; nil for no log.
 func (d *Daemon) startAccessLog(ctx context.Context) (func(gateway.Access), error) {
 	if d.cfg.AccessLog == "" {
-		return nil, nil //nolint:nilnil // no log is no error
+		return nil, nil // no log is no error
 	}
 	log, err := accesslog.Open(ctx, d.cfg.AccessLog, accesslog.Format(d.cfg.AccessLogFormat), d.logger)
 	if err != nil {

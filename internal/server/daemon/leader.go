@@ -30,7 +30,7 @@ type Leader struct {
 // the setting it returns nil.
 func Lead(ctx context.Context, cfg *config.Daemon, log *slog.Logger) (*Leader, error) {
 	if cfg.Kubernetes.Lease == "" {
-		return nil, nil //nolint:nilnil // a single server
+		return nil, nil // a single server
 	}
 	client, err := kube.Connect(cfg.Kubernetes.Config, cfg.Kubernetes.Namespace)
 	if err != nil {

@@ -26,7 +26,7 @@ func (d *Daemon) announce(context.Context, Config) error {
 // namedTokens returns the tokens of SVC_TOKENS_FILE; nil without it.
 func (d *Daemon) namedTokens() (func() []svc.Token, error) {
 	if d.cfg.TokensFile == "" {
-		return nil, nil //nolint:nilnil // no file, no tokens
+		return nil, nil // no file, no tokens
 	}
 	if d.tokenFile == nil {
 		f, err := tokens.Open(d.cfg.TokensFile, d.logger)

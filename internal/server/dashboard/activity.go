@@ -33,7 +33,7 @@ func (d *Dashboard) activity(c *call) error {
 	group, ctx := errgroup.WithContext(c.r.Context())
 	group.Go(func() (err error) { body.Queue, err = c.api.DeployQueue(ctx); return err })
 	group.Go(func() error {
-		list, err := c.api.ReadEvents(ctx, client.EventQuery{Tail: 200, Limit: 200}) //nolint:mnd // the last ones
+		list, err := c.api.ReadEvents(ctx, client.EventQuery{Tail: 200, Limit: 200})
 		body.Events = c.sentences(ctx, list.Items)
 		return err
 	})

@@ -51,7 +51,7 @@ func process(c *call, v api.Version) (any, error) {
 	if body.Crons, err = c.api.Crons(c.r.Context(), v.ProjectID, v.ID); err != nil || len(body.Crons.Items) == 0 {
 		return body, err
 	}
-	runs, err := c.api.CronRuns(c.r.Context(), v.ProjectID, v.ID, client.Page{Limit: 20}) //nolint:mnd // the last ones
+	runs, err := c.api.CronRuns(c.r.Context(), v.ProjectID, v.ID, client.Page{Limit: 20})
 	body.Runs = runs.Items
 	return body, err
 }

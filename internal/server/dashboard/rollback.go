@@ -12,11 +12,11 @@ import (
 // session that may not roll back.
 func (c *call) back(ctx context.Context, project string) (*client.Rollback, error) {
 	if !c.session.mayWrite() {
-		return nil, nil //nolint:nilnil // there is no way back
+		return nil, nil // there is no way back
 	}
 	to, err := c.api.RollbackTarget(ctx, project)
 	if errors.Is(err, client.ErrNoPrevious) {
-		return nil, nil //nolint:nilnil // there is no way back
+		return nil, nil // there is no way back
 	}
 	if err != nil {
 		return nil, err

@@ -36,14 +36,14 @@ func drawTree(items []api.Branch) template.HTML {
 	var lines, dots strings.Builder
 	last := map[int]int{} // row of the last branch at a depth
 	deepest := 0
-	x := func(depth int) int { return 12 + depth*treeStep } //nolint:mnd // room at the edge
+	x := func(depth int) int { return 12 + depth*treeStep } // room at the edge
 	y := func(row int) int { return row*treeRow + treeRow/2 }
 	for row, b := range items {
 		last[b.Depth] = row
 		deepest = max(deepest, b.Depth)
 		if b.Depth > 0 {
 			up := x(b.Depth - 1)
-			fmt.Fprintf(&lines, "M%d %dV%dq0 8 8 8H%d", up, y(last[b.Depth-1]), y(row)-8, x(b.Depth)) //nolint:mnd // the radius of the corner
+			fmt.Fprintf(&lines, "M%d %dV%dq0 8 8 8H%d", up, y(last[b.Depth-1]), y(row)-8, x(b.Depth)) // the radius of the corner
 		}
 		class := statusOf(api.Version{Status: b.Status}).Class
 		if b.IsProduction {
@@ -52,5 +52,5 @@ func drawTree(items []api.Branch) template.HTML {
 		fmt.Fprintf(&dots, `<circle class="%s" cx="%d" cy="%d" r="4.5"/>`, class, x(b.Depth), y(row))
 	}
 	return template.HTML(fmt.Sprintf(`<svg class="branches" width="%d" height="%d" aria-hidden="true" focusable="false"><path d="%s"/>%s</svg>`, //nolint:gosec // numbers and fixed names
-		x(deepest)+12, len(items)*treeRow, lines.String(), dots.String())) //nolint:mnd // room at the edge
+		x(deepest)+12, len(items)*treeRow, lines.String(), dots.String())) // room at the edge
 }

@@ -114,9 +114,9 @@ func groupOf(steps []api.StepRun, now time.Time) stepGroup {
 		}
 		length := to.Sub(s.StartedAt.Time)
 		place := barOf(float64(s.StartedAt.Sub(began)), float64(length), float64(total))
-		group.Steps = append(group.Steps, stepBar{s, place, max(inMillis(length), 0.1)}) //nolint:mnd // a step is never nothing
+		group.Steps = append(group.Steps, stepBar{s, place, max(inMillis(length), 0.1)}) // a step is never nothing
 	}
 	return group
 }
 
-func inMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 } //nolint:mnd // microseconds of a millisecond
+func inMillis(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -102,10 +102,10 @@ func age(now time.Time, at api.Time) string {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour:
 		return fmt.Sprintf("%dm", int(d.Minutes()))
-	case d < 48*time.Hour: //nolint:mnd // two days
+	case d < 48*time.Hour:
 		return fmt.Sprintf("%dh", int(d.Hours()))
 	}
-	return fmt.Sprintf("%dd", int(d.Hours()/24)) //nolint:mnd // hours of a day
+	return fmt.Sprintf("%dd", int(d.Hours()/24))
 }
 
 // clock returns a moment in UTC to the second.
@@ -118,10 +118,10 @@ func millis(ms float64) string {
 		return "–"
 	case ms < 1:
 		return fmt.Sprintf("%.1f ms", ms)
-	case ms < 1000: //nolint:mnd // milliseconds of a second
+	case ms < 1000:
 		return fmt.Sprintf("%.0f ms", ms)
 	}
-	return fmt.Sprintf("%.1f s", ms/1000) //nolint:mnd // milliseconds of a second
+	return fmt.Sprintf("%.1f s", ms/1000)
 }
 
 // size returns a number of bytes for people.
@@ -144,7 +144,7 @@ func rate(n int64, seconds float64) string {
 	if seconds <= 0 || n == 0 {
 		return "0"
 	}
-	if r := float64(n) / seconds; r < 10 { //nolint:mnd // below, a digit more says something
+	if r := float64(n) / seconds; r < 10 { // below, a digit more says something
 		return fmt.Sprintf("%.2g", r)
 	}
 	return fmt.Sprintf("%.0f", float64(n)/seconds)
@@ -158,7 +158,7 @@ func share(part, whole int64) string {
 	case part == 0:
 		return "0%"
 	}
-	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole)) //nolint:mnd // percent
+	return fmt.Sprintf("%.1f%%", 100*float64(part)/float64(whole))
 }
 
 // sum returns the sum of counts.

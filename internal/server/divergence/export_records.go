@@ -41,7 +41,7 @@ func (f fields) time(name string) time.Time { return time.UnixMilli(f.integer(na
 // read returns the fields of a row; nil for one that does not exist.
 func (e *export) read(sql string, r *rowdiff.Record) (fields, error) {
 	if r == nil {
-		return nil, nil //nolint:nilnil // it does not exist
+		return nil, nil // it does not exist
 	}
 	columns, err := e.tables.Columns(sql, *r)
 	if err != nil {

@@ -103,7 +103,7 @@ func line(t *testing.T, r svc.ExportRecord) string {
 		body = fmt.Sprintf("%d:%s", r.Offset, r.Body)
 	}
 	text := fmt.Sprint(r.Kind, " ", r.Op, " ", r.Resource, " ", r.Table, r.Key, " ", string(row), " ", string(values), " ", r.SQL, body)
-	if len(text) > 400 { //nolint:mnd // the value of big
+	if len(text) > 400 { // the value of big
 		text = fmt.Sprint(text[:60], len(text))
 	}
 	return text

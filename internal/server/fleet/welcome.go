@@ -121,7 +121,7 @@ func (f *Fleet) enter(hello join.Hello) (*host, error) {
 		return h, nil
 	case hello.Mark != "" && (f.gone[hello.Session] || time.Since(f.started) > returnLimit) && !f.isWanted(hello):
 		delete(f.gone, hello.Session)
-		return nil, nil //nolint:nilnil // the daemon has lost it, and has opened the version elsewhere
+		return nil, nil // the daemon has lost it, and has opened the version elsewhere
 	}
 	delete(f.gone, hello.Session)
 	h, err := newHost(f, hello)

@@ -136,9 +136,9 @@ func (x *request) openAsset(kept *contents) error {
 
 // appendAnswer appends the head of an answer, its fields in the order of their names.
 func appendAnswer(b []byte, a *assets.Answer) []byte {
-	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(a.Status), 10), ' ') //nolint:mnd // decimal
+	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(a.Status), 10), ' ')
 	b = append(append(b, http.StatusText(a.Status)...), "\r\n"...)
-	names := make([]string, 0, 16) //nolint:mnd // on the stack
+	names := make([]string, 0, 16) // on the stack
 	for name := range a.Header {
 		names = append(names, name)
 	}

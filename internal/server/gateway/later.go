@@ -30,7 +30,7 @@ func newLaterLogger(l *slog.Logger) *slog.Logger {
 	return slog.New(laterHandler{l.Handler(), &laterQueue{log: l}})
 }
 
-func (h laterHandler) Handle(ctx context.Context, r slog.Record) error { //nolint:gocritic // the interface wants a value
+func (h laterHandler) Handle(ctx context.Context, r slog.Record) error { // the interface wants a value
 	r = r.Clone()
 	h.queue.add(func() { _ = h.Handler.Handle(ctx, r) })
 	return nil

@@ -130,7 +130,7 @@ func (p *Pods) current(ctx context.Context, pod *core.Pod) (*core.Pod, error) {
 	fresh, err := p.cfg.Client.pod(ctx, pod.Name)
 	switch {
 	case gone(err) || err == nil && fresh.UID != pod.UID:
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil // none is no error
 	case err != nil:
 		return nil, refused(named("reading", pod.Name), err)
 	}

@@ -138,7 +138,7 @@ func (p *Pods) known(ctx context.Context, name, uid string) (*core.Pod, error) {
 	pod, err := p.cfg.Client.pod(ctx, name)
 	switch {
 	case gone(err) || err == nil && string(pod.UID) != uid:
-		return nil, nil //nolint:nilnil // none is no error
+		return nil, nil // none is no error
 	case err != nil:
 		return nil, refused(named("reading", name), err)
 	}

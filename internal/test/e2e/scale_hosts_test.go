@@ -146,7 +146,7 @@ func (h *fakeHost) Seal(context.Context, control.Seal) (control.Sealing, error) 
 	return control.Sealing{}, nil
 }
 
-func (h *fakeHost) Positions(context.Context) (control.Positions, error) { return nil, nil } //nolint:nilnil // it has no data
+func (h *fakeHost) Positions(context.Context) (control.Positions, error) { return nil, nil } // it has no data
 
 func (h *fakeHost) Events(context.Context, bool) error { return nil }
 

@@ -35,7 +35,7 @@ func models() []model {
 
 // TestModels checks each model completely, and that each broken variant has a counterexample. The
 // checks run one after the other: one of them needs up to 3 GB.
-func TestModels(t *testing.T) { //nolint:paralleltest // memory
+func TestModels(t *testing.T) {
 	for _, tool := range []string{"spin", "gcc"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Fatalf("%v; install it, as with apt-get install spin gcc", err)
@@ -43,14 +43,14 @@ func TestModels(t *testing.T) { //nolint:paralleltest // memory
 	}
 	for _, m := range models() {
 		for _, v := range m.holds {
-			t.Run(m.file+" "+v, func(t *testing.T) { //nolint:paralleltest // memory
+			t.Run(m.file+" "+v, func(t *testing.T) {
 				if r := m.check(t, v); r.errors != "0" {
 					t.Errorf("counterexample of depth %s: %s", r.depth, r.violated)
 				}
 			})
 		}
 		for _, v := range m.broken {
-			t.Run(m.file+" "+v, func(t *testing.T) { //nolint:paralleltest // memory
+			t.Run(m.file+" "+v, func(t *testing.T) {
 				if r := m.check(t, v); r.errors == "0" {
 					t.Error("no counterexample: the model does not need what this variant lacks")
 				}

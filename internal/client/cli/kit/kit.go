@@ -113,7 +113,7 @@ func (k *Kit) Connect(server string, tokens client.Tokens, caFile string) (*clie
 // Roots are the certificates of the system and those in file; nil without one.
 func (k *Kit) Roots(file string) (*x509.CertPool, error) {
 	if file == "" {
-		return nil, nil //nolint:nilnil // nil leaves the system's certificates alone
+		return nil, nil // nil leaves the system's certificates alone
 	}
 	pem, err := os.ReadFile(k.Path(file))
 	if err != nil {

@@ -76,5 +76,5 @@ func quiet(every time.Duration) time.Duration {
 	if every <= 0 {
 		return silence
 	}
-	return every * 5 / 2 //nolint:mnd // two that are missing, and half of one for a slow network
+	return every * 5 / 2 // two that are missing, and half of one for a slow network
 }

@@ -114,7 +114,7 @@ data: [DONE]
 
 `)
 	default:
-		content, _ := json.Marshal(string(text)) //nolint:errchkjson // a text
+		content, _ := json.Marshal(string(text)) // a text
 		_, _ = fmt.Fprintf(w, `{"choices": [{"message": {"content": %s}}], "usage": {"total_tokens": 7}}`, content)
 	}
 }

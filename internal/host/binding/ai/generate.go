@@ -48,7 +48,7 @@ type calledTool struct {
 func (c toolCall) called() calledTool {
 	arguments := json.RawMessage(c.Function.Arguments)
 	if !json.Valid(arguments) {
-		arguments, _ = json.Marshal(c.Function.Arguments) //nolint:errchkjson // a text can be encoded
+		arguments, _ = json.Marshal(c.Function.Arguments) // a text can be encoded
 	}
 	return calledTool{c.Function.Name, arguments}
 }
@@ -117,10 +117,10 @@ func toolsOf(list json.RawMessage) []json.RawMessage {
 	out := make([]json.RawMessage, 0, len(tools))
 	for _, t := range tools {
 		if _, whole := t["function"]; !whole {
-			function, _ := json.Marshal(t) //nolint:errchkjson // it was JSON
+			function, _ := json.Marshal(t) // it was JSON
 			t = map[string]json.RawMessage{"type": json.RawMessage(`"function"`), "function": function}
 		}
-		text, _ := json.Marshal(t) //nolint:errchkjson // it was JSON
+		text, _ := json.Marshal(t) // it was JSON
 		out = append(out, text)
 	}
 	return out
@@ -133,7 +133,7 @@ func formatOf(format json.RawMessage) map[string]json.RawMessage {
 		return nil
 	}
 	if json.Unmarshal(f["json_schema"], &schema) == nil && schema != nil && schema["schema"] == nil {
-		wrapped, _ := json.Marshal(map[string]json.RawMessage{"name": json.RawMessage(`"answer"`), "schema": f["json_schema"]}) //nolint:errchkjson // it was JSON
+		wrapped, _ := json.Marshal(map[string]json.RawMessage{"name": json.RawMessage(`"answer"`), "schema": f["json_schema"]}) // it was JSON
 		f["json_schema"] = wrapped
 	}
 	return f

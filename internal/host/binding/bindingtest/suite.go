@@ -179,12 +179,12 @@ func refused(t *testing.T, kind binding.Kind, s Suite, name, words string) {
 func reopen(t *testing.T, kind binding.Kind, s Suite) {
 	t.Helper()
 	dir := t.TempDir()
-	t.Run("first", func(t *testing.T) { //nolint:paralleltest // the first life ends before the second begins
+	t.Run("first", func(t *testing.T) { // the first life ends before the second begins
 		w := s.start(t, kind, dir)
 		must(t, w, op{Do: "read", Name: "a"}, "null")
 		must(t, w, op{Do: "write", Name: "a", Value: "kept"}, "null")
 	})
-	t.Run("second", func(t *testing.T) { //nolint:paralleltest // see above
+	t.Run("second", func(t *testing.T) {
 		must(t, s.start(t, kind, dir), op{Do: "read", Name: "a"}, `"kept"`)
 	})
 }

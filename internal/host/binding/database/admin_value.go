@@ -92,7 +92,7 @@ func (v value) bind() (any, error) {
 	case raw.Blob:
 		return base64.StdEncoding.DecodeString(v.Data)
 	case raw.Null:
-		return nil, nil //nolint:nilnil // NULL is a value
+		return nil, nil // NULL is a value
 	}
 	return nil, errors.New("no such type")
 }

@@ -39,7 +39,7 @@ func (Kind) Check(d bundle.Binding) error {
 func (k Kind) Open(ctx context.Context, d bundle.Binding, _ volume.Volumes) (binding.Instance, error) {
 	db, ok := k.find(d.Resource)
 	if !ok || db.TLS == "" {
-		return nil, nil //nolint:nilnil // the contract of a kind without data
+		return nil, nil // the contract of a kind without data
 	}
 	return openTunnel(ctx, db, k.socket(db))
 }

@@ -29,8 +29,7 @@ export default { async fetch(req, env) {
 
 // A large body goes through in pieces, both ways: what all of it takes of this
 // process's memory is far less than the body.
-//
-//nolint:paralleltest // it looks at the memory of the whole process
+// It is not parallel: it looks at the memory of the whole process.
 func TestLargeBodies(t *testing.T) {
 	const size, limit = 100 << 20, 24 << 20
 	bucket, err := dirstore.Open(t.TempDir())

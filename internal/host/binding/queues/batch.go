@@ -92,7 +92,7 @@ func (c *consumer) load(conn *raw.Conn, ready []waiting) (*batch, error) {
 		}
 	}
 	if len(b.messages) == 0 {
-		return nil, nil //nolint:nilnil // no batch
+		return nil, nil // no batch
 	}
 	var err error
 	b.metrics, err = c.measure(conn)

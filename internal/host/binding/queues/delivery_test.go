@@ -214,14 +214,14 @@ const clocks = 50
 func TestCutOff(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	t.Run("first", func(t *testing.T) { //nolint:paralleltest // the first life ends before the second begins
+	t.Run("first", func(t *testing.T) { // the first life ends before the second begins
 		w := open(t, bindingtest.OpenVolumes(t, dir), quick("q"))
 		w.send("q", "sendBatch", batch(object{"do": "wait", "ms": 600_000}, "other"))
 		w.post(args{"running", "q"})
 		w.worker.Kill()
 		w.set.Stop(t.Context())
 	})
-	t.Run("second", func(t *testing.T) { //nolint:paralleltest // see above
+	t.Run("second", func(t *testing.T) {
 		set := openSet(t, bindingtest.OpenVolumes(t, dir), quick("q"))
 		if w := set.Wake(); w.Pending != 2 {
 			t.Errorf("%+v", w)

@@ -90,7 +90,7 @@ func resource(kind, name string) workerd.Binding {
 
 // inner is the relay to an entrypoint, or to the objects of a class.
 func inner(entrypoint string, props json.RawMessage, t Target, s binding.Site) workerd.Binding {
-	text, _ := json.Marshal(propsOf(entrypoint, props, t, s)) //nolint:errchkjson // strings, and JSON of a manifest
+	text, _ := json.Marshal(propsOf(entrypoint, props, t, s)) // strings, and JSON of a manifest
 	return workerd.Binding{Name: "relay", Service: &workerd.ServiceRef{Name: relayService, Props: string(text)}}
 }
 

@@ -30,7 +30,7 @@ type scriptVersion struct {
 func Tails(m *bundle.Manifest, s binding.Site) (tails []workerd.ServiceRef, list []workerd.Service) {
 	for _, c := range m.TailConsumers {
 		t := tailTarget(c)
-		props, _ := json.Marshal(tailProps{ //nolint:errchkjson // strings
+		props, _ := json.Marshal(tailProps{ // strings
 			relayProps: propsOf("", nil, t, s), ScriptName: s.Ref.Project, ScriptVersion: scriptVersion{s.Ref.Version},
 		})
 		tails = append(tails, workerd.ServiceRef{Name: tailService, Props: string(props)})

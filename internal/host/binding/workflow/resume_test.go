@@ -35,7 +35,7 @@ export default { async fetch(request, env) { return new Response(await calls[new
 func TestResume(t *testing.T) { //nolint:tparallel // its parts are one life after the other
 	t.Parallel()
 	dir := t.TempDir()
-	t.Run("killed", func(t *testing.T) { //nolint:paralleltest // the first life ends before the second begins
+	t.Run("killed", func(t *testing.T) { // the first life ends before the second begins
 		w := start(t, dir, counting)
 		w.Post(t, "/create", "")
 		svctest.Eventually(t, "the second step", func() bool {
@@ -46,14 +46,14 @@ func TestResume(t *testing.T) { //nolint:tparallel // its parts are one life aft
 		}
 		w.Kill()
 	})
-	t.Run("resumed", func(t *testing.T) { //nolint:paralleltest // see above
+	t.Run("resumed", func(t *testing.T) {
 		w := start(t, dir, counting)
 		svctest.Eventually(t, "the wait", func() bool { return strings.Contains(w.Post(t, "/status", ""), "waiting") })
 		if got := w.Post(t, "/ran", ""); got != "two 2" {
 			t.Errorf("ran %q", got)
 		}
 	})
-	t.Run("event", func(t *testing.T) { //nolint:paralleltest // see above
+	t.Run("event", func(t *testing.T) {
 		w := start(t, dir, counting)
 		w.Post(t, "/go", "")
 		svctest.Eventually(t, "the end", func() bool { return strings.Contains(w.Post(t, "/status", ""), "complete") })
