@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/obs"
 )
 
 const metricsHead = `# Metrics

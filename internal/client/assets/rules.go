@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/assets"
+	"github.com/svcctl/svcctl/internal/site"
 )
 
 // The limits of wrangler.
@@ -108,14 +108,14 @@ func redirect(words []string) (bundle.Redirect, error) {
 	case rootRule.MatchString(rule.From) && loops.MatchString(rule.To):
 		return rule, fmt.Errorf("%s would lead back to the rule", rule.To)
 	}
-	return rule, assets.CheckPattern(rule.From)
+	return rule, site.CheckPattern(rule.From)
 }
 
 // from is the path that a word names.
 func from(word string) string {
 	path, _, _ := strings.Cut(word, "#")
 	path, _, _ = strings.Cut(path, "?")
-	return assets.RulePath("/" + strings.TrimPrefix(path, "/"))
+	return site.RulePath("/" + strings.TrimPrefix(path, "/"))
 }
 
 // pathLine begins a rule of _headers.
@@ -135,7 +135,7 @@ func ParseHeaders(file, text string) (list []bundle.HeaderRule, notices []string
 				r.skip(n, "%v", err)
 				return
 			}
-			list = append(list, bundle.HeaderRule{Path: assets.RulePath(line)})
+			list = append(list, bundle.HeaderRule{Path: site.RulePath(line)})
 			return
 		}
 		if skipping {
@@ -163,7 +163,7 @@ func headerPath(line string) error {
 	if strings.Count(line, "*") > 1 {
 		return fmt.Errorf("%q has more than one *", line)
 	}
-	return assets.CheckPattern(line)
+	return site.CheckPattern(line)
 }
 
 // portOf reports whether the host of an URL ends with a number behind a colon: other

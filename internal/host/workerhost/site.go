@@ -7,10 +7,10 @@ import (
 	"sync/atomic"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/assets"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/entry"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/site"
 )
 
 const (
@@ -31,7 +31,7 @@ const (
 // openSite opens the assets of the manifest, and adds a worker to assets alone.
 func (v *version) openSite() error {
 	m := &v.manifest
-	v.site.Store(assets.New(m, v.spec.Local.BundleDir))
+	v.site.Store(site.New(m, v.spec.Local.BundleDir))
 	if dir := v.spec.Local.FilesDir; dir != "" {
 		if err := v.showFiles(dir); err != nil {
 			return err
@@ -53,7 +53,7 @@ func (v *version) showFiles(dir string) error {
 	if err != nil {
 		return err
 	}
-	v.site.Store(assets.New(&m, dir))
+	v.site.Store(site.New(&m, dir))
 	return nil
 }
 
@@ -99,7 +99,7 @@ func siteWiring(name, service, route, address string) binding.Wiring {
 }
 
 // besideSite serves the requests of the bindings of the assets, and next all others.
-func besideSite(site *atomic.Pointer[assets.Site], next http.Handler) http.Handler {
+func besideSite(site *atomic.Pointer[site.Site], next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s, route := site.Load(), r.Header.Get(binding.RouteHeader)
 		switch {

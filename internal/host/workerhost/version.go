@@ -13,10 +13,10 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/assets"
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/cache"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/site"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -34,12 +34,12 @@ type version struct {
 	resources Resources
 	server    *bindingServer
 	data      *dataServer
-	port      *ownPort                    // nil before Serve
-	network   *workerd.Network            // set by render
-	door      bool                        // the worker can be sent events
-	held      bool                        // alarms wait when workerd starts; set by render
-	site      atomic.Pointer[assets.Site] // nil without assets
-	generated string                      // text of the entry module of assets without a worker
+	port      *ownPort                  // nil before Serve
+	network   *workerd.Network          // set by render
+	door      bool                      // the worker can be sent events
+	held      bool                      // alarms wait when workerd starts; set by render
+	site      atomic.Pointer[site.Site] // nil without assets
+	generated string                    // text of the entry module of assets without a worker
 }
 
 // prepare opens what v has beside its data.

@@ -13,8 +13,8 @@ import (
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/lib/notify"
 	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/server/daemon"
-	"github.com/svcctl/svcctl/internal/server/obs"
 )
 
 // serve runs the control plane.

@@ -10,36 +10,36 @@ import (
 	"sync/atomic"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/assets"
+	"github.com/svcctl/svcctl/internal/site"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// site is the assets of a version. They are read from its bundle when the first request
+// lazySite is the assets of a version. They are read from its bundle when the first request
 // comes.
-type site struct {
+type lazySite struct {
 	dir  string
 	read atomic.Bool
 	mu   sync.Mutex
-	site *assets.Site // nil for a version without assets
+	site *site.Site // nil for a version without assets
 }
 
 // siteFor returns the site of a version in state: that of old if the bundle is the same.
-func siteFor(old *version, state svc.Upstream) *site {
+func siteFor(old *version, state svc.Upstream) *lazySite {
 	if state.BundleDir == "" {
 		return nil
 	}
 	if old != nil && old.site != nil && old.site.dir == state.BundleDir {
 		return old.site
 	}
-	return &site{dir: state.BundleDir}
+	return &lazySite{dir: state.BundleDir}
 }
 
 // isUnread reports whether open would read the bundle.
-func (s *site) isUnread() bool { return s != nil && !s.read.Load() }
+func (s *lazySite) isUnread() bool { return s != nil && !s.read.Load() }
 
 // open returns the assets, nil for none. A bundle that cannot be read is tried again by
 // the next request; the worker host reports it.
-func (s *site) open() *assets.Site {
+func (s *lazySite) open() *site.Site {
 	if s.read.Load() {
 		return s.site
 	}
@@ -52,7 +52,7 @@ func (s *site) open() *assets.Site {
 	if err != nil {
 		return nil
 	}
-	s.site = assets.New(&m, s.dir)
+	s.site = site.New(&m, s.dir)
 	s.read.Store(true)
 	return s.site
 }
@@ -63,7 +63,7 @@ type asset struct {
 	project string
 	content []byte   // the whole file, if it is small
 	file    *os.File // a larger one
-	assets.Answer
+	site.Answer
 }
 
 // open reads or opens the file of the response.
@@ -112,7 +112,7 @@ func (x *request) findAsset(cfg *Config, v *version) bool {
 	if s == nil {
 		return false
 	}
-	r := assets.Request{Method: string(x.req.Method), Host: string(x.req.Host), Target: string(x.req.Target), Field: x.field, Prompt: x.inLoop}
+	r := site.Request{Method: string(x.req.Method), Host: string(x.req.Host), Target: string(x.req.Target), Field: x.field, Prompt: x.inLoop}
 	if cfg.Compress && x.req.Minor > 0 {
 		if e := accepted(x.meta.encodings); e != identity {
 			r.Encoding = encodingNames[e]
@@ -135,7 +135,7 @@ func (x *request) openAsset(kept *contents) error {
 }
 
 // appendAnswer appends the head of an answer, its fields in the order of their names.
-func appendAnswer(b []byte, a *assets.Answer) []byte {
+func appendAnswer(b []byte, a *site.Answer) []byte {
 	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(a.Status), 10), ' ')
 	b = append(append(b, http.StatusText(a.Status)...), "\r\n"...)
 	names := make([]string, 0, 16) // on the stack

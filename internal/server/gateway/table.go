@@ -35,7 +35,7 @@ type version struct {
 	host     string
 	state    svc.Upstream
 	upstream *upstream // nil if no runtime listens
-	site     *site     // nil if assets are not served
+	site     *lazySite // nil if assets are not served
 	stats    *stats
 	replaced chan struct{} // closed when another table holds the next state of the version
 	roused   *atomic.Bool  // whether a request has asked for the runtime of a version that sleeps

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/server/httpapi"
-	"github.com/svcctl/svcctl/internal/server/obs"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"

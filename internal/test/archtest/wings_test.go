@@ -52,7 +52,7 @@ func TestHostProgram(t *testing.T) {
 }
 
 // ground of the host wing that the client links, too: rules and names without a process.
-var clientHost = []string{"internal/host/binding/kinds", "internal/host/join", "internal/host/assets"}
+var clientHost = []string{"internal/host/binding/kinds", "internal/host/join"}
 
 // TestClientProgram fails if the light program, which pipelines download, links code of a server, of a worker
 // host, or of databases.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/obs"
 )
 
 func TestDescribe(t *testing.T) {

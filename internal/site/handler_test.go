@@ -1,4 +1,4 @@
-package assets_test
+package site_test
 
 import (
 	"net/http"
@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/assets"
+	"github.com/svcctl/svcctl/internal/site"
 )
 
 // onDisk is the site of files with their content.
-func onDisk(t *testing.T, m bundle.Manifest, files map[string]string) (*assets.Site, string) {
+func onDisk(t *testing.T, m bundle.Manifest, files map[string]string) (*site.Site, string) {
 	t.Helper()
 	dir := t.TempDir()
 	a := &bundle.Assets{NotFoundHandling: bundle.NotFoundSPA}
@@ -28,7 +28,7 @@ func onDisk(t *testing.T, m bundle.Manifest, files map[string]string) (*assets.S
 		a.Files = append(a.Files, bundle.File{Path: bundle.AssetPath(name), SHA256: name, Size: int64(len(text))})
 	}
 	m.Assets = a
-	return assets.New(&m, dir), dir
+	return site.New(&m, dir), dir
 }
 
 // A call of another worker gets what a visitor gets, or hears that the worker answers.
@@ -48,7 +48,7 @@ func TestServeVisitor(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		s.ServeVisitor(w, httptest.NewRequest(test.method, "http://assets.local"+test.path, strings.NewReader("body")))
-		if w.Code != test.status || w.Header().Get(assets.WorkerHeader) != test.worker {
+		if w.Code != test.status || w.Header().Get(site.WorkerHeader) != test.worker {
 			t.Errorf("%s %s: %d %v", test.method, test.path, w.Code, w.Header())
 		}
 	}
@@ -96,7 +96,7 @@ func TestVariants(t *testing.T) {
 	for range 2 {
 		for request, want := range map[string]string{"/a.js": "br", "/small.js": "", "/image.png": "", "/noise.js": "", "/a.js | range: bytes=0-1": ""} {
 			path, fields, _ := strings.Cut(request, " | range: ")
-			a, _ := s.Route(&assets.Request{Method: http.MethodGet, Target: path, Encoding: "br", Field: func(name string) string {
+			a, _ := s.Route(&site.Request{Method: http.MethodGet, Target: path, Encoding: "br", Field: func(name string) string {
 				if name == "range" {
 					return fields
 				}
@@ -110,7 +110,7 @@ func TestVariants(t *testing.T) {
 		for name, content := range files {
 			again.Assets.Files = append(again.Assets.Files, bundle.File{Path: bundle.AssetPath(name), SHA256: name, Size: int64(len(content))})
 		}
-		s = assets.New(&again, dir)
+		s = site.New(&again, dir)
 	}
 	made, err := os.ReadDir(filepath.Join(dir, "compressed"))
 	if err != nil || len(made) != 2 {
@@ -133,7 +133,7 @@ func TestPrompt(t *testing.T) {
 		{false, "", false, http.StatusOK}, // it is made here
 		{true, "", false, http.StatusOK},
 	} {
-		a, ok := s.Route(&assets.Request{Method: http.MethodGet, Target: "/a.js", Encoding: "gzip", Prompt: test.prompt, Field: func(name string) string {
+		a, ok := s.Route(&site.Request{Method: http.MethodGet, Target: "/a.js", Encoding: "gzip", Prompt: test.prompt, Field: func(name string) string {
 			return map[string]string{"range": test.ranged}[name]
 		}})
 		if !ok || a.Late != test.late || a.Status != test.status || a.Status == http.StatusOK && a.Header.Get("Content-Encoding") != "gzip" {

@@ -1,11 +1,11 @@
-package assets_test
+package site_test
 
 import (
 	"net/http"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/assets"
+	"github.com/svcctl/svcctl/internal/site"
 )
 
 // TestKeptFiles: files of earlier versions are served as the own ones, which win; other paths are
@@ -20,7 +20,7 @@ func TestKeptFiles(t *testing.T) {
 	if err := bundle.WriteKept(dir, kept); err != nil {
 		t.Fatal(err)
 	}
-	s := assets.New(&bundle.Manifest{Assets: &bundle.Assets{
+	s := site.New(&bundle.Manifest{Assets: &bundle.Assets{
 		Files:   []bundle.File{{Path: "assets/both-3f9a1c2b.js", SHA256: "own", Size: 4}},
 		Headers: []bundle.HeaderRule{{Path: "/*", Set: []bundle.Header{{Name: "X-New", Value: "1"}}}},
 	}}, dir)

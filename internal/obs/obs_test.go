@@ -17,7 +17,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/machine"
-	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

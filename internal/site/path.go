@@ -1,4 +1,4 @@
-package assets
+package site
 
 import (
 	"net/url"

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
-	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/obs"
 )
 
 func TestGCMetrics(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 

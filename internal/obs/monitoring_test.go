@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/server/obs"
+	"github.com/svcctl/svcctl/internal/obs"
 )
 
 var (
@@ -27,7 +27,7 @@ func TestMonitoring(t *testing.T) {
 		labels = append(labels, d.Labels...)
 	}
 	for _, name := range []string{"grafana.json", "alerts.yaml"} {
-		text, err := os.ReadFile("../../../docs/monitoring/" + name)
+		text, err := os.ReadFile("../../docs/monitoring/" + name)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-// Package assets answers requests for the static files of a version: which file an URL
+// Package site answers requests for the static files of a version: which file an URL
 // names, what _redirects and _headers say about it, and which requests are the worker's.
 // The rules are those of Cloudflare's static assets; docs/guide/assets.md names the
 // differences.
@@ -11,4 +11,4 @@
 // compressed forms beside them. Open files belong to the caller.
 //
 // Concurrency: all methods may be called at any time.
-package assets
+package site

@@ -1,4 +1,4 @@
-package assets_test
+package site_test
 
 import (
 	"testing"
@@ -31,7 +31,7 @@ func TestPages(t *testing.T) {
 		{"/own/x.json", "200 own/x.json", "200 own/x.json", "https://a.example", "nosniff"},
 		{"/none/x.json", "200 none/x.json", "200 none/x.json", "", ""},
 	} {
-		a, ok := ask(site(bundle.Manifest{Assets: &pages}, files...), test.target)
+		a, ok := ask(siteOf(bundle.Manifest{Assets: &pages}, files...), test.target)
 		if got := brief(a, ok); got != test.want {
 			t.Errorf("%s: %s, want %s", test.target, got, test.want)
 		}
@@ -39,7 +39,7 @@ func TestPages(t *testing.T) {
 		if origin != test.origin || kind != test.kind || (policy == "strict-origin-when-cross-origin") != (test.origin != "") {
 			t.Errorf("%s: origin %q, policy %q, type options %q", test.target, origin, policy, kind)
 		}
-		b, ok := ask(site(bundle.Manifest{Assets: &other}, files...), test.target)
+		b, ok := ask(siteOf(bundle.Manifest{Assets: &other}, files...), test.target)
 		if got := brief(b, ok); got != test.other || b.Header.Get("Referrer-Policy")+b.Header.Get("X-Content-Type-Options") != "" {
 			t.Errorf("%s, no Pages: %s with %v, want %s", test.target, got, b.Header, test.other)
 		}

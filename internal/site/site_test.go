@@ -1,4 +1,4 @@
-package assets_test
+package site_test
 
 import (
 	"net/http"
@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/assets"
+	"github.com/svcctl/svcctl/internal/site"
 )
 
 // site makes the site of files with these paths, whose content is their path.
-func site(m bundle.Manifest, paths ...string) *assets.Site {
+func siteOf(m bundle.Manifest, paths ...string) *site.Site {
 	a := bundle.Assets{}
 	if m.Assets != nil {
 		a = *m.Assets
@@ -23,11 +23,11 @@ func site(m bundle.Manifest, paths ...string) *assets.Site {
 	if m.CompatibilityDate == "" {
 		m.CompatibilityDate = "2026-11-01"
 	}
-	return assets.New(&m, "/bundle")
+	return site.New(&m, "/bundle")
 }
 
 // ask sends a request: "[METHOD ]target[ | name: value]...".
-func ask(s *assets.Site, text string) (assets.Answer, bool) {
+func ask(s *site.Site, text string) (site.Answer, bool) {
 	parts := strings.Split(text, " | ")
 	method, target, ok := strings.Cut(parts[0], " ")
 	if !ok {
@@ -38,14 +38,14 @@ func ask(s *assets.Site, text string) (assets.Answer, bool) {
 		name, value, _ := strings.Cut(field, ": ")
 		fields[name] = value
 	}
-	return s.Route(&assets.Request{
+	return s.Route(&site.Request{
 		Method: method, Host: "shop.example:8080", Target: target,
 		Field: func(name string) string { return fields[name] },
 	})
 }
 
 // brief writes an answer as a test wants it: "worker", "200 about.html", "307 /about".
-func brief(a assets.Answer, ok bool) string {
+func brief(a site.Answer, ok bool) string {
 	if !ok {
 		return "worker"
 	}
@@ -106,7 +106,7 @@ func TestHTMLHandling(t *testing.T) {
 	} {
 		columns := strings.Split(row, " : ")
 		for i, mode := range modes {
-			s := site(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{HTMLHandling: mode}}, files...)
+			s := siteOf(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{HTMLHandling: mode}}, files...)
 			if got := brief(ask(s, columns[0])); got != columns[i+1] {
 				t.Errorf("%s with %s: %s, want %s", columns[0], mode, got, columns[i+1])
 			}
@@ -154,7 +154,7 @@ func TestRouter(t *testing.T) {
 		if test.worker {
 			m.Main = "w.js"
 		}
-		if got := brief(ask(site(m, files...), test.request)); got != test.want {
+		if got := brief(ask(siteOf(m, files...), test.request)); got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}
 	}
@@ -169,7 +169,7 @@ func TestNavigationFlags(t *testing.T) {
 			m := bundle.Manifest{
 				Main: "w.js", CompatibilityDate: date, CompatibilityFlags: []string{flag}, Assets: &bundle.Assets{NotFoundHandling: bundle.NotFoundSPA},
 			}
-			if got := brief(ask(site(m, "index.html"), "/x | sec-fetch-mode: navigate")); got != want {
+			if got := brief(ask(siteOf(m, "index.html"), "/x | sec-fetch-mode: navigate")); got != want {
 				t.Errorf("%s at %s: %s", flag, date, got)
 			}
 		}
@@ -195,7 +195,7 @@ func TestRedirects(t *testing.T) {
 		{From: "/part/:id/:id2", To: "/:id2/:id", Status: 302},
 		{From: "/./dots/../dotted", To: "/x/../{y}", Status: 302},
 	}
-	s := site(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{Redirects: rules}}, "index.html", "exists.txt", "twice/x/y")
+	s := siteOf(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{Redirects: rules}}, "index.html", "exists.txt", "twice/x/y")
 	for request, want := range map[string]string{
 		"/old":                     "301 /new",
 		"/old?a=b":                 "301 /new?a=b",
@@ -235,7 +235,7 @@ func TestRedirects(t *testing.T) {
 func TestRewriteToNothing(t *testing.T) {
 	t.Parallel()
 	rules := []bundle.Redirect{{From: "/app/*", To: "/gone/:splat", Status: 200}}
-	s := site(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{Redirects: rules, NotFoundHandling: bundle.NotFound404}}, "404.html")
+	s := siteOf(bundle.Manifest{Main: "w.js", Assets: &bundle.Assets{Redirects: rules, NotFoundHandling: bundle.NotFound404}}, "404.html")
 	for request, want := range map[string]string{"/app/x": "404 404.html", "POST /app/x": "405", "/gone/x": "worker"} {
 		if got := brief(ask(s, request)); got != want {
 			t.Errorf("%s: %s, want %s", request, got, want)
@@ -260,7 +260,7 @@ func TestHeaderRules(t *testing.T) {
 		{Path: "https://other.example/*", Set: set("X-Other", "1")},
 		{Path: "/cookies", Set: set("Set-Cookie", "a=1", "Set-Cookie", "b=2")},
 	}
-	s := site(bundle.Manifest{Assets: &bundle.Assets{Headers: rules}}, "about.html", "u/7", "cookies")
+	s := siteOf(bundle.Manifest{Assets: &bundle.Assets{Headers: rules}}, "about.html", "u/7", "cookies")
 	for _, test := range []struct{ request, name, want string }{
 		{"/about", "X-All", "1, 2"},
 		{"/about", "X-Path", "about"},
@@ -284,7 +284,7 @@ func TestHeaderRules(t *testing.T) {
 
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	s := site(bundle.Manifest{}, "0123456789")
+	s := siteOf(bundle.Manifest{}, "0123456789")
 	const etag = `"0123456789"`
 	for _, test := range []struct {
 		request      string
