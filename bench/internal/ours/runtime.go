@@ -11,9 +11,9 @@ import (
 
 	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/process"
+	"github.com/svcctl/svcctl/internal/fleet/process"
 	"github.com/svcctl/svcctl/internal/lib/backoff"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
+	"github.com/svcctl/svcctl/internal/fleet/supervisor"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/fleet/join"
 )
 
 // Names are the names of the objects that hold an installation's tokens and keys.

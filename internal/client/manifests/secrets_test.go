@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/svcctl/svcctl/internal/client/manifests"
-	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/fleet/join"
 	"github.com/svcctl/svcctl/internal/server/tokens"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"

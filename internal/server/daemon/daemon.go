@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/fleet/machines"
+	"github.com/svcctl/svcctl/internal/fleet/supervisor"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/service"
@@ -20,7 +22,6 @@ import (
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/server/feed"
-	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/server/fork"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
@@ -34,7 +35,6 @@ import (
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/retention"
 	"github.com/svcctl/svcctl/internal/server/sleep"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/server/tokens"
 	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/server/traffic"
@@ -115,7 +115,7 @@ type Daemon struct {
 	orders     *acme.Manager  // nil without an authority
 	logs       *logs.Service
 	supervisor *supervisor.Supervisor
-	fleet      *fleet.Fleet // nil unless versions run on other machines
+	fleet      *machines.Fleet // nil unless versions run on other machines
 	api        *httpapi.Server
 	retention  *retention.Service
 	promote    *promote.Service

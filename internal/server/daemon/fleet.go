@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/host/driver"
-	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/fleet/driver"
+	"github.com/svcctl/svcctl/internal/fleet/join"
+	"github.com/svcctl/svcctl/internal/fleet/kube"
+	"github.com/svcctl/svcctl/internal/fleet/machines"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/server/deploy"
-	"github.com/svcctl/svcctl/internal/server/fleet"
 	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/kube"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -47,7 +47,7 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 	}
 	valid, until := d.permits()
 	before := d.leader.before(d.began, d.cfg.Hosts.Silence)
-	d.fleet, err = fleet.New(fleet.Config{
+	d.fleet, err = machines.New(machines.Config{
 		Logger: d.logger, Listen: l, Authority: authority, Policy: policy, RunDir: d.dirs.runtimes(),
 		Release: buildinfo.Read().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
 		Move: func(ref svc.Ref) {
@@ -56,7 +56,7 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 		Waiting: func(ref svc.Ref, why string) {
 			d.stops.Go(context.WithoutCancel(ctx), "waiting", func(ctx context.Context) { d.waits(ctx, ref, why) })
 		},
-		OnEvent:    func(e fleet.Event) { d.metrics.HostEvent(string(e)) },
+		OnEvent:    func(e machines.Event) { d.metrics.HostEvent(string(e)) },
 		Generation: func() uint64 { return d.gateways.generation() }, // they are created later
 		Limit:      clientLimits(d.cfg.Clients, fileLimit()).PerVersion, Valid: valid, PermitsUntil: until, Inherited: before.Ended, Vanished: before.Vanished,
 		Ran: func(ref svc.Ref) bool { return d.leader != nil && d.deploy.Ran(ref) }, // it is created later
@@ -82,7 +82,7 @@ func (d *Daemon) permits() (valid time.Duration, until func() time.Time) {
 	case d.ownership.lease == nil: // the data directory is locked
 		return 0, nil
 	}
-	valid = fleet.ValidFor(silence)
+	valid = machines.ValidFor(silence)
 	return valid, func() time.Time {
 		if !d.owns() {
 			return time.Time{}
@@ -104,7 +104,7 @@ func (d *Daemon) machineOf(ref svc.Ref, key string) gateway.Machine { //nolint:i
 }
 
 // ownMachine implements gateway.Machine.
-type ownMachine struct{ *fleet.Permits }
+type ownMachine struct{ *machines.Permits }
 
 func (m ownMachine) Used() gateway.MachineUse { return gateway.MachineUse(m.Permits.Used()) }
 
@@ -134,9 +134,9 @@ func (d *Daemon) hostsAuthority() (*join.Authority, error) {
 }
 
 // hostsPolicy says which machines may join.
-func (d *Daemon) hostsPolicy(ctx context.Context) (fleet.Policy, error) { //nolint:ireturn // one of two
+func (d *Daemon) hostsPolicy(ctx context.Context) (machines.Policy, error) { //nolint:ireturn // one of two
 	if !d.cfg.Hosts.Kubernetes {
-		return fleet.Tokens{Current: func() (join.Token, error) {
+		return machines.Tokens{Current: func() (join.Token, error) {
 			text, err := os.ReadFile(d.dirs.data.sub(tokenFile))
 			if err != nil {
 				return join.Token{}, err

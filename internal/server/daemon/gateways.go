@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/peer"
 	"github.com/svcctl/svcctl/internal/server/gateway"

@@ -13,7 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 
-	"github.com/svcctl/svcctl/internal/host/process"
+	"github.com/svcctl/svcctl/internal/fleet/process"
 )
 
 // hostProgram is the name of the program that is the worker host alone, beside our own binary.

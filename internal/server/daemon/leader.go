@@ -12,9 +12,9 @@ import (
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/s3"
+	"github.com/svcctl/svcctl/internal/fleet/kube"
+	"github.com/svcctl/svcctl/internal/fleet/machines"
 	"github.com/svcctl/svcctl/internal/server/backup"
-	"github.com/svcctl/svcctl/internal/server/fleet"
-	"github.com/svcctl/svcctl/internal/server/kube"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -79,7 +79,7 @@ func (l *Leader) Writer() string {
 // after a silence: at began its permits were valid.
 func (l *Leader) before(began time.Time, silence time.Duration) kube.Before {
 	if l == nil {
-		return kube.Before{Ended: began.Add(fleet.ValidFor(silence))}
+		return kube.Before{Ended: began.Add(machines.ValidFor(silence))}
 	}
 	return l.lease.Before()
 }

@@ -9,8 +9,9 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
-	"github.com/svcctl/svcctl/internal/host/driver"
-	"github.com/svcctl/svcctl/internal/host/process"
+	"github.com/svcctl/svcctl/internal/fleet/driver"
+	"github.com/svcctl/svcctl/internal/fleet/process"
+	"github.com/svcctl/svcctl/internal/fleet/supervisor"
 	"github.com/svcctl/svcctl/internal/server/arming"
 	"github.com/svcctl/svcctl/internal/server/assetstore"
 	"github.com/svcctl/svcctl/internal/server/calls"
@@ -26,7 +27,6 @@ import (
 	"github.com/svcctl/svcctl/internal/server/preview"
 	"github.com/svcctl/svcctl/internal/server/promote"
 	"github.com/svcctl/svcctl/internal/server/retention"
-	"github.com/svcctl/svcctl/internal/server/supervisor"
 	"github.com/svcctl/svcctl/internal/server/watch"
 	"github.com/svcctl/svcctl/internal/svc"
 )

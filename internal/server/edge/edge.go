@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/server/gateway"

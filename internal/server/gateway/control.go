@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/fleet/direct"
+	"github.com/svcctl/svcctl/internal/fleet/join"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/host/direct"
-	"github.com/svcctl/svcctl/internal/host/join"
-	"github.com/svcctl/svcctl/internal/host/relay"
 	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

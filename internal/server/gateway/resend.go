@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 )
 
 // unseen reports whether err, from a connection that x was sent on, means that the

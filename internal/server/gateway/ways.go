@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 )
 
 const (

@@ -42,7 +42,7 @@ func TestHostProgram(t *testing.T) {
 	t.Parallel()
 	linked := links(readImports(t, os.DirFS("../../..")), "cmd/svchost")
 	for pkg := range linked {
-		if w := wing(pkg); w == "server" || w == "client" || pkg == "internal/data/s3server" {
+		if w := wing(pkg); slices.Contains([]string{"program", "client", "server", "edge"}, w) || pkg == "internal/data/s3server" {
 			t.Errorf("cmd/svchost links %s", pkg)
 		}
 	}
@@ -51,8 +51,8 @@ func TestHostProgram(t *testing.T) {
 	}
 }
 
-// ground of the host wing that the client links, too: rules and names without a process.
-var clientHost = []string{"internal/host/binding/kinds", "internal/host/join"}
+// clientMay is what the client links of the wings that have a server's code: names and tokens.
+var clientMay = []string{"internal/host/binding/kinds", "internal/fleet/join"}
 
 // TestClientProgram fails if the light program, which pipelines download, links code of a server, of a worker
 // host, or of databases.
@@ -61,7 +61,7 @@ func TestClientProgram(t *testing.T) {
 	linked := links(readImports(t, os.DirFS("../../..")), "cmd/svcctl-client")
 	for pkg := range linked {
 		w := wing(pkg)
-		if w == "server" || w == "data" || w == "host" && !slices.Contains(clientHost, pkg) {
+		if slices.Contains([]string{"server", "fleet", "edge", "host", "data"}, w) && !slices.Contains(clientMay, pkg) {
 			t.Errorf("cmd/svcctl-client links %s", pkg)
 		}
 	}

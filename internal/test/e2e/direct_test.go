@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/host/relay"
+	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"

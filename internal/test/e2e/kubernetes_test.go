@@ -19,7 +19,7 @@ import (
 
 	core "k8s.io/api/core/v1"
 
-	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/fleet/join"
 	"github.com/svcctl/svcctl/internal/test/kubetest"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"

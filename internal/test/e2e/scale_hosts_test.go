@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/fleet/join"
 	"github.com/svcctl/svcctl/internal/host/control"
-	"github.com/svcctl/svcctl/internal/host/join"
 	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )

@@ -20,7 +20,7 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
-	"github.com/svcctl/svcctl/internal/host/join"
+	"github.com/svcctl/svcctl/internal/fleet/join"
 	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
