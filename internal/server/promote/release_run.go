@@ -8,6 +8,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/host/control"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/lib/failpoint"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -228,22 +229,46 @@ func (r *release) unseal(ctx context.Context) {
 	}
 }
 
-// end writes the outcome, with the steps.
+// end writes the outcome, with the steps, however long the registry does not take it: until then no
+// other release of the project can begin. The time of ctx may be over.
 func (r *release) end(ctx context.Context, o svc.PromotionOutcome) {
+	ctx = context.WithoutCancel(ctx)
 	if o.Status == svc.PromotionDone {
 		r.op.Watch = r.op.Watch.Begun(time.Now())
 		o.Watch = r.op.Watch
 	}
-	r.settle(r.op.Project, true)
-	err := r.deps.Releases.RecordSteps(ctx, r.op.ID, r.steps)
-	if err == nil && o.Status == svc.PromotionDone {
-		err = r.deps.Promotions.PinRollback(ctx, r.op, r.deps.RollbackKeep)
+	waiting, cancel := r.work.Until(ctx)
+	defer cancel()
+	for delay := firstRetry; ; delay = min(2*delay, lastRetry) {
+		r.settle(r.op.Project, true)
+		err := r.write(ctx, o)
+		if err == nil {
+			break
+		}
+		r.settle(r.op.Project, false)
+		r.log.ErrorContext(ctx, "writing the outcome of a release failed; retrying", "error", err, "retry_in", delay)
+		if backoff.Sleep(waiting, delay) != nil {
+			return // the next start writes it
+		}
 	}
-	if err = errors.Join(err, r.deps.Promotions.FinishPromotion(ctx, r.op.ID, o)); err != nil {
-		r.log.ErrorContext(ctx, "writing the outcome of a release failed; the next start writes it", "error", err)
-	}
-	if err == nil && r.deps.Watched != nil {
+	if r.deps.Watched != nil {
 		r.deps.Watched(ctx, r.op)
 	}
 	r.deps.Observer.ReleaseDone(string(o.Status), o.CutOver.Held, o.Released.LateRefused)
+}
+
+// write is one attempt to write the outcome.
+func (r *release) write(ctx context.Context, o svc.PromotionOutcome) error {
+	ctx, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	if err := r.deps.Releases.RecordSteps(ctx, r.op.ID, r.steps); err != nil {
+		return err
+	}
+	r.steps = nil
+	if o.Status == svc.PromotionDone {
+		if err := r.deps.Promotions.PinRollback(ctx, r.op, r.deps.RollbackKeep); err != nil {
+			return err
+		}
+	}
+	return r.deps.Promotions.FinishPromotion(ctx, r.op.ID, o)
 }
