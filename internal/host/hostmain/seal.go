@@ -51,12 +51,21 @@ func released() error {
 // shipAhead does what need not be done while requests wait.
 func (r resources) shipAhead(ctx context.Context) (done control.Sealing, err error) {
 	if err := r.volumes.OpenOwn(ctx); err != nil {
-		return done, err
+		return done, notStored(err)
 	}
 	if done.Unfinished, err = r.Unfinished(ctx); err != nil {
 		return done, err
 	}
-	return done, r.volumes.Ship(ctx)
+	return done, notStored(r.volumes.Ship(ctx))
+}
+
+// notStored returns err, which has no code, as one that says that a repeat may help.
+func notStored(err error) error {
+	if err == nil || errors.As(err, new(*svc.Error)) {
+		return err
+	}
+	return svc.Errorf(svc.Unavailable, svc.CodeStoreUnavailable, "what production wrote is not in the object store; production is unchanged").
+		WithHint("release again when GET /v1/health/deep says that the object store answers").Because(err)
 }
 
 // pauseEvents returns what still runs when the time is over.
@@ -85,6 +94,7 @@ func (r resources) sealData(ctx context.Context) (done control.Sealing, err erro
 	done.Stopped = r.seal.resume != nil
 	if err == nil {
 		done.Cut.Databases, done.Cut.Warm, err = r.seal.data.Ship(ctx)
+		err = notStored(err)
 	}
 	if err == nil {
 		err = r.countMoved(ctx, &done)

@@ -19,7 +19,7 @@ func (e *LeavesError) Unwrap() error { return e.Cause }
 // exitOfUndone tells a release that a repeat may complete from one that fails again.
 func exitOfUndone(e *client.PromotionError) int {
 	switch e.Code() {
-	case svc.CodeReleaseBusy, svc.CodeReleaseInterrupted:
+	case svc.CodeReleaseBusy, svc.CodeReleaseInterrupted, svc.CodeStoreUnavailable, svc.CodeArtifactUnreadable:
 		return ExitBusy
 	}
 	return ExitFailure
