@@ -149,7 +149,7 @@ func (r *release) inHold(ctx context.Context) (failed string, err error) {
 	}
 	for _, step := range steps {
 		if err := r.step(limited, step.name, step.do); err != nil {
-			return step.name, r.tooSlow(limited, err)
+			return step.name, r.tooSlow(limited, step.name, err)
 		}
 	}
 	// From here on the limit does not count: the outcome must be known before requests continue.
@@ -157,13 +157,17 @@ func (r *release) inHold(ctx context.Context) (failed string, err error) {
 	return stepCommit, err
 }
 
-// tooSlow returns err, or that the hold took too long.
-func (r *release) tooSlow(ctx context.Context, err error) error {
+// tooSlow returns err of a step, or that the hold took too long.
+func (r *release) tooSlow(ctx context.Context, step string, err error) error {
 	if !errors.Is(context.Cause(ctx), errHoldLimit) {
 		return err
 	}
+	hint := "split the migrations, or raise the limit with max_hold_ms"
+	if step == stepSeal || step == stepFork { // they wait for the object store alone
+		hint = "release again when GET /v1/health/deep says that the object store answers, or raise the limit with max_hold_ms"
+	}
 	return svc.Errorf(svc.Unavailable, svc.CodeReleaseTooSlow, "the release held the requests of production for its limit of %s", r.limit).
-		WithHint("split the migrations, or raise the limit with max_hold_ms").Because(err)
+		WithHint("%s", hint).Because(err)
 }
 
 // step does one step and notes its time.

@@ -63,6 +63,7 @@ func TestReleaseFails(t *testing.T) {
 		"check":  {failing("prepare", boom), "prepare: release_check_failed: it broke", true},
 		"start":  {failing("start", boom), "check: release_check_failed: it broke", true},
 		"commit": {failing("commit", boom), "commit: release_check_failed: it broke", true},
+		"store":  {func(_ *daemon, r *releases) { r.slow["fork"] = time.Hour }, "fork: release_too_slow: the release held the requests of production for its limit of 4s: release again when", true},
 		"limit":  {func(_ *daemon, r *releases) { r.slow["prepare"] = time.Hour }, "prepare: release_too_slow: ", true},
 	} {
 		t.Run(name, func(t *testing.T) {
