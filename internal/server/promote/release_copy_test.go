@@ -66,7 +66,7 @@ func TestReleaseAwaitsCopy(t *testing.T) {
 }
 
 // TestReleaseStoppedBeforeCopy: a server that stops while the copy of the registry lacks a release leaves it
-// as it is. Its next start has the commit, and finishes it.
+// unchanged. Its next start has the commit, and finishes it.
 func TestReleaseStoppedBeforeCopy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
