@@ -17,7 +17,7 @@ type Isolation struct {
 const (
 	lowestUID  = 1000      // below it are the users of the system
 	highestUID = 1<<32 - 3 // the last two are no uids
-	nobody     = 65534
+	overflow   = 65534     // the uid that stands for those without a number
 )
 
 // On reports whether each workerd has a uid of its own.
@@ -49,8 +49,8 @@ func ParseIsolation(text string) (i Isolation, err error) {
 	switch {
 	case !ok || err != nil || i.First < lowestUID || i.Last > highestUID || i.First > i.Last:
 		return Isolation{}, fmt.Errorf("want FIRST-LAST, two uids from %d to %d", lowestUID, highestUID)
-	case i.Has(nobody) || i.Has(nobody+1):
-		return Isolation{}, errors.New("the range must not have 65534 and 65535: the first is the user nobody, the second is no user to some programs")
+	case i.Has(overflow) || i.Has(overflow+1):
+		return Isolation{}, errors.New("the range must not have 65534 and 65535: the kernel and some programs use them for users without a number")
 	}
 	return i, nil
 }

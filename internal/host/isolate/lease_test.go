@@ -17,7 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
-// rights says whether this process may isolate. If it may not, the test has checked that it is told so.
+// rights says whether this process may isolate. If it may not, Check must have said why.
 func rights(t *testing.T, from svc.Isolation) bool {
 	t.Helper()
 	err := isolate.Check(svctest.ShortDir(t), from)

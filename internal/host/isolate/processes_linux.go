@@ -15,7 +15,7 @@ import (
 // evictLimit is how long processes may take to end.
 const evictLimit = 2 * time.Second
 
-// evict ends all processes with a uid, and returns when there are none.
+// evict ends all processes with a uid, and returns when no such process is left.
 func evict(has func(uid int) bool) error {
 	for began := time.Now(); ; time.Sleep(time.Millisecond) {
 		list, err := processes(has)
