@@ -65,15 +65,28 @@ func chown(fd, uid, gid int) error {
 }
 
 // inside calls do for each directory in dir, and each file in these. The uid may have put there
-// what it wants: whatever is neither a file with one name nor a directory of dir is removed.
+// what it wants: whatever is not a file with one name is removed. Beside the directories are files of
+// the server, which stay.
 func inside(dir string, do func(fd int, s *unix.Stat_t) error) error {
-	return entries(dir, unix.S_IFDIR, do, func(path string) error {
-		return entries(path, unix.S_IFREG, do, nil)
+	return entries(dir, func(path string, fd int, s *unix.Stat_t) error {
+		if s.Mode&unix.S_IFMT != unix.S_IFDIR {
+			return nil
+		}
+		if err := do(fd, s); err != nil {
+			return err
+		}
+		return entries(path, func(path string, fd int, s *unix.Stat_t) error {
+			if s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink != 1 {
+				return os.RemoveAll(path)
+			}
+			return do(fd, s)
+		})
 	})
 }
 
-// entries calls do for each entry of dir of a kind, open as a path, and then below.
-func entries(dir string, kind uint32, do func(fd int, s *unix.Stat_t) error, below func(path string) error) error {
+// entries calls do for each entry of dir, open as a path: it stays the same if its name is given to
+// another one.
+func entries(dir string, do func(path string, fd int, s *unix.Stat_t) error) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
@@ -82,34 +95,21 @@ func entries(dir string, kind uint32, do func(fd int, s *unix.Stat_t) error, bel
 	names, err := d.Readdirnames(-1)
 	for _, name := range names {
 		if err == nil {
-			err = entry(int(d.Fd()), name, kind, do, below, filepath.Join(dir, name))
+			err = entry(int(d.Fd()), filepath.Join(dir, name), do)
 		}
 	}
 	return err
 }
 
-func entry(at int, name string, kind uint32, do func(fd int, s *unix.Stat_t) error, below func(path string) error, path string) error {
-	fd, err := unix.Openat(at, name, unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
+func entry(at int, path string, do func(path string, fd int, s *unix.Stat_t) error) error {
+	fd, err := unix.Openat(at, filepath.Base(path), unix.O_PATH|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	defer unix.Close(fd)
 	var s unix.Stat_t
 	if err := unix.Fstat(fd, &s); err != nil {
-		return err
+		return &os.PathError{Op: "stat", Path: path, Err: err}
 	}
-	switch of := s.Mode & unix.S_IFMT; {
-	case of == kind && (kind == unix.S_IFDIR || s.Nlink == 1):
-		if err := do(fd, &s); err != nil {
-			return err
-		}
-	case below != nil: // beside the directories are files of the server
-		return nil
-	default:
-		return os.RemoveAll(path)
-	}
-	if below == nil {
-		return nil
-	}
-	return below(path)
+	return do(path, fd, &s)
 }

@@ -17,7 +17,9 @@ const evictLimit = 2 * time.Second
 
 // evict ends all processes with a uid, and returns when no such process is left.
 func evict(has func(uid int) bool) error {
-	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+	again := time.NewTicker(time.Millisecond)
+	defer again.Stop()
+	for began := time.Now(); ; <-again.C {
 		list, err := processes(has)
 		if err != nil || len(list) == 0 {
 			return err
