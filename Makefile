@@ -125,7 +125,7 @@ fuzz: ## run every fuzz test for FUZZTIME
 torture: ## for TORTURE each: kill writers, hosts, daemons and stores at random; compare the control plane with a model, the gateway's engines, the order of calls, and the events that clients see
 	go test -run Crash -v -timeout 0 ./internal/data/cowvfs ./internal/data/dataplane -crash.duration $(TORTURE)
 	go test -run Order -v -timeout 0 ./internal/host/binding/all -order.requests 10000 -order.kills 50
-	go test -run Differential -v -timeout 0 ./internal/server/gateway -differential.duration $(TORTURE) -differential.seed 0
+	go test -run Differential -v -timeout 0 ./internal/edge/gateway -differential.duration $(TORTURE) -differential.seed 0
 	go test -run 'Crash|SplitBrain' -v -timeout 0 -tags e2e ./internal/test/e2e -crash.duration $(TORTURE)
 	go test -run ReleaseDoors -v -timeout 0 -tags e2e ./internal/test/e2e -release.duration $(TORTURE) -release.kills 500
 	go test -run 'Model$$' -v -timeout 0 -tags e2e,torture ./internal/test/e2e -model.operations 2000 -model.seed 0
@@ -182,7 +182,7 @@ test-proxies: ## run Caddy, nginx, HAProxy and Traefik in front of a real server
 
 .PHONY: test-tls
 test-tls: ## order certificates from pebble, Let's Encrypt's test authority (docs/guide/tls.md)
-	go test $(RACE) -count=1 -v ./internal/server/acme
+	go test $(RACE) -count=1 -v ./internal/edge/acme
 	go test $(RACE) -count=1 -v -tags e2e -run 'CertificatesOnDemand|HTTPS' ./internal/test/e2e
 
 .PHONY: test-hyperdrive

@@ -17,7 +17,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/edge/gateway"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

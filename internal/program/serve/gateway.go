@@ -14,11 +14,11 @@ import (
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/cli/whole"
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/edge/edgemain"
+	"github.com/svcctl/svcctl/internal/edge/gateway"
+	"github.com/svcctl/svcctl/internal/edge/geoip"
 	"github.com/svcctl/svcctl/internal/lib/notify"
 	"github.com/svcctl/svcctl/internal/server/daemon"
-	"github.com/svcctl/svcctl/internal/server/edge"
-	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/geoip"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -34,7 +34,7 @@ func runGateway(ctx context.Context, k *kit.Kit, f whole.Gateway) error {
 	if err != nil {
 		return err
 	}
-	e, err := edge.Start(ctx, c)
+	e, err := edgemain.Start(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -56,8 +56,8 @@ func runGateway(ctx context.Context, k *kit.Kit, f whole.Gateway) error {
 }
 
 // edgeConfig reads the files that the flags name.
-func edgeConfig(f whole.Gateway, s *config.Daemon, logger *slog.Logger) (c edge.Config, err error) {
-	c = edge.Config{Listen: f.Listen, Status: f.Status, Name: f.Name, Logger: logger}
+func edgeConfig(f whole.Gateway, s *config.Daemon, logger *slog.Logger) (c edgemain.Config, err error) {
+	c = edgemain.Config{Listen: f.Listen, Status: f.Status, Name: f.Name, Logger: logger}
 	if c.Control, err = url.Parse(f.Control); err != nil || c.Control.Host == "" || c.Control.Scheme != "http" && c.Control.Scheme != "https" {
 		return c, kit.Usagef("--control %s: want a URL such as https://10.0.0.1:8791", f.Control)
 	}

@@ -3,8 +3,8 @@ package daemon
 import (
 	"context"
 
-	"github.com/svcctl/svcctl/internal/server/accesslog"
-	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/edge/accesslog"
+	"github.com/svcctl/svcctl/internal/edge/gateway"
 )
 
 // startAccessLog opens the access log if the settings name one. It returns what the gateway

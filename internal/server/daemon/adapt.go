@@ -6,17 +6,17 @@ import (
 	"net"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway"
+	"github.com/svcctl/svcctl/internal/edge/routefeed"
+	"github.com/svcctl/svcctl/internal/edge/traffic"
 	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/server/arming"
 	"github.com/svcctl/svcctl/internal/server/calls"
 	"github.com/svcctl/svcctl/internal/server/deploy"
-	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/promote"
-	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/tracing"
-	"github.com/svcctl/svcctl/internal/server/traffic"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/edge/gateway"
 	"github.com/svcctl/svcctl/internal/fleet/driver"
 	"github.com/svcctl/svcctl/internal/fleet/join"
 	"github.com/svcctl/svcctl/internal/fleet/kube"
@@ -17,7 +18,6 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/server/deploy"
-	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

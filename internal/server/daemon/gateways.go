@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/edge/gateway"
+	"github.com/svcctl/svcctl/internal/edge/https"
+	"github.com/svcctl/svcctl/internal/edge/routefeed"
 	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/peer"
-	"github.com/svcctl/svcctl/internal/server/gateway"
-	"github.com/svcctl/svcctl/internal/server/https"
-	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/svcctl/svcctl/internal/config"
+	"github.com/svcctl/svcctl/internal/edge/acme"
+	"github.com/svcctl/svcctl/internal/edge/https"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/sockets"
-	"github.com/svcctl/svcctl/internal/server/acme"
-	"github.com/svcctl/svcctl/internal/server/https"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
+	"github.com/svcctl/svcctl/internal/edge/gateway"
+	"github.com/svcctl/svcctl/internal/edge/geoip"
 	"github.com/svcctl/svcctl/internal/fleet/driver"
 	"github.com/svcctl/svcctl/internal/fleet/process"
 	"github.com/svcctl/svcctl/internal/fleet/supervisor"
@@ -19,9 +21,7 @@ import (
 	"github.com/svcctl/svcctl/internal/server/deployqueue"
 	"github.com/svcctl/svcctl/internal/server/divergence"
 	"github.com/svcctl/svcctl/internal/server/fork"
-	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/gc"
-	"github.com/svcctl/svcctl/internal/server/geoip"
 	"github.com/svcctl/svcctl/internal/server/lifecycle"
 	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/preview"

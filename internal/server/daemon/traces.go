@@ -4,9 +4,9 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/otlp"
-	"github.com/svcctl/svcctl/internal/server/gateway"
 	"github.com/svcctl/svcctl/internal/server/tracing"
 	"github.com/svcctl/svcctl/internal/svc"
 )

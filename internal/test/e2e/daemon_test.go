@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/server/gateway"
+	"github.com/svcctl/svcctl/internal/edge/gateway"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"

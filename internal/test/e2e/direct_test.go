@@ -18,8 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/routefeed"
 	"github.com/svcctl/svcctl/internal/fleet/relay"
-	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"

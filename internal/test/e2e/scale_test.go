@@ -20,8 +20,8 @@ import (
 
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/svcctl/svcctl/internal/edge/routefeed"
 	"github.com/svcctl/svcctl/internal/fleet/join"
-	"github.com/svcctl/svcctl/internal/server/routefeed"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"

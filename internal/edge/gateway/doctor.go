@@ -1,0 +1,25 @@
+package gateway
+
+import (
+	"github.com/svcctl/svcctl/internal/edge/http1"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// isDoctor reports whether a field is svc.DoctorHeader.
+func isDoctor(f *http1.Field) bool { return http1.EqualFold(f.Name, "svc-doctor") }
+
+// see notes what the gateway saw of a request with svc.DoctorHeader.
+func (x *request) see(p *peer) {
+	proto := "http"
+	if x.meta.https {
+		proto = "https"
+	}
+	x.meta.seen = "proto=" + proto + " client=" + string(x.clientAddress(p))
+	if x.req.IsWebSocket() {
+		x.meta.seen += " upgrade=websocket"
+	}
+}
+
+func errDoctor() *svc.Error {
+	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "the gateway answers requests with the header %s by itself", svc.DoctorHeader)
+}

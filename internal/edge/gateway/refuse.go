@@ -1,0 +1,161 @@
+package gateway
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"html"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/http1"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// problem is an RFC 9457 problem document [D5] [D44].
+type problem struct {
+	Type      string `json:"type"`
+	Title     string `json:"title"`
+	Status    int    `json:"status"`
+	Detail    string `json:"detail"`
+	Instance  string `json:"instance,omitempty"`
+	Code      string `json:"code"`
+	Hint      string `json:"hint,omitempty"`
+	RequestID string `json:"request_id"`
+}
+
+// reject answers a request whose head cannot be parsed, and abandons the connection:
+// the start of the next request is unknown.
+func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
+	x.start, x.upload.read = c.now, false
+	x.unreadable()
+	c.refuse(ctx, x, badRequest(err))
+	c.g.account(ctx, &x.request, &c.peer, time.Now())
+	return c.readRest(x)
+}
+
+// unreadable makes x a request without a head, for a refusal.
+func (x *request) unreadable() {
+	x.makeIDs()
+	x.req = http1.Request{Fields: http1.Fields{List: x.req.List[:0]}, Minor: 1} // the one before may be of another client
+}
+
+// refuse answers with an error of the gateway itself [D44]. It sets x.whole and x.keep like
+// relay.
+func (c *conn) refuse(ctx context.Context, x *exchange, err error) {
+	if errors.Is(err, errClientGone) {
+		x.status = StatusClientGone
+		return
+	}
+	e := c.g.refusal(ctx, &x.request, err)
+	x.keep = len(x.req.Method) > 0 && c.keeps(x) && !c.isGone()
+	x.whole = c.send(x, x.appendRefusal(x.out[:0], e, x.keep)) == nil
+}
+
+// refusal makes err the result of x, and returns the error for the client.
+func (g *Gateway) refusal(ctx context.Context, x *request, err error) *svc.Error {
+	e := asAnswer(err)
+	log := func() *slog.Logger {
+		ref := x.claim.ref()
+		return g.cfg.Logger.With("project", ref.Project, "version", ref.Version, "request_id", string(x.meta.id), "error", e.Err)
+	}
+	switch {
+	case e.Err != nil && e.Code == svc.CodeRuntimeUnavailable:
+		log().WarnContext(ctx, "runtime did not answer")
+	case e.Code == svc.CodeAssetUnreadable:
+		log().WarnContext(ctx, "static asset is not readable")
+	}
+	x.status, x.errCode = statusOf(e), e.Code
+	return e
+}
+
+// asAnswer returns the error for the client.
+func asAnswer(err error) *svc.Error {
+	var e *svc.Error
+	switch {
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, errClosing):
+		return errHeld()
+	default:
+		return errBroken(err)
+	}
+}
+
+func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
+	path, _, _ := bytes.Cut(x.path(), []byte{'?'})
+	p := problem{
+		Type: "urn:svcctl:problem:" + e.Code, Title: title(e.Code), Status: x.status, Detail: e.Detail,
+		Instance: string(path), Code: e.Code, Hint: e.Hint, RequestID: string(x.meta.id),
+	}
+	kind, body := "application/problem+json", p.json()
+	if bytes.Contains(x.meta.accept, []byte("text/html")) {
+		kind, body = "text/html; charset=utf-8", p.html()
+	}
+	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(x.status), 10), ' ')
+	b = append(append(b, http.StatusText(x.status)...), "\r\nContent-Type: "...)
+	b = append(append(b, kind...), "\r\nContent-Length: "...)
+	b = append(strconv.AppendInt(b, int64(len(body)), 10), "\r\nCache-Control: no-store\r\nSvc-Error: "...)
+	b = append(append(b, e.Code...), "\r\nX-Request-Id: "...)
+	b = append(append(b, x.meta.id...), '\r', '\n')
+	if x.meta.doctor {
+		b = append(append(b, svc.SeenHeader+": "+x.meta.seen...), '\r', '\n')
+	}
+	if e.RetryAfter > 0 {
+		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
+		b = append(strconv.AppendInt(append(b, "Retry-After: "...), seconds, 10), '\r', '\n')
+	}
+	if x.status == http.StatusMethodNotAllowed {
+		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
+	}
+	if x.claim.selector {
+		b = append(b, deprecation...)
+	}
+	b = append(appendConnection(b, &x.req, keep), '\r', '\n')
+	if string(x.req.Method) == http.MethodHead {
+		return b
+	}
+	x.sent = int64(len(body))
+	return append(b, body...)
+}
+
+// path returns the request target as the client sent it.
+func (x *request) path() []byte {
+	if x.meta.target != nil {
+		return x.meta.target
+	}
+	return x.req.Target
+}
+
+// title returns a code in words: "Route not found".
+func title(code string) string {
+	words := strings.ReplaceAll(code, "_", " ")
+	return strings.ToUpper(words[:1]) + words[1:]
+}
+
+func (p *problem) json() []byte {
+	body, err := json.Marshal(p)
+	if err != nil {
+		return nil // strings and numbers only
+	}
+	return append(body, '\n')
+}
+
+func (p *problem) html() []byte {
+	esc := html.EscapeString
+	var b bytes.Buffer
+	b.WriteString("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">" +
+		"<meta name=\"viewport\" content=\"width=device-width\"><title>" + esc(p.Title) + "</title>" +
+		"<style>body{font:16px/1.5 system-ui,sans-serif;max-width:34em;margin:15vh auto;padding:0 1em;color:#222}" +
+		"h1{font-size:1.4em}small{color:#666}</style></head>\n<body>")
+	b.WriteString("<h1>" + strconv.Itoa(p.Status) + " " + esc(p.Title) + "</h1>\n<p>" + esc(p.Detail) + ".</p>\n")
+	if p.Hint != "" {
+		b.WriteString("<p>" + esc(p.Hint) + ".</p>\n")
+	}
+	b.WriteString("<small>" + esc(p.Code) + " &middot; " + esc(p.RequestID) + "</small>\n</body></html>\n")
+	return b.Bytes()
+}

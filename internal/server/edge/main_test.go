@@ -1,9 +1,0 @@
-package edge_test
-
-import (
-	"testing"
-
-	"github.com/svcctl/svcctl/internal/test/svctest"
-)
-
-func TestMain(m *testing.M) { svctest.Main(m, nil) }
