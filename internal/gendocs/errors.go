@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/api/httpapi"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -3,7 +3,7 @@
 // beyond reading and writing JSON and compiles for a stranger: it imports the
 // standard library only.
 //
-// The server interface in internal/server/httpapi/oas is made from the same document,
+// The server interface in internal/server/api/httpapi/oas is made from the same document,
 // and tests hold the requests of pkg/client against it. docs: the service contract,
 // Endpoints.
 package api

@@ -15,7 +15,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/manifests"
 	"github.com/svcctl/svcctl/internal/fleet/join"
-	"github.com/svcctl/svcctl/internal/server/tokens"
+	"github.com/svcctl/svcctl/internal/server/api/tokens"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )

@@ -14,8 +14,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/memstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/lib/bytesize"
-	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 )
 
 // done is what a backup did.

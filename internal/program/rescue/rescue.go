@@ -14,8 +14,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/internal/data/sqlite"
-	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

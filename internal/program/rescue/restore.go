@@ -8,9 +8,9 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/cli/whole"
-	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/server/registry"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

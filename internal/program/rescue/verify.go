@@ -17,9 +17,9 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/internal/data/sqlite"
-	"github.com/svcctl/svcctl/internal/server/assetstore"
-	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/daemon"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
+	"github.com/svcctl/svcctl/internal/server/versions/assetstore"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

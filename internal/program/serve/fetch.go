@@ -13,7 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3"
-	"github.com/svcctl/svcctl/internal/server/assetstore"
+	"github.com/svcctl/svcctl/internal/server/versions/assetstore"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

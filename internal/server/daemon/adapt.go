@@ -10,13 +10,13 @@ import (
 	"github.com/svcctl/svcctl/internal/edge/routefeed"
 	"github.com/svcctl/svcctl/internal/edge/traffic"
 	"github.com/svcctl/svcctl/internal/obs"
-	"github.com/svcctl/svcctl/internal/server/arming"
-	"github.com/svcctl/svcctl/internal/server/calls"
-	"github.com/svcctl/svcctl/internal/server/deploy"
 	"github.com/svcctl/svcctl/internal/server/logs"
-	"github.com/svcctl/svcctl/internal/server/promote"
-	"github.com/svcctl/svcctl/internal/server/sleep"
 	"github.com/svcctl/svcctl/internal/server/tracing"
+	"github.com/svcctl/svcctl/internal/server/versions/arming"
+	"github.com/svcctl/svcctl/internal/server/versions/calls"
+	"github.com/svcctl/svcctl/internal/server/versions/deploy"
+	"github.com/svcctl/svcctl/internal/server/versions/promote"
+	"github.com/svcctl/svcctl/internal/server/versions/sleep"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

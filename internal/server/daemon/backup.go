@@ -11,7 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
-	"github.com/svcctl/svcctl/internal/server/backup"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/server/backup"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 )
 
 // TestRestoredForMachines: a restored server has the authority and the token that its machines

@@ -8,7 +8,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/confine"
 	"github.com/svcctl/svcctl/internal/host/provision"
 	"github.com/svcctl/svcctl/internal/lib/machine"
-	"github.com/svcctl/svcctl/internal/server/checkup"
+	"github.com/svcctl/svcctl/internal/server/upkeep/checkup"
 )
 
 // newCheckup returns the checks of the installation.

@@ -3,7 +3,7 @@ package daemon
 import (
 	"context"
 
-	"github.com/svcctl/svcctl/internal/server/feed"
+	"github.com/svcctl/svcctl/internal/server/api/feed"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/fleet/machines"
 	"github.com/svcctl/svcctl/internal/lib/atomicfile"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
-	"github.com/svcctl/svcctl/internal/server/deploy"
+	"github.com/svcctl/svcctl/internal/server/versions/deploy"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

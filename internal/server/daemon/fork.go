@@ -5,8 +5,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
-	"github.com/svcctl/svcctl/internal/server/divergence"
-	"github.com/svcctl/svcctl/internal/server/fork"
+	"github.com/svcctl/svcctl/internal/server/versions/divergence"
+	"github.com/svcctl/svcctl/internal/server/versions/fork"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

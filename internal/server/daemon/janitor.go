@@ -3,8 +3,8 @@ package daemon
 import (
 	"context"
 
-	"github.com/svcctl/svcctl/internal/server/gc"
-	"github.com/svcctl/svcctl/internal/server/janitor"
+	"github.com/svcctl/svcctl/internal/server/upkeep/gc"
+	"github.com/svcctl/svcctl/internal/server/upkeep/janitor"
 )
 
 // newJanitor creates the periodic tasks, which startWork starts.

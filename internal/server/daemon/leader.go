@@ -14,8 +14,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/internal/fleet/kube"
 	"github.com/svcctl/svcctl/internal/fleet/machines"
-	"github.com/svcctl/svcctl/internal/server/backup"
 	"github.com/svcctl/svcctl/internal/server/registry"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/server/tokens"
+	"github.com/svcctl/svcctl/internal/server/api/tokens"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

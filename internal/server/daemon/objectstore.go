@@ -8,7 +8,7 @@ import (
 	"github.com/svcctl/svcctl/internal/config"
 	"github.com/svcctl/svcctl/internal/data/s3"
 	"github.com/svcctl/svcctl/internal/data/s3server"
-	"github.com/svcctl/svcctl/internal/server/artifact"
+	"github.com/svcctl/svcctl/internal/server/versions/artifact"
 )
 
 // objectStore is the object store, external or embedded, and its two buckets.

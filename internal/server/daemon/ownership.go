@@ -15,7 +15,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/dirstore"
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/s3"
-	"github.com/svcctl/svcctl/internal/server/health"
+	"github.com/svcctl/svcctl/internal/server/upkeep/health"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

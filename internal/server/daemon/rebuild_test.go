@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/server/backup"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 )
 
 // TestRebuildKeepsTheOwner: what root restores belongs to the user of the directory, whose

@@ -14,11 +14,11 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/machine"
 	"github.com/svcctl/svcctl/internal/obs"
-	"github.com/svcctl/svcctl/internal/server/artifact"
-	"github.com/svcctl/svcctl/internal/server/dashboard"
-	"github.com/svcctl/svcctl/internal/server/health"
-	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/api/dashboard"
+	"github.com/svcctl/svcctl/internal/server/api/httpapi"
 	"github.com/svcctl/svcctl/internal/server/logs"
+	"github.com/svcctl/svcctl/internal/server/upkeep/health"
+	"github.com/svcctl/svcctl/internal/server/versions/artifact"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/pageout"
-	"github.com/svcctl/svcctl/internal/server/sleep"
+	"github.com/svcctl/svcctl/internal/server/versions/sleep"
 )
 
 func (d *Daemon) newSleep() *sleep.Service {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/host/provision"
 	"github.com/svcctl/svcctl/internal/lib/machine"
-	"github.com/svcctl/svcctl/internal/server/backup"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/lib/failpoint"
-	"github.com/svcctl/svcctl/internal/server/deployqueue"
+	"github.com/svcctl/svcctl/internal/server/versions/deployqueue"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -6,10 +6,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/server/deployqueue"
-	"github.com/svcctl/svcctl/internal/server/deployqueue/deployqueuetest"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
+	"github.com/svcctl/svcctl/internal/server/versions/deployqueue"
+	"github.com/svcctl/svcctl/internal/server/versions/deployqueue/deployqueuetest"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/objstore"
-	"github.com/svcctl/svcctl/internal/server/backup"
+	"github.com/svcctl/svcctl/internal/server/upkeep/backup"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 	"github.com/svcctl/svcctl/pkg/api"
