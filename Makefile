@@ -35,10 +35,11 @@ walkthrough: build ## record the terminals of docs/guide/getting-started.md and 
 .PHONY: check
 check: fmt-check lint cross-vet generate-check test ## everything a change must pass
 
-# Vet runs with the linters: a second run here, of all dependencies too, costs a minute of CPU.
+# Vet runs with the linters: a second run here, of all dependencies too, costs a minute of CPU. The end-to-end
+# tests begin first: they wait half of their time, and the others use it.
 .PHONY: test
 test: ## all tests, end-to-end ones with the real workerd included
-	go test $(RACE) -vet=off -shuffle=on -timeout 30m -tags e2e $(GOTESTFLAGS) ./...
+	go test $(RACE) -vet=off -shuffle=on -timeout 40m -p 3 -tags e2e $(GOTESTFLAGS) ./internal/test/e2e ./...
 
 .PHONY: e2e
 e2e: ## the end-to-end tests alone

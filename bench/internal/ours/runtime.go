@@ -12,8 +12,8 @@ import (
 	"github.com/svcctl/svcctl/bench/internal/load"
 	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/fleet/process"
-	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/fleet/supervisor"
+	"github.com/svcctl/svcctl/internal/lib/backoff"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
