@@ -29,11 +29,11 @@ type Fleet struct {
 	wanting []*want          // in order of their calls
 	crowd   chan struct{}    // closed and replaced when a version begins to wait
 	had     map[svc.Ref]bool // versions that this daemon gave to machines before Config.Inherited
-	asked   int              // how many more spares the Policy knows to be needed
+	demand  int              // how many more spares the Policy knows to be needed
 
-	doubted atomic.Int32 // hosts with a version that have been silent for doubtAfter
-	asking  atomic.Bool  // ask is called soon
-	stopped bool
+	suspected atomic.Int32 // hosts with a version that have been silent for suspectAfter
+	updating  atomic.Bool  // updateDemand is called soon
+	stopped   bool
 }
 
 var _ driver.Driver = (*Fleet)(nil)

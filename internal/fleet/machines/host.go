@@ -42,8 +42,8 @@ type host struct {
 
 	ready, taken, leaving bool // guarded by fleet.mu
 
-	doubt   *time.Timer // since the last answer
-	doubted atomic.Bool // it has fired since
+	suspicion *time.Timer // calls suspect, suspectAfter after the last answer
+	suspected atomic.Bool // the host has been silent for suspectAfter
 
 	claimed chan struct{} // closed when the claim that Take has begun is done; nil for none
 	refused error         // why it failed; set before that
@@ -78,7 +78,7 @@ func newHost(f *Fleet, hello join.Hello) (*host, error) {
 		direct: hello.Direct, pin: hello.DirectPin, exited: make(chan struct{}), located: make(chan struct{}), change: make(chan struct{}), answer: now,
 	}
 	h.permits = newPermits(h)
-	h.doubt = time.AfterFunc(f.cfg.doubtAfter(), h.doubts)
+	h.suspicion = time.AfterFunc(f.cfg.suspectAfter(), h.suspect)
 	if hello.Ref != nil {
 		h.ref = *hello.Ref
 	}
@@ -363,8 +363,8 @@ func (h *host) answered(at time.Time) {
 		h.answer = at
 	}
 	h.mu.Unlock()
-	h.doubt.Reset(h.fleet.cfg.doubtAfter())
-	h.trust()
+	h.suspicion.Reset(h.fleet.cfg.suspectAfter())
+	h.clearSuspicion()
 }
 
 // serves reports whether the host runs the version whose start has this key.
@@ -402,7 +402,7 @@ func (h *host) lose(end ending) {
 		h.hangUp(end.known)
 		h.fleet.lost(h, version != (svc.Ref{}) && !end.known)
 		close(h.exited)
-		h.trust() // it is doubted no more
+		h.clearSuspicion() // the host is lost
 	})
 }
 
@@ -418,7 +418,7 @@ func leavePlace(dataDir string, p place) error {
 // line itself, when its notice was heard.
 func (h *host) hangUp(known bool) {
 	h.mu.Lock()
-	h.doubt.Stop()
+	h.suspicion.Stop()
 	client, closers, log := h.client, h.closers, h.log
 	h.closers = nil
 	h.mu.Unlock()

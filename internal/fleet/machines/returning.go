@@ -12,27 +12,27 @@ import (
 // joined until those that are missing count as lost: twice the longest wait between two dials.
 const returnPause = time.Second
 
-// returnLull is the same for spares: they are started for versions whose machines seem to be missing.
-const returnLull = returnPause / 4
+// returnQuiet is the same for spares: they are started for versions whose machines seem to be missing.
+const returnQuiet = returnPause / 4
 
 // returning says which machines of an earlier daemon have dialed this one. Fleet.mu guards it.
 type returning struct {
-	nodes  map[string]bool // that a machine has joined from; a machine without one is its own
-	lulled bool            // no machine has joined for returnLull
-	paused bool            // nor for returnPause
-	lull   *time.Timer     // until then
-	pause  *time.Timer
-	timers []*time.Timer // of moments after which versions may be opened elsewhere
+	nodes      map[string]bool // that a machine has joined from; a machine without one is its own
+	quiet      bool            // no machine has joined for returnQuiet
+	paused     bool            // nor for returnPause
+	quietTimer *time.Timer     // until then
+	pause      *time.Timer
+	timers     []*time.Timer // of moments after which versions may be opened elsewhere
 }
 
 // begin offers hosts when time alone has made them free for versions of an earlier daemon. It is
 // called before machines join.
 func (r *returning) begin(f *Fleet) {
-	r.lull = time.AfterFunc(returnLull, func() {
+	r.quietTimer = time.AfterFunc(returnQuiet, func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()
-		r.lulled = len(r.nodes) > 0
-		f.ask(nil)
+		r.quiet = len(r.nodes) > 0
+		f.updateDemand(nil)
 	})
 	r.pause = time.AfterFunc(returnPause, func() {
 		f.mu.Lock()
@@ -47,7 +47,7 @@ func (r *returning) begin(f *Fleet) {
 
 // end stops what begin has begun, if it has.
 func (r *returning) end() {
-	for _, t := range append(r.timers, r.lull, r.pause) {
+	for _, t := range append(r.timers, r.quietTimer, r.pause) {
 		if t != nil {
 			t.Stop()
 		}
@@ -61,8 +61,8 @@ func (f *Fleet) saw(machine string) {
 	}
 	f.seen[machine] = true
 	f.back.nodes[f.nodeOf(machine)] = true
-	if !f.back.lulled {
-		f.back.lull.Reset(returnLull)
+	if !f.back.quiet {
+		f.back.quietTimer.Reset(returnQuiet)
 	}
 	if !f.back.paused {
 		f.back.pause.Reset(returnPause)

@@ -107,7 +107,7 @@ func (f *Fleet) await(ctx context.Context, w *want) (*host, error) {
 		}
 		f.mu.Lock()
 		f.wanting = slices.DeleteFunc(f.wanting, func(o *want) bool { return o == w })
-		f.ask(nil)
+		f.updateDemand(nil)
 		f.mu.Unlock()
 		select {
 		case h := <-w.hosts: // meanwhile
@@ -131,7 +131,7 @@ func (f *Fleet) offer() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if len(f.wanting) == 0 {
-		f.ask(nil)
+		f.updateDemand(nil)
 		return
 	}
 	slices.SortStableFunc(f.wanting, func(a, b *want) int {
@@ -151,7 +151,7 @@ func (f *Fleet) offer() {
 		}
 		return h != nil
 	})
-	f.ask(c)
+	f.updateDemand(c)
 	if len(f.wanting) > 0 {
 		close(f.crowd)
 		f.crowd = make(chan struct{})

@@ -61,9 +61,9 @@ func TestWant(t *testing.T) {
 	}
 }
 
-// TestDoubt: a spare is wanted for the version of a machine that has been silent for three fifths of the
+// TestSuspect: a spare is wanted for the version of a machine that has been silent for three fifths of the
 // time after which it is lost, and no more when the machine answers again.
-func TestDoubt(t *testing.T) {
+func TestSuspect(t *testing.T) {
 	t.Parallel()
 	const silence = 15 * time.Second // enough for a busy machine to answer again in time
 	var want <-chan int
