@@ -162,7 +162,7 @@ func TestAlarmsWaitForTheStore(t *testing.T) {
 	stopped := func() bool {
 		k.mu.Lock()
 		defer k.mu.Unlock()
-		return k.brake != nil
+		return k.resume != nil
 	}
 	svctest.Eventually(t, "workerd to be stopped", stopped)
 	if err := k.Cut(t.Context(), func() error { return nil }); err != nil || !stopped() {
@@ -190,9 +190,9 @@ func TestMuchIsTooMuch(t *testing.T) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		if k.late {
-			k.wroteLate = muchLate + 1
+			k.pagesLate = maxPagesLate + 1
 		}
-		return k.brake != nil
+		return k.resume != nil
 	})
 	s.away.Store(false)
 	svctest.Succeeds(t, "writes to be accepted", func() error { _, err := w.get(t.Context(), "a/add"); return err })

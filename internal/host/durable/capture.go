@@ -76,7 +76,7 @@ func (k *Keeper) tick(ctx context.Context) (time.Duration, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	pages, err := k.capture(ctx)
-	again := k.press(ctx, pages)
+	again := k.throttle(ctx, pages)
 	for _, o := range k.objects {
 		if again == 0 && o.live() && o.name != metadata { // alarms change with an object alone
 			again = captureEvery

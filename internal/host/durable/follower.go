@@ -13,7 +13,7 @@ type change struct {
 }
 
 // follower reads what another process commits to one SQLite file in WAL mode. Its rule: when
-// there is any doubt whether the log alone tells what changed, read everything (resync).
+// it is not certain that the log alone tells what changed, read everything (resync).
 // Calls must not overlap.
 type follower struct {
 	path string
@@ -31,11 +31,11 @@ type openFiles struct {
 	mainIno        uint64
 	walIno         uint64
 
-	salt     salt
-	captured uint32 // frames
-	sum      checksum
-	held     bool     // see lockIndex
-	barred   *os.File // holds the lock of lockWrites; nil without it
+	salt      salt
+	captured  uint32 // frames
+	sum       checksum
+	held      bool     // see lockIndex
+	writeLock *os.File // holds the lock of lockWrites; nil without it
 }
 
 // stamp tells whether a file was changed between two looks.
@@ -163,7 +163,7 @@ func (f *follower) detach() {
 }
 
 func (o *openFiles) close() {
-	for _, file := range []*os.File{o.main, o.wal, o.shm, o.barred} {
+	for _, file := range []*os.File{o.main, o.wal, o.shm, o.writeLock} {
 		if file != nil {
 			_ = file.Close()
 		}

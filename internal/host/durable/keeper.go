@@ -56,11 +56,11 @@ type Keeper struct {
 	pause   func() (resume func(), err error) // stops workerd; nil while none runs
 	objects map[string]*object
 
-	// see press
+	// see throttle
 	lateSince time.Time // the object store seems to be; zero if it does not
 	late      bool      // the object store is
-	wroteLate int       // pages that objects wrote while it is
-	brake     func()    // lets workerd run again, which is stopped until the object store answers; nil otherwise
+	pagesLate int       // pages that objects wrote while it is
+	resume    func()    // lets workerd run again, which is stopped until the object store answers; nil otherwise
 
 	touchedMu sync.Mutex // guards what follows
 	touched   map[string]bool
@@ -276,7 +276,7 @@ func (k *Keeper) Close() error {
 	defer cancel()
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.pause, k.brake = nil, nil
+	k.pause, k.resume = nil, nil
 	err := k.save(ctx, k.poll(nil, k.live()...)) // of those that workerd closed, while their files are open here
 	k.look(true)
 	err = errors.Join(err, k.find())
