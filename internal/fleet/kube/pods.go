@@ -114,7 +114,7 @@ func Watch(ctx context.Context, c Config) (*Pods, error) {
 	}
 	p.tasks.Go(func() { p.watchLack(own) })
 	p.tasks.Go(func() { p.reap(own) })
-	p.tasks.Go(func() { p.surge(own) })
+	p.tasks.Go(func() { p.extraSpares(own) })
 	return p, nil
 }
 

@@ -14,10 +14,10 @@ import (
 const ExtraLabel = "svcctl.dev/extra"
 
 const (
-	// surgeEvery is the pause between two looks at the pods while spares are missing, and surgeWait the longest
-	// wait for the pods that the Deployment makes in place of others.
-	surgeEvery = 100 * time.Millisecond
-	surgeWait  = 2 * time.Second
+	// extraSparesEvery is the pause between two looks at the pods while spares are missing, and extraSparesWait
+	// the longest wait for the pods that the Deployment makes in place of others.
+	extraSparesEvery = 100 * time.Millisecond
+	extraSparesWait  = 2 * time.Second
 	// youngFor is the age up to which a pod of the Deployment counts that is no spare yet: an older one may
 	// never be.
 	youngFor = 10 * time.Second
@@ -47,10 +47,10 @@ func isFree(pod *core.Pod) bool {
 	return !claimed && pod.DeletionTimestamp == nil
 }
 
-// surge starts extra pods while they are wanted. A server may not make pods nor scale the Deployment, which
+// extraSpares starts extra pods while they are wanted. A server may not make pods nor scale the Deployment, which
 // would be rights over all of the namespace: it takes pods out of the Deployment, which makes others.
-func (p *Pods) surge(ctx context.Context) {
-	tick := time.NewTicker(surgeEvery)
+func (p *Pods) extraSpares(ctx context.Context) {
+	tick := time.NewTicker(extraSparesEvery)
 	defer tick.Stop()
 	expected, until := 0, time.Time{}
 	for {
@@ -62,7 +62,7 @@ func (p *Pods) surge(ctx context.Context) {
 			}
 		}
 		if now, n := time.Now(), len(p.all()); n >= expected || now.After(until) {
-			expected, until = n+p.extend(ctx, now), now.Add(surgeWait)
+			expected, until = n+p.extend(ctx, now), now.Add(extraSparesWait)
 		}
 		select {
 		case <-ctx.Done():

@@ -35,9 +35,9 @@ func (m answering) answer(pods ...core.Pod) {
 	m <- list
 }
 
-// TestSurge: while more spares are wanted than the Deployment has, as many more pods start; what is not
+// TestExtraSpares: while more spares are wanted than the Deployment has, as many more pods start; what is not
 // needed any more is deleted, except for a pod that a version has.
-func TestSurge(t *testing.T) {
+func TestExtraSpares(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
 	m := newMachines()
@@ -67,8 +67,8 @@ func TestSurge(t *testing.T) {
 	}
 }
 
-// TestSurgeWarm: a pod that has joined counts as one that starts until it has a worker host.
-func TestSurgeWarm(t *testing.T) {
+// TestExtraSparesWarm: a pod that has joined counts as one that starts until it has a worker host.
+func TestExtraSparesWarm(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, 2)
 	m := newMachines()
@@ -122,9 +122,9 @@ func (c *cluster) pod(name string) core.Pod {
 	return core.Pod{}
 }
 
-// TestSurgeOfLostNode: a spare of a node whose version is silent is replaced, as none that has joined: the Deployment
-// would make no other. One that never started stays: taken out it would be replaced again and again.
-func TestSurgeOfLostNode(t *testing.T) {
+// TestExtraSparesOfLostNode: a spare of a node whose version is silent is replaced, as none that has joined: the
+// Deployment would make no other. One that never started stays: taken out it would be replaced again and again.
+func TestExtraSparesOfLostNode(t *testing.T) {
 	t.Parallel()
 	c, m, p := silent(t, 5, 1) // the first one is on node2
 	m.answer(c.pod("spare-2")) // on node3
@@ -135,8 +135,8 @@ func TestSurgeOfLostNode(t *testing.T) {
 	}
 }
 
-// TestSurgeBounds: while all nodes are lost, no pods are made without end.
-func TestSurgeBounds(t *testing.T) {
+// TestExtraSparesBounds: while all nodes are lost, no pods are made without end.
+func TestExtraSparesBounds(t *testing.T) {
 	t.Parallel()
 	c, _, p := silent(t, 3, 3)
 	p.Want(1)
