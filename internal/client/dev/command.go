@@ -14,12 +14,12 @@ type commandRun struct {
 	dirs   []string // whose files start the command
 	config string   // the project file, which starts it too
 
-	after map[string]watch.Stamp // of all files, at the end of the last run
-	wrote map[string]watch.Stamp // of the files that changed during the last run
-	sums  map[string]sum         // of the files in dirs
-	made  map[string]bool        // files in dirs that the command writes
-	doubt map[string]bool        // files in dirs that changed during the last run, perhaps by a person
-	chain map[*worker]bool       // workers whose commands led to the last run, with this one
+	after   map[string]watch.Stamp // of all files, at the end of the last run
+	wrote   map[string]watch.Stamp // of the files that changed during the last run
+	sums    map[string]sum         // of the files in dirs
+	made    map[string]bool        // files in dirs that the command writes
+	suspect map[string]bool        // files in dirs that changed during the last run, perhaps by a person
+	chain   map[*worker]bool       // workers whose commands led to the last run, with this one
 }
 
 // aroundCommand is build.Request.Command.
@@ -47,8 +47,8 @@ func (w *worker) aroundCommand(f *project.File, run func() error) error {
 // judge finds what changed during a run. A file of a watched directory is the command's if the first
 // run creates it, or if it changes in two runs, one after the other. Any other may be what a person saved meanwhile.
 func (c *commandRun) judge(before map[string]watch.Stamp, first bool) {
-	old, sums := c.doubt, c.contents(c.after, c.sums)
-	c.doubt, c.wrote = map[string]bool{}, map[string]watch.Stamp{}
+	old, sums := c.suspect, c.contents(c.after, c.sums)
+	c.suspect, c.wrote = map[string]bool{}, map[string]watch.Stamp{}
 	for _, path := range differ(before, c.after) {
 		c.wrote[path] = c.after[path]
 		_, was := before[path]
@@ -57,7 +57,7 @@ func (c *commandRun) judge(before map[string]watch.Stamp, first bool) {
 		case first && !was, old[path]:
 			c.made[path] = true
 		default:
-			c.doubt[path] = true
+			c.suspect[path] = true
 		}
 	}
 	c.sums = sums
@@ -70,7 +70,7 @@ func (w *worker) sinceCommand() (known []string, starts bool) {
 	now := watch.Look(w.root, slices.Concat(w.also, c.dirs, []string{c.config}))
 	var list []string
 	chain, runs := map[*worker]bool{w: true}, false
-	for _, path := range slices.Concat(differ(c.after, now), slices.Collect(maps.Keys(c.doubt))) {
+	for _, path := range slices.Concat(differ(c.after, now), slices.Collect(maps.Keys(c.suspect))) {
 		by := w.commandOf(path, now[path])
 		command := w.problem || path == c.config || within(c.dirs, path)
 		if slices.Contains(list, path) || by[w] || !command && !w.reads(path) {

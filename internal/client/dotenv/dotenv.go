@@ -48,7 +48,7 @@ func Read(data []byte) (vars []Var, problems []*SyntaxError) {
 			raw, after = text[m[4]:m[5]], text[m[5]:m[1]]
 		}
 		value := unquoted(raw)
-		if wrong := doubt(raw, value, after); wrong != "" {
+		if wrong := suspect(raw, value, after); wrong != "" {
 			problems = append(problems, &SyntaxError{lineOf(text, m[2]), wrong})
 		}
 		vars = set(vars, text[m[2]:m[3]], value)
@@ -101,8 +101,8 @@ func unquoted(raw string) string {
 	return value
 }
 
-// doubt says what is odd about a value; "" for nothing. after is what follows it.
-func doubt(raw, value, after string) string {
+// suspect returns what is odd about a value; "" for nothing. after is what follows it.
+func suspect(raw, value, after string) string {
 	head := trimmed(raw)
 	switch {
 	case head != "" && strings.ContainsRune(quotes, rune(head[0])) && value == head && strings.Count(head, head[:1]) > 1:
@@ -115,7 +115,7 @@ func doubt(raw, value, after string) string {
 	return ""
 }
 
-// Parse reads the variables of a file as [Read] does, and refuses a file with a line that is in doubt. Errors
+// Parse reads the variables of a file as [Read] does, and refuses a file with a suspect line. Errors
 // are *SyntaxError.
 func Parse(data []byte) (map[string]string, error) {
 	list, problems := Read(data)

@@ -143,7 +143,7 @@ func TestLoad(t *testing.T) {
 		"environment":  {map[string]string{".dev.vars": "A=1", ".dev.vars.e": "A=2"}, "e", map[string]string{"A": "2"}, nil},
 		"its fallback": {map[string]string{".dev.vars": "A=1", ".env.e": "A=2"}, "e", map[string]string{"A": "1"}, nil},
 		"env of it":    {map[string]string{".env": "A=1", ".env.local": "A=2", ".env.e": "A=3\nB=4", ".env.e.local": "B=5"}, "e", map[string]string{"A": "3", "B": "5"}, nil},
-		"in doubt": {
+		"suspect lines": {
 			map[string]string{".env": "A=1#hunter2\nhunter2\n", ".env.local": "B=\"hunter2"},
 			"",
 			map[string]string{"A": "1", "B": "\"hunter2"},
@@ -158,7 +158,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// TestParseErrors: a file whose lines are in doubt is refused where a person names it. An error names the line, and repeats nothing of it.
+// TestParseErrors: a file with suspect lines is refused where a person names it. An error names the line, and repeats nothing of it.
 func TestParseErrors(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, want string }{

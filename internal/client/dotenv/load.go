@@ -17,8 +17,8 @@ func Files(env string) [][]string {
 	return [][]string{{".dev.vars." + env}, {".dev.vars"}, {".env", ".env.local", ".env." + env, ".env." + env + ".local"}}
 }
 
-// Load reads a developer's variables in dir, as wrangler does. Only those of .env are expanded. notes are lines that are
-// in doubt, with the names of their files and without any value.
+// Load reads a developer's variables in dir, as wrangler does. Only those of .env are expanded. notes are suspect
+// lines, with the names of their files and without any value.
 func Load(dir, env string) (vars map[string]string, notes []string, err error) {
 	groups := Files(env)
 	for i, group := range groups {

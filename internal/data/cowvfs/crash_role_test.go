@@ -160,9 +160,9 @@ func (v *writer) live(ctx context.Context, seed uint64) error {
 			fail <- v.file.Hydrate(ctx, cowvfs.Pace{Pages: 8})
 		}()
 	}
-	lull := 0
+	quiet := 0
 	if !v.file.Hydrated() {
-		lull = v.rand.IntN(700) // a cut reads every page
+		quiet = v.rand.IntN(700) // a cut reads every page
 	}
 	for {
 		select {
@@ -170,8 +170,8 @@ func (v *writer) live(ctx context.Context, seed uint64) error {
 			if err != nil {
 				return err
 			}
-		case <-time.After(time.Duration(5+v.rand.IntN(60)+lull) * time.Millisecond):
-			lull = 0
+		case <-time.After(time.Duration(5+v.rand.IntN(60)+quiet) * time.Millisecond):
+			quiet = 0
 			if err := v.cut(c); err != nil {
 				return err
 			}
