@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -14,7 +12,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Deps are the dependencies and settings of a Server. All are required unless noted.
+// Deps are the dependencies and settings of a Server. Those without the tag `optional` are required.
 type Deps struct {
 	Projects     Projects
 	Versions     Versions
@@ -34,7 +32,7 @@ type Deps struct {
 	ServerLog    Logs // the log of the server itself, for the zero Ref
 
 	// InSources returns a text about a version with places of its sources. Nil changes no text.
-	InSources func(svc.Ref, string) string
+	InSources func(svc.Ref, string) string `optional:"true"`
 	Leases    Leases
 	Data      Data
 	// DataPatterns are the operations that Data answers: patterns of http.ServeMux,
@@ -49,8 +47,8 @@ type Deps struct {
 	Certificates Certificates
 	Machines     Machines
 	Gateways     Gateways
-	Settings     []svc.SettingValue // in effect, for people
-	GatewayURL   string             // optional
+	Settings     []svc.SettingValue `optional:"true"` // in effect, for people
+	GatewayURL   string             `optional:"true"`
 	Routes       Routes
 	Runtimes     Runtimes
 	Registry     Pinger // for deep health
@@ -60,22 +58,23 @@ type Deps struct {
 	Observer     Observer
 	Ingress      *svc.Ingress
 	Logger       *slog.Logger
-	Tokens       Tokens
+	Tokens       Tokens     `optional:"true"` // newAuthenticator checks them
 	TicketKey    svc.Secret // signs poll tickets; must not change over restarts
 	// Settle waits until all changes of the registry so far survive the loss of this machine.
-	// Optional: nil answers changes without that.
-	Settle func(context.Context) error
+	// Nil answers changes without that.
+	Settle func(context.Context) error `optional:"true"`
 	// ReadOnlyChanged applies that a project has become read-only or writable, after the change of its
-	// record. Optional.
-	ReadOnlyChanged func(ctx context.Context, project string) error
-	Pages           Pages  // optional: what browsers see at the port, beside the API
-	QueueMax        int    // SVC_QUEUE_MAX
-	MaxUpload       int64  // bytes of a bundle sent to the API [D42]
-	Version         string // of the program
-	// Client returns the address of a request's client. Optional: nil is the address of the peer.
-	Client    func(*http.Request) netip.Addr
-	PublicURL string   // optional: origin in generated URLs of the API; "" for the one that the client used
-	Hosts     []string // optional: host names of the API in addition to that of PublicURL
+	// record.
+	ReadOnlyChanged func(ctx context.Context, project string) error `optional:"true"`
+
+	Pages     Pages  `optional:"true"` // what browsers see at the port, beside the API
+	QueueMax  int    // SVC_QUEUE_MAX
+	MaxUpload int64  // bytes of a bundle sent to the API [D42]
+	Version   string `optional:"true"` // of the program
+	// Client returns the address of a request's client. Nil is the address of the peer.
+	Client    func(*http.Request) netip.Addr `optional:"true"`
+	PublicURL string                         `optional:"true"` // origin in generated URLs of the API; "" for the one that the client used
+	Hosts     []string                       `optional:"true"` // host names of the API in addition to that of PublicURL
 }
 
 // versionRoute is the route of a version.
@@ -115,23 +114,6 @@ func New(d Deps) (*Server, error) {
 		router{s}.HandleFunc(method+" "+versionRoute+path, s.data)
 	}
 	return s, nil
-}
-
-func (d Deps) check() error {
-	var errs []error
-	for name, missing := range map[string]bool{
-		"Projects": d.Projects == nil, "Versions": d.Versions == nil, "Environments": d.Environments == nil, "Previews": d.Previews == nil, "Promotions": d.Promotions == nil,
-		"Bundles": d.Bundles == nil, "Retention": d.Retention == nil, "Deployer": d.Deployer == nil, "Promoter": d.Promoter == nil, "Plans": d.Plans == nil, "Audit": d.Audit == nil, "Lifecycle": d.Lifecycle == nil, "GC": d.GC == nil, "Uploads": d.Uploads == nil, "Logs": d.Logs == nil, "ServerLog": d.ServerLog == nil, "Leases": d.Leases == nil, "Data": d.Data == nil, "DataPatterns": len(d.DataPatterns) == 0, "Events": d.Events == nil, "Feed": d.Feed == nil,
-		"Overview": d.Overview == nil, "Traffic": d.Traffic == nil, "State": d.State == nil, "Checkup": d.Checkup == nil, "Certificates": d.Certificates == nil, "Machines": d.Machines == nil, "Gateways": d.Gateways == nil,
-		"Routes": d.Routes == nil, "Runtimes": d.Runtimes == nil, "Registry": d.Registry == nil, "Store": d.Store == nil, "Queue": d.Queue == nil,
-		"Metrics": d.Metrics == nil, "Observer": d.Observer == nil, "Ingress": d.Ingress == nil, "Logger": d.Logger == nil,
-		"QueueMax": d.QueueMax <= 0, "MaxUpload": d.MaxUpload <= 0, "TicketKey": d.TicketKey == "",
-	} {
-		if missing {
-			errs = append(errs, fmt.Errorf("httpapi: Deps.%s is not set", name))
-		}
-	}
-	return errors.Join(errs...)
 }
 
 // handlers has a method per operation of the generated interface.
