@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,9 +14,6 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 	"github.com/svcctl/svcctl/pkg/client"
 )
-
-// namedVersions is how many versions are named when the command line names none.
-const namedVersions = 10
 
 type promoteOptions struct {
 	project string
@@ -30,9 +26,19 @@ type promoteOptions struct {
 }
 
 func (o *promoteOptions) flags(cmd *cobra.Command) {
-	cmd.Flags().StringVarP(&o.project, "project", "p", "", "project (default: the worker directory's)")
-	cmd.Flags().StringVarP(&o.reason, "message", "m", "", "reason, stored with the promotion")
-	cmd.Flags().DurationVar(&o.timeout, "timeout", time.Minute, "time limit for waiting; the promote continues after it")
+	o.sharedFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.plan, "plan", false, "show what production wrote that the version lacks, and promote nothing")
+	f.BoolVar(&o.leave, "leave-writes", false, "accept that writes of production that the version lacks stay behind")
+	f.BoolVarP(&o.yes, "yes", "y", false, "skip the confirmation prompt (includes --leave-writes)")
+}
+
+// sharedFlags are those that svcctl rollback has, too.
+func (o *promoteOptions) sharedFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.project, "project", "p", "", "project (default: the worker directory's)")
+	f.StringVarP(&o.reason, "message", "m", "", "reason, stored with the promotion")
+	f.DurationVar(&o.timeout, "timeout", time.Minute, "time limit for waiting; the promote continues after it")
 }
 
 func newPromote(k *kit.Kit) *cobra.Command {
@@ -44,66 +50,40 @@ func newPromote(k *kit.Kit) *cobra.Command {
 			"If writes would stay behind, promote shows them and asks; a script needs --leave-writes or --yes, else the exit code is 9.\n" + dataGuide,
 		Example: "  svcctl promote v-20261121093000 --project guestbook\n  svcctl promote v2 --plan\n  svcctl promote v2 --leave-writes",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				chosen, err := chooseVersion(cmd.Context(), k, o.project, promotable)
-				if err != nil {
-					return err
-				}
-				if chosen == "" {
-					return unnamed(cmd.Context(), k, o.project)
-				}
-				args = []string{chosen}
-			}
-			project, id, err := splitRef(args[0], o.project)
-			if err != nil {
-				return err
-			}
-			if project, err = projectOr(k, project); err != nil {
-				return err
-			}
-			if o.plan {
-				return printPlan(cmd.Context(), k, project, id)
-			}
-			if err := o.consent(cmd.Context(), k, project, id); err != nil {
-				return err
-			}
-			return promoteAndPrint(cmd.Context(), k, o, project, id)
+			return promoteNamed(cmd.Context(), k, o, args)
 		},
 	}
 	o.flags(cmd)
-	f := cmd.Flags()
-	f.BoolVar(&o.plan, "plan", false, "show what production wrote that the version lacks, and promote nothing")
-	f.BoolVar(&o.leave, "leave-writes", false, "accept that writes of production that the version lacks stay behind")
-	f.BoolVarP(&o.yes, "yes", "y", false, "skip the confirmation prompt (includes --leave-writes)")
 	return cmd
 }
 
-// unnamed asks for a version, and names those that could be promoted if the server says them.
-func unnamed(ctx context.Context, k *kit.Kit, project string) error {
-	const ask = "name a version: svcctl promote [PROJECT/]VERSION"
-	c, project, err := projectAt(k, project)
-	if err != nil {
-		return kit.Usagef("%s", ask)
-	}
-	page, _ := c.Versions(ctx, project, api.VersionStatusReady, client.Page{Limit: namedVersions})
-	var names []string
-	for _, v := range page.Items {
-		if promotable(v) {
-			names = append(names, v.ID)
+// promoteNamed promotes the version that the argument names. Without one a person chooses.
+func promoteNamed(ctx context.Context, k *kit.Kit, o promoteOptions, args []string) error {
+	if len(args) == 0 {
+		chosen, err := chooseVersion(ctx, k, o.project, promotable)
+		if err != nil {
+			return err
 		}
+		if chosen == "" {
+			return unnamed(ctx, k, o.project)
+		}
+		args = []string{chosen}
 	}
-	if len(names) == 0 {
-		return kit.Usagef("%s", ask)
-	}
-	return kit.Usagef("%s\nready now, newest first: %s", ask, strings.Join(names, ", "))
-}
-
-func promoteAndPrint(ctx context.Context, k *kit.Kit, o promoteOptions, project, id string) error {
-	c, err := k.Client()
+	c, project, id, err := versionAt(k, args[0], o.project)
 	if err != nil {
 		return err
 	}
-	p, err := promote(ctx, k, c, o, api.Version{ProjectID: project, ID: id})
+	if o.plan {
+		return printPlan(ctx, k, c, project, id)
+	}
+	if err := o.consent(ctx, k, c, project, id); err != nil {
+		return err
+	}
+	return promoteAndPrint(ctx, k, c, o, api.Version{ProjectID: project, ID: id})
+}
+
+func promoteAndPrint(ctx context.Context, k *kit.Kit, c *client.Client, o promoteOptions, v api.Version) error {
+	p, err := promote(ctx, k, c, o, v)
 	if err != nil {
 		return err
 	}

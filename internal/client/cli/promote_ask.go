@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/unmerged"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // dataGuide ends the help of the commands that change production.
@@ -17,15 +19,34 @@ const (
 	guideHint = "guide: " + guide // ends a warning
 )
 
+// namedVersions is how many versions are named when the command line names none.
+const namedVersions = 10
+
+// unnamed asks for a version, and names those that could be promoted if the server says them.
+func unnamed(ctx context.Context, k *kit.Kit, project string) error {
+	const ask = "name a version: svcctl promote [PROJECT/]VERSION"
+	c, project, err := projectAt(k, project)
+	if err != nil {
+		return kit.Usagef("%s", ask)
+	}
+	page, _ := c.Versions(ctx, project, api.VersionStatusReady, client.Page{Limit: namedVersions})
+	var names []string
+	for _, v := range page.Items {
+		if promotable(v) {
+			names = append(names, v.ID)
+		}
+	}
+	if len(names) == 0 {
+		return kit.Usagef("%s", ask)
+	}
+	return kit.Usagef("%s\nready now, newest first: %s", ask, strings.Join(names, ", "))
+}
+
 // consent asks before a promote that leaves writes of production behind. Without a terminal the
 // result is a *kit.LeavesError. It asks nothing if nothing stays behind, or with --yes.
-func (o *promoteOptions) consent(ctx context.Context, k *kit.Kit, project, id string) error {
+func (o *promoteOptions) consent(ctx context.Context, k *kit.Kit, c *client.Client, project, id string) error {
 	if o.yes || o.leave {
 		return nil
-	}
-	c, err := k.Client()
-	if err != nil {
-		return err
 	}
 	p, err := c.PromotionPlan(ctx, project, id)
 	if err != nil {

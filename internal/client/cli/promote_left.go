@@ -7,14 +7,11 @@ import (
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/client/unmerged"
 	"github.com/svcctl/svcctl/pkg/api"
+	"github.com/svcctl/svcctl/pkg/client"
 )
 
 // printPlan shows what a promote would leave behind.
-func printPlan(ctx context.Context, k *kit.Kit, project, id string) error {
-	c, err := k.Client()
-	if err != nil {
-		return err
-	}
+func printPlan(ctx context.Context, k *kit.Kit, c *client.Client, project, id string) error {
 	p, err := c.PromotionPlan(ctx, project, id)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func newRollback(k *kit.Kit) *cobra.Command {
 			return rollback(cmd.Context(), k, o, strings.Join(args, ""))
 		},
 	}
-	o.flags(cmd)
+	o.sharedFlags(cmd)
 	f := cmd.Flags()
 	f.BoolVar(&o.keep, "keep-data", false, "release the earlier code on the data of production")
 	f.BoolVar(&o.restore, "restore-data", false, "promote the earlier version with its data of then")

@@ -43,7 +43,7 @@ func (r goingBack) restoreData(ctx context.Context) error {
 			}
 		}
 	}
-	return promoteAndPrint(ctx, r.k, r.o.promoteOptions, r.project, r.to.Version)
+	return promoteAndPrint(ctx, r.k, r.c, r.o.promoteOptions, api.Version{ProjectID: r.project, ID: r.to.Version})
 }
 
 // rollbackPlan is what a rollback would do; Keep and Restore are the two ways, nil for one that
