@@ -131,8 +131,11 @@ func (o *deployOptions) mayChangeProduction(ctx context.Context, k *kit.Kit, c *
 			return err
 		}
 	}
-	if err := o.check(env); err != nil || flag == "" {
+	if err := o.check(env); err != nil {
 		return err
+	}
+	if flag == "" {
+		return nil
 	}
 	return mayPromote(ctx, c, flag)
 }
@@ -269,13 +272,13 @@ func deployFlags() map[string]string {
 func (o *deployOptions) check(env map[string]string) error {
 	r := o.request("", "", env)
 	labels, err := labelsOf(o.labels)
-	if err == nil {
-		err = o.checkParent()
-	}
-	if err == nil {
-		err = o.checkLimits()
-	}
 	if err != nil {
+		return err
+	}
+	if err := o.checkParent(); err != nil {
+		return err
+	}
+	if err := o.checkLimits(); err != nil {
 		return err
 	}
 	n := svc.NewVersion{ID: r.ID, GitRef: r.GitRef, GitSHA: r.GitSHA, Env: env, Labels: labels}

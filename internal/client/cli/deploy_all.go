@@ -15,8 +15,8 @@ import (
 // deployAll deploys one worker, or those of several project files, one after another.
 func deployAll(ctx context.Context, k *kit.Kit, o deployOptions) error {
 	if len(o.configs) < 2 {
-		for _, config := range o.configs {
-			o.build.config = config
+		if len(o.configs) == 1 {
+			o.build.config = o.configs[0]
 		}
 		return deploy(ctx, k, o)
 	}
