@@ -84,10 +84,10 @@ func (f *Found) checkWorker(dir string) error {
 	}
 	at, ignored := filepath.Join(dir, name), filepath.Join(dir, ignoreFile)
 	if _, err := os.Stat(ignored); err != nil {
-		return svc.Errorf(svc.Unprocessable, svc.CodeAssetsInvalid, "%s would be an asset, and anybody could read the code of the worker", at).
+		return svc.Errorf(svc.Unprocessable, svc.CodeAssetsInvalid, "worker module %s is inside the assets directory and would be public", at).
 			WithHint("name it in %s, or move it elsewhere", ignored)
 	}
-	f.Notices = append(f.Notices, fmt.Sprintf("%s is an asset: anybody can read the code of the worker; name it in %s", at, ignored))
+	f.Notices = append(f.Notices, fmt.Sprintf("worker module %s is inside the assets directory and is public; name it in %s", at, ignored))
 	return nil
 }
 

@@ -120,12 +120,14 @@ func checkEntry(f *project.File) error {
 	case err == nil && info.Mode().IsRegular():
 		return nil
 	case err == nil:
-		return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is not a file", shown).
-			WithHint("set main to the worker's entry module, such as src/index.ts")
+		return noEntry(shown, "is not a file").WithHint("set main to the worker's entry module, such as src/index.ts")
 	case f.Build.Command != "":
-		return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "the build command ran, and main names %s, which is not there", shown).
-			WithHint("let main name the file that the build makes")
+		return noEntry(shown, "does not exist after the build command").WithHint("let main name the file that the build makes")
 	}
-	return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which is not there", shown).
-		WithHint("%s", project.BuildHint(f.Dir, f.Main))
+	return noEntry(shown, "does not exist").WithHint("%s", project.BuildHint(f.Dir, f.Main))
+}
+
+// noEntry is the error of a project whose main names a path that is no entry module, with the reason.
+func noEntry(main, reason string) *svc.Error {
+	return svc.Errorf(svc.Unprocessable, svc.CodeEntryMissing, "main names %s, which %s", main, reason)
 }

@@ -201,7 +201,7 @@ func (l *layers) madeByBuild(f *File, at pos, what, path string) bool {
 // unbuilt reports the files that are not there when a project is checked.
 func (l *layers) unbuilt(f *File) {
 	if n := l.get("main"); n != nil && l.flags.Entry == "" && f.Main != "" && !isFile(f.Main) && !l.madeByBuild(f, n.pos, n.text, f.Main) {
-		l.r.problem(svc.CodeEntryMissing, "main", n.pos, "main names %s, which is not there: %s", n.text, BuildHint(f.Dir, f.Main))
+		l.r.problem(svc.CodeEntryMissing, "main", n.pos, "main names %s, which does not exist: %s", n.text, BuildHint(f.Dir, f.Main))
 	}
 	if f.ToBuild == "" && matches(f.Dir, "vite.config.*") && manifestOf(f.Dir).uses("@cloudflare/vite-plugin") {
 		l.madeByBuild(f, l.top.pos, "the worker", "")

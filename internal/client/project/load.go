@@ -241,7 +241,7 @@ func redirected(dir, path string) (string, error) {
 	}
 	config := under(filepath.Dir(path), target.text)
 	if _, err := os.Stat(config); err != nil {
-		return "", svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "%s points at %s, which is not there", shown, display(dir, config)).
+		return "", svc.Errorf(svc.Unprocessable, svc.CodeConfigNotFound, "%s points at %s, which does not exist", shown, display(dir, config)).
 			WithHint("run the project's build again, or delete the file").Because(err)
 	}
 	return config, nil

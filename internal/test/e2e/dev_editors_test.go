@@ -106,7 +106,7 @@ func TestDevEditors(t *testing.T) {
 		}},
 		{"a file that is deleted and made again", func(text string) {
 			e.remove("index.js")
-			d.await(`main names index.js, which is not there`)
+			d.await(`main names index.js, which does not exist`)
 			e.write("index.js", text)
 		}},
 		{"a file whose directory is replaced", func(text string) {
