@@ -141,7 +141,7 @@ func renameContext(k *kit.Kit, name, to string) error {
 
 func checkContextName(name string) error {
 	if !config.ValidContextName(name) {
-		return kit.Usagef("%q is no name for a context: use letters, digits, '.', '_', ':' and '-'", name)
+		return kit.Usagef("invalid context name %q: use letters, digits, '.', '_', ':' and '-'", name)
 	}
 	return nil
 }

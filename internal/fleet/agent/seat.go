@@ -61,7 +61,7 @@ func (s *session) run(ctx context.Context) error {
 		case is:
 			return refused
 		case err != nil:
-			s.log.InfoContext(ctx, "no line to the daemon; dialing again", "error", err, "retry_in", wait)
+			s.log.InfoContext(ctx, "connection to the server failed; retrying", "error", err, "retry_in", wait)
 			_ = backoff.Sleep(ctx, wait/2+rand.N(wait/2)) //nolint:gosec // not a secret; the loop sees its error
 			wait = min(2*wait, dialLate)
 			continue
@@ -134,7 +134,7 @@ func (s *session) serve(ctx context.Context, conn net.Conn, silence time.Duratio
 	select {
 	case <-served:
 	case <-s.silent(served, silence):
-		s.log.WarnContext(ctx, "the daemon asks nothing; dialing again", "silence", silence)
+		s.log.WarnContext(ctx, "no request from the server; reconnecting", "silence", silence)
 	case <-s.outbox.done:
 		over = true
 	case <-ctx.Done():

@@ -69,7 +69,7 @@ func (d *Daemon) waits(ctx context.Context, ref svc.Ref, why string) {
 	d.logger.InfoContext(ctx, "a version waits for a worker host", "project", ref.Project, "version", ref.Version, "reason", why)
 	d.feed.Publish(svc.FeedEvent{Type: svc.FeedRuntimeWaiting, Project: ref.Project, Version: ref.Version, Data: svc.FeedData{Detail: why}})
 	if err := d.registry.ExplainStep(ctx, ref, "waiting for a worker host: "+why); err != nil {
-		d.logger.WarnContext(ctx, "the reason of a wait cannot be recorded", "project", ref.Project, "version", ref.Version, "error", err)
+		d.logger.WarnContext(ctx, "recording why a version waits failed", "project", ref.Project, "version", ref.Version, "error", err)
 	}
 }
 

@@ -216,7 +216,7 @@ func onlyGateways(named func() []svc.Token, next http.Handler) http.Handler {
 			return
 		}
 		if !isGateway(named(), sha256.Sum256([]byte(token)), time.Now()) {
-			http.Error(w, "the token has not the role gateway, or has expired", http.StatusForbidden)
+			http.Error(w, "the token lacks the role gateway or has expired", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
