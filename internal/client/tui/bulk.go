@@ -6,8 +6,8 @@ import (
 	"github.com/svcctl/svcctl/internal/client/tui/state"
 )
 
-// bulk is one verb for several versions: its ends are said together, so that the success of
-// one does not hide the failure of another.
+// bulk is one verb for several versions: the results are reported together, so that the
+// success of one does not hide the failure of another.
 type bulk struct {
 	verb   state.Verb
 	total  int

@@ -90,7 +90,7 @@ func (m *Model) again() tea.Cmd {
 
 func (m *Model) top() opened { return m.stack[len(m.stack)-1] }
 
-// push opens a place; an unknown screen is said in the last line.
+// push opens a place; an unknown screen is reported in the last line.
 func (m *Model) push(p ui.Place) {
 	s := open(p)
 	if s == nil {

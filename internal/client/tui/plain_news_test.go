@@ -14,7 +14,7 @@ import (
 	"github.com/svcctl/svcctl/pkg/api"
 )
 
-// TestPlainAfterAnAction: what an action changed is said with its end, although its event comes later.
+// TestPlainAfterAnAction: what an action changed is announced with its result, although its event comes later.
 func TestPlainAfterAnAction(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t)
@@ -29,7 +29,7 @@ func TestPlainAfterAnAction(t *testing.T) {
 	}
 }
 
-// TestPlainRefusals: a refusal is said each time.
+// TestPlainRefusals: a refusal is announced each time.
 func TestPlainRefusals(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t)
@@ -39,7 +39,7 @@ func TestPlainRefusals(t *testing.T) {
 	p.wantDone()
 }
 
-// TestPlainNotes: a note that another one replaces before it could be said is said as well.
+// TestPlainNotes: a note that another one replaces before it was announced is announced, too.
 func TestPlainNotes(t *testing.T) {
 	t.Parallel()
 	p := versionsOfShop(t)
@@ -51,12 +51,12 @@ func TestPlainNotes(t *testing.T) {
 	r.print()
 	for _, id := range []string{"v6", "pr-8"} {
 		if want := "archive shop/" + id + ": the disk of the server is full"; strings.Count(out.String(), want) != 1 {
-			t.Errorf("%q is not said once:\n%s", want, out.String())
+			t.Errorf("%q is not announced once:\n%s", want, out.String())
 		}
 	}
 }
 
-// TestPlainManyLines: entries of a followed log are said, however many come together, and although some are equal.
+// TestPlainManyLines: entries of a followed log are announced, however many come together, and although some are equal.
 func TestPlainManyLines(t *testing.T) {
 	t.Parallel()
 	p := sit(t, ui.Place{Screen: "logs", Project: "shop", Version: "v7"})

@@ -55,7 +55,7 @@ func TestPlainLog(t *testing.T) {
 	got := out.String()
 	for _, once := range []string{"TypeError: boom", "GET /later 200", "no answer for", "The server answers again."} {
 		if strings.Count(got, once) != 1 {
-			t.Errorf("%q is said %d times:\n%s", once, strings.Count(got, once), got)
+			t.Errorf("%q is announced %d times:\n%s", once, strings.Count(got, once), got)
 		}
 	}
 }

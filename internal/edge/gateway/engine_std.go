@@ -15,7 +15,7 @@ import (
 // differences. Tests compare goEngine with it, and operators may select it.
 //
 // It writes to the spare connections of the upstream itself, not through an
-// http.Transport, which repeats requests, and so that both engines send the same heads.
+// http.Transport, which repeats requests, and so that all engines send the same heads.
 type stdEngine struct {
 	*Gateway
 

@@ -7,7 +7,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// View draws the head and as many rows as the page has room for. empty is said instead
+// View draws the head and as many rows as the page has room for. empty is shown instead
 // of rows.
 func (t *Table) View(rows []Row, p Page, empty string) string {
 	shown := t.Shown(rows)
