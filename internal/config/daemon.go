@@ -17,7 +17,7 @@ type Daemon struct {
 	ListenHost       string
 	APIPort          int            // 0 chooses one
 	GatewayPort      int            // 0 chooses one
-	GatewayEngine    string         // "loop", "go" or "std"
+	GatewayEngine    string         // "loop" or "go"
 	TrustedProxies   []netip.Prefix // nil for loopback, without location headers
 	GeoIP            []string       // paths
 	TLS              TLS

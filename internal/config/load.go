@@ -85,7 +85,11 @@ func (d *Daemon) apply(v *viper.Viper, env map[string]string, s Setting) []error
 	if err == nil && value != "" {
 		err = s.parse(d, value)
 	}
-	if err != nil {
+	var removed removedError
+	switch {
+	case errors.As(err, &removed):
+		return []error{fmt.Errorf("  %s %w", name, err)}
+	case err != nil:
 		return []error{fmt.Errorf("  %s: %w", name, err)}
 	}
 	return nil

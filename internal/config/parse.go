@@ -69,6 +69,12 @@ func oneOf(v string, allowed ...string) (string, error) {
 	return v, nil
 }
 
+// removedError is the error for a value that earlier versions of the program accept: the
+// way out. It stands behind the name of the setting without a colon.
+type removedError string
+
+func (e removedError) Error() string { return "is no longer in the program: " + string(e) }
+
 // Duration reads a duration as package duration does; a whole number without a unit is
 // seconds, and off is 0 [D24].
 func Duration(v string) (time.Duration, error) {

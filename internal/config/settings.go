@@ -72,9 +72,12 @@ func network() []Setting {
 			parse: func(d *Daemon, v string) (err error) { d.GatewayPort, err = port(v); return err },
 		},
 		{
-			Env: "SVC_GATEWAY_ENGINE", Default: "loop", Help: "HTTP implementation of the gateway: loop (its own, with event loops; on other systems than Linux it is go), go (the same with goroutines) or std (Go's net/http)",
+			Env: "SVC_GATEWAY_ENGINE", Default: "loop", Help: "HTTP implementation of the gateway: loop (its own, with event loops; on other systems than Linux it is go) or go (the same with goroutines)",
 			parse: func(d *Daemon, v string) (err error) {
-				d.GatewayEngine, err = oneOf(v, "loop", "go", "std")
+				if v == "std" {
+					return removedError("leave the setting out, or use go or loop")
+				}
+				d.GatewayEngine, err = oneOf(v, "loop", "go")
 				return err
 			},
 		},

@@ -10,9 +10,16 @@ import (
 	"time"
 )
 
+// EngineStd is net/http. Only the tests of this package have it: they compare the
+// engines of the program with it.
+const EngineStd Engine = "std"
+
+func init() { //nolint:gochecknoinits // the tests add an engine
+	engines[EngineStd] = func(g *Gateway) engine { return newStdEngine(g) }
+}
+
 // stdEngine serves clients with net/http, and reads responses of runtimes with it.
-// It is slower than goEngine and less strict: docs/guide/operating.md lists the
-// differences. Tests compare goEngine with it, and operators may select it.
+// It is slower than goEngine and less strict: TestDifferences lists the differences.
 //
 // It writes to the spare connections of the upstream itself, not through an
 // http.Transport, which repeats requests, and so that all engines send the same heads.
