@@ -21,7 +21,7 @@ const differentialRuns = 300
 
 // TestDifferential compares the gateway's own HTTP, with and without event loops, with
 // net/http: clients, workers and metrics see the same of random valid requests, except
-// for the differences that docs/guide/operating.md lists.
+// for the differences that TestDifferences lists.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	own, loop, std := newRig(t, gateway.EngineGo), newRig(t, gateway.EngineLoop), newRig(t, gateway.EngineStd)
@@ -45,8 +45,23 @@ func TestDifferential(t *testing.T) {
 	t.Logf("%d scenarios from seed %d on", n, seed)
 }
 
-// TestDifferences has the cases that TestDifferential omits: where net/http and the
-// gateway's own HTTP answer differently. docs/guide/operating.md lists them.
+// TestDifferences has cases that TestDifferential omits: where net/http and the
+// gateway's own HTTP answer differently. Further differences of net/http (TestBadRequests
+// has some of them):
+//
+//   - It accepts a line that ends in a bare line feed, a folded header line, repeated equal
+//     Content-Length fields, and Content-Length beside Transfer-Encoding (TestTwoLengths).
+//   - The host of an absolute target counts, not that of Host.
+//   - Header names are canonical and sorted; values of one name keep their order.
+//   - A chunk that arrives in parts is forwarded when it is complete, or 32 KiB of it.
+//   - A body with Expect: 100-continue that the client sends before the worker answers 100 is
+//     forwarded after the worker's 100.
+//   - A connection is closed whose response began before a body with Expect: 100-continue was
+//     read, or whose chunked response ended before the body was read.
+//   - A trailer section has up to 4 KiB, not 8.
+//   - A client that leaves during a hold, with a body or a next request already sent, is noticed
+//     after the hold.
+//   - A new connection without a request is closed after 15 seconds, not after 2 minutes.
 func TestDifferences(t *testing.T) {
 	t.Parallel()
 	const get, ok = "GET / HTTP/1.1\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"

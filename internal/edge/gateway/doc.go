@@ -26,10 +26,11 @@
 //
 // # Engines
 //
-// The decisions about a request exist once (Gateway.forward, request); an engine
-// moves the bytes. There are three engines: goEngine, which the next section
-// describes; loopEngine, which serves most requests with event loops; and stdEngine,
-// which is net/http. TestDifferential checks that they behave alike.
+// The decisions about a request exist once (Gateway.take, Gateway.forward, request); an engine
+// moves the bytes. There are two engines: goEngine, which the next section
+// describes, and loopEngine, which serves most requests with event loops. The tests
+// have a third one, stdEngine, which is net/http. TestDifferential compares both
+// engines with it.
 //
 // # Connections
 //

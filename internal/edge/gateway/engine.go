@@ -13,7 +13,6 @@ type Engine string
 const (
 	EngineGo   Engine = "go"   // the gateway's own HTTP/1.1
 	EngineLoop Engine = "loop" // the same with event loops; it is EngineGo on other systems than Linux
-	EngineStd  Engine = "std"  // net/http
 )
 
 // engine implements HTTP with clients and runtimes. The gateway makes the decisions
@@ -43,15 +42,19 @@ type engine interface {
 	abort()
 }
 
+// engines has the constructor of each engine. The tests of this package add net/http.
+//
+//nolint:gochecknoglobals // a table; it does not change after the init functions
+var engines = map[Engine]func(*Gateway) engine{
+	EngineGo:   func(g *Gateway) engine { return newGoEngine(g) },
+	EngineLoop: newLoopEngine,
+}
+
 //nolint:ireturn // the operator chooses the engine
 func newEngine(g *Gateway) engine {
-	switch g.cfg.Engine {
-	case EngineGo:
-		return newGoEngine(g)
-	case EngineLoop:
-		return newLoopEngine(g)
-	case EngineStd:
-		return newStdEngine(g)
+	create, ok := engines[g.cfg.Engine]
+	if !ok {
+		panic("gateway: no engine " + string(g.cfg.Engine))
 	}
-	panic("gateway: no engine " + string(g.cfg.Engine))
+	return create(g)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"html"
-	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -59,13 +58,6 @@ func (c *conn) explain(ctx context.Context, x *exchange) {
 		x.buf = append(x.buf[:headroom], body...)
 		x.buf = append(x.buf, make([]byte, max(0, headroom+bufferSize+tailroom-len(x.buf)))...)
 		x.reply, x.filled = 0, len(body)
-	}
-}
-
-// explain makes the explanation of a response the response.
-func (x *stdExchange) explain(ctx context.Context) {
-	if body, ok := x.e.explain(ctx, &x.request); ok {
-		x.answer.Body = io.NopCloser(bytes.NewReader(body))
 	}
 }
 

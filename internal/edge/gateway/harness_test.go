@@ -28,8 +28,8 @@ const (
 
 var shop = svc.Ref{Project: "shop", Version: "v1"}
 
-// engines runs a test with each engine: clients and workers must see the same with
-// both.
+// engines runs a test with each engine, net/http among them: clients and workers must see
+// the same with all.
 func engines(t *testing.T, test func(*testing.T, gateway.Engine)) {
 	t.Parallel()
 	for _, engine := range []gateway.Engine{gateway.EngineGo, gateway.EngineLoop, gateway.EngineStd} {

@@ -53,8 +53,11 @@ type waiter interface {
 
 // forward claims the runtime of x and calls send, with which the engine sends x;
 // send returns when the head of the response is in x.resp. A static file needs
-// neither: its head is in x.resp, its body in x.asset. On success the claim is held. Every request of every engine takes this path, so each request claims
-// its runtime before it is sent.
+// neither: its head is in x.resp, its body in x.asset. On success the claim is held.
+//
+// forward may wait, so an event loop does not call it: the loop calls take, which claims
+// the runtime before the request is sent, as forward does, and hands a request that has to
+// wait over to a goroutine, which calls forward.
 func (g *Gateway) forward(x *request, w waiter, send func() error) error {
 	patience := g.cfg.HoldTimeout // with a relay
 	for try := 1; ; try++ {
