@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	kind := flag.String("kind", "go", "go, loop or std (engines of the gateway), or reverseproxy")
+	kind := flag.String("kind", "go", "go or loop (engines of the gateway), or reverseproxy")
 	listen := flag.String("listen", "", "TCP address to listen at")
 	socket := flag.String("socket", "", "unix socket of the worker")
 	domain := flag.String("domain", "", "base domain: the worker is v1.relay.DOMAIN")

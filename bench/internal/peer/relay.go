@@ -11,7 +11,7 @@ import (
 )
 
 // Relays are the names that Relay knows.
-func Relays() []string { return []string{"loop", "go", "std", "reverseproxy"} }
+func Relays() []string { return []string{"loop", "go", "reverseproxy"} }
 
 // relayDomain is the base domain of the gateways that Relay starts.
 const relayDomain = "bench.test"
