@@ -27,6 +27,7 @@ type stdConn struct {
 	fresh     bool        // idle, and without a request before; Gateway.mu guards it
 	idleSince time.Time   // Gateway.mu guards it
 	ended     atomic.Bool // no more reads: the rest of a body is no request
+	eof       atomic.Bool // the client sends no more, and net/http needed more
 	lingers   atomic.Bool // Close drops what the client sends
 	lengths   lengths     // of the heads that were read
 }
@@ -69,6 +70,9 @@ func (c *stdConn) Read(b []byte) (int, error) {
 	}
 	n, err := c.read(b)
 	c.lengths.see(b[:n])
+	if len(b) > 1 && errors.Is(err, io.EOF) {
+		c.eof.Store(true) // net/http's error does not tell it from malformed trailers
+	}
 	if n == 0 && len(b) == 1 && errors.Is(err, io.EOF) {
 		err = c.awaitReset()
 	}

@@ -56,7 +56,7 @@ func (x *stdExchange) stopBody(up io.Closer, err error) {
 	switch {
 	case x.c.slow.Load():
 		x.bodyErr.Store(errSlowBody(x.e.cfg.ClientTimeout))
-	case isMalformed(err):
+	case isMalformed(err) && !x.c.eof.Load():
 		x.bodyErr.Store(badRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
 	default:
 		x.c.cancel()

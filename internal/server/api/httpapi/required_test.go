@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/server/httpapi"
+	"github.com/svcctl/svcctl/internal/server/api/httpapi"
 )
 
 // TestRequiredDeps: what is missing is named in the order of the fields, and optional fields are not.
