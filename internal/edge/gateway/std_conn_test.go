@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/edge/gateway/http1"
+	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
 // stdConn is a client's connection under net/http.

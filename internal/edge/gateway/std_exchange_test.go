@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/edge/gateway/http1"
+	"github.com/svcctl/svcctl/internal/edge/http1"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sync/atomic"
 
-	"github.com/svcctl/svcctl/internal/edge/gateway/http1"
+	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
 // lengths finds heads with two lengths of their body: Content-Length and Transfer-Encoding.

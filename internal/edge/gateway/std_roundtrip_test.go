@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/edge/gateway/http1"
+	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
 // roundTrip sends the request and reads the head of the response. It sends a request

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"net/http/httputil"
 
-	"github.com/svcctl/svcctl/internal/edge/gateway/http1"
+	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
 // startUpload forwards the body to the runtime in the background, unless the request
