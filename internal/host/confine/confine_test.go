@@ -16,7 +16,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	svctest.Main(m, map[string]svctest.Role{"launch": launch, "probe": probe, "victim": victim, "open": open, "dial": dial})
+	svctest.Main(m, map[string]svctest.Role{"launch": launch, "probe": probe, "victim": victim, "open": open, "dial": dial, "collect": collect})
 }
 
 // launch executes the role probe, confined to the directories args: to read, and to write.

@@ -86,8 +86,20 @@ func reporting(opens, connects bool) []unix.SockFilter {
 		rules = append(rules, rule{unix.SYS_OPENAT, []unix.SockFilter{load(atArg(2)), jump(unix.BPF_JSET, unix.O_CREAT, 0, 1), report, allow}})
 	}
 	if connects {
-		rules = append(rules, rule{unix.SYS_CONNECT, []unix.SockFilter{report}}, rule{unix.SYS_TGKILL, []unix.SockFilter{report}})
+		rules = append(rules, rule{unix.SYS_CONNECT, []unix.SockFilter{report}}, rule{unix.SYS_TGKILL, preempting(report)})
 	}
 	program := []unix.SockFilter{load(atArch), jump(unix.BPF_JEQ, arch, 1, 0), allow}
 	return append(program, match(atCall, allow, rules...)...)
+}
+
+// preempting reports tgkill with one exception: the signal by which Go's runtime in the calling process
+// interrupts its threads. The thread sends it when it collects garbage, and then no goroutine could serve: all
+// of them stop until the signal has arrived. From a program, the signal does nothing to a Go process.
+func preempting(report unix.SockFilter) []unix.SockFilter {
+	self := uint32(unix.Getpid()) //nolint:gosec // not negative
+	return []unix.SockFilter{
+		load(atArg(0)), jump(unix.BPF_JEQ, self, 0, 2),
+		load(atArg(2)), jump(unix.BPF_JEQ, uint32(unix.SIGURG), 1, 0),
+		report, allow,
+	}
 }
