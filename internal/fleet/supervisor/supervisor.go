@@ -25,6 +25,7 @@ const (
 	DefaultPingIdle     = 5 * time.Minute
 	DefaultPingTimeout  = 10 * time.Second
 	DefaultDiskTimeout  = 2 * time.Minute
+	DefaultHangTimeout  = 40 * time.Second
 	DefaultGrace        = 5 * time.Second
 )
 
@@ -42,6 +43,7 @@ type Config struct {
 	PingIdle    time.Duration // of a runtime that does nothing; it is pinged when it begins to work
 	PingTimeout time.Duration // a runtime that does not answer for this time is killed
 	DiskTimeout time.Duration // the same for one that works on its disk meanwhile
+	HangTimeout time.Duration // a worker host that replies to nothing for this time while it starts a runtime is killed
 	Grace       time.Duration // for requests in flight when a version stops
 	Policy      Policy
 
@@ -118,6 +120,7 @@ func (c *Config) defaults() {
 	c.PingIdle = max(c.PingEvery, cmp.Or(c.PingIdle, DefaultPingIdle))
 	c.PingTimeout = cmp.Or(c.PingTimeout, DefaultPingTimeout)
 	c.DiskTimeout = cmp.Or(c.DiskTimeout, DefaultDiskTimeout)
+	c.HangTimeout = cmp.Or(c.HangTimeout, DefaultHangTimeout)
 	c.Grace = cmp.Or(c.Grace, DefaultGrace)
 	c.Policy = c.Policy.orDefault()
 	if c.Calls == nil {

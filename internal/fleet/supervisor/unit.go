@@ -143,7 +143,7 @@ func (u *unit) openIn(ctx context.Context, p *process) error {
 func (u *unit) openData(ctx context.Context, p *process) error {
 	spec := u.opening()
 	p.readOnly = spec.ReadOnly
-	if err := p.Client().Open(ctx, p.spec(u.cfg, spec)); err != nil {
+	if err := u.attended(ctx, p, func(ctx context.Context) error { return p.Client().Open(ctx, p.spec(u.cfg, spec)) }); err != nil {
 		return err
 	}
 	return p.Keep(ctx)
@@ -174,11 +174,14 @@ func (u *unit) launchedBy(ctx context.Context, p *process, spare bool, err error
 }
 
 // prepare is Supervisor.Prepare.
-func (u *unit) prepare(ctx context.Context) (svc.Prepared, error) {
+func (u *unit) prepare(ctx context.Context) (p svc.Prepared, err error) {
 	if u.proc == nil {
 		return svc.Prepared{}, errStopped
 	}
-	p, err := u.proc.Client().Prepare(ctx)
+	err = u.attended(ctx, u.proc, func(ctx context.Context) error {
+		p, err = u.proc.Client().Prepare(ctx)
+		return err
+	})
 	if err != nil {
 		return svc.Prepared{}, u.proc.explain(ctx, err)
 	}
@@ -207,7 +210,11 @@ func (u *unit) serve(ctx context.Context) (svc.Endpoint, error) {
 
 // serveWith starts the worker in p and publishes that it serves, or stops p.
 func (u *unit) serveWith(ctx context.Context, p *process) error {
-	e, err := p.serve(ctx)
+	var e svc.Endpoint
+	err := u.attended(ctx, p, func(ctx context.Context) (err error) {
+		e, err = p.serve(ctx)
+		return err
+	})
 	if err != nil {
 		p.stop(context.WithoutCancel(ctx), 0)
 		return err

@@ -138,6 +138,11 @@ func (u *unit) isBehind() bool {
 }
 
 func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) bool {
+	return u.ping(ctx, p, limit) == nil
+}
+
+// ping pings p, and passes on what its host reports.
+func (u *unit) ping(ctx context.Context, p *process, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	pong, err := p.Client().Ping(ctx)
@@ -152,5 +157,5 @@ func (u *unit) answers(ctx context.Context, p *process, limit time.Duration) boo
 	if len(pong.Events) > 0 {
 		u.status.WorkedAt = time.Now()
 	}
-	return err == nil
+	return err
 }
