@@ -33,7 +33,7 @@ func (s Setting) shown(value string) string {
 
 // DaemonSettings is every setting of the daemon, in the order of the reference.
 func DaemonSettings() []Setting {
-	return slices.Concat(tokens(), network(), encryption(), gateways(), clients(), storage(), collection(), deploys(), hosts(), workers(), backends(), logs(), traces(), forks(), archiving())
+	return slices.Concat(tokens(), network(), visitors(), encryption(), gateways(), clients(), storage(), collection(), deploys(), hosts(), workers(), backends(), logs(), traces(), forks(), archiving())
 }
 
 func tokens() []Setting {
@@ -71,6 +71,12 @@ func network() []Setting {
 			Env: "GATEWAY_PORT", Flag: "gateway-port", Default: "8787", Help: "port of user traffic; 0 chooses a free one",
 			parse: func(d *Daemon, v string) (err error) { d.GatewayPort, err = port(v); return err },
 		},
+	}
+}
+
+// visitors are how the gateway answers.
+func visitors() []Setting {
+	return []Setting{
 		{
 			Env: "SVC_GATEWAY_ENGINE", Default: "loop", Help: "HTTP implementation of the gateway: loop (its own, with event loops; on other systems than Linux it is go) or go (the same with goroutines)",
 			parse: func(d *Daemon, v string) (err error) {

@@ -146,7 +146,7 @@ func (e *stdEngine) abort() {
 type stdListener struct {
 	net.Listener
 	e   *stdEngine
-	ctx context.Context //nolint:containedctx // of serve; Accept has none
+	ctx context.Context // of serve; Accept has none
 }
 
 func (l stdListener) Accept() (net.Conn, error) {

@@ -174,13 +174,13 @@ func (p *Pods) resize(ctx context.Context, pod *core.Pod, spec svc.RuntimeSpec) 
 }
 
 // Has returns the pods that a version has claimed, without those that end.
-func (p *Pods) Has(ref svc.Ref) (machines []string) {
+func (p *Pods) Has(ref svc.Ref) (uids []string) {
 	for _, pod := range p.all() {
 		if of, claimed := owner(pod); claimed && of == ref && pod.DeletionTimestamp == nil {
-			machines = append(machines, string(pod.UID))
+			uids = append(uids, string(pod.UID))
 		}
 	}
-	return machines
+	return uids
 }
 
 // Node returns the name of the node of a pod.

@@ -15,7 +15,7 @@ import (
 func TestHostHangs(t *testing.T) {
 	t.Parallel()
 	script := filepath.Join(t.TempDir(), "workerd")
-	if err := os.WriteFile(script, []byte("#!/bin/sh\nkill -STOP $PPID\nsleep 600\n"), 0o700); err != nil { //nolint:gosec // it is executed
+	if err := os.WriteFile(script, []byte("#!/bin/sh\nkill -STOP $PPID\nsleep 600\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	h := start(t, func(o *options) {

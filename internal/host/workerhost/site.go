@@ -99,9 +99,9 @@ func siteWiring(name, service, route, address string) binding.Wiring {
 }
 
 // besideSite serves the requests of the bindings of the assets, and next all others.
-func besideSite(site *atomic.Pointer[site.Site], next http.Handler) http.Handler {
+func besideSite(at *atomic.Pointer[site.Site], next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s, route := site.Load(), r.Header.Get(binding.RouteHeader)
+		s, route := at.Load(), r.Header.Get(binding.RouteHeader)
 		switch {
 		case s != nil && route == siteRoute:
 			s.ServeHTTP(w, r)

@@ -39,7 +39,7 @@ func become(k *kit.Kit) error {
 	if err != nil {
 		return err
 	}
-	if err := syscall.Exec(full, append([]string{full}, os.Args[1:]...), k.Environ); err != nil {
+	if err := syscall.Exec(full, append([]string{full}, os.Args[1:]...), k.Environ); err != nil { //nolint:gosec // the user names it
 		return fmt.Errorf("starting %s: %w", full, err)
 	}
 	return nil
