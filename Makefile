@@ -199,6 +199,10 @@ test-power: ## cut the power of the embedded store and of a server with Durable 
 	go test -run PowerFailure -v -count=1 -timeout 0 -tags power ./internal/data/s3server -power.cuts $(CUTS)
 	go test $(RACE) -run PowerFailureWithObjects -v -count=1 -timeout 0 -tags e2e,power ./internal/test/e2e -power.cuts $(CUTS)
 
+.PHONY: release-notes
+release-notes: ## print what changelog/unreleased has, or make it the section VERSION of CHANGELOG.md
+	./scripts/release-notes $(VERSION)
+
 .PHONY: vuln
 vuln: ## look for known vulnerabilities (needs the network)
 	$(TOOL) govulncheck ./...
