@@ -35,11 +35,10 @@ walkthrough: build ## record the terminals of docs/guide/getting-started.md and 
 .PHONY: check
 check: fmt-check lint cross-vet generate-check test ## everything a change must pass
 
-# Vet runs with the linters: a second run here, of all dependencies too, costs a minute of CPU. The end-to-end
-# tests begin first: they wait half of their time, and the others use it.
+# Vet runs with the linters: a second run here, of all dependencies too, costs a minute of CPU.
 .PHONY: test
 test: ## all tests, end-to-end ones with the real workerd included
-	go test $(RACE) -vet=off -shuffle=on -timeout 40m -p 3 -tags e2e $(GOTESTFLAGS) ./internal/test/e2e ./...
+	go test $(RACE) -vet=off -shuffle=on -timeout 45m -tags e2e $(GOTESTFLAGS) ./...
 
 .PHONY: e2e
 e2e: ## the end-to-end tests alone

@@ -53,7 +53,7 @@ func Run(ctx context.Context, k *kit.Kit, bin string) error {
 	}
 	data := filepath.Join(dir, "data")
 	d := &demo{bin: bin, dir: dir, out: k.Out, errs: k.Err, env: append(slices.Clone(k.Environ), "SVC_DATA_DIR="+data, "PLATFORM_PORT=0", "GATEWAY_PORT=0",
-		"SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=warn", "SVCCTL_OUTPUT=", "SVCCTL_SERVER=")}
+		"SVC_EMBEDDED_S3_ADDR=127.0.0.1:0", "SVC_LOG_LEVEL=warn", "SVCCTL_OUTPUT=", "SVCCTL_SERVER=", "SVC_INGRESS_BASE_DOMAIN=ingress.local", "SVC_PREVIEW_URL_TEMPLATE=", "GATEWAY_URL=")}
 	if err := d.serve(ctx, data); err != nil {
 		return err
 	}

@@ -104,7 +104,7 @@ func TestUnsupportedBindings(t *testing.T) {
 		"type":     {head + `  "vars": "x" }`, []string{"wrangler.jsonc:3:", "vars"}},
 		"syntax":   {head + "  \"vars\": {,} }", []string{"wrangler.jsonc:3:"}},
 		"twice":    {head + `  "vars": { "A": "1" }, "kv_namespaces": [{ "binding": "A" }] }`, []string{"wrangler.jsonc:3:", `"A"`, "vars"}},
-		"no entry": {`{ "name": "shop", "main": "nope.js", "compatibility_date": "2026-11-01" }`, []string{"nope.js", "not there"}},
+		"no entry": {`{ "name": "shop", "main": "nope.js", "compatibility_date": "2026-11-01" }`, []string{"nope.js", "does not exist"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := d.on(t)
