@@ -31,7 +31,7 @@ func TestVersionRecord(t *testing.T) {
 		Ref: svc.Ref{Project: "shop", Version: "v1"}, GitRef: "main", GitSHA: "abc", Digest: "sha256:00",
 		Env: n.Env, Status: svc.StatusPending,
 	}
-	ignore := cmpopts.IgnoreFields(svc.Version{}, "CreatedAt", "UpdatedAt")
+	ignore := cmpopts.IgnoreFields(svc.Version{}, "CreatedAt", "UpdatedAt", "ObjectNamespace")
 	if d := cmp.Diff(want, got, ignore); d != "" {
 		t.Errorf("created, -want +got:\n%s", d)
 	}
