@@ -1,4 +1,4 @@
-// Package obs provides build information, loggers and metrics [D31].
+// Package obs provides loggers and metrics [D31].
 //
 // Services declare an Observer interface with the methods that they call; package
 // daemon passes them a *Metrics. Of this program the package imports only svc. All its

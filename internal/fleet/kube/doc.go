@@ -2,7 +2,7 @@
 // the rights of one namespace, without custom resources or webhooks.
 //
 // A Deployment keeps spare pods, each with one svcd host, which dials the server like a machine of
-// package fleet. [Pods] is the fleet.Policy for them. It checks who a pod is, by the pod's own
+// package fleet. [Pods] is the machines.Policy for them. It checks who a pod is, by the pod's own
 // service account token and the keys of the cluster. It claims a spare pod for a version by a patch of its
 // labels. Another patch takes the label away by which the Deployment selects it, so the Deployment makes
 // another spare: soon after the version serves, or before the claim while versions need more spares than there are. It

@@ -26,7 +26,7 @@ const (
 	surplus = 2
 )
 
-// Want implements fleet.Policy: while more spares are needed than wait, the Deployment starts more of them
+// Want implements machines.Policy: while more spares are needed than wait, the Deployment starts more of them
 // than it has replicas.
 func (p *Pods) Want(more int) {
 	p.want.Store(int64(more))
@@ -36,7 +36,7 @@ func (p *Pods) Want(more int) {
 	}
 }
 
-// IsFree implements fleet.Policy: a pod that was claimed is for its version alone.
+// IsFree implements machines.Policy: a pod that was claimed is for its version alone.
 func (p *Pods) IsFree(machine string) bool {
 	pod := p.find(machine)
 	return pod != nil && isFree(pod)

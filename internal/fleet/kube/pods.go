@@ -64,7 +64,7 @@ type Config struct {
 	Settle time.Duration
 }
 
-// Pods is the fleet.Policy for the pods of a namespace. Create it with Watch.
+// Pods is the machines.Policy for the pods of a namespace. Create it with Watch.
 type Pods struct {
 	cfg     Config
 	pods    cache.Indexer

@@ -1,7 +1,7 @@
 // Package supervisor runs one runtime per version: a worker host with workerd as its
 // child. It takes the host from a driver, sends it the verbs of the control line, pings
 // it, restarts it after each crash or hang with a growing wait and without end, and stops
-// it. Where the host runs, only the driver knows (package host/driver).
+// it. Where the host runs, only the driver knows (package fleet/driver).
 //
 // Services of the server use it through the interfaces that they declare; package
 // daemon connects them. It imports package host/control for the control line.

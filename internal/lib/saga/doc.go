@@ -15,7 +15,7 @@
 // A run that can neither finish nor compensate returns an error that is
 // [ErrIncomplete]; the journal then holds what Resume needs to try again.
 //
-// server/promote defines the steps, server/registry implements the journal and
+// versions/promote defines the steps, server/registry implements the journal and
 // package sagatest tests it; saga imports lib/failpoint.
 //
 // A Saga is a value without state of its own and safe for concurrent use; one
