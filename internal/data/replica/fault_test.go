@@ -3,6 +3,7 @@ package replica_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -243,6 +245,40 @@ func TestDamage(t *testing.T) {
 		if found != damaged {
 			t.Errorf("%d pages: found %d of %d damages", size, found, damaged)
 		}
+	}
+}
+
+// TestHeaderOfMillionsOfPages: nothing is allocated for the pages that a corrupt header claims. The
+// header of a file that is read in parts has no checksum of its own.
+func TestHeaderOfMillionsOfPages(t *testing.T) {
+	t.Parallel()
+	data, key, _ := noisy(t, 3000)
+	binary.BigEndian.PutUint32(data[12:], 1<<32-1) // the size of the database
+	mem := new(memstore.Bucket)
+	put(t, mem, key, data)
+	err := open(t, mem, "v", nil).Restore(t.Context(), 1, filepath.Join(t.TempDir(), "db"))
+	var c *replica.CorruptError
+	if !errors.As(err, &c) || c.Key != key || !strings.Contains(err.Error(), "claims a database of 4294967295 pages") {
+		t.Error(err)
+	}
+}
+
+// TestMergeOfAHugeFrame: nor does a merge allocate what a corrupt frame claims to have.
+func TestMergeOfAHugeFrame(t *testing.T) {
+	t.Parallel()
+	mem, m := new(memstore.Bucket), newModel(6)
+	l := open(t, mem, "v", nil)
+	appendN(t, l, m, 4)
+	key := branch.File{Prefix: "p/v/db/main", Min: 2, Max: 2}.Key()
+	data, _, err := objstore.Read(t.Context(), mem, key, 0, -1)
+	must(t, err)
+	must(t, mem.Delete(t.Context(), key))
+	binary.BigEndian.PutUint32(data[ltx.HeaderSize+ltx.PageHeaderSize:], 1<<32-1)
+	put(t, mem, key, data)
+	var c *replica.CorruptError
+	_, err = l.Compact(t.Context(), replica.Policy{Files: 4})
+	if !errors.As(err, &c) || c.Key != key || !strings.Contains(err.Error(), "claims to have 4294967295 bytes") {
+		t.Error(err)
 	}
 }
 

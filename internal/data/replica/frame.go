@@ -43,7 +43,7 @@ func decodeFrame(f branch.File, pgno uint32, raw, dst []byte, h hash.Hash64) err
 
 // verifyWhole checks a complete file in memory, including its checksum.
 func verifyWhole(f branch.File, data []byte) (*pageIndex, error) {
-	if err := checkFrames(f, data); err != nil {
+	if err := newFrameCheck(f).pass(data); err != nil {
 		return nil, err
 	}
 	dec := ltx.NewDecoder(bytes.NewReader(data))
@@ -57,26 +57,52 @@ func verifyWhole(f branch.File, data []byte) (*pageIndex, error) {
 	return newIndex(f, data)
 }
 
-// checkFrames checks that the frames are inside of the file: the decoder allocates the size
-// that a frame claims to have, up to 4 GiB.
-func checkFrames(f branch.File, data []byte) error {
-	for at := ltx.HeaderSize; ; {
-		var hdr ltx.PageHeader
-		if len(data)-at < ltx.PageHeaderSize || hdr.UnmarshalBinary(data[at:]) != nil {
-			return corrupt(f, "it ends before its index")
+// frameCheck checks the sizes that frames claim to have, as a file is read from its beginning: the
+// decoder allocates them, up to 4 GiB.
+type frameCheck struct {
+	file branch.File
+	skip int64  // bytes before the next frame
+	head []byte // what was read of the next frame's header and size
+	done bool   // the end of the pages was read
+}
+
+func newFrameCheck(f branch.File) *frameCheck {
+	return &frameCheck{file: f, skip: ltx.HeaderSize}
+}
+
+// pass takes the next bytes of the file.
+func (c *frameCheck) pass(data []byte) error {
+	const head = ltx.PageHeaderSize + 4
+	for len(data) > 0 && !c.done {
+		n := min(c.skip, int64(len(data)))
+		data, c.skip = data[n:], c.skip-n
+		n = min(int64(head-len(c.head)), int64(len(data)))
+		c.head, data = append(c.head, data[:n]...), data[n:]
+		if err := c.frame(); err != nil {
+			return err
 		}
-		if at += ltx.PageHeaderSize; hdr.IsZero() {
-			return nil
-		}
-		if hdr.Flags&ltx.PageHeaderFlagSize == 0 || len(data)-at < 4 {
-			return corrupt(f, "page %d has an unknown format", hdr.Pgno)
-		}
-		n := binary.BigEndian.Uint32(data[at:])
-		if at += 4; int64(n) > int64(len(data)-at) {
-			return corrupt(f, "page %d claims to have %d bytes", hdr.Pgno, n)
-		}
-		at += int(n)
 	}
+	return nil
+}
+
+// frame looks at what was read of a frame's header.
+func (c *frameCheck) frame() error {
+	var hdr ltx.PageHeader
+	if len(c.head) < ltx.PageHeaderSize || hdr.UnmarshalBinary(c.head) != nil {
+		return nil
+	}
+	if c.done = hdr.IsZero(); c.done || len(c.head) < ltx.PageHeaderSize+4 {
+		return nil
+	}
+	if hdr.Flags&ltx.PageHeaderFlagSize == 0 {
+		return corrupt(c.file, "page %d has an unknown format", hdr.Pgno)
+	}
+	n := binary.BigEndian.Uint32(c.head[ltx.PageHeaderSize:])
+	if n > 2*ltx.MaxPageSize {
+		return corrupt(c.file, "page %d claims to have %d bytes", hdr.Pgno, n)
+	}
+	c.skip, c.head = int64(n), c.head[:0]
+	return nil
 }
 
 func newHash() hash.Hash64 { return crc64.New(crc64.MakeTable(crc64.ISO)) }

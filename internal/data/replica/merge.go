@@ -105,6 +105,7 @@ func (l *Log) mergeTo(ctx context.Context, w io.Writer, inputs []branch.File, pa
 // reader reads a file from its beginning, with a pause before each range except the
 // first.
 func (l *Log) reader(ctx context.Context, f branch.File, pause time.Duration) *rangeReader {
+	frames := newFrameCheck(f)
 	return &rangeReader{left: f.Size, next: func(off, n int64) ([]byte, error) {
 		if off > 0 && pause > 0 {
 			t := time.NewTimer(pause)
@@ -115,7 +116,11 @@ func (l *Log) reader(ctx context.Context, f branch.File, pause time.Duration) *r
 				return nil, context.Cause(ctx)
 			}
 		}
-		return readRange(ctx, l.bucket, f, off, n)
+		data, err := readRange(ctx, l.bucket, f, off, n)
+		if err == nil {
+			err = frames.pass(data)
+		}
+		return data, err
 	}}
 }
 

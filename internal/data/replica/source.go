@@ -69,6 +69,9 @@ func newSource(ctx context.Context, b objstore.Bucket, plan []branch.File, earli
 	if err != nil {
 		return nil, err
 	}
+	if err := s.holds(hdr.Commit); err != nil {
+		return nil, err
+	}
 	s.pageSize = hdr.PageSize
 	s.where, s.size = resize(s.where, hdr.Commit), resize(s.size, hdr.Commit)
 	for n, f := range plan[known:] {
@@ -83,6 +86,19 @@ func newSource(ctx context.Context, b objstore.Bucket, plan []branch.File, earli
 	}
 	s.trim()
 	return s, s.complete(hdr)
+}
+
+// holds checks that the files of the plan can have this many pages, so that nothing is allocated for
+// what a corrupt header claims: a header that is read alone has no checksum.
+func (s *Source) holds(pages uint32) error {
+	most := int64(1) // the lock page, which is in no file
+	for _, f := range s.plan {
+		most += f.Size / (ltx.PageHeaderSize + 4)
+	}
+	if int64(pages) > most {
+		return corrupt(s.plan[len(s.plan)-1], "it claims a database of %d pages, the files of the plan have at most %d", pages, most)
+	}
+	return nil
 }
 
 // begins reports whether plan begins with the plan of s, which may be nil.
