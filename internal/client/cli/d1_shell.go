@@ -29,6 +29,7 @@ func newD1Shell(k *kit.Kit) *cobra.Command {
 	projectFlag(cmd, &o.project)
 	cmd.Flags().StringVar(&o.binding, "binding", "", "binding of the database (default: the only one)")
 	cmd.Flags().BoolVar(&o.write, "write", false, "allow statements that change data")
+	addYes(k, cmd)
 	return cmd
 }
 
@@ -46,9 +47,14 @@ func shell(ctx context.Context, k *kit.Kit, o d1Execute, arg string) error {
 	if err != nil {
 		return err
 	}
-	s := sqlShell{k: k, c: c, project: project, version: id, binding: o.binding, write: o.write}
+	s := sqlShell{k: k, c: c, project: project, version: id, binding: o.binding}
 	if _, err := c.Query(ctx, project, id, api.DatabaseQuery{SQL: "SELECT 1", Binding: o.binding}); err != nil {
 		return err // at the start, not at the first statement
+	}
+	if o.write {
+		if err := s.mayWrite(ctx); err != nil {
+			return err
+		}
 	}
 	read := s.lines()
 	statement := ""
@@ -121,10 +127,19 @@ func (s *sqlShell) run(ctx context.Context, statement string) error {
 	return err
 }
 
+// mayWrite allows changes; for production the person at the terminal is asked.
+func (s *sqlShell) mayWrite(ctx context.Context) error {
+	err := askProduction(ctx, s.k, s.c, bindingOf{s.project, s.version, s.binding}, "lets statements change its data")
+	s.write = err == nil
+	return err
+}
+
 func (s *sqlShell) command(ctx context.Context, line string) error {
 	switch line {
-	case ".write on", ".write off":
-		s.write = line == ".write on"
+	case ".write on":
+		return s.mayWrite(ctx)
+	case ".write off":
+		s.write = false
 		return nil
 	case ".tables", ".schema":
 		tables, err := s.c.Tables(ctx, s.project, s.version, s.binding)

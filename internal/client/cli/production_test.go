@@ -71,3 +71,40 @@ func TestAskProduction(t *testing.T) {
 		}
 	}
 }
+
+// queries counts the statements that may change data.
+type queries struct{ changes }
+
+func (q *queries) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	if r.Method == http.MethodPost && !strings.Contains(string(body), `"read_only":false`) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, `{"results":[]}`)
+		return
+	}
+	q.changes.ServeHTTP(w, r)
+}
+
+// TestShellAsksProduction: the shell asks before it may change production, with --write and with .write on.
+func TestShellAsksProduction(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		args, typed   string
+		changes, code int
+		asks          bool
+	}{
+		"refused":           {"v1 --write", "no\nDELETE FROM t;\n", 0, kit.ExitUsage, true},
+		"confirmed":         {"v1 --write", "shop\nDELETE FROM t;\n", 1, kit.ExitOK, true},
+		"--yes":             {"v1 --write --yes", "DELETE FROM t;\n", 1, kit.ExitOK, false},
+		"no production":     {"v2 --write", "DELETE FROM t;\n", 1, kit.ExitOK, false},
+		".write on":         {"v1", ".write on\n", 0, kit.ExitOK, true},
+		".write on, --yes":  {"v1 --yes", ".write on\nDELETE FROM t;\n", 1, kit.ExitOK, false},
+		".write off, --yes": {"v1 --write --yes", ".write off\nDELETE FROM t;\n", 0, kit.ExitOK, false},
+	} {
+		server := &queries{}
+		code, out, errs := runs{typed: tc.typed}.fake(t, server, append([]string{"d1", "shell"}, strings.Fields(tc.args)...)...)
+		if code != tc.code || server.n != tc.changes || strings.Contains(errs, "shop/v1 is production: this ") != tc.asks {
+			t.Errorf("%s: exit %d, %d changes\n%s%s", name, code, server.n, out, errs)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package kit
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +77,7 @@ func (k *Kit) line(ctx context.Context) (string, error) {
 	}
 	read := make(chan result, 1)
 	go func() {
-		text, err := bufio.NewReader(k.In).ReadString('\n')
+		text, err := oneLine(k.In)
 		read <- result{text, err}
 	}()
 	select {
@@ -86,6 +85,17 @@ func (k *Kit) line(ctx context.Context) (string, error) {
 		return r.text, r.err
 	case <-ctx.Done():
 		return "", ctx.Err()
+	}
+}
+
+// oneLine reads a line and nothing after it, which may be the next answer.
+func oneLine(r io.Reader) (string, error) {
+	var line []byte
+	for b := make([]byte, 1); ; {
+		if _, err := io.ReadFull(r, b); err != nil || b[0] == '\n' {
+			return string(line), err
+		}
+		line = append(line, b[0])
 	}
 }
 
