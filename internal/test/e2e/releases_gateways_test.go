@@ -50,6 +50,35 @@ func TestReleaseGateways(t *testing.T) {
 	}
 }
 
+// TestReleaseCutGateway releases while a gateway is cut off from the server before the hold and until the
+// switch is over: by its routes, or by all. It has old routes and reaches the machines of the versions, and
+// visitors write through it. No write is lost or fails, and none is answered by an old version.
+func TestReleaseCutGateway(t *testing.T) {
+	t.Parallel()
+	d, _ := directFleet(t, 2, "SVC_RELEASE_DRAIN=4s", "SVC_RELEASE_HOLD=9s")
+	v1 := d.deployHanging()
+	cable := newWire(t, d.gatewaysAt())
+	a, b := d.gatewayOf("a"), d.gatewayAt("b", cable.addr)
+	b.servesAlone(cable, v1.ProdURL+"/has?text=x")
+	s := d.sendTo(v1.ProdURL, 3, map[string]*http.Client{"a": a.http(), "b": b.http()})
+	for version, off := range map[string]cutOff{"v2": routes, "v3": everything} {
+		s.await("b", 20)
+		cable.cut(off)
+		s.release(api.ReleaseVersion{VersionID: version}, "a")
+		cable.cut(nothing)
+		s.await("b", 20)
+	}
+	lines := s.end()
+	if len(s.failed) > 0 {
+		t.Errorf("%d requests failed, first: %s", len(s.failed), s.failed[0])
+	}
+	s.checkVersions("v1", s.switches[0].version, s.switches[1].version)
+	d.checkLines(v1.ProdURL, lines)
+	t.Logf("%d lines, the longest took %s", len(lines), s.longest)
+	a.stop()
+	b.stop()
+}
+
 // goesBy waits until requests of the gateway take a way.
 func (g *remote) goesBy(way, url string) {
 	g.d.t.Helper()
