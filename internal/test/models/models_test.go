@@ -24,6 +24,10 @@ type model struct {
 
 func models() []model {
 	return []model{{
+		file:   "data.pml",
+		holds:  []string{""},
+		broken: []string{"ACK_FIRST", "NO_FENCE", "NO_CLAIM", "CUT_EARLY", "NO_GRACE", "NO_PINS"},
+	}, {
 		file:  "release.pml",
 		holds: []string{"", "MACHINES", "TAKEOVER"},
 		broken: []string{
