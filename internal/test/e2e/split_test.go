@@ -174,7 +174,9 @@ func (b *daemonPair) write(d *daemon, n int) *lineWriters {
 	c := b.client
 	if c == nil {
 		c = d.http()
-		c.Timeout = leaseTTL / 2 // a suspended daemon does not answer
+		if len(b.daemons) > 1 {
+			c.Timeout = leaseTTL / 2 // a suspended daemon does not answer
+		}
 	}
 	for i := range n {
 		s.all.Go(func() {
