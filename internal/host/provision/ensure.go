@@ -44,6 +44,9 @@ type Options struct {
 	// Packaged is the directory where a package of the system has workerd, in
 	// <version>/workerd; "" for none. It comes before the cache.
 	Packaged string
+	// Program is the path of the program that looks, "" for none. If npm installed it, the workerd
+	// that npm installed with it is used, after the one of Packaged.
+	Program string
 	// Platform is the platform to install for, as in Release.Packages; "" is this one.
 	// The binary of another platform is verified by its checksum alone.
 	Platform string
@@ -99,10 +102,12 @@ func Find(ctx context.Context, o Options) (string, error) {
 	return path, nil
 }
 
-// found returns the binary of the system's package, or the one in the cache.
+// found returns the binary of a package, or the one in the cache.
 func (in *installer) found(ctx context.Context) (string, error) {
-	if in.packaged != "" && in.check(ctx, in.packaged) == nil {
-		return in.packaged, nil
+	for _, path := range in.packaged {
+		if in.check(ctx, path) == nil {
+			return path, nil
+		}
 	}
 	return in.binary, in.check(ctx, in.binary)
 }

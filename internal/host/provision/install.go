@@ -25,7 +25,7 @@ type installer struct {
 	release  Release
 	platform string
 	npm      string
-	packaged string // "" for none
+	packaged []string
 	dir      string // of the binary
 	binary   string
 	progress func(Stage)
@@ -50,8 +50,9 @@ func newInstaller(o Options) (*installer, error) {
 	in.dir = filepath.Join(cache, "workerd", in.release.Version)
 	in.binary = filepath.Join(in.dir, "workerd")
 	if o.Packaged != "" {
-		in.packaged = filepath.Join(o.Packaged, in.release.Version, "workerd")
+		in.packaged = append(in.packaged, filepath.Join(o.Packaged, in.release.Version, "workerd"))
 	}
+	in.packaged = append(in.packaged, in.ofNPM(o.Program)...)
 	return in, nil
 }
 

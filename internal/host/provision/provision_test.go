@@ -322,6 +322,17 @@ func TestExplicit(t *testing.T) {
 	}
 }
 
+// TestPinnedDigests: the package and the program of each Linux have a digest; without that of the program
+// any program that prints the right version would be run.
+func TestPinnedDigests(t *testing.T) {
+	t.Parallel()
+	for platform, pkg := range provision.Pinned().Packages {
+		if strings.HasPrefix(platform, "linux/") && (pkg.Integrity == "" || pkg.Binary == "") {
+			t.Errorf("%s: %+v", platform, pkg)
+		}
+	}
+}
+
 // TestChangedBinary: a program that prints the right version, but is not the one of the package, is not
 // run and not used. One that did not change is read once.
 func TestChangedBinary(t *testing.T) {

@@ -32,6 +32,7 @@ func Pinned() Release {
 			"linux/amd64": {
 				Name:      "@cloudflare/workerd-linux-64",
 				Integrity: "sha512-gZLA8X11m/luZwn+YA3+mDu61vdxNJzpksP/QZqjydKTQ+VUCulsK5gtn9Bqst1p3KJu2kafQpJ1nDQv4B23jA==",
+				Binary:    "sha512-qZyQzvdWZyIqia5lNd5qbiQ+rnFwuGSyyUwq2zCvGuHaWGEsbaZzjiGUJvVSAPRyCFWl25Zf/z9gu2WRekJhvg==",
 			},
 			"linux/arm64": {
 				Name:      "@cloudflare/workerd-linux-arm64",

@@ -54,10 +54,9 @@ func NameWorkerd(ctx context.Context, log *slog.Logger, cfg *config.Daemon, path
 	}
 }
 
-// packaged is where a package of the system that has this program in bin keeps workerd, or "".
-func packaged() string {
-	self, err := os.Executable()
-	if err != nil || filepath.Base(filepath.Dir(self)) != "bin" {
+// packaged is where a package of the system that has a program in bin keeps workerd, or "".
+func packaged(self string) string {
+	if filepath.Base(filepath.Dir(self)) != "bin" {
 		return ""
 	}
 	return filepath.Join(filepath.Dir(self), "..", "lib", "svcctl", "workerd")
@@ -65,7 +64,8 @@ func packaged() string {
 
 // WorkerdOptions returns where the settings look for workerd.
 func WorkerdOptions(cfg *config.Daemon, stage func(string)) provision.Options {
-	o := provision.Options{Explicit: cfg.Workerd, CacheDir: cfg.Environment.CacheDir, Packaged: packaged()}
+	self, _ := os.Executable() // "" looks for no packages
+	o := provision.Options{Explicit: cfg.Workerd, CacheDir: cfg.Environment.CacheDir, Packaged: packaged(self), Program: self}
 	if stage != nil {
 		o.Progress = func(s provision.Stage) { stage(string(s)) }
 	}
