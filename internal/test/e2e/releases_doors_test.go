@@ -45,7 +45,10 @@ func TestReleaseDoors(t *testing.T) {
 	for began, kills := time.Now(), 0; !t.Failed() && (kills < *releaseKills || time.Since(began) < *releaseDuration); {
 		r.doors.progress(30)
 		time.Sleep(time.Duration(r.rand.IntN(2000)) * time.Millisecond)
-		kills += r.kill()
+		before := kills / 50
+		if kills += r.kill(); kills/50 > before {
+			t.Logf("after %s: %d kills, %d releases", time.Since(began).Round(time.Second), kills, r.done.Load())
+		}
 	}
 	before := r.done.Load()
 	svctest.Eventually(t, "a release without a kill", func() bool { return r.done.Load() > before })
