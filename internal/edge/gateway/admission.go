@@ -21,10 +21,10 @@ type admission struct {
 // Admit claims the runtime for a request of another gateway. Errors: relay.ErrFull, and a
 // *relay.MovedError, whose generation the caller sets, if the request belongs to another
 // version or runtime, or waits, or must pass this gateway because the project is read-only.
-func (g *Gateway) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn // what relay.Config wants
+func (r *Router) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn // what relay.Config wants
 	moved := &relay.MovedError{}
 	cl := claim{role: a.Role}
-	if p := g.table.Load().asked(a); p != nil {
+	if p := r.table.Load().asked(a); p != nil {
 		e, ok := p.gate.enter()
 		if !ok {
 			return nil, moved
@@ -32,7 +32,7 @@ func (g *Gateway) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn
 		cl.epoch = e
 	}
 	// Read the pointer again: only now is it certain to be of this epoch.
-	t := g.table.Load()
+	t := r.table.Load()
 	v := t.version(a.Ref)
 	if p := t.asked(a); !v.admits(a.Key) || v.state.ReadOnly || (p == nil) != (cl.epoch == nil) || p != nil && p.prod != a.Ref.Version {
 		cl.leave()
@@ -42,7 +42,7 @@ func (g *Gateway) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn
 		cl.leave()
 		return nil, moved
 	}
-	if cl.upstream = v.upstream; g.isFull(v.upstream) {
+	if cl.upstream = v.upstream; r.isFull(v.upstream) {
 		cl.upstream.release()
 		cl.leave()
 		return nil, relay.ErrFull
@@ -56,7 +56,7 @@ func (g *Gateway) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn
 
 // Knows reports whether the version has a runtime with the key of the ask. Unlike Admit it
 // claims nothing.
-func (g *Gateway) Knows(a relay.Ask) bool { return g.table.Load().version(a.Ref).admits(a.Key) }
+func (r *Router) Knows(a relay.Ask) bool { return r.table.Load().version(a.Ref).admits(a.Key) }
 
 // admits reports whether requests with this key may reach the runtime of v, which may be nil.
 func (v *version) admits(key string) bool {

@@ -28,97 +28,82 @@ const (
 
 // admit counts the connection nc of p. If there are too many it closes an idle one, or
 // answers nc with 503 and reports false.
-func (g *Gateway) admit(ctx context.Context, nc net.Conn, p *peer) bool {
+func (s *Server) admit(ctx context.Context, nc net.Conn, p *peer) bool {
 	_, p.https = nc.(Encrypted)
-	verdict := g.enter(p, nc.RemoteAddr(), g.engine.evict)
+	verdict := s.enter(p, nc.RemoteAddr(), s.makeRoom)
 	if verdict == clientlimit.Admitted {
 		return true
 	}
-	g.warnRefused(ctx, verdict, p)
-	g.turnAway(ctx, nc, p)
+	s.warnRefused(ctx, verdict, p)
+	s.turnAway(ctx, nc, p)
 	return false
 }
 
 // enter counts the connection of p, whose address is from. If there are too many, it
 // calls evict to close an idle one.
-func (g *Gateway) enter(p *peer, from net.Addr, evict func() bool) clientlimit.Verdict {
-	p.key = clientlimit.Client(from, func(ip netip.Addr) bool { return contains(p.by.proxies, ip) })
-	verdict := g.clients.Enter(p.key)
+func (s *Server) enter(p *peer, from net.Addr, evict func() bool) clientlimit.Verdict {
+	p.key = clientlimit.Client(from, func(ip netip.Addr) bool { return p.isProxy(ip) })
+	verdict := s.clients.Enter(p.key)
 	for try := 0; verdict == clientlimit.TooMany && try < 3 && evict(); try++ {
-		verdict = g.clients.Enter(p.key)
+		verdict = s.clients.Enter(p.key)
 	}
 	return verdict
 }
 
 // turnAway answers a connection that is not admitted with 503. If too many are being
 // answered, it resets the connection. It does not wait.
-func (g *Gateway) turnAway(ctx context.Context, nc net.Conn, p *peer) {
+func (s *Server) turnAway(ctx context.Context, nc net.Conn, p *peer) {
 	select {
-	case g.refusals <- struct{}{}:
-		g.running.Go(func() {
-			defer func() { <-g.refusals }()
-			g.refuseConn(ctx, nc, p)
+	case s.refusals <- struct{}{}:
+		s.running.Go(func() {
+			defer func() { <-s.refusals }()
+			s.refuseConn(ctx, nc, p)
 		})
 	default:
-		c := &client{Conn: nc, cfg: &g.cfg}
+		c := &client{Conn: nc, cfg: &s.cfg}
 		c.resetOnClose()
 		_ = nc.Close()
 	}
 }
 
 // refuseConn answers a connection, whatever it sends, and closes it.
-func (g *Gateway) refuseConn(ctx context.Context, nc net.Conn, p *peer) {
+func (s *Server) refuseConn(ctx context.Context, nc net.Conn, p *peer) {
 	defer nc.Close()
-	x := request{start: time.Now()}
+	var x request
+	x.start = time.Now()
 	x.unreadable()
-	e := g.refusal(ctx, &x, errTooManyConnections())
+	e := s.refusal(ctx, &x, errTooManyConnections())
 	_ = nc.SetWriteDeadline(time.Now().Add(stoppingTime))
 	if _, err := nc.Write(x.appendRefusal(nil, e, false)); err == nil {
-		l := g.linger()
+		l := s.linger()
 		l.Time = stoppingTime // few wait at a time: maxRefusals
 		l.CloseWrite(nc, make([]byte, 4<<10))
 	}
-	g.account(ctx, &x, p, time.Now())
+	s.account(ctx, &x, p, time.Now())
 }
 
 // warnRefused logs a refused connection, at most once per warnEvery.
-func (g *Gateway) warnRefused(ctx context.Context, v clientlimit.Verdict, p *peer) {
+func (s *Server) warnRefused(ctx context.Context, v clientlimit.Verdict, p *peer) {
 	now := time.Now().UnixNano()
-	last := g.warned.Load()
-	if now-last < int64(warnEvery) || !g.warned.CompareAndSwap(last, now) {
+	last := s.warned.Load()
+	if now-last < int64(warnEvery) || !s.warned.CompareAndSwap(last, now) {
 		return
 	}
-	setting, limit := "SVC_MAX_CONNECTIONS", g.cfg.MaxConns
+	setting, limit := "SVC_MAX_CONNECTIONS", s.cfg.MaxConns
 	if v == clientlimit.TooManyOfOne {
-		setting, limit = "SVC_MAX_CONNECTIONS_PER_CLIENT", g.cfg.MaxConnsPerClient
+		setting, limit = "SVC_MAX_CONNECTIONS_PER_CLIENT", s.cfg.MaxConnsPerClient
 	}
-	g.cfg.Logger.WarnContext(ctx, "connection limit reached; refusing connections", "setting", setting, "limit", limit, "client", p.ip)
+	s.cfg.Logger.WarnContext(ctx, "connection limit reached; refusing connections", "setting", setting, "limit", limit, "client", p.ip)
 }
 
 // leave ends the count of an admitted connection.
-func (g *Gateway) leave(p *peer) { g.clients.Leave(p.key) }
+func (s *Server) leave(p *peer) { s.clients.Leave(p.key) }
 
 // Connections is the number of open connections of clients.
-func (g *Gateway) Connections() int { return g.clients.Count() }
-
-// isFull reports whether the runtime u serves as many requests and websockets as it
-// may, the caller's claim included.
-func (g *Gateway) isFull(u *upstream) bool {
-	n := u.count() + u.tunnels.Load()
-	if u.delegated != nil {
-		used := u.delegated.machine.Used()
-		n += int64(used.inProgress()+used.Websockets) - u.grants.Load()
-	}
-	return n > int64(g.cfg.MaxConnsPerVersion)
-}
+func (s *Server) Connections() int { return s.clients.Count() }
 
 func errTooManyConnections() *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "the server has too many open connections").After(retrySoon)
-}
-
-func errVersionBusy(v *version) *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "version %s of %s serves too many requests at the same time", v.ref.Version, v.ref.Project).
-		After(retrySoon)
 }
 
 // some returns at most n elements of a set, in random order.
@@ -131,4 +116,12 @@ func some[T comparable](set map[T]struct{}, n int) []T {
 		list = append(list, v)
 	}
 	return slices.Clip(list)
+}
+
+// Encrypted is a connection whose visitor uses https: its Read and Write carry what was
+// encrypted.
+type Encrypted interface {
+	net.Conn
+	// Encrypted marks the connection.
+	Encrypted()
 }

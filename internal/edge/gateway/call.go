@@ -32,10 +32,11 @@ func (c *Call) Close() error {
 // Call connects with the runtime of a project's production, or of its version or preview of
 // that name. It waits as a request does: while production is held, and while the runtime
 // starts. Errors are those that a visitor gets. The caller closes the connection.
-func (g *Gateway) Call(ctx context.Context, project, version string) (*Call, error) {
-	x := request{start: time.Now(), call: &svc.Ref{Project: project, Version: version}}
+func (s *Service) Call(ctx context.Context, project, version string) (*Call, error) {
+	var x request
+	x.start, x.call = time.Now(), &svc.Ref{Project: project, Version: version}
 	var conn net.Conn
-	err := g.forward(&x, callWaiter{ctx, g}, func() (err error) {
+	err := s.forward(&x, callWaiter{ctx, s.Router}, func() (err error) {
 		v := x.claim.version
 		if v.state.Calls == "" {
 			return errNoRuntime(v)
@@ -51,38 +52,12 @@ func (g *Gateway) Call(ctx context.Context, project, version string) (*Call, err
 	return &Call{Conn: conn, Ref: x.claim.ref(), claim: &x.claim}, nil
 }
 
-// called finds the version that a call is for.
-func (t *table) called(ref svc.Ref) (route, error) {
-	if ref.Version == "" {
-		p := t.project(ref.Project)
-		if p == nil {
-			return route{}, errNoCallee(ref)
-		}
-		return t.routeOf(p), nil
-	}
-	if v := t.version(ref); v != nil {
-		return route{role: svc.RolePreview, version: v}, nil
-	}
-	if p := t.preview(ref); p != nil {
-		return t.routeOf(p), nil
-	}
-	return route{}, errNoCallee(ref)
-}
-
-// errNoCallee is the error of a call to what does not exist.
-func errNoCallee(ref svc.Ref) *svc.Error {
-	if ref.Version == "" {
-		return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "project %s does not exist or has no version yet", ref.Project)
-	}
-	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "project %s has no version or preview %q", ref.Project, ref.Version)
-}
-
 // callWaiter lets a call wait.
 type callWaiter struct {
 	ctx context.Context //nolint:containedctx // of one wait
-	g   *Gateway
+	r   *Router
 }
 
 func (w callWaiter) wait(ch <-chan struct{}, d time.Duration) error {
-	return waitFor(ch, d, w.ctx.Done(), w.g.closed)
+	return waitFor(ch, d, w.ctx.Done(), w.r.stopped())
 }

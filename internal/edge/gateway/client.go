@@ -13,7 +13,7 @@ import (
 // for concurrent use, except that only the sweep calls enforce.
 type client struct {
 	net.Conn
-	cfg *Config
+	cfg *ConnConfig
 
 	// silent is set from the start of a request of HTTP/1.1 until the first byte of
 	// its response: only then may probe send an interim response.

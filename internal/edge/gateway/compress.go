@@ -8,6 +8,8 @@ import (
 	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
 const (
@@ -25,7 +27,7 @@ const (
 
 // compressor compresses one response. Its output collects in out.
 type compressor struct {
-	encoding encoding
+	encoding http1.Encoding
 	out      bytes.Buffer
 	w        writeFlusher
 }
@@ -46,11 +48,11 @@ func (z zstdWriter) Reset(w io.Writer) { z.Encoder.Reset(w) }
 type compressors struct {
 	mu   sync.Mutex
 	used int
-	free [encodings][]*compressor
+	free [http1.Encodings][]*compressor
 }
 
 // get returns a compressor, nil if maxCompressors are in use.
-func (p *compressors) get(e encoding) *compressor {
+func (p *compressors) get(e http1.Encoding) *compressor {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.used == maxCompressors {
@@ -80,19 +82,19 @@ func (p *compressors) put(c *compressor) {
 	}
 }
 
-func newCompressor(e encoding) *compressor {
+func newCompressor(e http1.Encoding) *compressor {
 	c := &compressor{encoding: e}
 	switch e {
-	case zstandard:
+	case http1.Zstandard:
 		enc, err := zstd.NewWriter(&c.out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<windowBits),
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedDefault))
 		if err != nil {
 			panic("gateway: zstd: " + err.Error()) // the options are constants
 		}
 		c.w = zstdWriter{enc}
-	case brotlied:
+	case http1.Brotli:
 		c.w = brotli.NewWriterOptions(&c.out, brotli.WriterOptions{Quality: brotliLevel, LGWin: windowBits})
-	case identity, gzipped, encodings:
+	case http1.Identity, http1.Gzip, http1.Encodings:
 		enc, err := gzip.NewWriterLevel(&c.out, gzipLevel)
 		if err != nil {
 			panic("gateway: gzip: " + err.Error()) // the level is a constant

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"context"
-	"errors"
 	"net"
 	"runtime/debug"
 	"sync"
@@ -64,7 +63,7 @@ func (c *conn) serve(ctx context.Context) {
 	for c.next(ctx) {
 		c.in.reset(*c.home)
 		c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
-		if c.g.closing.Load() || c.giveBack != nil && c.giveBack(c) {
+		if c.g.isClosing() || c.giveBack != nil && c.giveBack(c) {
 			return
 		}
 	}
@@ -116,7 +115,7 @@ func (c *conn) next(ctx context.Context) bool {
 
 // end ends an exchange, and serves the websocket that it has opened.
 func (c *conn) end(x *exchange) {
-	x.end()
+	x.trim()
 	c.g.exchanges.Put(x)
 	c.serveTunnel()
 }
@@ -237,6 +236,3 @@ func (c *conn) cutUpstream() {
 		_ = c.up.Close()
 	}
 }
-
-// errClientGone reports that the client has closed its connection.
-var errClientGone = errors.New("the client has gone")

@@ -14,28 +14,28 @@ import (
 // SetVersion adds ref, or changes its state. If the state no longer names the same
 // runtime, the spare connections of that runtime are closed and its websockets end
 // with 1012; its requests in flight continue.
-func (g *Gateway) SetVersion(ref svc.Ref, state svc.Upstream) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	old := g.table.Load().version(ref)
-	v := &version{ref: ref, host: g.cfg.Ingress.PreviewHost(ref), state: state, replaced: make(chan struct{}), roused: new(atomic.Bool)}
+func (r *Router) SetVersion(ref svc.Ref, state svc.Upstream) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := r.table.Load().version(ref)
+	v := &version{ref: ref, host: r.cfg.Ingress.PreviewHost(ref), state: state, replaced: make(chan struct{}), roused: new(atomic.Bool)}
 	if old != nil {
 		v.stats = old.stats
 	} else {
-		v.stats = &stats{tunnels: map[*tunnel]struct{}{}}
+		v.stats = &stats{websockets: map[*websocket]struct{}{}}
 	}
-	v.upstream = g.upstreamFor(ref, old, state)
+	v.upstream = r.upstreamFor(ref, old, state)
 	v.site = siteFor(old, state)
-	g.table.Store(g.table.Load().with(func(t *table) { t.setVersion(v) }))
+	r.table.Store(r.table.Load().with(func(t *table) { t.setVersion(v) }))
 	if old != nil {
-		g.retire(old, v.upstream)
+		r.retire(old, v.upstream)
 	}
-	g.delegate(v)
+	r.delegate(v)
 }
 
 // upstreamFor returns the upstream of the runtime in state: that of old if it is the
 // same process.
-func (g *Gateway) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *upstream {
+func (r *Router) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *upstream {
 	if state.Socket == "" || state.Starting {
 		return nil
 	}
@@ -44,11 +44,11 @@ func (g *Gateway) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *up
 		return old.upstream
 	}
 	u := newUpstream(state.Socket)
-	if g.cfg.Relay != nil {
-		g.waysTo(u, relay.Destination{Ref: ref, Key: state.PortKey, Address: state.Direct, Pin: state.DirectPin})
+	if r.cfg.Relay != nil {
+		r.waysTo(u, relay.Destination{Ref: ref, Key: state.PortKey, Address: state.Direct, Pin: state.DirectPin})
 	}
-	if g.cfg.Machine != nil && state.Direct != "" {
-		if m := g.cfg.Machine(ref, state.PortKey); m != nil {
+	if r.cfg.Machine != nil && state.Direct != "" {
+		if m := r.cfg.Machine(ref, state.PortKey); m != nil {
 			u.delegated = &delegated{machine: m, grants: map[svc.Role]*grant{}}
 		}
 	}
@@ -57,40 +57,40 @@ func (g *Gateway) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *up
 
 // retire is called after a table without v was stored. next is the current upstream
 // of the version.
-func (g *Gateway) retire(v *version, next *upstream) {
+func (r *Router) retire(v *version, next *upstream) {
 	if v.upstream != nil && v.upstream != next {
 		v.upstream.retire()
-		g.revokeAll(v.upstream)
-		g.engine.prune(v.upstream)
+		r.revokeAll(v.upstream)
+		r.pruned(v.upstream)
 		v.stats.retired = append(slices.DeleteFunc(v.stats.retired, (*upstream).isDone), v.upstream)
-		v.stats.closeTunnels(func(t *tunnel) bool { return t.upstream == v.upstream })
+		v.stats.closeWebsockets(func(w *websocket) bool { return w.upstream == v.upstream })
 	}
 	close(v.replaced)
 }
 
 // RemoveVersion removes ref.
-func (g *Gateway) RemoveVersion(ref svc.Ref) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	old := g.table.Load().version(ref)
+func (r *Router) RemoveVersion(ref svc.Ref) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := r.table.Load().version(ref)
 	if old == nil {
 		return
 	}
-	g.table.Store(g.table.Load().with(func(t *table) { t.removeVersion(old) }))
-	g.retire(old, nil)
+	r.table.Store(r.table.Load().with(func(t *table) { t.removeVersion(old) }))
+	r.retire(old, nil)
 }
 
 // DrainVersion waits for the requests in flight of the runtimes of ref that
 // SetVersion has retired, or for the end of ctx, whose cause it then returns.
 // Websockets do not count.
-func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
-	v := g.table.Load().version(ref)
+func (r *Router) DrainVersion(ctx context.Context, ref svc.Ref) error {
+	v := r.table.Load().version(ref)
 	if v == nil {
 		return nil
 	}
-	g.mu.Lock()
+	r.mu.Lock()
 	retired := slices.Clone(v.stats.retired)
-	g.mu.Unlock()
+	r.mu.Unlock()
 	for _, u := range retired {
 		select {
 		case <-u.done:
@@ -104,60 +104,60 @@ func (g *Gateway) DrainVersion(ctx context.Context, ref svc.Ref) error {
 // SetProduction makes version the target of a project's production host; "" means
 // no version. If the machine of the old version admits requests itself, requests wait until it
 // does so no more.
-func (g *Gateway) SetProduction(id, version string) {
+func (r *Router) SetProduction(id, version string) {
 	old, paused := "", false
-	p := g.setProject(id, func(p *project) {
+	p := r.setProject(id, func(p *project) {
 		if old = p.prod; old == version {
 			return
 		}
-		v := g.table.Load().version(svc.Ref{Project: id, Version: old})
+		v := r.table.Load().version(svc.Ref{Project: id, Version: old})
 		paused = v.shares() && p.gate.pause()
 		p.gate.switched()
 		p.prod = version
 	})
-	g.mu.Lock()
-	g.delegate(g.table.Load().version(svc.Ref{Project: id, Version: old}))
-	g.mu.Unlock()
+	r.mu.Lock()
+	r.delegate(r.table.Load().version(svc.Ref{Project: id, Version: old}))
+	r.mu.Unlock()
 	if paused {
 		p.gate.release()
 	}
-	g.share(id)
+	r.share(id)
 }
 
 // setProject stores a changed copy of a project, which it creates if necessary.
-func (g *Gateway) setProject(id string, change func(*project)) *project {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	p := &project{id: id, host: g.cfg.Ingress.ProdHost(id), gate: newGate()}
-	if old := g.table.Load().project(id); old != nil {
+func (r *Router) setProject(id string, change func(*project)) *project {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := &project{id: id, host: r.cfg.Ingress.ProdHost(id), gate: newGate()}
+	if old := r.table.Load().project(id); old != nil {
 		*p = *old
 	}
 	change(p)
-	g.table.Store(g.table.Load().with(func(t *table) { t.setProject(p) }))
+	r.table.Store(r.table.Load().with(func(t *table) { t.setProject(p) }))
 	return p
 }
 
 // Hold makes new requests of a project's production host wait, until Release or
 // Config.HoldTimeout [D20]. Requests that were claimed continue.
-func (g *Gateway) Hold(id string) {
-	g.setProject(id, func(*project) {}).gate.hold()
-	g.share(id)
+func (r *Router) Hold(id string) {
+	r.setProject(id, func(*project) {}).gate.hold()
+	r.share(id)
 }
 
 // Release ends the wait of the requests of a production host; they reach the version
 // of the last SetProduction. Without a hold it does nothing.
-func (g *Gateway) Release(id string) {
-	if p := g.table.Load().project(id); p != nil {
+func (r *Router) Release(id string) {
+	if p := r.table.Load().project(id); p != nil {
 		p.gate.release()
-		g.share(id)
+		r.share(id)
 	}
 }
 
 // DrainProduction waits for the requests that were claimed through the production
 // host before the last Hold, or for the end of ctx, whose cause it then returns.
 // Websockets do not count [D20].
-func (g *Gateway) DrainProduction(ctx context.Context, id string) error {
-	p := g.table.Load().project(id)
+func (r *Router) DrainProduction(ctx context.Context, id string) error {
+	p := r.table.Load().project(id)
 	if p == nil {
 		return nil
 	}
@@ -170,18 +170,18 @@ func (g *Gateway) DrainProduction(ctx context.Context, id string) error {
 // CloseWebsockets ends the current websockets of ref in this role ("" for both) with
 // 1012 Service Restart [D20], after the given time. It does not wait. Websockets of
 // the production role stay open if the version is production at that time.
-func (g *Gateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
-	v := g.table.Load().version(ref)
+func (r *Router) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration) {
+	v := r.table.Load().version(ref)
 	if v == nil {
 		return
 	}
-	chosen := v.stats.listTunnels(role)
+	chosen := v.stats.listWebsockets(role)
 	if after <= 0 {
 		closeAll(chosen)
 		return
 	}
-	g.later(after, func() {
-		p := g.table.Load().project(ref.Project)
+	r.later(after, func() {
+		p := r.table.Load().project(ref.Project)
 		if role == svc.RoleProduction && p != nil && p.prod == ref.Version {
 			return
 		}
@@ -190,21 +190,32 @@ func (g *Gateway) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duratio
 }
 
 // later calls f after the given time, unless the gateway is closed before.
-func (g *Gateway) later(after time.Duration, f func()) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.closing.Load() {
+func (r *Router) later(after time.Duration, f func()) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closing.Load() {
 		return
 	}
 	var timer *time.Timer
 	timer = time.AfterFunc(after, func() {
-		g.mu.Lock()
-		_, live := g.timers[timer]
-		delete(g.timers, timer)
-		g.mu.Unlock()
+		r.mu.Lock()
+		_, live := r.timers[timer]
+		delete(r.timers, timer)
+		r.mu.Unlock()
 		if live {
 			f()
 		}
 	})
-	g.timers[timer] = struct{}{}
+	r.timers[timer] = struct{}{}
+}
+
+// CutOver returns how long the last change of a project's production took for the
+// requests of its host name. The window is not known before a request that waited is
+// answered.
+func (r *Router) CutOver(id string) svc.CutOver {
+	p := r.table.Load().project(id)
+	if p == nil {
+		return svc.CutOver{}
+	}
+	return p.gate.cutOver()
 }

@@ -31,19 +31,6 @@ func (g *gate) switched() {
 	g.cut.switched = g.cut.old != nil && g.cut.next == nil
 }
 
-// CutOver returns how long the last change of a project's production took for the
-// requests of its host name. The window is not known before a request that waited is
-// answered.
-func (g *Gateway) CutOver(id string) svc.CutOver {
-	p := g.table.Load().project(id)
-	if p == nil {
-		return svc.CutOver{}
-	}
-	p.gate.mu.Lock()
-	defer p.gate.mu.Unlock()
-	return p.gate.cut.measure()
-}
-
 // measure computes the times of a cut-over that has ended.
 func (c *cutOver) measure() (m svc.CutOver) {
 	if !c.switched || c.next == nil {
@@ -58,4 +45,11 @@ func (c *cutOver) measure() (m svc.CutOver) {
 	last := max(c.old.last.Load(), c.began.UnixNano())
 	m.Window = max(time.Duration(first-last), time.Microsecond)
 	return m
+}
+
+// cutOver returns how long the last hold took, in which the host name got another version.
+func (g *gate) cutOver() svc.CutOver {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.cut.measure()
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/http1"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // isDoctor reports whether a field is svc.DoctorHeader.
@@ -18,8 +17,4 @@ func (x *request) see(p *peer) {
 	if x.req.IsWebSocket() {
 		x.meta.seen += " upgrade=websocket"
 	}
-}
-
-func errDoctor() *svc.Error {
-	return svc.Errorf(svc.NotFound, svc.CodeRouteNotFound, "the gateway answers requests with the header %s by itself", svc.DoctorHeader)
 }

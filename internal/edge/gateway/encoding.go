@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
@@ -11,31 +10,17 @@ import (
 // without a length is compressed too.
 const minCompressed = 1 << 10
 
-// encoding is a content coding (RFC 9110, 8.4.1).
-type encoding uint8
-
-// The encodings, the preferred one last.
-const (
-	identity encoding = iota
-	gzipped
-	brotlied
-	zstandard
-	encodings // their number
-)
-
-var encodingNames = [encodings]string{"identity", "gzip", "br", "zstd"} //nolint:gochecknoglobals // a constant table
-
 // encode decides whether the gateway compresses the response in x, and how. The rules
 // are Cloudflare's: the status is 200, 403 or 404; the media type is text; the worker
 // neither encoded the body nor forbids a transformation; the body is not known to be
 // short. vary reports whether the response depends on Accept-Encoding.
-func (x *request) encode() (e encoding, vary bool) {
+func (x *request) encode() (e http1.Encoding, vary bool) {
 	r := &x.resp
 	switch {
 	case r.Length >= 0 && r.Length < minCompressed && !r.Chunked, x.req.Minor == 0, r.BodyLess(x.req.Method):
-		return identity, false
+		return http1.Identity, false
 	case r.Status != 200 && r.Status != 403 && r.Status != 404:
-		return identity, false
+		return http1.Identity, false
 	}
 	text := false
 	for i := range r.List {
@@ -46,17 +31,17 @@ func (x *request) encode() (e encoding, vary bool) {
 			text = isCompressible(f.Value)
 		case http1.EqualFold(f.Name, "cache-control"):
 			if http1.HasToken(f.Value, "no-transform") {
-				return identity, false
+				return http1.Identity, false
 			}
 		case http1.EqualFold(f.Name, "content-encoding"), http1.EqualFold(f.Name, "content-range"),
 			http1.EqualFold(f.Name, "content-digest"), http1.EqualFold(f.Name, "digest"), http1.EqualFold(f.Name, "content-md5"):
-			return identity, false
+			return http1.Identity, false
 		}
 	}
 	if !text {
-		return identity, false
+		return http1.Identity, false
 	}
-	return accepted(x.meta.encodings), true
+	return http1.Accepted(x.hints.encodings), true
 }
 
 // isCompressible reports whether a media type is text, or data that compresses like
@@ -79,57 +64,9 @@ func isCompressible(value []byte) bool {
 	return false
 }
 
-// accepted returns the encoding with the highest weight in an Accept-Encoding field,
-// of those with equal weights the preferred one.
-func accepted(field []byte) encoding {
-	var weights [encodings]int
-	var listed [encodings]bool
-	any := 0
-	for len(field) > 0 {
-		var item []byte
-		item, field, _ = bytes.Cut(field, []byte{','})
-		name, params, _ := bytes.Cut(item, []byte{';'})
-		name = bytes.ToLower(bytes.TrimSpace(name))
-		w := weight(params)
-		if string(name) == "*" {
-			any = w
-		}
-		for e := gzipped; e < encodings; e++ {
-			if string(name) == encodingNames[e] || e == gzipped && string(name) == "x-gzip" {
-				weights[e], listed[e] = w, true
-			}
-		}
-	}
-	best, most := identity, 0
-	for e := gzipped; e < encodings; e++ {
-		w := weights[e]
-		if !listed[e] && e == gzipped {
-			w = any // "*" is the encoding that each client has
-		}
-		if w > 0 && w >= most {
-			best, most = e, w
-		}
-	}
-	return best
-}
-
-// weight returns the weight of parameters such as "q=0.5", in thousandths; 0 for an
-// invalid one.
-func weight(params []byte) int {
-	name, value, ok := bytes.Cut(bytes.TrimSpace(params), []byte{'='})
-	if !ok || !http1.EqualFold(bytes.TrimSpace(name), "q") {
-		return 1000
-	}
-	q, err := strconv.ParseFloat(string(bytes.TrimSpace(value)), 64)
-	if err != nil || !(q >= 0 && q <= 1) {
-		return 0
-	}
-	return int(q * 1000)
-}
-
 // appendEncoded appends the worker's fields for a compressed body: no length, no ranges,
 // and a weak entity tag, because the bytes are not those of the worker.
-func appendEncoded(b []byte, resp *http1.Response, e encoding) []byte {
+func appendEncoded(b []byte, resp *http1.Response, e http1.Encoding) []byte {
 	plain := *resp
 	plain.List = make([]http1.Field, 0, len(resp.List))
 	for _, f := range resp.List {
@@ -142,7 +79,7 @@ func appendEncoded(b []byte, resp *http1.Response, e encoding) []byte {
 		plain.List = append(plain.List, f)
 	}
 	b = appendFields(b, &plain)
-	return append(append(append(b, "Content-Encoding: "...), encodingNames[e]...), '\r', '\n')
+	return append(append(append(b, "Content-Encoding: "...), e.String()...), '\r', '\n')
 }
 
 // varies reports whether the response says already that it depends on Accept-Encoding.
@@ -154,4 +91,28 @@ func varies(resp *http1.Response) bool {
 		}
 	}
 	return false
+}
+
+// startCompressing chooses how the body of the response is sent.
+func (s *Service) startCompressing(x *request) {
+	x.compressor = nil
+	if e := s.encodingOf(x); e != http1.Identity {
+		x.compressor = s.compressors.get(e)
+	}
+}
+
+// endCompressing ends what startCompressing began.
+func (s *Service) endCompressing(x *request) {
+	if x.compressor != nil {
+		s.compressors.put(x.compressor)
+		x.compressor = nil
+	}
+}
+
+// encodingOf returns how the body of the response is sent.
+func (s *Service) encodingOf(x *request) (e http1.Encoding) {
+	if x.vary = false; s.cfg.Compress {
+		e, x.vary = x.encode()
+	}
+	return e
 }

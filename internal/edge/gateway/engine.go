@@ -17,17 +17,17 @@ const (
 
 // engine implements HTTP with clients and runtimes. The gateway makes the decisions
 // about a request, the same ones for each engine: the route, the wait
-// (Gateway.forward), the heads for runtime and client (request), the errors, and
+// (Service.forward), the heads for runtime and client (request), the errors, and
 // what is counted. An engine moves the bytes, within the limits of Config.
 //
-// The connections of an engine count in Gateway.running.
+// The connections of an engine count in Server.running.
 type engine interface {
 	// serve accepts connections until ln is closed.
 	serve(ctx context.Context, ln net.Listener) error
 	// sweep closes the connections that exceed a time limit, and returns how many there were.
 	sweep(now time.Time) int
 	// closeIdle closes the connections between two requests, and each other
-	// connection after its request. It is called once, when Gateway.closing is set.
+	// connection after its request. It is called once, when Router.stop was called.
 	closeIdle()
 	// closeFresh closes the connections whose first request has not arrived. It is
 	// called Config.FreshTime after closeIdle.
@@ -45,16 +45,16 @@ type engine interface {
 // engines has the constructor of each engine. The tests of this package add net/http.
 //
 //nolint:gochecknoglobals // a table; it does not change after the init functions
-var engines = map[Engine]func(*Gateway) engine{
-	EngineGo:   func(g *Gateway) engine { return newGoEngine(g) },
-	EngineLoop: newLoopEngine,
+var engines = map[Engine]func(*Server) engine{
+	EngineGo:   func(s *Server) engine { return newGoEngine(s) },
+	EngineLoop: func(s *Server) engine { return newLoopEngine(s) },
 }
 
 //nolint:ireturn // the operator chooses the engine
-func newEngine(g *Gateway) engine {
-	create, ok := engines[g.cfg.Engine]
+func newEngine(name Engine, s *Server) engine {
+	create, ok := engines[name]
 	if !ok {
-		panic("gateway: no engine " + string(g.cfg.Engine))
+		panic("gateway: no engine " + string(name))
 	}
-	return create(g)
+	return create(s)
 }

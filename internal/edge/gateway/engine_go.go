@@ -11,18 +11,20 @@ import (
 // goEngine is the gateway's own HTTP/1.1. Most requests need no goroutine but that
 // of their connection.
 type goEngine struct {
-	*Gateway
+	*Server
 
 	inputs    sync.Pool // *[]byte of inputSize
 	exchanges sync.Pool // *exchange
 	large     largeBuffers
 
-	conns   map[*conn]struct{} // Gateway.mu guards it
-	aborted bool               // Gateway.mu guards it
+	mu      sync.Mutex // guards the fields below
+	conns   map[*conn]struct{}
+	aborted bool
 }
 
-func newGoEngine(g *Gateway) *goEngine {
-	e := &goEngine{Gateway: g, conns: map[*conn]struct{}{}}
+func newGoEngine(s *Server) *goEngine {
+	e := &goEngine{Server: s, conns: map[*conn]struct{}{}}
+	s.makeRoom = e.evict
 	e.inputs.New = func() any { b := make([]byte, inputSize); return &b }
 	e.exchanges.New = func() any { return newExchange() }
 	return e
@@ -33,16 +35,16 @@ func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
 		nc, err := ln.Accept()
 		switch {
 		case err == nil:
-			if p := newPeer(nc.RemoteAddr(), e.trust.Load()); e.admit(ctx, nc, &p) {
+			if p := e.peerOf(nc.RemoteAddr()); e.admit(ctx, nc, &p) {
 				e.start(ctx, nc, p)
 			}
-		case e.closing.Load() || errors.Is(err, net.ErrClosed):
+		case e.isClosing() || errors.Is(err, net.ErrClosed):
 			return err
 		default: // most often no free file descriptor: open connections continue
 			e.cfg.Logger.WarnContext(ctx, "accepting a connection failed; retrying", "error", err)
 			select {
 			case <-time.After(acceptRetry):
-			case <-e.closed:
+			case <-e.stopped():
 			}
 		}
 	}

@@ -15,7 +15,7 @@ import (
 const EngineStd Engine = "std"
 
 func init() { //nolint:gochecknoinits // the tests add an engine
-	engines[EngineStd] = func(g *Gateway) engine { return newStdEngine(g) }
+	engines[EngineStd] = func(s *Server) engine { return newStdEngine(s) }
 }
 
 // stdEngine serves clients with net/http, and reads responses of runtimes with it.
@@ -24,16 +24,18 @@ func init() { //nolint:gochecknoinits // the tests add an engine
 // It writes to the spare connections of the upstream itself, not through an
 // http.Transport, which repeats requests, and so that all engines send the same heads.
 type stdEngine struct {
-	*Gateway
+	*Server
 
 	readers sync.Pool // *bufio.Reader
 	buffers sync.Pool // *[]byte of bufferSize
 
-	conns map[*stdConn]struct{} // Gateway.mu guards it
+	mu    sync.Mutex // guards conns
+	conns map[*stdConn]struct{}
 }
 
-func newStdEngine(g *Gateway) *stdEngine {
-	e := &stdEngine{Gateway: g, conns: map[*stdConn]struct{}{}}
+func newStdEngine(s *Server) *stdEngine {
+	e := &stdEngine{Server: s, conns: map[*stdConn]struct{}{}}
+	s.makeRoom = e.evict
 	e.readers.New = func() any { return bufio.NewReaderSize(nil, bufferSize) }
 	e.buffers.New = func() any { b := make([]byte, bufferSize); return &b }
 	return e
@@ -52,7 +54,7 @@ func (e *stdEngine) serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog: slog.NewLogLogger(e.cfg.Logger.Handler(), slog.LevelWarn),
 	}
 	err := s.Serve(stdListener{ln, e, ctx})
-	s.SetKeepAlivesEnabled(!e.closing.Load()) // else each response is the last one of its connection
+	s.SetKeepAlivesEnabled(!e.isClosing()) // else each response is the last one of its connection
 	return err
 }
 
@@ -82,7 +84,7 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// forget unregisters a connection. Gateway.mu must be held.
+// forget unregisters a connection. stdEngine.mu must be held.
 func (e *stdEngine) forget(c *stdConn) {
 	c.cancel()
 	delete(e.conns, c)
@@ -155,7 +157,7 @@ func (l stdListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p := newPeer(nc.RemoteAddr(), l.e.trust.Load()); l.e.admit(l.ctx, nc, &p) {
+		if p := l.e.peerOf(nc.RemoteAddr()); l.e.admit(l.ctx, nc, &p) {
 			return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: p}, nil
 		}
 	}

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -29,15 +30,14 @@ func newExchange() *exchange {
 }
 
 func (x *exchange) begin() {
-	x.asset = asset{}
-	x.claim, x.meta = claim{}, meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
+	x.reset()
 	x.head = x.head[:0]
-	x.reply, x.filled, x.status, x.sent, x.errCode, x.failed = 0, 0, 0, 0, "", false
+	x.reply, x.filled = 0, 0
 	x.began, x.whole, x.keep = false, false, false
 }
 
-// end drops buffers that are too large to keep.
-func (x *exchange) end() {
+// trim drops buffers that are too large to keep.
+func (x *exchange) trim() {
 	const keep = 64 << 10
 	if cap(x.head) > keep {
 		x.head = make([]byte, 0, 4<<10)
@@ -71,7 +71,7 @@ func (c *conn) respond(ctx context.Context, x *exchange) {
 
 // over ends a request, at the latest: also after a panic.
 func (c *conn) over(x *exchange) {
-	x.asset.close()
+	x.closeAsset()
 	x.claim.release()
 	c.g.inflight.Add(-1)
 }
@@ -81,7 +81,7 @@ func (c *conn) answer(ctx context.Context, x *exchange, err error) {
 	switch {
 	case err != nil:
 		c.refuse(ctx, x, err)
-	case x.asset.is:
+	case x.static.is:
 		c.relayAsset(x)
 	default:
 		c.explain(ctx, x)
@@ -89,4 +89,35 @@ func (c *conn) answer(ctx context.Context, x *exchange, err error) {
 	}
 	c.now = time.Now()
 	c.g.account(ctx, &x.request, &c.peer, c.now)
+}
+
+// reject answers a request whose head cannot be parsed, and abandons the connection:
+// the start of the next request is unknown.
+func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
+	x.start, x.upload.read = c.now, false
+	x.unreadable()
+	c.refuse(ctx, x, badRequest(err))
+	c.g.account(ctx, &x.request, &c.peer, time.Now())
+	return c.readRest(x)
+}
+
+// refuse answers with an error of the gateway itself [D44]. It sets x.whole and x.keep like
+// relay.
+func (c *conn) refuse(ctx context.Context, x *exchange, err error) {
+	if errors.Is(err, errClientGone) {
+		x.status = StatusClientGone
+		return
+	}
+	e := c.g.refusal(ctx, &x.request, err)
+	x.keep = len(x.req.Method) > 0 && c.keeps(x) && !c.isGone()
+	x.whole = c.send(x, x.appendRefusal(x.out[:0], e, x.keep)) == nil
+}
+
+// explain makes the explanation of a response the response.
+func (c *conn) explain(ctx context.Context, x *exchange) {
+	if body, ok := c.g.explain(ctx, &x.request); ok {
+		x.buf = append(x.buf[:headroom], body...)
+		x.buf = append(x.buf, make([]byte, max(0, headroom+bufferSize+tailroom-len(x.buf)))...)
+		x.reply, x.filled = 0, len(body)
+	}
 }

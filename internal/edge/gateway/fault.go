@@ -28,15 +28,15 @@ func (x *request) threw() bool {
 // explain replaces the response of a worker that threw, which has no media type: on
 // preview hosts by the exception, if Config.Exception is set. The head becomes that of x;
 // ok is false if the response stays.
-func (g *Gateway) explain(ctx context.Context, x *request) (body []byte, ok bool) {
+func (s *Service) explain(ctx context.Context, x *request) (body []byte, ok bool) {
 	if !x.threw() {
 		return nil, false
 	}
 	x.failed = true
 	fields, kind, body := "", "text/plain;charset=UTF-8", []byte(faultText)
-	if g.cfg.Exception != nil && x.claim.role == svc.RolePreview {
+	if s.cfg.Exception != nil && x.claim.role == svc.RolePreview {
 		fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
-		f := g.faultOf(ctx, x)
+		f := s.faultOf(ctx, x)
 		if body = f.text(); bytes.Contains(x.meta.accept, []byte("text/html")) {
 			kind, body = "text/html;charset=UTF-8", f.html()
 		}
@@ -52,15 +52,6 @@ func (g *Gateway) explain(ctx context.Context, x *request) (body []byte, ok bool
 	return body, true
 }
 
-// explain makes the explanation of a response the response.
-func (c *conn) explain(ctx context.Context, x *exchange) {
-	if body, ok := c.g.explain(ctx, &x.request); ok {
-		x.buf = append(x.buf[:headroom], body...)
-		x.buf = append(x.buf, make([]byte, max(0, headroom+bufferSize+tailroom-len(x.buf)))...)
-		x.reply, x.filled = 0, len(body)
-	}
-}
-
 // fault is what a preview host shows of an exception.
 type fault struct {
 	exception string // with its stack; "" if unknown
@@ -68,15 +59,15 @@ type fault struct {
 	command   string // that shows its log
 }
 
-func (g *Gateway) faultOf(ctx context.Context, x *request) fault {
+func (s *Service) faultOf(ctx context.Context, x *request) fault {
 	ref, id := x.claim.ref(), string(x.meta.traceparent[parentAt:parentEnd])
 	f := fault{request: id, command: "svcctl logs " + ref.String() + " --request " + id}
 	select {
-	case g.faults <- struct{}{}:
+	case s.faults <- struct{}{}:
 		ctx, cancel := context.WithTimeout(ctx, faultLimit)
-		f.exception = g.cfg.Exception(ctx, ref, id, x.start)
+		f.exception = s.cfg.Exception(ctx, ref, id, x.start)
 		cancel()
-		<-g.faults
+		<-s.faults
 	default: // many exceptions at a time need no page each
 	}
 	if f.exception == "" {

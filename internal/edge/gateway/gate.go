@@ -49,6 +49,9 @@ func (g *gate) enter() (e *epoch, ok bool) {
 	return e, ok
 }
 
+// current returns the epoch of the requests that are claimed now. It is closed while the gate is held.
+func (g *gate) current() *epoch { return g.cur.Load() }
+
 // hold closes the gate. Holding a held gate changes nothing.
 func (g *gate) hold() {
 	g.mu.Lock()

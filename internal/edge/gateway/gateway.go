@@ -6,41 +6,24 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/svcctl/svcctl/internal/lib/clientlimit"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// Gateway routes user traffic. New creates one, Serve serves a listener.
+// Gateway routes user traffic. New creates one, Serve serves a listener. The methods of its
+// router change the routes.
 type Gateway struct {
-	cfg    Config
-	engine engine
-	table  atomic.Pointer[table]
-	trust  atomic.Pointer[trust]
+	*Router
 
-	inflight   atomic.Int64  // requests
-	requests   atomic.Uint64 // that have ended
-	websockets atomic.Int64
-	held       atomic.Int64 // requests that wait for a promote or a start
-	closing    atomic.Bool
-	closed     chan struct{} // closed when Shutdown begins
-
-	clients     *clientlimit.Gate // counts the clients' connections
-	refusals    chan struct{}     // one element per refused connection that is answered
-	faults      chan struct{}     // one element per request that looks for its exception
-	compressors compressors
-	contents    contents
-	taken       taken
-	warned      atomic.Int64 // unix nanoseconds of the last warning about refused connections
+	cfg     Config
+	service *Service
+	server  *Server
+	engine  engine
 
 	sweeping atomic.Bool  // a sweep is due
 	busy     atomic.Int64 // unix nanoseconds of the last time with a connection, at most SweepEvery ago
 	sweeper  *time.Timer
 
-	mu        sync.Mutex // for changes of the table, and the fields below
+	mu        sync.Mutex // guards listeners
 	listeners map[net.Listener]struct{}
-	timers    map[*time.Timer]struct{}
-	running   sync.WaitGroup // connections, and Serve itself
 }
 
 // New returns a gateway without routes. It panics without an Ingress, or if the
@@ -49,27 +32,20 @@ func New(cfg Config) *Gateway {
 	if cfg.Ingress == nil {
 		panic("gateway: no ingress")
 	}
-	g := &Gateway{
-		cfg: cfg.withDefaults(), closed: make(chan struct{}),
-		listeners: map[net.Listener]struct{}{}, timers: map[*time.Timer]struct{}{},
+	cfg = cfg.withDefaults()
+	if cfg.Engine == EngineLoop && hasLoops {
+		cfg.Logger = newLaterLogger(cfg.Logger)
 	}
-	g.clients = clientlimit.NewGate(clientlimit.Caps{Total: g.cfg.MaxConns, PerClient: g.cfg.MaxConnsPerClient})
-	g.refusals = make(chan struct{}, maxRefusals)
-	g.faults = make(chan struct{}, maxFaults)
-	g.table.Store(&table{})
+	g := &Gateway{cfg: cfg, listeners: map[net.Listener]struct{}{}}
+	g.Router = newRouter(cfg.router())
+	g.service = newService(g.Router, cfg.service())
+	g.server = newServer(g.service, cfg.conn(), g.connected)
 	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
-	g.engine = newEngine(g)
+	g.engine = newEngine(cfg.Engine, g.server)
+	g.onRetire(g.engine.prune)
 	g.sweeper = time.AfterFunc(time.Hour, g.sweep)
 	g.sweeper.Stop()
 	return g
-}
-
-// Encrypted is a connection whose visitor uses https: its Read and Write carry what was
-// encrypted.
-type Encrypted interface {
-	net.Conn
-	// Encrypted marks the connection.
-	Encrypted()
 }
 
 // Serve accepts connections from ln, which it owns, until Shutdown or the end of
@@ -79,11 +55,11 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	if !g.addListener(ln) {
 		return ln.Close()
 	}
-	defer g.running.Done()
+	defer g.server.running.Done()
 	stop := context.AfterFunc(ctx, g.abort)
 	defer stop()
 	err := g.engine.serve(ctx, ln)
-	if g.closing.Load() {
+	if g.isClosing() {
 		return nil
 	}
 	return err
@@ -92,11 +68,11 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 func (g *Gateway) addListener(ln net.Listener) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closing.Load() {
+	if g.isClosing() {
 		return false
 	}
 	g.listeners[ln] = struct{}{}
-	g.running.Add(1)
+	g.server.running.Add(1)
 	return true
 }
 
@@ -106,17 +82,11 @@ func (g *Gateway) addListener(ln net.Listener) bool {
 // closes the remaining connections and returns ctx's error. It may be called again.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.beginClose()
-	for _, v := range g.table.Load().versions.all {
-		closeAll(v.stats.listTunnels(""))
-	}
+	g.endWebsockets()
 	done := make(chan struct{})
-	go func() { g.running.Wait(); close(done) }()
+	go func() { g.server.running.Wait(); close(done) }()
 	err := g.awaitEnd(ctx, done)
-	for _, v := range g.table.Load().versions.all {
-		if v.upstream != nil {
-			v.upstream.retire()
-		}
-	}
+	g.retireAll()
 	return err
 }
 
@@ -150,17 +120,13 @@ func (g *Gateway) beginClose() {
 func (g *Gateway) stopAccepting() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.closing.Swap(true) {
+	if !g.stop() {
 		return false
 	}
 	for ln := range g.listeners {
 		_ = ln.Close()
 	}
-	close(g.closed) // ends holds: their clients see a closed port
-	for t := range g.timers {
-		t.Stop()
-		delete(g.timers, t)
-	}
+	g.endWaits() // the clients of holds see a closed port
 	return true
 }
 
@@ -190,26 +156,8 @@ func (g *Gateway) sweep() {
 	if g.engine.sweep(now) > 0 {
 		g.busy.Store(now.UnixNano())
 	}
-	for _, v := range g.table.Load().versions.all {
-		if v.upstream != nil {
-			v.upstream.prune(now)
-		}
-	}
+	g.Router.sweep(now)
 	if now.Sub(time.Unix(0, g.busy.Load())) <= idleLimit+2*g.cfg.SweepEvery {
 		g.armSweep()
-	}
-}
-
-// observe reports a finished request.
-func (g *Gateway) observe(o Observation) {
-	if g.cfg.Observer != nil {
-		g.cfg.Observer.ObserveRequest(o)
-	}
-}
-
-func (g *Gateway) observeWebsocket(ref svc.Ref, role svc.Role, delta int) {
-	g.websockets.Add(int64(delta))
-	if g.cfg.Observer != nil {
-		g.cfg.Observer.ObserveWebsocket(ref, role, delta)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"strconv"
 
 	"github.com/svcctl/svcctl/internal/edge/http1"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -15,11 +16,7 @@ const maxRequestID = 128
 
 // meta holds what the gateway itself reads from a request's head and sets in it.
 type meta struct {
-	target      []byte // as the client sent it, if it may have a path selector
-	verify      []byte
-	route       []byte // RouteHeader
 	accept      []byte
-	encodings   []byte // Accept-Encoding
 	https       bool
 	host        []byte        // X-Forwarded-Host
 	xff         []byte        // X-Forwarded-For as received from a trusted peer; owned
@@ -31,7 +28,6 @@ type meta struct {
 	sampled     bool          // the trace is recorded
 	connecting  []byte        // CF-Connecting-IP of a proxy whose location headers are believed
 	location    *svc.Location // what such a proxy says; nil for nothing
-	doctor      bool          // the request has svc.DoctorHeader
 	seen        string        // svc.SeenHeader of its response
 }
 
@@ -51,7 +47,7 @@ func (x *request) inspect(p *peer) {
 	}
 	x.makeIDs()
 	x.sample(p)
-	if x.meta.doctor {
+	if x.hints.doctor {
 		x.see(p)
 	}
 }
@@ -64,7 +60,7 @@ func (x *request) inspectField(f *http1.Field, p *peer) bool {
 		if http1.EqualFold(name, "accept") {
 			m.accept = f.Value
 		} else if http1.EqualFold(name, "accept-encoding") {
-			m.encodings = f.Value
+			x.hints.encodings = f.Value
 		}
 		return false
 	case 'c':
@@ -72,7 +68,7 @@ func (x *request) inspectField(f *http1.Field, p *peer) bool {
 	case 'f':
 		return !p.trusted && http1.EqualFold(name, "forwarded")
 	case 's':
-		x.meta.doctor = x.meta.doctor || isDoctor(f)
+		x.hints.doctor = x.hints.doctor || isDoctor(f)
 		return false
 	case 't':
 		if http1.EqualFold(name, "traceparent") {
@@ -117,9 +113,9 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 	case len(f.Name) > 6 && http1.EqualFold(f.Name[:6], "x-svc-"):
 		switch {
 		case http1.EqualFold(f.Name, "x-svc-verify"):
-			m.verify = f.Value
+			x.hints.verify = f.Value
 		case http1.EqualFold(f.Name, "x-svc-route"):
-			m.route = f.Value
+			x.hints.route = f.Value
 		}
 	default:
 		return false
@@ -284,3 +280,5 @@ func appendField(b, name, value []byte) []byte {
 	b = append(append(b, name...), ':', ' ')
 	return append(append(b, value...), '\r', '\n')
 }
+
+func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

@@ -64,7 +64,7 @@ func FuzzForwardedHead(f *testing.F) {
 	f.Add([]byte("POST /x HTTP/1.1\r\nHost: a\r\nx-forwarded-for: 1\r\nContent-Length: 3\r\n\r\n"))
 	p := newPeer(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, &trust{proxies: loopback()})
 	f.Fuzz(func(t *testing.T, in []byte) {
-		x := newExchange()
+		x := &request{}
 		n, err := http1.FindHead(in, 0)
 		if err != nil || n == 0 || x.req.Parse(in[:n]) != nil {
 			return

@@ -96,7 +96,7 @@ func (l *loop) pause(s *sharedFD) {
 // admit begins to serve a new connection, unless there are too many.
 func (l *loop) admit(fd int, from unix.Sockaddr) {
 	addr := tcpAddr(from)
-	c := &loopClient{fd: fd, peer: newPeer(addr, l.e.trust.Load()), fresh: true}
+	c := &loopClient{fd: fd, peer: l.e.peerOf(addr), fresh: true}
 	if v := l.e.enter(&c.peer, addr, func() bool { return l.evict() || l.e.evict() }); v != clientlimit.Admitted {
 		l.refuseClient(c, v)
 		return

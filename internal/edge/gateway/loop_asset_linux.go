@@ -4,19 +4,19 @@ package gateway
 // and keeps it for the next request.
 func (l *loop) sendAsset(c *loopClient) {
 	x := c.x
-	if !x.asset.isKept(&l.e.contents) {
+	if !l.e.isKept(&x.request) {
 		l.handOver(c, nil)
 		return
 	}
-	x.part = appendAnswer(x.part[:0], &x.asset.Answer) // x.resp points at it
-	if x.resp.Parse(x.part) != nil {
+	var err error
+	if x.part, err = x.appendAnswer(x.part[:0]); err != nil { // x.resp points at it
 		l.handOver(c, nil)
 		return
 	}
 	_, to := x.framing()
-	body := x.asset.body()
+	body := x.assetBody()
 	x.status, x.sent = x.resp.Status, int64(len(body))
-	x.keep = x.req.KeepsAlive() && !l.e.closing.Load()
+	x.keep = x.req.KeepsAlive() && !l.e.isClosing()
 	l.out = append(x.appendResponse(l.out[:0], to, x.keep), body...)
 	if l.write(c, l.out) {
 		l.complete(c)

@@ -190,7 +190,7 @@ func (l *loop) part(c *loopClient) {
 		return
 	}
 	if k := l.detach(c, nil); k != nil {
-		k.parting = true
+		k.onlyPart()
 		l.e.startConn(l.ctx, k)
 	}
 }

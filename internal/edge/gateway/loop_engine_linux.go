@@ -15,13 +15,14 @@ import (
 type loopEngine struct {
 	*goEngine
 
-	loops atomic.Pointer[[]*loop] // nil before the first listener; changed under Gateway.mu
+	starting sync.Mutex
+	loops    atomic.Pointer[[]*loop] // nil before the first listener; changed under starting
 }
 
-//nolint:ireturn // the operator chooses the engine
-func newLoopEngine(g *Gateway) engine {
-	g.cfg.Logger = newLaterLogger(g.cfg.Logger)
-	return &loopEngine{goEngine: newGoEngine(g)}
+func newLoopEngine(s *Server) *loopEngine {
+	e := &loopEngine{goEngine: newGoEngine(s)}
+	s.makeRoom = e.evict
+	return e
 }
 
 // loopCount is the number of loops: one for two processors, because a worker needs as
@@ -55,14 +56,14 @@ func (e *loopEngine) serve(ctx context.Context, ln net.Listener) error {
 			shared.release()
 		}
 	}
-	<-e.closed
+	<-e.stopped()
 	return nil
 }
 
 // start starts the loops, once.
 func (e *loopEngine) start(ctx context.Context) ([]*loop, error) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.starting.Lock()
+	defer e.starting.Unlock()
 	if loops := e.list(); loops != nil {
 		return loops, nil
 	}
@@ -148,3 +149,6 @@ func (e *loopEngine) prune(u *upstream) {
 		l.post(func() { l.prune(u, true) })
 	}
 }
+
+// hasLoops says whether this system has event loops.
+const hasLoops = true

@@ -35,8 +35,7 @@ func (l *loop) newExchange() *loopExchange {
 	}
 	x := l.unused[n-1]
 	l.unused = l.unused[:n-1]
-	x.meta = meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
-	x.claim, x.asset, x.vary, x.status, x.sent, x.errCode, x.failed = claim{}, asset{}, false, 0, 0, "", false
+	x.reset()
 	x.head, x.part, x.dec = x.head[:0], x.part[:0], http1.Chunked{Trailer: x.dec.Trailer[:0]}
 	x.again, x.replied, x.extra, x.keep, x.writes = false, false, false, false, 0
 	return x
@@ -76,7 +75,7 @@ func (l *loop) account(c *loopClient) {
 
 // complete ends a request whose response was sent, or is in c.out.
 func (l *loop) complete(c *loopClient) {
-	keep := c.x.keep && !l.e.closing.Load()
+	keep := c.x.keep && !l.e.isClosing()
 	l.account(c)
 	if len(c.out) == 0 {
 		c.out = nil // an idle connection has no buffers

@@ -1,9 +1,7 @@
 package gateway
 
 import (
-	"net"
 	"slices"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,13 +31,8 @@ func (l *loop) detach(c *loopClient, data []byte) *conn {
 		l.disown(c)
 		return nil
 	}
-	k := newConn(l.e.goEngine, nc, c.peer)
-	k.giveBack = l.takeBack
-	k.takeInputBuffer()
-	k.in.reserve(len(data))
-	k.in.w = copy(k.in.buf, data)
 	l.clients.Add(-1)
-	return k
+	return l.e.adopt(nc, c.peer, data, l.takeBack)
 }
 
 // handOverResponse gives the connections of a client and of its runtime to a goroutine,
@@ -59,46 +52,27 @@ func (l *loop) handOverResponse(c *loopClient, b []byte, n int) {
 		l.dropExchange(c)
 		return
 	}
-	k.up = &upconn{Conn: nc, reused: up.reused}
-	k.response = l.e.continued(x, b, n)
+	k.continueWith(&x.request, nc, up.reused, b, n)
 	c.x, c.up = nil, nil
 	l.e.startConn(l.ctx, k)
-}
-
-// continued returns the exchange for the rest of a request, of which a loop has read the
-// head of the response.
-func (e *goEngine) continued(from *loopExchange, b []byte, n int) *exchange {
-	x, _ := e.exchanges.Get().(*exchange)
-	x.begin()
-	x.request = from.request
-	x.inLoop = false
-	x.upload.begin(&x.req)
-	x.upload.left, x.upload.read = 0, true
-	x.upload.passed.Store(true)
-	x.buf = slices.Grow(x.buf[:headroom], len(b)+tailroom)[:max(len(x.buf), headroom+len(b)+tailroom)]
-	x.filled, x.reply = copy(x.buf[headroom:], b), n
-	_ = x.resp.Parse(x.buf[headroom : headroom+n]) // it is valid: the loop has parsed it
-	return x
 }
 
 // takeBack serves a connection again that was handed over, if it is between two requests.
 // It reports whether the caller must leave the connection.
 func (l *loop) takeBack(k *conn) bool {
-	tcp, ok := k.nc.Conn.(*net.TCPConn)
-	if !ok || k.in.len() > 0 {
+	tcp := k.unused()
+	if tcp == nil {
 		return false
 	}
 	fd, err := dupOf(tcp)
 	if err != nil {
 		return false
 	}
-	k.now = time.Now()
-	if !k.enter(phaseClosed) { // closed by the sweep
+	if !k.lend() {
 		_ = unix.Close(fd)
 		return true
 	}
-	k.lent = true
-	c := &loopClient{fd: fd, peer: k.peer}
+	c := &loopClient{fd: fd, peer: k.client()}
 	l.clients.Add(1)
 	l.e.connected()
 	if !l.post(func() { l.adopt(c) }) {

@@ -2,9 +2,10 @@
 
 package gateway
 
-// newLoopEngine returns the engine go: the event loops need Linux.
-//
-//nolint:ireturn // the operator chooses the engine
-func newLoopEngine(g *Gateway) engine {
-	return newGoEngine(g)
-}
+// hasLoops says whether this system has event loops.
+const hasLoops = false
+
+// loopEngine is goEngine: the event loops need Linux.
+type loopEngine struct{ *goEngine }
+
+func newLoopEngine(s *Server) *loopEngine { return &loopEngine{newGoEngine(s)} }

@@ -57,15 +57,15 @@ func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
 	x.head = append(x.head, body...) // handOver looks for it there
 	c.x, c.number = x, c.number+1
 	l.e.inflight.Add(1)
-	err := l.e.take(&x.request, noWait{})
+	err := l.e.claimFor(&x.request, noWait{})
 	switch {
 	case errors.Is(err, errBlocks):
 		l.handOver(c, nil)
 	case err != nil:
 		l.refuse(c, err)
-	case x.asset.is:
+	case x.static.is:
 		l.sendAsset(c)
-	case x.claim.upstream.server != nil:
+	case x.claim.upstream.isRemote():
 		l.handOver(c, nil)
 	default:
 		x.head = append(x.appendRequest(x.head[:0], &c.peer), body...)
@@ -80,7 +80,7 @@ func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
 func (l *loop) refuse(c *loopClient, err error) {
 	x := c.x
 	e := l.e.refusal(l.ctx, &x.request, err)
-	x.keep = x.req.KeepsAlive() && !l.e.closing.Load()
+	x.keep = x.req.KeepsAlive() && !l.e.isClosing()
 	l.out = x.appendRefusal(l.out[:0], e, x.keep)
 	if l.write(c, l.out) {
 		l.complete(c)

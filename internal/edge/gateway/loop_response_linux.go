@@ -98,7 +98,7 @@ func (l *loop) final(c *loopClient, buf []byte, at response) {
 	}
 	x.status, x.replied = x.resp.Status, true
 	x.from, x.to = x.framing()
-	x.keep = x.req.KeepsAlive() && x.to != byClose && !l.e.closing.Load()
+	x.keep = x.req.KeepsAlive() && x.to != byClose && !l.e.isClosing()
 	x.left = x.resp.Length
 	l.out = x.appendResponse(l.out[:0], x.to, x.keep)
 	head, n := len(l.out), at.end-at.body
@@ -121,12 +121,7 @@ func (l *loop) isElsewhere(x *loopExchange) bool {
 	if x.resp.Status == 101 || x.threw() {
 		return true
 	}
-	if !l.e.cfg.Compress {
-		return false
-	}
-	var e encoding
-	e, x.vary = x.encode()
-	return e != identity
+	return l.e.encodingOf(&x.request) != http1.Identity
 }
 
 // take returns how many of n bytes belong to a body with a length.

@@ -45,44 +45,44 @@ type grant struct {
 	gate  *gate  // likewise
 }
 
-// delegated is the part of an upstream whose machine admits requests itself. Gateway.mu guards grants.
+// delegated is the part of an upstream whose machine admits requests itself. Router.mu guards grants.
 type delegated struct {
 	machine Machine
 	grants  map[svc.Role]*grant
 }
 
-// delegate grants the machine of v what it may have by the current table, and revokes the rest. g.mu
+// delegate grants the machine of v what it may have by the current table, and revokes the rest. r.mu
 // must be held.
-func (g *Gateway) delegate(v *version) {
+func (r *Router) delegate(v *version) {
 	if v == nil || v.upstream == nil || v.upstream.delegated == nil {
 		return
 	}
 	serves := v.state.Status.Serves() && !v.upstream.isClosed() && !v.state.ReadOnly // machines do not know methods
-	g.grant(v, svc.RolePreview, nil, serves)
-	p := g.table.Load().project(v.ref.Project)
+	r.grant(v, svc.RolePreview, nil, serves)
+	p := r.table.Load().project(v.ref.Project)
 	if p == nil || p.prod != v.ref.Version {
-		g.revoke(v.upstream, svc.RoleProduction)
+		r.revoke(v.upstream, svc.RoleProduction)
 		return
 	}
-	g.grant(v, svc.RoleProduction, p.gate, serves && p.gate.isShared())
+	r.grant(v, svc.RoleProduction, p.gate, serves && p.gate.isShared())
 }
 
 // share is delegate for the production of a project.
-func (g *Gateway) share(project string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if p := g.table.Load().project(project); p != nil {
-		g.delegate(g.table.Load().version(svc.Ref{Project: project, Version: p.prod}))
+func (r *Router) share(project string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if p := r.table.Load().project(project); p != nil {
+		r.delegate(r.table.Load().version(svc.Ref{Project: project, Version: p.prod}))
 	}
 }
 
 // grant makes the machine of v have the grant of a role, or not. One of an epoch that was closed is
-// replaced. g.mu must be held.
-func (g *Gateway) grant(v *version, role svc.Role, of *gate, wanted bool) {
+// replaced. r.mu must be held.
+func (r *Router) grant(v *version, role svc.Role, of *gate, wanted bool) {
 	u := v.upstream
 	has := u.delegated.grants[role]
 	if has != nil && (!wanted || has.gate != of || has.epoch != nil && has.epoch.isClosed()) {
-		g.revoke(u, role)
+		r.revoke(u, role)
 		has = nil
 	}
 	if has != nil || !wanted || !u.acquire() {
@@ -90,7 +90,7 @@ func (g *Gateway) grant(v *version, role svc.Role, of *gate, wanted bool) {
 	}
 	n := &grant{of: v, gate: of}
 	if of != nil {
-		if n.epoch = of.cur.Load(); !n.epoch.acquire() {
+		if n.epoch = of.current(); !n.epoch.acquire() {
 			u.release()
 			return
 		}
@@ -101,8 +101,8 @@ func (g *Gateway) grant(v *version, role svc.Role, of *gate, wanted bool) {
 }
 
 // revoke ends a grant. The production host opens no earlier than the machine has stopped to admit
-// requests for it. g.mu must be held.
-func (g *Gateway) revoke(u *upstream, role svc.Role) {
+// requests for it. r.mu must be held.
+func (r *Router) revoke(u *upstream, role svc.Role) {
 	d := u.delegated
 	n := d.grants[role]
 	if n == nil {
@@ -114,7 +114,7 @@ func (g *Gateway) revoke(u *upstream, role svc.Role) {
 	}
 	d.machine.Revoke(n.id, func() {
 		if n.gate != nil && n.gate.revoked() {
-			g.share(n.of.ref.Project)
+			r.share(n.of.ref.Project)
 		}
 	}, func() {
 		n.of.stats.note(d.machine.Used())
@@ -126,11 +126,11 @@ func (g *Gateway) revoke(u *upstream, role svc.Role) {
 	})
 }
 
-// revokeAll ends the grants of a runtime that is replaced. g.mu must be held.
-func (g *Gateway) revokeAll(u *upstream) {
+// revokeAll ends the grants of a runtime that is replaced. r.mu must be held.
+func (r *Router) revokeAll(u *upstream) {
 	if u.delegated != nil {
-		g.revoke(u, svc.RoleProduction)
-		g.revoke(u, svc.RolePreview)
+		r.revoke(u, svc.RoleProduction)
+		r.revoke(u, svc.RolePreview)
 	}
 }
 
@@ -173,27 +173,27 @@ func (v *version) isOpen() bool { return v.stats.isOpen() || v.used().Websockets
 
 // Unshare takes the production host of a project from machines that admit requests themselves, until
 // Share. The requests of other gateways pass this server meanwhile.
-func (g *Gateway) Unshare(id string) {
-	g.setProject(id, func(*project) {}).gate.setShared(false)
-	g.share(id)
+func (r *Router) Unshare(id string) {
+	r.setProject(id, func(*project) {}).gate.setShared(false)
+	r.share(id)
 }
 
 // Share ends Unshare.
-func (g *Gateway) Share(id string) {
-	if p := g.table.Load().project(id); p != nil {
+func (r *Router) Share(id string) {
+	if p := r.table.Load().project(id); p != nil {
 		p.gate.setShared(true)
-		g.share(id)
+		r.share(id)
 	}
 }
 
 // SettleProduction waits until no machine admits requests for the production host of a project by
 // itself by a grant that was revoked: a machine that does not answer admits none when its permit
 // has ended. It also waits for the permits of a server before this one. ctx bounds the wait.
-func (g *Gateway) SettleProduction(ctx context.Context, id string) error {
-	if err := g.awaitInherited(ctx); err != nil {
+func (r *Router) SettleProduction(ctx context.Context, id string) error {
+	if err := r.awaitInherited(ctx); err != nil {
 		return err
 	}
-	p := g.table.Load().project(id)
+	p := r.table.Load().project(id)
 	if p == nil {
 		return nil
 	}
@@ -201,12 +201,12 @@ func (g *Gateway) SettleProduction(ctx context.Context, id string) error {
 }
 
 // awaitInherited waits until the permits of an earlier server have ended.
-func (g *Gateway) awaitInherited(ctx context.Context) error {
-	return backoff.Sleep(ctx, time.Until(g.cfg.Inherited))
+func (r *Router) awaitInherited(ctx context.Context) error {
+	return backoff.Sleep(ctx, time.Until(r.cfg.Inherited))
 }
 
 // shares reports whether the machine of v, which may be nil, admits production's requests itself.
-// Gateway.mu must be held.
+// Router.mu must be held.
 func (v *version) shares() bool {
 	return v != nil && v.upstream != nil && v.upstream.delegated != nil && v.upstream.delegated.grants[svc.RoleProduction] != nil
 }

@@ -28,11 +28,11 @@ type trust struct {
 
 // SetTrustedProxies replaces Config.TrustedProxies and Config.LocationHeaders for
 // connections that begin later.
-func (g *Gateway) SetTrustedProxies(proxies []netip.Prefix, location bool) {
+func (s *Service) SetTrustedProxies(proxies []netip.Prefix, location bool) {
 	if proxies == nil {
 		proxies = loopback()
 	}
-	g.trust.Store(&trust{proxies: proxies, location: location, locate: g.cfg.Locate, sampled: g.cfg.Sampled})
+	s.trust.Store(&trust{proxies: proxies, location: location, locate: s.cfg.Locate, sampled: s.cfg.Sampled})
 }
 
 func loopback() []netip.Prefix {
@@ -75,3 +75,9 @@ func (p *peer) client(forwarded []byte) []byte {
 	}
 	return found
 }
+
+// peerOf returns the other end of a connection from an address.
+func (s *Service) peerOf(addr net.Addr) peer { return newPeer(addr, s.trust.Load()) }
+
+// isProxy reports whether the requests from an address are believed about their clients.
+func (p *peer) isProxy(ip netip.Addr) bool { return contains(p.by.proxies, ip) }

@@ -28,40 +28,18 @@ type problem struct {
 	RequestID string `json:"request_id"`
 }
 
-// reject answers a request whose head cannot be parsed, and abandons the connection:
-// the start of the next request is unknown.
-func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
-	x.start, x.upload.read = c.now, false
-	x.unreadable()
-	c.refuse(ctx, x, badRequest(err))
-	c.g.account(ctx, &x.request, &c.peer, time.Now())
-	return c.readRest(x)
-}
-
 // unreadable makes x a request without a head, for a refusal.
 func (x *request) unreadable() {
 	x.makeIDs()
 	x.req = http1.Request{Fields: http1.Fields{List: x.req.List[:0]}, Minor: 1} // the one before may be of another client
 }
 
-// refuse answers with an error of the gateway itself [D44]. It sets x.whole and x.keep like
-// relay.
-func (c *conn) refuse(ctx context.Context, x *exchange, err error) {
-	if errors.Is(err, errClientGone) {
-		x.status = StatusClientGone
-		return
-	}
-	e := c.g.refusal(ctx, &x.request, err)
-	x.keep = len(x.req.Method) > 0 && c.keeps(x) && !c.isGone()
-	x.whole = c.send(x, x.appendRefusal(x.out[:0], e, x.keep)) == nil
-}
-
 // refusal makes err the result of x, and returns the error for the client.
-func (g *Gateway) refusal(ctx context.Context, x *request, err error) *svc.Error {
+func (s *Service) refusal(ctx context.Context, x *request, err error) *svc.Error {
 	e := asAnswer(err)
 	log := func() *slog.Logger {
 		ref := x.claim.ref()
-		return g.cfg.Logger.With("project", ref.Project, "version", ref.Version, "request_id", string(x.meta.id), "error", e.Err)
+		return s.cfg.Logger.With("project", ref.Project, "version", ref.Version, "request_id", string(x.meta.id), "error", e.Err)
 	}
 	switch {
 	case e.Err != nil && e.Code == svc.CodeRuntimeUnavailable:
@@ -102,7 +80,7 @@ func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	b = append(strconv.AppendInt(b, int64(len(body)), 10), "\r\nCache-Control: no-store\r\nSvc-Error: "...)
 	b = append(append(b, e.Code...), "\r\nX-Request-Id: "...)
 	b = append(append(b, x.meta.id...), '\r', '\n')
-	if x.meta.doctor {
+	if x.hints.doctor {
 		b = append(append(b, svc.SeenHeader+": "+x.meta.seen...), '\r', '\n')
 	}
 	if e.RetryAfter > 0 {
@@ -125,8 +103,8 @@ func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 
 // path returns the request target as the client sent it.
 func (x *request) path() []byte {
-	if x.meta.target != nil {
-		return x.meta.target
+	if x.hints.target != nil {
+		return x.hints.target
 	}
 	return x.req.Target
 }

@@ -9,22 +9,6 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-const (
-	// deprecation marks responses to requests with a path selector: deprecated
-	// since 2026-11-01 (RFC 9745) [D4].
-	deprecation = "Deprecation: @1793491200\r\n"
-)
-
-// framing is the way in which the length of a response's body is known.
-type framing uint8
-
-const (
-	noBody framing = iota
-	byLength
-	byChunks
-	byClose // until the connection ends
-)
-
 // relay sends the response whose head is in x.resp to the client, releases the
 // claim and leaves the runtime's connection. It sets x.whole if the response is complete, and
 // x.keep if it says that the client's connection stays open.
@@ -46,7 +30,7 @@ func (c *conn) relay(ctx context.Context, x *exchange) {
 	switch {
 	case err != nil:
 		c.dropUpstream()
-		x.breakOff(c.nc, to, c.isGone())
+		c.nc.breakOff(&x.request, to, c.isGone())
 		return
 	case whole && x.resp.KeepsAlive() && x.upload.passed.Load():
 		c.stopWatch()
@@ -60,26 +44,6 @@ func (c *conn) relay(ctx context.Context, x *exchange) {
 		c.dropUpstream()
 	}
 	x.whole, x.keep = true, keep
-}
-
-// framing returns the framing of the body from the runtime, and to the client.
-func (x *request) framing() (from, to framing) {
-	switch {
-	case x.resp.BodyLess(x.req.Method):
-		return noBody, noBody
-	case x.resp.Chunked:
-		from = byChunks
-	case x.resp.Length >= 0 && x.compressor == nil:
-		return byLength, byLength
-	case x.resp.Length >= 0:
-		return byLength, byChunks
-	default:
-		from = byClose
-	}
-	if x.req.Minor == 0 {
-		return from, byClose
-	}
-	return from, byChunks
 }
 
 // relayBody sends head and body. whole reports whether the runtime's connection is
@@ -250,30 +214,10 @@ func (c *conn) sendCompressed(x *exchange, p piece) error {
 	return nil
 }
 
-// startCompressing chooses how the body of the response is sent.
-func (g *Gateway) startCompressing(x *request) {
-	x.compressor, x.vary = nil, false
-	if !g.cfg.Compress {
-		return
-	}
-	var e encoding
-	if e, x.vary = x.encode(); e != identity {
-		x.compressor = g.compressors.get(e)
-	}
-}
-
-// endCompressing ends what startCompressing began.
-func (g *Gateway) endCompressing(x *request) {
-	if x.compressor != nil {
-		g.compressors.put(x.compressor)
-		x.compressor = nil
-	}
-}
-
 // breakOff records a response that ended early. A response that is framed by the
 // end of the connection ends with a reset, so that the client cannot mistake the end
 // for the end of the body.
-func (x *request) breakOff(nc *client, to framing, gone bool) {
+func (nc *client) breakOff(x *request, to framing, gone bool) {
 	x.errCode = svc.CodeRuntimeUnavailable
 	if gone {
 		x.status, x.errCode = StatusClientGone, ""
@@ -281,66 +225,4 @@ func (x *request) breakOff(nc *client, to framing, gone bool) {
 	if to == byClose {
 		nc.resetOnClose()
 	}
-}
-
-// appendResponse appends the head for the client: the worker's fields without those
-// that end at this hop, and the gateway's fields.
-func (x *request) appendResponse(b []byte, to framing, keep bool) []byte {
-	b = appendStatus(b, &x.resp)
-	if x.compressor != nil {
-		b = appendEncoded(b, &x.resp, x.compressor.encoding)
-	} else {
-		b = appendFields(b, &x.resp)
-	}
-	if x.vary && !varies(&x.resp) {
-		b = append(b, "Vary: Accept-Encoding\r\n"...)
-	}
-	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
-	b = append(b, '\r', '\n')
-	if x.resp.Get("x-request-id") == nil {
-		b = append(append(b, "X-Request-Id: "...), x.meta.id...)
-		b = append(b, '\r', '\n')
-	}
-	if x.claim.selector {
-		b = append(b, deprecation...)
-	}
-	if to == byChunks {
-		b = append(b, "Transfer-Encoding: chunked\r\n"...)
-	}
-	return append(appendConnection(b, &x.req, keep), '\r', '\n')
-}
-
-// appendConnection appends a Connection field where keep differs from the default of
-// the client's HTTP version.
-func appendConnection(b []byte, req *http1.Request, keep bool) []byte {
-	switch {
-	case !keep:
-		b = append(b, "Connection: close\r\n"...)
-	case req.Minor == 0:
-		b = append(b, "Connection: keep-alive\r\n"...)
-	}
-	return b
-}
-
-func appendStatus(b []byte, resp *http1.Response) []byte {
-	b = append(append(b, "HTTP/1.1 "...), resp.StatusLine...)
-	return append(b, '\r', '\n')
-}
-
-// appendFields appends the worker's fields, without svc-version and svc-error, which
-// only the gateway may set.
-func appendFields(b []byte, resp *http1.Response) []byte {
-	for i := range resp.List {
-		f := &resp.List[i]
-		switch {
-		case f.Kind == http1.ContentLength && !resp.Chunked:
-		case f.Kind == http1.Host || f.Kind == http1.Expect: // unusual, but set by the worker
-		case f.Kind != http1.Other, resp.Listed(f.Name):
-			continue
-		case http1.EqualFold(f.Name, "svc-version"), http1.EqualFold(f.Name, "svc-error"):
-			continue
-		}
-		b = appendField(b, f.Name, f.Value)
-	}
-	return b
 }

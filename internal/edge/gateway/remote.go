@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/fleet/relay"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Relay is how a gateway reaches the runtimes of another machine.
@@ -29,15 +28,14 @@ const (
 	reaskWait = 5 * time.Millisecond
 )
 
-// send writes the head of x. A relay is asked first; if the request has a body, send waits for
+// send writes the head of the request of cl. A relay is asked first; if the request has a body, send waits for
 // the relay's answer, because the body cannot be sent twice.
-func (c *upconn) send(x *request, head []byte) (int, error) {
+func (c *upconn) send(cl *claim, body bool, head []byte) (int, error) {
 	if r, ok := c.Conn.(*relay.Conn); ok {
-		body := x.req.HasBody()
 		if body {
 			c.deadline = time.Time{}
 		}
-		if err := r.Begin(x.claim.role, x.claim.via, body, admitLimit); err != nil {
+		if err := r.Begin(cl.role, cl.via, body, admitLimit); err != nil {
 			return 0, err
 		}
 	}
@@ -72,7 +70,7 @@ func moved(err error) bool {
 
 // awaitTable waits after err, with which the relay could not be reached or has refused x,
 // until x can be tried again, within the rest of a limit. It returns nil for another try.
-func (g *Gateway) awaitTable(x *request, w waiter, err error, left *time.Duration) error {
+func (r *Router) awaitTable(x *RouteRequest, w waiter, err error, left *time.Duration) error {
 	if errors.Is(err, relay.ErrFull) {
 		return errVersionBusy(x.claim.version)
 	}
@@ -82,7 +80,7 @@ func (g *Gateway) awaitTable(x *request, w waiter, err error, left *time.Duratio
 		part = reaskWait // the server may know more
 	}
 	if m, ok := errors.AsType[*relay.MovedError](err); ok {
-		next, part, late = g.cfg.Relay.Newer(m.Generation), *left, errHeld
+		next, part, late = r.cfg.Relay.Newer(m.Generation), *left, errHeld
 		select {
 		case <-next:
 			next, part = x.claim.version.replaced, reaskWait
@@ -95,8 +93,8 @@ func (g *Gateway) awaitTable(x *request, w waiter, err error, left *time.Duratio
 	if *left <= 0 {
 		return late()
 	}
-	defer g.held.Add(-1)
-	if g.held.Add(1) > int64(g.cfg.MaxHeld) {
+	defer r.held.Add(-1)
+	if r.held.Add(1) > int64(r.cfg.MaxHeld) {
 		return late()
 	}
 	began := time.Now()
@@ -109,8 +107,4 @@ func (g *Gateway) awaitTable(x *request, w waiter, err error, left *time.Duratio
 		return late()
 	}
 	return werr
-}
-
-func errAway() *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeRelayUnreachable, "the server that runs this version cannot be reached").After(retrySoon)
 }

@@ -18,7 +18,7 @@ func (x *request) unseen(err error) bool {
 	if errors.Is(err, relay.ErrUnread) {
 		return !x.req.HasBody() && !x.claim.upstream.isClosed()
 	}
-	return x.claim.upstream.server == nil && runtime.GOOS == "linux" && errors.Is(err, syscall.ECONNRESET) && !x.req.HasBody() && !x.claim.upstream.isClosed()
+	return !x.claim.upstream.isRemote() && runtime.GOOS == "linux" && errors.Is(err, syscall.ECONNRESET) && !x.req.HasBody() && !x.claim.upstream.isClosed()
 }
 
 // notSent returns the failure of a request that gets no answer. A request of which

@@ -18,10 +18,10 @@ const (
 )
 
 // linger are the limits for what a client sends behind its last response.
-func (g *Gateway) linger() clientlimit.Linger {
+func (s *Server) linger() clientlimit.Linger {
 	l := clientlimit.DefaultLinger()
-	l.Silence = g.cfg.LingerTime
-	if g.closing.Load() {
+	l.Silence = s.cfg.LingerTime
+	if s.isClosing() {
 		l.Time = stoppingTime
 	}
 	return l
@@ -30,12 +30,12 @@ func (g *Gateway) linger() clientlimit.Linger {
 // endsSoon reports whether the rest of a body may be read behind the response. unasked says that
 // the client waits for a 100 (Continue) that it did not get: it may send the body, or not. The end
 // of a body in chunks is unknown, and mostly near.
-func (x *request) endsSoon(unasked bool) bool { return !unasked && x.req.Length <= maxRest }
+func endsSoon(x *request, unasked bool) bool { return !unasked && x.req.Length <= maxRest }
 
 // keeps reports whether the connection can be used for another request. It must be called before
 // client.answered.
 func (c *conn) keeps(x *exchange) bool {
-	return x.req.KeepsAlive() && !c.g.closing.Load() && (x.upload.passed.Load() || x.endsSoon(c.nc.waits.Load()))
+	return x.req.KeepsAlive() && !c.g.isClosing() && (x.upload.passed.Load() || endsSoon(&x.request, c.nc.waits.Load()))
 }
 
 // readRest reads the rest of a body that a complete response did not need. With x.keep it reports

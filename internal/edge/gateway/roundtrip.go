@@ -32,7 +32,7 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 		if !c.attach(up) {
 			return errClientGone
 		}
-		written, err := up.send(&x.request, x.head)
+		written, err := up.send(&x.claim, x.req.HasBody(), x.head)
 		if err == nil {
 			err = c.answerHead(x)
 		}

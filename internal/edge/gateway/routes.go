@@ -9,20 +9,20 @@ import (
 )
 
 // Routes lists every host with a known version, sorted by host [D30].
-func (g *Gateway) Routes() []svc.Route {
-	hosts := g.table.Load().hosts()
+func (r *Router) Routes() []svc.Route {
+	hosts := r.table.Load().hosts()
 	infos := make([]svc.Route, 0, len(hosts))
-	for host, r := range hosts {
-		if r.version == nil {
+	for host, to := range hosts {
+		if to.version == nil {
 			continue
 		}
-		s := r.version.stats
+		s := to.version.stats
 		infos = append(infos, svc.Route{
-			Host: host, Role: r.role, Ref: r.version.ref, Upstream: r.version.state,
-			Inflight:   int(s.of(r.role).inflight.Load()) + r.version.used().Requests[r.role],
-			Websockets: len(s.listTunnels(r.role)),
+			Host: host, Role: to.role, Ref: to.version.ref, Upstream: to.version.state,
+			Inflight:   int(s.of(to.role).inflight.Load()) + to.version.used().Requests[to.role],
+			Websockets: len(s.listWebsockets(to.role)),
 
-			LastRequestAt: later(s.of(r.role).lastTime(), r.version.used().Last[r.role]),
+			LastRequestAt: later(s.of(to.role).lastTime(), to.version.used().Last[to.role]),
 		})
 	}
 	slices.SortFunc(infos, func(a, b svc.Route) int { return cmp.Compare(a.Host, b.Host) })
@@ -30,16 +30,16 @@ func (g *Gateway) Routes() []svc.Route {
 }
 
 // Serves reports whether a host name in lower case belongs to a version. It takes no lock.
-func (g *Gateway) Serves(host string) bool {
-	r, ok := g.table.Load().resolve([]byte(host))
-	return ok && r.version != nil
+func (r *Router) Serves(host string) bool {
+	to, ok := r.table.Load().resolve([]byte(host))
+	return ok && to.version != nil
 }
 
 // LastRequests returns the time of the last request for each version that had one
 // since the last call. An open websocket counts as a request now [D24].
-func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
+func (r *Router) LastRequests() map[svc.Ref]time.Time {
 	out := map[svc.Ref]time.Time{}
-	for ref, v := range g.table.Load().versions.all {
+	for ref, v := range r.table.Load().versions.all {
 		last := v.last()
 		if v.isOpen() {
 			last = time.Now().UnixNano()
@@ -54,21 +54,21 @@ func (g *Gateway) LastRequests() map[svc.Ref]time.Time {
 // LastUse returns the time of the last request to a version, now if one is in
 // progress or a websocket is open [D24]; the zero time if there was none since the
 // start of the gateway.
-func (g *Gateway) LastUse(ref svc.Ref) time.Time {
-	v := g.table.Load().version(ref)
+func (r *Router) LastUse(ref svc.Ref) time.Time {
+	v := r.table.Load().version(ref)
 	switch {
 	case v == nil:
 		return time.Time{}
 	case v.stats.preview.inflight.Load()+v.stats.production.inflight.Load() > 0, v.used().inProgress() > 0, v.isOpen():
 		return time.Now()
 	}
-	return g.LastRequest(ref)
+	return r.LastRequest(ref)
 }
 
 // LastRequest returns when the last request to a version began, the zero time if there was none since
 // the start of the gateway.
-func (g *Gateway) LastRequest(ref svc.Ref) time.Time {
-	v := g.table.Load().version(ref)
+func (r *Router) LastRequest(ref svc.Ref) time.Time {
+	v := r.table.Load().version(ref)
 	if v == nil || v.last() == 0 {
 		return time.Time{}
 	}
@@ -80,8 +80,8 @@ const wantedFor = time.Hour
 
 // IsWanted reports whether ref is the production version of its project, or had a
 // request within the last hour.
-func (g *Gateway) IsWanted(ref svc.Ref) bool {
-	t := g.table.Load()
+func (r *Router) IsWanted(ref svc.Ref) bool {
+	t := r.table.Load()
 	if p := t.project(ref.Project); p != nil && p.prod == ref.Version {
 		return true
 	}
@@ -95,13 +95,3 @@ func later(a, b time.Time) time.Time {
 	}
 	return a
 }
-
-// Inflight is the number of requests that are in progress or held, without
-// websockets.
-func (g *Gateway) Inflight() int { return int(g.inflight.Load()) }
-
-// Requests is the number of requests that have ended since the start of the gateway.
-func (g *Gateway) Requests() uint64 { return g.requests.Load() }
-
-// Websockets is the number of open websockets.
-func (g *Gateway) Websockets() int { return int(g.websockets.Load()) }

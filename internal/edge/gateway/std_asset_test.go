@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// relayAsset sends the static file in x.asset. It reports whether the response is
+// relayAsset sends the static file of x. It reports whether the response is
 // complete.
 func (x *stdExchange) relayAsset() (whole bool) {
 	x.status = x.resp.Status
@@ -18,20 +18,20 @@ func (x *stdExchange) relayAsset() (whole bool) {
 	}
 	x.w.WriteHeader(x.status)
 	var err error
-	if x.sent, err = x.asset.send(x.w); err != nil {
-		x.breakOff(&x.c.client, to, x.r.Context().Err() != nil)
+	if x.sent, err = x.sendAsset(); err != nil {
+		x.c.breakOff(&x.request, to, x.r.Context().Err() != nil)
 		return false
 	}
 	x.to, x.keep = to, keep
 	return true
 }
 
-// send writes the body to w and returns the number of bytes written.
-func (a *asset) send(w io.Writer) (int64, error) {
-	if a.file != nil {
-		return io.Copy(w, io.NewSectionReader(a.file, a.Offset, a.Length))
+// sendAsset writes the body and returns the number of bytes written.
+func (x *stdExchange) sendAsset() (int64, error) {
+	if x.file != nil {
+		return io.Copy(x.w, io.NewSectionReader(x.file, x.static.Offset, x.static.Length))
 	}
-	n, err := w.Write(a.body())
+	n, err := x.w.Write(x.assetBody())
 	return int64(n), err
 }
 

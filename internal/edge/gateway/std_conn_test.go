@@ -23,9 +23,9 @@ type stdConn struct {
 	reject func(status int) int // answers a request that net/http cannot parse
 
 	serving   atomic.Bool // a handler serves the request
-	idle      bool        // without a request; Gateway.mu guards it
-	fresh     bool        // idle, and without a request before; Gateway.mu guards it
-	idleSince time.Time   // Gateway.mu guards it
+	idle      bool        // without a request; stdEngine.mu guards it
+	fresh     bool        // idle, and without a request before; stdEngine.mu guards it
+	idleSince time.Time   // stdEngine.mu guards it
 	ended     atomic.Bool // no more reads: the rest of a body is no request
 	eof       atomic.Bool // the client sends no more, and net/http needed more
 	lingers   atomic.Bool // Close drops what the client sends
@@ -98,7 +98,8 @@ func (c *stdConn) Close() error {
 
 // reject answers a request that net/http could not parse.
 func (e *stdEngine) reject(ctx context.Context, c *stdConn, status int) int {
-	x := request{start: time.Now()}
+	var x request
+	x.start = time.Now()
 	x.unreadable()
 	detail := strings.ToLower(http.StatusText(status))
 	if status == http.StatusRequestHeaderFieldsTooLarge {

@@ -72,7 +72,7 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	defer x.e.inflight.Add(-1)
 	defer func() { x.e.account(ctx, &x.request, &x.c.peer, time.Now()) }()
 	defer x.claim.release() // at the latest
-	defer x.asset.close()
+	defer x.closeAsset()
 	_ = x.rc.EnableFullDuplex()
 	if err := x.parse(); err != nil {
 		x.unreadable()
@@ -83,7 +83,7 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	if err := x.e.forward(&x.request, x, func() error { return x.roundTrip(ctx) }); err != nil {
 		return x.refuse(ctx, err)
 	}
-	if x.asset.is {
+	if x.static.is {
 		return x.relayAsset()
 	}
 	if x.resp.Status == http.StatusSwitchingProtocols {
@@ -118,7 +118,7 @@ func appendHead(b []byte, first string, h http.Header, coding []string) []byte {
 // wait implements waiter. It does not detect that a client leaves whose body is not
 // read yet.
 func (x *stdExchange) wait(ch <-chan struct{}, d time.Duration) error {
-	return waitFor(ch, d, x.r.Context().Done(), x.e.closed)
+	return waitFor(ch, d, x.r.Context().Done(), x.e.stopped())
 }
 
 // refuse answers with an error of the gateway itself [D44].

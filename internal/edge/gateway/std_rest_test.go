@@ -4,8 +4,8 @@ import "time"
 
 // keeps is conn.keeps.
 func (x *stdExchange) keeps() bool {
-	return x.req.KeepsAlive() && !x.e.closing.Load() && (!x.req.Chunked || !x.c.lengths.both.Load()) &&
-		(x.bodyRead.Load() || x.endsSoon(x.c.waits.Load()))
+	return x.req.KeepsAlive() && !x.e.isClosing() && (!x.req.Chunked || !x.c.lengths.both.Load()) &&
+		(x.bodyRead.Load() || endsSoon(&x.request, x.c.waits.Load()))
 }
 
 // finish reads the rest of a body that the worker did not read, so that the
@@ -59,7 +59,7 @@ func (x *stdExchange) awaitUpload(d time.Duration) bool {
 		case <-x.uploaded:
 			timer.Stop()
 			return true
-		case <-x.e.closed:
+		case <-x.e.stopped():
 			timer.Stop()
 			return false
 		case <-timer.C:

@@ -22,7 +22,7 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 			return notSent(sent, err)
 		}
 		x.attach(ctx, up)
-		written, err := up.send(&x.request, x.head)
+		written, err := up.send(&x.claim, x.req.HasBody(), x.head)
 		if err == nil {
 			err = x.answerHead()
 		}
@@ -134,7 +134,7 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	}
 	if err != nil {
 		_ = x.rc.Flush() // the part that has arrived
-		x.breakOff(&x.c.client, to, ctx.Err() != nil || x.bodyErr.Load() != nil)
+		x.c.breakOff(&x.request, to, ctx.Err() != nil || x.bodyErr.Load() != nil)
 		x.dropUpstream()
 		x.stopUpload(0)
 		return false

@@ -58,10 +58,10 @@ type stats struct {
 
 	relayed atomic.Int64 // open websockets of other gateways
 
-	retired []*upstream // that may still serve requests; Gateway.mu guards it
+	retired []*upstream // that may still serve requests; Router.mu guards it
 
-	mu      sync.Mutex
-	tunnels map[*tunnel]struct{} // open websockets
+	mu         sync.Mutex
+	websockets map[*websocket]struct{} // that are open
 }
 
 type roleStats struct {
@@ -80,7 +80,7 @@ func (s *stats) of(role svc.Role) *roleStats {
 func (s *stats) last() int64 { return max(s.preview.last.Load(), s.production.last.Load()) }
 
 // isOpen reports whether a websocket is open.
-func (s *stats) isOpen() bool { return s.relayed.Load() > 0 || len(s.listTunnels("")) > 0 }
+func (s *stats) isOpen() bool { return s.relayed.Load() > 0 || len(s.listWebsockets("")) > 0 }
 
 func (r *roleStats) lastTime() time.Time {
 	n := r.last.Load()

@@ -5,29 +5,28 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-func newTestGateway(t testing.TB, template string) *Gateway {
+func newTestRouter(t testing.TB, template string) *Router {
 	t.Helper()
 	in, err := svc.NewIngress(svc.IngressConfig{BaseDomain: "apps.test", Port: 80, Template: template})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(Config{Ingress: in})
+	return newRouter(RouterConfig{Ingress: in, MaxHeld: 1, MaxConnsPerVersion: 1})
 }
 
 // fill adds n projects with a production version and two previews each.
-func (g *Gateway) fill(n int) {
+func (r *Router) fill(n int) {
 	for i := range n {
 		project := fmt.Sprintf("project-%d", i)
 		for _, v := range []string{"v1", "v2"} {
-			g.SetVersion(svc.Ref{Project: project, Version: v}, svc.Upstream{Status: svc.StatusReady, Endpoint: svc.Endpoint{Socket: "/s"}})
+			r.SetVersion(svc.Ref{Project: project, Version: v}, svc.Upstream{Status: svc.StatusReady, Endpoint: svc.Endpoint{Socket: "/s"}})
 		}
-		g.SetProduction(project, "v1")
+		r.SetProduction(project, "v1")
 	}
 }
 
@@ -36,12 +35,12 @@ func FuzzLookup(f *testing.F) {
 	for _, host := range []string{"v1.project-1.apps.test", "PROJECT-0.apps.TEST.:80", "v2--project-1.apps.test:8787", "[::1]:80", "a:b:c", ".", ""} {
 		f.Add(host)
 	}
-	gateways := []*Gateway{newTestGateway(f, ""), newTestGateway(f, "https://{version}--{project}.{baseDomain}")}
-	for _, g := range gateways {
+	routers := []*Router{newTestRouter(f, ""), newTestRouter(f, "https://{version}--{project}.{baseDomain}")}
+	for _, g := range routers {
 		g.fill(2)
 	}
 	f.Fuzz(func(t *testing.T, host string) {
-		for _, g := range gateways {
+		for _, g := range routers {
 			tbl := g.table.Load()
 			r, found := tbl.lookup([]byte(host))
 			ref, role, ok := g.cfg.Ingress.ParseHost(host)
@@ -61,66 +60,8 @@ func FuzzLookup(f *testing.F) {
 	})
 }
 
-func TestTally(t *testing.T) {
-	t.Parallel()
-	for range 100 {
-		ta := newTally()
-		var claims sync.WaitGroup
-		for range 4 {
-			claims.Go(func() {
-				for ta.acquire() {
-					select {
-					case <-ta.done:
-						t.Error("done before the last claim is released")
-					default:
-					}
-					ta.release()
-				}
-			})
-		}
-		ta.close()
-		ta.close()
-		<-ta.done
-		claims.Wait()
-		if ta.acquire() || ta.count() != 0 {
-			t.Error("a closed tally accepted a claim, or counts one")
-		}
-	}
-}
-
-func TestGate(t *testing.T) {
-	t.Parallel()
-	g := newGate()
-	first, ok := g.enter()
-	if !ok {
-		t.Fatal("a new gate is held")
-	}
-	g.release() // without a hold
-	g.hold()
-	g.hold()
-	closed, ok := g.enter()
-	if ok {
-		t.Fatal("a held gate was entered")
-	}
-	g.release()
-	<-closed.over
-	second, ok := g.enter()
-	if !ok {
-		t.Fatal("a released gate is held")
-	}
-	first.release()
-	if err := g.drain(t.Context()); err != nil {
-		t.Errorf("the drain waited for a request after the hold: %v", err)
-	}
-	g.hold()
-	second.release()
-	if err := g.drain(t.Context()); err != nil || len(g.past) != 1 {
-		t.Errorf("%v, %d epochs remembered", err, len(g.past))
-	}
-}
-
 func BenchmarkLookup(b *testing.B) {
-	g := newTestGateway(b, "")
+	g := newTestRouter(b, "")
 	g.fill(1000)
 	hosts := [][]byte{[]byte("v1.project-7.apps.test"), []byte("project-900.apps.test:8787"), []byte("absent.apps.test")}
 	b.ReportAllocs()
@@ -143,9 +84,9 @@ func BenchmarkAcquireRelease(b *testing.B) {
 
 // BenchmarkTake measures the path from a Host to the claim of a production host.
 func BenchmarkTake(b *testing.B) {
-	g := newTestGateway(b, "")
+	g := newTestRouter(b, "")
 	g.fill(1000)
-	x := &request{}
+	x := &RouteRequest{}
 	x.req.Host = []byte("project-900.apps.test:8787")
 	b.ReportAllocs()
 	for b.Loop() {
@@ -160,7 +101,7 @@ func BenchmarkTake(b *testing.B) {
 func BenchmarkSetVersion(b *testing.B) {
 	for _, n := range []int{10, 5000} {
 		b.Run(strconv.Itoa(2*n), func(b *testing.B) {
-			g := newTestGateway(b, "")
+			g := newTestRouter(b, "")
 			g.fill(n)
 			b.ReportAllocs()
 			for b.Loop() {

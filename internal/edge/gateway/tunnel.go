@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/svcctl/svcctl/internal/edge/http1"
-	"github.com/svcctl/svcctl/internal/svc"
 )
 
 const (
@@ -25,13 +24,11 @@ const (
 // tunnel is an open websocket, the same for every engine. The goroutine that calls
 // run copies to the client (down), a second goroutine copies to the runtime (up).
 type tunnel struct {
-	client   *client
-	runtime  net.Conn
-	upstream *upstream
-	version  *version
-	role     svc.Role
-	early    []byte // sent by the client behind its handshake
-	wake     func() // of a loop's websocket: calls its end; nil for others
+	socket  websocket
+	client  *client
+	runtime net.Conn
+	early   []byte // sent by the client behind its handshake
+	wake    func() // of a loop's websocket: calls its end; nil for others
 
 	ending atomic.Bool // the gateway sends, or has sent, a close frame
 	closed atomic.Bool // a close frame was sent to the client
@@ -72,30 +69,6 @@ func (c *conn) closeTunnel() {
 	c.dropUpstream()
 }
 
-// openTunnel registers t, so that CloseWebsockets and retire find it. It must be
-// called before the claim ends, else a retire in between would miss t. first holds
-// the bytes behind the runtime's response; the caller forwards them and runs the
-// tunnel.
-func (g *Gateway) openTunnel(t *tunnel, cl *claim, first []byte) {
-	t.upstream, t.version, t.role = cl.upstream, cl.version, cl.role
-	t.down.Next(first)
-	if up, ok := t.runtime.(*upconn); ok {
-		up.opened()
-	}
-	t.upstream.tunnels.Add(1)
-	t.version.stats.addTunnel(t)
-	g.observeWebsocket(t.version.ref, t.role, +1)
-	if t.upstream.n.Load() >= closedBit || g.closing.Load() {
-		t.end() // the runtime was retired while the websocket opened
-	}
-}
-
-func (g *Gateway) closeTunnel(t *tunnel) {
-	t.upstream.tunnels.Add(-1)
-	t.version.stats.removeTunnel(t)
-	g.observeWebsocket(t.version.ref, t.role, -1)
-}
-
 // serveTunnel serves the websocket of the last request, if that opened one.
 func (c *conn) serveTunnel() {
 	if c.tunnel == nil {
@@ -104,15 +77,6 @@ func (c *conn) serveTunnel() {
 	defer c.closeTunnel()
 	c.releaseInput()
 	c.tunnel.run()
-}
-
-func (x *request) appendUpgrade(b []byte) []byte {
-	b = appendFields(appendStatus(b, &x.resp), &x.resp)
-	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
-	if x.claim.selector {
-		b = append(append(b, '\r', '\n'), deprecation[:len(deprecation)-2]...)
-	}
-	return append(b, "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"...)
 }
 
 // run copies both directions until both have ended.
@@ -215,41 +179,14 @@ func (t *tunnel) end() {
 	_ = t.runtime.SetReadDeadline(now.Add(-time.Second)) // wakes copyDown
 }
 
-func closeAll(tunnels []*tunnel) {
-	for _, t := range tunnels {
-		t.end()
+// openTunnel registers t. first holds the bytes behind the runtime's response; the caller
+// forwards them and runs the tunnel.
+func (s *Server) openTunnel(t *tunnel, cl *claim, first []byte) {
+	t.down.Next(first)
+	if up, ok := t.runtime.(*upconn); ok {
+		up.opened()
 	}
+	s.openWebsocket(&t.socket, cl, t)
 }
 
-func (s *stats) addTunnel(t *tunnel) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.tunnels[t] = struct{}{}
-}
-
-func (s *stats) removeTunnel(t *tunnel) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.tunnels, t)
-}
-
-// listTunnels returns the open websockets of a role; "" for all.
-func (s *stats) listTunnels(role svc.Role) []*tunnel {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var list []*tunnel
-	for t := range s.tunnels {
-		if role == "" || t.role == role {
-			list = append(list, t)
-		}
-	}
-	return list
-}
-
-func (s *stats) closeTunnels(which func(*tunnel) bool) {
-	for _, t := range s.listTunnels("") {
-		if which(t) {
-			t.end()
-		}
-	}
-}
+func (s *Server) closeTunnel(t *tunnel) { s.closeWebsocket(&t.socket) }

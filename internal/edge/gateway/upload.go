@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strconv"
 	"sync/atomic"
 	"time"
 
@@ -144,5 +143,3 @@ func frameChunk(buf []byte, n int, last bool, trailer []byte) []byte {
 	out := append(buf[start:end:end+2], trailer...)
 	return append(out, '\r', '\n')
 }
-
-func appendInt(b []byte, n int64) []byte { return strconv.AppendInt(b, n, 10) }

@@ -66,10 +66,10 @@ func (u *upstream) get(ctx context.Context, cl *claim, now time.Time, fresh bool
 	}
 	var nc net.Conn
 	var err error
-	if u.server == nil {
-		nc, err = dial(ctx, u.socket)
-	} else {
+	if u.isRemote() {
 		nc, direct, err = u.connect(ctx, direct)
+	} else {
+		nc, err = dial(ctx, u.socket)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("connect to the runtime: %w", err)
@@ -103,7 +103,7 @@ func (u *upstream) put(c *upconn, now time.Time) {
 	}
 	ended := c.end() // outside of the lock: a relay is written to
 	u.mu.Lock()
-	keep := ended == nil && len(u.idle) < maxIdle && u.n.Load() < closedBit
+	keep := ended == nil && len(u.idle) < maxIdle && !u.isClosed()
 	if keep {
 		u.idle = append(u.idle, c)
 	}
@@ -134,3 +134,6 @@ func dial(ctx context.Context, socket string) (net.Conn, error) {
 	defer cancel()
 	return relay.DialSocket(ctx, socket)
 }
+
+// isRemote reports whether the runtime is on another machine than this gateway.
+func (u *upstream) isRemote() bool { return u.server != nil }

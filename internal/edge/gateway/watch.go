@@ -112,33 +112,11 @@ func (c *conn) isGone() bool {
 func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
 	c.startWatch(nil)
 	defer c.stopWatch()
-	err := waitFor(ch, d, c.watch.gone.seen, c.g.closed)
+	err := waitFor(ch, d, c.watch.gone.seen, c.g.stopped())
 	if errors.Is(err, errClientGone) {
 		return c.watch.gone.cause
 	}
 	return err
 }
 
-// waitFor waits for ch, at most d. It returns nil when ch is closed, else errTimeout,
-// errClientGone after gone, or errClosing after closing.
-func waitFor(ch <-chan struct{}, d time.Duration, gone, closing <-chan struct{}) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ch:
-		return nil
-	case <-timer.C:
-		return errTimeout
-	case <-gone:
-		return errClientGone
-	case <-closing:
-		return errClosing
-	}
-}
-
-var (
-	errBlocks        = errors.New("the request waits, or needs a file")
-	errTimeout       = errors.New("the time limit of the wait was reached")
-	errClosing       = errors.New("the gateway is stopping")
-	errUpstreamWrite = errors.New("the runtime does not read the rest of the body")
-)
+var errUpstreamWrite = errors.New("the runtime does not read the rest of the body")

@@ -49,8 +49,8 @@ func (t *taken) add(direct bool) {
 
 // Ways is the number of requests that a gateway on another machine than the runtimes has sent to
 // their machines directly, and through the server. A request that is sent again counts again.
-func (g *Gateway) Ways() (direct, server uint64) {
-	return g.taken.direct.Load(), g.taken.server.Load()
+func (r *Router) Ways() (direct, server uint64) {
+	return r.taken.direct.Load(), r.taken.server.Load()
 }
 
 // isDirect reports whether a request tries the machine now. While the machine cannot be reached,
@@ -108,24 +108,24 @@ func (w *ways) connect(ctx context.Context, direct bool) (nc net.Conn, isDirect 
 	return nc, false, err
 }
 
-// waysTo returns how the runtime of a version, whose start has a key, is reached through g.cfg.Relay.
-func (g *Gateway) waysTo(u *upstream, d relay.Destination) {
+// waysTo returns how the runtime of a version, whose start has a key, is reached through r.cfg.Relay.
+func (r *Router) waysTo(u *upstream, d relay.Destination) {
 	through := d
 	through.Address, through.Pin = "", ""
-	u.server, u.taken = g.way(through), &g.taken
+	u.server, u.taken = r.way(through), &r.taken
 	if d.Address == "" {
 		return
 	}
-	u.direct = g.way(d)
+	u.direct = r.way(d)
 	u.lost = func(err error, wait time.Duration) {
-		g.cfg.Logger.Warn("a machine cannot be reached; requests pass the server", "version", d.Ref.String(), "address", d.Address, "error", err, "retry_in", wait)
+		r.cfg.Logger.Warn("a machine cannot be reached; requests pass the server", "version", d.Ref.String(), "address", d.Address, "error", err, "retry_in", wait)
 	}
 }
 
 // way returns what connects to a runtime.
-func (g *Gateway) way(d relay.Destination) func(context.Context) (net.Conn, error) {
+func (r *Router) way(d relay.Destination) func(context.Context) (net.Conn, error) {
 	return func(ctx context.Context) (net.Conn, error) {
-		c, err := g.cfg.Relay.Dial(ctx, d)
+		c, err := r.cfg.Relay.Dial(ctx, d)
 		if err != nil {
 			return nil, err
 		}

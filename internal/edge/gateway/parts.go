@@ -1,0 +1,27 @@
+package gateway
+
+// router is the part of the configuration that the router needs.
+func (c *Config) router() RouterConfig {
+	return RouterConfig{
+		Ingress: c.Ingress, Logger: c.Logger, VerifySecret: c.VerifySecret, PublicHost: c.PublicHost, Compress: c.Compress,
+		Asked: c.Asked, Rouse: c.Rouse, Machine: c.Machine, Inherited: c.Inherited, Relay: c.Relay,
+		HoldTimeout: c.HoldTimeout, StartWait: c.StartWait, MaxHeld: c.MaxHeld, MaxConnsPerVersion: c.MaxConnsPerVersion,
+	}
+}
+
+// service is the part that the requests of all engines need.
+func (c *Config) service() ServiceConfig {
+	return ServiceConfig{
+		Logger: c.Logger, Observer: c.Observer, Access: c.Access, Sampled: c.Sampled, Locate: c.Locate,
+		Exception: c.Exception, Compress: c.Compress,
+	}
+}
+
+// conn is the part that connections need.
+func (c *Config) conn() ConnConfig {
+	return ConnConfig{
+		Logger: c.Logger, IdleTimeout: c.IdleTimeout, HeaderTimeout: c.HeaderTimeout, ProbeTime: c.ProbeTime,
+		ClientTimeout: c.ClientTimeout, LingerTime: c.LingerTime, MaxHeader: c.MaxHeader,
+		MaxConns: c.MaxConns, MaxConnsPerClient: c.MaxConnsPerClient,
+	}
+}

@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/svcctl/svcctl/internal/lib/clientlimit"
+)
+
+// Server is what the connections of all engines share: their limits and their number.
+type Server struct {
+	*Service
+
+	cfg       ConnConfig
+	running   sync.WaitGroup // connections, and each Serve of the gateway
+	connected func()         // is called for each new connection. It does not block
+	makeRoom  func() bool    // of the engine: closes a connection without a request, and reports whether it found one
+
+	clients  *clientlimit.Gate // counts the clients' connections
+	refusals chan struct{}     // one element per refused connection that is answered
+	warned   atomic.Int64      // unix nanoseconds of the last warning about refused connections
+}
+
+// ConnConfig are the limits of connections, in the words of gateway.Config.
+type ConnConfig struct {
+	Logger *slog.Logger
+
+	IdleTimeout   time.Duration
+	HeaderTimeout time.Duration
+	ProbeTime     time.Duration
+	ClientTimeout time.Duration
+	LingerTime    time.Duration
+	MaxHeader     int
+
+	MaxConns          int
+	MaxConnsPerClient int
+}
+
+// newServer returns a server, which calls connected for each new connection.
+func newServer(s *Service, cfg ConnConfig, connected func()) *Server {
+	return &Server{
+		Service: s, cfg: cfg, connected: connected, refusals: make(chan struct{}, maxRefusals),
+		clients: clientlimit.NewGate(clientlimit.Caps{Total: cfg.MaxConns, PerClient: cfg.MaxConnsPerClient}),
+	}
+}
