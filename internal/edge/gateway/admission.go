@@ -13,8 +13,8 @@ import (
 // admission is the claim of a runtime for a request of another gateway. It counts in drains,
 // holds and times of use as a request of this gateway.
 type admission struct {
-	claim    claim
-	upstream *upstream
+	claim    Claim
+	upstream *Upstream
 	opened   bool // as a websocket
 }
 
@@ -23,9 +23,9 @@ type admission struct {
 // version or runtime, or waits, or must pass this gateway because the project is read-only.
 func (r *Router) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn // what relay.Config wants
 	moved := &relay.MovedError{}
-	cl := claim{role: a.Role}
+	cl := Claim{Role: a.Role}
 	if p := r.table.Load().asked(a); p != nil {
-		e, ok := p.gate.enter()
+		e, ok := p.gate.Enter()
 		if !ok {
 			return nil, moved
 		}
@@ -34,20 +34,20 @@ func (r *Router) Admit(a relay.Ask) (relay.Admission, error) { //nolint:ireturn 
 	// Read the pointer again: only now is it certain to be of this epoch.
 	t := r.table.Load()
 	v := t.version(a.Ref)
-	if p := t.asked(a); !v.admits(a.Key) || v.state.ReadOnly || (p == nil) != (cl.epoch == nil) || p != nil && p.prod != a.Ref.Version {
-		cl.leave()
+	if p := t.asked(a); !v.admits(a.Key) || v.State.ReadOnly || (p == nil) != (cl.epoch == nil) || p != nil && p.prod != a.Ref.Version {
+		cl.Leave()
 		return nil, moved
 	}
-	if !v.upstream.acquire() {
-		cl.leave()
+	if !v.upstream.Acquire() {
+		cl.Leave()
 		return nil, moved
 	}
-	if cl.upstream = v.upstream; r.isFull(v.upstream) {
-		cl.upstream.release()
-		cl.leave()
+	if cl.Upstream = v.upstream; r.isFull(v.upstream) {
+		cl.Upstream.Release()
+		cl.Leave()
 		return nil, relay.ErrFull
 	}
-	cl.version, cl.counted = v, true
+	cl.Version, cl.counted = v, true
 	s := v.stats.of(a.Role)
 	s.inflight.Add(1)
 	s.last.Store(time.Now().UnixNano())
@@ -60,8 +60,8 @@ func (r *Router) Knows(a relay.Ask) bool { return r.table.Load().version(a.Ref).
 
 // admits reports whether requests with this key may reach the runtime of v, which may be nil.
 func (v *version) admits(key string) bool {
-	return v != nil && v.upstream != nil && v.state.Status.Serves() && v.state.PortKey != "" &&
-		subtle.ConstantTimeCompare([]byte(v.state.PortKey), []byte(key)) == 1
+	return v != nil && v.upstream != nil && v.State.Status.Serves() && v.State.PortKey != "" &&
+		subtle.ConstantTimeCompare([]byte(v.State.PortKey), []byte(key)) == 1
 }
 
 // asked returns the host name of a that changes its version, nil if a is for the version's own.
@@ -78,11 +78,11 @@ func (t *table) asked(a relay.Ask) *project {
 	default:
 		return nil
 	}
-	return &project{gate: newGate()} // removed: it has no version
+	return &project{gate: NewGate()} // removed: it has no version
 }
 
 // Dial implements relay.Admission.
-func (a *admission) Dial(ctx context.Context) (net.Conn, error) { return dial(ctx, a.upstream.socket) }
+func (a *admission) Dial(ctx context.Context) (net.Conn, error) { return Dial(ctx, a.upstream.Socket) }
 
 // Same implements relay.Admission.
 func (a *admission) Same(other relay.Admission) bool {
@@ -93,17 +93,17 @@ func (a *admission) Same(other relay.Admission) bool {
 // Opened implements relay.Admission.
 func (a *admission) Opened() {
 	a.opened = true
-	a.claim.version.stats.relayed.Add(1)
+	a.claim.Version.stats.relayed.Add(1)
 	a.upstream.tunnels.Add(1)
-	a.claim.release()
+	a.claim.Release()
 }
 
 // Release implements relay.Admission.
 func (a *admission) Release() {
 	if a.opened {
 		a.opened = false
-		a.claim.version.stats.relayed.Add(-1)
+		a.claim.Version.stats.relayed.Add(-1)
 		a.upstream.tunnels.Add(-1)
 	}
-	a.claim.release()
+	a.claim.Release()
 }

@@ -12,70 +12,70 @@ import (
 )
 
 // openAsset opens the file of the response and makes x.resp its head.
-func (x *request) openAsset(kept *contents) error {
+func (x *Request) openAsset(kept *contents) error {
 	if err := x.openFile(kept); err != nil {
 		return svc.Errorf(svc.Internal, svc.CodeAssetUnreadable, "the file of this address cannot be read").
 			WithHint("deploy the version again, or ask the operator for the log").Because(err)
 	}
-	return x.resp.Parse(appendAnswer(nil, &x.static.Answer))
+	return x.Resp.Parse(appendAnswerHead(nil, &x.Static.Answer))
 }
 
 // openFile reads or opens the file of the response.
-func (x *request) openFile(kept *contents) (err error) {
-	switch a := &x.static; {
+func (x *Request) openFile(kept *contents) (err error) {
+	switch a := &x.Static; {
 	case a.File == "":
 	case a.Size > maxContent:
-		x.file, err = os.Open(a.File)
+		x.File, err = os.Open(a.File)
 	default:
 		x.content, err = kept.read(keyOf(a), a.File)
 	}
 	return err
 }
 
-// closeAsset closes the file of the response.
-func (x *request) closeAsset() {
-	if x.file != nil {
-		_ = x.file.Close()
-		x.file = nil
+// CloseAsset closes the file of the response.
+func (x *Request) CloseAsset() {
+	if x.File != nil {
+		_ = x.File.Close()
+		x.File = nil
 	}
 }
 
-func keyOf(a *static) contentKey { return contentKey{a.project, a.ID, a.Size} }
+func keyOf(a *Static) contentKey { return contentKey{a.Project, a.ID, a.Size} }
 
-// isKept reports whether the static file of x can be sent without a wait for the disk.
-func (s *Service) isKept(x *request) bool {
-	a := &x.static
+// IsKept reports whether the static file of x can be sent without a wait for the disk.
+func (s *Service) IsKept(x *Request) bool {
+	a := &x.Static
 	if a.File != "" {
 		x.content = s.contents.get(keyOf(a))
 	}
 	return !a.Late && (a.File == "" || x.content != nil)
 }
 
-// assetBody is the body of the response, nil if the file is a large one.
-func (x *request) assetBody() []byte {
+// AssetBody is the body of the response, nil if the file is a large one.
+func (x *Request) AssetBody() []byte {
 	if x.content == nil {
 		return nil
 	}
-	return x.content[x.static.Offset : x.static.Offset+x.static.Length]
+	return x.content[x.Static.Offset : x.Static.Offset+x.Static.Length]
 }
 
-// assetLength is the number of bytes to send.
-func (x *request) assetLength() int64 {
-	if x.static.File == "" {
+// AssetLength is the number of bytes to send.
+func (x *Request) AssetLength() int64 {
+	if x.Static.File == "" {
 		return 0
 	}
-	return x.static.Length
+	return x.Static.Length
 }
 
-// readAsset fills b with the bytes of the file at an offset.
-func (x *request) readAsset(b []byte, at int64) (int, error) {
+// ReadAsset fills b with the bytes of the file at an offset.
+func (x *Request) ReadAsset(b []byte, at int64) (int, error) {
 	switch {
 	case len(b) == 0:
 		return 0, nil
 	case x.content != nil:
 		return copy(b, x.content[at:]), nil
 	}
-	n, err := x.file.ReadAt(b, at)
+	n, err := x.File.ReadAt(b, at)
 	if n == len(b) {
 		return n, nil
 	}
@@ -85,14 +85,14 @@ func (x *request) readAsset(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// appendAnswer makes the head of the answer of the static files the response. x.resp points at b.
-func (x *request) appendAnswer(b []byte) ([]byte, error) {
-	b = appendAnswer(b, &x.static.Answer)
-	return b, x.resp.Parse(b)
+// AppendAnswer makes the head of the answer of the static files the response. x.resp points at b.
+func (x *Request) AppendAnswer(b []byte) ([]byte, error) {
+	b = appendAnswerHead(b, &x.Static.Answer)
+	return b, x.Resp.Parse(b)
 }
 
-// appendAnswer appends the head of an answer, its fields in the order of their names.
-func appendAnswer(b []byte, a *site.Answer) []byte {
+// appendAnswerHead appends the head of an answer, its fields in the order of their names.
+func appendAnswerHead(b []byte, a *site.Answer) []byte {
 	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(a.Status), 10), ' ')
 	b = append(append(b, http.StatusText(a.Status)...), "\r\n"...)
 	names := make([]string, 0, 16) // on the stack

@@ -18,14 +18,14 @@ type Call struct {
 
 	Ref svc.Ref
 
-	claim *claim
+	claim *Claim
 	once  sync.Once
 }
 
 // Close closes the connection and ends the claim. It may be called again.
 func (c *Call) Close() error {
 	err := c.Conn.Close()
-	c.once.Do(c.claim.release)
+	c.once.Do(c.claim.Release)
 	return err
 }
 
@@ -33,15 +33,15 @@ func (c *Call) Close() error {
 // that name. It waits as a request does: while production is held, and while the runtime
 // starts. Errors are those that a visitor gets. The caller closes the connection.
 func (s *Service) Call(ctx context.Context, project, version string) (*Call, error) {
-	var x request
-	x.start, x.call = time.Now(), &svc.Ref{Project: project, Version: version}
+	var x Request
+	x.Start, x.Call = time.Now(), &svc.Ref{Project: project, Version: version}
 	var conn net.Conn
-	err := s.forward(&x, callWaiter{ctx, s.Router}, func() (err error) {
-		v := x.claim.version
-		if v.state.Calls == "" {
-			return errNoRuntime(v)
+	err := s.Forward(&x, callWaiter{ctx, s.Router}, func() (err error) {
+		v := x.Claim.Version
+		if v.State.Calls == "" {
+			return ErrNoRuntime(v)
 		}
-		if conn, err = dial(ctx, v.state.Calls); err != nil {
+		if conn, err = Dial(ctx, v.State.Calls); err != nil {
 			return fmt.Errorf("%w: %w", errUnreachable, err)
 		}
 		return nil
@@ -49,7 +49,7 @@ func (s *Service) Call(ctx context.Context, project, version string) (*Call, err
 	if err != nil {
 		return nil, asAnswer(err)
 	}
-	return &Call{Conn: conn, Ref: x.claim.ref(), claim: &x.claim}, nil
+	return &Call{Conn: conn, Ref: x.Claim.Ref(), claim: &x.Claim}, nil
 }
 
 // callWaiter lets a call wait.
@@ -58,6 +58,6 @@ type callWaiter struct {
 	r   *Router
 }
 
-func (w callWaiter) wait(ch <-chan struct{}, d time.Duration) error {
-	return waitFor(ch, d, w.ctx.Done(), w.r.stopped())
+func (w callWaiter) Wait(ch <-chan struct{}, d time.Duration) error {
+	return WaitFor(ch, d, w.ctx.Done(), w.r.Stopped())
 }

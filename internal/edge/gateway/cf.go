@@ -40,7 +40,7 @@ var locationHeaders = []struct {
 // (CF-Ray, CF-Worker, Cf-Access-Jwt-Assertion and more). It reports whether the worker must not see
 // the field: one that is not believed. Cloudflare sets or removes what begins like this, and workers
 // believe it.
-func (x *request) inspectCF(f *http1.Field, p *peer) bool {
+func (x *Request) inspectCF(f *http1.Field, p *Peer) bool {
 	if len(f.Name) < 4 || f.Name[2] != '-' || !http1.EqualFold(f.Name[:2], "cf") {
 		return false
 	}
@@ -66,7 +66,7 @@ func (x *request) inspectCF(f *http1.Field, p *peer) bool {
 
 // clientAddress is the address to name as the client's. X-Forwarded-For decides; a proxy
 // that sends CF-Connecting-IP alone is believed if its location headers are.
-func (x *request) clientAddress(p *peer) []byte {
+func (x *Request) clientAddress(p *Peer) []byte {
 	if len(x.meta.xff) == 0 && len(x.meta.connecting) > 0 {
 		if _, err := netip.ParseAddr(string(x.meta.connecting)); err == nil {
 			return x.meta.connecting
@@ -76,7 +76,7 @@ func (x *request) clientAddress(p *peer) []byte {
 }
 
 // locate is where the client is: what a proxy says goes before what the database says.
-func (x *request) locate(p *peer, client []byte) svc.Location {
+func (x *Request) locate(p *Peer, client []byte) svc.Location {
 	var known svc.Location
 	if p.by.locate != nil {
 		if ip, err := netip.ParseAddr(string(client)); err == nil {
@@ -97,7 +97,7 @@ func (x *request) locate(p *peer, client []byte) svc.Location {
 }
 
 // appendCountry appends the country as a header, unless the worker gets the proxy's.
-func (x *request) appendCountry(b []byte, l *svc.Location) []byte {
+func (x *Request) appendCountry(b []byte, l *svc.Location) []byte {
 	if l.Country == "" || x.meta.location != nil && x.meta.location.Country != "" {
 		return b
 	}
@@ -105,9 +105,9 @@ func (x *request) appendCountry(b []byte, l *svc.Location) []byte {
 }
 
 // appendCF appends request.cf. A key whose value is not known is absent.
-func (x *request) appendCF(b []byte, l *svc.Location) []byte {
+func (x *Request) appendCF(b []byte, l *svc.Location) []byte {
 	b = append(b, `{"httpProtocol":"HTTP/1.`...)
-	b = append(b, '0'+byte(x.req.Minor), '"', ',') //nolint:gosec // 0 or 1
+	b = append(b, '0'+byte(x.Req.Minor), '"', ',') //nolint:gosec // 0 or 1
 	for _, f := range [...]struct{ key, value string }{
 		{"country", l.Country},
 		{"continent", l.Continent},

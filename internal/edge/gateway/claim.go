@@ -12,75 +12,75 @@ import (
 // RouteRequest is what the route of a request depends on, and its result: the claim of a runtime,
 // or the answer of the static files.
 type RouteRequest struct {
-	req    http1.Request
-	start  time.Time
-	call   *svc.Ref // of a call of another worker; nil for a visitor's request
-	inLoop bool     // it may not wait for a disk: take returns errBlocks instead
-	hints  hints
-	claim  claim
-	static static
+	Req    http1.Request
+	Start  time.Time
+	Call   *svc.Ref // of a call of another worker; nil for a visitor's request
+	InLoop bool     // it may not wait for a disk: Take returns ErrBlocks instead
+	Hints  Hints
+	Claim  Claim
+	Static Static
 }
 
-// hints are the fields of a request's head that its route depends on.
-type hints struct {
-	target    []byte // of the request as the client sent it, if it may have a path selector
-	verify    []byte // VerifyHeader
-	route     []byte // RouteHeader
-	encodings []byte // Accept-Encoding
-	doctor    bool   // the request has svc.DoctorHeader
+// Hints are the fields of a request's head that its route depends on.
+type Hints struct {
+	Target    []byte // of the request as the client sent it, if it may have a path selector
+	Verify    []byte // VerifyHeader
+	Route     []byte // RouteHeader
+	Encodings []byte // Accept-Encoding
+	Doctor    bool   // the request has svc.DoctorHeader
 }
 
 // count counts the request as one in flight, until its claim is released.
 func (x *RouteRequest) count() {
-	x.claim.counted = true
-	stats := x.claim.version.stats.of(x.claim.role)
+	x.Claim.counted = true
+	stats := x.Claim.Version.stats.of(x.Claim.Role)
 	stats.inflight.Add(1)
-	stats.last.Store(x.start.UnixNano())
+	stats.last.Store(x.Start.UnixNano())
 }
 
 // knows reports whether the request carries the secret.
 func (x *RouteRequest) knows(secret svc.Secret) bool {
-	return secret != "" && subtle.ConstantTimeCompare(x.hints.verify, []byte(secret.Reveal())) == 1
+	return secret != "" && subtle.ConstantTimeCompare(x.Hints.Verify, []byte(secret.Reveal())) == 1
 }
 
-// claim is the use of a runtime by a request.
-type claim struct {
-	version  *version
-	upstream *upstream // nil if no runtime is claimed
+// Claim is the use of a runtime by a request.
+type Claim struct {
+	Version  *version
+	Upstream *Upstream // nil if no runtime is claimed
 	counted  bool      // in the stats of the version
-	epoch    *epoch    // of the production host
+	epoch    *Epoch    // of the production host
 	via      string    // the preview name that the host is of; "" for none
-	role     svc.Role
-	selector bool // found by a deprecated path selector [D4]
+	Role     svc.Role
+	Selector bool // found by a deprecated path selector [D4]
 }
 
-func (cl *claim) ref() svc.Ref {
-	if cl.version == nil {
+func (cl *Claim) Ref() svc.Ref {
+	if cl.Version == nil {
 		return svc.Ref{}
 	}
-	return cl.version.ref
+	return cl.Version.Ref
 }
 
-// release ends the claim. It may be called again.
-func (cl *claim) release() {
+// Release ends the claim. It may be called again.
+func (cl *Claim) Release() {
 	if cl.counted {
-		cl.version.stats.of(cl.role).inflight.Add(-1)
+		cl.Version.stats.of(cl.Role).inflight.Add(-1)
 		cl.counted = false
 	}
-	if cl.upstream != nil {
-		cl.upstream.release()
-		cl.upstream = nil
+	if cl.Upstream != nil {
+		cl.Upstream.Release()
+		cl.Upstream = nil
 	}
 	if cl.epoch != nil {
-		cl.epoch.answered()
+		cl.epoch.Answered()
 	}
-	cl.leave()
+	cl.Leave()
 }
 
-// leave ends the membership in the production host's epoch.
-func (cl *claim) leave() {
+// Leave ends the membership in the production host's epoch.
+func (cl *Claim) Leave() {
 	if cl.epoch != nil {
-		cl.epoch.release()
+		cl.epoch.Release()
 		cl.epoch = nil
 	}
 }
@@ -88,10 +88,10 @@ func (cl *claim) leave() {
 // mayChange reports whether the method of a visitor's request allows it to change something. The
 // calls of other workers are connections, so they pass: what they write is refused by the bindings.
 func (x *RouteRequest) mayChange() bool {
-	if x.call != nil {
+	if x.Call != nil {
 		return false
 	}
-	switch string(x.req.Method) {
+	switch string(x.Req.Method) {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return false
 	}

@@ -28,7 +28,7 @@ const (
 // compressor compresses one response. Its output collects in out.
 type compressor struct {
 	encoding http1.Encoding
-	out      bytes.Buffer
+	Out      bytes.Buffer
 	w        writeFlusher
 }
 
@@ -72,8 +72,8 @@ const keptCompressors = 8
 
 // put returns a compressor.
 func (p *compressors) put(c *compressor) {
-	c.out.Reset()
-	c.w.Reset(&c.out)
+	c.Out.Reset()
+	c.w.Reset(&c.Out)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used--
@@ -86,16 +86,16 @@ func newCompressor(e http1.Encoding) *compressor {
 	c := &compressor{encoding: e}
 	switch e {
 	case http1.Zstandard:
-		enc, err := zstd.NewWriter(&c.out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<windowBits),
+		enc, err := zstd.NewWriter(&c.Out, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<windowBits),
 			zstd.WithLowerEncoderMem(true), zstd.WithEncoderLevel(zstd.SpeedDefault))
 		if err != nil {
 			panic("gateway: zstd: " + err.Error()) // the options are constants
 		}
 		c.w = zstdWriter{enc}
 	case http1.Brotli:
-		c.w = brotli.NewWriterOptions(&c.out, brotli.WriterOptions{Quality: brotliLevel, LGWin: windowBits})
+		c.w = brotli.NewWriterOptions(&c.Out, brotli.WriterOptions{Quality: brotliLevel, LGWin: windowBits})
 	case http1.Identity, http1.Gzip, http1.Encodings:
-		enc, err := gzip.NewWriterLevel(&c.out, gzipLevel)
+		enc, err := gzip.NewWriterLevel(&c.Out, gzipLevel)
 		if err != nil {
 			panic("gateway: gzip: " + err.Error()) // the level is a constant
 		}
@@ -104,9 +104,9 @@ func newCompressor(e http1.Encoding) *compressor {
 	return c
 }
 
-// add compresses a piece of the body. flush makes all of it available in out; last ends
+// Add compresses a piece of the body. flush makes all of it available in out; last ends
 // the body.
-func (c *compressor) add(data []byte, flush, last bool) error {
+func (c *compressor) Add(data []byte, flush, last bool) error {
 	if _, err := c.w.Write(data); err != nil {
 		return err
 	}

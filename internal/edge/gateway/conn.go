@@ -22,12 +22,12 @@ const (
 	phaseBits   = 3
 )
 
-// conn is a client's connection. Its goroutine owns all fields, except where a
+// Conn is a client's connection. Its goroutine owns all fields, except where a
 // comment says otherwise.
-type conn struct {
-	g    *goEngine
-	nc   *client
-	peer peer
+type Conn struct {
+	g    *GoEngine
+	nc   *Client
+	peer Peer
 	in   input
 	home *[]byte // the pooled buffer of in
 	now  time.Time
@@ -35,27 +35,27 @@ type conn struct {
 	phase atomic.Int64 // unix milliseconds << phaseBits | phase; the sweep changes it too
 
 	watch  watch
-	tunnel *tunnel // the websocket that the last request opened
+	tunnel *Tunnel // the websocket that the last request opened
 
 	// Of a connection that a loop has handed over.
 	response *exchange        // that the loop began, nil for none
-	giveBack func(*conn) bool // gives it back between two requests, and reports whether it did
+	giveBack func(*Conn) bool // gives it back between two requests, and reports whether it did
 	lent     bool             // it was given back: it still counts
 	parting  bool             // its last response is sent: only the client's bytes are dropped
 
 	mu      sync.Mutex // guards the next two, which abort uses too
 	aborted bool
-	up      *upconn
+	up      *UpConn
 }
 
-func newConn(g *goEngine, nc net.Conn, p peer) *conn {
-	c := &conn{g: g, peer: p, nc: &client{Conn: nc, cfg: &g.cfg}, now: time.Now()}
+func newConn(g *GoEngine, nc net.Conn, p Peer) *Conn {
+	c := &Conn{g: g, peer: p, nc: &Client{Conn: nc, Config: &g.Config}, now: time.Now()}
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseFresh)
 	return c
 }
 
 // serve answers one request after another.
-func (c *conn) serve(ctx context.Context) {
+func (c *Conn) serve(ctx context.Context) {
 	if c.home == nil {
 		c.takeInputBuffer()
 	}
@@ -63,29 +63,29 @@ func (c *conn) serve(ctx context.Context) {
 	for c.next(ctx) {
 		c.in.reset(*c.home)
 		c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseIdle)
-		if c.g.isClosing() || c.giveBack != nil && c.giveBack(c) {
+		if c.g.IsClosing() || c.giveBack != nil && c.giveBack(c) {
 			return
 		}
 	}
 }
 
 // close runs last, also after a panic, which must not end the other connections.
-func (c *conn) close(ctx context.Context) {
+func (c *Conn) close(ctx context.Context) {
 	if p := recover(); p != nil {
-		c.g.cfg.Logger.ErrorContext(ctx, "connection panicked", "panic", p, "stack", string(debug.Stack()))
+		c.g.Config.Logger.ErrorContext(ctx, "connection panicked", "panic", p, "stack", string(debug.Stack()))
 	}
 	c.abort()
 	c.stopWatch()
 	c.releaseInput()
 }
 
-func (c *conn) takeInputBuffer() {
+func (c *Conn) takeInputBuffer() {
 	c.home, _ = c.g.inputs.Get().(*[]byte)
 	c.in.buf = *c.home
 }
 
 // releaseInput returns the input buffer to its pool.
-func (c *conn) releaseInput() {
+func (c *Conn) releaseInput() {
 	if c.home != nil {
 		c.g.inputs.Put(c.home)
 		c.home, c.in = nil, input{}
@@ -93,7 +93,7 @@ func (c *conn) releaseInput() {
 }
 
 // next answers one request. It reports whether another one may follow.
-func (c *conn) next(ctx context.Context) bool {
+func (c *Conn) next(ctx context.Context) bool {
 	switch {
 	case c.parting:
 		c.part()
@@ -114,14 +114,14 @@ func (c *conn) next(ctx context.Context) bool {
 }
 
 // end ends an exchange, and serves the websocket that it has opened.
-func (c *conn) end(x *exchange) {
+func (c *Conn) end(x *exchange) {
 	x.trim()
 	c.g.exchanges.Put(x)
 	c.serveTunnel()
 }
 
 // continueResponse answers a request of which a loop has read the head of the response.
-func (c *conn) continueResponse(ctx context.Context) bool {
+func (c *Conn) continueResponse(ctx context.Context) bool {
 	x := c.response
 	c.response = nil
 	c.resume(ctx, x)
@@ -130,26 +130,26 @@ func (c *conn) continueResponse(ctx context.Context) bool {
 	return keep
 }
 
-func (c *conn) resume(ctx context.Context, x *exchange) {
+func (c *Conn) resume(ctx context.Context, x *exchange) {
 	defer c.over(x)
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseActive)
-	c.nc.begin(&x.request)
+	c.nc.Begin(&x.Request)
 	c.arm(c.up)
 	c.answer(ctx, x, nil)
 }
 
 // readHead reads and parses a head. If it returns false, the error response was
 // sent already, if there is one.
-func (c *conn) readHead(ctx context.Context, x *exchange) bool {
+func (c *Conn) readHead(ctx context.Context, x *exchange) bool {
 	for seen := 0; ; {
 		b := c.in.bytes()
 		n, err := http1.FindHead(b, seen)
-		if err == nil && max(n, len(b)) > c.g.cfg.MaxHeader && (n == 0 || n > c.g.cfg.MaxHeader) {
-			err = &http1.Error{Status: 431, Detail: headTooLarge}
+		if err == nil && max(n, len(b)) > c.g.Config.MaxHeader && (n == 0 || n > c.g.Config.MaxHeader) {
+			err = &http1.Error{Status: 431, Detail: HeadTooLarge}
 		}
 		if err == nil && n > 0 {
 			c.in.use(n)
-			err = x.req.Parse(b[:n])
+			err = x.Req.Parse(b[:n])
 		}
 		c.now = time.Now()
 		switch {
@@ -171,7 +171,7 @@ func (c *conn) readHead(ctx context.Context, x *exchange) bool {
 
 // enter changes the phase. It fails if the sweep has closed the connection as idle
 // or slow.
-func (c *conn) enter(phase int64) bool {
+func (c *Conn) enter(phase int64) bool {
 	old := c.phase.Load()
 	return old&(1<<phaseBits-1) != phaseClosed &&
 		c.phase.CompareAndSwap(old, c.now.UnixMilli()<<phaseBits|phase)
@@ -179,13 +179,13 @@ func (c *conn) enter(phase int64) bool {
 
 // closeIfIdle closes a connection that has been idle, or in a head, for longer than
 // its limit. It may be called from any goroutine.
-func (c *conn) closeIfIdle(now time.Time) {
-	c.closeIfOlder(now, c.g.cfg.IdleTimeout, c.g.cfg.HeaderTimeout)
+func (c *Conn) closeIfIdle(now time.Time) {
+	c.closeIfOlder(now, c.g.Config.IdleTimeout, c.g.Config.HeaderTimeout)
 }
 
 // closeIfOlder closes a connection that has been idle, or in a head, for longer than
 // the limit. It reports whether it closed the connection.
-func (c *conn) closeIfOlder(now time.Time, idle, head time.Duration) bool {
+func (c *Conn) closeIfOlder(now time.Time, idle, head time.Duration) bool {
 	old, limit := c.phase.Load(), idle
 	switch old & (1<<phaseBits - 1) {
 	case phaseHead:
@@ -202,7 +202,7 @@ func (c *conn) closeIfOlder(now time.Time, idle, head time.Duration) bool {
 
 // closeBetween closes a connection whose last request is answered, which has no
 // other one.
-func (c *conn) closeBetween() {
+func (c *Conn) closeBetween() {
 	if old := c.phase.Load(); old&(1<<phaseBits-1) == phaseIdle && c.phase.CompareAndSwap(old, phaseClosed) {
 		_ = c.nc.Close()
 	}
@@ -210,7 +210,7 @@ func (c *conn) closeBetween() {
 
 // abort closes the connections of client and runtime. It may be called from any
 // goroutine, and again.
-func (c *conn) abort() {
+func (c *Conn) abort() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.aborted = true
@@ -221,7 +221,7 @@ func (c *conn) abort() {
 }
 
 // attach makes up the connection that abort and cutUpstream close.
-func (c *conn) attach(up *upconn) bool {
+func (c *Conn) attach(up *UpConn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.up = up
@@ -229,7 +229,7 @@ func (c *conn) attach(up *upconn) bool {
 }
 
 // cutUpstream closes the runtime's connection, which cancels the worker.
-func (c *conn) cutUpstream() {
+func (c *Conn) cutUpstream() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.up != nil {

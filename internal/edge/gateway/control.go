@@ -18,11 +18,11 @@ func (r *Router) SetVersion(ref svc.Ref, state svc.Upstream) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	old := r.table.Load().version(ref)
-	v := &version{ref: ref, host: r.cfg.Ingress.PreviewHost(ref), state: state, replaced: make(chan struct{}), roused: new(atomic.Bool)}
+	v := &version{Ref: ref, host: r.cfg.Ingress.PreviewHost(ref), State: state, Replaced: make(chan struct{}), roused: new(atomic.Bool)}
 	if old != nil {
 		v.stats = old.stats
 	} else {
-		v.stats = &stats{websockets: map[*websocket]struct{}{}}
+		v.stats = &stats{websockets: map[*Websocket]struct{}{}}
 	}
 	v.upstream = r.upstreamFor(ref, old, state)
 	v.site = siteFor(old, state)
@@ -35,12 +35,12 @@ func (r *Router) SetVersion(ref svc.Ref, state svc.Upstream) {
 
 // upstreamFor returns the upstream of the runtime in state: that of old if it is the
 // same process.
-func (r *Router) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *upstream {
+func (r *Router) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *Upstream {
 	if state.Socket == "" || state.Starting {
 		return nil
 	}
-	if old != nil && old.upstream != nil && old.state.Socket == state.Socket &&
-		old.state.PID == state.PID && old.state.StartedAt.Equal(state.StartedAt) && old.state.PortKey == state.PortKey && old.state.Direct == state.Direct && old.state.DirectPin == state.DirectPin {
+	if old != nil && old.upstream != nil && old.State.Socket == state.Socket &&
+		old.State.PID == state.PID && old.State.StartedAt.Equal(state.StartedAt) && old.State.PortKey == state.PortKey && old.State.Direct == state.Direct && old.State.DirectPin == state.DirectPin {
 		return old.upstream
 	}
 	u := newUpstream(state.Socket)
@@ -57,15 +57,15 @@ func (r *Router) upstreamFor(ref svc.Ref, old *version, state svc.Upstream) *ups
 
 // retire is called after a table without v was stored. next is the current upstream
 // of the version.
-func (r *Router) retire(v *version, next *upstream) {
+func (r *Router) retire(v *version, next *Upstream) {
 	if v.upstream != nil && v.upstream != next {
 		v.upstream.retire()
 		r.revokeAll(v.upstream)
 		r.pruned(v.upstream)
-		v.stats.retired = append(slices.DeleteFunc(v.stats.retired, (*upstream).isDone), v.upstream)
-		v.stats.closeWebsockets(func(w *websocket) bool { return w.upstream == v.upstream })
+		v.stats.retired = append(slices.DeleteFunc(v.stats.retired, (*Upstream).IsDone), v.upstream)
+		v.stats.closeWebsockets(func(w *Websocket) bool { return w.Upstream == v.upstream })
 	}
-	close(v.replaced)
+	close(v.Replaced)
 }
 
 // RemoveVersion removes ref.
@@ -93,9 +93,9 @@ func (r *Router) DrainVersion(ctx context.Context, ref svc.Ref) error {
 	r.mu.Unlock()
 	for _, u := range retired {
 		select {
-		case <-u.done:
+		case <-u.Done:
 		case <-ctx.Done():
-			return fmt.Errorf("draining %s: %d requests still run: %w", ref, u.count(), context.Cause(ctx))
+			return fmt.Errorf("draining %s: %d requests still run: %w", ref, u.Count(), context.Cause(ctx))
 		}
 	}
 	return nil
@@ -111,15 +111,15 @@ func (r *Router) SetProduction(id, version string) {
 			return
 		}
 		v := r.table.Load().version(svc.Ref{Project: id, Version: old})
-		paused = v.shares() && p.gate.pause()
-		p.gate.switched()
+		paused = v.shares() && p.gate.Pause()
+		p.gate.Switched()
 		p.prod = version
 	})
 	r.mu.Lock()
 	r.delegate(r.table.Load().version(svc.Ref{Project: id, Version: old}))
 	r.mu.Unlock()
 	if paused {
-		p.gate.release()
+		p.gate.Release()
 	}
 	r.share(id)
 }
@@ -128,7 +128,7 @@ func (r *Router) SetProduction(id, version string) {
 func (r *Router) setProject(id string, change func(*project)) *project {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &project{id: id, host: r.cfg.Ingress.ProdHost(id), gate: newGate()}
+	p := &project{id: id, host: r.cfg.Ingress.ProdHost(id), gate: NewGate()}
 	if old := r.table.Load().project(id); old != nil {
 		*p = *old
 	}
@@ -140,7 +140,7 @@ func (r *Router) setProject(id string, change func(*project)) *project {
 // Hold makes new requests of a project's production host wait, until Release or
 // Config.HoldTimeout [D20]. Requests that were claimed continue.
 func (r *Router) Hold(id string) {
-	r.setProject(id, func(*project) {}).gate.hold()
+	r.setProject(id, func(*project) {}).gate.Hold()
 	r.share(id)
 }
 
@@ -148,7 +148,7 @@ func (r *Router) Hold(id string) {
 // of the last SetProduction. Without a hold it does nothing.
 func (r *Router) Release(id string) {
 	if p := r.table.Load().project(id); p != nil {
-		p.gate.release()
+		p.gate.Release()
 		r.share(id)
 	}
 }
@@ -161,7 +161,7 @@ func (r *Router) DrainProduction(ctx context.Context, id string) error {
 	if p == nil {
 		return nil
 	}
-	if err := p.gate.drain(ctx); err != nil {
+	if err := p.gate.Drain(ctx); err != nil {
 		return fmt.Errorf("draining the production host of %s: %w", id, err)
 	}
 	return nil
@@ -217,5 +217,5 @@ func (r *Router) CutOver(id string) svc.CutOver {
 	if p == nil {
 		return svc.CutOver{}
 	}
-	return p.gate.cutOver()
+	return p.gate.CutOver()
 }

@@ -7,7 +7,7 @@ import (
 
 // Inflight is the number of requests that are in progress or held, without
 // websockets.
-func (g *Gateway) Inflight() int { return int(g.service.inflight.Load()) }
+func (g *Gateway) Inflight() int { return int(g.service.InFlight.Load()) }
 
 // Requests is the number of requests that have ended since the start of the gateway.
 func (g *Gateway) Requests() uint64 { return g.service.Requests() }

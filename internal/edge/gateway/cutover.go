@@ -6,26 +6,26 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// cutOver is a hold of a production host and the epochs around it. gate.mu guards it.
+// CutOver is a hold of a production host and the epochs around it. gate.mu guards it.
 type cutOver struct {
 	began, ended time.Time
 	switched     bool   // the host name got another version meanwhile
-	old, next    *epoch // next is nil while the gate is held
+	old, next    *Epoch // next is nil while the gate is held
 }
 
-// answered records the end of a request that was answered: the last one of an epoch that
+// Answered records the end of a request that was answered: the last one of an epoch that
 // is closed, the first one of an epoch that is not.
-func (e *epoch) answered() {
+func (e *Epoch) Answered() {
 	switch {
-	case e.isClosed():
+	case e.IsClosed():
 		e.last.Store(time.Now().UnixNano())
 	case e.first.Load() == 0:
 		e.first.CompareAndSwap(0, time.Now().UnixNano())
 	}
 }
 
-// switched records that the host name has another version now.
-func (g *gate) switched() {
+// Switched records that the host name has another version now.
+func (g *Gate) Switched() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.cut.switched = g.cut.old != nil && g.cut.next == nil
@@ -47,8 +47,8 @@ func (c *cutOver) measure() (m svc.CutOver) {
 	return m
 }
 
-// cutOver returns how long the last hold took, in which the host name got another version.
-func (g *gate) cutOver() svc.CutOver {
+// CutOver returns how long the last hold took, in which the host name got another version.
+func (g *Gate) CutOver() svc.CutOver {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.cut.measure()

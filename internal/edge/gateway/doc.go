@@ -27,7 +27,7 @@
 // # Engines
 //
 // The decisions about a request exist once (Gateway.take, Gateway.forward, request); an engine
-// moves the bytes. There are two engines: goEngine, which the next section
+// moves the bytes. There are two engines: GoEngine, which the next section
 // describes, and loopEngine, which serves most requests with event loops. The tests
 // have a third one, stdEngine, which is net/http. TestDifferential compares both
 // engines with it.
@@ -48,7 +48,7 @@
 // A loop is one goroutine with an epoll of its own. It serves websockets, and requests that
 // wait for nothing: it reads a request, claims the runtime, writes to it, and forwards the response
 // when the event comes that the runtime has sent it. Buffers belong to the loop, so that an
-// idle connection has none. All else is handed over to a goroutine of goEngine, which gives
+// idle connection has none. All else is handed over to a goroutine of GoEngine, which gives
 // the connection back after the response: before the request was sent (a hold, a start, an
 // upload, a static file, a malformed head), or when the head of its response has arrived
 // (compression, the page for an exception). Nothing on a loop may block:

@@ -8,13 +8,13 @@ import (
 func isDoctor(f *http1.Field) bool { return http1.EqualFold(f.Name, "svc-doctor") }
 
 // see notes what the gateway saw of a request with svc.DoctorHeader.
-func (x *request) see(p *peer) {
+func (x *Request) see(p *Peer) {
 	proto := "http"
 	if x.meta.https {
 		proto = "https"
 	}
 	x.meta.seen = "proto=" + proto + " client=" + string(x.clientAddress(p))
-	if x.req.IsWebSocket() {
+	if x.Req.IsWebSocket() {
 		x.meta.seen += " upgrade=websocket"
 	}
 }

@@ -14,10 +14,10 @@ const minCompressed = 1 << 10
 // are Cloudflare's: the status is 200, 403 or 404; the media type is text; the worker
 // neither encoded the body nor forbids a transformation; the body is not known to be
 // short. vary reports whether the response depends on Accept-Encoding.
-func (x *request) encode() (e http1.Encoding, vary bool) {
-	r := &x.resp
+func (x *Request) encode() (e http1.Encoding, vary bool) {
+	r := &x.Resp
 	switch {
-	case r.Length >= 0 && r.Length < minCompressed && !r.Chunked, x.req.Minor == 0, r.BodyLess(x.req.Method):
+	case r.Length >= 0 && r.Length < minCompressed && !r.Chunked, x.Req.Minor == 0, r.BodyLess(x.Req.Method):
 		return http1.Identity, false
 	case r.Status != 200 && r.Status != 403 && r.Status != 404:
 		return http1.Identity, false
@@ -41,7 +41,7 @@ func (x *request) encode() (e http1.Encoding, vary bool) {
 	if !text {
 		return http1.Identity, false
 	}
-	return http1.Accepted(x.hints.encodings), true
+	return http1.Accepted(x.Hints.Encodings), true
 }
 
 // isCompressible reports whether a media type is text, or data that compresses like
@@ -78,7 +78,7 @@ func appendEncoded(b []byte, resp *http1.Response, e http1.Encoding) []byte {
 		}
 		plain.List = append(plain.List, f)
 	}
-	b = appendFields(b, &plain)
+	b = AppendFields(b, &plain)
 	return append(append(append(b, "Content-Encoding: "...), e.String()...), '\r', '\n')
 }
 
@@ -93,24 +93,24 @@ func varies(resp *http1.Response) bool {
 	return false
 }
 
-// startCompressing chooses how the body of the response is sent.
-func (s *Service) startCompressing(x *request) {
-	x.compressor = nil
-	if e := s.encodingOf(x); e != http1.Identity {
-		x.compressor = s.compressors.get(e)
+// StartCompressing chooses how the body of the response is sent.
+func (s *Service) StartCompressing(x *Request) {
+	x.Compressor = nil
+	if e := s.EncodingOf(x); e != http1.Identity {
+		x.Compressor = s.compressors.get(e)
 	}
 }
 
-// endCompressing ends what startCompressing began.
-func (s *Service) endCompressing(x *request) {
-	if x.compressor != nil {
-		s.compressors.put(x.compressor)
-		x.compressor = nil
+// EndCompressing ends what StartCompressing began.
+func (s *Service) EndCompressing(x *Request) {
+	if x.Compressor != nil {
+		s.compressors.put(x.Compressor)
+		x.Compressor = nil
 	}
 }
 
-// encodingOf returns how the body of the response is sent.
-func (s *Service) encodingOf(x *request) (e http1.Encoding) {
+// EncodingOf returns how the body of the response is sent.
+func (s *Service) EncodingOf(x *Request) (e http1.Encoding) {
 	if x.vary = false; s.cfg.Compress {
 		e, x.vary = x.encode()
 	}

@@ -41,10 +41,10 @@ func BenchmarkCompress(b *testing.B) {
 			b.SetBytes(int64(len(body)))
 			for b.Loop() {
 				c := p.get(e)
-				if err := c.add(body, true, true); err != nil {
+				if err := c.Add(body, true, true); err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(c.out.Len()), "bytes")
+				b.ReportMetric(float64(c.Out.Len()), "bytes")
 				p.put(c)
 			}
 		})

@@ -22,32 +22,32 @@ const (
 //
 // The connections of an engine count in Server.running.
 type engine interface {
-	// serve accepts connections until ln is closed.
-	serve(ctx context.Context, ln net.Listener) error
-	// sweep closes the connections that exceed a time limit, and returns how many there were.
-	sweep(now time.Time) int
-	// closeIdle closes the connections between two requests, and each other
+	// Serve accepts connections until ln is closed.
+	Serve(ctx context.Context, ln net.Listener) error
+	// Sweep closes the connections that exceed a time limit, and returns how many there were.
+	Sweep(now time.Time) int
+	// CloseIdle closes the connections between two requests, and each other
 	// connection after its request. It is called once, when Router.stop was called.
-	closeIdle()
-	// closeFresh closes the connections whose first request has not arrived. It is
-	// called Config.FreshTime after closeIdle.
-	closeFresh()
-	// evict closes a connection without a request, and reports whether it found one.
-	evict() bool
-	// prune closes the engine's own spare connections to a runtime that was retired. It
+	CloseIdle()
+	// CloseFresh closes the connections whose first request has not arrived. It is
+	// called Config.FreshTime after CloseIdle.
+	CloseFresh()
+	// Evict closes a connection without a request, and reports whether it found one.
+	Evict() bool
+	// Prune closes the engine's own spare connections to a runtime that was retired. It
 	// does not wait.
-	prune(u *upstream)
-	// abort closes every connection, and the connections to runtimes that serve
+	Prune(u *Upstream)
+	// Abort closes every connection, and the connections to runtimes that serve
 	// them.
-	abort()
+	Abort()
 }
 
 // engines has the constructor of each engine. The tests of this package add net/http.
 //
 //nolint:gochecknoglobals // a table; it does not change after the init functions
 var engines = map[Engine]func(*Server) engine{
-	EngineGo:   func(s *Server) engine { return newGoEngine(s) },
-	EngineLoop: func(s *Server) engine { return newLoopEngine(s) },
+	EngineGo:   func(s *Server) engine { return NewGoEngine(s) },
+	EngineLoop: func(s *Server) engine { return NewLoopEngine(s) },
 }
 
 //nolint:ireturn // the operator chooses the engine

@@ -8,105 +8,105 @@ import (
 	"time"
 )
 
-// goEngine is the gateway's own HTTP/1.1. Most requests need no goroutine but that
+// GoEngine is the gateway's own HTTP/1.1. Most requests need no goroutine but that
 // of their connection.
-type goEngine struct {
+type GoEngine struct {
 	*Server
 
-	inputs    sync.Pool // *[]byte of inputSize
+	inputs    sync.Pool // *[]byte of InputSize
 	exchanges sync.Pool // *exchange
 	large     largeBuffers
 
 	mu      sync.Mutex // guards the fields below
-	conns   map[*conn]struct{}
+	conns   map[*Conn]struct{}
 	aborted bool
 }
 
-func newGoEngine(s *Server) *goEngine {
-	e := &goEngine{Server: s, conns: map[*conn]struct{}{}}
-	s.makeRoom = e.evict
-	e.inputs.New = func() any { b := make([]byte, inputSize); return &b }
+func NewGoEngine(s *Server) *GoEngine {
+	e := &GoEngine{Server: s, conns: map[*Conn]struct{}{}}
+	s.MakeRoom = e.Evict
+	e.inputs.New = func() any { b := make([]byte, InputSize); return &b }
 	e.exchanges.New = func() any { return newExchange() }
 	return e
 }
 
-func (e *goEngine) serve(ctx context.Context, ln net.Listener) error {
+func (e *GoEngine) Serve(ctx context.Context, ln net.Listener) error {
 	for {
 		nc, err := ln.Accept()
 		switch {
 		case err == nil:
-			if p := e.peerOf(nc.RemoteAddr()); e.admit(ctx, nc, &p) {
+			if p := e.PeerOf(nc.RemoteAddr()); e.Admit(ctx, nc, &p) {
 				e.start(ctx, nc, p)
 			}
-		case e.isClosing() || errors.Is(err, net.ErrClosed):
+		case e.IsClosing() || errors.Is(err, net.ErrClosed):
 			return err
 		default: // most often no free file descriptor: open connections continue
-			e.cfg.Logger.WarnContext(ctx, "accepting a connection failed; retrying", "error", err)
+			e.Config.Logger.WarnContext(ctx, "accepting a connection failed; retrying", "error", err)
 			select {
-			case <-time.After(acceptRetry):
-			case <-e.stopped():
+			case <-time.After(AcceptRetry):
+			case <-e.Stopped():
 			}
 		}
 	}
 }
 
 // start serves one connection in the background.
-func (e *goEngine) start(ctx context.Context, nc net.Conn, p peer) {
-	e.startConn(ctx, newConn(e, nc, p))
+func (e *GoEngine) start(ctx context.Context, nc net.Conn, p Peer) {
+	e.StartConn(ctx, newConn(e, nc, p))
 }
 
-// startConn serves a connection in the background. It does not wait for a lock.
-func (e *goEngine) startConn(ctx context.Context, c *conn) {
-	e.running.Go(func() {
+// StartConn serves a connection in the background. It does not wait for a lock.
+func (e *GoEngine) StartConn(ctx context.Context, c *Conn) {
+	e.Running.Go(func() {
 		e.register(c)
 		defer e.forget(c)
 		c.serve(ctx)
 	})
 }
 
-func (e *goEngine) register(c *conn) {
+func (e *GoEngine) register(c *Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.conns[c] = struct{}{}
-	e.connected()
+	e.Connected()
 	if e.aborted {
 		c.abort()
 	}
 }
 
-func (e *goEngine) forget(c *conn) {
+func (e *GoEngine) forget(c *Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.conns, c)
 	if !c.lent {
-		e.leave(&c.peer)
+		e.Leave(&c.peer)
 	}
 }
 
-func (e *goEngine) sweep(now time.Time) int {
+func (e *GoEngine) Sweep(now time.Time) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
 		c.closeIfIdle(now)
-		if c.nc.enforce(now) {
+		if c.nc.Enforce(now) {
 			c.cutUpstream()
 		}
 	}
 	return len(e.conns)
 }
 
-func (e *goEngine) evict() bool {
+func (e *GoEngine) Evict() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, c := range some(e.conns, evictSample) {
-		if c.closeIfOlder(time.Now(), evictAge, evictAge) {
+	for _, c := range Sample(e.conns, EvictSample) {
+		if c.closeIfOlder(time.Now(), EvictAge, EvictAge) {
 			return true
 		}
 	}
 	return false
 }
 
-func (e *goEngine) closeIdle() {
+func (e *GoEngine) CloseIdle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -114,7 +114,7 @@ func (e *goEngine) closeIdle() {
 	}
 }
 
-func (e *goEngine) closeFresh() {
+func (e *GoEngine) CloseFresh() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -122,9 +122,9 @@ func (e *goEngine) closeFresh() {
 	}
 }
 
-func (e *goEngine) prune(*upstream) {} // upstream has the spare connections
+func (e *GoEngine) Prune(*Upstream) {} // upstream has the spare connections
 
-func (e *goEngine) abort() {
+func (e *GoEngine) Abort() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.aborted = true

@@ -19,7 +19,7 @@ func init() { //nolint:gochecknoinits // the tests add an engine
 }
 
 // stdEngine serves clients with net/http, and reads responses of runtimes with it.
-// It is slower than goEngine and less strict: TestDifferences lists the differences.
+// It is slower than GoEngine and less strict: TestDifferences lists the differences.
 //
 // It writes to the spare connections of the upstream itself, not through an
 // http.Transport, which repeats requests, and so that all engines send the same heads.
@@ -27,7 +27,7 @@ type stdEngine struct {
 	*Server
 
 	readers sync.Pool // *bufio.Reader
-	buffers sync.Pool // *[]byte of bufferSize
+	buffers sync.Pool // *[]byte of BufferSize
 
 	mu    sync.Mutex // guards conns
 	conns map[*stdConn]struct{}
@@ -35,9 +35,9 @@ type stdEngine struct {
 
 func newStdEngine(s *Server) *stdEngine {
 	e := &stdEngine{Server: s, conns: map[*stdConn]struct{}{}}
-	s.makeRoom = e.evict
-	e.readers.New = func() any { return bufio.NewReaderSize(nil, bufferSize) }
-	e.buffers.New = func() any { b := make([]byte, bufferSize); return &b }
+	s.MakeRoom = e.Evict
+	e.readers.New = func() any { return bufio.NewReaderSize(nil, BufferSize) }
+	e.buffers.New = func() any { b := make([]byte, BufferSize); return &b }
 	return e
 }
 
@@ -45,16 +45,16 @@ func newStdEngine(s *Server) *stdEngine {
 // MaxHeaderBytes.
 const bufioSlop = 4096
 
-func (e *stdEngine) serve(ctx context.Context, ln net.Listener) error {
+func (e *stdEngine) Serve(ctx context.Context, ln net.Listener) error {
 	s := http.Server{
 		Handler: e, DisableGeneralOptionsHandler: true,
-		ReadHeaderTimeout: e.cfg.HeaderTimeout, IdleTimeout: e.cfg.IdleTimeout, MaxHeaderBytes: max(e.cfg.MaxHeader-bufioSlop, 1),
+		ReadHeaderTimeout: e.Config.HeaderTimeout, IdleTimeout: e.Config.IdleTimeout, MaxHeaderBytes: max(e.Config.MaxHeader-bufioSlop, 1),
 		BaseContext: func(net.Listener) context.Context { return ctx },
 		ConnContext: withStdConn, ConnState: e.track,
-		ErrorLog: slog.NewLogLogger(e.cfg.Logger.Handler(), slog.LevelWarn),
+		ErrorLog: slog.NewLogLogger(e.Config.Logger.Handler(), slog.LevelWarn),
 	}
 	err := s.Serve(stdListener{ln, e, ctx})
-	s.SetKeepAlivesEnabled(!e.isClosing()) // else each response is the last one of its connection
+	s.SetKeepAlivesEnabled(!e.IsClosing()) // else each response is the last one of its connection
 	return err
 }
 
@@ -70,9 +70,9 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateNew:
 		e.conns[c] = struct{}{}
-		e.connected()
+		e.Connected()
 		c.idle, c.fresh, c.idleSince = true, true, time.Now()
-		e.running.Add(1)
+		e.Running.Add(1)
 	case http.StateActive:
 		c.idle, c.fresh = false, false
 	case http.StateIdle:
@@ -88,27 +88,27 @@ func (e *stdEngine) track(nc net.Conn, state http.ConnState) {
 func (e *stdEngine) forget(c *stdConn) {
 	c.cancel()
 	delete(e.conns, c)
-	e.leave(&c.peer)
-	e.running.Done()
+	e.Leave(&c.peer)
+	e.Running.Done()
 }
 
-// sweep applies Config.ClientTimeout; net/http applies the other limits.
-func (e *stdEngine) sweep(now time.Time) int {
+// Sweep applies Config.ClientTimeout; net/http applies the other limits.
+func (e *stdEngine) Sweep(now time.Time) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
-		if c.enforce(now) {
+		if c.Enforce(now) {
 			c.cancel()
 		}
 	}
 	return len(e.conns)
 }
 
-func (e *stdEngine) evict() bool {
+func (e *stdEngine) Evict() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, c := range some(e.conns, evictSample) {
-		if (c.idle || c.lingers.Load()) && time.Since(c.idleSince) > evictAge {
+	for _, c := range Sample(e.conns, EvictSample) {
+		if (c.idle || c.lingers.Load()) && time.Since(c.idleSince) > EvictAge {
 			c.idle = false
 			_ = c.Conn.Close()
 			return true
@@ -117,9 +117,9 @@ func (e *stdEngine) evict() bool {
 	return false
 }
 
-func (e *stdEngine) closeIdle() { e.closeWhere(func(c *stdConn) bool { return c.idle && !c.fresh }) }
+func (e *stdEngine) CloseIdle() { e.closeWhere(func(c *stdConn) bool { return c.idle && !c.fresh }) }
 
-func (e *stdEngine) closeFresh() {
+func (e *stdEngine) CloseFresh() {
 	e.closeWhere(func(c *stdConn) bool { return c.idle || c.lingers.Load() })
 }
 
@@ -133,9 +133,9 @@ func (e *stdEngine) closeWhere(matches func(*stdConn) bool) {
 	}
 }
 
-func (e *stdEngine) prune(*upstream) {} // upstream has the spare connections
+func (e *stdEngine) Prune(*Upstream) {} // upstream has the spare connections
 
-func (e *stdEngine) abort() {
+func (e *stdEngine) Abort() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -157,8 +157,8 @@ func (l stdListener) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p := l.e.peerOf(nc.RemoteAddr()); l.e.admit(l.ctx, nc, &p) {
-			return &stdConn{client: client{Conn: nc, cfg: &l.e.cfg}, e: l.e, peer: p}, nil
+		if p := l.e.PeerOf(nc.RemoteAddr()); l.e.Admit(l.ctx, nc, &p) {
+			return &stdConn{Client: Client{Conn: nc, Config: &l.e.Config}, e: l.e, peer: p}, nil
 		}
 	}
 }

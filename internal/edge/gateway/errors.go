@@ -11,26 +11,26 @@ import (
 // errUnreachable is an internal result; a client never receives it.
 var errUnreachable = errors.New("the runtime cannot be reached")
 
-func errBroken(cause error) *svc.Error {
+func ErrBroken(cause error) *svc.Error {
 	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "the runtime ended before it answered").Because(cause)
 }
 
-func errNotAsked() *svc.Error {
-	return errBroken(errors.New("it switched protocols without being asked to"))
+func ErrNotAsked() *svc.Error {
+	return ErrBroken(errors.New("it switched protocols without being asked to"))
 }
 
-func errSlowBody(limit time.Duration) *svc.Error {
+func ErrSlowBody(limit time.Duration) *svc.Error {
 	return svc.Errorf(svc.BadRequest, svc.CodeBodyIncomplete, "no byte of the body arrived within %s", limit)
 }
 
-func errHandshake(limit time.Duration) *svc.Error {
+func ErrHandshake(limit time.Duration) *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeTimeout, "the worker did not answer the websocket handshake within %s", limit)
 }
 
-const headTooLarge = "the request head is too large"
+const HeadTooLarge = "the request head is too large"
 
-// badRequest returns the response to a request that violates the grammar.
-func badRequest(err error) *svc.Error {
+// BadRequest returns the response to a request that violates the grammar.
+func BadRequest(err error) *svc.Error {
 	var e *http1.Error
 	if errors.As(err, &e) && e.Status == 431 {
 		return svc.Errorf(svc.TooLarge, svc.CodeHeaderTooLarge, "%s", e.Detail)

@@ -6,17 +6,17 @@ import (
 	"time"
 )
 
-// bufferSize is the size of the buffers that bodies are copied through.
-const bufferSize = 32 << 10
+// BufferSize is the size of the buffers that bodies are copied through.
+const BufferSize = 32 << 10
 
 // exchange is a request and its response in the engine go. It is pooled with its
 // buffers: no reference to it may outlive the request.
 type exchange struct {
-	request
+	Request
 
 	upload upload
 	head   []byte // for the runtime: the head, and the part of the body that has arrived
-	buf    []byte // from the runtime; frameChunk describes its margins
+	buf    []byte // from the runtime; FrameChunk describes its margins
 	out    []byte // for the client
 	reply  int    // length of the response's head in buf[headroom:]
 	filled int    // number of bytes in buf[headroom:]
@@ -26,11 +26,11 @@ type exchange struct {
 }
 
 func newExchange() *exchange {
-	return &exchange{buf: make([]byte, headroom+bufferSize+tailroom), out: make([]byte, 0, 4<<10), head: make([]byte, 0, 4<<10)}
+	return &exchange{buf: make([]byte, Headroom+BufferSize+Tailroom), out: make([]byte, 0, 4<<10), head: make([]byte, 0, 4<<10)}
 }
 
 func (x *exchange) begin() {
-	x.reset()
+	x.Reset()
 	x.head = x.head[:0]
 	x.reply, x.filled = 0, 0
 	x.began, x.whole, x.keep = false, false, false
@@ -45,79 +45,79 @@ func (x *exchange) trim() {
 	if cap(x.out) > keep {
 		x.out = make([]byte, 0, 4<<10)
 	}
-	if len(x.buf) > headroom+bufferSize+tailroom {
-		x.buf = make([]byte, headroom+bufferSize+tailroom)
+	if len(x.buf) > Headroom+BufferSize+Tailroom {
+		x.buf = make([]byte, Headroom+BufferSize+Tailroom)
 	}
 }
 
 // handle answers the request in x. It reports whether another request may follow on
 // the connection.
-func (c *conn) handle(ctx context.Context, x *exchange) (keep bool) {
+func (c *Conn) handle(ctx context.Context, x *exchange) (keep bool) {
 	c.respond(ctx, x)
 	return c.readRest(x)
 }
 
-func (c *conn) respond(ctx context.Context, x *exchange) {
-	x.start = c.now
+func (c *Conn) respond(ctx context.Context, x *exchange) {
+	x.Start = c.now
 	c.watch.gone = nil
-	c.nc.begin(&x.request)
-	c.g.inflight.Add(1)
+	c.nc.Begin(&x.Request)
+	c.g.InFlight.Add(1)
 	defer c.over(x)
-	x.inspect(&c.peer)
-	x.upload.begin(&x.req)
-	err := c.g.forward(&x.request, c, func() error { return c.roundTrip(ctx, x) })
+	x.Inspect(&c.peer)
+	x.upload.begin(&x.Req)
+	err := c.g.Forward(&x.Request, c, func() error { return c.roundTrip(ctx, x) })
 	c.answer(ctx, x, err)
 }
 
 // over ends a request, at the latest: also after a panic.
-func (c *conn) over(x *exchange) {
-	x.closeAsset()
-	x.claim.release()
-	c.g.inflight.Add(-1)
+func (c *Conn) over(x *exchange) {
+	x.CloseAsset()
+	x.Claim.Release()
+	c.g.InFlight.Add(-1)
 }
 
 // answer sends the response whose head is in x.resp, or the error of forward.
-func (c *conn) answer(ctx context.Context, x *exchange, err error) {
+func (c *Conn) answer(ctx context.Context, x *exchange, err error) {
 	switch {
 	case err != nil:
 		c.refuse(ctx, x, err)
-	case x.static.is:
+	case x.Static.Is:
 		c.relayAsset(x)
 	default:
 		c.explain(ctx, x)
 		c.relay(ctx, x)
 	}
 	c.now = time.Now()
-	c.g.account(ctx, &x.request, &c.peer, c.now)
+	c.g.Account(ctx, &x.Request, &c.peer, c.now)
 }
 
 // reject answers a request whose head cannot be parsed, and abandons the connection:
 // the start of the next request is unknown.
-func (c *conn) reject(ctx context.Context, x *exchange, err error) bool {
-	x.start, x.upload.read = c.now, false
-	x.unreadable()
-	c.refuse(ctx, x, badRequest(err))
-	c.g.account(ctx, &x.request, &c.peer, time.Now())
+func (c *Conn) reject(ctx context.Context, x *exchange, err error) bool {
+	x.Start, x.upload.read = c.now, false
+	x.Unreadable()
+	c.refuse(ctx, x, BadRequest(err))
+	c.g.Account(ctx, &x.Request, &c.peer, time.Now())
 	return c.readRest(x)
 }
 
 // refuse answers with an error of the gateway itself [D44]. It sets x.whole and x.keep like
 // relay.
-func (c *conn) refuse(ctx context.Context, x *exchange, err error) {
-	if errors.Is(err, errClientGone) {
-		x.status = StatusClientGone
+func (c *Conn) refuse(ctx context.Context, x *exchange, err error) {
+	if errors.Is(err, ErrClientGone) {
+		x.Status = StatusClientGone
 		return
 	}
-	e := c.g.refusal(ctx, &x.request, err)
-	x.keep = len(x.req.Method) > 0 && c.keeps(x) && !c.isGone()
-	x.whole = c.send(x, x.appendRefusal(x.out[:0], e, x.keep)) == nil
+	e := c.g.Refusal(ctx, &x.Request, err)
+	x.keep = len(x.Req.Method) > 0 && c.keeps(x) && !c.isGone()
+	x.whole = c.send(x, x.AppendRefusal(x.out[:0], e, x.keep)) == nil
 }
 
 // explain makes the explanation of a response the response.
-func (c *conn) explain(ctx context.Context, x *exchange) {
-	if body, ok := c.g.explain(ctx, &x.request); ok {
-		x.buf = append(x.buf[:headroom], body...)
-		x.buf = append(x.buf, make([]byte, max(0, headroom+bufferSize+tailroom-len(x.buf)))...)
+func (c *Conn) explain(ctx context.Context, x *exchange) {
+	if body, ok := c.g.Explain(ctx, &x.Request); ok {
+		x.buf = append(x.buf[:Headroom], body...)
+		x.buf = append(x.buf, make([]byte, max(0, Headroom+BufferSize+Tailroom-len(x.buf)))...)
 		x.reply, x.filled = 0, len(body)
 	}
 }

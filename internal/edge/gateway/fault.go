@@ -17,24 +17,24 @@ const (
 	faultLimit = time.Second // for one of them
 )
 
-// threw reports whether workerd answered in place of the worker, which threw or never
+// Threw reports whether workerd answered in place of the worker, which threw or never
 // answered. workerd then sends these two fields alone. A worker's own response cannot have
 // the first one.
-func (x *request) threw() bool {
-	r := &x.resp
+func (x *Request) Threw() bool {
+	r := &x.Resp
 	return r.Status == http.StatusInternalServerError && !r.KeepsAlive() && r.Length == int64(len(faultText)) && len(r.List) == 2
 }
 
-// explain replaces the response of a worker that threw, which has no media type: on
+// Explain replaces the response of a worker that threw, which has no media type: on
 // preview hosts by the exception, if Config.Exception is set. The head becomes that of x;
 // ok is false if the response stays.
-func (s *Service) explain(ctx context.Context, x *request) (body []byte, ok bool) {
-	if !x.threw() {
+func (s *Service) Explain(ctx context.Context, x *Request) (body []byte, ok bool) {
+	if !x.Threw() {
 		return nil, false
 	}
 	x.failed = true
 	fields, kind, body := "", "text/plain;charset=UTF-8", []byte(faultText)
-	if s.cfg.Exception != nil && x.claim.role == svc.RolePreview {
+	if s.cfg.Exception != nil && x.Claim.Role == svc.RolePreview {
 		fields = "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Security-Policy: default-src 'none'; style-src 'unsafe-inline'\r\n"
 		f := s.faultOf(ctx, x)
 		if body = f.text(); bytes.Contains(x.meta.accept, []byte("text/html")) {
@@ -43,10 +43,10 @@ func (s *Service) explain(ctx context.Context, x *request) (body []byte, ok bool
 	}
 	head := []byte("HTTP/1.1 500 Internal Server Error\r\nConnection: close\r\n" + fields + "Content-Type: " + kind)
 	head = appendInt(append(head, "\r\nContent-Length: "...), int64(len(body)))
-	if x.resp.Parse(append(head, "\r\n\r\n"...)) != nil {
+	if x.Resp.Parse(append(head, "\r\n\r\n"...)) != nil {
 		return nil, false // it always parses
 	}
-	if string(x.req.Method) == http.MethodHead {
+	if string(x.Req.Method) == http.MethodHead {
 		body = nil
 	}
 	return body, true
@@ -59,13 +59,13 @@ type fault struct {
 	command   string // that shows its log
 }
 
-func (s *Service) faultOf(ctx context.Context, x *request) fault {
-	ref, id := x.claim.ref(), string(x.meta.traceparent[parentAt:parentEnd])
+func (s *Service) faultOf(ctx context.Context, x *Request) fault {
+	ref, id := x.Claim.Ref(), string(x.meta.traceparent[parentAt:parentEnd])
 	f := fault{request: id, command: "svcctl logs " + ref.String() + " --request " + id}
 	select {
 	case s.faults <- struct{}{}:
 		ctx, cancel := context.WithTimeout(ctx, faultLimit)
-		f.exception = s.cfg.Exception(ctx, ref, id, x.start)
+		f.exception = s.cfg.Exception(ctx, ref, id, x.Start)
 		cancel()
 		<-s.faults
 	default: // many exceptions at a time need no page each

@@ -12,23 +12,23 @@ import (
 // find looks the request's host up in the current table.
 func (r *Router) find(x *RouteRequest) (route, error) {
 	t := r.table.Load()
-	if x.call != nil {
-		return t.called(*x.call)
+	if x.Call != nil {
+		return t.called(*x.Call)
 	}
-	if x.hints.doctor {
+	if x.Hints.Doctor {
 		return route{}, errDoctor()
 	}
-	if len(x.hints.route) > 0 && x.knows(r.cfg.VerifySecret) {
-		project, id, _ := bytes.Cut(x.hints.route, []byte{'/'})
+	if len(x.Hints.Route) > 0 && x.knows(r.cfg.VerifySecret) {
+		project, id, _ := bytes.Cut(x.Hints.Route, []byte{'/'})
 		if v := t.version(svc.Ref{Project: string(project), Version: string(id)}); v != nil {
 			return route{role: svc.RolePreview, version: v}, nil
 		}
 		return route{}, errNoRoute()
 	}
-	if to, ok := t.lookup(x.req.Host); ok {
+	if to, ok := t.lookup(x.Req.Host); ok {
 		return to, nil
 	}
-	host := string(x.req.Host)
+	host := string(x.Req.Host)
 	if ref, role, ok := r.cfg.Ingress.ParseHost(host); ok {
 		if v := t.version(ref); role == svc.RolePreview && v != nil {
 			return route{role: role, version: v}, nil
@@ -36,7 +36,7 @@ func (r *Router) find(x *RouteRequest) (route, error) {
 	}
 	if r.hasSelectors(host) {
 		if to, ok := t.selected(x); ok {
-			dropSession(&x.req)
+			dropSession(&x.Req)
 			return to, nil
 		}
 	}
@@ -60,22 +60,22 @@ func (r *Router) hasSelectors(host string) bool {
 // /{project}/{version}/… and removes them from the request [D4]. It is called only
 // for hosts with selectors, so it never captures a path of an app.
 func (t *table) selected(x *RouteRequest) (route, bool) {
-	target := x.hints.target
+	target := x.Hints.Target
 	if target == nil {
-		target = x.req.Target
-		x.hints.target = target
+		target = x.Req.Target
+		x.Hints.Target = target
 	}
 	id, rest := cutSegment(target)
 	p := t.project(string(id))
 	second, restOfVersion := cutSegment(rest)
 	if v := t.version(svc.Ref{Project: string(id), Version: string(second)}); v != nil {
-		x.claim.selector, x.req.Target = true, rooted(restOfVersion)
+		x.Claim.Selector, x.Req.Target = true, rooted(restOfVersion)
 		return route{role: svc.RolePreview, version: v}, true
 	}
 	if p == nil {
 		return route{}, false
 	}
-	x.claim.selector, x.req.Target = true, rooted(rest)
+	x.Claim.Selector, x.Req.Target = true, rooted(rest)
 	return t.routeOf(p), true
 }
 

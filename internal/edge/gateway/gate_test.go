@@ -8,25 +8,25 @@ import (
 func TestTally(t *testing.T) {
 	t.Parallel()
 	for range 100 {
-		ta := newTally()
+		ta := NewTally()
 		var claims sync.WaitGroup
 		for range 4 {
 			claims.Go(func() {
-				for ta.acquire() {
+				for ta.Acquire() {
 					select {
-					case <-ta.done:
+					case <-ta.Done:
 						t.Error("done before the last claim is released")
 					default:
 					}
-					ta.release()
+					ta.Release()
 				}
 			})
 		}
-		ta.close()
-		ta.close()
-		<-ta.done
+		ta.Close()
+		ta.Close()
+		<-ta.Done
 		claims.Wait()
-		if ta.acquire() || ta.count() != 0 {
+		if ta.Acquire() || ta.Count() != 0 {
 			t.Error("a closed tally accepted a claim, or counts one")
 		}
 	}
@@ -34,31 +34,31 @@ func TestTally(t *testing.T) {
 
 func TestGate(t *testing.T) {
 	t.Parallel()
-	g := newGate()
-	first, ok := g.enter()
+	g := NewGate()
+	first, ok := g.Enter()
 	if !ok {
 		t.Fatal("a new gate is held")
 	}
-	g.release() // without a hold
-	g.hold()
-	g.hold()
-	closed, ok := g.enter()
+	g.Release() // without a hold
+	g.Hold()
+	g.Hold()
+	closed, ok := g.Enter()
 	if ok {
 		t.Fatal("a held gate was entered")
 	}
-	g.release()
-	<-closed.over
-	second, ok := g.enter()
+	g.Release()
+	<-closed.Over
+	second, ok := g.Enter()
 	if !ok {
 		t.Fatal("a released gate is held")
 	}
-	first.release()
-	if err := g.drain(t.Context()); err != nil {
+	first.Release()
+	if err := g.Drain(t.Context()); err != nil {
 		t.Errorf("the drain waited for a request after the hold: %v", err)
 	}
-	g.hold()
-	second.release()
-	if err := g.drain(t.Context()); err != nil || len(g.past) != 1 {
+	g.Hold()
+	second.Release()
+	if err := g.Drain(t.Context()); err != nil || len(g.past) != 1 {
 		t.Errorf("%v, %d epochs remembered", err, len(g.past))
 	}
 }

@@ -33,16 +33,16 @@ func New(cfg Config) *Gateway {
 		panic("gateway: no ingress")
 	}
 	cfg = cfg.withDefaults()
-	if cfg.Engine == EngineLoop && hasLoops {
+	if cfg.Engine == EngineLoop && HasLoops {
 		cfg.Logger = newLaterLogger(cfg.Logger)
 	}
 	g := &Gateway{cfg: cfg, listeners: map[net.Listener]struct{}{}}
-	g.Router = newRouter(cfg.router())
-	g.service = newService(g.Router, cfg.service())
-	g.server = newServer(g.service, cfg.conn(), g.connected)
+	g.Router = NewRouter(cfg.router())
+	g.service = NewService(g.Router, cfg.service())
+	g.server = NewServer(g.service, cfg.conn(), g.connected)
 	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
 	g.engine = newEngine(cfg.Engine, g.server)
-	g.onRetire(g.engine.prune)
+	g.OnRetire(g.engine.Prune)
 	g.sweeper = time.AfterFunc(time.Hour, g.sweep)
 	g.sweeper.Stop()
 	return g
@@ -55,11 +55,11 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 	if !g.addListener(ln) {
 		return ln.Close()
 	}
-	defer g.server.running.Done()
+	defer g.server.Running.Done()
 	stop := context.AfterFunc(ctx, g.abort)
 	defer stop()
-	err := g.engine.serve(ctx, ln)
-	if g.isClosing() {
+	err := g.engine.Serve(ctx, ln)
+	if g.IsClosing() {
 		return nil
 	}
 	return err
@@ -68,11 +68,11 @@ func (g *Gateway) Serve(ctx context.Context, ln net.Listener) error {
 func (g *Gateway) addListener(ln net.Listener) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.isClosing() {
+	if g.IsClosing() {
 		return false
 	}
 	g.listeners[ln] = struct{}{}
-	g.server.running.Add(1)
+	g.server.Running.Add(1)
 	return true
 }
 
@@ -82,11 +82,11 @@ func (g *Gateway) addListener(ln net.Listener) bool {
 // closes the remaining connections and returns ctx's error. It may be called again.
 func (g *Gateway) Shutdown(ctx context.Context) error {
 	g.beginClose()
-	g.endWebsockets()
+	g.EndWebsockets()
 	done := make(chan struct{})
-	go func() { g.server.running.Wait(); close(done) }()
+	go func() { g.server.Running.Wait(); close(done) }()
 	err := g.awaitEnd(ctx, done)
-	g.retireAll()
+	g.RetireAll()
 	return err
 }
 
@@ -99,7 +99,7 @@ func (g *Gateway) awaitEnd(ctx context.Context, done <-chan struct{}) error {
 		case <-done:
 			return nil
 		case <-fresh.C:
-			g.engine.closeFresh()
+			g.engine.CloseFresh()
 		case <-ctx.Done():
 			g.abort()
 			<-done
@@ -111,7 +111,7 @@ func (g *Gateway) awaitEnd(ctx context.Context, done <-chan struct{}) error {
 // beginClose closes listeners, timers and idle connections.
 func (g *Gateway) beginClose() {
 	if g.stopAccepting() {
-		g.engine.closeIdle()
+		g.engine.CloseIdle()
 	}
 }
 
@@ -120,20 +120,20 @@ func (g *Gateway) beginClose() {
 func (g *Gateway) stopAccepting() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.stop() {
+	if !g.Stop() {
 		return false
 	}
 	for ln := range g.listeners {
 		_ = ln.Close()
 	}
-	g.endWaits() // the clients of holds see a closed port
+	g.EndWaits() // the clients of holds see a closed port
 	return true
 }
 
 // abort closes every connection.
 func (g *Gateway) abort() {
 	g.beginClose()
-	g.engine.abort()
+	g.engine.Abort()
 }
 
 // connected makes a sweep due, for a new connection. It does not block.
@@ -149,15 +149,15 @@ func (g *Gateway) armSweep() {
 }
 
 // sweep closes connections that are idle or send too slowly, and spare connections to
-// runtimes, which are unused idleLimit after the last client. Until then another sweep follows.
+// runtimes, which are unused IdleLimit after the last client. Until then another sweep follows.
 func (g *Gateway) sweep() {
 	g.sweeping.Store(false)
 	now := time.Now()
-	if g.engine.sweep(now) > 0 {
+	if g.engine.Sweep(now) > 0 {
 		g.busy.Store(now.UnixNano())
 	}
-	g.Router.sweep(now)
-	if now.Sub(time.Unix(0, g.busy.Load())) <= idleLimit+2*g.cfg.SweepEvery {
+	g.Router.Sweep(now)
+	if now.Sub(time.Unix(0, g.busy.Load())) <= IdleLimit+2*g.cfg.SweepEvery {
 		g.armSweep()
 	}
 }

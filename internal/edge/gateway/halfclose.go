@@ -6,22 +6,22 @@ import (
 	"time"
 )
 
-// silentTests is the number of tests, Config.ProbeTime apart, in which no byte was
+// SilentTests is the number of tests, Config.ProbeTime apart, in which no byte was
 // written to a client that has ended its input: after them the client counts as gone,
 // unless a probe could be sent.
-const silentTests = 10
+const SilentTests = 10
 
-// probe is an interim response, which a client that has left answers with a reset.
-const probe = "HTTP/1.1 100 Continue\r\n\r\n"
+// Probe is an interim response, which a client that has left answers with a reset.
+const Probe = "HTTP/1.1 100 Continue\r\n\r\n"
 
-// awaitReset waits until the client, which has ended its input during a request, is
+// AwaitReset waits until the client, which has ended its input during a request, is
 // gone. A client that closes only its sending side still expects the response, and
 // TCP does not distinguish it from a client that has closed its connection, until
 // bytes are sent: then the second one resets the connection.
 //
-// awaitReset returns the error of the read deadline, or another one when the client
+// AwaitReset returns the error of the read deadline, or another one when the client
 // is gone.
-func (c *client) awaitReset() error {
+func (c *Client) AwaitReset() error {
 	sc, ok := c.Conn.(syscall.Conn)
 	if !ok {
 		return io.EOF
@@ -49,8 +49,8 @@ func hasFailed(fd uintptr) bool {
 
 // testClient makes a client that is gone reset its connection, or closes it after a
 // time without a byte of the response, until over is closed.
-func (c *client) testClient(over <-chan struct{}) {
-	tick := time.NewTicker(c.cfg.ProbeTime)
+func (c *Client) testClient(over <-chan struct{}) {
+	tick := time.NewTicker(c.Config.ProbeTime)
 	defer tick.Stop()
 	written, silent := c.response.Calls(), 0
 	for {
@@ -65,7 +65,7 @@ func (c *client) testClient(over <-chan struct{}) {
 		if n := c.response.Calls(); n != written {
 			written, silent = n, 0
 		}
-		if silent++; silent > silentTests {
+		if silent++; silent > SilentTests {
 			_ = c.Close()
 			return
 		}
@@ -74,12 +74,12 @@ func (c *client) testClient(over <-chan struct{}) {
 
 // probe sends an interim response, which clients of HTTP/1.1 must accept at any time
 // before the response (RFC 9110, 15.2). It reports whether it could.
-func (c *client) probe() bool {
+func (c *Client) probe() bool {
 	c.probing.Lock()
 	defer c.probing.Unlock()
 	if !c.silent.Load() {
 		return false
 	}
-	_, err := c.Conn.Write([]byte(probe))
+	_, err := c.Conn.Write([]byte(Probe))
 	return err == nil
 }

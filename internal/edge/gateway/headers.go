@@ -31,36 +31,36 @@ type meta struct {
 	seen        string        // svc.SeenHeader of its response
 }
 
-// inspect reads the fields that concern the gateway and marks those that it replaces
-// or withholds from workers, so that appendRequest omits them [D45].
-func (x *request) inspect(p *peer) {
-	x.meta.https = p.https
-	list := x.req.List
+// Inspect reads the fields that concern the gateway and marks those that it replaces
+// or withholds from workers, so that AppendRequest omits them [D45].
+func (x *Request) Inspect(p *Peer) {
+	x.meta.https = p.HTTPS
+	list := x.Req.List
 	for i := range list {
 		if f := &list[i]; f.Kind == http1.Other && x.inspectField(f, p) {
 			f.Kind = http1.HopByHop
 		}
 	}
-	x.req.Host = normalHost(x.req.Host, x.meta.https)
+	x.Req.Host = normalHost(x.Req.Host, x.meta.https)
 	if x.meta.host == nil {
-		x.meta.host = x.req.Host
+		x.meta.host = x.Req.Host
 	}
 	x.makeIDs()
 	x.sample(p)
-	if x.hints.doctor {
+	if x.Hints.Doctor {
 		x.see(p)
 	}
 }
 
 // inspectField reports whether the gateway replaces the field.
-func (x *request) inspectField(f *http1.Field, p *peer) bool {
+func (x *Request) inspectField(f *http1.Field, p *Peer) bool {
 	m, name := &x.meta, f.Name
 	switch name[0] | 0x20 {
 	case 'a':
 		if http1.EqualFold(name, "accept") {
 			m.accept = f.Value
 		} else if http1.EqualFold(name, "accept-encoding") {
-			x.hints.encodings = f.Value
+			x.Hints.Encodings = f.Value
 		}
 		return false
 	case 'c':
@@ -68,7 +68,7 @@ func (x *request) inspectField(f *http1.Field, p *peer) bool {
 	case 'f':
 		return !p.trusted && http1.EqualFold(name, "forwarded")
 	case 's':
-		x.hints.doctor = x.hints.doctor || isDoctor(f)
+		x.Hints.Doctor = x.Hints.Doctor || isDoctor(f)
 		return false
 	case 't':
 		if http1.EqualFold(name, "traceparent") {
@@ -84,7 +84,7 @@ func (x *request) inspectField(f *http1.Field, p *peer) bool {
 	return false
 }
 
-func (x *request) inspectX(f *http1.Field, trusted bool) bool {
+func (x *Request) inspectX(f *http1.Field, trusted bool) bool {
 	m := &x.meta
 	switch {
 	case http1.EqualFold(f.Name, "x-request-id"):
@@ -113,9 +113,9 @@ func (x *request) inspectX(f *http1.Field, trusted bool) bool {
 	case len(f.Name) > 6 && http1.EqualFold(f.Name[:6], "x-svc-"):
 		switch {
 		case http1.EqualFold(f.Name, "x-svc-verify"):
-			x.hints.verify = f.Value
+			x.Hints.Verify = f.Value
 		case http1.EqualFold(f.Name, "x-svc-route"):
-			x.hints.route = f.Value
+			x.Hints.Route = f.Value
 		}
 	default:
 		return false
@@ -161,7 +161,7 @@ const traceAt, traceEnd, flagsEnd = 3, 35, 55
 // makeIDs names the request. Its name, 16 hex digits, is the parent in the traceparent
 // that the worker gets, and how log lines find their request. An X-Request-Id, or a trace,
 // that the client did not send begins with it.
-func (x *request) makeIDs() {
+func (x *Request) makeIDs() {
 	m := &x.meta
 	var raw [16]byte
 	for i := 0; i < len(raw); i += 8 {
@@ -184,7 +184,7 @@ func (x *request) makeIDs() {
 
 // sample decides whether the trace is recorded, which its flags tell the worker. A client
 // decides for its own traces.
-func (x *request) sample(p *peer) {
+func (x *Request) sample(p *Peer) {
 	m := &x.meta
 	if p.by.sampled == nil {
 		return
@@ -220,9 +220,9 @@ func allZero(b []byte) bool {
 	return true
 }
 
-// appendRequest appends the head for the runtime.
-func (x *request) appendRequest(b []byte, p *peer) []byte {
-	req, m := &x.req, &x.meta
+// AppendRequest appends the head for the runtime.
+func (x *Request) AppendRequest(b []byte, p *Peer) []byte {
+	req, m := &x.Req, &x.meta
 	b = append(append(append(b, req.Method...), ' '), req.Target...)
 	b = append(append(b, " HTTP/1.1\r\nHost: "...), req.Host...)
 	b = append(b, '\r', '\n')
@@ -244,7 +244,7 @@ func (x *request) appendRequest(b []byte, p *peer) []byte {
 	if len(m.xff) > 0 {
 		b = append(append(b, m.xff...), ',', ' ')
 	}
-	b = append(append(b, p.ip...), "\r\nX-Forwarded-Proto: "...)
+	b = append(append(b, p.IP...), "\r\nX-Forwarded-Proto: "...)
 	b = append(append(b, proto...), "\r\nX-Forwarded-Host: "...)
 	b = append(append(b, m.host...), "\r\nCF-Connecting-IP: "...)
 	b = append(append(b, client...), "\r\nX-Request-Id: "...)

@@ -64,13 +64,13 @@ func FuzzForwardedHead(f *testing.F) {
 	f.Add([]byte("POST /x HTTP/1.1\r\nHost: a\r\nx-forwarded-for: 1\r\nContent-Length: 3\r\n\r\n"))
 	p := newPeer(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)}, &trust{proxies: loopback()})
 	f.Fuzz(func(t *testing.T, in []byte) {
-		x := &request{}
+		x := &Request{}
 		n, err := http1.FindHead(in, 0)
-		if err != nil || n == 0 || x.req.Parse(in[:n]) != nil {
+		if err != nil || n == 0 || x.Req.Parse(in[:n]) != nil {
 			return
 		}
-		x.inspect(&p)
-		head := x.appendRequest(nil, &p)
+		x.Inspect(&p)
+		head := x.AppendRequest(nil, &p)
 		var again http1.Request
 		m, err := http1.FindHead(head, 0)
 		if err != nil || m != len(head) {
@@ -79,7 +79,7 @@ func FuzzForwardedHead(f *testing.F) {
 		if err := again.Parse(head); err != nil {
 			t.Fatalf("%q: %v", head, err)
 		}
-		if string(again.Method) != string(x.req.Method) || string(again.Target) != string(x.req.Target) || again.Chunked != x.req.Chunked || again.Length != x.req.Length {
+		if string(again.Method) != string(x.Req.Method) || string(again.Target) != string(x.Req.Target) || again.Chunked != x.Req.Chunked || again.Length != x.Req.Length {
 			t.Errorf("%q became %q", in[:n], head)
 		}
 		for _, name := range []string{"host", "x-svc-proto", "x-svc-cf", "x-request-id", "traceparent", "cf-connecting-ip", "x-forwarded-for"} {

@@ -2,8 +2,8 @@ package gateway
 
 import "io"
 
-// inputSize is the size of the input buffer: most requests fit, with their body.
-const inputSize = 16 << 10
+// InputSize is the size of the input buffer: most requests fit, with their body.
+const InputSize = 16 << 10
 
 // input holds the bytes that a client has sent and that are not used yet:
 // buf[r:w]. The heads of requests are parsed in place, so the bytes before r do not
@@ -46,7 +46,7 @@ func (in *input) reserve(n int) {
 	if len(in.buf)-in.w >= n {
 		return
 	}
-	buf := make([]byte, max(2*in.len(), in.len()+n, inputSize))
+	buf := make([]byte, max(2*in.len(), in.len()+n, InputSize))
 	in.w = copy(buf, in.bytes())
 	in.r, in.buf = 0, buf
 }

@@ -13,7 +13,7 @@ const (
 	largeMost = 32
 )
 
-// largeBuffers are buffers for bodies that need several buffers of bufferSize. Safe for
+// largeBuffers are buffers for bodies that need several buffers of BufferSize. Safe for
 // concurrent use.
 type largeBuffers struct {
 	pool sync.Pool // *[]byte
@@ -22,7 +22,7 @@ type largeBuffers struct {
 
 // get returns a buffer for a body of n bytes, which the caller gives back, or nil.
 func (l *largeBuffers) get(n int64) *[]byte {
-	if n <= 2*bufferSize {
+	if n <= 2*BufferSize {
 		return nil
 	}
 	if l.used.Add(1) > largeMost {

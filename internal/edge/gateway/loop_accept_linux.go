@@ -57,7 +57,7 @@ func (l *loop) listen(s *sharedFD) {
 // await registers a listener. Of the loops that wait, the kernel wakes one.
 func (l *loop) await(s *sharedFD) {
 	if err := l.add(s.fd, acceptor{s}, unix.EPOLLIN|unix.EPOLLEXCLUSIVE); err != nil {
-		l.e.cfg.Logger.ErrorContext(l.ctx, "accepting connections failed", "error", err)
+		l.e.Config.Logger.ErrorContext(l.ctx, "accepting connections failed", "error", err)
 	}
 }
 
@@ -74,17 +74,17 @@ func (a acceptor) ready(l *loop, _ uint32) {
 			return
 		case errors.Is(err, unix.ECONNABORTED), errors.Is(err, unix.EINTR):
 		default: // most often no free file descriptor: open connections continue
-			l.e.cfg.Logger.WarnContext(l.ctx, "accepting a connection failed; retrying", "error", err)
+			l.e.Config.Logger.WarnContext(l.ctx, "accepting a connection failed; retrying", "error", err)
 			l.pause(a.from)
 			return
 		}
 	}
 }
 
-// pause accepts no connections for acceptRetry.
+// pause accepts no connections for AcceptRetry.
 func (l *loop) pause(s *sharedFD) {
 	l.forget(s.fd)
-	time.AfterFunc(acceptRetry, func() {
+	time.AfterFunc(AcceptRetry, func() {
 		l.post(func() {
 			if !l.closing {
 				l.await(s)
@@ -96,8 +96,8 @@ func (l *loop) pause(s *sharedFD) {
 // admit begins to serve a new connection, unless there are too many.
 func (l *loop) admit(fd int, from unix.Sockaddr) {
 	addr := tcpAddr(from)
-	c := &loopClient{fd: fd, peer: l.e.peerOf(addr), fresh: true}
-	if v := l.e.enter(&c.peer, addr, func() bool { return l.evict() || l.e.evict() }); v != clientlimit.Admitted {
+	c := &loopClient{fd: fd, peer: l.e.PeerOf(addr), fresh: true}
+	if v := l.e.Enter(&c.peer, addr, func() bool { return l.evict() || l.e.Evict() }); v != clientlimit.Admitted {
 		l.refuseClient(c, v)
 		return
 	}
@@ -108,7 +108,7 @@ func (l *loop) admit(fd int, from unix.Sockaddr) {
 		}
 	}
 	to.clients.Add(1)
-	l.e.connected()
+	l.e.Connected()
 	if to == l {
 		l.adopt(c)
 	} else if !to.post(func() { to.adopt(c) }) {
@@ -132,8 +132,8 @@ func (l *loop) refuseClient(c *loopClient, v clientlimit.Verdict) {
 	if err != nil {
 		return
 	}
-	l.e.warnRefused(l.ctx, v, &c.peer)
-	l.e.turnAway(l.ctx, nc, &c.peer)
+	l.e.WarnRefused(l.ctx, v, &c.peer)
+	l.e.TurnAway(l.ctx, nc, &c.peer)
 }
 
 // adopt serves a connection that counts in l.clients.
@@ -149,5 +149,5 @@ func (l *loop) adopt(c *loopClient) {
 // disown ends the count of a connection.
 func (l *loop) disown(c *loopClient) {
 	l.clients.Add(-1)
-	l.e.leave(&c.peer)
+	l.e.Leave(&c.peer)
 }

@@ -4,20 +4,20 @@ package gateway
 // and keeps it for the next request.
 func (l *loop) sendAsset(c *loopClient) {
 	x := c.x
-	if !l.e.isKept(&x.request) {
+	if !l.e.IsKept(&x.Request) {
 		l.handOver(c, nil)
 		return
 	}
 	var err error
-	if x.part, err = x.appendAnswer(x.part[:0]); err != nil { // x.resp points at it
+	if x.part, err = x.AppendAnswer(x.part[:0]); err != nil { // x.resp points at it
 		l.handOver(c, nil)
 		return
 	}
-	_, to := x.framing()
-	body := x.assetBody()
-	x.status, x.sent = x.resp.Status, int64(len(body))
-	x.keep = x.req.KeepsAlive() && !l.e.isClosing()
-	l.out = append(x.appendResponse(l.out[:0], to, x.keep), body...)
+	_, to := x.Framing()
+	body := x.AssetBody()
+	x.Status, x.Sent = x.Resp.Status, int64(len(body))
+	x.keep = x.Req.KeepsAlive() && !l.e.IsClosing()
+	l.out = append(x.AppendResponse(l.out[:0], to, x.keep), body...)
 	if l.write(c, l.out) {
 		l.complete(c)
 	}

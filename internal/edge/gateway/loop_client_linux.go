@@ -11,7 +11,7 @@ import (
 // buffers.
 type loopClient struct {
 	fd   int // -1 if closed or handed over
-	peer peer
+	peer Peer
 
 	in      []byte    // received and not used
 	out     []byte    // to be written
@@ -169,7 +169,7 @@ func (l *loop) gone(c *loopClient) {
 		return
 	}
 	if x := c.x; x != nil {
-		x.status, x.errCode = StatusClientGone, ""
+		x.Status, x.ErrCode = StatusClientGone, ""
 		l.account(c)
 	}
 	l.closeClient(c)
@@ -190,8 +190,8 @@ func (l *loop) part(c *loopClient) {
 		return
 	}
 	if k := l.detach(c, nil); k != nil {
-		k.onlyPart()
-		l.e.startConn(l.ctx, k)
+		k.OnlyPart()
+		l.e.StartConn(l.ctx, k)
 	}
 }
 

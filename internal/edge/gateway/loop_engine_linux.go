@@ -10,18 +10,18 @@ import (
 )
 
 // loopEngine serves TCP connections with event loops, and what a loop does not do with
-// the goroutines of goEngine: requests that wait, uploads, static files, compressed
+// the goroutines of GoEngine: requests that wait, uploads, static files, compressed
 // responses, and other listeners than TCP.
 type loopEngine struct {
-	*goEngine
+	*GoEngine
 
 	starting sync.Mutex
 	loops    atomic.Pointer[[]*loop] // nil before the first listener; changed under starting
 }
 
-func newLoopEngine(s *Server) *loopEngine {
-	e := &loopEngine{goEngine: newGoEngine(s)}
-	s.makeRoom = e.evict
+func NewLoopEngine(s *Server) *loopEngine {
+	e := &loopEngine{GoEngine: NewGoEngine(s)}
+	s.MakeRoom = e.Evict
 	return e
 }
 
@@ -37,10 +37,10 @@ var loopCount = sync.OnceValue(func() int {
 	return n
 })
 
-func (e *loopEngine) serve(ctx context.Context, ln net.Listener) error {
+func (e *loopEngine) Serve(ctx context.Context, ln net.Listener) error {
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
-		return e.goEngine.serve(ctx, ln)
+		return e.GoEngine.Serve(ctx, ln)
 	}
 	loops, err := e.start(ctx)
 	var shared *sharedFD
@@ -48,15 +48,15 @@ func (e *loopEngine) serve(ctx context.Context, ln net.Listener) error {
 		shared, err = share(tcp, len(loops))
 	}
 	if err != nil {
-		e.cfg.Logger.WarnContext(ctx, "event loops unavailable; serving with goroutines", "error", err)
-		return e.goEngine.serve(ctx, ln)
+		e.Config.Logger.WarnContext(ctx, "event loops unavailable; serving with goroutines", "error", err)
+		return e.GoEngine.Serve(ctx, ln)
 	}
 	for _, l := range loops {
 		if !l.post(func() { l.listen(shared) }) {
 			shared.release()
 		}
 	}
-	<-e.stopped()
+	<-e.Stopped()
 	return nil
 }
 
@@ -80,7 +80,7 @@ func (e *loopEngine) start(ctx context.Context) ([]*loop, error) {
 	}
 	e.loops.Store(&loops)
 	for _, l := range loops {
-		e.running.Go(l.run)
+		e.Running.Go(l.run)
 	}
 	return loops, nil
 }
@@ -92,8 +92,8 @@ func (e *loopEngine) list() []*loop {
 	return nil
 }
 
-func (e *loopEngine) sweep(now time.Time) int {
-	n := e.goEngine.sweep(now)
+func (e *loopEngine) Sweep(now time.Time) int {
+	n := e.GoEngine.Sweep(now)
 	for _, l := range e.list() {
 		n += int(l.clients.Load())
 		l.post(l.sweep)
@@ -115,27 +115,27 @@ func (e *loopEngine) each(f func(*loop)) {
 	}
 }
 
-// The loops come first: a connection that is handed over meanwhile is one of goEngine
-// then, and goEngine returns none while the gateway stops.
+// The loops come first: a connection that is handed over meanwhile is one of GoEngine
+// then, and GoEngine returns none while the gateway stops.
 
-func (e *loopEngine) closeIdle() {
+func (e *loopEngine) CloseIdle() {
 	e.each((*loop).stop)
-	e.goEngine.closeIdle()
+	e.GoEngine.CloseIdle()
 }
 
-func (e *loopEngine) closeFresh() {
+func (e *loopEngine) CloseFresh() {
 	e.each((*loop).closeFresh)
-	e.goEngine.closeFresh()
+	e.GoEngine.CloseFresh()
 }
 
-func (e *loopEngine) abort() {
+func (e *loopEngine) Abort() {
 	e.each((*loop).abort)
-	e.goEngine.abort()
+	e.GoEngine.Abort()
 }
 
-// evict does not wait for the loops: what they close makes room for later connections.
-func (e *loopEngine) evict() bool {
-	if e.goEngine.evict() {
+// Evict does not wait for the loops: what they close makes room for later connections.
+func (e *loopEngine) Evict() bool {
+	if e.GoEngine.Evict() {
 		return true
 	}
 	for _, l := range e.list() {
@@ -144,11 +144,11 @@ func (e *loopEngine) evict() bool {
 	return false
 }
 
-func (e *loopEngine) prune(u *upstream) {
+func (e *loopEngine) Prune(u *Upstream) {
 	for _, l := range e.list() {
 		l.post(func() { l.prune(u, true) })
 	}
 }
 
-// hasLoops says whether this system has event loops.
-const hasLoops = true
+// HasLoops says whether this system has event loops.
+const HasLoops = true

@@ -9,7 +9,7 @@ import (
 // loopExchange is a request and its response in a loop. Its body, if it has one, has
 // arrived when the request begins.
 type loopExchange struct {
-	request
+	Request
 
 	raw  []byte // the head as received; req points at it
 	head []byte // for the runtime: the head and the body
@@ -18,8 +18,8 @@ type loopExchange struct {
 	again   bool          // the request was sent before, on a spare connection
 	part    []byte        // the beginning of a head of the runtime
 	replied bool          // the head of the response was sent
-	from    framing       // of the response, from the runtime
-	to      framing       // and to the client
+	from    Framing       // of the response, from the runtime
+	to      Framing       // and to the client
 	left    int64         // of a response with a length
 	dec     http1.Chunked // of a response in chunks
 	extra   bool          // the runtime has sent more than the response
@@ -35,7 +35,7 @@ func (l *loop) newExchange() *loopExchange {
 	}
 	x := l.unused[n-1]
 	l.unused = l.unused[:n-1]
-	x.reset()
+	x.Reset()
 	x.head, x.part, x.dec = x.head[:0], x.part[:0], http1.Chunked{Trailer: x.dec.Trailer[:0]}
 	x.again, x.replied, x.extra, x.keep, x.writes = false, false, false, false, 0
 	return x
@@ -59,23 +59,23 @@ func (l *loop) dropExchange(c *loopClient) {
 	if c.up != nil {
 		l.closeRuntime(c.up)
 	}
-	x.claim.release()
+	x.Claim.Release()
 	c.x, c.up = nil, nil
-	l.e.inflight.Add(-1)
+	l.e.InFlight.Add(-1)
 }
 
 // account ends the request of a client and reports it.
 func (l *loop) account(c *loopClient) {
 	x := c.x
-	x.claim.release()
-	l.e.account(l.ctx, &x.request, &c.peer, time.Now())
+	x.Claim.Release()
+	l.e.Account(l.ctx, &x.Request, &c.peer, time.Now())
 	l.dropExchange(c)
 	l.recycle(x)
 }
 
 // complete ends a request whose response was sent, or is in c.out.
 func (l *loop) complete(c *loopClient) {
-	keep := c.x.keep && !l.e.isClosing()
+	keep := c.x.keep && !l.e.IsClosing()
 	l.account(c)
 	if len(c.out) == 0 {
 		c.out = nil // an idle connection has no buffers

@@ -16,23 +16,23 @@ func (l *loop) handOver(c *loopClient, data []byte) {
 		l.recycle(x)
 	}
 	if k := l.detach(c, data); k != nil {
-		l.e.startConn(l.ctx, k)
+		l.e.StartConn(l.ctx, k)
 	}
 }
 
 // detach takes the connection of a client out of the loop, nil if that fails.
-func (l *loop) detach(c *loopClient, data []byte) *conn {
+func (l *loop) detach(c *loopClient, data []byte) *Conn {
 	fd := c.fd
 	l.forget(fd)
 	c.fd, c.out = -1, nil
 	nc, err := netConn(fd)
 	if err != nil {
-		l.e.cfg.Logger.WarnContext(l.ctx, "serving a connection failed", "error", err)
+		l.e.Config.Logger.WarnContext(l.ctx, "serving a connection failed", "error", err)
 		l.disown(c)
 		return nil
 	}
 	l.clients.Add(-1)
-	return l.e.adopt(nc, c.peer, data, l.takeBack)
+	return l.e.Adopt(nc, c.peer, data, l.takeBack)
 }
 
 // handOverResponse gives the connections of a client and of its runtime to a goroutine,
@@ -52,15 +52,15 @@ func (l *loop) handOverResponse(c *loopClient, b []byte, n int) {
 		l.dropExchange(c)
 		return
 	}
-	k.continueWith(&x.request, nc, up.reused, b, n)
+	k.ContinueWith(&x.Request, nc, up.reused, b, n)
 	c.x, c.up = nil, nil
-	l.e.startConn(l.ctx, k)
+	l.e.StartConn(l.ctx, k)
 }
 
 // takeBack serves a connection again that was handed over, if it is between two requests.
 // It reports whether the caller must leave the connection.
-func (l *loop) takeBack(k *conn) bool {
-	tcp := k.unused()
+func (l *loop) takeBack(k *Conn) bool {
+	tcp := k.Unused()
 	if tcp == nil {
 		return false
 	}
@@ -68,13 +68,13 @@ func (l *loop) takeBack(k *conn) bool {
 	if err != nil {
 		return false
 	}
-	if !k.lend() {
+	if !k.Lend() {
 		_ = unix.Close(fd)
 		return true
 	}
-	c := &loopClient{fd: fd, peer: k.client()}
+	c := &loopClient{fd: fd, peer: k.Client()}
 	l.clients.Add(1)
-	l.e.connected()
+	l.e.Connected()
 	if !l.post(func() { l.adopt(c) }) {
 		_ = unix.Close(fd)
 		l.disown(c)

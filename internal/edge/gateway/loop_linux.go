@@ -29,7 +29,7 @@ const (
 )
 
 // loop serves connections with one goroutine, which waits for events with epoll. It reads
-// and writes, and never blocks: what could block is handed over to a goroutine of goEngine.
+// and writes, and never blocks: what could block is handed over to a goroutine of GoEngine.
 // All fields belong to the goroutine of run, except where a comment says otherwise.
 type loop struct {
 	e    *loopEngine
@@ -50,7 +50,7 @@ type loop struct {
 
 	current *loopClient // whom the event is for, nil for none
 
-	spares  map[*upstream][]*loopRuntime // the most recently used one last
+	spares  map[*Upstream][]*loopRuntime // the most recently used one last
 	unused  []*loopExchange
 	turns   []*loopClient // to be continued after the other events
 	late    []lateBody    // the first one ends first
@@ -74,8 +74,8 @@ type source interface{ ready(l *loop, events uint32) }
 
 func newLoop(ctx context.Context, e *loopEngine) (*loop, error) {
 	l := &loop{
-		e: e, ctx: ctx, now: time.Now(), spares: map[*upstream][]*loopRuntime{},
-		in: make([]byte, inputSize), buf: make([]byte, loopMargin+loopRead+tailroom), out: make([]byte, 0, 4<<10),
+		e: e, ctx: ctx, now: time.Now(), spares: map[*Upstream][]*loopRuntime{},
+		in: make([]byte, InputSize), buf: make([]byte, loopMargin+loopRead+Tailroom), out: make([]byte, 0, 4<<10),
 	}
 	var err error
 	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {
@@ -156,7 +156,7 @@ func (l *loop) recovered() {
 	if p == nil {
 		return
 	}
-	l.e.cfg.Logger.ErrorContext(l.ctx, "connection panicked", "panic", p, "stack", string(debug.Stack()))
+	l.e.Config.Logger.ErrorContext(l.ctx, "connection panicked", "panic", p, "stack", string(debug.Stack()))
 	if c := l.current; c != nil {
 		l.dropExchange(c)
 		l.closeClient(c)

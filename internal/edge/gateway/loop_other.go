@@ -2,10 +2,11 @@
 
 package gateway
 
-// hasLoops says whether this system has event loops.
-const hasLoops = false
+// HasLoops says whether this system has event loops.
+const HasLoops = false
 
-// loopEngine is goEngine: the event loops need Linux.
-type loopEngine struct{ *goEngine }
+// loopEngine is GoEngine: the event loops need Linux.
+type loopEngine struct{ *GoEngine }
 
-func newLoopEngine(s *Server) *loopEngine { return &loopEngine{newGoEngine(s)} }
+// NewLoopEngine returns an engine.
+func NewLoopEngine(s *Server) *loopEngine { return &loopEngine{NewGoEngine(s)} }

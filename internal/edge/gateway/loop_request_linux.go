@@ -11,13 +11,13 @@ import (
 // noWait is the waiter of a loop.
 type noWait struct{}
 
-func (noWait) wait(<-chan struct{}, time.Duration) error { return errBlocks }
+func (noWait) Wait(<-chan struct{}, time.Duration) error { return ErrBlocks }
 
 // begin begins the request in data, or keeps an incomplete one. data is in l.in.
 func (l *loop) begin(c *loopClient, data []byte) {
 	n, err := http1.FindHead(data, 0)
 	switch {
-	case err != nil, n > l.e.cfg.MaxHeader, n == 0 && (len(data) == len(l.in) || len(data) > l.e.cfg.MaxHeader):
+	case err != nil, n > l.e.Config.MaxHeader, n == 0 && (len(data) == len(l.in) || len(data) > l.e.Config.MaxHeader):
 		l.handOver(c, data)
 	case n == 0:
 		c.keep(data)
@@ -30,19 +30,19 @@ func (l *loop) begin(c *loopClient, data []byte) {
 func (l *loop) request(c *loopClient, data []byte, n int) {
 	x := l.newExchange()
 	x.raw = append(x.raw[:0], data[:n]...)
-	err := x.req.Parse(x.raw)
+	err := x.Req.Parse(x.raw)
 	switch {
-	case err != nil, x.req.Chunked, x.req.WantsContinue(), x.req.Length > int64(len(l.in)-n):
+	case err != nil, x.Req.Chunked, x.Req.WantsContinue(), x.Req.Length > int64(len(l.in)-n):
 		l.recycle(x)
 		l.handOver(c, data)
 		return
-	case x.req.Length > int64(len(data)-n):
+	case x.Req.Length > int64(len(data)-n):
 		l.recycle(x)
 		c.keep(data)
 		l.awaitBody(c)
 		return
 	}
-	x.body = int(max(x.req.Length, 0))
+	x.body = int(max(x.Req.Length, 0))
 	c.waits, c.in = false, nil
 	if rest := data[n+x.body:]; len(rest) > 0 {
 		c.in = slices.Clone(rest)
@@ -52,23 +52,23 @@ func (l *loop) request(c *loopClient, data []byte, n int) {
 
 // serve claims the runtime and sends the request.
 func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
-	x.start, x.inLoop = l.now, true
-	x.inspect(&c.peer)
+	x.Start, x.InLoop = l.now, true
+	x.Inspect(&c.peer)
 	x.head = append(x.head, body...) // handOver looks for it there
 	c.x, c.number = x, c.number+1
-	l.e.inflight.Add(1)
-	err := l.e.claimFor(&x.request, noWait{})
+	l.e.InFlight.Add(1)
+	err := l.e.ClaimFor(&x.Request, noWait{})
 	switch {
-	case errors.Is(err, errBlocks):
+	case errors.Is(err, ErrBlocks):
 		l.handOver(c, nil)
 	case err != nil:
 		l.refuse(c, err)
-	case x.static.is:
+	case x.Static.Is:
 		l.sendAsset(c)
-	case x.claim.upstream.isRemote():
+	case x.Claim.Upstream.IsRemote():
 		l.handOver(c, nil)
 	default:
-		x.head = append(x.appendRequest(x.head[:0], &c.peer), body...)
+		x.head = append(x.AppendRequest(x.head[:0], &c.peer), body...)
 		l.ask(c)
 	}
 	if c.ended { // before this request, which the event was not for
@@ -79,9 +79,9 @@ func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
 // refuse answers with an error of the gateway itself [D44].
 func (l *loop) refuse(c *loopClient, err error) {
 	x := c.x
-	e := l.e.refusal(l.ctx, &x.request, err)
-	x.keep = x.req.KeepsAlive() && !l.e.isClosing()
-	l.out = x.appendRefusal(l.out[:0], e, x.keep)
+	e := l.e.Refusal(l.ctx, &x.Request, err)
+	x.keep = x.Req.KeepsAlive() && !l.e.IsClosing()
+	l.out = x.AppendRefusal(l.out[:0], e, x.keep)
 	if l.write(c, l.out) {
 		l.complete(c)
 	}
@@ -98,7 +98,7 @@ type lateBody struct {
 func (l *loop) awaitBody(c *loopClient) {
 	if !c.waits {
 		c.waits = true
-		l.late = append(l.late, lateBody{c, c.number, l.now.Add(patience)})
+		l.late = append(l.late, lateBody{c, c.number, l.now.Add(Patience)})
 	}
 }
 

@@ -40,18 +40,18 @@ func (l *loop) reply(c *loopClient, n int) {
 	buf := l.buf
 	if len(x.part) > 0 {
 		x.part = append(x.part, buf[loopMargin:loopMargin+n]...)
-		if n = len(x.part); loopMargin+n+tailroom > len(buf) {
-			buf = make([]byte, loopMargin+n+tailroom)
+		if n = len(x.part); loopMargin+n+Tailroom > len(buf) {
+			buf = make([]byte, loopMargin+n+Tailroom)
 		}
 		copy(buf[loopMargin:], x.part)
 	}
 	for at, end := loopMargin, loopMargin+n; ; {
 		k, err := http1.FindHead(buf[at:end], 0)
-		if err == nil && k == 0 && end-at > maxResponseHead {
+		if err == nil && k == 0 && end-at > MaxResponseHead {
 			err = errors.New("the head of the response is too large")
 		}
 		if err == nil && k > 0 {
-			err = x.resp.Parse(buf[at : at+k])
+			err = x.Resp.Parse(buf[at : at+k])
 		}
 		switch {
 		case err != nil:
@@ -60,7 +60,7 @@ func (l *loop) reply(c *loopClient, n int) {
 		case k == 0:
 			x.part = append(x.part[:0], buf[at:end]...)
 			return
-		case x.resp.Status >= 200 || x.resp.Status == 101:
+		case x.Resp.Status >= 200 || x.Resp.Status == 101:
 			l.final(c, buf, response{at, at + k, end})
 			return
 		case !l.interim(c):
@@ -78,17 +78,17 @@ type response struct{ head, body, end int }
 // has left.
 func (l *loop) interim(c *loopClient) bool {
 	x := c.x
-	if x.req.Minor == 0 {
+	if x.Req.Minor == 0 {
 		return true
 	}
-	l.out = append(appendFields(appendStatus(l.out[:0], &x.resp), &x.resp), '\r', '\n')
+	l.out = append(AppendFields(AppendStatus(l.out[:0], &x.Resp), &x.Resp), '\r', '\n')
 	return l.write(c, l.out)
 }
 
 // final begins the response whose head is in x.resp.
 func (l *loop) final(c *loopClient, buf []byte, at response) {
 	x := c.x
-	if x.resp.Status == 101 && x.req.IsWebSocket() && x.resp.IsWebSocket() {
+	if x.Resp.Status == 101 && x.Req.IsWebSocket() && x.Resp.IsWebSocket() {
 		l.upgrade(c, buf[at.body:at.end])
 		return
 	}
@@ -96,32 +96,32 @@ func (l *loop) final(c *loopClient, buf []byte, at response) {
 		l.handOverResponse(c, buf[at.head:at.end], at.body-at.head)
 		return
 	}
-	x.status, x.replied = x.resp.Status, true
-	x.from, x.to = x.framing()
-	x.keep = x.req.KeepsAlive() && x.to != byClose && !l.e.isClosing()
-	x.left = x.resp.Length
-	l.out = x.appendResponse(l.out[:0], x.to, x.keep)
+	x.Status, x.replied = x.Resp.Status, true
+	x.from, x.to = x.Framing()
+	x.keep = x.Req.KeepsAlive() && x.to != ByClose && !l.e.IsClosing()
+	x.left = x.Resp.Length
+	l.out = x.AppendResponse(l.out[:0], x.to, x.keep)
 	head, n := len(l.out), at.end-at.body
 	switch {
-	case x.from == noBody:
+	case x.from == NoBody:
 		x.extra = n > 0
 		l.sendPart(c, l.out, true)
-	case x.from == byLength && head <= at.body: // the head goes directly in front of the body
+	case x.from == ByLength && head <= at.body: // the head goes directly in front of the body
 		n = x.take(n)
 		copy(buf[at.body-head:], l.out)
 		l.sendPart(c, buf[at.body-head:at.body+n], x.left == 0)
 	default:
-		l.piece(c, buf[at.body-headroom:], n, l.out)
+		l.piece(c, buf[at.body-Headroom:], n, l.out)
 	}
 }
 
 // isElsewhere reports whether a goroutine sends the response: a compressed one, that of a
 // worker that threw, or one that switches protocols without being asked to.
 func (l *loop) isElsewhere(x *loopExchange) bool {
-	if x.resp.Status == 101 || x.threw() {
+	if x.Resp.Status == 101 || x.Threw() {
 		return true
 	}
-	return l.e.encodingOf(&x.request) != http1.Identity
+	return l.e.EncodingOf(&x.Request) != http1.Identity
 }
 
 // take returns how many of n bytes belong to a body with a length.
@@ -129,15 +129,15 @@ func (x *loopExchange) take(n int) int {
 	x.extra = int64(n) > x.left
 	n = int(min(int64(n), x.left))
 	x.left -= int64(n)
-	x.sent += int64(n)
+	x.Sent += int64(n)
 	return n
 }
 
 // more sends the n bytes of the body in l.buf[loopMargin:].
 func (l *loop) more(c *loopClient, n int) {
 	x := c.x
-	if x.from != byLength {
-		l.piece(c, l.buf[loopMargin-headroom:], n, nil)
+	if x.from != ByLength {
+		l.piece(c, l.buf[loopMargin-Headroom:], n, nil)
 		return
 	}
 	n = x.take(n)
@@ -148,24 +148,24 @@ func (l *loop) more(c *loopClient, n int) {
 func (l *loop) piece(c *loopClient, buf []byte, n int, head []byte) {
 	x, last := c.x, false
 	switch x.from {
-	case byLength:
+	case ByLength:
 		n = x.take(n)
 		last = x.left == 0
-	case byChunks:
-		data, used, err := x.dec.Decode(buf[headroom : headroom+n])
+	case ByChunks:
+		data, used, err := x.dec.Decode(buf[Headroom : Headroom+n])
 		if err != nil {
 			l.breakOff(c)
 			return
 		}
 		last, x.extra, n = x.dec.Done(), used < n, data
-		x.sent += int64(n)
-	case byClose:
-		x.sent += int64(n)
-	case noBody:
+		x.Sent += int64(n)
+	case ByClose:
+		x.Sent += int64(n)
+	case NoBody:
 	}
-	out := buf[headroom : headroom+n]
-	if x.to == byChunks {
-		out = frameChunk(buf, n, last, x.dec.Trailer)
+	out := buf[Headroom : Headroom+n]
+	if x.to == ByChunks {
+		out = FrameChunk(buf, n, last, x.dec.Trailer)
 	}
 	if head != nil {
 		l.out = append(head, out...)
@@ -185,7 +185,7 @@ func (l *loop) sendPart(c *loopClient, b []byte, last bool) {
 func (l *loop) finish(c *loopClient) {
 	x, up := c.x, c.up
 	c.up = nil
-	if x.extra || !x.resp.KeepsAlive() {
+	if x.extra || !x.Resp.KeepsAlive() {
 		l.closeRuntime(up)
 	} else {
 		l.release(up)
@@ -198,7 +198,7 @@ func (l *loop) endStream(c *loopClient) {
 	x := c.x
 	x.extra = true
 	var end []byte
-	if x.to == byChunks {
+	if x.to == ByChunks {
 		end = []byte("0\r\n\r\n")
 	}
 	l.sendPart(c, end, true)

@@ -12,7 +12,7 @@ import (
 // loopRuntime is a connection of a loop to a runtime.
 type loopRuntime struct {
 	fd       int // -1 if closed or handed over
-	of       *upstream
+	of       *Upstream
 	client   *loopClient // whose request it serves, nil for a spare connection
 	since    time.Time   // when it became spare
 	out      []byte      // to be written
@@ -40,7 +40,7 @@ func (up *loopRuntime) ready(l *loop, events uint32) {
 func (l *loop) ask(c *loopClient) {
 	x := c.x
 	for {
-		up, err := l.connect(x.claim.upstream, x.again)
+		up, err := l.connect(x.Claim.Upstream, x.again)
 		if err != nil {
 			l.handOver(c, nil)
 			return
@@ -63,7 +63,7 @@ func (l *loop) ask(c *loopClient) {
 // askAgain sends a request again that the runtime has not read. It reports whether it may.
 func (l *loop) askAgain(c *loopClient, err error) bool {
 	x := c.x
-	if x.again || !c.up.reused || !x.unseen(err) {
+	if x.again || !c.up.reused || !x.Unseen(err) {
 		return false
 	}
 	l.closeRuntime(c.up)
@@ -74,7 +74,7 @@ func (l *loop) askAgain(c *loopClient, err error) bool {
 
 // connect returns a spare connection to a runtime, or a new one if none is spare or fresh
 // is set.
-func (l *loop) connect(u *upstream, fresh bool) (*loopRuntime, error) {
+func (l *loop) connect(u *Upstream, fresh bool) (*loopRuntime, error) {
 	if fresh {
 		l.prune(u, true) // the runtime has probably closed all spare ones
 	}
@@ -84,7 +84,7 @@ func (l *loop) connect(u *upstream, fresh bool) (*loopRuntime, error) {
 		up.reused = true
 		return up, nil
 	}
-	fd, err := connectUnix(u.socket)
+	fd, err := connectUnix(u.Socket)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (l *loop) connect(u *upstream, fresh bool) (*loopRuntime, error) {
 // release makes the connection of a response that is complete a spare one.
 func (l *loop) release(up *loopRuntime) {
 	list := l.spares[up.of]
-	if up.ended || len(up.out) > 0 || len(list) == maxIdle || up.of.isClosed() {
+	if up.ended || len(up.out) > 0 || len(list) == MaxIdle || up.of.IsClosed() {
 		l.closeRuntime(up)
 		return
 	}
@@ -125,11 +125,11 @@ func (l *loop) removeSpare(up *loopRuntime) {
 	l.closeRuntime(up)
 }
 
-// prune closes the spare connections to a runtime that were not used within idleLimit, or
+// prune closes the spare connections to a runtime that were not used within IdleLimit, or
 // all of them.
-func (l *loop) prune(u *upstream, all bool) {
+func (l *loop) prune(u *Upstream, all bool) {
 	list, n := l.spares[u], 0
-	for n < len(list) && (all || l.now.Sub(list[n].since) > idleLimit) {
+	for n < len(list) && (all || l.now.Sub(list[n].since) > IdleLimit) {
 		l.closeRuntime(list[n])
 		n++
 	}
@@ -165,7 +165,7 @@ func (l *loop) flushRuntime(up *loopRuntime) {
 func (l *loop) failed(c *loopClient, err error) {
 	x := c.x
 	switch {
-	case x.replied && x.from == byClose && err == nil:
+	case x.replied && x.from == ByClose && err == nil:
 		l.endStream(c)
 	case x.replied:
 		l.breakOff(c)
@@ -179,14 +179,14 @@ func (l *loop) failed(c *loopClient, err error) {
 // fail answers that the runtime has failed.
 func (l *loop) fail(c *loopClient, err error) {
 	l.closeRuntime(c.up)
-	l.refuse(c, errBroken(err))
+	l.refuse(c, ErrBroken(err))
 }
 
-// breakOff ends a response that ended early.
+// BreakOff ends a response that ended early.
 func (l *loop) breakOff(c *loopClient) {
 	x := c.x
-	x.errCode = svc.CodeRuntimeUnavailable
-	c.reset = x.to == byClose
+	x.ErrCode = svc.CodeRuntimeUnavailable
+	c.reset = x.to == ByClose
 	l.account(c)
 	l.closeWhenSent(c)
 }

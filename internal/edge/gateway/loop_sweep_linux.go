@@ -33,12 +33,12 @@ func (e eachClient) ready(l *loop, _ uint32) {
 func (l *loop) sweep() {
 	l.each(l.enforce)
 	for u := range l.spares {
-		l.prune(u, u.isClosed())
+		l.prune(u, u.IsClosed())
 	}
 }
 
 func (l *loop) enforce(c *loopClient) {
-	cfg := &l.e.cfg
+	cfg := &l.e.Config
 	switch {
 	case len(c.out) > 0:
 		if l.isStuck(c) {
@@ -47,9 +47,9 @@ func (l *loop) enforce(c *loopClient) {
 		}
 	case c.tunnel != nil:
 	case c.x != nil:
-		if !c.x.replied && c.x.req.IsWebSocket() && l.now.Sub(c.x.start) > cfg.ClientTimeout {
+		if !c.x.replied && c.x.Req.IsWebSocket() && l.now.Sub(c.x.Start) > cfg.ClientTimeout {
 			l.closeRuntime(c.up)
-			l.refuse(c, errHandshake(cfg.ClientTimeout))
+			l.refuse(c, ErrHandshake(cfg.ClientTimeout))
 		}
 	case l.now.Sub(c.since) > l.limit(c):
 		l.closeClient(c)
@@ -59,9 +59,9 @@ func (l *loop) enforce(c *loopClient) {
 // limit is the time that a client may be without a request, or in its head.
 func (l *loop) limit(c *loopClient) time.Duration {
 	if len(c.in) > 0 {
-		return l.e.cfg.HeaderTimeout
+		return l.e.Config.HeaderTimeout
 	}
-	return l.e.cfg.IdleTimeout
+	return l.e.Config.IdleTimeout
 }
 
 // isStuck reports whether a client has taken no byte of the response for too long. A slow
@@ -72,7 +72,7 @@ func (l *loop) isStuck(c *loopClient) bool {
 	case c.unsent == unmeasured:
 		c.unsent = left
 		return false
-	case l.now.Sub(c.moved) <= l.e.cfg.ClientTimeout:
+	case l.now.Sub(c.moved) <= l.e.Config.ClientTimeout:
 		return false
 	case err == nil && left != c.unsent:
 		c.moved, c.unsent = l.now, left
@@ -83,13 +83,13 @@ func (l *loop) isStuck(c *loopClient) bool {
 
 // evict closes a client's connection without a request, and reports whether it found one.
 func (l *loop) evict() (found bool) {
-	left := evictSample
+	left := EvictSample
 	for _, s := range l.slots {
 		c, ok := s.who.(*loopClient)
 		if !ok {
 			continue
 		}
-		if c.x == nil && c.tunnel == nil && len(c.out) == 0 && l.now.Sub(c.since) > evictAge {
+		if c.x == nil && c.tunnel == nil && len(c.out) == 0 && l.now.Sub(c.since) > EvictAge {
 			l.closeClient(c)
 			return true
 		}
@@ -120,7 +120,7 @@ func (l *loop) stop() {
 	})
 }
 
-// closeFresh closes the connections whose first request has not arrived.
+// CloseFresh closes the connections whose first request has not arrived.
 func (l *loop) closeFresh() {
 	l.each(func(c *loopClient) {
 		if c.x == nil && c.tunnel == nil {
@@ -152,7 +152,7 @@ type halfClosed struct {
 }
 
 func (l *loop) later(c *loopClient, h halfClosed) {
-	time.AfterFunc(l.e.cfg.ProbeTime, func() { l.post(func() { l.testClient(c, h) }) })
+	time.AfterFunc(l.e.Config.ProbeTime, func() { l.post(func() { l.testClient(c, h) }) })
 }
 
 func (l *loop) testClient(c *loopClient, h halfClosed) {
@@ -161,15 +161,15 @@ func (l *loop) testClient(c *loopClient, h halfClosed) {
 		return
 	}
 	l.current = c
-	if x.writes == 0 && x.req.Minor == 1 {
-		if n, err := send(c.fd, []byte(probe)); err != nil || n > 0 {
+	if x.writes == 0 && x.Req.Minor == 1 {
+		if n, err := send(c.fd, []byte(Probe)); err != nil || n > 0 {
 			return // the response of a client that has left is the reset
 		}
 	}
 	if x.writes != h.writes {
 		h.writes, h.silent = x.writes, 0
 	}
-	if h.silent++; h.silent > silentTests {
+	if h.silent++; h.silent > SilentTests {
 		l.gone(c)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 // loopTunnel is a websocket in a loop. Between two events it has no buffers.
 type loopTunnel struct {
-	tunnel
+	Tunnel
 	downEnded bool // no frame of the worker follows
 }
 
@@ -19,11 +19,11 @@ type loopTunnel struct {
 // The claim ends here, as in conn.upgrade.
 func (l *loop) upgrade(c *loopClient, first []byte) {
 	x, up, t := c.x, c.up, &loopTunnel{}
-	x.status = x.resp.Status
-	t.wake = func() { l.post(func() { l.endTunnel(c, t) }) }
+	x.Status = x.Resp.Status
+	t.Wake = func() { l.post(func() { l.endTunnel(c, t) }) }
 	c.tunnel = t
-	l.out = append(x.appendUpgrade(l.out[:0]), first...)
-	l.e.openTunnel(&t.tunnel, &x.claim, first)
+	l.out = append(x.AppendUpgrade(l.out[:0]), first...)
+	l.e.OpenTunnel(&t.Tunnel, &x.Claim, first)
 	if !l.write(c, l.out) {
 		return
 	}
@@ -74,11 +74,11 @@ func (l *loop) copyUp(c *loopClient) bool {
 // websocket ends with the client's close frame. It reports whether the websocket is open.
 func (l *loop) passUp(c *loopClient, b []byte) bool {
 	t := c.tunnel
-	t.up.Next(b)
-	t.bye.Store(t.up.Closed())
+	t.Up.Next(b)
+	t.Bye.Store(t.Up.Closed())
 	if c.up.fd >= 0 {
 		n, err := send(c.up.fd, b)
-		if err != nil && !t.closed.Load() {
+		if err != nil && !t.Closed.Load() {
 			l.hangUp(c)
 			return false
 		}
@@ -86,7 +86,7 @@ func (l *loop) passUp(c *loopClient, b []byte) bool {
 			l.keepUnsent(c.up, b[n:])
 		}
 	}
-	if t.ending.Load() && t.up.Closed() {
+	if t.Ending.Load() && t.Up.Closed() {
 		l.hangUp(c)
 		return false
 	}
@@ -97,7 +97,7 @@ func (l *loop) passUp(c *loopClient, b []byte) bool {
 // close frame, if it has none.
 func (l *loop) hangUp(c *loopClient) {
 	t := c.tunnel
-	if !t.downEnded && !t.down.Closed() && t.down.Boundary() && !l.sendClose(c, nil) {
+	if !t.downEnded && !t.Down.Closed() && t.Down.Boundary() && !l.sendClose(c, nil) {
 		return
 	}
 	l.closeWhenSent(c)
@@ -117,9 +117,9 @@ func (l *loop) copyDown(c *loopClient) bool {
 	}
 	up.readable = n == loopRead || up.ended
 	b := l.buf[:n]
-	whole := t.down.Next(b)
+	whole := t.Down.Next(b)
 	switch {
-	case (t.ending.Load() || n == 0) && !t.down.Closed() && (whole > 0 || t.down.Boundary()):
+	case (t.Ending.Load() || n == 0) && !t.Down.Closed() && (whole > 0 || t.Down.Boundary()):
 		if l.sendClose(c, b[:whole]) {
 			l.endDown(c)
 		}
@@ -128,29 +128,29 @@ func (l *loop) copyDown(c *loopClient) bool {
 		l.endDown(c)
 		return false
 	}
-	t.closed.Store(t.down.Closed())
+	t.Closed.Store(t.Down.Closed())
 	return l.write(c, b) && up.readable
 }
 
 // sendClose sends the gateway's close frame behind b. It reports false if the client has
 // left.
 func (l *loop) sendClose(c *loopClient, b []byte) bool {
-	c.tunnel.ending.Store(true)
-	c.tunnel.closed.Store(true)
-	l.out = http1.AppendClose(append(l.out[:0], b...), closeCode, closeReason)
+	c.tunnel.Ending.Store(true)
+	c.tunnel.Closed.Store(true)
+	l.out = http1.AppendClose(append(l.out[:0], b...), CloseCode, CloseReason)
 	return l.write(c, l.out)
 }
 
-// endDown leaves the client closeTime to answer a close frame.
+// endDown leaves the client CloseTime to answer a close frame.
 func (l *loop) endDown(c *loopClient) {
 	t := c.tunnel
 	t.downEnded = true
-	if t.closed.Load() && t.bye.Load() { // both sides have sent a close frame
+	if t.Closed.Load() && t.Bye.Load() { // both sides have sent a close frame
 		l.closeWhenSent(c)
 		return
 	}
-	l.after(closeTime, c, func() { l.closeClient(c) })
-	if t.closed.Load() && !t.ending.Load() {
+	l.after(CloseTime, c, func() { l.closeClient(c) })
+	if t.Closed.Load() && !t.Ending.Load() {
 		if c.shut = true; len(c.out) == 0 {
 			_ = unix.Shutdown(c.fd, unix.SHUT_WR)
 		}
@@ -175,14 +175,14 @@ func (l *loop) endTunnel(c *loopClient, t *loopTunnel) {
 	l.current = c
 	switch {
 	case c.tunnel != t || t.downEnded:
-	case t.down.Closed():
+	case t.Down.Closed():
 		l.endDown(c)
-	case t.down.Boundary():
+	case t.Down.Boundary():
 		if l.sendClose(c, nil) {
 			l.endDown(c)
 		}
 	default: // wait for the rest of the frame
-		l.after(closeTime, c, func() {
+		l.after(CloseTime, c, func() {
 			if !t.downEnded {
 				l.endDown(c)
 			}
@@ -196,5 +196,5 @@ func (l *loop) forgetTunnel(c *loopClient) {
 	c.tunnel = nil
 	l.closeRuntime(c.up)
 	c.up = nil
-	l.e.closeTunnel(&t.tunnel)
+	l.e.CloseTunnel(&t.Tunnel)
 }

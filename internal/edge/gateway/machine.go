@@ -41,8 +41,8 @@ func (u MachineUse) inProgress() (n int) {
 type grant struct {
 	id    uint64
 	of    *version
-	epoch *epoch // of production; nil for the version's own host name
-	gate  *gate  // likewise
+	epoch *Epoch // of production; nil for the version's own host name
+	gate  *Gate  // likewise
 }
 
 // delegated is the part of an upstream whose machine admits requests itself. Router.mu guards grants.
@@ -57,14 +57,14 @@ func (r *Router) delegate(v *version) {
 	if v == nil || v.upstream == nil || v.upstream.delegated == nil {
 		return
 	}
-	serves := v.state.Status.Serves() && !v.upstream.isClosed() && !v.state.ReadOnly // machines do not know methods
+	serves := v.State.Status.Serves() && !v.upstream.IsClosed() && !v.State.ReadOnly // machines do not know methods
 	r.grant(v, svc.RolePreview, nil, serves)
-	p := r.table.Load().project(v.ref.Project)
-	if p == nil || p.prod != v.ref.Version {
+	p := r.table.Load().project(v.Ref.Project)
+	if p == nil || p.prod != v.Ref.Version {
 		r.revoke(v.upstream, svc.RoleProduction)
 		return
 	}
-	r.grant(v, svc.RoleProduction, p.gate, serves && p.gate.isShared())
+	r.grant(v, svc.RoleProduction, p.gate, serves && p.gate.IsShared())
 }
 
 // share is delegate for the production of a project.
@@ -78,20 +78,20 @@ func (r *Router) share(project string) {
 
 // grant makes the machine of v have the grant of a role, or not. One of an epoch that was closed is
 // replaced. r.mu must be held.
-func (r *Router) grant(v *version, role svc.Role, of *gate, wanted bool) {
+func (r *Router) grant(v *version, role svc.Role, of *Gate, wanted bool) {
 	u := v.upstream
 	has := u.delegated.grants[role]
-	if has != nil && (!wanted || has.gate != of || has.epoch != nil && has.epoch.isClosed()) {
+	if has != nil && (!wanted || has.gate != of || has.epoch != nil && has.epoch.IsClosed()) {
 		r.revoke(u, role)
 		has = nil
 	}
-	if has != nil || !wanted || !u.acquire() {
+	if has != nil || !wanted || !u.Acquire() {
 		return
 	}
 	n := &grant{of: v, gate: of}
 	if of != nil {
-		if n.epoch = of.current(); !n.epoch.acquire() {
-			u.release()
+		if n.epoch = of.Current(); !n.epoch.Acquire() {
+			u.Release()
 			return
 		}
 	}
@@ -102,7 +102,7 @@ func (r *Router) grant(v *version, role svc.Role, of *gate, wanted bool) {
 
 // revoke ends a grant. The production host opens no earlier than the machine has stopped to admit
 // requests for it. r.mu must be held.
-func (r *Router) revoke(u *upstream, role svc.Role) {
+func (r *Router) revoke(u *Upstream, role svc.Role) {
 	d := u.delegated
 	n := d.grants[role]
 	if n == nil {
@@ -110,24 +110,24 @@ func (r *Router) revoke(u *upstream, role svc.Role) {
 	}
 	delete(d.grants, role)
 	if n.gate != nil {
-		n.gate.revoking()
+		n.gate.Revoking()
 	}
 	d.machine.Revoke(n.id, func() {
-		if n.gate != nil && n.gate.revoked() {
-			r.share(n.of.ref.Project)
+		if n.gate != nil && n.gate.Revoked() {
+			r.share(n.of.Ref.Project)
 		}
 	}, func() {
 		n.of.stats.note(d.machine.Used())
 		if n.epoch != nil {
-			n.epoch.release()
+			n.epoch.Release()
 		}
 		u.grants.Add(-1)
-		u.release()
+		u.Release()
 	})
 }
 
 // revokeAll ends the grants of a runtime that is replaced. r.mu must be held.
-func (r *Router) revokeAll(u *upstream) {
+func (r *Router) revokeAll(u *Upstream) {
 	if u.delegated != nil {
 		r.revoke(u, svc.RoleProduction)
 		r.revoke(u, svc.RolePreview)
@@ -174,14 +174,14 @@ func (v *version) isOpen() bool { return v.stats.isOpen() || v.used().Websockets
 // Unshare takes the production host of a project from machines that admit requests themselves, until
 // Share. The requests of other gateways pass this server meanwhile.
 func (r *Router) Unshare(id string) {
-	r.setProject(id, func(*project) {}).gate.setShared(false)
+	r.setProject(id, func(*project) {}).gate.SetShared(false)
 	r.share(id)
 }
 
 // Share ends Unshare.
 func (r *Router) Share(id string) {
 	if p := r.table.Load().project(id); p != nil {
-		p.gate.setShared(true)
+		p.gate.SetShared(true)
 		r.share(id)
 	}
 }
@@ -197,7 +197,7 @@ func (r *Router) SettleProduction(ctx context.Context, id string) error {
 	if p == nil {
 		return nil
 	}
-	return p.gate.settle(ctx)
+	return p.gate.Settle(ctx)
 }
 
 // awaitInherited waits until the permits of an earlier server have ended.

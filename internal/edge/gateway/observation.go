@@ -73,9 +73,9 @@ type Access struct {
 // the response.
 const StatusClientGone = 499
 
-// account observes and logs a finished request.
-func (s *Service) account(ctx context.Context, x *request, p *peer, now time.Time) {
-	took := now.Sub(x.start)
+// Account observes and logs a finished request.
+func (s *Service) Account(ctx context.Context, x *Request, p *Peer, now time.Time) {
+	took := now.Sub(x.Start)
 	s.requests.Add(1)
 	if s.cfg.Observer != nil {
 		s.observe(x.observation(took))
@@ -86,19 +86,19 @@ func (s *Service) account(ctx context.Context, x *request, p *peer, now time.Tim
 	if !s.cfg.Logger.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
-	ref := x.claim.ref()
+	ref := x.Claim.Ref()
 	s.cfg.Logger.DebugContext(ctx, "request",
-		"method", string(x.req.Method), "host", string(x.req.Host), "project", ref.Project, "version", ref.Version,
-		"role", string(x.claim.role), "status", x.status, "error", x.errCode, "duration", took,
-		"peer", p.ip, "request_id", string(x.meta.id))
+		"method", string(x.Req.Method), "host", string(x.Req.Host), "project", ref.Project, "version", ref.Version,
+		"role", string(x.Claim.Role), "status", x.Status, "error", x.ErrCode, "duration", took,
+		"peer", p.IP, "request_id", string(x.meta.id))
 }
 
 // observation describes the finished request.
-func (x *request) observation(took time.Duration) Observation {
+func (x *Request) observation(took time.Duration) Observation {
 	o := Observation{
-		Ref: x.claim.ref(), Role: x.claim.role, Status: x.status, Error: x.errCode, Threw: x.failed, Start: x.start, Duration: took, Bytes: x.sent,
-		ID: x.meta.traceparent[parentAt:parentEnd], Method: x.req.Method, Target: x.path(),
-		Forwarded: x.claim.version != nil && x.claim.version.state.Through && x.errCode == "",
+		Ref: x.Claim.Ref(), Role: x.Claim.Role, Status: x.Status, Error: x.ErrCode, Threw: x.failed, Start: x.Start, Duration: took, Bytes: x.Sent,
+		ID: x.meta.traceparent[parentAt:parentEnd], Method: x.Req.Method, Target: x.path(),
+		Forwarded: x.Claim.Version != nil && x.Claim.Version.State.Through && x.ErrCode == "",
 	}
 	if x.meta.sampled {
 		o.Trace = x.meta.traceparent[traceAt:traceEnd]
@@ -113,10 +113,10 @@ func (x *request) observation(took time.Duration) Observation {
 }
 
 // access describes the finished request for an access log.
-func (x *request) access(took time.Duration, p *peer) Access {
+func (x *Request) access(took time.Duration, p *Peer) Access {
 	return Access{
-		Observation: x.observation(took), Client: x.clientAddress(p), Host: x.req.Host, Minor: x.req.Minor,
-		Referer: x.req.Get("referer"), Agent: x.req.Get("user-agent"),
+		Observation: x.observation(took), Client: x.clientAddress(p), Host: x.Req.Host, Minor: x.Req.Minor,
+		Referer: x.Req.Get("referer"), Agent: x.Req.Get("user-agent"),
 	}
 }
 
@@ -134,17 +134,17 @@ func (s *Service) observeWebsocket(ref svc.Ref, role svc.Role, delta int) {
 	}
 }
 
-// openWebsocket makes cl the claim of an open websocket, which e ends. It must be called before
+// OpenWebsocket makes cl the claim of an open websocket, which e ends. It must be called before
 // the claim ends, else a retire in between would miss the websocket.
-func (s *Service) openWebsocket(w *websocket, cl *claim, e ender) {
-	w.open(cl, e)
-	s.observeWebsocket(w.ref(), w.role, +1)
-	if w.upstream.isClosed() || s.isClosing() {
-		e.end() // the runtime was retired while the websocket opened
+func (s *Service) OpenWebsocket(w *Websocket, cl *Claim, e Ender) {
+	w.Open(cl, e)
+	s.observeWebsocket(w.Ref(), w.Role, +1)
+	if w.Upstream.IsClosed() || s.IsClosing() {
+		e.End() // the runtime was retired while the websocket opened
 	}
 }
 
-func (s *Service) closeWebsocket(w *websocket) {
-	w.close()
-	s.observeWebsocket(w.ref(), w.role, -1)
+func (s *Service) CloseWebsocket(w *Websocket) {
+	w.Close()
+	s.observeWebsocket(w.Ref(), w.Role, -1)
 }

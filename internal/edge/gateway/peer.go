@@ -9,13 +9,13 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// peer is the other end of a connection.
-type peer struct {
-	ip      string
+// Peer is the other end of a connection.
+type Peer struct {
+	IP      string
 	trusted bool // its X-Forwarded-* and Forwarded headers are believed
-	https   bool // the connection was encrypted
+	HTTPS   bool // the connection was encrypted
 	by      *trust
-	key     netip.Addr // of the count of its connections
+	Key     netip.Addr // of the count of its connections
 }
 
 // trust says which peers are believed. It does not change.
@@ -39,17 +39,17 @@ func loopback() []netip.Prefix {
 	return []netip.Prefix{netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8), netip.PrefixFrom(netip.IPv6Loopback(), 128)}
 }
 
-func newPeer(addr net.Addr, by *trust) peer {
+func newPeer(addr net.Addr, by *trust) Peer {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok { // a unix socket: a process of this machine
-		return peer{ip: netip.IPv6Loopback().String(), trusted: true, by: by}
+		return Peer{IP: netip.IPv6Loopback().String(), trusted: true, by: by}
 	}
 	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
-	return peer{ip: ip.String(), trusted: contains(by.proxies, ip), by: by}
+	return Peer{IP: ip.String(), trusted: contains(by.proxies, ip), by: by}
 }
 
 // locates reports whether the peer is believed when it says where a visitor is.
-func (p *peer) locates() bool { return p.trusted && p.by.location }
+func (p *Peer) locates() bool { return p.trusted && p.by.location }
 
 func contains(prefixes []netip.Prefix, ip netip.Addr) bool {
 	return slices.ContainsFunc(prefixes, func(p netip.Prefix) bool { return p.Contains(ip) })
@@ -58,8 +58,8 @@ func contains(prefixes []netip.Prefix, ip netip.Addr) bool {
 // client returns the address of the client: the peer's own, or the last address in
 // the list of a trusted proxy that is not a trusted proxy itself. The result may
 // alias forwarded.
-func (p *peer) client(forwarded []byte) []byte {
-	found := []byte(p.ip)
+func (p *Peer) client(forwarded []byte) []byte {
+	found := []byte(p.IP)
 	for len(forwarded) > 0 {
 		i := bytes.LastIndexByte(forwarded, ',')
 		item := bytes.TrimSpace(forwarded[i+1:])
@@ -76,8 +76,8 @@ func (p *peer) client(forwarded []byte) []byte {
 	return found
 }
 
-// peerOf returns the other end of a connection from an address.
-func (s *Service) peerOf(addr net.Addr) peer { return newPeer(addr, s.trust.Load()) }
+// PeerOf returns the other end of a connection from an address.
+func (s *Service) PeerOf(addr net.Addr) Peer { return newPeer(addr, s.trust.Load()) }
 
-// isProxy reports whether the requests from an address are believed about their clients.
-func (p *peer) isProxy(ip netip.Addr) bool { return contains(p.by.proxies, ip) }
+// IsProxy reports whether the requests from an address are believed about their clients.
+func (p *Peer) IsProxy(ip netip.Addr) bool { return contains(p.by.proxies, ip) }

@@ -15,14 +15,14 @@ func (r *Router) SetPreview(owner, name, version string) {
 // HoldPreview makes new requests of a preview name wait, until ReleasePreview or
 // Config.HoldTimeout. Requests that were claimed continue.
 func (r *Router) HoldPreview(owner, name string) {
-	r.setPreview(svc.Ref{Project: owner, Version: name}, func(*project) {}).gate.hold()
+	r.setPreview(svc.Ref{Project: owner, Version: name}, func(*project) {}).gate.Hold()
 }
 
 // ReleasePreview ends the wait of the requests of a preview name; they reach the version
 // of the last SetPreview. Without a hold it does nothing.
 func (r *Router) ReleasePreview(owner, name string) {
 	if p := r.table.Load().preview(svc.Ref{Project: owner, Version: name}); p != nil {
-		p.gate.release()
+		p.gate.Release()
 	}
 }
 
@@ -30,7 +30,7 @@ func (r *Router) ReleasePreview(owner, name string) {
 func (r *Router) setPreview(id svc.Ref, change func(*project)) *project {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &project{id: id.Project, name: id.Version, host: r.cfg.Ingress.PreviewHost(id), gate: newGate()}
+	p := &project{id: id.Project, name: id.Version, host: r.cfg.Ingress.PreviewHost(id), gate: NewGate()}
 	if old := r.table.Load().preview(id); old != nil {
 		*p = *old
 	}
@@ -48,5 +48,5 @@ func (r *Router) removePreview(id svc.Ref) {
 		return
 	}
 	r.table.Store(r.table.Load().with(func(t *table) { t.removePreview(old) }))
-	old.gate.release()
+	old.gate.Release()
 }

@@ -28,17 +28,17 @@ type problem struct {
 	RequestID string `json:"request_id"`
 }
 
-// unreadable makes x a request without a head, for a refusal.
-func (x *request) unreadable() {
+// Unreadable makes x a request without a head, for a refusal.
+func (x *Request) Unreadable() {
 	x.makeIDs()
-	x.req = http1.Request{Fields: http1.Fields{List: x.req.List[:0]}, Minor: 1} // the one before may be of another client
+	x.Req = http1.Request{Fields: http1.Fields{List: x.Req.List[:0]}, Minor: 1} // the one before may be of another client
 }
 
-// refusal makes err the result of x, and returns the error for the client.
-func (s *Service) refusal(ctx context.Context, x *request, err error) *svc.Error {
+// Refusal makes err the result of x, and returns the error for the client.
+func (s *Service) Refusal(ctx context.Context, x *Request, err error) *svc.Error {
 	e := asAnswer(err)
 	log := func() *slog.Logger {
-		ref := x.claim.ref()
+		ref := x.Claim.Ref()
 		return s.cfg.Logger.With("project", ref.Project, "version", ref.Version, "request_id", string(x.meta.id), "error", e.Err)
 	}
 	switch {
@@ -47,7 +47,7 @@ func (s *Service) refusal(ctx context.Context, x *request, err error) *svc.Error
 	case e.Code == svc.CodeAssetUnreadable:
 		log().WarnContext(ctx, "static asset is not readable")
 	}
-	x.status, x.errCode = statusOf(e), e.Code
+	x.Status, x.ErrCode = statusOf(e), e.Code
 	return e
 }
 
@@ -57,56 +57,56 @@ func asAnswer(err error) *svc.Error {
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, errClosing):
-		return errHeld()
+	case errors.Is(err, ErrClosing):
+		return ErrHeld()
 	default:
-		return errBroken(err)
+		return ErrBroken(err)
 	}
 }
 
-func (x *request) appendRefusal(b []byte, e *svc.Error, keep bool) []byte {
+func (x *Request) AppendRefusal(b []byte, e *svc.Error, keep bool) []byte {
 	path, _, _ := bytes.Cut(x.path(), []byte{'?'})
 	p := problem{
-		Type: "urn:svcctl:problem:" + e.Code, Title: title(e.Code), Status: x.status, Detail: e.Detail,
+		Type: "urn:svcctl:problem:" + e.Code, Title: title(e.Code), Status: x.Status, Detail: e.Detail,
 		Instance: string(path), Code: e.Code, Hint: e.Hint, RequestID: string(x.meta.id),
 	}
 	kind, body := "application/problem+json", p.json()
 	if bytes.Contains(x.meta.accept, []byte("text/html")) {
 		kind, body = "text/html; charset=utf-8", p.html()
 	}
-	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(x.status), 10), ' ')
-	b = append(append(b, http.StatusText(x.status)...), "\r\nContent-Type: "...)
+	b = append(strconv.AppendInt(append(b, "HTTP/1.1 "...), int64(x.Status), 10), ' ')
+	b = append(append(b, http.StatusText(x.Status)...), "\r\nContent-Type: "...)
 	b = append(append(b, kind...), "\r\nContent-Length: "...)
 	b = append(strconv.AppendInt(b, int64(len(body)), 10), "\r\nCache-Control: no-store\r\nSvc-Error: "...)
 	b = append(append(b, e.Code...), "\r\nX-Request-Id: "...)
 	b = append(append(b, x.meta.id...), '\r', '\n')
-	if x.hints.doctor {
+	if x.Hints.Doctor {
 		b = append(append(b, svc.SeenHeader+": "+x.meta.seen...), '\r', '\n')
 	}
 	if e.RetryAfter > 0 {
 		seconds := int64((e.RetryAfter + time.Second - 1) / time.Second)
 		b = append(strconv.AppendInt(append(b, "Retry-After: "...), seconds, 10), '\r', '\n')
 	}
-	if x.status == http.StatusMethodNotAllowed {
+	if x.Status == http.StatusMethodNotAllowed {
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
-	if x.claim.selector {
+	if x.Claim.Selector {
 		b = append(b, deprecation...)
 	}
-	b = append(appendConnection(b, &x.req, keep), '\r', '\n')
-	if string(x.req.Method) == http.MethodHead {
+	b = append(appendConnection(b, &x.Req, keep), '\r', '\n')
+	if string(x.Req.Method) == http.MethodHead {
 		return b
 	}
-	x.sent = int64(len(body))
+	x.Sent = int64(len(body))
 	return append(b, body...)
 }
 
 // path returns the request target as the client sent it.
-func (x *request) path() []byte {
-	if x.hints.target != nil {
-		return x.hints.target
+func (x *Request) path() []byte {
+	if x.Hints.Target != nil {
+		return x.Hints.Target
 	}
-	return x.req.Target
+	return x.Req.Target
 }
 
 // title returns a code in words: "Route not found".

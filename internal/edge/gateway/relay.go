@@ -12,34 +12,34 @@ import (
 // relay sends the response whose head is in x.resp to the client, releases the
 // claim and leaves the runtime's connection. It sets x.whole if the response is complete, and
 // x.keep if it says that the client's connection stays open.
-func (c *conn) relay(ctx context.Context, x *exchange) {
-	defer x.claim.release()
+func (c *Conn) relay(ctx context.Context, x *exchange) {
+	defer x.Claim.Release()
 	keep := c.keeps(x)
-	c.nc.answered(&x.request)
-	if x.resp.Status == 101 {
+	c.nc.Answered(&x.Request)
+	if x.Resp.Status == 101 {
 		c.upgrade(ctx, x)
 		return
 	}
-	x.status = x.resp.Status
-	c.g.startCompressing(&x.request)
-	defer c.g.endCompressing(&x.request)
-	from, to := x.framing()
-	keep = keep && to != byClose
-	x.out = x.appendResponse(x.out[:0], to, keep)
+	x.Status = x.Resp.Status
+	c.g.StartCompressing(&x.Request)
+	defer c.g.EndCompressing(&x.Request)
+	from, to := x.Framing()
+	keep = keep && to != ByClose
+	x.out = x.AppendResponse(x.out[:0], to, keep)
 	whole, err := c.relayBody(x, from, to)
 	switch {
 	case err != nil:
 		c.dropUpstream()
-		c.nc.breakOff(&x.request, to, c.isGone())
+		c.nc.BreakOff(&x.Request, to, c.isGone())
 		return
-	case whole && x.resp.KeepsAlive() && x.upload.passed.Load():
+	case whole && x.Resp.KeepsAlive() && x.upload.passed.Load():
 		c.stopWatch()
 		up := c.up
 		if c.attach(nil); c.isGone() {
 			_ = up.Close()
 			return
 		}
-		x.claim.upstream.put(up, c.now)
+		x.Claim.Upstream.Put(up, c.now)
 	default:
 		c.dropUpstream()
 	}
@@ -48,22 +48,22 @@ func (c *conn) relay(ctx context.Context, x *exchange) {
 
 // relayBody sends head and body. whole reports whether the runtime's connection is
 // at the end of the response and not past it.
-func (c *conn) relayBody(x *exchange, from, to framing) (whole bool, err error) {
+func (c *Conn) relayBody(x *exchange, from, to Framing) (whole bool, err error) {
 	switch rest := x.filled - x.reply; from {
-	case noBody:
+	case NoBody:
 		return rest == 0, c.send(x, x.out)
-	case byLength:
-		if x.compressor != nil {
+	case ByLength:
+		if x.Compressor != nil {
 			return c.relayStream(x, from, to)
 		}
 		return c.relayLength(x)
-	case byChunks, byClose:
+	case ByChunks, ByClose:
 		return c.relayStream(x, from, to)
 	}
 	return false, nil
 }
 
-func (c *conn) send(x *exchange, b []byte) error {
+func (c *Conn) send(x *exchange, b []byte) error {
 	x.began = true
 	if _, err := c.nc.Write(b); err != nil {
 		return c.hungUp(err)
@@ -72,9 +72,9 @@ func (c *conn) send(x *exchange, b []byte) error {
 }
 
 // relayLength sends a body of known length, its first part together with the head.
-func (c *conn) relayLength(x *exchange) (whole bool, err error) {
-	first := x.buf[headroom+x.reply : headroom+x.filled]
-	left := x.resp.Length
+func (c *Conn) relayLength(x *exchange) (whole bool, err error) {
+	first := x.buf[Headroom+x.reply : Headroom+x.filled]
+	left := x.Resp.Length
 	extra := int64(len(first)) > left
 	first = first[:min(int64(len(first)), left)]
 	left -= int64(len(first))
@@ -82,8 +82,8 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 	if err := c.send(x, x.out); err != nil {
 		return false, err
 	}
-	x.sent = int64(len(first))
-	buf := x.buf[headroom : headroom+bufferSize]
+	x.Sent = int64(len(first))
+	buf := x.buf[Headroom : Headroom+BufferSize]
 	if large := c.g.large.get(left); large != nil {
 		defer c.g.large.put(large)
 		buf = *large
@@ -101,7 +101,7 @@ func (c *conn) relayLength(x *exchange) (whole bool, err error) {
 // move reads what the runtime has sent, up to the size of buf, and sends at most limit bytes of
 // it to the client. It returns how many bytes it has read. The kernel could copy them (splice),
 // which measured slower here than reading and writing.
-func (c *conn) move(x *exchange, buf []byte, limit int64) (int64, error) {
+func (c *Conn) move(x *exchange, buf []byte, limit int64) (int64, error) {
 	n, err := c.readUpstream(x, buf)
 	if err != nil {
 		return 0, err
@@ -110,33 +110,33 @@ func (c *conn) move(x *exchange, buf []byte, limit int64) (int64, error) {
 	if err := c.send(x, part); err != nil {
 		return 0, err
 	}
-	x.sent += int64(len(part))
+	x.Sent += int64(len(part))
 	return int64(n), nil
 }
 
 // relayStream sends a body without a length, each piece when it arrives.
-func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error) {
+func (c *Conn) relayStream(x *exchange, from, to Framing) (whole bool, err error) {
 	var dec http1.Chunked
-	left := x.resp.Length
-	n := copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
-	p := piece{head: x.out, chunk: to == byChunks}
+	left := x.Resp.Length
+	n := copy(x.buf[Headroom:], x.buf[Headroom+x.reply:Headroom+x.filled])
+	p := piece{head: x.out, chunk: to == ByChunks}
 	for {
 		p.data = n
 		extra := false
-		if from == byChunks {
+		if from == ByChunks {
 			var used int
-			if p.data, used, err = dec.Decode(x.buf[headroom : headroom+n]); err != nil {
+			if p.data, used, err = dec.Decode(x.buf[Headroom : Headroom+n]); err != nil {
 				return false, err
 			}
 			p.last, p.trailer, extra = dec.Done(), dec.Trailer, used < n
 		}
-		if from == byLength {
+		if from == ByLength {
 			extra = int64(n) > left
 			p.data = int(min(int64(n), left))
 			left -= int64(p.data)
 			p.last = left == 0
 		}
-		p.full = n == bufferSize
+		p.full = n == BufferSize
 		if err := c.sendPiece(x, p); err != nil {
 			return false, err
 		}
@@ -144,8 +144,8 @@ func (c *conn) relayStream(x *exchange, from, to framing) (whole bool, err error
 			return !extra, nil
 		}
 		p.head = nil
-		n, err = c.readUpstream(x, x.buf[headroom:headroom+bufferSize])
-		if from == byClose && errors.Is(err, io.EOF) {
+		n, err = c.readUpstream(x, x.buf[Headroom:Headroom+BufferSize])
+		if from == ByClose && errors.Is(err, io.EOF) {
 			return false, c.sendPiece(x, piece{chunk: p.chunk, last: true})
 		}
 		if err != nil {
@@ -166,13 +166,13 @@ type piece struct {
 }
 
 // sendPiece sends a piece in one write.
-func (c *conn) sendPiece(x *exchange, p piece) error {
-	if x.compressor != nil {
+func (c *Conn) sendPiece(x *exchange, p piece) error {
+	if x.Compressor != nil {
 		return c.sendCompressed(x, p)
 	}
-	out := x.buf[headroom : headroom+p.data]
+	out := x.buf[Headroom : Headroom+p.data]
 	if p.chunk {
-		out = frameChunk(x.buf, p.data, p.last, p.trailer)
+		out = FrameChunk(x.buf, p.data, p.last, p.trailer)
 	}
 	if len(p.head) > 0 {
 		x.out = append(p.head, out...)
@@ -184,45 +184,45 @@ func (c *conn) sendPiece(x *exchange, p piece) error {
 	if err := c.send(x, out); err != nil {
 		return err
 	}
-	x.sent += int64(p.data)
+	x.Sent += int64(p.data)
 	return nil
 }
 
 // sendCompressed compresses a piece and sends what the compressor has written.
-func (c *conn) sendCompressed(x *exchange, p piece) error {
-	z := x.compressor
-	if err := z.add(x.buf[headroom:headroom+p.data], !p.full, p.last); err != nil {
+func (c *Conn) sendCompressed(x *exchange, p piece) error {
+	z := x.Compressor
+	if err := z.Add(x.buf[Headroom:Headroom+p.data], !p.full, p.last); err != nil {
 		return err
 	}
 	x.out = append(x.out[:0], p.head...)
-	n := z.out.Len()
+	n := z.Out.Len()
 	if n > 0 {
-		x.out = append(http1.AppendChunkSize(x.out, n), z.out.Bytes()...)
+		x.out = append(http1.AppendChunkSize(x.out, n), z.Out.Bytes()...)
 		x.out = append(x.out, '\r', '\n')
 	}
 	if p.last {
 		x.out = append(append(append(x.out, "0\r\n"...), p.trailer...), '\r', '\n')
 	}
-	z.out.Reset()
+	z.Out.Reset()
 	if len(x.out) == 0 {
 		return nil
 	}
 	if err := c.send(x, x.out); err != nil {
 		return err
 	}
-	x.sent += int64(n)
+	x.Sent += int64(n)
 	return nil
 }
 
-// breakOff records a response that ended early. A response that is framed by the
+// BreakOff records a response that ended early. A response that is framed by the
 // end of the connection ends with a reset, so that the client cannot mistake the end
 // for the end of the body.
-func (nc *client) breakOff(x *request, to framing, gone bool) {
-	x.errCode = svc.CodeRuntimeUnavailable
+func (nc *Client) BreakOff(x *Request, to Framing, gone bool) {
+	x.ErrCode = svc.CodeRuntimeUnavailable
 	if gone {
-		x.status, x.errCode = StatusClientGone, ""
+		x.Status, x.ErrCode = StatusClientGone, ""
 	}
-	if to == byClose {
+	if to == ByClose {
 		nc.resetOnClose()
 	}
 }

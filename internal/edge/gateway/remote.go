@@ -28,14 +28,14 @@ const (
 	reaskWait = 5 * time.Millisecond
 )
 
-// send writes the head of the request of cl. A relay is asked first; if the request has a body, send waits for
+// Send writes the head of the request of cl. A relay is asked first; if the request has a body, send waits for
 // the relay's answer, because the body cannot be sent twice.
-func (c *upconn) send(cl *claim, body bool, head []byte) (int, error) {
+func (c *UpConn) Send(cl *Claim, body bool, head []byte) (int, error) {
 	if r, ok := c.Conn.(*relay.Conn); ok {
 		if body {
-			c.deadline = time.Time{}
+			c.Deadline = time.Time{}
 		}
-		if err := r.Begin(cl.role, cl.via, body, admitLimit); err != nil {
+		if err := r.Begin(cl.Role, cl.via, body, admitLimit); err != nil {
 			return 0, err
 		}
 	}
@@ -43,48 +43,48 @@ func (c *upconn) send(cl *claim, body bool, head []byte) (int, error) {
 }
 
 // end says to a relay that the response was read to its end.
-func (c *upconn) end() error {
+func (c *UpConn) end() error {
 	if r, ok := c.Conn.(*relay.Conn); ok {
 		return r.End()
 	}
 	return nil
 }
 
-// opened says to a relay that the request has become a websocket. A failure ends the
+// Opened says to a relay that the request has become a websocket. A failure ends the
 // connection, which the websocket notices.
-func (c *upconn) opened() {
+func (c *UpConn) Opened() {
 	if r, ok := c.Conn.(*relay.Conn); ok {
 		_ = r.Opened()
 	}
 }
 
-// notAdmitted reports whether the relay has kept the request from the runtime.
-func notAdmitted(err error) bool { return errors.Is(err, relay.ErrNotAdmitted) }
+// NotAdmitted reports whether the relay has kept the request from the runtime.
+func NotAdmitted(err error) bool { return errors.Is(err, relay.ErrNotAdmitted) }
 
-// moved reports whether the relay has refused the request by its routes: no other connection
+// Moved reports whether the relay has refused the request by its routes: no other connection
 // helps.
-func moved(err error) bool {
+func Moved(err error) bool {
 	_, is := errors.AsType[*relay.MovedError](err)
 	return is || errors.Is(err, relay.ErrFull)
 }
 
-// awaitTable waits after err, with which the relay could not be reached or has refused x,
+// AwaitTable waits after err, with which the relay could not be reached or has refused x,
 // until x can be tried again, within the rest of a limit. It returns nil for another try.
-func (r *Router) awaitTable(x *RouteRequest, w waiter, err error, left *time.Duration) error {
+func (r *Router) AwaitTable(x *RouteRequest, w Waiter, err error, left *time.Duration) error {
 	if errors.Is(err, relay.ErrFull) {
-		return errVersionBusy(x.claim.version)
+		return errVersionBusy(x.Claim.Version)
 	}
-	var next <-chan struct{} = x.claim.version.replaced
+	var next <-chan struct{} = x.Claim.Version.Replaced
 	part, late := redialWait, errAway
-	if u := x.claim.version.upstream; u != nil && !moved(err) && u.avoid(time.Now(), directRetry) {
+	if u := x.Claim.Version.upstream; u != nil && !Moved(err) && u.avoid(time.Now(), directRetry) {
 		part = reaskWait // the server may know more
 	}
 	if m, ok := errors.AsType[*relay.MovedError](err); ok {
-		next, part, late = r.cfg.Relay.Newer(m.Generation), *left, errHeld
+		next, part, late = r.cfg.Relay.Newer(m.Generation), *left, ErrHeld
 		select {
 		case <-next:
-			next, part = x.claim.version.replaced, reaskWait
-			if u := x.claim.version.upstream; u != nil {
+			next, part = x.Claim.Version.Replaced, reaskWait
+			if u := x.Claim.Version.upstream; u != nil {
 				u.avoid(time.Now(), refusedFor)
 			}
 		default:
@@ -98,12 +98,12 @@ func (r *Router) awaitTable(x *RouteRequest, w waiter, err error, left *time.Dur
 		return late()
 	}
 	began := time.Now()
-	werr := w.wait(next, min(part, *left))
+	werr := w.Wait(next, min(part, *left))
 	*left -= time.Since(began)
 	switch {
-	case errors.Is(werr, errTimeout):
+	case errors.Is(werr, ErrTimeout):
 		return nil
-	case errors.Is(werr, errClosing):
+	case errors.Is(werr, ErrClosing):
 		return late()
 	}
 	return werr

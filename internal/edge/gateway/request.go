@@ -16,73 +16,73 @@ const (
 	crashWait = 300 * time.Millisecond
 )
 
-// request is the part of a request that every engine shares: the heads of request
+// Request is the part of a request that every engine shares: the heads of request
 // and response, the route and the claim, and the result.
-type request struct {
+type Request struct {
 	RouteRequest
 
-	resp http1.Response
+	Resp http1.Response
 	meta meta
 
-	compressor *compressor // of the response's body, nil to send it unchanged
+	Compressor *compressor // of the response's body, nil to send it unchanged
 	vary       bool        // the response depends on Accept-Encoding
 
 	content []byte   // the static file that is the response, if it is small
-	file    *os.File // a larger one
+	File    *os.File // a larger one
 
-	status  int    // of the response
-	sent    int64  // bytes of its body that the client's connection took
+	Status  int    // of the response
+	Sent    int64  // bytes of its body that the client's connection took
 	failed  bool   // the worker threw
-	errCode string // of a response of the gateway itself
+	ErrCode string // of a response of the gateway itself
 }
 
-// forward claims the runtime of x and calls send, with which the engine sends x;
+// Forward claims the runtime of x and calls send, with which the engine sends x;
 // send returns when the head of the response is in x.resp. A static file needs
-// neither: its head is in x.resp, its body is what readAsset returns. On success the claim is held.
+// neither: its head is in x.resp, its body is what ReadAsset returns. On success the claim is held.
 //
 // forward may wait, so an event loop does not call it: the loop calls take, which claims
 // the runtime before the request is sent, as forward does, and hands a request that has to
 // wait over to a goroutine, which calls forward.
-func (s *Service) forward(x *request, w waiter, send func() error) error {
-	patience := s.holdTimeout() // with a relay
+func (s *Service) Forward(x *Request, w Waiter, send func() error) error {
+	patience := s.HoldTimeout() // with a relay
 	for try := 1; ; try++ {
-		if err := s.take(&x.RouteRequest, w); err != nil {
+		if err := s.Take(&x.RouteRequest, w); err != nil {
 			return err
 		}
-		if x.static.is {
+		if x.Static.Is {
 			return x.openAsset(&s.contents)
 		}
 		err := send()
 		if err == nil {
 			return nil
 		}
-		x.claim.leave() // not answered
-		x.claim.release()
+		x.Claim.Leave() // not answered
+		x.Claim.Release()
 		switch {
 		case !errors.Is(err, errUnreachable):
 			return err
-		case s.isRemote():
-			if werr := s.awaitTable(&x.RouteRequest, w, err, &patience); werr != nil {
+		case s.IsRemote():
+			if werr := s.AwaitTable(&x.RouteRequest, w, err, &patience); werr != nil {
 				return werr
 			}
 			continue
 		case try == maxClaims:
-			return errBroken(err)
+			return ErrBroken(err)
 		}
-		if werr := w.wait(x.claim.version.replaced, crashWait); werr != nil && !errors.Is(werr, errTimeout) {
+		if werr := w.Wait(x.Claim.Version.Replaced, crashWait); werr != nil && !errors.Is(werr, ErrTimeout) {
 			return werr
 		}
 	}
 }
 
-// reset makes x ready for another request. Its buffers stay.
-func (x *request) reset() {
-	x.claim, x.hints, x.static = claim{}, hints{}, static{}
+// Reset makes x ready for another request. Its buffers stay.
+func (x *Request) Reset() {
+	x.Claim, x.Hints, x.Static = Claim{}, Hints{}, Static{}
 	x.meta = meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
-	x.vary, x.content, x.file = false, nil, nil
-	x.status, x.sent, x.errCode, x.failed = 0, 0, "", false
+	x.vary, x.content, x.File = false, nil, nil
+	x.Status, x.Sent, x.ErrCode, x.failed = 0, 0, "", false
 }
 
-// claimFor claims the runtime of x, or finds its static file, as the first step of forward does. It is
+// ClaimFor claims the runtime of x, or finds its static file, as the first step of forward does. It is
 // for an event loop, whose waiter does not wait.
-func (s *Service) claimFor(x *request, w waiter) error { return s.take(&x.RouteRequest, w) }
+func (s *Service) ClaimFor(x *Request, w Waiter) error { return s.Take(&x.RouteRequest, w) }

@@ -9,23 +9,23 @@ import (
 	"github.com/svcctl/svcctl/internal/fleet/relay"
 )
 
-// unseen reports whether err, from a connection that x was sent on, means that the
+// Unseen reports whether err, from a connection that x was sent on, means that the
 // worker did not see x. Linux answers ECONNRESET on a unix socket whose other end was
 // closed with unread bytes; workerd begins a request when it has read its head, which
 // is all of a request without a body. A runtime that was replaced has ended, perhaps
 // because of x: then the result is false.
-func (x *request) unseen(err error) bool {
+func (x *Request) Unseen(err error) bool {
 	if errors.Is(err, relay.ErrUnread) {
-		return !x.req.HasBody() && !x.claim.upstream.isClosed()
+		return !x.Req.HasBody() && !x.Claim.Upstream.IsClosed()
 	}
-	return !x.claim.upstream.isRemote() && runtime.GOOS == "linux" && errors.Is(err, syscall.ECONNRESET) && !x.req.HasBody() && !x.claim.upstream.isClosed()
+	return !x.Claim.Upstream.IsRemote() && runtime.GOOS == "linux" && errors.Is(err, syscall.ECONNRESET) && !x.Req.HasBody() && !x.Claim.Upstream.IsClosed()
 }
 
-// notSent returns the failure of a request that gets no answer. A request of which
+// NotSent returns the failure of a request that gets no answer. A request of which
 // nothing was sent may be sent to another runtime.
-func notSent(sent bool, err error) error {
+func NotSent(sent bool, err error) error {
 	if sent {
-		return errBroken(err)
+		return ErrBroken(err)
 	}
 	return fmt.Errorf("%w: %w", errUnreachable, err)
 }

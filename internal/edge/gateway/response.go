@@ -8,61 +8,61 @@ const (
 	deprecation = "Deprecation: @1793491200\r\n"
 )
 
-// framing is the way in which the length of a response's body is known.
-type framing uint8
+// Framing is the way in which the length of a response's body is known.
+type Framing uint8
 
 const (
-	noBody framing = iota
-	byLength
-	byChunks
-	byClose // until the connection ends
+	NoBody Framing = iota
+	ByLength
+	ByChunks
+	ByClose // until the connection ends
 )
 
-// framing returns the framing of the body from the runtime, and to the client.
-func (x *request) framing() (from, to framing) {
+// Framing returns the framing of the body from the runtime, and to the client.
+func (x *Request) Framing() (from, to Framing) {
 	switch {
-	case x.resp.BodyLess(x.req.Method):
-		return noBody, noBody
-	case x.resp.Chunked:
-		from = byChunks
-	case x.resp.Length >= 0 && x.compressor == nil:
-		return byLength, byLength
-	case x.resp.Length >= 0:
-		return byLength, byChunks
+	case x.Resp.BodyLess(x.Req.Method):
+		return NoBody, NoBody
+	case x.Resp.Chunked:
+		from = ByChunks
+	case x.Resp.Length >= 0 && x.Compressor == nil:
+		return ByLength, ByLength
+	case x.Resp.Length >= 0:
+		return ByLength, ByChunks
 	default:
-		from = byClose
+		from = ByClose
 	}
-	if x.req.Minor == 0 {
-		return from, byClose
+	if x.Req.Minor == 0 {
+		return from, ByClose
 	}
-	return from, byChunks
+	return from, ByChunks
 }
 
-// appendResponse appends the head for the client: the worker's fields without those
+// AppendResponse appends the head for the client: the worker's fields without those
 // that end at this hop, and the gateway's fields.
-func (x *request) appendResponse(b []byte, to framing, keep bool) []byte {
-	b = appendStatus(b, &x.resp)
-	if x.compressor != nil {
-		b = appendEncoded(b, &x.resp, x.compressor.encoding)
+func (x *Request) AppendResponse(b []byte, to Framing, keep bool) []byte {
+	b = AppendStatus(b, &x.Resp)
+	if x.Compressor != nil {
+		b = appendEncoded(b, &x.Resp, x.Compressor.encoding)
 	} else {
-		b = appendFields(b, &x.resp)
+		b = AppendFields(b, &x.Resp)
 	}
-	if x.vary && !varies(&x.resp) {
+	if x.vary && !varies(&x.Resp) {
 		b = append(b, "Vary: Accept-Encoding\r\n"...)
 	}
-	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
+	b = append(append(b, "Svc-Version: "...), x.Claim.Version.Ref.Version...)
 	b = append(b, '\r', '\n')
-	if x.resp.Get("x-request-id") == nil {
+	if x.Resp.Get("x-request-id") == nil {
 		b = append(append(b, "X-Request-Id: "...), x.meta.id...)
 		b = append(b, '\r', '\n')
 	}
-	if x.claim.selector {
+	if x.Claim.Selector {
 		b = append(b, deprecation...)
 	}
-	if to == byChunks {
+	if to == ByChunks {
 		b = append(b, "Transfer-Encoding: chunked\r\n"...)
 	}
-	return append(appendConnection(b, &x.req, keep), '\r', '\n')
+	return append(appendConnection(b, &x.Req, keep), '\r', '\n')
 }
 
 // appendConnection appends a Connection field where keep differs from the default of
@@ -77,14 +77,14 @@ func appendConnection(b []byte, req *http1.Request, keep bool) []byte {
 	return b
 }
 
-func appendStatus(b []byte, resp *http1.Response) []byte {
+func AppendStatus(b []byte, resp *http1.Response) []byte {
 	b = append(append(b, "HTTP/1.1 "...), resp.StatusLine...)
 	return append(b, '\r', '\n')
 }
 
-// appendFields appends the worker's fields, without svc-version and svc-error, which
+// AppendFields appends the worker's fields, without svc-version and svc-error, which
 // only the gateway may set.
-func appendFields(b []byte, resp *http1.Response) []byte {
+func AppendFields(b []byte, resp *http1.Response) []byte {
 	for i := range resp.List {
 		f := &resp.List[i]
 		switch {
@@ -100,10 +100,10 @@ func appendFields(b []byte, resp *http1.Response) []byte {
 	return b
 }
 
-func (x *request) appendUpgrade(b []byte) []byte {
-	b = appendFields(appendStatus(b, &x.resp), &x.resp)
-	b = append(append(b, "Svc-Version: "...), x.claim.version.ref.Version...)
-	if x.claim.selector {
+func (x *Request) AppendUpgrade(b []byte) []byte {
+	b = AppendFields(AppendStatus(b, &x.Resp), &x.Resp)
+	b = append(append(b, "Svc-Version: "...), x.Claim.Version.Ref.Version...)
+	if x.Claim.Selector {
 		b = append(append(b, '\r', '\n'), deprecation[:len(deprecation)-2]...)
 	}
 	return append(b, "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"...)

@@ -9,30 +9,30 @@ import (
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
-// maxResponseHead is the maximum size of a response's head, in bytes.
-const maxResponseHead = 1 << 20
+// MaxResponseHead is the maximum size of a response's head, in bytes.
+const MaxResponseHead = 1 << 20
 
 // roundTrip sends the request in x and reads the head of the response. A request that
 // a worker may have seen is sent once, because it may be the reason why the runtime
 // ended. Only a request that the runtime did not read, because it had closed the spare
 // connection, is sent again on a new connection: see unseen.
 //
-// Errors: errUnreachable (no byte was sent), errClientGone, or an *svc.Error for the
+// Errors: errUnreachable (no byte was sent), ErrClientGone, or an *svc.Error for the
 // client.
-func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
+func (c *Conn) roundTrip(ctx context.Context, x *exchange) error {
 	if len(x.head) == 0 { // else this is a repetition, with the bytes taken before
-		x.head = x.appendRequest(x.head, &c.peer)
+		x.head = x.AppendRequest(x.head, &c.peer)
 		c.takeInput(x)
 	}
 	for sent, again := false, false; ; again = true {
-		up, err := x.claim.upstream.get(ctx, &x.claim, c.now, again)
+		up, err := x.Claim.Upstream.Get(ctx, &x.Claim, c.now, again)
 		if err != nil {
-			return notSent(sent, err)
+			return NotSent(sent, err)
 		}
 		if !c.attach(up) {
-			return errClientGone
+			return ErrClientGone
 		}
-		written, err := up.send(&x.claim, x.req.HasBody(), x.head)
+		written, err := up.Send(&x.Claim, x.Req.HasBody(), x.head)
 		if err == nil {
 			err = c.answerHead(x)
 		}
@@ -40,20 +40,20 @@ func (c *conn) roundTrip(ctx context.Context, x *exchange) error {
 			return nil
 		}
 		c.dropUpstream()
-		sent = (sent || written > 0) && !notAdmitted(err)
+		sent = (sent || written > 0) && !NotAdmitted(err)
 		switch {
-		case c.nc.late.Load():
-			return errHandshake(c.g.cfg.ClientTimeout)
+		case c.nc.Late.Load():
+			return ErrHandshake(c.g.Config.ClientTimeout)
 		case c.isGone():
 			return c.watch.gone.cause
-		case again || !up.reused || moved(err) || sent && !x.unseen(err):
-			return notSent(sent, err)
+		case again || !up.Reused || Moved(err) || sent && !x.Unseen(err):
+			return NotSent(sent, err)
 		}
 	}
 }
 
 // dropUpstream closes the runtime's connection and waits until no goroutine uses it.
-func (c *conn) dropUpstream() {
+func (c *Conn) dropUpstream() {
 	c.cutUpstream()
 	c.stopWatch()
 	c.attach(nil)
@@ -61,12 +61,12 @@ func (c *conn) dropUpstream() {
 
 // answerHead forwards the part of the body that arrives without a wait, then reads
 // the head of the final response. It forwards interim responses to the client.
-func (c *conn) answerHead(x *exchange) error {
+func (c *Conn) answerHead(x *exchange) error {
 	c.arm(c.up)
 	switch {
 	case x.upload.read:
-	case !x.upload.chunked && x.upload.left <= inlineUpload && !x.req.WantsContinue():
-		if err := c.pumpSoon(x); err != nil && !errors.Is(err, errUpstreamWrite) {
+	case !x.upload.chunked && x.upload.left <= inlineUpload && !x.Req.WantsContinue():
+		if err := c.pumpSoon(x); err != nil && !errors.Is(err, ErrUpstreamWrite) {
 			return c.hungUp(err)
 		}
 		if x.upload.read {
@@ -78,16 +78,16 @@ func (c *conn) answerHead(x *exchange) error {
 	}
 	x.filled = 0
 	for seen := 0; ; {
-		b := x.buf[headroom : headroom+x.filled]
+		b := x.buf[Headroom : Headroom+x.filled]
 		n, err := http1.FindHead(b, seen)
 		if err != nil {
 			return err
 		}
 		if seen = len(b); n > 0 {
-			if err := x.resp.Parse(b[:n]); err != nil {
+			if err := x.Resp.Parse(b[:n]); err != nil {
 				return err
 			}
-			if x.reply = n; x.resp.Status >= 200 || x.resp.Status == 101 {
+			if x.reply = n; x.Resp.Status >= 200 || x.Resp.Status == 101 {
 				return nil
 			}
 			if err := c.interim(x); err != nil {
@@ -103,7 +103,7 @@ func (c *conn) answerHead(x *exchange) error {
 }
 
 // hungUp marks the client as gone, because of err, and returns err.
-func (c *conn) hungUp(err error) error {
+func (c *Conn) hungUp(err error) error {
 	if !c.isGone() {
 		c.watch.gone = &departure{seen: make(chan struct{})}
 		c.watch.gone.end(err)
@@ -112,52 +112,52 @@ func (c *conn) hungUp(err error) error {
 }
 
 // moreHead reads more of the response, into a larger buffer if necessary.
-func (c *conn) moreHead(x *exchange) error {
-	if free := len(x.buf) - tailroom - headroom - x.filled; free == 0 {
-		if x.filled >= maxResponseHead {
+func (c *Conn) moreHead(x *exchange) error {
+	if free := len(x.buf) - Tailroom - Headroom - x.filled; free == 0 {
+		if x.filled >= MaxResponseHead {
 			return errors.New("the head of the response is too large")
 		}
 		x.buf = append(x.buf, make([]byte, len(x.buf))...)
 	}
-	n, err := c.readUpstream(x, x.buf[headroom+x.filled:len(x.buf)-tailroom])
+	n, err := c.readUpstream(x, x.buf[Headroom+x.filled:len(x.buf)-Tailroom])
 	x.filled += n
 	return err
 }
 
 // interim forwards a 1xx response to a client of HTTP/1.1.
-func (c *conn) interim(x *exchange) error {
-	c.nc.answered(&x.request)
-	if x.req.Minor == 1 {
-		x.out = appendFields(appendStatus(x.out[:0], &x.resp), &x.resp)
+func (c *Conn) interim(x *exchange) error {
+	c.nc.Answered(&x.Request)
+	if x.Req.Minor == 1 {
+		x.out = AppendFields(AppendStatus(x.out[:0], &x.Resp), &x.Resp)
 		x.began = true
 		if _, err := c.nc.Write(append(x.out, '\r', '\n')); err != nil {
 			return c.hungUp(err)
 		}
 	}
-	x.filled = copy(x.buf[headroom:], x.buf[headroom+x.reply:headroom+x.filled])
+	x.filled = copy(x.buf[Headroom:], x.buf[Headroom+x.reply:Headroom+x.filled])
 	return nil
 }
 
 // arm sets the read deadline of up to the end of patience, or clears it if the
 // client is watched already. It sets the deadline again only if the old one has
 // nearly passed.
-func (c *conn) arm(up *upconn) {
+func (c *Conn) arm(up *UpConn) {
 	var want time.Time
 	if !c.watch.on {
-		if up.deadline.Sub(c.now) >= patience {
+		if up.Deadline.Sub(c.now) >= Patience {
 			return
 		}
-		want = c.now.Add(2 * patience)
+		want = c.now.Add(2 * Patience)
 	}
-	if up.deadline != want {
-		up.deadline = want
+	if up.Deadline != want {
+		up.Deadline = want
 		_ = up.SetReadDeadline(want)
 	}
 }
 
 // readUpstream reads from the runtime. If that takes longer than patience, the
 // client is watched from then on.
-func (c *conn) readUpstream(x *exchange, b []byte) (int, error) {
+func (c *Conn) readUpstream(x *exchange, b []byte) (int, error) {
 	for {
 		n, err := c.up.Read(b)
 		if n > 0 {
@@ -170,7 +170,7 @@ func (c *conn) readUpstream(x *exchange, b []byte) (int, error) {
 	}
 }
 
-func (c *conn) lostPatience(x *exchange) {
+func (c *Conn) lostPatience(x *exchange) {
 	c.startWatch(x)
 	c.arm(c.up)
 }

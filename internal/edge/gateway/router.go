@@ -20,7 +20,7 @@ type Router struct {
 	closing atomic.Bool
 	closed  chan struct{} // closed when waits end
 
-	pruned func(*upstream) // closes an engine's own spare connections to a runtime that was retired
+	pruned func(*Upstream) // closes an engine's own spare connections to a runtime that was retired
 
 	mu     sync.Mutex // for changes of the table, and the field below
 	timers map[*time.Timer]struct{}
@@ -46,25 +46,25 @@ type RouterConfig struct {
 	MaxConnsPerVersion int
 }
 
-// newRouter returns a router without routes.
-func newRouter(cfg RouterConfig) *Router {
-	r := &Router{cfg: cfg, closed: make(chan struct{}), timers: map[*time.Timer]struct{}{}, pruned: func(*upstream) {}}
+// NewRouter returns a router without routes.
+func NewRouter(cfg RouterConfig) *Router {
+	r := &Router{cfg: cfg, closed: make(chan struct{}), timers: map[*time.Timer]struct{}{}, pruned: func(*Upstream) {}}
 	r.table.Store(&table{})
 	return r
 }
 
-// onRetire makes the router call pruned for each runtime that was retired. pruned must not
+// OnRetire makes the router call pruned for each runtime that was retired. pruned must not
 // wait. It is called before the first route.
-func (r *Router) onRetire(pruned func(*upstream)) { r.pruned = pruned }
+func (r *Router) OnRetire(pruned func(*Upstream)) { r.pruned = pruned }
 
-// stop says that the gateway stops. It reports whether this call was the first.
-func (r *Router) stop() bool { return !r.closing.Swap(true) }
+// Stop says that the gateway stops. It reports whether this call was the first.
+func (r *Router) Stop() bool { return !r.closing.Swap(true) }
 
-// isClosing reports whether stop was called.
-func (r *Router) isClosing() bool { return r.closing.Load() }
+// IsClosing reports whether stop was called.
+func (r *Router) IsClosing() bool { return r.closing.Load() }
 
-// endWaits ends holds and timers. It is called once, after stop.
-func (r *Router) endWaits() {
+// EndWaits ends holds and timers. It is called once, after stop.
+func (r *Router) EndWaits() {
 	close(r.closed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -74,18 +74,18 @@ func (r *Router) endWaits() {
 	}
 }
 
-// stopped is closed when endWaits was called.
-func (r *Router) stopped() <-chan struct{} { return r.closed }
+// Stopped is closed when EndWaits was called.
+func (r *Router) Stopped() <-chan struct{} { return r.closed }
 
-// endWebsockets makes every open websocket end.
-func (r *Router) endWebsockets() {
+// EndWebsockets makes every open websocket end.
+func (r *Router) EndWebsockets() {
 	for _, v := range r.table.Load().versions.all {
 		closeAll(v.stats.listWebsockets(""))
 	}
 }
 
-// retireAll makes every runtime refuse further requests.
-func (r *Router) retireAll() {
+// RetireAll makes every runtime refuse further requests.
+func (r *Router) RetireAll() {
 	for _, v := range r.table.Load().versions.all {
 		if v.upstream != nil {
 			v.upstream.retire()
@@ -93,8 +93,8 @@ func (r *Router) retireAll() {
 	}
 }
 
-// sweep closes the spare connections to runtimes that were not used within idleLimit.
-func (r *Router) sweep(now time.Time) {
+// Sweep closes the spare connections to runtimes that were not used within IdleLimit.
+func (r *Router) Sweep(now time.Time) {
 	for _, v := range r.table.Load().versions.all {
 		if v.upstream != nil {
 			v.upstream.prune(now)
@@ -105,11 +105,11 @@ func (r *Router) sweep(now time.Time) {
 // Held is the number of requests that wait for a promote or a start.
 func (r *Router) Held() int { return int(r.held.Load()) }
 
-// holdTimeout is the time limit of a wait for a promote.
-func (r *Router) holdTimeout() time.Duration { return r.cfg.HoldTimeout }
+// HoldTimeout is the time limit of a wait for a promote.
+func (r *Router) HoldTimeout() time.Duration { return r.cfg.HoldTimeout }
 
-// isRemote reports whether the runtimes are on other machines.
-func (r *Router) isRemote() bool { return r.cfg.Relay != nil }
+// IsRemote reports whether the runtimes are on other machines.
+func (r *Router) IsRemote() bool { return r.cfg.Relay != nil }
 
 // PendingTimers is the number of websockets' delayed ends that have not begun.
 func (r *Router) PendingTimers() int {

@@ -18,7 +18,7 @@ func (r *Router) Routes() []svc.Route {
 		}
 		s := to.version.stats
 		infos = append(infos, svc.Route{
-			Host: host, Role: to.role, Ref: to.version.ref, Upstream: to.version.state,
+			Host: host, Role: to.role, Ref: to.version.Ref, Upstream: to.version.State,
 			Inflight:   int(s.of(to.role).inflight.Load()) + to.version.used().Requests[to.role],
 			Websockets: len(s.listWebsockets(to.role)),
 

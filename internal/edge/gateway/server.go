@@ -13,10 +13,10 @@ import (
 type Server struct {
 	*Service
 
-	cfg       ConnConfig
-	running   sync.WaitGroup // connections, and each Serve of the gateway
-	connected func()         // is called for each new connection. It does not block
-	makeRoom  func() bool    // of the engine: closes a connection without a request, and reports whether it found one
+	Config    ConnConfig
+	Running   sync.WaitGroup // connections, and each Serve of the gateway
+	Connected func()         // is called for each new connection. It does not block
+	MakeRoom  func() bool    // of the engine: closes a connection without a request, and reports whether it found one
 
 	clients  *clientlimit.Gate // counts the clients' connections
 	refusals chan struct{}     // one element per refused connection that is answered
@@ -38,10 +38,10 @@ type ConnConfig struct {
 	MaxConnsPerClient int
 }
 
-// newServer returns a server, which calls connected for each new connection.
-func newServer(s *Service, cfg ConnConfig, connected func()) *Server {
+// NewServer returns a server, which calls connected for each new connection.
+func NewServer(s *Service, cfg ConnConfig, connected func()) *Server {
 	return &Server{
-		Service: s, cfg: cfg, connected: connected, refusals: make(chan struct{}, maxRefusals),
+		Service: s, Config: cfg, Connected: connected, refusals: make(chan struct{}, maxRefusals),
 		clients: clientlimit.NewGate(clientlimit.Caps{Total: cfg.MaxConns, PerClient: cfg.MaxConnsPerClient}),
 	}
 }

@@ -18,7 +18,7 @@ type Service struct {
 	cfg   ServiceConfig
 	trust atomic.Pointer[trust]
 
-	inflight   atomic.Int64  // requests
+	InFlight   atomic.Int64  // requests
 	requests   atomic.Uint64 // that have ended
 	websockets atomic.Int64
 
@@ -38,8 +38,8 @@ type ServiceConfig struct {
 	Compress  bool
 }
 
-// newService returns a service. SetTrustedProxies is called before its first request.
-func newService(r *Router, cfg ServiceConfig) *Service {
+// NewService returns a service. SetTrustedProxies is called before its first request.
+func NewService(r *Router, cfg ServiceConfig) *Service {
 	return &Service{Router: r, cfg: cfg, faults: make(chan struct{}, maxFaults)}
 }
 

@@ -14,21 +14,21 @@ type sharing struct {
 	settled  chan struct{}
 }
 
-// isShared reports whether a machine may be granted the host name.
-func (g *gate) isShared() bool {
+// IsShared reports whether a machine may be granted the host name.
+func (g *Gate) IsShared() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return !g.share.off && !g.cur.Load().isClosed()
+	return !g.share.off && !g.cur.Load().IsClosed()
 }
 
-func (g *gate) setShared(on bool) {
+func (g *Gate) SetShared(on bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.share.off = !on
 }
 
-// revoking counts a grant that is being revoked.
-func (g *gate) revoking() {
+// Revoking counts a grant that is being revoked.
+func (g *Gate) Revoking() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.share.revoking++; g.share.settled == nil {
@@ -36,8 +36,8 @@ func (g *gate) revoking() {
 	}
 }
 
-// revoked reports whether the gate opens because no machine can use an earlier grant any more.
-func (g *gate) revoked() bool {
+// Revoked reports whether the gate opens because no machine can use an earlier grant any more.
+func (g *Gate) Revoked() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.share.revoking--; g.share.revoking > 0 {
@@ -52,19 +52,19 @@ func (g *gate) revoked() bool {
 	return true
 }
 
-// pause closes the gate until release, and reports whether it was open.
-func (g *gate) pause() bool {
+// Pause closes the gate until release, and reports whether it was open.
+func (g *Gate) Pause() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.cur.Load().isClosed() {
+	if g.cur.Load().IsClosed() {
 		return false
 	}
 	g.close()
 	return true
 }
 
-// settle waits until no machine can use a grant that was revoked.
-func (g *gate) settle(ctx context.Context) error {
+// Settle waits until no machine can use a grant that was revoked.
+func (g *Gate) Settle(ctx context.Context) error {
 	for {
 		g.mu.Lock()
 		settled := g.share.settled

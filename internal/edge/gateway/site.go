@@ -62,22 +62,22 @@ func (x *RouteRequest) findAsset(cfg *RouterConfig, v *version) bool {
 	if s == nil {
 		return false
 	}
-	r := site.Request{Method: string(x.req.Method), Host: string(x.req.Host), Target: string(x.req.Target), Field: x.field, Prompt: x.inLoop}
-	if cfg.Compress && x.req.Minor > 0 {
-		if e := http1.Accepted(x.hints.encodings); e != http1.Identity {
+	r := site.Request{Method: string(x.Req.Method), Host: string(x.Req.Host), Target: string(x.Req.Target), Field: x.field, Prompt: x.InLoop}
+	if cfg.Compress && x.Req.Minor > 0 {
+		if e := http1.Accepted(x.Hints.Encodings); e != http1.Identity {
 			r.Encoding = e.String()
 		}
 	}
-	x.static.project = v.ref.Project
-	x.static.Answer, x.static.is = s.Route(&r)
-	return x.static.is
+	x.Static.Project = v.Ref.Project
+	x.Static.Answer, x.Static.Is = s.Route(&r)
+	return x.Static.Is
 }
 
-func (x *RouteRequest) field(name string) string { return string(x.req.Get(name)) }
+func (x *RouteRequest) field(name string) string { return string(x.Req.Get(name)) }
 
-// static is the answer of a version's static files to a request.
-type static struct {
-	is      bool
-	project string
+// Static is the answer of a version's static files to a request.
+type Static struct {
+	Is      bool
+	Project string
 	site.Answer
 }

@@ -9,17 +9,17 @@ import (
 // relayAsset sends the static file of x. It reports whether the response is
 // complete.
 func (x *stdExchange) relayAsset() (whole bool) {
-	x.status = x.resp.Status
-	_, to := x.framing()
+	x.Status = x.Resp.Status
+	_, to := x.Framing()
 	keep := x.keeps()
-	x.c.answered(&x.request)
-	if x.setHeader(x.appendResponse(nil, to, keep)) != nil {
+	x.c.Answered(&x.Request)
+	if x.setHeader(x.AppendResponse(nil, to, keep)) != nil {
 		return false
 	}
-	x.w.WriteHeader(x.status)
+	x.w.WriteHeader(x.Status)
 	var err error
-	if x.sent, err = x.sendAsset(); err != nil {
-		x.c.breakOff(&x.request, to, x.r.Context().Err() != nil)
+	if x.Sent, err = x.sendAsset(); err != nil {
+		x.c.BreakOff(&x.Request, to, x.r.Context().Err() != nil)
 		return false
 	}
 	x.to, x.keep = to, keep
@@ -28,16 +28,16 @@ func (x *stdExchange) relayAsset() (whole bool) {
 
 // sendAsset writes the body and returns the number of bytes written.
 func (x *stdExchange) sendAsset() (int64, error) {
-	if x.file != nil {
-		return io.Copy(x.w, io.NewSectionReader(x.file, x.static.Offset, x.static.Length))
+	if x.File != nil {
+		return io.Copy(x.w, io.NewSectionReader(x.File, x.Static.Offset, x.Static.Length))
 	}
-	n, err := x.w.Write(x.assetBody())
+	n, err := x.w.Write(x.AssetBody())
 	return int64(n), err
 }
 
 // explain makes the explanation of a response the response.
 func (x *stdExchange) explain(ctx context.Context) {
-	if body, ok := x.e.explain(ctx, &x.request); ok {
+	if body, ok := x.e.Explain(ctx, &x.Request); ok {
 		x.answer.Body = io.NopCloser(bytes.NewReader(body))
 	}
 }

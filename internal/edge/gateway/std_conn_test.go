@@ -16,9 +16,9 @@ import (
 
 // stdConn is a client's connection under net/http.
 type stdConn struct {
-	client
+	Client
 	e      *stdEngine
-	peer   peer
+	peer   Peer
 	cancel context.CancelFunc   // ends the context of the connection's requests
 	reject func(status int) int // answers a request that net/http cannot parse
 
@@ -51,7 +51,7 @@ func withStdConn(ctx context.Context, nc net.Conn) context.Context {
 // refusal instead.
 func (c *stdConn) Write(b []byte) (int, error) {
 	if c.serving.Load() {
-		return c.client.Write(b)
+		return c.Client.Write(b)
 	}
 	const status = len("HTTP/1.1 ")
 	if len(b) > status+3 && !c.ended.Swap(true) {
@@ -74,14 +74,14 @@ func (c *stdConn) Read(b []byte) (int, error) {
 		c.eof.Store(true) // net/http's error does not tell it from malformed trailers
 	}
 	if n == 0 && len(b) == 1 && errors.Is(err, io.EOF) {
-		err = c.awaitReset()
+		err = c.AwaitReset()
 	}
 	return n, err
 }
 
 func (c *stdConn) read(b []byte) (int, error) {
 	if len(b) > 1 && c.serving.Load() {
-		return c.readBody(b)
+		return c.ReadBody(b)
 	}
 	return c.Conn.Read(b)
 }
@@ -91,23 +91,23 @@ func (c *stdConn) read(b []byte) (int, error) {
 func (c *stdConn) Close() error {
 	if c.ended.Load() {
 		c.lingers.Store(true)
-		c.e.linger().CloseWrite(&c.client, make([]byte, bufferSize))
+		c.e.Linger().CloseWrite(&c.Client, make([]byte, BufferSize))
 	}
 	return c.Conn.Close()
 }
 
 // reject answers a request that net/http could not parse.
 func (e *stdEngine) reject(ctx context.Context, c *stdConn, status int) int {
-	var x request
-	x.start = time.Now()
-	x.unreadable()
+	var x Request
+	x.Start = time.Now()
+	x.Unreadable()
 	detail := strings.ToLower(http.StatusText(status))
 	if status == http.StatusRequestHeaderFieldsTooLarge {
-		detail = headTooLarge
+		detail = HeadTooLarge
 	}
-	refusal := e.refusal(ctx, &x, badRequest(&http1.Error{Status: status, Detail: detail}))
-	n, _ := c.Conn.Write(x.appendRefusal(nil, refusal, false))
-	e.account(ctx, &x, &c.peer, time.Now())
+	refusal := e.Refusal(ctx, &x, BadRequest(&http1.Error{Status: status, Detail: detail}))
+	n, _ := c.Conn.Write(x.AppendRefusal(nil, refusal, false))
+	e.Account(ctx, &x, &c.peer, time.Now())
 	return n
 }
 

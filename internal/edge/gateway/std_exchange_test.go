@@ -18,7 +18,7 @@ import (
 // stdExchange is a request and its response in stdEngine. The handler's goroutine
 // owns all fields, except where a comment says otherwise.
 type stdExchange struct {
-	request
+	Request
 	e  *stdEngine
 	c  *stdConn
 	w  http.ResponseWriter
@@ -26,14 +26,14 @@ type stdExchange struct {
 	r  *http.Request
 
 	head    []byte // for the runtime
-	up      *upconn
+	up      *UpConn
 	release func() bool // detaches the runtime's connection from the client's context
 	in      *bufio.Reader
 	limit   io.LimitedReader // of in
 	answer  *http.Response
-	tunnel  *tunnel
+	tunnel  *Tunnel
 
-	to   framing // of the response to the client
+	to   Framing // of the response to the client
 	keep bool    // the response says that the connection stays open
 
 	uploaded chan struct{}             // closed when the body is no longer read; nil before the first read
@@ -67,27 +67,27 @@ func (e *stdEngine) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // handle answers the request. It reports whether the response is complete; if it is
 // not, or is absent, the caller must close the connection.
 func (x *stdExchange) handle(ctx context.Context) (whole bool) {
-	x.start = time.Now()
-	x.e.inflight.Add(1)
-	defer x.e.inflight.Add(-1)
-	defer func() { x.e.account(ctx, &x.request, &x.c.peer, time.Now()) }()
-	defer x.claim.release() // at the latest
-	defer x.closeAsset()
+	x.Start = time.Now()
+	x.e.InFlight.Add(1)
+	defer x.e.InFlight.Add(-1)
+	defer func() { x.e.Account(ctx, &x.Request, &x.c.peer, time.Now()) }()
+	defer x.Claim.Release() // at the latest
+	defer x.CloseAsset()
 	_ = x.rc.EnableFullDuplex()
 	if err := x.parse(); err != nil {
-		x.unreadable()
-		return x.refuse(ctx, badRequest(err))
+		x.Unreadable()
+		return x.refuse(ctx, BadRequest(err))
 	}
-	x.inspect(&x.c.peer)
-	x.c.begin(&x.request)
-	if err := x.e.forward(&x.request, x, func() error { return x.roundTrip(ctx) }); err != nil {
+	x.Inspect(&x.c.peer)
+	x.c.Begin(&x.Request)
+	if err := x.e.Forward(&x.Request, x, func() error { return x.roundTrip(ctx) }); err != nil {
 		return x.refuse(ctx, err)
 	}
-	if x.static.is {
+	if x.Static.Is {
 		return x.relayAsset()
 	}
-	if x.resp.Status == http.StatusSwitchingProtocols {
-		x.c.answered(&x.request)
+	if x.Resp.Status == http.StatusSwitchingProtocols {
+		x.c.Answered(&x.Request)
 		return x.upgrade(ctx)
 	}
 	x.explain(ctx)
@@ -98,10 +98,10 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 // that works on heads exists once.
 func (x *stdExchange) parse() error {
 	head := appendHead(nil, x.r.Method+" "+x.r.RequestURI+" "+x.r.Proto+"\r\nHost: "+x.r.Host, x.r.Header, x.r.TransferEncoding)
-	if len(head) > x.e.cfg.MaxHeader {
-		return &http1.Error{Status: 431, Detail: headTooLarge}
+	if len(head) > x.e.Config.MaxHeader {
+		return &http1.Error{Status: 431, Detail: HeadTooLarge}
 	}
-	return x.req.Parse(head)
+	return x.Req.Parse(head)
 }
 
 // appendHead appends a head that net/http has parsed.
@@ -115,64 +115,64 @@ func appendHead(b []byte, first string, h http.Header, coding []string) []byte {
 	return w.Bytes()
 }
 
-// wait implements waiter. It does not detect that a client leaves whose body is not
+// Wait implements waiter. It does not detect that a client leaves whose body is not
 // read yet.
-func (x *stdExchange) wait(ch <-chan struct{}, d time.Duration) error {
-	return waitFor(ch, d, x.r.Context().Done(), x.e.stopped())
+func (x *stdExchange) Wait(ch <-chan struct{}, d time.Duration) error {
+	return WaitFor(ch, d, x.r.Context().Done(), x.e.Stopped())
 }
 
 // refuse answers with an error of the gateway itself [D44].
 func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
-	if errors.Is(err, errClientGone) {
-		x.status = StatusClientGone
+	if errors.Is(err, ErrClientGone) {
+		x.Status = StatusClientGone
 		x.stopUpload(0)
 		return false
 	}
-	refusal := x.e.refusal(ctx, &x.request, err)
-	x.to, x.keep = byLength, len(x.req.Method) > 0 && x.keeps() && x.bodyErr.Load() == nil
-	b := x.appendRefusal(nil, refusal, x.keep)
+	refusal := x.e.Refusal(ctx, &x.Request, err)
+	x.to, x.keep = ByLength, len(x.Req.Method) > 0 && x.keeps() && x.bodyErr.Load() == nil
+	b := x.AppendRefusal(nil, refusal, x.keep)
 	n, _ := http1.FindHead(b, 0)
 	if x.setHeader(b[:n]) != nil {
 		return false
 	}
-	x.w.WriteHeader(x.status)
+	x.w.WriteHeader(x.Status)
 	_, _ = x.w.Write(b[n:])
 	return true
 }
 
 // upgrade forwards the response that opens a websocket, which ServeHTTP then serves.
 func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
-	if !x.req.IsWebSocket() || !x.resp.IsWebSocket() {
+	if !x.Req.IsWebSocket() || !x.Resp.IsWebSocket() {
 		x.dropUpstream()
-		return x.refuse(ctx, errNotAsked())
+		return x.refuse(ctx, ErrNotAsked())
 	}
 	_, client, err := x.rc.Hijack()
 	if err != nil {
 		x.dropUpstream()
-		x.status = StatusClientGone
+		x.Status = StatusClientGone
 		return false
 	}
-	x.status = x.resp.Status
+	x.Status = x.Resp.Status
 	first, _ := x.in.Peek(x.in.Buffered())
 	buffered := client.Reader
 	early, _ := buffered.Peek(buffered.Buffered())
-	x.tunnel = &tunnel{client: &x.c.client, runtime: x.up, early: bytes.Clone(early)}
-	x.e.openTunnel(x.tunnel, &x.claim, first)
-	_, _ = x.c.Conn.Write(append(x.appendUpgrade(nil), first...)) // the tunnel detects that a client has left
+	x.tunnel = &Tunnel{Client: &x.c.Client, Runtime: x.up, Early: bytes.Clone(early)}
+	x.e.OpenTunnel(x.tunnel, &x.Claim, first)
+	_, _ = x.c.Conn.Write(append(x.AppendUpgrade(nil), first...)) // the tunnel detects that a client has left
 	return true
 }
 
 // serveTunnel serves the websocket until it ends.
 func (x *stdExchange) serveTunnel() {
 	defer func() {
-		x.e.closeTunnel(x.tunnel)
+		x.e.CloseTunnel(x.tunnel)
 		x.dropUpstream()
 		_ = x.c.Conn.Close()
 		x.e.mu.Lock()
 		defer x.e.mu.Unlock()
 		x.e.forget(x.c)
 	}()
-	x.tunnel.run()
+	x.tunnel.Run()
 }
 
 // setHeader makes the fields of head those of the next response.

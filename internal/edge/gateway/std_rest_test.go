@@ -4,8 +4,8 @@ import "time"
 
 // keeps is conn.keeps.
 func (x *stdExchange) keeps() bool {
-	return x.req.KeepsAlive() && !x.e.isClosing() && (!x.req.Chunked || !x.c.lengths.both.Load()) &&
-		(x.bodyRead.Load() || endsSoon(&x.request, x.c.waits.Load()))
+	return x.Req.KeepsAlive() && !x.e.IsClosing() && (!x.Req.Chunked || !x.c.lengths.both.Load()) &&
+		(x.bodyRead.Load() || EndsSoon(&x.Request, x.c.Waits.Load()))
 }
 
 // finish reads the rest of a body that the worker did not read, so that the
@@ -14,18 +14,18 @@ func (x *stdExchange) keeps() bool {
 // finish waits for less time then.
 func (x *stdExchange) finish() {
 	switch {
-	case len(x.req.Method) == 0: // whether a body follows is unknown
+	case len(x.Req.Method) == 0: // whether a body follows is unknown
 		x.c.ended.Store(true)
 		return
-	case !x.req.HasBody():
+	case !x.Req.HasBody():
 		return
 	}
-	patient := x.e.linger().Time
+	patient := x.e.Linger().Time
 	switch {
 	case !x.keep:
 		patient = 0
-	case x.to == byChunks:
-		patient = patience
+	case x.to == ByChunks:
+		patient = Patience
 	}
 	if x.keep && x.uploaded == nil {
 		x.uploaded = make(chan struct{})
@@ -41,7 +41,7 @@ func (x *stdExchange) stopUpload(d time.Duration) {
 	if x.uploaded == nil {
 		return
 	}
-	if d > patience {
+	if d > Patience {
 		_ = x.rc.Flush() // the client may wait for the response before it sends more
 	}
 	if !x.awaitUpload(d) {
@@ -52,14 +52,14 @@ func (x *stdExchange) stopUpload(d time.Duration) {
 
 // awaitUpload waits as stopUpload does. It reports whether the upload has ended.
 func (x *stdExchange) awaitUpload(d time.Duration) bool {
-	silence := min(d, x.e.cfg.LingerTime)
+	silence := min(d, x.e.Config.LingerTime)
 	for timer := time.NewTimer(silence); ; timer.Reset(silence) {
 		before := x.arrived.Load()
 		select {
 		case <-x.uploaded:
 			timer.Stop()
 			return true
-		case <-x.e.stopped():
+		case <-x.e.Stopped():
 			timer.Stop()
 			return false
 		case <-timer.C:

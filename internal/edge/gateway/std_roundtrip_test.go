@@ -14,15 +14,15 @@ import (
 // once, and returns errors, like conn.roundTrip.
 func (x *stdExchange) roundTrip(ctx context.Context) error {
 	if x.head == nil { // else this is a repetition
-		x.head = x.appendRequest(nil, &x.c.peer)
+		x.head = x.AppendRequest(nil, &x.c.peer)
 	}
 	for sent, again := false, false; ; again = true {
-		up, err := x.claim.upstream.get(ctx, &x.claim, time.Now(), again)
+		up, err := x.Claim.Upstream.Get(ctx, &x.Claim, time.Now(), again)
 		if err != nil {
-			return notSent(sent, err)
+			return NotSent(sent, err)
 		}
 		x.attach(ctx, up)
-		written, err := up.send(&x.claim, x.req.HasBody(), x.head)
+		written, err := up.Send(&x.Claim, x.Req.HasBody(), x.head)
 		if err == nil {
 			err = x.answerHead()
 		}
@@ -30,13 +30,13 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 			return nil
 		}
 		x.dropUpstream()
-		sent = (sent || written > 0) && !notAdmitted(err)
+		sent = (sent || written > 0) && !NotAdmitted(err)
 		failure := x.clientFailure(ctx)
 		switch {
 		case failure != nil:
 			return failure
-		case again || !up.reused || moved(err) || sent && !x.unseen(err):
-			return notSent(sent, err)
+		case again || !up.Reused || Moved(err) || sent && !x.Unseen(err):
+			return NotSent(sent, err)
 		}
 	}
 }
@@ -48,19 +48,19 @@ func (x *stdExchange) clientFailure(ctx context.Context) error {
 		<-x.uploaded // net/http ends the context before it reports why the body failed
 	}
 	switch {
-	case x.c.late.Load():
-		return errHandshake(x.e.cfg.ClientTimeout)
+	case x.c.Late.Load():
+		return ErrHandshake(x.e.Config.ClientTimeout)
 	case x.bodyErr.Load() != nil:
 		return x.bodyErr.Load()
 	case gone:
-		return errClientGone
+		return ErrClientGone
 	}
 	return nil
 }
 
 // attach makes up the connection that is closed when the client's context ends,
 // which cancels the worker.
-func (x *stdExchange) attach(ctx context.Context, up *upconn) {
+func (x *stdExchange) attach(ctx context.Context, up *UpConn) {
 	x.up = up
 	x.release = context.AfterFunc(ctx, func() { _ = up.Close() })
 	x.limit.R = up
@@ -76,11 +76,11 @@ func (x *stdExchange) dropUpstream() {
 // forwards interim responses to the client. The body of a client that expects 100
 // (Continue) is read when the runtime has sent that.
 func (x *stdExchange) answerHead() error {
-	if !x.req.WantsContinue() {
+	if !x.Req.WantsContinue() {
 		x.startUpload()
 	}
 	for {
-		x.limit.N = maxResponseHead
+		x.limit.N = MaxResponseHead
 		answer, err := http.ReadResponse(x.in, x.r) //nolint:bodyclose // the connection is closed, or read to the end of the body
 		if err != nil {
 			return err
@@ -88,10 +88,10 @@ func (x *stdExchange) answerHead() error {
 		if answer.Close {
 			answer.Header.Add("Connection", "close") // ReadResponse has removed it
 		}
-		if err := x.resp.Parse(appendHead(nil, answer.Proto+" "+answer.Status, answer.Header, answer.TransferEncoding)); err != nil {
+		if err := x.Resp.Parse(appendHead(nil, answer.Proto+" "+answer.Status, answer.Header, answer.TransferEncoding)); err != nil {
 			return err
 		}
-		if x.resp.Status >= 200 || x.resp.Status == http.StatusSwitchingProtocols {
+		if x.Resp.Status >= 200 || x.Resp.Status == http.StatusSwitchingProtocols {
 			x.limit.N = math.MaxInt64
 			x.answer = answer
 			return nil
@@ -104,14 +104,14 @@ func (x *stdExchange) answerHead() error {
 
 // interim forwards a 1xx response to a client of HTTP/1.1.
 func (x *stdExchange) interim() error {
-	x.c.answered(&x.request)
-	if x.req.Minor == 1 {
-		if err := x.setHeader(append(appendFields(appendStatus(nil, &x.resp), &x.resp), '\r', '\n')); err != nil {
+	x.c.Answered(&x.Request)
+	if x.Req.Minor == 1 {
+		if err := x.setHeader(append(AppendFields(AppendStatus(nil, &x.Resp), &x.Resp), '\r', '\n')); err != nil {
 			return err
 		}
-		x.w.WriteHeader(x.resp.Status)
+		x.w.WriteHeader(x.Resp.Status)
 	}
-	if x.resp.Status == http.StatusContinue {
+	if x.Resp.Status == http.StatusContinue {
 		x.startUpload()
 	}
 	return nil
@@ -120,21 +120,21 @@ func (x *stdExchange) interim() error {
 // relay sends the response to the client, releases the claim and leaves both
 // connections. It reports whether the response is complete.
 func (x *stdExchange) relay(ctx context.Context) (whole bool) {
-	defer x.claim.release()
-	x.status = x.resp.Status
-	x.e.startCompressing(&x.request)
-	defer x.e.endCompressing(&x.request)
-	from, to := x.framing()
-	x.to, x.keep = to, x.keeps() && to != byClose
-	x.c.answered(&x.request)
-	err := x.setHeader(x.appendResponse(nil, to, x.keep))
+	defer x.Claim.Release()
+	x.Status = x.Resp.Status
+	x.e.StartCompressing(&x.Request)
+	defer x.e.EndCompressing(&x.Request)
+	from, to := x.Framing()
+	x.to, x.keep = to, x.keeps() && to != ByClose
+	x.c.Answered(&x.Request)
+	err := x.setHeader(x.AppendResponse(nil, to, x.keep))
 	if err == nil {
-		x.w.WriteHeader(x.status)
+		x.w.WriteHeader(x.Status)
 		err = x.relayBody(to)
 	}
 	if err != nil {
 		_ = x.rc.Flush() // the part that has arrived
-		x.c.breakOff(&x.request, to, ctx.Err() != nil || x.bodyErr.Load() != nil)
+		x.c.BreakOff(&x.Request, to, ctx.Err() != nil || x.bodyErr.Load() != nil)
 		x.dropUpstream()
 		x.stopUpload(0)
 		return false
@@ -144,8 +144,8 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 }
 
 // relayBody sends the body, each piece when it arrives, and the trailers.
-func (x *stdExchange) relayBody(to framing) error {
-	if to == byClose {
+func (x *stdExchange) relayBody(to Framing) error {
+	if to == ByClose {
 		_ = x.rc.Flush() // otherwise net/http might set a Content-Length
 	}
 	home, _ := x.e.buffers.Get().(*[]byte)
@@ -173,25 +173,25 @@ func (x *stdExchange) relayBody(to framing) error {
 
 // sendPiece sends a piece of the body, compressed if that was chosen.
 func (x *stdExchange) sendPiece(b []byte, last bool) error {
-	if z := x.compressor; z != nil {
-		if err := z.add(b, x.in.Buffered() == 0, last); err != nil {
+	if z := x.Compressor; z != nil {
+		if err := z.Add(b, x.in.Buffered() == 0, last); err != nil {
 			return err
 		}
-		b = z.out.Bytes()
-		defer z.out.Reset()
+		b = z.Out.Bytes()
+		defer z.Out.Reset()
 	}
 	if len(b) == 0 {
 		return nil
 	}
 	n, err := x.w.Write(b)
-	x.sent += int64(n)
+	x.Sent += int64(n)
 	return err
 }
 
 // trailers forwards the trailer section without the fields that are not allowed in
 // one.
-func (x *stdExchange) trailers(to framing) error {
-	if to != byChunks || len(x.answer.Trailer) == 0 {
+func (x *stdExchange) trailers(to Framing) error {
+	if to != ByChunks || len(x.answer.Trailer) == 0 {
 		return nil
 	}
 	var resp http1.Response
@@ -208,15 +208,15 @@ func (x *stdExchange) trailers(to framing) error {
 
 // leaveUpstream keeps the runtime's connection if it is at the end of the response
 // and the runtime has received the whole body; else it closes the connection.
-func (x *stdExchange) leaveUpstream(from framing) {
+func (x *stdExchange) leaveUpstream(from Framing) {
 	if x.bodyRead.Load() { // pump is probably writing the last piece
 		select {
 		case <-x.uploaded:
-		case <-time.After(patience):
+		case <-time.After(Patience):
 		}
 	}
-	if x.in.Buffered() == 0 && from != byClose && x.resp.KeepsAlive() && x.passed.Load() && x.release() {
-		x.claim.upstream.put(x.up, time.Now())
+	if x.in.Buffered() == 0 && from != ByClose && x.Resp.KeepsAlive() && x.passed.Load() && x.release() {
+		x.Claim.Upstream.Put(x.up, time.Now())
 		return
 	}
 	x.dropUpstream()

@@ -14,8 +14,8 @@ import (
 // startUpload forwards the body to the runtime in the background, unless the request
 // has no body or the upload has begun.
 func (x *stdExchange) startUpload() {
-	if !x.req.HasBody() || x.uploaded != nil {
-		x.passed.Store(!x.req.HasBody())
+	if !x.Req.HasBody() || x.uploaded != nil {
+		x.passed.Store(!x.Req.HasBody())
 		return
 	}
 	x.uploaded = make(chan struct{})
@@ -23,7 +23,7 @@ func (x *stdExchange) startUpload() {
 }
 
 // pump reads the whole body and writes it to the runtime. If the runtime stops
-// reading, pump reads on, up to maxRest, so that the connection is at the next
+// reading, pump reads on, up to MaxRest, so that the connection is at the next
 // request. If the body cannot be read, pump ends the client's context.
 func (x *stdExchange) pump(up io.WriteCloser) {
 	defer close(x.uploaded)
@@ -44,7 +44,7 @@ func (x *stdExchange) pump(up io.WriteCloser) {
 		case err != nil:
 			x.stopBody(up, err)
 			return
-		case lost > maxRest:
+		case lost > MaxRest:
 			return
 		}
 	}
@@ -54,10 +54,10 @@ func (x *stdExchange) pump(up io.WriteCloser) {
 // client if the framing is malformed, else the client is gone.
 func (x *stdExchange) stopBody(up io.Closer, err error) {
 	switch {
-	case x.c.slow.Load():
-		x.bodyErr.Store(errSlowBody(x.e.cfg.ClientTimeout))
+	case x.c.Slow.Load():
+		x.bodyErr.Store(ErrSlowBody(x.e.Config.ClientTimeout))
 	case isMalformed(err) && !x.c.eof.Load():
-		x.bodyErr.Store(badRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
+		x.bodyErr.Store(BadRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
 	default:
 		x.c.cancel()
 		return
@@ -85,9 +85,9 @@ type bodyWriter struct {
 func (x *stdExchange) bodyWriter(up io.Writer) *bodyWriter {
 	w := &bodyWriter{up: up}
 	if up == nil {
-		w.err = errUpstreamWrite
+		w.err = ErrUpstreamWrite
 	}
-	if x.req.Chunked {
+	if x.Req.Chunked {
 		w.chunks = httputil.NewChunkedWriter(&w.chunk)
 	}
 	return w

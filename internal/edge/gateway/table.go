@@ -31,13 +31,13 @@ type route struct {
 
 // version is one version in one state.
 type version struct {
-	ref      svc.Ref
+	Ref      svc.Ref
 	host     string
-	state    svc.Upstream
-	upstream *upstream // nil if no runtime listens
+	State    svc.Upstream
+	upstream *Upstream // nil if no runtime listens
 	site     *lazySite // nil if assets are not served
 	stats    *stats
-	replaced chan struct{} // closed when another table holds the next state of the version
+	Replaced chan struct{} // closed when another table holds the next state of the version
 	roused   *atomic.Bool  // whether a request has asked for the runtime of a version that sleeps
 }
 
@@ -48,7 +48,7 @@ type project struct {
 	name string // of the preview; "" for production
 	host string
 	prod string // version id; "" for none
-	gate *gate
+	gate *Gate
 }
 
 // stats are shared by all states of a version.
@@ -58,10 +58,10 @@ type stats struct {
 
 	relayed atomic.Int64 // open websockets of other gateways
 
-	retired []*upstream // that may still serve requests; Router.mu guards it
+	retired []*Upstream // that may still serve requests; Router.mu guards it
 
 	mu         sync.Mutex
-	websockets map[*websocket]struct{} // that are open
+	websockets map[*Websocket]struct{} // that are open
 }
 
 type roleStats struct {
@@ -102,12 +102,12 @@ func (t *table) project(id string) *project   { return t.projects[shardOfName(id
 func (t *table) preview(id svc.Ref) *project  { return t.previews[shardOf(id)][id] }
 
 func (t *table) setVersion(v *version) {
-	t.versions.set(shardOf(v.ref), v.ref, v)
+	t.versions.set(shardOf(v.Ref), v.Ref, v)
 	t.versionHosts.set(shardOfName(v.host), v.host, v)
 }
 
 func (t *table) removeVersion(v *version) {
-	t.versions.remove(shardOf(v.ref), v.ref)
+	t.versions.remove(shardOf(v.Ref), v.Ref)
 	t.versionHosts.remove(shardOfName(v.host), v.host)
 }
 

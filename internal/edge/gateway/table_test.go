@@ -16,7 +16,7 @@ func newTestRouter(t testing.TB, template string) *Router {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return newRouter(RouterConfig{Ingress: in, MaxHeld: 1, MaxConnsPerVersion: 1})
+	return NewRouter(RouterConfig{Ingress: in, MaxHeld: 1, MaxConnsPerVersion: 1})
 }
 
 // fill adds n projects with a production version and two previews each.
@@ -53,8 +53,8 @@ func FuzzLookup(f *testing.F) {
 			if found != known || found && r.role != role {
 				t.Errorf("%q: found %v as %q; ParseHost returns %v %v %v", host, found, r.role, ref, role, ok)
 			}
-			if found && role == svc.RolePreview && r.version.ref != ref {
-				t.Errorf("%q: %v, want %v", host, r.version.ref, ref)
+			if found && role == svc.RolePreview && r.version.Ref != ref {
+				t.Errorf("%q: %v, want %v", host, r.version.Ref, ref)
 			}
 		}
 	})
@@ -75,8 +75,8 @@ func BenchmarkAcquireRelease(b *testing.B) {
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if u.acquire() {
-				u.release()
+			if u.Acquire() {
+				u.Release()
 			}
 		}
 	})
@@ -87,13 +87,13 @@ func BenchmarkTake(b *testing.B) {
 	g := newTestRouter(b, "")
 	g.fill(1000)
 	x := &RouteRequest{}
-	x.req.Host = []byte("project-900.apps.test:8787")
+	x.Req.Host = []byte("project-900.apps.test:8787")
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := g.take(x, nil); err != nil {
+		if err := g.Take(x, nil); err != nil {
 			b.Fatal(err)
 		}
-		x.claim.release()
+		x.Claim.Release()
 	}
 }
 
@@ -116,7 +116,7 @@ func BenchmarkSetVersion(b *testing.B) {
 func TestSharedHostName(t *testing.T) {
 	t.Parallel()
 	const host = "one.apps.test"
-	v := &version{ref: svc.Ref{Project: "a", Version: "v1"}, host: host}
+	v := &version{Ref: svc.Ref{Project: "a", Version: "v1"}, host: host}
 	preview, production := &project{id: "a", name: "pr", host: host, prod: "v1"}, &project{id: "b", host: host}
 	tbl := (&table{}).with(func(t *table) { t.setVersion(v); t.setPreview(preview); t.setProject(production) })
 	var got []route

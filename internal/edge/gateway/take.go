@@ -7,29 +7,29 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// take claims the runtime for the request in x. It waits while the production
+// Take claims the runtime for the request in x. It waits while the production
 // host is held [D20] and while the runtime starts, each within its limit. If it
 // fails, it holds no claim.
-func (r *Router) take(x *RouteRequest, w waiter) error {
+func (r *Router) Take(x *RouteRequest, w Waiter) error {
 	held, starting := r.cfg.HoldTimeout, r.cfg.StartWait
 	for {
 		to, err := r.find(x)
 		if err != nil {
 			return err
 		}
-		if x.claim.via = ""; to.project != nil {
-			x.claim.via = to.project.name
-			e, ok := to.project.gate.enter()
+		if x.Claim.via = ""; to.project != nil {
+			x.Claim.via = to.project.name
+			e, ok := to.project.gate.Enter()
 			if !ok {
-				if err := r.waitHeld(w, e.over, &held, errHeld); err != nil {
+				if err := r.waitHeld(w, e.Over, &held, ErrHeld); err != nil {
 					return err
 				}
 				continue
 			}
-			x.claim.epoch = e
+			x.Claim.epoch = e
 			// Read the pointer again: only now is it certain to be of this epoch.
 			if to, err = r.find(x); err != nil {
-				x.claim.leave()
+				x.Claim.Leave()
 				return err
 			}
 		}
@@ -37,15 +37,15 @@ func (r *Router) take(x *RouteRequest, w waiter) error {
 		if err == nil {
 			return nil
 		}
-		x.claim.leave()
+		x.Claim.Leave()
 		switch {
 		case errors.Is(err, errRetired): // another table is in place already
 		case errors.Is(err, errStarting):
 			limit := &starting
-			if to.version.state.Planned {
+			if to.version.State.Planned {
 				limit = &held
 			}
-			if err := r.waitHeld(w, to.version.replaced, limit, errNotStarted); err != nil {
+			if err := r.waitHeld(w, to.version.Replaced, limit, errNotStarted); err != nil {
 				return err
 			}
 		case r.replaced(x, to): // its host name has another version meanwhile
@@ -61,7 +61,7 @@ func (r *Router) take(x *RouteRequest, w waiter) error {
 // rouse asks once for the runtime of a version that sleeps.
 func (r *Router) rouse(v *version) {
 	if r.cfg.Rouse != nil && v.roused.CompareAndSwap(false, true) {
-		r.cfg.Rouse(v.ref)
+		r.cfg.Rouse(v.Ref)
 	}
 }
 
@@ -72,28 +72,28 @@ func (r *Router) replaced(x *RouteRequest, to route) bool {
 		return false
 	}
 	now, err := r.find(x)
-	return err == nil && now.version != nil && now.version.ref != to.version.ref
+	return err == nil && now.version != nil && now.version.Ref != to.version.Ref
 }
 
 // asked records and reports a request to a version that is restarted after a wait.
 func (r *Router) asked(x *RouteRequest) {
-	x.claim.version.stats.of(x.claim.role).last.Store(x.start.UnixNano())
+	x.Claim.Version.stats.of(x.Claim.Role).last.Store(x.Start.UnixNano())
 	if r.cfg.Asked != nil {
-		r.cfg.Asked(x.claim.ref())
+		r.cfg.Asked(x.Claim.Ref())
 	}
 }
 
 // waitHeld waits for ch within the rest of a limit. If too many requests wait, or
 // the limit is reached, it returns the error of late.
-func (r *Router) waitHeld(w waiter, ch <-chan struct{}, left *time.Duration, late func() *svc.Error) error {
+func (r *Router) waitHeld(w Waiter, ch <-chan struct{}, left *time.Duration, late func() *svc.Error) error {
 	defer r.held.Add(-1)
 	if r.held.Add(1) > int64(r.cfg.MaxHeld) || *left <= 0 {
 		return late()
 	}
 	began := time.Now()
-	err := w.wait(ch, *left)
+	err := w.Wait(ch, *left)
 	*left -= time.Since(began)
-	if errors.Is(err, errTimeout) || errors.Is(err, errClosing) {
+	if errors.Is(err, ErrTimeout) || errors.Is(err, ErrClosing) {
 		return late()
 	}
 	return err
@@ -102,46 +102,46 @@ func (r *Router) waitHeld(w waiter, ch <-chan struct{}, left *time.Duration, lat
 // takeVersion claims the runtime of to's version if that version may serve x.
 func (r *Router) takeVersion(x *RouteRequest, to route) error {
 	v := to.version
-	x.claim.version, x.claim.role = v, to.role
-	serves := v != nil && (v.state.Status.Serves() || v.state.Socket != "" && x.knows(r.cfg.VerifySecret))
+	x.Claim.Version, x.Claim.Role = v, to.role
+	serves := v != nil && (v.State.Status.Serves() || v.State.Socket != "" && x.knows(r.cfg.VerifySecret))
 	switch {
 	case v == nil:
 		return errNoVersion(to.project)
 	case !serves:
 		return errStatus(v)
-	case v.state.ReadOnly && x.mayChange():
-		return errReadOnly(v.ref.Project)
-	case x.inLoop && v.site.isUnread():
-		return errBlocks
-	case x.call == nil && x.findAsset(&r.cfg, v):
+	case v.State.ReadOnly && x.mayChange():
+		return errReadOnly(v.Ref.Project)
+	case x.InLoop && v.site.isUnread():
+		return ErrBlocks
+	case x.Call == nil && x.findAsset(&r.cfg, v):
 		x.count()
 		return nil
-	case v.state.Asleep && x.start.Before(v.state.RetryAt):
+	case v.State.Asleep && x.Start.Before(v.State.RetryAt):
 		return errNotStarted()
-	case v.state.Asleep:
+	case v.State.Asleep:
 		r.rouse(v)
 		return errStarting
-	case v.state.Starting:
+	case v.State.Starting:
 		return errStarting
-	case !v.state.RetryAt.IsZero():
-		return errRestarting(v, x.start)
+	case !v.State.RetryAt.IsZero():
+		return errRestarting(v, x.Start)
 	case v.upstream == nil:
-		return errNoRuntime(v)
-	case !v.upstream.acquire():
+		return ErrNoRuntime(v)
+	case !v.upstream.Acquire():
 		return errRetired
 	case r.isFull(v.upstream):
-		v.upstream.release()
+		v.upstream.Release()
 		return errVersionBusy(v)
 	}
-	x.claim.upstream = v.upstream
+	x.Claim.Upstream = v.upstream
 	x.count()
 	return nil
 }
 
 // isFull reports whether the runtime u serves as many requests and websockets as it
 // may, the caller's claim included.
-func (r *Router) isFull(u *upstream) bool {
-	n := u.count() + u.tunnels.Load()
+func (r *Router) isFull(u *Upstream) bool {
+	n := u.Count() + u.tunnels.Load()
 	if u.delegated != nil {
 		used := u.delegated.machine.Used()
 		n += int64(used.inProgress()+used.Websockets) - u.grants.Load()

@@ -8,48 +8,48 @@ import (
 // closedBit is larger than any count.
 const closedBit = int64(1) << 62
 
-// tally counts claims. A closed tally refuses claims, and done is closed when the
-// last claim is released. Create one with newTally.
-type tally struct {
+// Tally counts claims. A closed tally refuses claims, and done is closed when the
+// last claim is released. Create one with NewTally.
+type Tally struct {
 	n    atomic.Int64
 	once sync.Once
-	done chan struct{}
+	Done chan struct{}
 }
 
-func newTally() *tally { return &tally{done: make(chan struct{})} }
+func NewTally() *Tally { return &Tally{Done: make(chan struct{})} }
 
-// acquire adds a claim, unless the tally is closed.
-func (t *tally) acquire() bool {
+// Acquire adds a claim, unless the tally is closed.
+func (t *Tally) Acquire() bool {
 	if t.n.Add(1) < closedBit {
 		return true
 	}
-	t.release()
+	t.Release()
 	return false
 }
 
-func (t *tally) release() {
+func (t *Tally) Release() {
 	if t.n.Add(-1) == closedBit {
-		t.once.Do(func() { close(t.done) })
+		t.once.Do(func() { close(t.Done) })
 	}
 }
 
-// close makes the tally refuse claims. It may be called again.
-func (t *tally) close() {
+// Close makes the tally refuse claims. It may be called again.
+func (t *Tally) Close() {
 	if n := t.n.Or(closedBit); n == 0 || n == closedBit {
-		t.once.Do(func() { close(t.done) })
+		t.once.Do(func() { close(t.Done) })
 	}
 }
 
-// count is the number of claims.
-func (t *tally) count() int64 { return t.n.Load() &^ closedBit }
+// Count is the number of claims.
+func (t *Tally) Count() int64 { return t.n.Load() &^ closedBit }
 
-// isClosed reports whether the tally takes no more claims.
-func (t *tally) isClosed() bool { return t.n.Load() >= closedBit }
+// IsClosed reports whether the tally takes no more claims.
+func (t *Tally) IsClosed() bool { return t.n.Load() >= closedBit }
 
-// isDone reports whether the tally is closed and every claim was released.
-func (t *tally) isDone() bool {
+// IsDone reports whether the tally is closed and every claim was released.
+func (t *Tally) IsDone() bool {
 	select {
-	case <-t.done:
+	case <-t.Done:
 		return true
 	default:
 		return false

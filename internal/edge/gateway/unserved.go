@@ -13,10 +13,10 @@ var (
 	errStarting = errors.New("the runtime is starting")
 )
 
-// Values of Retry-After, which each 503 has [D14]. retrySoon is for conditions that
+// Values of Retry-After, which each 503 has [D14]. RetrySoon is for conditions that
 // end by themselves, retryLater for those that need an operator.
 const (
-	retrySoon  = time.Second
+	RetrySoon  = time.Second
 	retryLater = time.Minute
 )
 
@@ -35,40 +35,40 @@ func errNoVersion(p *project) *svc.Error {
 }
 
 func errStatus(v *version) *svc.Error {
-	switch v.state.Status { //nolint:exhaustive // the others are steps of a deploy
+	switch v.State.Status { //nolint:exhaustive // the others are steps of a deploy
 	case svc.StatusArchived:
-		return svc.Errorf(svc.Unavailable, svc.CodeVersionArchived, "version %s of %s is archived", v.ref.Version, v.ref.Project).
+		return svc.Errorf(svc.Unavailable, svc.CodeVersionArchived, "version %s of %s is archived", v.Ref.Version, v.Ref.Project).
 			WithHint("wake it to serve it again").After(retryLater)
 	case svc.StatusFailed:
-		return svc.Errorf(svc.Unavailable, svc.CodeVersionFailed, "the deploy of version %s of %s failed", v.ref.Version, v.ref.Project).
+		return svc.Errorf(svc.Unavailable, svc.CodeVersionFailed, "the deploy of version %s of %s failed", v.Ref.Version, v.Ref.Project).
 			WithHint("its record says why; deploy a new version").After(retryLater)
 	case svc.StatusDestroyed:
-		return svc.Errorf(svc.NotFound, svc.CodeVersionDestroyed, "version %s of %s was destroyed", v.ref.Version, v.ref.Project)
+		return svc.Errorf(svc.NotFound, svc.CodeVersionDestroyed, "version %s of %s was destroyed", v.Ref.Version, v.Ref.Project)
 	}
 	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "version %s of %s is not ready yet: it is %s",
-		v.ref.Version, v.ref.Project, v.state.Status).After(retrySoon)
+		v.Ref.Version, v.Ref.Project, v.State.Status).After(RetrySoon)
 }
 
-func errHeld() *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the production version is being changed").After(retrySoon)
+func ErrHeld() *svc.Error {
+	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the production version is being changed").After(RetrySoon)
 }
 
 func errNotStarted() *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the runtime of this version is starting").After(retrySoon)
+	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the runtime of this version is starting").After(RetrySoon)
 }
 
 func errRestarting(v *version, now time.Time) *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeRuntimeRestarting, "the runtime of this version crashed and is restarted after a wait").
-		WithHint("the log of the version says why it crashed").After(max(retrySoon, v.state.RetryAt.Sub(now)))
+		WithHint("the log of the version says why it crashed").After(max(RetrySoon, v.State.RetryAt.Sub(now)))
 }
 
-func errNoRuntime(v *version) *svc.Error {
-	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "version %s of %s has no running runtime", v.ref.Version, v.ref.Project)
+func ErrNoRuntime(v *version) *svc.Error {
+	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "version %s of %s has no running runtime", v.Ref.Version, v.Ref.Project)
 }
 
 func errVersionBusy(v *version) *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "version %s of %s serves too many requests at the same time", v.ref.Version, v.ref.Project).
-		After(retrySoon)
+	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "version %s of %s serves too many requests at the same time", v.Ref.Version, v.Ref.Project).
+		After(RetrySoon)
 }
 
 // errNoCallee is the error of a call to what does not exist.
@@ -89,5 +89,5 @@ func errReadOnly(project string) *svc.Error {
 }
 
 func errAway() *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeRelayUnreachable, "the server that runs this version cannot be reached").After(retrySoon)
+	return svc.Errorf(svc.Unavailable, svc.CodeRelayUnreachable, "the server that runs this version cannot be reached").After(RetrySoon)
 }

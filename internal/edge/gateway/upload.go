@@ -18,8 +18,8 @@ const inlineUpload = 64 << 10
 // Buffers for chunks have space for the chunk's size in front, and for the ends of
 // chunk and body behind.
 const (
-	headroom = 16
-	tailroom = 16
+	Headroom = 16
+	Tailroom = 16
 )
 
 // upload is the state of a request's body that is forwarded to the runtime.
@@ -40,9 +40,9 @@ func (u *upload) begin(req *http1.Request) {
 
 // takeInput appends to head the part of a body with a length that is in the input,
 // so that one write sends both.
-func (c *conn) takeInput(x *exchange) {
+func (c *Conn) takeInput(x *exchange) {
 	u := &x.upload
-	if u.read || u.chunked || x.req.WantsContinue() {
+	if u.read || u.chunked || x.Req.WantsContinue() {
 		return
 	}
 	n := int(min(int64(c.in.len()), u.left))
@@ -53,22 +53,22 @@ func (c *conn) takeInput(x *exchange) {
 	u.passed.Store(u.read)
 }
 
-// pump forwards the rest of the body. Errors: errUpstreamWrite, an error of the
+// pump forwards the rest of the body. Errors: ErrUpstreamWrite, an error of the
 // grammar, or an error of the client's connection; after a deadline, pump can be
 // called again.
-func (c *conn) pump(x *exchange) error {
-	buf := make([]byte, headroom+bufferSize+tailroom)
+func (c *Conn) pump(x *exchange) error {
+	buf := make([]byte, Headroom+BufferSize+Tailroom)
 	for u := &x.upload; !u.read; {
-		n, err := c.readBody(u, buf[headroom:headroom+bufferSize])
+		n, err := c.readBody(u, buf[Headroom:Headroom+BufferSize])
 		if err != nil {
 			return err
 		}
-		out := buf[headroom : headroom+n]
+		out := buf[Headroom : Headroom+n]
 		if u.chunked {
-			out = frameChunk(buf, n, u.read, nil) // trailers of a request are not forwarded
+			out = FrameChunk(buf, n, u.read, nil) // trailers of a request are not forwarded
 		}
 		if _, err := c.up.Write(out); err != nil {
-			return fmt.Errorf("%w: %w", errUpstreamWrite, err)
+			return fmt.Errorf("%w: %w", ErrUpstreamWrite, err)
 		}
 	}
 	x.upload.passed.Store(true)
@@ -76,8 +76,8 @@ func (c *conn) pump(x *exchange) error {
 }
 
 // pumpSoon calls pump for the time of patience; a watch forwards the rest.
-func (c *conn) pumpSoon(x *exchange) error {
-	if err := c.nc.SetReadDeadline(c.now.Add(patience)); err != nil {
+func (c *Conn) pumpSoon(x *exchange) error {
+	if err := c.nc.SetReadDeadline(c.now.Add(Patience)); err != nil {
 		return err
 	}
 	err := c.pump(x)
@@ -87,9 +87,9 @@ func (c *conn) pumpSoon(x *exchange) error {
 	return errors.Join(err, c.nc.SetReadDeadline(time.Time{}))
 }
 
-// readBody reads the next piece of the body into buf: from the input if that is not
+// ReadBody reads the next piece of the body into buf: from the input if that is not
 // empty, else from the connection.
-func (c *conn) readBody(u *upload, buf []byte) (int, error) {
+func (c *Conn) readBody(u *upload, buf []byte) (int, error) {
 	if u.chunked {
 		return c.readChunks(u, buf)
 	}
@@ -100,7 +100,7 @@ func (c *conn) readBody(u *upload, buf []byte) (int, error) {
 		n = copy(buf, c.in.bytes())
 		c.in.use(n)
 	} else {
-		n, err = c.nc.readBody(buf)
+		n, err = c.nc.ReadBody(buf)
 	}
 	u.left -= int64(n)
 	u.read = u.left == 0
@@ -111,9 +111,9 @@ func (c *conn) readBody(u *upload, buf []byte) (int, error) {
 }
 
 // readChunks reads chunks through the input. The bytes behind the body stay there.
-func (c *conn) readChunks(u *upload, buf []byte) (int, error) {
+func (c *Conn) readChunks(u *upload, buf []byte) (int, error) {
 	if c.in.len() == 0 {
-		c.in.reserve(inputSize / 4)
+		c.in.reserve(InputSize / 4)
 		if n, err := c.in.fill((*bodyReader)(c.nc)); n == 0 && err != nil {
 			return 0, err
 		}
@@ -125,12 +125,12 @@ func (c *conn) readChunks(u *upload, buf []byte) (int, error) {
 	return n, err
 }
 
-// frameChunk frames the n bytes in buf[headroom:] as a chunk, and with last appends
+// FrameChunk frames the n bytes in buf[headroom:] as a chunk, and with last appends
 // the end of the body. The result is in buf, unless the trailer is long.
-func frameChunk(buf []byte, n int, last bool, trailer []byte) []byte {
-	start, end := headroom, headroom+n
+func FrameChunk(buf []byte, n int, last bool, trailer []byte) []byte {
+	start, end := Headroom, Headroom+n
 	if n > 0 {
-		var size [headroom]byte
+		var size [Headroom]byte
 		s := http1.AppendChunkSize(size[:0], n)
 		start -= len(s)
 		copy(buf[start:], s)

@@ -5,34 +5,34 @@ import (
 	"time"
 )
 
-// waiter observes a client while its request waits for a runtime.
-type waiter interface {
-	// wait waits for ch, at most d. It returns nil when ch is closed, else
-	// errTimeout, errClientGone or errClosing.
-	wait(ch <-chan struct{}, d time.Duration) error
+// Waiter observes a client while its request waits for a runtime.
+type Waiter interface {
+	// Wait waits for ch, at most d. It returns nil when ch is closed, else
+	// ErrTimeout, ErrClientGone or ErrClosing.
+	Wait(ch <-chan struct{}, d time.Duration) error
 }
 
-// waitFor waits for ch, at most d. It returns nil when ch is closed, else errTimeout,
-// errClientGone after gone, or errClosing after closing.
-func waitFor(ch <-chan struct{}, d time.Duration, gone, closing <-chan struct{}) error {
+// WaitFor waits for ch, at most d. It returns nil when ch is closed, else ErrTimeout,
+// ErrClientGone after gone, or ErrClosing after closing.
+func WaitFor(ch <-chan struct{}, d time.Duration, gone, closing <-chan struct{}) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ch:
 		return nil
 	case <-timer.C:
-		return errTimeout
+		return ErrTimeout
 	case <-gone:
-		return errClientGone
+		return ErrClientGone
 	case <-closing:
-		return errClosing
+		return ErrClosing
 	}
 }
 
 // Why a wait ended, or cannot begin.
 var (
-	errBlocks     = errors.New("the request waits, or needs a file")
-	errTimeout    = errors.New("the time limit of the wait was reached")
-	errClosing    = errors.New("the gateway is stopping")
-	errClientGone = errors.New("the client has gone")
+	ErrBlocks     = errors.New("the request waits, or needs a file")
+	ErrTimeout    = errors.New("the time limit of the wait was reached")
+	ErrClosing    = errors.New("the gateway is stopping")
+	ErrClientGone = errors.New("the client has gone")
 )

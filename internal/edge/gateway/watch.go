@@ -10,9 +10,9 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// patience is the time for which a runtime may take before the client is watched.
+// Patience is the time for which a runtime may take before the client is watched.
 // Most responses arrive sooner and need no second goroutine.
-const patience = 10 * time.Millisecond
+const Patience = 10 * time.Millisecond
 
 // watch is a goroutine that reads what the client sends during an exchange: the
 // rest of a body, which it forwards; then the bytes of the next request, which it
@@ -26,26 +26,26 @@ type watch struct {
 // departure is the end of an exchange because of its client.
 type departure struct {
 	seen  chan struct{} // closed at the end; cause is set before
-	cause error         // errClientGone, or an *svc.Error for the client
+	cause error         // ErrClientGone, or an *svc.Error for the client
 }
 
 // end ends the exchange because of err, from the connection or the body.
 func (d *departure) end(err error) {
-	d.cause = errClientGone
+	d.cause = ErrClientGone
 	var known *svc.Error
 	var malformed *http1.Error
 	switch {
 	case errors.As(err, &known):
 		d.cause = known
 	case errors.As(err, &malformed):
-		d.cause = badRequest(err)
+		d.cause = BadRequest(err)
 	}
 	close(d.seen)
 }
 
 // startWatch begins to read from the client, unless a watch is running. Until
 // stopWatch the watch owns the input. With x it forwards the body.
-func (c *conn) startWatch(x *exchange) {
+func (c *Conn) startWatch(x *exchange) {
 	if c.watch.on {
 		return
 	}
@@ -54,7 +54,7 @@ func (c *conn) startWatch(x *exchange) {
 	go func() {
 		defer close(w.done)
 		err := c.follow(x)
-		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, errUpstreamWrite) {
+		if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, ErrUpstreamWrite) {
 			w.gone.end(err)
 			c.cutUpstream()
 		}
@@ -62,19 +62,19 @@ func (c *conn) startWatch(x *exchange) {
 }
 
 // follow reads from the client for a watch. It returns nil when the input is full.
-func (c *conn) follow(x *exchange) error {
+func (c *Conn) follow(x *exchange) error {
 	if x != nil && !x.upload.read {
 		err := c.pump(x)
 		switch {
-		case err != nil && c.nc.slow.Load():
-			return errSlowBody(c.g.cfg.ClientTimeout)
+		case err != nil && c.nc.Slow.Load():
+			return ErrSlowBody(c.g.Config.ClientTimeout)
 		case err != nil:
 			return err
 		}
 	}
 	for !c.in.full() {
 		if _, err := c.in.fill(c.nc); errors.Is(err, io.EOF) {
-			return c.nc.awaitReset()
+			return c.nc.AwaitReset()
 		} else if err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (c *conn) follow(x *exchange) error {
 }
 
 // stopWatch ends the watch and waits for it.
-func (c *conn) stopWatch() {
+func (c *Conn) stopWatch() {
 	if !c.watch.on {
 		return
 	}
@@ -95,7 +95,7 @@ func (c *conn) stopWatch() {
 
 // isGone reports whether a watch, past or present, saw the end of the exchange; then
 // c.watch.gone.cause is the reason.
-func (c *conn) isGone() bool {
+func (c *Conn) isGone() bool {
 	if c.watch.gone == nil {
 		return false
 	}
@@ -107,16 +107,16 @@ func (c *conn) isGone() bool {
 	}
 }
 
-// wait waits for ch while the client is watched, at most d. It returns nil when
-// ch is closed, else errTimeout, errClientGone or errClosing.
-func (c *conn) wait(ch <-chan struct{}, d time.Duration) error {
+// Wait waits for ch while the client is watched, at most d. It returns nil when
+// ch is closed, else ErrTimeout, ErrClientGone or ErrClosing.
+func (c *Conn) Wait(ch <-chan struct{}, d time.Duration) error {
 	c.startWatch(nil)
 	defer c.stopWatch()
-	err := waitFor(ch, d, c.watch.gone.seen, c.g.stopped())
-	if errors.Is(err, errClientGone) {
+	err := WaitFor(ch, d, c.watch.gone.seen, c.g.Stopped())
+	if errors.Is(err, ErrClientGone) {
 		return c.watch.gone.cause
 	}
 	return err
 }
 
-var errUpstreamWrite = errors.New("the runtime does not read the rest of the body")
+var ErrUpstreamWrite = errors.New("the runtime does not read the rest of the body")

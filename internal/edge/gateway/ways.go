@@ -94,7 +94,7 @@ func (w *ways) connect(ctx context.Context, direct bool) (nc net.Conn, isDirect 
 		limited, cancel := context.WithTimeout(ctx, directLimit)
 		nc, err = w.direct(limited)
 		cancel()
-		if err == nil || moved(err) {
+		if err == nil || Moved(err) {
 			w.failures.Store(0)
 			return nc, true, err
 		}
@@ -109,7 +109,7 @@ func (w *ways) connect(ctx context.Context, direct bool) (nc net.Conn, isDirect 
 }
 
 // waysTo returns how the runtime of a version, whose start has a key, is reached through r.cfg.Relay.
-func (r *Router) waysTo(u *upstream, d relay.Destination) {
+func (r *Router) waysTo(u *Upstream, d relay.Destination) {
 	through := d
 	through.Address, through.Pin = "", ""
 	u.server, u.taken = r.way(through), &r.taken
