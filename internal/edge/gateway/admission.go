@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
+
 	"context"
 	"crypto/subtle"
 	"net"
@@ -78,7 +80,7 @@ func (t *table) asked(a relay.Ask) *project {
 	default:
 		return nil
 	}
-	return &project{gate: NewGate()} // removed: it has no version
+	return &project{gate: gate.New()} // removed: it has no version
 }
 
 // Dial implements relay.Admission.

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
+
 	"crypto/subtle"
 	"net/http"
 	"time"
@@ -46,10 +48,10 @@ func (x *RouteRequest) knows(secret svc.Secret) bool {
 // Claim is the use of a runtime by a request.
 type Claim struct {
 	Version  *version
-	Upstream *Upstream // nil if no runtime is claimed
-	counted  bool      // in the stats of the version
-	epoch    *Epoch    // of the production host
-	via      string    // the preview name that the host is of; "" for none
+	Upstream *Upstream   // nil if no runtime is claimed
+	counted  bool        // in the stats of the version
+	epoch    *gate.Epoch // of the production host
+	via      string      // the preview name that the host is of; "" for none
 	Role     svc.Role
 	Selector bool // found by a deprecated path selector [D4]
 }

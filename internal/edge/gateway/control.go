@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
+
 	"context"
 	"fmt"
 	"slices"
@@ -128,7 +130,7 @@ func (r *Router) SetProduction(id, version string) {
 func (r *Router) setProject(id string, change func(*project)) *project {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &project{id: id, host: r.cfg.Ingress.ProdHost(id), gate: NewGate()}
+	p := &project{id: id, host: r.cfg.Ingress.ProdHost(id), gate: gate.New()}
 	if old := r.table.Load().project(id); old != nil {
 		*p = *old
 	}

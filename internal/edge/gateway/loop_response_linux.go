@@ -103,7 +103,7 @@ func (l *loop) final(c *loopClient, buf []byte, at response) {
 	l.out = x.AppendResponse(l.out[:0], x.to, x.keep)
 	head, n := len(l.out), at.end-at.body
 	switch {
-	case x.from == NoBody:
+	case x.from == Empty:
 		x.extra = n > 0
 		l.sendPart(c, l.out, true)
 	case x.from == ByLength && head <= at.body: // the head goes directly in front of the body
@@ -161,7 +161,7 @@ func (l *loop) piece(c *loopClient, buf []byte, n int, head []byte) {
 		x.Sent += int64(n)
 	case ByClose:
 		x.Sent += int64(n)
-	case NoBody:
+	case Empty:
 	}
 	out := buf[Headroom : Headroom+n]
 	if x.to == ByChunks {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
+
 	"context"
 	"time"
 
@@ -41,8 +43,8 @@ func (u MachineUse) inProgress() (n int) {
 type grant struct {
 	id    uint64
 	of    *version
-	epoch *Epoch // of production; nil for the version's own host name
-	gate  *Gate  // likewise
+	epoch *gate.Epoch // of production; nil for the version's own host name
+	gate  *gate.Gate  // likewise
 }
 
 // delegated is the part of an upstream whose machine admits requests itself. Router.mu guards grants.
@@ -78,7 +80,7 @@ func (r *Router) share(project string) {
 
 // grant makes the machine of v have the grant of a role, or not. One of an epoch that was closed is
 // replaced. r.mu must be held.
-func (r *Router) grant(v *version, role svc.Role, of *Gate, wanted bool) {
+func (r *Router) grant(v *version, role svc.Role, of *gate.Gate, wanted bool) {
 	u := v.upstream
 	has := u.delegated.grants[role]
 	if has != nil && (!wanted || has.gate != of || has.epoch != nil && has.epoch.IsClosed()) {

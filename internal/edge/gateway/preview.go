@@ -1,6 +1,9 @@
 package gateway
 
-import "github.com/svcctl/svcctl/internal/svc"
+import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
+	"github.com/svcctl/svcctl/internal/svc"
+)
 
 // SetPreview makes version the target of the host name of a preview name; "" removes
 // the host name.
@@ -30,7 +33,7 @@ func (r *Router) ReleasePreview(owner, name string) {
 func (r *Router) setPreview(id svc.Ref, change func(*project)) *project {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	p := &project{id: id.Project, name: id.Version, host: r.cfg.Ingress.PreviewHost(id), gate: NewGate()}
+	p := &project{id: id.Project, name: id.Version, host: r.cfg.Ingress.PreviewHost(id), gate: gate.New()}
 	if old := r.table.Load().preview(id); old != nil {
 		*p = *old
 	}

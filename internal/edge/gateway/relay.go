@@ -50,7 +50,7 @@ func (c *Conn) relay(ctx context.Context, x *exchange) {
 // at the end of the response and not past it.
 func (c *Conn) relayBody(x *exchange, from, to Framing) (whole bool, err error) {
 	switch rest := x.filled - x.reply; from {
-	case NoBody:
+	case Empty:
 		return rest == 0, c.send(x, x.out)
 	case ByLength:
 		if x.Compressor != nil {

@@ -12,7 +12,7 @@ const (
 type Framing uint8
 
 const (
-	NoBody Framing = iota
+	Empty Framing = iota
 	ByLength
 	ByChunks
 	ByClose // until the connection ends
@@ -22,7 +22,7 @@ const (
 func (x *Request) Framing() (from, to Framing) {
 	switch {
 	case x.Resp.BodyLess(x.Req.Method):
-		return NoBody, NoBody
+		return Empty, Empty
 	case x.Resp.Chunked:
 		from = ByChunks
 	case x.Resp.Length >= 0 && x.Compressor == nil:

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
+
 	"sync"
 	"sync/atomic"
 	"time"
@@ -48,7 +50,7 @@ type project struct {
 	name string // of the preview; "" for production
 	host string
 	prod string // version id; "" for none
-	gate *Gate
+	gate *gate.Gate
 }
 
 // stats are shared by all states of a version.

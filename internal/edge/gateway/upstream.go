@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
+
 	"context"
 	"fmt"
 	"net"
@@ -26,7 +28,7 @@ const (
 type Upstream struct {
 	Socket string
 	ways   // of a gateway on another machine
-	*Tally
+	*gate.Tally
 	tunnels atomic.Int64 // open websockets, whose claims have ended
 
 	delegated *delegated   // nil unless a machine admits requests itself
@@ -45,7 +47,7 @@ type UpConn struct {
 	direct     bool // at the machine of the runtime
 }
 
-func newUpstream(socket string) *Upstream { return &Upstream{Socket: socket, Tally: NewTally()} }
+func newUpstream(socket string) *Upstream { return &Upstream{Socket: socket, Tally: gate.NewTally()} }
 
 // retire refuses further claims and closes the spare connections. Requests in
 // flight continue.

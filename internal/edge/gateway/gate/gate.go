@@ -1,4 +1,4 @@
-package gateway
+package gate
 
 import (
 	"context"
@@ -31,7 +31,7 @@ type Epoch struct {
 	last   atomic.Int64
 }
 
-func NewGate() *Gate {
+func New() *Gate {
 	g := &Gate{}
 	g.cur.Store(newEpoch())
 	return g

@@ -1,4 +1,4 @@
-package gateway
+package gate
 
 import (
 	"sync"
@@ -34,7 +34,7 @@ func TestTally(t *testing.T) {
 
 func TestGate(t *testing.T) {
 	t.Parallel()
-	g := NewGate()
+	g := New()
 	first, ok := g.Enter()
 	if !ok {
 		t.Fatal("a new gate is held")
