@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"net"
 	"net/netip"
@@ -103,7 +105,7 @@ func (s *Server) Leave(p *Peer) { s.clients.Leave(p.Key) }
 func (s *Server) Connections() int { return s.clients.Count() }
 
 func errTooManyConnections() *svc.Error {
-	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "the server has too many open connections").After(RetrySoon)
+	return svc.Errorf(svc.Unavailable, svc.CodeTooManyConnections, "the server has too many open connections").After(route.RetrySoon)
 }
 
 // Sample returns at most n elements of a set, in random order.

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"io"
 	"net/http"
 	"os"
@@ -40,7 +42,7 @@ func (x *Request) CloseAsset() {
 	}
 }
 
-func keyOf(a *Static) contentKey { return contentKey{a.Project, a.ID, a.Size} }
+func keyOf(a *route.Static) contentKey { return contentKey{a.Project, a.ID, a.Size} }
 
 // IsKept reports whether the static file of x can be sent without a wait for the disk.
 func (s *Service) IsKept(x *Request) bool {

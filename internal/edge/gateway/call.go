@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"fmt"
 	"net"
@@ -18,7 +20,7 @@ type Call struct {
 
 	Ref svc.Ref
 
-	claim *Claim
+	claim *route.Claim
 	once  sync.Once
 }
 
@@ -39,9 +41,9 @@ func (s *Service) Call(ctx context.Context, project, version string) (*Call, err
 	err := s.Forward(&x, callWaiter{ctx, s.Router}, func() (err error) {
 		v := x.Claim.Version
 		if v.State.Calls == "" {
-			return ErrNoRuntime(v)
+			return route.ErrNoRuntime(v)
 		}
-		if conn, err = Dial(ctx, v.State.Calls); err != nil {
+		if conn, err = route.Dial(ctx, v.State.Calls); err != nil {
 			return fmt.Errorf("%w: %w", errUnreachable, err)
 		}
 		return nil
@@ -55,9 +57,9 @@ func (s *Service) Call(ctx context.Context, project, version string) (*Call, err
 // callWaiter lets a call wait.
 type callWaiter struct {
 	ctx context.Context //nolint:containedctx // of one wait
-	r   *Router
+	r   *route.Router
 }
 
 func (w callWaiter) Wait(ch <-chan struct{}, d time.Duration) error {
-	return WaitFor(ch, d, w.ctx.Done(), w.r.Stopped())
+	return route.WaitFor(ch, d, w.ctx.Done(), w.r.Stopped())
 }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"cmp"
 	"context"
 	"log/slog"
@@ -104,13 +106,13 @@ type Config struct {
 
 	// Machine returns the machine of the runtime whose start has this key, if it has an address where
 	// gateways reach it (svc.Endpoint.Direct): it admits requests itself. Nil: none does.
-	Machine func(ref svc.Ref, key string) Machine
+	Machine func(ref svc.Ref, key string) route.Machine
 	// Inherited is when the grants end that a server before this one may have given.
 	Inherited time.Time
 
 	// Relay is how a gateway on another machine than the runtimes reaches them. Nil connects
 	// to their sockets.
-	Relay Relay
+	Relay route.Relay
 
 	// Compress makes the gateway compress text for clients that accept it.
 	Compress bool

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"net"
 	"runtime/debug"
@@ -45,7 +47,7 @@ type Conn struct {
 
 	mu      sync.Mutex // guards the next two, which abort uses too
 	aborted bool
-	up      *UpConn
+	up      *route.UpConn
 }
 
 func newConn(g *GoEngine, nc net.Conn, p Peer) *Conn {
@@ -221,7 +223,7 @@ func (c *Conn) abort() {
 }
 
 // attach makes up the connection that abort and cutUpstream close.
-func (c *Conn) attach(up *UpConn) bool {
+func (c *Conn) attach(up *route.UpConn) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.up = up

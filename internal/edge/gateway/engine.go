@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"net"
 	"time"
@@ -36,7 +38,7 @@ type engine interface {
 	Evict() bool
 	// Prune closes the engine's own spare connections to a runtime that was retired. It
 	// does not wait.
-	Prune(u *Upstream)
+	Prune(u *route.Upstream)
 	// Abort closes every connection, and the connections to runtimes that serve
 	// them.
 	Abort()

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"errors"
 	"net"
@@ -122,7 +124,7 @@ func (e *GoEngine) CloseFresh() {
 	}
 }
 
-func (e *GoEngine) Prune(*Upstream) {} // upstream has the spare connections
+func (e *GoEngine) Prune(*route.Upstream) {} // upstream has the spare connections
 
 func (e *GoEngine) Abort() {
 	e.mu.Lock()

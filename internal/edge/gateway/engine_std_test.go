@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"bufio"
 	"context"
 	"log/slog"
@@ -133,7 +135,7 @@ func (e *stdEngine) closeWhere(matches func(*stdConn) bool) {
 	}
 }
 
-func (e *stdEngine) Prune(*Upstream) {} // upstream has the spare connections
+func (e *stdEngine) Prune(*route.Upstream) {} // upstream has the spare connections
 
 func (e *stdEngine) Abort() {
 	e.mu.Lock()

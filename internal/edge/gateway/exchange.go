@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"errors"
 	"time"
@@ -104,7 +106,7 @@ func (c *Conn) reject(ctx context.Context, x *exchange, err error) bool {
 // refuse answers with an error of the gateway itself [D44]. It sets x.whole and x.keep like
 // relay.
 func (c *Conn) refuse(ctx context.Context, x *exchange, err error) {
-	if errors.Is(err, ErrClientGone) {
+	if errors.Is(err, route.ErrClientGone) {
 		x.Status = StatusClientGone
 		return
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"net"
 	"sync"
@@ -11,7 +13,7 @@ import (
 // Gateway routes user traffic. New creates one, Serve serves a listener. The methods of its
 // router change the routes.
 type Gateway struct {
-	*Router
+	*route.Router
 
 	cfg     Config
 	service *Service
@@ -37,7 +39,7 @@ func New(cfg Config) *Gateway {
 		cfg.Logger = newLaterLogger(cfg.Logger)
 	}
 	g := &Gateway{cfg: cfg, listeners: map[net.Listener]struct{}{}}
-	g.Router = NewRouter(cfg.router())
+	g.Router = route.New(cfg.router())
 	g.service = NewService(g.Router, cfg.service())
 	g.server = NewServer(g.service, cfg.conn(), g.connected)
 	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
@@ -157,7 +159,7 @@ func (g *Gateway) sweep() {
 		g.busy.Store(now.UnixNano())
 	}
 	g.Router.Sweep(now)
-	if now.Sub(time.Unix(0, g.busy.Load())) <= IdleLimit+2*g.cfg.SweepEvery {
+	if now.Sub(time.Unix(0, g.busy.Load())) <= route.IdleLimit+2*g.cfg.SweepEvery {
 		g.armSweep()
 	}
 }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"net"
 	"slices"
 	"time"
@@ -31,7 +33,7 @@ func (c *Conn) ContinueWith(from *Request, up net.Conn, reused bool, b []byte, n
 	x.buf = slices.Grow(x.buf[:Headroom], len(b)+Tailroom)[:max(len(x.buf), Headroom+len(b)+Tailroom)]
 	x.filled, x.reply = copy(x.buf[Headroom:], b), n
 	_ = x.Resp.Parse(x.buf[Headroom : Headroom+n]) // it is valid: the loop has parsed it
-	c.response, c.up = x, &UpConn{Conn: up, Reused: reused}
+	c.response, c.up = x, &route.UpConn{Conn: up, Reused: reused}
 }
 
 // OnlyPart makes c end the connection, whose last response is sent.

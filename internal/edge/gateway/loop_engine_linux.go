@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"net"
 	"runtime"
@@ -144,7 +146,7 @@ func (e *loopEngine) Evict() bool {
 	return false
 }
 
-func (e *loopEngine) Prune(u *Upstream) {
+func (e *loopEngine) Prune(u *route.Upstream) {
 	for _, l := range e.list() {
 		l.post(func() { l.prune(u, true) })
 	}

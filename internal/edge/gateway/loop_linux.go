@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"errors"
 	"runtime"
@@ -50,7 +52,7 @@ type loop struct {
 
 	current *loopClient // whom the event is for, nil for none
 
-	spares  map[*Upstream][]*loopRuntime // the most recently used one last
+	spares  map[*route.Upstream][]*loopRuntime // the most recently used one last
 	unused  []*loopExchange
 	turns   []*loopClient // to be continued after the other events
 	late    []lateBody    // the first one ends first
@@ -74,7 +76,7 @@ type source interface{ ready(l *loop, events uint32) }
 
 func newLoop(ctx context.Context, e *loopEngine) (*loop, error) {
 	l := &loop{
-		e: e, ctx: ctx, now: time.Now(), spares: map[*Upstream][]*loopRuntime{},
+		e: e, ctx: ctx, now: time.Now(), spares: map[*route.Upstream][]*loopRuntime{},
 		in: make([]byte, InputSize), buf: make([]byte, loopMargin+loopRead+Tailroom), out: make([]byte, 0, 4<<10),
 	}
 	var err error

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"errors"
 	"slices"
 	"time"
@@ -11,7 +13,7 @@ import (
 // noWait is the waiter of a loop.
 type noWait struct{}
 
-func (noWait) Wait(<-chan struct{}, time.Duration) error { return ErrBlocks }
+func (noWait) Wait(<-chan struct{}, time.Duration) error { return route.ErrBlocks }
 
 // begin begins the request in data, or keeps an incomplete one. data is in l.in.
 func (l *loop) begin(c *loopClient, data []byte) {
@@ -59,7 +61,7 @@ func (l *loop) serve(c *loopClient, x *loopExchange, body []byte) {
 	l.e.InFlight.Add(1)
 	err := l.e.ClaimFor(&x.Request, noWait{})
 	switch {
-	case errors.Is(err, ErrBlocks):
+	case errors.Is(err, route.ErrBlocks):
 		l.handOver(c, nil)
 	case err != nil:
 		l.refuse(c, err)

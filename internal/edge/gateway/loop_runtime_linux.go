@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"io"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 // loopRuntime is a connection of a loop to a runtime.
 type loopRuntime struct {
 	fd       int // -1 if closed or handed over
-	of       *Upstream
+	of       *route.Upstream
 	client   *loopClient // whose request it serves, nil for a spare connection
 	since    time.Time   // when it became spare
 	out      []byte      // to be written
@@ -74,7 +76,7 @@ func (l *loop) askAgain(c *loopClient, err error) bool {
 
 // connect returns a spare connection to a runtime, or a new one if none is spare or fresh
 // is set.
-func (l *loop) connect(u *Upstream, fresh bool) (*loopRuntime, error) {
+func (l *loop) connect(u *route.Upstream, fresh bool) (*loopRuntime, error) {
 	if fresh {
 		l.prune(u, true) // the runtime has probably closed all spare ones
 	}
@@ -99,7 +101,7 @@ func (l *loop) connect(u *Upstream, fresh bool) (*loopRuntime, error) {
 // release makes the connection of a response that is complete a spare one.
 func (l *loop) release(up *loopRuntime) {
 	list := l.spares[up.of]
-	if up.ended || len(up.out) > 0 || len(list) == MaxIdle || up.of.IsClosed() {
+	if up.ended || len(up.out) > 0 || len(list) == route.MaxIdle || up.of.IsClosed() {
 		l.closeRuntime(up)
 		return
 	}
@@ -127,9 +129,9 @@ func (l *loop) removeSpare(up *loopRuntime) {
 
 // prune closes the spare connections to a runtime that were not used within IdleLimit, or
 // all of them.
-func (l *loop) prune(u *Upstream, all bool) {
+func (l *loop) prune(u *route.Upstream, all bool) {
 	list, n := l.spares[u], 0
-	for n < len(list) && (all || l.now.Sub(list[n].since) > IdleLimit) {
+	for n < len(list) && (all || l.now.Sub(list[n].since) > route.IdleLimit) {
 		l.closeRuntime(list[n])
 		n++
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"log/slog"
 	"time"
@@ -136,7 +138,7 @@ func (s *Service) observeWebsocket(ref svc.Ref, role svc.Role, delta int) {
 
 // OpenWebsocket makes cl the claim of an open websocket, which e ends. It must be called before
 // the claim ends, else a retire in between would miss the websocket.
-func (s *Service) OpenWebsocket(w *Websocket, cl *Claim, e Ender) {
+func (s *Service) OpenWebsocket(w *route.Websocket, cl *route.Claim, e route.Ender) {
 	w.Open(cl, e)
 	s.observeWebsocket(w.Ref(), w.Role, +1)
 	if w.Upstream.IsClosed() || s.IsClosing() {
@@ -144,7 +146,7 @@ func (s *Service) OpenWebsocket(w *Websocket, cl *Claim, e Ender) {
 	}
 }
 
-func (s *Service) CloseWebsocket(w *Websocket) {
+func (s *Service) CloseWebsocket(w *route.Websocket) {
 	w.Close()
 	s.observeWebsocket(w.Ref(), w.Role, -1)
 }

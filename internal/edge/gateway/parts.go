@@ -1,8 +1,10 @@
 package gateway
 
+import "github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 // router is the part of the configuration that the router needs.
-func (c *Config) router() RouterConfig {
-	return RouterConfig{
+func (c *Config) router() route.Config {
+	return route.Config{
 		Ingress: c.Ingress, Logger: c.Logger, VerifySecret: c.VerifySecret, PublicHost: c.PublicHost, Compress: c.Compress,
 		Asked: c.Asked, Rouse: c.Rouse, Machine: c.Machine, Inherited: c.Inherited, Relay: c.Relay,
 		HoldTimeout: c.HoldTimeout, StartWait: c.StartWait, MaxHeld: c.MaxHeld, MaxConnsPerVersion: c.MaxConnsPerVersion,

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"bytes"
 	"context"
 	"encoding/json"
@@ -57,8 +59,8 @@ func asAnswer(err error) *svc.Error {
 	switch {
 	case errors.As(err, &e):
 		return e
-	case errors.Is(err, ErrClosing):
-		return ErrHeld()
+	case errors.Is(err, route.ErrClosing):
+		return route.ErrHeld()
 	default:
 		return ErrBroken(err)
 	}

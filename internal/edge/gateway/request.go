@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"errors"
 	"os"
 	"time"
@@ -19,7 +21,7 @@ const (
 // Request is the part of a request that every engine shares: the heads of request
 // and response, the route and the claim, and the result.
 type Request struct {
-	RouteRequest
+	route.Request
 
 	Resp http1.Response
 	meta meta
@@ -43,10 +45,10 @@ type Request struct {
 // forward may wait, so an event loop does not call it: the loop calls take, which claims
 // the runtime before the request is sent, as forward does, and hands a request that has to
 // wait over to a goroutine, which calls forward.
-func (s *Service) Forward(x *Request, w Waiter, send func() error) error {
+func (s *Service) Forward(x *Request, w route.Waiter, send func() error) error {
 	patience := s.HoldTimeout() // with a relay
 	for try := 1; ; try++ {
-		if err := s.Take(&x.RouteRequest, w); err != nil {
+		if err := s.Take(&x.Request, w); err != nil {
 			return err
 		}
 		if x.Static.Is {
@@ -62,14 +64,14 @@ func (s *Service) Forward(x *Request, w Waiter, send func() error) error {
 		case !errors.Is(err, errUnreachable):
 			return err
 		case s.IsRemote():
-			if werr := s.AwaitTable(&x.RouteRequest, w, err, &patience); werr != nil {
+			if werr := s.AwaitTable(&x.Request, w, err, &patience); werr != nil {
 				return werr
 			}
 			continue
 		case try == maxClaims:
 			return ErrBroken(err)
 		}
-		if werr := w.Wait(x.Claim.Version.Replaced, crashWait); werr != nil && !errors.Is(werr, ErrTimeout) {
+		if werr := w.Wait(x.Claim.Version.Replaced, crashWait); werr != nil && !errors.Is(werr, route.ErrTimeout) {
 			return werr
 		}
 	}
@@ -77,7 +79,7 @@ func (s *Service) Forward(x *Request, w Waiter, send func() error) error {
 
 // Reset makes x ready for another request. Its buffers stay.
 func (x *Request) Reset() {
-	x.Claim, x.Hints, x.Static = Claim{}, Hints{}, Static{}
+	x.Claim, x.Hints, x.Static = route.Claim{}, route.Hints{}, route.Static{}
 	x.meta = meta{xff: x.meta.xff[:0], id: x.meta.id[:0], traceparent: x.meta.traceparent[:0]}
 	x.vary, x.content, x.File = false, nil, nil
 	x.Status, x.Sent, x.ErrCode, x.failed = 0, 0, "", false
@@ -85,4 +87,4 @@ func (x *Request) Reset() {
 
 // ClaimFor claims the runtime of x, or finds its static file, as the first step of forward does. It is
 // for an event loop, whose waiter does not wait.
-func (s *Service) ClaimFor(x *Request, w Waiter) error { return s.Take(&x.RouteRequest, w) }
+func (s *Service) ClaimFor(x *Request, w route.Waiter) error { return s.Take(&x.Request, w) }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"errors"
 	"time"
 
@@ -43,7 +45,7 @@ func (c *Conn) keeps(x *exchange) bool {
 // closed, after which the client can still read its response.
 func (c *Conn) readRest(x *exchange) bool {
 	u := &x.upload
-	if !x.whole || c.isGone() && errors.Is(c.watch.gone.cause, ErrClientGone) {
+	if !x.whole || c.isGone() && errors.Is(c.watch.gone.cause, route.ErrClientGone) {
 		return false
 	}
 	if x.keep && u.read {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"errors"
 	"os"
@@ -30,7 +32,7 @@ func (c *Conn) roundTrip(ctx context.Context, x *exchange) error {
 			return NotSent(sent, err)
 		}
 		if !c.attach(up) {
-			return ErrClientGone
+			return route.ErrClientGone
 		}
 		written, err := up.Send(&x.Claim, x.Req.HasBody(), x.head)
 		if err == nil {
@@ -40,13 +42,13 @@ func (c *Conn) roundTrip(ctx context.Context, x *exchange) error {
 			return nil
 		}
 		c.dropUpstream()
-		sent = (sent || written > 0) && !NotAdmitted(err)
+		sent = (sent || written > 0) && !route.NotAdmitted(err)
 		switch {
 		case c.nc.Late.Load():
 			return ErrHandshake(c.g.Config.ClientTimeout)
 		case c.isGone():
 			return c.watch.gone.cause
-		case again || !up.Reused || Moved(err) || sent && !x.Unseen(err):
+		case again || !up.Reused || route.Moved(err) || sent && !x.Unseen(err):
 			return NotSent(sent, err)
 		}
 	}
@@ -141,7 +143,7 @@ func (c *Conn) interim(x *exchange) error {
 // arm sets the read deadline of up to the end of patience, or clears it if the
 // client is watched already. It sets the deadline again only if the old one has
 // nearly passed.
-func (c *Conn) arm(up *UpConn) {
+func (c *Conn) arm(up *route.UpConn) {
 	var want time.Time
 	if !c.watch.on {
 		if up.Deadline.Sub(c.now) >= Patience {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"log/slog"
 	"net/netip"
@@ -13,7 +15,7 @@ import (
 // Service is what the requests of all engines share: the router, what is counted, and what
 // makes responses.
 type Service struct {
-	*Router
+	*route.Router
 
 	cfg   ServiceConfig
 	trust atomic.Pointer[trust]
@@ -39,7 +41,7 @@ type ServiceConfig struct {
 }
 
 // NewService returns a service. SetTrustedProxies is called before its first request.
-func NewService(r *Router, cfg ServiceConfig) *Service {
+func NewService(r *route.Router, cfg ServiceConfig) *Service {
 	return &Service{Router: r, cfg: cfg, faults: make(chan struct{}, maxFaults)}
 }
 

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"bufio"
 	"bytes"
 	"context"
@@ -26,7 +28,7 @@ type stdExchange struct {
 	r  *http.Request
 
 	head    []byte // for the runtime
-	up      *UpConn
+	up      *route.UpConn
 	release func() bool // detaches the runtime's connection from the client's context
 	in      *bufio.Reader
 	limit   io.LimitedReader // of in
@@ -118,12 +120,12 @@ func appendHead(b []byte, first string, h http.Header, coding []string) []byte {
 // Wait implements waiter. It does not detect that a client leaves whose body is not
 // read yet.
 func (x *stdExchange) Wait(ch <-chan struct{}, d time.Duration) error {
-	return WaitFor(ch, d, x.r.Context().Done(), x.e.Stopped())
+	return route.WaitFor(ch, d, x.r.Context().Done(), x.e.Stopped())
 }
 
 // refuse answers with an error of the gateway itself [D44].
 func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
-	if errors.Is(err, ErrClientGone) {
+	if errors.Is(err, route.ErrClientGone) {
 		x.Status = StatusClientGone
 		x.stopUpload(0)
 		return false

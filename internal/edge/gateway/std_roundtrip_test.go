@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"context"
 	"io"
 	"math"
@@ -30,12 +32,12 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 			return nil
 		}
 		x.dropUpstream()
-		sent = (sent || written > 0) && !NotAdmitted(err)
+		sent = (sent || written > 0) && !route.NotAdmitted(err)
 		failure := x.clientFailure(ctx)
 		switch {
 		case failure != nil:
 			return failure
-		case again || !up.Reused || Moved(err) || sent && !x.Unseen(err):
+		case again || !up.Reused || route.Moved(err) || sent && !x.Unseen(err):
 			return NotSent(sent, err)
 		}
 	}
@@ -53,14 +55,14 @@ func (x *stdExchange) clientFailure(ctx context.Context) error {
 	case x.bodyErr.Load() != nil:
 		return x.bodyErr.Load()
 	case gone:
-		return ErrClientGone
+		return route.ErrClientGone
 	}
 	return nil
 }
 
 // attach makes up the connection that is closed when the client's context ends,
 // which cancels the worker.
-func (x *stdExchange) attach(ctx context.Context, up *UpConn) {
+func (x *stdExchange) attach(ctx context.Context, up *route.UpConn) {
 	x.up = up
 	x.release = context.AfterFunc(ctx, func() { _ = up.Close() })
 	x.limit.R = up

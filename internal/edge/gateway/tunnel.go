@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"bytes"
 	"context"
 	"errors"
@@ -24,7 +26,7 @@ const (
 // Tunnel is an open websocket, the same for every engine. The goroutine that calls
 // run copies to the client (down), a second goroutine copies to the runtime (up).
 type Tunnel struct {
-	socket  Websocket
+	socket  route.Websocket
 	Client  *Client
 	Runtime net.Conn
 	Early   []byte // sent by the client behind its handshake
@@ -181,9 +183,9 @@ func (t *Tunnel) End() {
 
 // OpenTunnel registers t. first holds the bytes behind the runtime's response; the caller
 // forwards them and runs the tunnel.
-func (s *Server) OpenTunnel(t *Tunnel, cl *Claim, first []byte) {
+func (s *Server) OpenTunnel(t *Tunnel, cl *route.Claim, first []byte) {
 	t.Down.Next(first)
-	if up, ok := t.Runtime.(*UpConn); ok {
+	if up, ok := t.Runtime.(*route.UpConn); ok {
 		up.Opened()
 	}
 	s.OpenWebsocket(&t.socket, cl, t)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+
 	"errors"
 	"io"
 	"os"
@@ -31,7 +33,7 @@ type departure struct {
 
 // end ends the exchange because of err, from the connection or the body.
 func (d *departure) end(err error) {
-	d.cause = ErrClientGone
+	d.cause = route.ErrClientGone
 	var known *svc.Error
 	var malformed *http1.Error
 	switch {
@@ -112,8 +114,8 @@ func (c *Conn) isGone() bool {
 func (c *Conn) Wait(ch <-chan struct{}, d time.Duration) error {
 	c.startWatch(nil)
 	defer c.stopWatch()
-	err := WaitFor(ch, d, c.watch.gone.seen, c.g.Stopped())
-	if errors.Is(err, ErrClientGone) {
+	err := route.WaitFor(ch, d, c.watch.gone.seen, c.g.Stopped())
+	if errors.Is(err, route.ErrClientGone) {
 		return c.watch.gone.cause
 	}
 	return err

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"sync"
@@ -54,7 +54,7 @@ func (s *lazySite) open() *site.Site {
 }
 
 // findAsset reports whether the assets of v answer the request.
-func (x *RouteRequest) findAsset(cfg *RouterConfig, v *version) bool {
+func (x *Request) findAsset(cfg *Config, v *version) bool {
 	if v.site == nil {
 		return false
 	}
@@ -73,7 +73,7 @@ func (x *RouteRequest) findAsset(cfg *RouterConfig, v *version) bool {
 	return x.Static.Is
 }
 
-func (x *RouteRequest) field(name string) string { return string(x.Req.Get(name)) }
+func (x *Request) field(name string) string { return string(x.Req.Get(name)) }
 
 // Static is the answer of a version's static files to a request.
 type Static struct {

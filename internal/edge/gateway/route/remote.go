@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"context"
@@ -70,7 +70,7 @@ func Moved(err error) bool {
 
 // AwaitTable waits after err, with which the relay could not be reached or has refused x,
 // until x can be tried again, within the rest of a limit. It returns nil for another try.
-func (r *Router) AwaitTable(x *RouteRequest, w Waiter, err error, left *time.Duration) error {
+func (r *Router) AwaitTable(x *Request, w Waiter, err error, left *time.Duration) error {
 	if errors.Is(err, relay.ErrFull) {
 		return errVersionBusy(x.Claim.Version)
 	}

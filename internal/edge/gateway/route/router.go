@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"log/slog"
@@ -12,7 +12,7 @@ import (
 // Router holds the routes of all versions, and gives each request the runtime that serves it.
 // All methods are safe for concurrent use.
 type Router struct {
-	cfg   RouterConfig
+	cfg   Config
 	table atomic.Pointer[table]
 	held  atomic.Int64 // requests that wait for a promote or a start
 	taken taken
@@ -26,8 +26,8 @@ type Router struct {
 	timers map[*time.Timer]struct{}
 }
 
-// RouterConfig configures a router, in the words of gateway.Config.
-type RouterConfig struct {
+// Config configures a router, in the words of gateway.Config.
+type Config struct {
 	Ingress      *svc.Ingress
 	Logger       *slog.Logger
 	VerifySecret svc.Secret
@@ -46,8 +46,8 @@ type RouterConfig struct {
 	MaxConnsPerVersion int
 }
 
-// NewRouter returns a router without routes.
-func NewRouter(cfg RouterConfig) *Router {
+// New returns a router without routes.
+func New(cfg Config) *Router {
 	r := &Router{cfg: cfg, closed: make(chan struct{}), timers: map[*time.Timer]struct{}{}, pruned: func(*Upstream) {}}
 	r.table.Store(&table{})
 	return r

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"errors"
@@ -10,7 +10,7 @@ import (
 // Take claims the runtime for the request in x. It waits while the production
 // host is held [D20] and while the runtime starts, each within its limit. If it
 // fails, it holds no claim.
-func (r *Router) Take(x *RouteRequest, w Waiter) error {
+func (r *Router) Take(x *Request, w Waiter) error {
 	held, starting := r.cfg.HoldTimeout, r.cfg.StartWait
 	for {
 		to, err := r.find(x)
@@ -67,7 +67,7 @@ func (r *Router) rouse(v *version) {
 
 // replaced reports whether the host name of to, which changes its version, has another
 // version now.
-func (r *Router) replaced(x *RouteRequest, to route) bool {
+func (r *Router) replaced(x *Request, to route) bool {
 	if to.project == nil || to.version == nil {
 		return false
 	}
@@ -76,7 +76,7 @@ func (r *Router) replaced(x *RouteRequest, to route) bool {
 }
 
 // asked records and reports a request to a version that is restarted after a wait.
-func (r *Router) asked(x *RouteRequest) {
+func (r *Router) asked(x *Request) {
 	x.Claim.Version.stats.of(x.Claim.Role).last.Store(x.Start.UnixNano())
 	if r.cfg.Asked != nil {
 		r.cfg.Asked(x.Claim.Ref())
@@ -100,7 +100,7 @@ func (r *Router) waitHeld(w Waiter, ch <-chan struct{}, left *time.Duration, lat
 }
 
 // takeVersion claims the runtime of to's version if that version may serve x.
-func (r *Router) takeVersion(x *RouteRequest, to route) error {
+func (r *Router) takeVersion(x *Request, to route) error {
 	v := to.version
 	x.Claim.Version, x.Claim.Role = v, to.role
 	serves := v != nil && (v.State.Status.Serves() || v.State.Socket != "" && x.knows(r.cfg.VerifySecret))

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/gate"

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
@@ -11,9 +11,9 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// RouteRequest is what the route of a request depends on, and its result: the claim of a runtime,
+// Request is what the route of a request depends on, and its result: the claim of a runtime,
 // or the answer of the static files.
-type RouteRequest struct {
+type Request struct {
 	Req    http1.Request
 	Start  time.Time
 	Call   *svc.Ref // of a call of another worker; nil for a visitor's request
@@ -33,7 +33,7 @@ type Hints struct {
 }
 
 // count counts the request as one in flight, until its claim is released.
-func (x *RouteRequest) count() {
+func (x *Request) count() {
 	x.Claim.counted = true
 	stats := x.Claim.Version.stats.of(x.Claim.Role)
 	stats.inflight.Add(1)
@@ -41,7 +41,7 @@ func (x *RouteRequest) count() {
 }
 
 // knows reports whether the request carries the secret.
-func (x *RouteRequest) knows(secret svc.Secret) bool {
+func (x *Request) knows(secret svc.Secret) bool {
 	return secret != "" && subtle.ConstantTimeCompare(x.Hints.Verify, []byte(secret.Reveal())) == 1
 }
 
@@ -89,7 +89,7 @@ func (cl *Claim) Leave() {
 
 // mayChange reports whether the method of a visitor's request allows it to change something. The
 // calls of other workers are connections, so they pass: what they write is refused by the bindings.
-func (x *RouteRequest) mayChange() bool {
+func (x *Request) mayChange() bool {
 	if x.Call != nil {
 		return false
 	}

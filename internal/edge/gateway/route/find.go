@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 )
 
 // find looks the request's host up in the current table.
-func (r *Router) find(x *RouteRequest) (route, error) {
+func (r *Router) find(x *Request) (route, error) {
 	t := r.table.Load()
 	if x.Call != nil {
 		return t.called(*x.Call)
@@ -59,7 +59,7 @@ func (r *Router) hasSelectors(host string) bool {
 // selected reads the deprecated path selectors /{project}/… and
 // /{project}/{version}/… and removes them from the request [D4]. It is called only
 // for hosts with selectors, so it never captures a path of an app.
-func (t *table) selected(x *RouteRequest) (route, bool) {
+func (t *table) selected(x *Request) (route, bool) {
 	target := x.Hints.Target
 	if target == nil {
 		target = x.Req.Target

@@ -1,4 +1,4 @@
-package gateway
+package route
 
 import (
 	"fmt"
@@ -16,7 +16,7 @@ func newTestRouter(t testing.TB, template string) *Router {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewRouter(RouterConfig{Ingress: in, MaxHeld: 1, MaxConnsPerVersion: 1})
+	return New(Config{Ingress: in, MaxHeld: 1, MaxConnsPerVersion: 1})
 }
 
 // fill adds n projects with a production version and two previews each.
@@ -86,7 +86,7 @@ func BenchmarkAcquireRelease(b *testing.B) {
 func BenchmarkTake(b *testing.B) {
 	g := newTestRouter(b, "")
 	g.fill(1000)
-	x := &RouteRequest{}
+	x := &Request{}
 	x.Req.Host = []byte("project-900.apps.test:8787")
 	b.ReportAllocs()
 	for b.Loop() {
