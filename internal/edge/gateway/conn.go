@@ -40,7 +40,7 @@ type Conn struct {
 	tunnel *Tunnel // the websocket that the last request opened
 
 	// Of a connection that a loop has handed over.
-	response *exchange        // that the loop began, nil for none
+	response *connExchange        // that the loop began, nil for none
 	giveBack func(*Conn) bool // gives it back between two requests, and reports whether it did
 	lent     bool             // it was given back: it still counts
 	parting  bool             // its last response is sent: only the client's bytes are dropped
@@ -108,7 +108,7 @@ func (c *Conn) next(ctx context.Context) bool {
 			return false
 		}
 	}
-	x, _ := c.g.exchanges.Get().(*exchange)
+	x, _ := c.g.exchanges.Get().(*connExchange)
 	x.begin()
 	keep := c.readHead(ctx, x) && c.handle(ctx, x)
 	c.end(x)
@@ -116,7 +116,7 @@ func (c *Conn) next(ctx context.Context) bool {
 }
 
 // end ends an exchange, and serves the websocket that it has opened.
-func (c *Conn) end(x *exchange) {
+func (c *Conn) end(x *connExchange) {
 	x.trim()
 	c.g.exchanges.Put(x)
 	c.serveTunnel()
@@ -132,7 +132,7 @@ func (c *Conn) continueResponse(ctx context.Context) bool {
 	return keep
 }
 
-func (c *Conn) resume(ctx context.Context, x *exchange) {
+func (c *Conn) resume(ctx context.Context, x *connExchange) {
 	defer c.over(x)
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseActive)
 	c.nc.Begin(&x.Request)
@@ -142,7 +142,7 @@ func (c *Conn) resume(ctx context.Context, x *exchange) {
 
 // readHead reads and parses a head. If it returns false, the error response was
 // sent already, if there is one.
-func (c *Conn) readHead(ctx context.Context, x *exchange) bool {
+func (c *Conn) readHead(ctx context.Context, x *connExchange) bool {
 	for seen := 0; ; {
 		b := c.in.bytes()
 		n, err := http1.FindHead(b, seen)

@@ -16,7 +16,7 @@ type GoEngine struct {
 	*Server
 
 	inputs    sync.Pool // *[]byte of InputSize
-	exchanges sync.Pool // *exchange
+	exchanges sync.Pool // *connExchange
 	large     largeBuffers
 
 	mu      sync.Mutex // guards the fields below

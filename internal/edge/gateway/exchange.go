@@ -11,9 +11,9 @@ import (
 // BufferSize is the size of the buffers that bodies are copied through.
 const BufferSize = 32 << 10
 
-// exchange is a request and its response in the engine go. It is pooled with its
+// connExchange is a request and its response in the engine go. It is pooled with its
 // buffers: no reference to it may outlive the request.
-type exchange struct {
+type connExchange struct {
 	Request
 
 	upload upload
@@ -27,11 +27,11 @@ type exchange struct {
 	keep   bool   // the response says that the client's connection stays open
 }
 
-func newExchange() *exchange {
-	return &exchange{buf: make([]byte, Headroom+BufferSize+Tailroom), out: make([]byte, 0, 4<<10), head: make([]byte, 0, 4<<10)}
+func newExchange() *connExchange {
+	return &connExchange{buf: make([]byte, Headroom+BufferSize+Tailroom), out: make([]byte, 0, 4<<10), head: make([]byte, 0, 4<<10)}
 }
 
-func (x *exchange) begin() {
+func (x *connExchange) begin() {
 	x.Reset()
 	x.head = x.head[:0]
 	x.reply, x.filled = 0, 0
@@ -39,7 +39,7 @@ func (x *exchange) begin() {
 }
 
 // trim drops buffers that are too large to keep.
-func (x *exchange) trim() {
+func (x *connExchange) trim() {
 	const keep = 64 << 10
 	if cap(x.head) > keep {
 		x.head = make([]byte, 0, 4<<10)
@@ -54,12 +54,12 @@ func (x *exchange) trim() {
 
 // handle answers the request in x. It reports whether another request may follow on
 // the connection.
-func (c *Conn) handle(ctx context.Context, x *exchange) (keep bool) {
+func (c *Conn) handle(ctx context.Context, x *connExchange) (keep bool) {
 	c.respond(ctx, x)
 	return c.readRest(x)
 }
 
-func (c *Conn) respond(ctx context.Context, x *exchange) {
+func (c *Conn) respond(ctx context.Context, x *connExchange) {
 	x.Start = c.now
 	c.watch.gone = nil
 	c.nc.Begin(&x.Request)
@@ -72,14 +72,14 @@ func (c *Conn) respond(ctx context.Context, x *exchange) {
 }
 
 // over ends a request, at the latest: also after a panic.
-func (c *Conn) over(x *exchange) {
+func (c *Conn) over(x *connExchange) {
 	x.CloseAsset()
 	x.Claim.Release()
 	c.g.InFlight.Add(-1)
 }
 
 // answer sends the response whose head is in x.resp, or the error of forward.
-func (c *Conn) answer(ctx context.Context, x *exchange, err error) {
+func (c *Conn) answer(ctx context.Context, x *connExchange, err error) {
 	switch {
 	case err != nil:
 		c.refuse(ctx, x, err)
@@ -95,7 +95,7 @@ func (c *Conn) answer(ctx context.Context, x *exchange, err error) {
 
 // reject answers a request whose head cannot be parsed, and abandons the connection:
 // the start of the next request is unknown.
-func (c *Conn) reject(ctx context.Context, x *exchange, err error) bool {
+func (c *Conn) reject(ctx context.Context, x *connExchange, err error) bool {
 	x.Start, x.upload.read = c.now, false
 	x.Unreadable()
 	c.refuse(ctx, x, BadRequest(err))
@@ -105,7 +105,7 @@ func (c *Conn) reject(ctx context.Context, x *exchange, err error) bool {
 
 // refuse answers with an error of the gateway itself [D44]. It sets x.whole and x.keep like
 // relay.
-func (c *Conn) refuse(ctx context.Context, x *exchange, err error) {
+func (c *Conn) refuse(ctx context.Context, x *connExchange, err error) {
 	if errors.Is(err, route.ErrClientGone) {
 		x.Status = StatusClientGone
 		return
@@ -116,7 +116,7 @@ func (c *Conn) refuse(ctx context.Context, x *exchange, err error) {
 }
 
 // explain makes the explanation of a response the response.
-func (c *Conn) explain(ctx context.Context, x *exchange) {
+func (c *Conn) explain(ctx context.Context, x *connExchange) {
 	if body, ok := c.g.Explain(ctx, &x.Request); ok {
 		x.buf = append(x.buf[:Headroom], body...)
 		x.buf = append(x.buf, make([]byte, max(0, Headroom+BufferSize+Tailroom-len(x.buf)))...)

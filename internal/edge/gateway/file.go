@@ -2,7 +2,7 @@ package gateway
 
 // relayAsset sends the static file of x, its first part together with the head. It
 // sets x.whole and x.keep like relay.
-func (c *Conn) relayAsset(x *exchange) {
+func (c *Conn) relayAsset(x *connExchange) {
 	defer x.Claim.Release()
 	keep := c.keeps(x)
 	c.nc.Answered(&x.Request)

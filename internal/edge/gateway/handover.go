@@ -23,7 +23,7 @@ func (e *GoEngine) Adopt(nc net.Conn, p Peer, data []byte, giveBack func(*Conn) 
 // ContinueWith makes c send the response to the request of a loop. up is the connection to the
 // runtime; b is what the loop has read from it, and begins with the head of the response, of n bytes.
 func (c *Conn) ContinueWith(from *Request, up net.Conn, reused bool, b []byte, n int) {
-	x, _ := c.g.exchanges.Get().(*exchange)
+	x, _ := c.g.exchanges.Get().(*connExchange)
 	x.begin()
 	x.Request = *from
 	x.InLoop = false

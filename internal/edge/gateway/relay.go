@@ -12,7 +12,7 @@ import (
 // relay sends the response whose head is in x.resp to the client, releases the
 // claim and leaves the runtime's connection. It sets x.whole if the response is complete, and
 // x.keep if it says that the client's connection stays open.
-func (c *Conn) relay(ctx context.Context, x *exchange) {
+func (c *Conn) relay(ctx context.Context, x *connExchange) {
 	defer x.Claim.Release()
 	keep := c.keeps(x)
 	c.nc.Answered(&x.Request)
@@ -48,7 +48,7 @@ func (c *Conn) relay(ctx context.Context, x *exchange) {
 
 // relayBody sends head and body. whole reports whether the runtime's connection is
 // at the end of the response and not past it.
-func (c *Conn) relayBody(x *exchange, from, to Framing) (whole bool, err error) {
+func (c *Conn) relayBody(x *connExchange, from, to Framing) (whole bool, err error) {
 	switch rest := x.filled - x.reply; from {
 	case Empty:
 		return rest == 0, c.send(x, x.out)
@@ -63,7 +63,7 @@ func (c *Conn) relayBody(x *exchange, from, to Framing) (whole bool, err error) 
 	return false, nil
 }
 
-func (c *Conn) send(x *exchange, b []byte) error {
+func (c *Conn) send(x *connExchange, b []byte) error {
 	x.began = true
 	if _, err := c.nc.Write(b); err != nil {
 		return c.hungUp(err)
@@ -72,7 +72,7 @@ func (c *Conn) send(x *exchange, b []byte) error {
 }
 
 // relayLength sends a body of known length, its first part together with the head.
-func (c *Conn) relayLength(x *exchange) (whole bool, err error) {
+func (c *Conn) relayLength(x *connExchange) (whole bool, err error) {
 	first := x.buf[Headroom+x.reply : Headroom+x.filled]
 	left := x.Resp.Length
 	extra := int64(len(first)) > left
@@ -101,7 +101,7 @@ func (c *Conn) relayLength(x *exchange) (whole bool, err error) {
 // move reads what the runtime has sent, up to the size of buf, and sends at most limit bytes of
 // it to the client. It returns how many bytes it has read. The kernel could copy them (splice),
 // which measured slower here than reading and writing.
-func (c *Conn) move(x *exchange, buf []byte, limit int64) (int64, error) {
+func (c *Conn) move(x *connExchange, buf []byte, limit int64) (int64, error) {
 	n, err := c.readUpstream(x, buf)
 	if err != nil {
 		return 0, err
@@ -115,7 +115,7 @@ func (c *Conn) move(x *exchange, buf []byte, limit int64) (int64, error) {
 }
 
 // relayStream sends a body without a length, each piece when it arrives.
-func (c *Conn) relayStream(x *exchange, from, to Framing) (whole bool, err error) {
+func (c *Conn) relayStream(x *connExchange, from, to Framing) (whole bool, err error) {
 	var dec http1.Chunked
 	left := x.Resp.Length
 	n := copy(x.buf[Headroom:], x.buf[Headroom+x.reply:Headroom+x.filled])
@@ -166,7 +166,7 @@ type piece struct {
 }
 
 // sendPiece sends a piece in one write.
-func (c *Conn) sendPiece(x *exchange, p piece) error {
+func (c *Conn) sendPiece(x *connExchange, p piece) error {
 	if x.Compressor != nil {
 		return c.sendCompressed(x, p)
 	}
@@ -189,7 +189,7 @@ func (c *Conn) sendPiece(x *exchange, p piece) error {
 }
 
 // sendCompressed compresses a piece and sends what the compressor has written.
-func (c *Conn) sendCompressed(x *exchange, p piece) error {
+func (c *Conn) sendCompressed(x *connExchange, p piece) error {
 	z := x.Compressor
 	if err := z.Add(x.buf[Headroom:Headroom+p.data], !p.full, p.last); err != nil {
 		return err

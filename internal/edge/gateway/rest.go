@@ -36,14 +36,14 @@ func EndsSoon(x *Request, unasked bool) bool { return !unasked && x.Req.Length <
 
 // keeps reports whether the connection can be used for another request. It must be called before
 // client.answered.
-func (c *Conn) keeps(x *exchange) bool {
+func (c *Conn) keeps(x *connExchange) bool {
 	return x.Req.KeepsAlive() && !c.g.IsClosing() && (x.upload.passed.Load() || EndsSoon(&x.Request, c.nc.Waits.Load()))
 }
 
 // readRest reads the rest of a body that a complete response did not need. With x.keep it reports
 // whether the connection is at the next request then; else it makes the connection ready to be
 // closed, after which the client can still read its response.
-func (c *Conn) readRest(x *exchange) bool {
+func (c *Conn) readRest(x *connExchange) bool {
 	u := &x.upload
 	if !x.whole || c.isGone() && errors.Is(c.watch.gone.cause, route.ErrClientGone) {
 		return false

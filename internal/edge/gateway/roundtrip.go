@@ -21,7 +21,7 @@ const MaxResponseHead = 1 << 20
 //
 // Errors: errUnreachable (no byte was sent), ErrClientGone, or an *svc.Error for the
 // client.
-func (c *Conn) roundTrip(ctx context.Context, x *exchange) error {
+func (c *Conn) roundTrip(ctx context.Context, x *connExchange) error {
 	if len(x.head) == 0 { // else this is a repetition, with the bytes taken before
 		x.head = x.AppendRequest(x.head, &c.peer)
 		c.takeInput(x)
@@ -63,7 +63,7 @@ func (c *Conn) dropUpstream() {
 
 // answerHead forwards the part of the body that arrives without a wait, then reads
 // the head of the final response. It forwards interim responses to the client.
-func (c *Conn) answerHead(x *exchange) error {
+func (c *Conn) answerHead(x *connExchange) error {
 	c.arm(c.up)
 	switch {
 	case x.upload.read:
@@ -114,7 +114,7 @@ func (c *Conn) hungUp(err error) error {
 }
 
 // moreHead reads more of the response, into a larger buffer if necessary.
-func (c *Conn) moreHead(x *exchange) error {
+func (c *Conn) moreHead(x *connExchange) error {
 	if free := len(x.buf) - Tailroom - Headroom - x.filled; free == 0 {
 		if x.filled >= MaxResponseHead {
 			return errors.New("the head of the response is too large")
@@ -127,7 +127,7 @@ func (c *Conn) moreHead(x *exchange) error {
 }
 
 // interim forwards a 1xx response to a client of HTTP/1.1.
-func (c *Conn) interim(x *exchange) error {
+func (c *Conn) interim(x *connExchange) error {
 	c.nc.Answered(&x.Request)
 	if x.Req.Minor == 1 {
 		x.out = AppendFields(AppendStatus(x.out[:0], &x.Resp), &x.Resp)
@@ -159,7 +159,7 @@ func (c *Conn) arm(up *route.UpConn) {
 
 // readUpstream reads from the runtime. If that takes longer than patience, the
 // client is watched from then on.
-func (c *Conn) readUpstream(x *exchange, b []byte) (int, error) {
+func (c *Conn) readUpstream(x *connExchange, b []byte) (int, error) {
 	for {
 		n, err := c.up.Read(b)
 		if n > 0 {
@@ -172,7 +172,7 @@ func (c *Conn) readUpstream(x *exchange, b []byte) (int, error) {
 	}
 }
 
-func (c *Conn) lostPatience(x *exchange) {
+func (c *Conn) lostPatience(x *connExchange) {
 	c.startWatch(x)
 	c.arm(c.up)
 }

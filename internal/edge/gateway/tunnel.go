@@ -42,7 +42,7 @@ type Tunnel struct {
 // upgrade forwards the response that opens a websocket, which serveTunnel then
 // serves. The claim ends here: an open websocket is not a request in flight, and a
 // drain does not wait for it [D20].
-func (c *Conn) upgrade(ctx context.Context, x *exchange) {
+func (c *Conn) upgrade(ctx context.Context, x *connExchange) {
 	if !x.Req.IsWebSocket() || !x.Resp.IsWebSocket() {
 		c.dropUpstream()
 		c.refuse(ctx, x, ErrNotAsked())

@@ -40,7 +40,7 @@ func (u *upload) begin(req *http1.Request) {
 
 // takeInput appends to head the part of a body with a length that is in the input,
 // so that one write sends both.
-func (c *Conn) takeInput(x *exchange) {
+func (c *Conn) takeInput(x *connExchange) {
 	u := &x.upload
 	if u.read || u.chunked || x.Req.WantsContinue() {
 		return
@@ -56,7 +56,7 @@ func (c *Conn) takeInput(x *exchange) {
 // pump forwards the rest of the body. Errors: ErrUpstreamWrite, an error of the
 // grammar, or an error of the client's connection; after a deadline, pump can be
 // called again.
-func (c *Conn) pump(x *exchange) error {
+func (c *Conn) pump(x *connExchange) error {
 	buf := make([]byte, Headroom+BufferSize+Tailroom)
 	for u := &x.upload; !u.read; {
 		n, err := c.readBody(u, buf[Headroom:Headroom+BufferSize])
@@ -76,7 +76,7 @@ func (c *Conn) pump(x *exchange) error {
 }
 
 // pumpSoon calls pump for the time of patience; a watch forwards the rest.
-func (c *Conn) pumpSoon(x *exchange) error {
+func (c *Conn) pumpSoon(x *connExchange) error {
 	if err := c.nc.SetReadDeadline(c.now.Add(Patience)); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (d *departure) end(err error) {
 
 // startWatch begins to read from the client, unless a watch is running. Until
 // stopWatch the watch owns the input. With x it forwards the body.
-func (c *Conn) startWatch(x *exchange) {
+func (c *Conn) startWatch(x *connExchange) {
 	if c.watch.on {
 		return
 	}
@@ -64,7 +64,7 @@ func (c *Conn) startWatch(x *exchange) {
 }
 
 // follow reads from the client for a watch. It returns nil when the input is full.
-func (c *Conn) follow(x *exchange) error {
+func (c *Conn) follow(x *connExchange) error {
 	if x != nil && !x.upload.read {
 		err := c.pump(x)
 		switch {
