@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -30,7 +32,7 @@ const (
 
 // Admit counts the connection nc of p. If there are too many it closes an idle one, or
 // answers nc with 503 and reports false.
-func (s *Server) Admit(ctx context.Context, nc net.Conn, p *Peer) bool {
+func (s *Server) Admit(ctx context.Context, nc net.Conn, p *exchange.Peer) bool {
 	_, p.HTTPS = nc.(Encrypted)
 	verdict := s.Enter(p, nc.RemoteAddr(), s.MakeRoom)
 	if verdict == clientlimit.Admitted {
@@ -43,7 +45,7 @@ func (s *Server) Admit(ctx context.Context, nc net.Conn, p *Peer) bool {
 
 // Enter counts the connection of p, whose address is from. If there are too many, it
 // calls evict to close an idle one.
-func (s *Server) Enter(p *Peer, from net.Addr, evict func() bool) clientlimit.Verdict {
+func (s *Server) Enter(p *exchange.Peer, from net.Addr, evict func() bool) clientlimit.Verdict {
 	p.Key = clientlimit.Client(from, func(ip netip.Addr) bool { return p.IsProxy(ip) })
 	verdict := s.clients.Enter(p.Key)
 	for try := 0; verdict == clientlimit.TooMany && try < 3 && evict(); try++ {
@@ -54,7 +56,7 @@ func (s *Server) Enter(p *Peer, from net.Addr, evict func() bool) clientlimit.Ve
 
 // TurnAway answers a connection that is not admitted with 503. If too many are being
 // answered, it resets the connection. It does not wait.
-func (s *Server) TurnAway(ctx context.Context, nc net.Conn, p *Peer) {
+func (s *Server) TurnAway(ctx context.Context, nc net.Conn, p *exchange.Peer) {
 	select {
 	case s.refusals <- struct{}{}:
 		s.Running.Go(func() {
@@ -69,9 +71,9 @@ func (s *Server) TurnAway(ctx context.Context, nc net.Conn, p *Peer) {
 }
 
 // refuseConn answers a connection, whatever it sends, and closes it.
-func (s *Server) refuseConn(ctx context.Context, nc net.Conn, p *Peer) {
+func (s *Server) refuseConn(ctx context.Context, nc net.Conn, p *exchange.Peer) {
 	defer nc.Close()
-	var x Request
+	var x exchange.Request
 	x.Start = time.Now()
 	x.Unreadable()
 	e := s.Refusal(ctx, &x, errTooManyConnections())
@@ -85,7 +87,7 @@ func (s *Server) refuseConn(ctx context.Context, nc net.Conn, p *Peer) {
 }
 
 // WarnRefused logs a refused connection, at most once per warnEvery.
-func (s *Server) WarnRefused(ctx context.Context, v clientlimit.Verdict, p *Peer) {
+func (s *Server) WarnRefused(ctx context.Context, v clientlimit.Verdict, p *exchange.Peer) {
 	now := time.Now().UnixNano()
 	last := s.warned.Load()
 	if now-last < int64(warnEvery) || !s.warned.CompareAndSwap(last, now) {
@@ -99,7 +101,7 @@ func (s *Server) WarnRefused(ctx context.Context, v clientlimit.Verdict, p *Peer
 }
 
 // Leave ends the count of an admitted connection.
-func (s *Server) Leave(p *Peer) { s.clients.Leave(p.Key) }
+func (s *Server) Leave(p *exchange.Peer) { s.clients.Leave(p.Key) }
 
 // Connections is the number of open connections of clients.
 func (s *Server) Connections() int { return s.clients.Count() }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"net"
 	"sync"
 	"sync/atomic"
@@ -29,7 +31,7 @@ type Client struct {
 }
 
 // Begin is called at the start of the request x.
-func (c *Client) Begin(x *Request) {
+func (c *Client) Begin(x *exchange.Request) {
 	c.silent.Store(x.Req.Minor == 1) // HTTP/1.0 has no interim responses
 	c.Waits.Store(x.Req.WantsContinue())
 	if x.Req.IsWebSocket() {
@@ -38,7 +40,7 @@ func (c *Client) Begin(x *Request) {
 }
 
 // Answered is called for each response of the runtime, interim or final.
-func (c *Client) Answered(x *Request) {
+func (c *Client) Answered(x *exchange.Request) {
 	c.Waits.Store(false)
 	if x.Req.IsWebSocket() && (x.Resp.Status >= 200 || x.Resp.Status == 101) {
 		c.handshake.Store(0)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"cmp"
@@ -69,12 +71,12 @@ type Config struct {
 	Ingress  *svc.Ingress
 	Engine   Engine
 	Logger   *slog.Logger
-	Observer Observer
+	Observer exchange.Observer
 	// Sampled reports whether a trace that begins at the gateway is recorded; trace is its id,
 	// 32 hex digits. nil: no trace is, and Observer gets no Trace.
 	Sampled func(trace []byte) bool
 	// Access hears of each request that Observer hears of, like it; nil for none.
-	Access       func(Access)
+	Access       func(exchange.Access)
 	VerifySecret svc.Secret // "": no request reaches a version that is not ready
 	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded headers are
 	// believed and extended; those of all other peers are replaced [D45]. Nil

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -29,7 +31,7 @@ const (
 type Conn struct {
 	g    *GoEngine
 	nc   *Client
-	peer Peer
+	peer exchange.Peer
 	in   input
 	home *[]byte // the pooled buffer of in
 	now  time.Time
@@ -40,7 +42,7 @@ type Conn struct {
 	tunnel *Tunnel // the websocket that the last request opened
 
 	// Of a connection that a loop has handed over.
-	response *connExchange        // that the loop began, nil for none
+	response *connExchange    // that the loop began, nil for none
 	giveBack func(*Conn) bool // gives it back between two requests, and reports whether it did
 	lent     bool             // it was given back: it still counts
 	parting  bool             // its last response is sent: only the client's bytes are dropped
@@ -50,7 +52,7 @@ type Conn struct {
 	up      *route.UpConn
 }
 
-func newConn(g *GoEngine, nc net.Conn, p Peer) *Conn {
+func newConn(g *GoEngine, nc net.Conn, p exchange.Peer) *Conn {
 	c := &Conn{g: g, peer: p, nc: &Client{Conn: nc, Config: &g.Config}, now: time.Now()}
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseFresh)
 	return c
@@ -147,7 +149,7 @@ func (c *Conn) readHead(ctx context.Context, x *connExchange) bool {
 		b := c.in.bytes()
 		n, err := http1.FindHead(b, seen)
 		if err == nil && max(n, len(b)) > c.g.Config.MaxHeader && (n == 0 || n > c.g.Config.MaxHeader) {
-			err = &http1.Error{Status: 431, Detail: HeadTooLarge}
+			err = &http1.Error{Status: 431, Detail: exchange.HeadTooLarge}
 		}
 		if err == nil && n > 0 {
 			c.in.use(n)

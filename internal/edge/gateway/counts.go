@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"context"
 	"net/netip"
 )
@@ -19,7 +21,7 @@ func (g *Gateway) Websockets() int { return g.service.Websockets() }
 func (g *Gateway) Connections() int { return g.server.Connections() }
 
 // Call connects a worker with the runtime of another one: see Service.Call.
-func (g *Gateway) Call(ctx context.Context, project, version string) (*Call, error) {
+func (g *Gateway) Call(ctx context.Context, project, version string) (*exchange.Call, error) {
 	return g.service.Call(ctx, project, version)
 }
 

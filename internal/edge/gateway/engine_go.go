@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -53,7 +55,7 @@ func (e *GoEngine) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // start serves one connection in the background.
-func (e *GoEngine) start(ctx context.Context, nc net.Conn, p Peer) {
+func (e *GoEngine) start(ctx context.Context, nc net.Conn, p exchange.Peer) {
 	e.StartConn(ctx, newConn(e, nc, p))
 }
 

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -14,7 +16,7 @@ const BufferSize = 32 << 10
 // connExchange is a request and its response in the engine go. It is pooled with its
 // buffers: no reference to it may outlive the request.
 type connExchange struct {
-	Request
+	exchange.Request
 
 	upload upload
 	head   []byte // for the runtime: the head, and the part of the body that has arrived
@@ -98,7 +100,7 @@ func (c *Conn) answer(ctx context.Context, x *connExchange, err error) {
 func (c *Conn) reject(ctx context.Context, x *connExchange, err error) bool {
 	x.Start, x.upload.read = c.now, false
 	x.Unreadable()
-	c.refuse(ctx, x, BadRequest(err))
+	c.refuse(ctx, x, exchange.BadRequest(err))
 	c.g.Account(ctx, &x.Request, &c.peer, time.Now())
 	return c.readRest(x)
 }
@@ -107,7 +109,7 @@ func (c *Conn) reject(ctx context.Context, x *connExchange, err error) bool {
 // relay.
 func (c *Conn) refuse(ctx context.Context, x *connExchange, err error) {
 	if errors.Is(err, route.ErrClientGone) {
-		x.Status = StatusClientGone
+		x.Status = exchange.StatusClientGone
 		return
 	}
 	e := c.g.Refusal(ctx, &x.Request, err)

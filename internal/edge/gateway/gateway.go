@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -16,7 +18,7 @@ type Gateway struct {
 	*route.Router
 
 	cfg     Config
-	service *Service
+	service *exchange.Service
 	server  *Server
 	engine  engine
 
@@ -40,7 +42,7 @@ func New(cfg Config) *Gateway {
 	}
 	g := &Gateway{cfg: cfg, listeners: map[net.Listener]struct{}{}}
 	g.Router = route.New(cfg.router())
-	g.service = NewService(g.Router, cfg.service())
+	g.service = exchange.New(g.Router, cfg.service())
 	g.server = NewServer(g.service, cfg.conn(), g.connected)
 	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
 	g.engine = newEngine(cfg.Engine, g.server)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"net"
@@ -11,7 +13,7 @@ import (
 // Adopt returns a connection that a loop hands over. data is what the client has sent and no
 // request has used. giveBack gives the connection back between two requests, and reports
 // whether it did.
-func (e *GoEngine) Adopt(nc net.Conn, p Peer, data []byte, giveBack func(*Conn) bool) *Conn {
+func (e *GoEngine) Adopt(nc net.Conn, p exchange.Peer, data []byte, giveBack func(*Conn) bool) *Conn {
 	c := newConn(e, nc, p)
 	c.giveBack = giveBack
 	c.takeInputBuffer()
@@ -22,7 +24,7 @@ func (e *GoEngine) Adopt(nc net.Conn, p Peer, data []byte, giveBack func(*Conn) 
 
 // ContinueWith makes c send the response to the request of a loop. up is the connection to the
 // runtime; b is what the loop has read from it, and begins with the head of the response, of n bytes.
-func (c *Conn) ContinueWith(from *Request, up net.Conn, reused bool, b []byte, n int) {
+func (c *Conn) ContinueWith(from *exchange.Request, up net.Conn, reused bool, b []byte, n int) {
 	x, _ := c.g.exchanges.Get().(*connExchange)
 	x.begin()
 	x.Request = *from
@@ -58,4 +60,4 @@ func (c *Conn) Lend() bool {
 }
 
 // Client returns the other end of the connection.
-func (c *Conn) Client() Peer { return c.peer }
+func (c *Conn) Client() exchange.Peer { return c.peer }

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"errors"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 // buffers.
 type loopClient struct {
 	fd   int // -1 if closed or handed over
-	peer Peer
+	peer exchange.Peer
 
 	in      []byte    // received and not used
 	out     []byte    // to be written
@@ -169,7 +171,7 @@ func (l *loop) gone(c *loopClient) {
 		return
 	}
 	if x := c.x; x != nil {
-		x.Status, x.ErrCode = StatusClientGone, ""
+		x.Status, x.ErrCode = exchange.StatusClientGone, ""
 		l.account(c)
 	}
 	l.closeClient(c)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"time"
 
 	"github.com/svcctl/svcctl/internal/edge/http1"
@@ -9,22 +11,22 @@ import (
 // loopExchange is a request and its response in a loop. Its body, if it has one, has
 // arrived when the request begins.
 type loopExchange struct {
-	Request
+	exchange.Request
 
 	raw  []byte // the head as received; req points at it
 	head []byte // for the runtime: the head and the body
 	body int    // length of the body
 
-	again   bool          // the request was sent before, on a spare connection
-	part    []byte        // the beginning of a head of the runtime
-	replied bool          // the head of the response was sent
-	from    Framing       // of the response, from the runtime
-	to      Framing       // and to the client
-	left    int64         // of a response with a length
-	dec     http1.Chunked // of a response in chunks
-	extra   bool          // the runtime has sent more than the response
-	keep    bool          // the client's connection stays open
-	writes  int           // number of writes to the client
+	again   bool             // the request was sent before, on a spare connection
+	part    []byte           // the beginning of a head of the runtime
+	replied bool             // the head of the response was sent
+	from    exchange.Framing // of the response, from the runtime
+	to      exchange.Framing // and to the client
+	left    int64            // of a response with a length
+	dec     http1.Chunked    // of a response in chunks
+	extra   bool             // the runtime has sent more than the response
+	keep    bool             // the client's connection stays open
+	writes  int              // number of writes to the client
 }
 
 // newExchange returns an exchange without a request.

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"errors"
 
 	"golang.org/x/sys/unix"
@@ -81,7 +83,7 @@ func (l *loop) interim(c *loopClient) bool {
 	if x.Req.Minor == 0 {
 		return true
 	}
-	l.out = append(AppendFields(AppendStatus(l.out[:0], &x.Resp), &x.Resp), '\r', '\n')
+	l.out = append(exchange.AppendFields(exchange.AppendStatus(l.out[:0], &x.Resp), &x.Resp), '\r', '\n')
 	return l.write(c, l.out)
 }
 
@@ -98,15 +100,15 @@ func (l *loop) final(c *loopClient, buf []byte, at response) {
 	}
 	x.Status, x.replied = x.Resp.Status, true
 	x.from, x.to = x.Framing()
-	x.keep = x.Req.KeepsAlive() && x.to != ByClose && !l.e.IsClosing()
+	x.keep = x.Req.KeepsAlive() && x.to != exchange.ByClose && !l.e.IsClosing()
 	x.left = x.Resp.Length
 	l.out = x.AppendResponse(l.out[:0], x.to, x.keep)
 	head, n := len(l.out), at.end-at.body
 	switch {
-	case x.from == Empty:
+	case x.from == exchange.Empty:
 		x.extra = n > 0
 		l.sendPart(c, l.out, true)
-	case x.from == ByLength && head <= at.body: // the head goes directly in front of the body
+	case x.from == exchange.ByLength && head <= at.body: // the head goes directly in front of the body
 		n = x.take(n)
 		copy(buf[at.body-head:], l.out)
 		l.sendPart(c, buf[at.body-head:at.body+n], x.left == 0)
@@ -136,7 +138,7 @@ func (x *loopExchange) take(n int) int {
 // more sends the n bytes of the body in l.buf[loopMargin:].
 func (l *loop) more(c *loopClient, n int) {
 	x := c.x
-	if x.from != ByLength {
+	if x.from != exchange.ByLength {
 		l.piece(c, l.buf[loopMargin-Headroom:], n, nil)
 		return
 	}
@@ -148,10 +150,10 @@ func (l *loop) more(c *loopClient, n int) {
 func (l *loop) piece(c *loopClient, buf []byte, n int, head []byte) {
 	x, last := c.x, false
 	switch x.from {
-	case ByLength:
+	case exchange.ByLength:
 		n = x.take(n)
 		last = x.left == 0
-	case ByChunks:
+	case exchange.ByChunks:
 		data, used, err := x.dec.Decode(buf[Headroom : Headroom+n])
 		if err != nil {
 			l.breakOff(c)
@@ -159,12 +161,12 @@ func (l *loop) piece(c *loopClient, buf []byte, n int, head []byte) {
 		}
 		last, x.extra, n = x.dec.Done(), used < n, data
 		x.Sent += int64(n)
-	case ByClose:
+	case exchange.ByClose:
 		x.Sent += int64(n)
-	case Empty:
+	case exchange.Empty:
 	}
 	out := buf[Headroom : Headroom+n]
-	if x.to == ByChunks {
+	if x.to == exchange.ByChunks {
 		out = FrameChunk(buf, n, last, x.dec.Trailer)
 	}
 	if head != nil {
@@ -198,7 +200,7 @@ func (l *loop) endStream(c *loopClient) {
 	x := c.x
 	x.extra = true
 	var end []byte
-	if x.to == ByChunks {
+	if x.to == exchange.ByChunks {
 		end = []byte("0\r\n\r\n")
 	}
 	l.sendPart(c, end, true)

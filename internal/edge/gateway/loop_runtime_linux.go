@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"io"
@@ -167,7 +169,7 @@ func (l *loop) flushRuntime(up *loopRuntime) {
 func (l *loop) failed(c *loopClient, err error) {
 	x := c.x
 	switch {
-	case x.replied && x.from == ByClose && err == nil:
+	case x.replied && x.from == exchange.ByClose && err == nil:
 		l.endStream(c)
 	case x.replied:
 		l.breakOff(c)
@@ -181,14 +183,14 @@ func (l *loop) failed(c *loopClient, err error) {
 // fail answers that the runtime has failed.
 func (l *loop) fail(c *loopClient, err error) {
 	l.closeRuntime(c.up)
-	l.refuse(c, ErrBroken(err))
+	l.refuse(c, exchange.ErrBroken(err))
 }
 
 // BreakOff ends a response that ended early.
 func (l *loop) breakOff(c *loopClient) {
 	x := c.x
 	x.ErrCode = svc.CodeRuntimeUnavailable
-	c.reset = x.to == ByClose
+	c.reset = x.to == exchange.ByClose
 	l.account(c)
 	l.closeWhenSent(c)
 }

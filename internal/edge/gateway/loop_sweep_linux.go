@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -49,7 +51,7 @@ func (l *loop) enforce(c *loopClient) {
 	case c.x != nil:
 		if !c.x.replied && c.x.Req.IsWebSocket() && l.now.Sub(c.x.Start) > cfg.ClientTimeout {
 			l.closeRuntime(c.up)
-			l.refuse(c, ErrHandshake(cfg.ClientTimeout))
+			l.refuse(c, exchange.ErrHandshake(cfg.ClientTimeout))
 		}
 	case l.now.Sub(c.since) > l.limit(c):
 		l.closeClient(c)

@@ -1,6 +1,9 @@
 package gateway
 
-import "github.com/svcctl/svcctl/internal/edge/gateway/route"
+import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
+)
 
 // router is the part of the configuration that the router needs.
 func (c *Config) router() route.Config {
@@ -12,8 +15,8 @@ func (c *Config) router() route.Config {
 }
 
 // service is the part that the requests of all engines need.
-func (c *Config) service() ServiceConfig {
-	return ServiceConfig{
+func (c *Config) service() exchange.Config {
+	return exchange.Config{
 		Logger: c.Logger, Observer: c.Observer, Access: c.Access, Sampled: c.Sampled, Locate: c.Locate,
 		Exception: c.Exception, Compress: c.Compress,
 	}

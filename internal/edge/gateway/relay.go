@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"context"
 	"errors"
 	"io"
@@ -24,7 +26,7 @@ func (c *Conn) relay(ctx context.Context, x *connExchange) {
 	c.g.StartCompressing(&x.Request)
 	defer c.g.EndCompressing(&x.Request)
 	from, to := x.Framing()
-	keep = keep && to != ByClose
+	keep = keep && to != exchange.ByClose
 	x.out = x.AppendResponse(x.out[:0], to, keep)
 	whole, err := c.relayBody(x, from, to)
 	switch {
@@ -48,16 +50,16 @@ func (c *Conn) relay(ctx context.Context, x *connExchange) {
 
 // relayBody sends head and body. whole reports whether the runtime's connection is
 // at the end of the response and not past it.
-func (c *Conn) relayBody(x *connExchange, from, to Framing) (whole bool, err error) {
+func (c *Conn) relayBody(x *connExchange, from, to exchange.Framing) (whole bool, err error) {
 	switch rest := x.filled - x.reply; from {
-	case Empty:
+	case exchange.Empty:
 		return rest == 0, c.send(x, x.out)
-	case ByLength:
+	case exchange.ByLength:
 		if x.Compressor != nil {
 			return c.relayStream(x, from, to)
 		}
 		return c.relayLength(x)
-	case ByChunks, ByClose:
+	case exchange.ByChunks, exchange.ByClose:
 		return c.relayStream(x, from, to)
 	}
 	return false, nil
@@ -115,22 +117,22 @@ func (c *Conn) move(x *connExchange, buf []byte, limit int64) (int64, error) {
 }
 
 // relayStream sends a body without a length, each piece when it arrives.
-func (c *Conn) relayStream(x *connExchange, from, to Framing) (whole bool, err error) {
+func (c *Conn) relayStream(x *connExchange, from, to exchange.Framing) (whole bool, err error) {
 	var dec http1.Chunked
 	left := x.Resp.Length
 	n := copy(x.buf[Headroom:], x.buf[Headroom+x.reply:Headroom+x.filled])
-	p := piece{head: x.out, chunk: to == ByChunks}
+	p := piece{head: x.out, chunk: to == exchange.ByChunks}
 	for {
 		p.data = n
 		extra := false
-		if from == ByChunks {
+		if from == exchange.ByChunks {
 			var used int
 			if p.data, used, err = dec.Decode(x.buf[Headroom : Headroom+n]); err != nil {
 				return false, err
 			}
 			p.last, p.trailer, extra = dec.Done(), dec.Trailer, used < n
 		}
-		if from == ByLength {
+		if from == exchange.ByLength {
 			extra = int64(n) > left
 			p.data = int(min(int64(n), left))
 			left -= int64(p.data)
@@ -145,7 +147,7 @@ func (c *Conn) relayStream(x *connExchange, from, to Framing) (whole bool, err e
 		}
 		p.head = nil
 		n, err = c.readUpstream(x, x.buf[Headroom:Headroom+BufferSize])
-		if from == ByClose && errors.Is(err, io.EOF) {
+		if from == exchange.ByClose && errors.Is(err, io.EOF) {
 			return false, c.sendPiece(x, piece{chunk: p.chunk, last: true})
 		}
 		if err != nil {
@@ -217,12 +219,12 @@ func (c *Conn) sendCompressed(x *connExchange, p piece) error {
 // BreakOff records a response that ended early. A response that is framed by the
 // end of the connection ends with a reset, so that the client cannot mistake the end
 // for the end of the body.
-func (nc *Client) BreakOff(x *Request, to Framing, gone bool) {
+func (nc *Client) BreakOff(x *exchange.Request, to exchange.Framing, gone bool) {
 	x.ErrCode = svc.CodeRuntimeUnavailable
 	if gone {
-		x.Status, x.ErrCode = StatusClientGone, ""
+		x.Status, x.ErrCode = exchange.StatusClientGone, ""
 	}
-	if to == ByClose {
+	if to == exchange.ByClose {
 		nc.resetOnClose()
 	}
 }

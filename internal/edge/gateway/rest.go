@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"errors"
@@ -32,7 +34,7 @@ func (s *Server) Linger() clientlimit.Linger {
 // EndsSoon reports whether the rest of a body may be read behind the response. unasked says that
 // the client waits for a 100 (Continue) that it did not get: it may send the body, or not. The end
 // of a body in chunks is unknown, and mostly near.
-func EndsSoon(x *Request, unasked bool) bool { return !unasked && x.Req.Length <= MaxRest }
+func EndsSoon(x *exchange.Request, unasked bool) bool { return !unasked && x.Req.Length <= MaxRest }
 
 // keeps reports whether the connection can be used for another request. It must be called before
 // client.answered.

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -29,7 +31,7 @@ func (c *Conn) roundTrip(ctx context.Context, x *connExchange) error {
 	for sent, again := false, false; ; again = true {
 		up, err := x.Claim.Upstream.Get(ctx, &x.Claim, c.now, again)
 		if err != nil {
-			return NotSent(sent, err)
+			return exchange.NotSent(sent, err)
 		}
 		if !c.attach(up) {
 			return route.ErrClientGone
@@ -45,11 +47,11 @@ func (c *Conn) roundTrip(ctx context.Context, x *connExchange) error {
 		sent = (sent || written > 0) && !route.NotAdmitted(err)
 		switch {
 		case c.nc.Late.Load():
-			return ErrHandshake(c.g.Config.ClientTimeout)
+			return exchange.ErrHandshake(c.g.Config.ClientTimeout)
 		case c.isGone():
 			return c.watch.gone.cause
 		case again || !up.Reused || route.Moved(err) || sent && !x.Unseen(err):
-			return NotSent(sent, err)
+			return exchange.NotSent(sent, err)
 		}
 	}
 }
@@ -130,7 +132,7 @@ func (c *Conn) moreHead(x *connExchange) error {
 func (c *Conn) interim(x *connExchange) error {
 	c.nc.Answered(&x.Request)
 	if x.Req.Minor == 1 {
-		x.out = AppendFields(AppendStatus(x.out[:0], &x.Resp), &x.Resp)
+		x.out = exchange.AppendFields(exchange.AppendStatus(x.out[:0], &x.Resp), &x.Resp)
 		x.began = true
 		if _, err := c.nc.Write(append(x.out, '\r', '\n')); err != nil {
 			return c.hungUp(err)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -11,7 +13,7 @@ import (
 
 // Server is what the connections of all engines share: their limits and their number.
 type Server struct {
-	*Service
+	*exchange.Service
 
 	Config    ConnConfig
 	Running   sync.WaitGroup // connections, and each Serve of the gateway
@@ -39,7 +41,7 @@ type ConnConfig struct {
 }
 
 // NewServer returns a server, which calls connected for each new connection.
-func NewServer(s *Service, cfg ConnConfig, connected func()) *Server {
+func NewServer(s *exchange.Service, cfg ConnConfig, connected func()) *Server {
 	return &Server{
 		Service: s, Config: cfg, Connected: connected, refusals: make(chan struct{}, maxRefusals),
 		clients: clientlimit.NewGate(clientlimit.Caps{Total: cfg.MaxConns, PerClient: cfg.MaxConnsPerClient}),

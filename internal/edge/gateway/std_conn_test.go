@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"context"
 	"errors"
 	"io"
@@ -18,7 +20,7 @@ import (
 type stdConn struct {
 	Client
 	e      *stdEngine
-	peer   Peer
+	peer   exchange.Peer
 	cancel context.CancelFunc   // ends the context of the connection's requests
 	reject func(status int) int // answers a request that net/http cannot parse
 
@@ -98,14 +100,14 @@ func (c *stdConn) Close() error {
 
 // reject answers a request that net/http could not parse.
 func (e *stdEngine) reject(ctx context.Context, c *stdConn, status int) int {
-	var x Request
+	var x exchange.Request
 	x.Start = time.Now()
 	x.Unreadable()
 	detail := strings.ToLower(http.StatusText(status))
 	if status == http.StatusRequestHeaderFieldsTooLarge {
-		detail = HeadTooLarge
+		detail = exchange.HeadTooLarge
 	}
-	refusal := e.Refusal(ctx, &x, BadRequest(&http1.Error{Status: status, Detail: detail}))
+	refusal := e.Refusal(ctx, &x, exchange.BadRequest(&http1.Error{Status: status, Detail: detail}))
 	n, _ := c.Conn.Write(x.AppendRefusal(nil, refusal, false))
 	e.Account(ctx, &x, &c.peer, time.Now())
 	return n

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"bufio"
@@ -20,7 +22,7 @@ import (
 // stdExchange is a request and its response in stdEngine. The handler's goroutine
 // owns all fields, except where a comment says otherwise.
 type stdExchange struct {
-	Request
+	exchange.Request
 	e  *stdEngine
 	c  *stdConn
 	w  http.ResponseWriter
@@ -35,8 +37,8 @@ type stdExchange struct {
 	answer  *http.Response
 	tunnel  *Tunnel
 
-	to   Framing // of the response to the client
-	keep bool    // the response says that the connection stays open
+	to   exchange.Framing // of the response to the client
+	keep bool             // the response says that the connection stays open
 
 	uploaded chan struct{}             // closed when the body is no longer read; nil before the first read
 	bodyErr  atomic.Pointer[svc.Error] // why the body cannot be read, if the client is to know
@@ -78,7 +80,7 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 	_ = x.rc.EnableFullDuplex()
 	if err := x.parse(); err != nil {
 		x.Unreadable()
-		return x.refuse(ctx, BadRequest(err))
+		return x.refuse(ctx, exchange.BadRequest(err))
 	}
 	x.Inspect(&x.c.peer)
 	x.c.Begin(&x.Request)
@@ -101,7 +103,7 @@ func (x *stdExchange) handle(ctx context.Context) (whole bool) {
 func (x *stdExchange) parse() error {
 	head := appendHead(nil, x.r.Method+" "+x.r.RequestURI+" "+x.r.Proto+"\r\nHost: "+x.r.Host, x.r.Header, x.r.TransferEncoding)
 	if len(head) > x.e.Config.MaxHeader {
-		return &http1.Error{Status: 431, Detail: HeadTooLarge}
+		return &http1.Error{Status: 431, Detail: exchange.HeadTooLarge}
 	}
 	return x.Req.Parse(head)
 }
@@ -126,12 +128,12 @@ func (x *stdExchange) Wait(ch <-chan struct{}, d time.Duration) error {
 // refuse answers with an error of the gateway itself [D44].
 func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
 	if errors.Is(err, route.ErrClientGone) {
-		x.Status = StatusClientGone
+		x.Status = exchange.StatusClientGone
 		x.stopUpload(0)
 		return false
 	}
 	refusal := x.e.Refusal(ctx, &x.Request, err)
-	x.to, x.keep = ByLength, len(x.Req.Method) > 0 && x.keeps() && x.bodyErr.Load() == nil
+	x.to, x.keep = exchange.ByLength, len(x.Req.Method) > 0 && x.keeps() && x.bodyErr.Load() == nil
 	b := x.AppendRefusal(nil, refusal, x.keep)
 	n, _ := http1.FindHead(b, 0)
 	if x.setHeader(b[:n]) != nil {
@@ -146,12 +148,12 @@ func (x *stdExchange) refuse(ctx context.Context, err error) (whole bool) {
 func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
 	if !x.Req.IsWebSocket() || !x.Resp.IsWebSocket() {
 		x.dropUpstream()
-		return x.refuse(ctx, ErrNotAsked())
+		return x.refuse(ctx, exchange.ErrNotAsked())
 	}
 	_, client, err := x.rc.Hijack()
 	if err != nil {
 		x.dropUpstream()
-		x.Status = StatusClientGone
+		x.Status = exchange.StatusClientGone
 		return false
 	}
 	x.Status = x.Resp.Status

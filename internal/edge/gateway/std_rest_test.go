@@ -1,6 +1,10 @@
 package gateway
 
-import "time"
+import (
+	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+)
 
 // keeps is conn.keeps.
 func (x *stdExchange) keeps() bool {
@@ -24,7 +28,7 @@ func (x *stdExchange) finish() {
 	switch {
 	case !x.keep:
 		patient = 0
-	case x.to == ByChunks:
+	case x.to == exchange.ByChunks:
 		patient = Patience
 	}
 	if x.keep && x.uploaded == nil {

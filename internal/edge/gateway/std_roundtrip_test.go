@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -21,7 +23,7 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 	for sent, again := false, false; ; again = true {
 		up, err := x.Claim.Upstream.Get(ctx, &x.Claim, time.Now(), again)
 		if err != nil {
-			return NotSent(sent, err)
+			return exchange.NotSent(sent, err)
 		}
 		x.attach(ctx, up)
 		written, err := up.Send(&x.Claim, x.Req.HasBody(), x.head)
@@ -38,7 +40,7 @@ func (x *stdExchange) roundTrip(ctx context.Context) error {
 		case failure != nil:
 			return failure
 		case again || !up.Reused || route.Moved(err) || sent && !x.Unseen(err):
-			return NotSent(sent, err)
+			return exchange.NotSent(sent, err)
 		}
 	}
 }
@@ -51,7 +53,7 @@ func (x *stdExchange) clientFailure(ctx context.Context) error {
 	}
 	switch {
 	case x.c.Late.Load():
-		return ErrHandshake(x.e.Config.ClientTimeout)
+		return exchange.ErrHandshake(x.e.Config.ClientTimeout)
 	case x.bodyErr.Load() != nil:
 		return x.bodyErr.Load()
 	case gone:
@@ -108,7 +110,7 @@ func (x *stdExchange) answerHead() error {
 func (x *stdExchange) interim() error {
 	x.c.Answered(&x.Request)
 	if x.Req.Minor == 1 {
-		if err := x.setHeader(append(AppendFields(AppendStatus(nil, &x.Resp), &x.Resp), '\r', '\n')); err != nil {
+		if err := x.setHeader(append(exchange.AppendFields(exchange.AppendStatus(nil, &x.Resp), &x.Resp), '\r', '\n')); err != nil {
 			return err
 		}
 		x.w.WriteHeader(x.Resp.Status)
@@ -127,7 +129,7 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 	x.e.StartCompressing(&x.Request)
 	defer x.e.EndCompressing(&x.Request)
 	from, to := x.Framing()
-	x.to, x.keep = to, x.keeps() && to != ByClose
+	x.to, x.keep = to, x.keeps() && to != exchange.ByClose
 	x.c.Answered(&x.Request)
 	err := x.setHeader(x.AppendResponse(nil, to, x.keep))
 	if err == nil {
@@ -146,8 +148,8 @@ func (x *stdExchange) relay(ctx context.Context) (whole bool) {
 }
 
 // relayBody sends the body, each piece when it arrives, and the trailers.
-func (x *stdExchange) relayBody(to Framing) error {
-	if to == ByClose {
+func (x *stdExchange) relayBody(to exchange.Framing) error {
+	if to == exchange.ByClose {
 		_ = x.rc.Flush() // otherwise net/http might set a Content-Length
 	}
 	home, _ := x.e.buffers.Get().(*[]byte)
@@ -192,8 +194,8 @@ func (x *stdExchange) sendPiece(b []byte, last bool) error {
 
 // trailers forwards the trailer section without the fields that are not allowed in
 // one.
-func (x *stdExchange) trailers(to Framing) error {
-	if to != ByChunks || len(x.answer.Trailer) == 0 {
+func (x *stdExchange) trailers(to exchange.Framing) error {
+	if to != exchange.ByChunks || len(x.answer.Trailer) == 0 {
 		return nil
 	}
 	var resp http1.Response
@@ -210,14 +212,14 @@ func (x *stdExchange) trailers(to Framing) error {
 
 // leaveUpstream keeps the runtime's connection if it is at the end of the response
 // and the runtime has received the whole body; else it closes the connection.
-func (x *stdExchange) leaveUpstream(from Framing) {
+func (x *stdExchange) leaveUpstream(from exchange.Framing) {
 	if x.bodyRead.Load() { // pump is probably writing the last piece
 		select {
 		case <-x.uploaded:
 		case <-time.After(Patience):
 		}
 	}
-	if x.in.Buffered() == 0 && from != ByClose && x.Resp.KeepsAlive() && x.passed.Load() && x.release() {
+	if x.in.Buffered() == 0 && from != exchange.ByClose && x.Resp.KeepsAlive() && x.passed.Load() && x.release() {
 		x.Claim.Upstream.Put(x.up, time.Now())
 		return
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"bytes"
 	"errors"
 	"io"
@@ -55,9 +57,9 @@ func (x *stdExchange) pump(up io.WriteCloser) {
 func (x *stdExchange) stopBody(up io.Closer, err error) {
 	switch {
 	case x.c.Slow.Load():
-		x.bodyErr.Store(ErrSlowBody(x.e.Config.ClientTimeout))
+		x.bodyErr.Store(exchange.ErrSlowBody(x.e.Config.ClientTimeout))
 	case isMalformed(err) && !x.c.eof.Load():
-		x.bodyErr.Store(BadRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
+		x.bodyErr.Store(exchange.BadRequest(&http1.Error{Status: http.StatusBadRequest, Detail: "the chunked body is malformed"}))
 	default:
 		x.c.cancel()
 		return

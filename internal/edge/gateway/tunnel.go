@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"bytes"
@@ -45,13 +47,13 @@ type Tunnel struct {
 func (c *Conn) upgrade(ctx context.Context, x *connExchange) {
 	if !x.Req.IsWebSocket() || !x.Resp.IsWebSocket() {
 		c.dropUpstream()
-		c.refuse(ctx, x, ErrNotAsked())
+		c.refuse(ctx, x, exchange.ErrNotAsked())
 		return
 	}
 	c.stopWatch()
 	_ = c.up.SetDeadline(time.Time{})
 	if c.isGone() {
-		x.Status = StatusClientGone
+		x.Status = exchange.StatusClientGone
 		c.dropUpstream()
 		return
 	}

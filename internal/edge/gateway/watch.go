@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"errors"
@@ -40,7 +42,7 @@ func (d *departure) end(err error) {
 	case errors.As(err, &known):
 		d.cause = known
 	case errors.As(err, &malformed):
-		d.cause = BadRequest(err)
+		d.cause = exchange.BadRequest(err)
 	}
 	close(d.seen)
 }
@@ -69,7 +71,7 @@ func (c *Conn) follow(x *connExchange) error {
 		err := c.pump(x)
 		switch {
 		case err != nil && c.nc.Slow.Load():
-			return ErrSlowBody(c.g.Config.ClientTimeout)
+			return exchange.ErrSlowBody(c.g.Config.ClientTimeout)
 		case err != nil:
 			return err
 		}

@@ -1,4 +1,4 @@
-package gateway
+package exchange
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
@@ -17,7 +17,7 @@ import (
 type Service struct {
 	*route.Router
 
-	cfg   ServiceConfig
+	cfg   Config
 	trust atomic.Pointer[trust]
 
 	InFlight   atomic.Int64  // requests
@@ -29,8 +29,8 @@ type Service struct {
 	contents    contents
 }
 
-// ServiceConfig configures a service, in the words of gateway.Config.
-type ServiceConfig struct {
+// Config configures a service, in the words of gateway.Config.
+type Config struct {
 	Logger    *slog.Logger
 	Observer  Observer
 	Access    func(Access)
@@ -40,8 +40,8 @@ type ServiceConfig struct {
 	Compress  bool
 }
 
-// NewService returns a service. SetTrustedProxies is called before its first request.
-func NewService(r *route.Router, cfg ServiceConfig) *Service {
+// New returns a service. SetTrustedProxies is called before its first request.
+func New(r *route.Router, cfg Config) *Service {
 	return &Service{Router: r, cfg: cfg, faults: make(chan struct{}, maxFaults)}
 }
 

@@ -1,4 +1,4 @@
-package gateway
+package exchange
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
