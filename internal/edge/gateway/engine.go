@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -47,13 +49,13 @@ type engine interface {
 // engines has the constructor of each engine. The tests of this package add net/http.
 //
 //nolint:gochecknoglobals // a table; it does not change after the init functions
-var engines = map[Engine]func(*Server) engine{
-	EngineGo:   func(s *Server) engine { return NewGoEngine(s) },
-	EngineLoop: func(s *Server) engine { return NewLoopEngine(s) },
+var engines = map[Engine]func(*conn.Server) engine{
+	EngineGo:   func(s *conn.Server) engine { return conn.NewEngine(s) },
+	EngineLoop: func(s *conn.Server) engine { return NewLoopEngine(s) },
 }
 
 //nolint:ireturn // the operator chooses the engine
-func newEngine(name Engine, s *Server) engine {
+func newEngine(name Engine, s *conn.Server) engine {
 	create, ok := engines[name]
 	if !ok {
 		panic("gateway: no engine " + string(name))

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"bufio"
@@ -17,7 +19,7 @@ import (
 const EngineStd Engine = "std"
 
 func init() { //nolint:gochecknoinits // the tests add an engine
-	engines[EngineStd] = func(s *Server) engine { return newStdEngine(s) }
+	engines[EngineStd] = func(s *conn.Server) engine { return newStdEngine(s) }
 }
 
 // stdEngine serves clients with net/http, and reads responses of runtimes with it.
@@ -26,7 +28,7 @@ func init() { //nolint:gochecknoinits // the tests add an engine
 // It writes to the spare connections of the upstream itself, not through an
 // http.Transport, which repeats requests, and so that all engines send the same heads.
 type stdEngine struct {
-	*Server
+	*conn.Server
 
 	readers sync.Pool // *bufio.Reader
 	buffers sync.Pool // *[]byte of BufferSize
@@ -35,11 +37,11 @@ type stdEngine struct {
 	conns map[*stdConn]struct{}
 }
 
-func newStdEngine(s *Server) *stdEngine {
+func newStdEngine(s *conn.Server) *stdEngine {
 	e := &stdEngine{Server: s, conns: map[*stdConn]struct{}{}}
 	s.MakeRoom = e.Evict
-	e.readers.New = func() any { return bufio.NewReaderSize(nil, BufferSize) }
-	e.buffers.New = func() any { b := make([]byte, BufferSize); return &b }
+	e.readers.New = func() any { return bufio.NewReaderSize(nil, conn.BufferSize) }
+	e.buffers.New = func() any { b := make([]byte, conn.BufferSize); return &b }
 	return e
 }
 
@@ -109,8 +111,8 @@ func (e *stdEngine) Sweep(now time.Time) int {
 func (e *stdEngine) Evict() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	for _, c := range Sample(e.conns, EvictSample) {
-		if (c.idle || c.lingers.Load()) && time.Since(c.idleSince) > EvictAge {
+	for _, c := range conn.Sample(e.conns, conn.EvictSample) {
+		if (c.idle || c.lingers.Load()) && time.Since(c.idleSince) > conn.EvictAge {
 			c.idle = false
 			_ = c.Conn.Close()
 			return true
@@ -160,7 +162,7 @@ func (l stdListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		if p := l.e.PeerOf(nc.RemoteAddr()); l.e.Admit(l.ctx, nc, &p) {
-			return &stdConn{Client: Client{Conn: nc, Config: &l.e.Config}, e: l.e, peer: p}, nil
+			return &stdConn{Client: conn.Client{Conn: nc, Config: &l.e.Config}, e: l.e, peer: p}, nil
 		}
 	}
 }

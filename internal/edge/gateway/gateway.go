@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
@@ -19,7 +21,7 @@ type Gateway struct {
 
 	cfg     Config
 	service *exchange.Service
-	server  *Server
+	server  *conn.Server
 	engine  engine
 
 	sweeping atomic.Bool  // a sweep is due
@@ -43,7 +45,7 @@ func New(cfg Config) *Gateway {
 	g := &Gateway{cfg: cfg, listeners: map[net.Listener]struct{}{}}
 	g.Router = route.New(cfg.router())
 	g.service = exchange.New(g.Router, cfg.service())
-	g.server = NewServer(g.service, cfg.conn(), g.connected)
+	g.server = conn.NewServer(g.service, cfg.conn(), g.connected)
 	g.SetTrustedProxies(cfg.TrustedProxies, cfg.LocationHeaders)
 	g.engine = newEngine(cfg.Engine, g.server)
 	g.OnRetire(g.engine.Prune)

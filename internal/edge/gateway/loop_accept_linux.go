@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"errors"
 	"net"
 	"time"
@@ -84,7 +86,7 @@ func (a acceptor) ready(l *loop, _ uint32) {
 // pause accepts no connections for AcceptRetry.
 func (l *loop) pause(s *sharedFD) {
 	l.forget(s.fd)
-	time.AfterFunc(AcceptRetry, func() {
+	time.AfterFunc(conn.AcceptRetry, func() {
 		l.post(func() {
 			if !l.closing {
 				l.await(s)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -15,14 +17,14 @@ import (
 // the goroutines of GoEngine: requests that wait, uploads, static files, compressed
 // responses, and other listeners than TCP.
 type loopEngine struct {
-	*GoEngine
+	*conn.Engine
 
 	starting sync.Mutex
 	loops    atomic.Pointer[[]*loop] // nil before the first listener; changed under starting
 }
 
-func NewLoopEngine(s *Server) *loopEngine {
-	e := &loopEngine{GoEngine: NewGoEngine(s)}
+func NewLoopEngine(s *conn.Server) *loopEngine {
+	e := &loopEngine{Engine: conn.NewEngine(s)}
 	s.MakeRoom = e.Evict
 	return e
 }
@@ -42,7 +44,7 @@ var loopCount = sync.OnceValue(func() int {
 func (e *loopEngine) Serve(ctx context.Context, ln net.Listener) error {
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
-		return e.GoEngine.Serve(ctx, ln)
+		return e.Engine.Serve(ctx, ln)
 	}
 	loops, err := e.start(ctx)
 	var shared *sharedFD
@@ -51,7 +53,7 @@ func (e *loopEngine) Serve(ctx context.Context, ln net.Listener) error {
 	}
 	if err != nil {
 		e.Config.Logger.WarnContext(ctx, "event loops unavailable; serving with goroutines", "error", err)
-		return e.GoEngine.Serve(ctx, ln)
+		return e.Engine.Serve(ctx, ln)
 	}
 	for _, l := range loops {
 		if !l.post(func() { l.listen(shared) }) {
@@ -95,7 +97,7 @@ func (e *loopEngine) list() []*loop {
 }
 
 func (e *loopEngine) Sweep(now time.Time) int {
-	n := e.GoEngine.Sweep(now)
+	n := e.Engine.Sweep(now)
 	for _, l := range e.list() {
 		n += int(l.clients.Load())
 		l.post(l.sweep)
@@ -122,22 +124,22 @@ func (e *loopEngine) each(f func(*loop)) {
 
 func (e *loopEngine) CloseIdle() {
 	e.each((*loop).stop)
-	e.GoEngine.CloseIdle()
+	e.Engine.CloseIdle()
 }
 
 func (e *loopEngine) CloseFresh() {
 	e.each((*loop).closeFresh)
-	e.GoEngine.CloseFresh()
+	e.Engine.CloseFresh()
 }
 
 func (e *loopEngine) Abort() {
 	e.each((*loop).abort)
-	e.GoEngine.Abort()
+	e.Engine.Abort()
 }
 
 // Evict does not wait for the loops: what they close makes room for later connections.
 func (e *loopEngine) Evict() bool {
-	if e.GoEngine.Evict() {
+	if e.Engine.Evict() {
 		return true
 	}
 	for _, l := range e.list() {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"slices"
 
 	"golang.org/x/sys/unix"
@@ -21,7 +23,7 @@ func (l *loop) handOver(c *loopClient, data []byte) {
 }
 
 // detach takes the connection of a client out of the loop, nil if that fails.
-func (l *loop) detach(c *loopClient, data []byte) *Conn {
+func (l *loop) detach(c *loopClient, data []byte) *conn.Conn {
 	fd := c.fd
 	l.forget(fd)
 	c.fd, c.out = -1, nil
@@ -59,7 +61,7 @@ func (l *loop) handOverResponse(c *loopClient, b []byte, n int) {
 
 // takeBack serves a connection again that was handed over, if it is between two requests.
 // It reports whether the caller must leave the connection.
-func (l *loop) takeBack(k *Conn) bool {
+func (l *loop) takeBack(k *conn.Conn) bool {
 	tcp := k.Unused()
 	if tcp == nil {
 		return false

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"context"
@@ -77,7 +79,7 @@ type source interface{ ready(l *loop, events uint32) }
 func newLoop(ctx context.Context, e *loopEngine) (*loop, error) {
 	l := &loop{
 		e: e, ctx: ctx, now: time.Now(), spares: map[*route.Upstream][]*loopRuntime{},
-		in: make([]byte, InputSize), buf: make([]byte, loopMargin+loopRead+Tailroom), out: make([]byte, 0, 4<<10),
+		in: make([]byte, conn.InputSize), buf: make([]byte, loopMargin+loopRead+conn.Tailroom), out: make([]byte, 0, 4<<10),
 	}
 	var err error
 	if l.ep, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err != nil {

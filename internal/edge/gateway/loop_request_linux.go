@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 
 	"errors"
@@ -100,7 +102,7 @@ type lateBody struct {
 func (l *loop) awaitBody(c *loopClient) {
 	if !c.waits {
 		c.waits = true
-		l.late = append(l.late, lateBody{c, c.number, l.now.Add(Patience)})
+		l.late = append(l.late, lateBody{c, c.number, l.now.Add(conn.Patience)})
 	}
 }
 

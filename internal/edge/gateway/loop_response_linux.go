@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 
 	"errors"
@@ -42,14 +44,14 @@ func (l *loop) reply(c *loopClient, n int) {
 	buf := l.buf
 	if len(x.part) > 0 {
 		x.part = append(x.part, buf[loopMargin:loopMargin+n]...)
-		if n = len(x.part); loopMargin+n+Tailroom > len(buf) {
-			buf = make([]byte, loopMargin+n+Tailroom)
+		if n = len(x.part); loopMargin+n+conn.Tailroom > len(buf) {
+			buf = make([]byte, loopMargin+n+conn.Tailroom)
 		}
 		copy(buf[loopMargin:], x.part)
 	}
 	for at, end := loopMargin, loopMargin+n; ; {
 		k, err := http1.FindHead(buf[at:end], 0)
-		if err == nil && k == 0 && end-at > MaxResponseHead {
+		if err == nil && k == 0 && end-at > conn.MaxResponseHead {
 			err = errors.New("the head of the response is too large")
 		}
 		if err == nil && k > 0 {
@@ -113,7 +115,7 @@ func (l *loop) final(c *loopClient, buf []byte, at response) {
 		copy(buf[at.body-head:], l.out)
 		l.sendPart(c, buf[at.body-head:at.body+n], x.left == 0)
 	default:
-		l.piece(c, buf[at.body-Headroom:], n, l.out)
+		l.piece(c, buf[at.body-conn.Headroom:], n, l.out)
 	}
 }
 
@@ -139,7 +141,7 @@ func (x *loopExchange) take(n int) int {
 func (l *loop) more(c *loopClient, n int) {
 	x := c.x
 	if x.from != exchange.ByLength {
-		l.piece(c, l.buf[loopMargin-Headroom:], n, nil)
+		l.piece(c, l.buf[loopMargin-conn.Headroom:], n, nil)
 		return
 	}
 	n = x.take(n)
@@ -154,7 +156,7 @@ func (l *loop) piece(c *loopClient, buf []byte, n int, head []byte) {
 		n = x.take(n)
 		last = x.left == 0
 	case exchange.ByChunks:
-		data, used, err := x.dec.Decode(buf[Headroom : Headroom+n])
+		data, used, err := x.dec.Decode(buf[conn.Headroom : conn.Headroom+n])
 		if err != nil {
 			l.breakOff(c)
 			return
@@ -165,9 +167,9 @@ func (l *loop) piece(c *loopClient, buf []byte, n int, head []byte) {
 		x.Sent += int64(n)
 	case exchange.Empty:
 	}
-	out := buf[Headroom : Headroom+n]
+	out := buf[conn.Headroom : conn.Headroom+n]
 	if x.to == exchange.ByChunks {
-		out = FrameChunk(buf, n, last, x.dec.Trailer)
+		out = conn.FrameChunk(buf, n, last, x.dec.Trailer)
 	}
 	if head != nil {
 		l.out = append(head, out...)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 
 	"time"
@@ -85,13 +87,13 @@ func (l *loop) isStuck(c *loopClient) bool {
 
 // evict closes a client's connection without a request, and reports whether it found one.
 func (l *loop) evict() (found bool) {
-	left := EvictSample
+	left := conn.EvictSample
 	for _, s := range l.slots {
 		c, ok := s.who.(*loopClient)
 		if !ok {
 			continue
 		}
-		if c.x == nil && c.tunnel == nil && len(c.out) == 0 && l.now.Sub(c.since) > EvictAge {
+		if c.x == nil && c.tunnel == nil && len(c.out) == 0 && l.now.Sub(c.since) > conn.EvictAge {
 			l.closeClient(c)
 			return true
 		}
@@ -164,14 +166,14 @@ func (l *loop) testClient(c *loopClient, h halfClosed) {
 	}
 	l.current = c
 	if x.writes == 0 && x.Req.Minor == 1 {
-		if n, err := send(c.fd, []byte(Probe)); err != nil || n > 0 {
+		if n, err := send(c.fd, []byte(conn.Probe)); err != nil || n > 0 {
 			return // the response of a client that has left is the reset
 		}
 	}
 	if x.writes != h.writes {
 		h.writes, h.silent = x.writes, 0
 	}
-	if h.silent++; h.silent > SilentTests {
+	if h.silent++; h.silent > conn.SilentTests {
 		l.gone(c)
 		return
 	}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"errors"
 	"time"
 
@@ -11,7 +13,7 @@ import (
 
 // loopTunnel is a websocket in a loop. Between two events it has no buffers.
 type loopTunnel struct {
-	Tunnel
+	conn.Tunnel
 	downEnded bool // no frame of the worker follows
 }
 
@@ -137,7 +139,7 @@ func (l *loop) copyDown(c *loopClient) bool {
 func (l *loop) sendClose(c *loopClient, b []byte) bool {
 	c.tunnel.Ending.Store(true)
 	c.tunnel.Closed.Store(true)
-	l.out = http1.AppendClose(append(l.out[:0], b...), CloseCode, CloseReason)
+	l.out = http1.AppendClose(append(l.out[:0], b...), conn.CloseCode, conn.CloseReason)
 	return l.write(c, l.out)
 }
 
@@ -149,7 +151,7 @@ func (l *loop) endDown(c *loopClient) {
 		l.closeWhenSent(c)
 		return
 	}
-	l.after(CloseTime, c, func() { l.closeClient(c) })
+	l.after(conn.CloseTime, c, func() { l.closeClient(c) })
 	if t.Closed.Load() && !t.Ending.Load() {
 		if c.shut = true; len(c.out) == 0 {
 			_ = unix.Shutdown(c.fd, unix.SHUT_WR)
@@ -182,7 +184,7 @@ func (l *loop) endTunnel(c *loopClient, t *loopTunnel) {
 			l.endDown(c)
 		}
 	default: // wait for the rest of the frame
-		l.after(CloseTime, c, func() {
+		l.after(conn.CloseTime, c, func() {
 			if !t.downEnded {
 				l.endDown(c)
 			}

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
@@ -23,8 +25,8 @@ func (c *Config) service() exchange.Config {
 }
 
 // conn is the part that connections need.
-func (c *Config) conn() ConnConfig {
-	return ConnConfig{
+func (c *Config) conn() conn.Config {
+	return conn.Config{
 		Logger: c.Logger, IdleTimeout: c.IdleTimeout, HeaderTimeout: c.HeaderTimeout, ProbeTime: c.ProbeTime,
 		ClientTimeout: c.ClientTimeout, LingerTime: c.LingerTime, MaxHeader: c.MaxHeader,
 		MaxConns: c.MaxConns, MaxConnsPerClient: c.MaxConnsPerClient,

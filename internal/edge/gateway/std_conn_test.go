@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 
 	"context"
@@ -18,7 +20,7 @@ import (
 
 // stdConn is a client's connection under net/http.
 type stdConn struct {
-	Client
+	conn.Client
 	e      *stdEngine
 	peer   exchange.Peer
 	cancel context.CancelFunc   // ends the context of the connection's requests
@@ -93,7 +95,7 @@ func (c *stdConn) read(b []byte) (int, error) {
 func (c *stdConn) Close() error {
 	if c.ended.Load() {
 		c.lingers.Store(true)
-		c.e.Linger().CloseWrite(&c.Client, make([]byte, BufferSize))
+		c.e.Linger().CloseWrite(&c.Client, make([]byte, conn.BufferSize))
 	}
 	return c.Conn.Close()
 }

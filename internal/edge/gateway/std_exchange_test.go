@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
@@ -35,7 +37,7 @@ type stdExchange struct {
 	in      *bufio.Reader
 	limit   io.LimitedReader // of in
 	answer  *http.Response
-	tunnel  *Tunnel
+	tunnel  *conn.Tunnel
 
 	to   exchange.Framing // of the response to the client
 	keep bool             // the response says that the connection stays open
@@ -160,7 +162,7 @@ func (x *stdExchange) upgrade(ctx context.Context) (whole bool) {
 	first, _ := x.in.Peek(x.in.Buffered())
 	buffered := client.Reader
 	early, _ := buffered.Peek(buffered.Buffered())
-	x.tunnel = &Tunnel{Client: &x.c.Client, Runtime: x.up, Early: bytes.Clone(early)}
+	x.tunnel = &conn.Tunnel{Client: &x.c.Client, Runtime: x.up, Early: bytes.Clone(early)}
 	x.e.OpenTunnel(x.tunnel, &x.Claim, first)
 	_, _ = x.c.Conn.Write(append(x.AppendUpgrade(nil), first...)) // the tunnel detects that a client has left
 	return true

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"time"
 
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
@@ -9,7 +11,7 @@ import (
 // keeps is conn.keeps.
 func (x *stdExchange) keeps() bool {
 	return x.Req.KeepsAlive() && !x.e.IsClosing() && (!x.Req.Chunked || !x.c.lengths.both.Load()) &&
-		(x.bodyRead.Load() || EndsSoon(&x.Request, x.c.Waits.Load()))
+		(x.bodyRead.Load() || conn.EndsSoon(&x.Request, x.c.Waits.Load()))
 }
 
 // finish reads the rest of a body that the worker did not read, so that the
@@ -29,7 +31,7 @@ func (x *stdExchange) finish() {
 	case !x.keep:
 		patient = 0
 	case x.to == exchange.ByChunks:
-		patient = Patience
+		patient = conn.Patience
 	}
 	if x.keep && x.uploaded == nil {
 		x.uploaded = make(chan struct{})
@@ -45,7 +47,7 @@ func (x *stdExchange) stopUpload(d time.Duration) {
 	if x.uploaded == nil {
 		return
 	}
-	if d > Patience {
+	if d > conn.Patience {
 		_ = x.rc.Flush() // the client may wait for the response before it sends more
 	}
 	if !x.awaitUpload(d) {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
@@ -84,7 +86,7 @@ func (x *stdExchange) answerHead() error {
 		x.startUpload()
 	}
 	for {
-		x.limit.N = MaxResponseHead
+		x.limit.N = conn.MaxResponseHead
 		answer, err := http.ReadResponse(x.in, x.r) //nolint:bodyclose // the connection is closed, or read to the end of the body
 		if err != nil {
 			return err
@@ -216,7 +218,7 @@ func (x *stdExchange) leaveUpstream(from exchange.Framing) {
 	if x.bodyRead.Load() { // pump is probably writing the last piece
 		select {
 		case <-x.uploaded:
-		case <-time.After(Patience):
+		case <-time.After(conn.Patience):
 		}
 	}
 	if x.in.Buffered() == 0 && from != exchange.ByClose && x.Resp.KeepsAlive() && x.passed.Load() && x.release() {

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 
 	"bytes"
@@ -46,7 +48,7 @@ func (x *stdExchange) pump(up io.WriteCloser) {
 		case err != nil:
 			x.stopBody(up, err)
 			return
-		case lost > MaxRest:
+		case lost > conn.MaxRest:
 			return
 		}
 	}
@@ -87,7 +89,7 @@ type bodyWriter struct {
 func (x *stdExchange) bodyWriter(up io.Writer) *bodyWriter {
 	w := &bodyWriter{up: up}
 	if up == nil {
-		w.err = ErrUpstreamWrite
+		w.err = conn.ErrUpstreamWrite
 	}
 	if x.Req.Chunked {
 		w.chunks = httputil.NewChunkedWriter(&w.chunk)

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
@@ -15,6 +16,8 @@ type (
 	Observation = exchange.Observation
 	Access      = exchange.Access
 	Call        = exchange.Call
+
+	Encrypted = conn.Encrypted
 )
 
 // StatusClientGone is the status of a request whose client closed its connection before

@@ -1,5 +1,5 @@
 // Package exchange makes the heads of requests for runtimes and of responses for clients, the same for
-// every engine. spec: [C6.3] to [C6.10], [D44] [D45].
+// every engine. spec: [C6.6] [D44] [D45].
 //
 // A Request is a request, its response and its result. An engine reads the head of a client into
 // it; Inspect takes what concerns the gateway, and AppendRequest makes the head for the runtime: the

@@ -1,5 +1,5 @@
 // Package route decides which runtime serves a request: it finds the version that the Host of the
-// request names, and claims the version's runtime. spec: [C6.1] [D3] [D4] [D20].
+// request names, and claims the version's runtime. spec: [C6.1] to [C6.5], [C6.8] to [C6.10], [D3] [D4] [D20].
 //
 // # Routing
 //

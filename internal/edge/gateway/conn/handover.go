@@ -1,4 +1,4 @@
-package gateway
+package conn
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
@@ -13,7 +13,7 @@ import (
 // Adopt returns a connection that a loop hands over. data is what the client has sent and no
 // request has used. giveBack gives the connection back between two requests, and reports
 // whether it did.
-func (e *GoEngine) Adopt(nc net.Conn, p exchange.Peer, data []byte, giveBack func(*Conn) bool) *Conn {
+func (e *Engine) Adopt(nc net.Conn, p exchange.Peer, data []byte, giveBack func(*Conn) bool) *Conn {
 	c := newConn(e, nc, p)
 	c.giveBack = giveBack
 	c.takeInputBuffer()

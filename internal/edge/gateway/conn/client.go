@@ -1,4 +1,4 @@
-package gateway
+package conn
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
@@ -15,7 +15,7 @@ import (
 // for concurrent use, except that only the sweep calls enforce.
 type Client struct {
 	net.Conn
-	Config *ConnConfig
+	Config *Config
 
 	// silent is set from the start of a request of HTTP/1.1 until the first byte of
 	// its response: only then may probe send an interim response.

@@ -1,4 +1,4 @@
-package gateway
+package conn
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"

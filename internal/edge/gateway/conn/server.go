@@ -1,4 +1,4 @@
-package gateway
+package conn
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
@@ -15,7 +15,7 @@ import (
 type Server struct {
 	*exchange.Service
 
-	Config    ConnConfig
+	Config    Config
 	Running   sync.WaitGroup // connections, and each Serve of the gateway
 	Connected func()         // is called for each new connection. It does not block
 	MakeRoom  func() bool    // of the engine: closes a connection without a request, and reports whether it found one
@@ -25,8 +25,8 @@ type Server struct {
 	warned   atomic.Int64      // unix nanoseconds of the last warning about refused connections
 }
 
-// ConnConfig are the limits of connections, in the words of gateway.Config.
-type ConnConfig struct {
+// Config are the limits of connections, in the words of gateway.Config.
+type Config struct {
 	Logger *slog.Logger
 
 	IdleTimeout   time.Duration
@@ -41,7 +41,7 @@ type ConnConfig struct {
 }
 
 // NewServer returns a server, which calls connected for each new connection.
-func NewServer(s *exchange.Service, cfg ConnConfig, connected func()) *Server {
+func NewServer(s *exchange.Service, cfg Config, connected func()) *Server {
 	return &Server{
 		Service: s, Config: cfg, Connected: connected, refusals: make(chan struct{}, maxRefusals),
 		clients: clientlimit.NewGate(clientlimit.Caps{Total: cfg.MaxConns, PerClient: cfg.MaxConnsPerClient}),

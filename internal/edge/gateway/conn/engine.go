@@ -1,4 +1,4 @@
-package gateway
+package conn
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// GoEngine is the gateway's own HTTP/1.1. Most requests need no goroutine but that
+// Engine is the gateway's own HTTP/1.1. Most requests need no goroutine but that
 // of their connection.
-type GoEngine struct {
+type Engine struct {
 	*Server
 
 	inputs    sync.Pool // *[]byte of InputSize
@@ -26,15 +26,15 @@ type GoEngine struct {
 	aborted bool
 }
 
-func NewGoEngine(s *Server) *GoEngine {
-	e := &GoEngine{Server: s, conns: map[*Conn]struct{}{}}
+func NewEngine(s *Server) *Engine {
+	e := &Engine{Server: s, conns: map[*Conn]struct{}{}}
 	s.MakeRoom = e.Evict
 	e.inputs.New = func() any { b := make([]byte, InputSize); return &b }
 	e.exchanges.New = func() any { return newExchange() }
 	return e
 }
 
-func (e *GoEngine) Serve(ctx context.Context, ln net.Listener) error {
+func (e *Engine) Serve(ctx context.Context, ln net.Listener) error {
 	for {
 		nc, err := ln.Accept()
 		switch {
@@ -55,12 +55,12 @@ func (e *GoEngine) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // start serves one connection in the background.
-func (e *GoEngine) start(ctx context.Context, nc net.Conn, p exchange.Peer) {
+func (e *Engine) start(ctx context.Context, nc net.Conn, p exchange.Peer) {
 	e.StartConn(ctx, newConn(e, nc, p))
 }
 
 // StartConn serves a connection in the background. It does not wait for a lock.
-func (e *GoEngine) StartConn(ctx context.Context, c *Conn) {
+func (e *Engine) StartConn(ctx context.Context, c *Conn) {
 	e.Running.Go(func() {
 		e.register(c)
 		defer e.forget(c)
@@ -68,7 +68,7 @@ func (e *GoEngine) StartConn(ctx context.Context, c *Conn) {
 	})
 }
 
-func (e *GoEngine) register(c *Conn) {
+func (e *Engine) register(c *Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.conns[c] = struct{}{}
@@ -78,7 +78,7 @@ func (e *GoEngine) register(c *Conn) {
 	}
 }
 
-func (e *GoEngine) forget(c *Conn) {
+func (e *Engine) forget(c *Conn) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.conns, c)
@@ -87,7 +87,7 @@ func (e *GoEngine) forget(c *Conn) {
 	}
 }
 
-func (e *GoEngine) Sweep(now time.Time) int {
+func (e *Engine) Sweep(now time.Time) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -99,7 +99,7 @@ func (e *GoEngine) Sweep(now time.Time) int {
 	return len(e.conns)
 }
 
-func (e *GoEngine) Evict() bool {
+func (e *Engine) Evict() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, c := range Sample(e.conns, EvictSample) {
@@ -110,7 +110,7 @@ func (e *GoEngine) Evict() bool {
 	return false
 }
 
-func (e *GoEngine) CloseIdle() {
+func (e *Engine) CloseIdle() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -118,7 +118,7 @@ func (e *GoEngine) CloseIdle() {
 	}
 }
 
-func (e *GoEngine) CloseFresh() {
+func (e *Engine) CloseFresh() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for c := range e.conns {
@@ -126,9 +126,9 @@ func (e *GoEngine) CloseFresh() {
 	}
 }
 
-func (e *GoEngine) Prune(*route.Upstream) {} // upstream has the spare connections
+func (e *Engine) Prune(*route.Upstream) {} // upstream has the spare connections
 
-func (e *GoEngine) Abort() {
+func (e *Engine) Abort() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.aborted = true

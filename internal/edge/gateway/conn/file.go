@@ -1,4 +1,4 @@
-package gateway
+package conn
 
 // relayAsset sends the static file of x, its first part together with the head. It
 // sets x.whole and x.keep like relay.

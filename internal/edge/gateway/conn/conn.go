@@ -1,4 +1,4 @@
-package gateway
+package conn
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
@@ -29,7 +29,7 @@ const (
 // Conn is a client's connection. Its goroutine owns all fields, except where a
 // comment says otherwise.
 type Conn struct {
-	g    *GoEngine
+	g    *Engine
 	nc   *Client
 	peer exchange.Peer
 	in   input
@@ -52,7 +52,7 @@ type Conn struct {
 	up      *route.UpConn
 }
 
-func newConn(g *GoEngine, nc net.Conn, p exchange.Peer) *Conn {
+func newConn(g *Engine, nc net.Conn, p exchange.Peer) *Conn {
 	c := &Conn{g: g, peer: p, nc: &Client{Conn: nc, Config: &g.Config}, now: time.Now()}
 	c.phase.Store(c.now.UnixMilli()<<phaseBits | phaseFresh)
 	return c
