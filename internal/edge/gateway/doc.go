@@ -28,7 +28,7 @@
 //
 // The decisions about a request exist once (Gateway.take, Gateway.forward, request); an engine
 // moves the bytes. There are two engines: GoEngine, which the next section
-// describes, and loopEngine, which serves most requests with event loops. The tests
+// describes, and Engine, which serves most requests with event loops. The tests
 // have a third one, stdEngine, which is net/http. TestDifferential compares both
 // engines with it.
 //

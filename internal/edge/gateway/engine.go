@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/loop"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
 
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
@@ -51,7 +53,7 @@ type engine interface {
 //nolint:gochecknoglobals // a table; it does not change after the init functions
 var engines = map[Engine]func(*conn.Server) engine{
 	EngineGo:   func(s *conn.Server) engine { return conn.NewEngine(s) },
-	EngineLoop: func(s *conn.Server) engine { return NewLoopEngine(s) },
+	EngineLoop: func(s *conn.Server) engine { return loop.New(s) },
 }
 
 //nolint:ireturn // the operator chooses the engine

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"github.com/svcctl/svcctl/internal/edge/gateway/loop"
+
 	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
 
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
@@ -39,7 +41,7 @@ func New(cfg Config) *Gateway {
 		panic("gateway: no ingress")
 	}
 	cfg = cfg.withDefaults()
-	if cfg.Engine == EngineLoop && HasLoops {
+	if cfg.Engine == EngineLoop && loop.IsAvailable {
 		cfg.Logger = newLaterLogger(cfg.Logger)
 	}
 	g := &Gateway{cfg: cfg, listeners: map[net.Listener]struct{}{}}

@@ -1,4 +1,4 @@
-package gateway
+package loop
 
 // sendAsset answers with a static file from memory. A goroutine answers with any other one,
 // and keeps it for the next request.

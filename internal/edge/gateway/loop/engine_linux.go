@@ -1,4 +1,4 @@
-package gateway
+package loop
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
@@ -13,18 +13,18 @@ import (
 	"time"
 )
 
-// loopEngine serves TCP connections with event loops, and what a loop does not do with
+// Engine serves TCP connections with event loops, and what a loop does not do with
 // the goroutines of GoEngine: requests that wait, uploads, static files, compressed
 // responses, and other listeners than TCP.
-type loopEngine struct {
+type Engine struct {
 	*conn.Engine
 
 	starting sync.Mutex
 	loops    atomic.Pointer[[]*loop] // nil before the first listener; changed under starting
 }
 
-func NewLoopEngine(s *conn.Server) *loopEngine {
-	e := &loopEngine{Engine: conn.NewEngine(s)}
+func New(s *conn.Server) *Engine {
+	e := &Engine{Engine: conn.NewEngine(s)}
 	s.MakeRoom = e.Evict
 	return e
 }
@@ -41,7 +41,7 @@ var loopCount = sync.OnceValue(func() int {
 	return n
 })
 
-func (e *loopEngine) Serve(ctx context.Context, ln net.Listener) error {
+func (e *Engine) Serve(ctx context.Context, ln net.Listener) error {
 	tcp, ok := ln.(*net.TCPListener)
 	if !ok {
 		return e.Engine.Serve(ctx, ln)
@@ -65,7 +65,7 @@ func (e *loopEngine) Serve(ctx context.Context, ln net.Listener) error {
 }
 
 // start starts the loops, once.
-func (e *loopEngine) start(ctx context.Context) ([]*loop, error) {
+func (e *Engine) start(ctx context.Context) ([]*loop, error) {
 	e.starting.Lock()
 	defer e.starting.Unlock()
 	if loops := e.list(); loops != nil {
@@ -89,14 +89,14 @@ func (e *loopEngine) start(ctx context.Context) ([]*loop, error) {
 	return loops, nil
 }
 
-func (e *loopEngine) list() []*loop {
+func (e *Engine) list() []*loop {
 	if loops := e.loops.Load(); loops != nil {
 		return *loops
 	}
 	return nil
 }
 
-func (e *loopEngine) Sweep(now time.Time) int {
+func (e *Engine) Sweep(now time.Time) int {
 	n := e.Engine.Sweep(now)
 	for _, l := range e.list() {
 		n += int(l.clients.Load())
@@ -106,7 +106,7 @@ func (e *loopEngine) Sweep(now time.Time) int {
 }
 
 // each calls f on each loop and waits until all have.
-func (e *loopEngine) each(f func(*loop)) {
+func (e *Engine) each(f func(*loop)) {
 	loops := e.list()
 	done := make(chan struct{}, len(loops))
 	for _, l := range loops {
@@ -122,23 +122,23 @@ func (e *loopEngine) each(f func(*loop)) {
 // The loops come first: a connection that is handed over meanwhile is one of GoEngine
 // then, and GoEngine returns none while the gateway stops.
 
-func (e *loopEngine) CloseIdle() {
+func (e *Engine) CloseIdle() {
 	e.each((*loop).stop)
 	e.Engine.CloseIdle()
 }
 
-func (e *loopEngine) CloseFresh() {
+func (e *Engine) CloseFresh() {
 	e.each((*loop).closeFresh)
 	e.Engine.CloseFresh()
 }
 
-func (e *loopEngine) Abort() {
+func (e *Engine) Abort() {
 	e.each((*loop).abort)
 	e.Engine.Abort()
 }
 
 // Evict does not wait for the loops: what they close makes room for later connections.
-func (e *loopEngine) Evict() bool {
+func (e *Engine) Evict() bool {
 	if e.Engine.Evict() {
 		return true
 	}
@@ -148,11 +148,11 @@ func (e *loopEngine) Evict() bool {
 	return false
 }
 
-func (e *loopEngine) Prune(u *route.Upstream) {
+func (e *Engine) Prune(u *route.Upstream) {
 	for _, l := range e.list() {
 		l.post(func() { l.prune(u, true) })
 	}
 }
 
-// HasLoops says whether this system has event loops.
-const HasLoops = true
+// IsAvailable says whether this system has event loops.
+const IsAvailable = true

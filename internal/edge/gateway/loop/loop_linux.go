@@ -1,4 +1,4 @@
-package gateway
+package loop
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
@@ -36,7 +36,7 @@ const (
 // and writes, and never blocks: what could block is handed over to a goroutine of GoEngine.
 // All fields belong to the goroutine of run, except where a comment says otherwise.
 type loop struct {
-	e    *loopEngine
+	e    *Engine
 	ctx  context.Context //nolint:containedctx // of Serve
 	ep   int
 	wake int // an eventfd, for post
@@ -76,7 +76,7 @@ type slot struct {
 // source receives events.
 type source interface{ ready(l *loop, events uint32) }
 
-func newLoop(ctx context.Context, e *loopEngine) (*loop, error) {
+func newLoop(ctx context.Context, e *Engine) (*loop, error) {
 	l := &loop{
 		e: e, ctx: ctx, now: time.Now(), spares: map[*route.Upstream][]*loopRuntime{},
 		in: make([]byte, conn.InputSize), buf: make([]byte, loopMargin+loopRead+conn.Tailroom), out: make([]byte, 0, 4<<10),

@@ -1,4 +1,4 @@
-package gateway
+package loop
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
