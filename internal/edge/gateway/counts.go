@@ -1,10 +1,10 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"context"
 	"net/netip"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 )
 
 // Inflight is the number of requests that are in progress or held, without

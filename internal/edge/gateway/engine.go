@@ -1,15 +1,13 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/loop"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"net"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/loop"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
 // Engine names an implementation of HTTP.
@@ -23,17 +21,17 @@ const (
 
 // engine implements HTTP with clients and runtimes. The gateway makes the decisions
 // about a request, the same ones for each engine: the route, the wait
-// (Service.forward), the heads for runtime and client (request), the errors, and
+// (Service.Forward), the heads for runtime and client (exchange.Request), the errors, and
 // what is counted. An engine moves the bytes, within the limits of Config.
 //
-// The connections of an engine count in Server.running.
+// The connections of an engine count in Server.Running.
 type engine interface {
 	// Serve accepts connections until ln is closed.
 	Serve(ctx context.Context, ln net.Listener) error
 	// Sweep closes the connections that exceed a time limit, and returns how many there were.
 	Sweep(now time.Time) int
 	// CloseIdle closes the connections between two requests, and each other
-	// connection after its request. It is called once, when Router.stop was called.
+	// connection after its request. It is called once, when Router.Stop was called.
 	CloseIdle()
 	// CloseFresh closes the connections whose first request has not arrived. It is
 	// called Config.FreshTime after CloseIdle.

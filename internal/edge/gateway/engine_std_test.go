@@ -1,10 +1,6 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"bufio"
 	"context"
 	"log/slog"
@@ -12,6 +8,9 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
 // EngineStd is net/http. Only the tests of this package have it: they compare the

@@ -1,19 +1,16 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/loop"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"net"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/loop"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
 // Gateway routes user traffic. New creates one, Serve serves a listener. The methods of its

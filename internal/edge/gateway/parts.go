@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )

@@ -1,10 +1,6 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"context"
 	"errors"
 	"io"
@@ -15,6 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 

@@ -1,12 +1,6 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"bufio"
 	"bytes"
 	"context"
@@ -17,6 +11,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 	"github.com/svcctl/svcctl/internal/svc"
 )

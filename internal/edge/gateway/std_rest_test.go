@@ -1,14 +1,13 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
 	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 )
 
-// keeps is conn.keeps.
+// keeps is what the engine go has under this name.
 func (x *stdExchange) keeps() bool {
 	return x.Req.KeepsAlive() && !x.e.IsClosing() && (!x.Req.Chunked || !x.c.lengths.both.Load()) &&
 		(x.bodyRead.Load() || conn.EndsSoon(&x.Request, x.c.Waits.Load()))

@@ -1,23 +1,20 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"io"
 	"math"
 	"net/http"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
 // roundTrip sends the request and reads the head of the response. It sends a request
-// once, and returns errors, like conn.roundTrip.
+// once, and returns errors, like the engine go.
 func (x *stdExchange) roundTrip(ctx context.Context) error {
 	if x.head == nil { // else this is a repetition
 		x.head = x.AppendRequest(nil, &x.c.peer)

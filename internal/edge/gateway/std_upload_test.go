@@ -1,10 +1,6 @@
 package gateway
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"bytes"
 	"errors"
 	"io"
@@ -12,6 +8,8 @@ import (
 	"net/http"
 	"net/http/httputil"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 

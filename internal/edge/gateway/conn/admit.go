@@ -1,16 +1,14 @@
 package conn
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"net"
 	"net/netip"
 	"slices"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/svc"
 )

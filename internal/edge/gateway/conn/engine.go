@@ -1,15 +1,14 @@
 package conn
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"errors"
 	"net"
 	"sync"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
 // Engine is the gateway's own HTTP/1.1. Most requests need no goroutine but that
@@ -26,6 +25,7 @@ type Engine struct {
 	aborted bool
 }
 
+// NewEngine returns an engine for the connections of s.
 func NewEngine(s *Server) *Engine {
 	e := &Engine{Server: s, conns: map[*Conn]struct{}{}}
 	s.MakeRoom = e.Evict

@@ -1,13 +1,12 @@
 package conn
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"errors"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
 // BufferSize is the size of the buffers that bodies are copied through.
@@ -80,7 +79,7 @@ func (c *Conn) over(x *connExchange) {
 	c.g.InFlight.Add(-1)
 }
 
-// answer sends the response whose head is in x.resp, or the error of forward.
+// answer sends the response whose head is in x.Resp, or the error of forward.
 func (c *Conn) answer(ctx context.Context, x *connExchange, err error) {
 	switch {
 	case err != nil:

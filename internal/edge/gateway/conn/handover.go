@@ -1,13 +1,12 @@
 package conn
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"net"
 	"slices"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
 // Adopt returns a connection that a loop hands over. data is what the client has sent and no

@@ -1,17 +1,16 @@
 package conn
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"context"
 	"errors"
 	"io"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// relay sends the response whose head is in x.resp to the client, releases the
+// relay sends the response whose head is in x.Resp to the client, releases the
 // claim and leaves the runtime's connection. It sets x.whole if the response is complete, and
 // x.keep if it says that the client's connection stays open.
 func (c *Conn) relay(ctx context.Context, x *connExchange) {

@@ -1,13 +1,11 @@
 package conn
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"errors"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 )
 
@@ -37,7 +35,7 @@ func (s *Server) Linger() clientlimit.Linger {
 func EndsSoon(x *exchange.Request, unasked bool) bool { return !unasked && x.Req.Length <= MaxRest }
 
 // keeps reports whether the connection can be used for another request. It must be called before
-// client.answered.
+// Client.Answered.
 func (c *Conn) keeps(x *connExchange) bool {
 	return x.Req.KeepsAlive() && !c.g.IsClosing() && (x.upload.passed.Load() || EndsSoon(&x.Request, c.nc.Waits.Load()))
 }
@@ -66,7 +64,7 @@ func (c *Conn) readRest(x *connExchange) bool {
 		}
 	}
 	if !u.read || c.in.len() > 0 {
-		c.g.Linger().CloseWrite(c.nc, x.buf) // not into c.in, which x.req points at
+		c.g.Linger().CloseWrite(c.nc, x.buf) // not into c.in, which x.Req points at
 	}
 	return false
 }

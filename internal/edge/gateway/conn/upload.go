@@ -87,7 +87,7 @@ func (c *Conn) pumpSoon(x *connExchange) error {
 	return errors.Join(err, c.nc.SetReadDeadline(time.Time{}))
 }
 
-// ReadBody reads the next piece of the body into buf: from the input if that is not
+// readBody reads the next piece of the body into buf: from the input if that is not
 // empty, else from the connection.
 func (c *Conn) readBody(u *upload, buf []byte) (int, error) {
 	if u.chunked {

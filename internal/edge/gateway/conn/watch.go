@@ -1,15 +1,13 @@
 package conn
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"errors"
 	"io"
 	"os"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -123,4 +121,5 @@ func (c *Conn) Wait(ch <-chan struct{}, d time.Duration) error {
 	return err
 }
 
+// ErrUpstreamWrite reports that the rest of a body cannot be sent.
 var ErrUpstreamWrite = errors.New("the runtime does not read the rest of the body")

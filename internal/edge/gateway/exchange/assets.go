@@ -1,19 +1,18 @@
 package exchange
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"io"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/site"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// openAsset opens the file of the response and makes x.resp its head.
+// openAsset opens the file of the response and makes x.Resp its head.
 func (x *Request) openAsset(kept *contents) error {
 	if err := x.openFile(kept); err != nil {
 		return svc.Errorf(svc.Internal, svc.CodeAssetUnreadable, "the file of this address cannot be read").
@@ -87,7 +86,7 @@ func (x *Request) ReadAsset(b []byte, at int64) (int, error) {
 	return n, err
 }
 
-// AppendAnswer makes the head of the answer of the static files the response. x.resp points at b.
+// AppendAnswer makes the head of the answer of the static files the response. x.Resp points at b.
 func (x *Request) AppendAnswer(b []byte) ([]byte, error) {
 	b = appendAnswerHead(b, &x.Static.Answer)
 	return b, x.Resp.Parse(b)

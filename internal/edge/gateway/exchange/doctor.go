@@ -1,8 +1,6 @@
 package exchange
 
-import (
-	"github.com/svcctl/svcctl/internal/edge/http1"
-)
+import "github.com/svcctl/svcctl/internal/edge/http1"
 
 // isDoctor reports whether a field is svc.DoctorHeader.
 func isDoctor(f *http1.Field) bool { return http1.EqualFold(f.Name, "svc-doctor") }

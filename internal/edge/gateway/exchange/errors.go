@@ -11,22 +11,27 @@ import (
 // errUnreachable is an internal result; a client never receives it.
 var errUnreachable = errors.New("the runtime cannot be reached")
 
+// ErrBroken says that the runtime has failed.
 func ErrBroken(cause error) *svc.Error {
 	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "the runtime ended before it answered").Because(cause)
 }
 
+// ErrNotAsked says that the worker switched protocols by itself.
 func ErrNotAsked() *svc.Error {
 	return ErrBroken(errors.New("it switched protocols without being asked to"))
 }
 
+// ErrSlowBody says that the client stopped to send.
 func ErrSlowBody(limit time.Duration) *svc.Error {
 	return svc.Errorf(svc.BadRequest, svc.CodeBodyIncomplete, "no byte of the body arrived within %s", limit)
 }
 
+// ErrHandshake says that a websocket was not opened in time.
 func ErrHandshake(limit time.Duration) *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeTimeout, "the worker did not answer the websocket handshake within %s", limit)
 }
 
+// HeadTooLarge is the detail of the error 431.
 const HeadTooLarge = "the request head is too large"
 
 // BadRequest returns the response to a request that violates the grammar.

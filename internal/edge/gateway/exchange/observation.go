@@ -1,12 +1,11 @@
 package exchange
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"log/slog"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

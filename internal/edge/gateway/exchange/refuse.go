@@ -1,8 +1,6 @@
 package exchange
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"bytes"
 	"context"
 	"encoding/json"
@@ -14,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 	"github.com/svcctl/svcctl/internal/svc"
 )

@@ -1,12 +1,11 @@
 package exchange
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"errors"
 	"os"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
@@ -39,8 +38,8 @@ type Request struct {
 }
 
 // Forward claims the runtime of x and calls send, with which the engine sends x;
-// send returns when the head of the response is in x.resp. A static file needs
-// neither: its head is in x.resp, its body is what ReadAsset returns. On success the claim is held.
+// send returns when the head of the response is in x.Resp. A static file needs
+// neither: its head is in x.Resp, its body is what ReadAsset returns. On success the claim is held.
 //
 // forward may wait, so an event loop does not call it: the loop calls take, which claims
 // the runtime before the request is sent, as forward does, and hands a request that has to

@@ -77,6 +77,7 @@ func appendConnection(b []byte, req *http1.Request, keep bool) []byte {
 	return b
 }
 
+// AppendStatus appends the status line of the worker.
 func AppendStatus(b []byte, resp *http1.Response) []byte {
 	b = append(append(b, "HTTP/1.1 "...), resp.StatusLine...)
 	return append(b, '\r', '\n')

@@ -1,14 +1,13 @@
 package exchange
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"log/slog"
 	"net/netip"
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

@@ -6,7 +6,7 @@ import (
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
-// CutOver is a hold of a production host and the epochs around it. gate.mu guards it.
+// cutOver is a hold of a production host and the epochs around it. Gate.mu guards it.
 type cutOver struct {
 	began, ended time.Time
 	switched     bool   // the host name got another version meanwhile

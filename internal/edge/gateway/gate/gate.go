@@ -22,6 +22,7 @@ type Gate struct {
 	share sharing
 }
 
+// Epoch is the time between two holds, with the requests that were claimed in it.
 type Epoch struct {
 	*Tally
 	Over chan struct{} // closed when the epoch after this one has begun
@@ -31,6 +32,7 @@ type Epoch struct {
 	last   atomic.Int64
 }
 
+// New returns a gate that is open.
 func New() *Gate {
 	g := &Gate{}
 	g.cur.Store(newEpoch())

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// sharing is the part of a gate that concerns machines which admit requests themselves. gate.mu
+// sharing is the part of a gate that concerns machines which admit requests themselves. Gate.mu
 // guards it.
 type sharing struct {
 	off      bool // no machine is granted the host name

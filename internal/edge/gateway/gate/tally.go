@@ -16,6 +16,7 @@ type Tally struct {
 	Done chan struct{}
 }
 
+// NewTally returns a tally without claims.
 func NewTally() *Tally { return &Tally{Done: make(chan struct{})} }
 
 // Acquire adds a claim, unless the tally is closed.

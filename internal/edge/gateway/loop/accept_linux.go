@@ -1,14 +1,13 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
 	"errors"
 	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 )
 

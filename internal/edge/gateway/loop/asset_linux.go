@@ -9,7 +9,7 @@ func (l *loop) sendAsset(c *loopClient) {
 		return
 	}
 	var err error
-	if x.part, err = x.AppendAnswer(x.part[:0]); err != nil { // x.resp points at it
+	if x.part, err = x.AppendAnswer(x.part[:0]); err != nil { // x.Resp points at it
 		l.handOver(c, nil)
 		return
 	}

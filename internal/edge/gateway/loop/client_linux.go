@@ -1,12 +1,12 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 )
 
 // loopClient is a client's connection that a loop serves. Between two requests it has no

@@ -1,16 +1,15 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"context"
 	"net"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 )
 
 // Engine serves TCP connections with event loops, and what a loop does not do with
@@ -23,6 +22,7 @@ type Engine struct {
 	loops    atomic.Pointer[[]*loop] // nil before the first listener; changed under starting
 }
 
+// New returns an engine for the connections of s.
 func New(s *conn.Server) *Engine {
 	e := &Engine{Engine: conn.NewEngine(s)}
 	s.MakeRoom = e.Evict

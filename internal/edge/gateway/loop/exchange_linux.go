@@ -1,10 +1,9 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 

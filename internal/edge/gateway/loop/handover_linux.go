@@ -1,11 +1,11 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
 	"slices"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
 )
 
 // handOver gives the connection of a client to a goroutine, with what the client has sent

@@ -1,14 +1,12 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"errors"
 	"slices"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 

@@ -1,14 +1,12 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"errors"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
@@ -89,7 +87,7 @@ func (l *loop) interim(c *loopClient) bool {
 	return l.write(c, l.out)
 }
 
-// final begins the response whose head is in x.resp.
+// final begins the response whose head is in x.Resp.
 func (l *loop) final(c *loopClient, buf []byte, at response) {
 	x := c.x
 	if x.Resp.Status == 101 && x.Req.IsWebSocket() && x.Resp.IsWebSocket() {

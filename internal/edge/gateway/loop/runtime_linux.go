@@ -1,15 +1,13 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/route"
-
 	"io"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
+	"github.com/svcctl/svcctl/internal/edge/gateway/route"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -186,7 +184,7 @@ func (l *loop) fail(c *loopClient, err error) {
 	l.refuse(c, exchange.ErrBroken(err))
 }
 
-// BreakOff ends a response that ended early.
+// breakOff ends a response that ended early.
 func (l *loop) breakOff(c *loopClient) {
 	x := c.x
 	x.ErrCode = svc.CodeRuntimeUnavailable

@@ -1,13 +1,12 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
-	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
-
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
+	"github.com/svcctl/svcctl/internal/edge/gateway/exchange"
 )
 
 // unmeasured is the value of loopClient.unsent until the sweep measures it.
@@ -124,7 +123,7 @@ func (l *loop) stop() {
 	})
 }
 
-// CloseFresh closes the connections whose first request has not arrived.
+// closeFresh closes the connections whose first request has not arrived.
 func (l *loop) closeFresh() {
 	l.each(func(c *loopClient) {
 		if c.x == nil && c.tunnel == nil {
@@ -141,7 +140,7 @@ func (l *loop) abort() {
 }
 
 // watchHalfClosed tests a client that has closed its sending side during a request, as
-// client.testClient does.
+// conn.Client does.
 func (l *loop) watchHalfClosed(c *loopClient) {
 	if c.x != nil {
 		l.later(c, halfClosed{number: c.number, writes: c.x.writes})

@@ -1,13 +1,12 @@
 package loop
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
-
 	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/conn"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 )
 
@@ -18,7 +17,7 @@ type loopTunnel struct {
 }
 
 // upgrade forwards the response that opens a websocket; first holds the bytes behind it.
-// The claim ends here, as in conn.upgrade.
+// The claim ends here, as in package conn.
 func (l *loop) upgrade(c *loopClient, first []byte) {
 	x, up, t := c.x, c.up, &loopTunnel{}
 	x.Status = x.Resp.Status

@@ -1,13 +1,12 @@
 package route
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
-
 	"context"
 	"crypto/subtle"
 	"net"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
 	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/svc"
 )

@@ -1,12 +1,11 @@
 package route
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
-
 	"crypto/subtle"
 	"net/http"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
 	"github.com/svcctl/svcctl/internal/edge/http1"
 	"github.com/svcctl/svcctl/internal/svc"
 )

@@ -1,14 +1,13 @@
 package route
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
-
 	"context"
 	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
 	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/svc"
 )

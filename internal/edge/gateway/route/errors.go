@@ -49,6 +49,7 @@ func errStatus(v *version) *svc.Error {
 		v.Ref.Version, v.Ref.Project, v.State.Status).After(RetrySoon)
 }
 
+// ErrHeld says that production changes.
 func ErrHeld() *svc.Error {
 	return svc.Errorf(svc.Unavailable, svc.CodeVersionNotReady, "the production version is being changed").After(RetrySoon)
 }
@@ -62,6 +63,7 @@ func errRestarting(v *version, now time.Time) *svc.Error {
 		WithHint("the log of the version says why it crashed").After(max(RetrySoon, v.State.RetryAt.Sub(now)))
 }
 
+// ErrNoRuntime says that the version has no runtime that answers.
 func ErrNoRuntime(v *version) *svc.Error {
 	return svc.Errorf(svc.Internal, svc.CodeRuntimeUnavailable, "version %s of %s has no running runtime", v.Ref.Version, v.Ref.Project)
 }

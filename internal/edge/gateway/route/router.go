@@ -60,10 +60,10 @@ func (r *Router) OnRetire(pruned func(*Upstream)) { r.pruned = pruned }
 // Stop says that the gateway stops. It reports whether this call was the first.
 func (r *Router) Stop() bool { return !r.closing.Swap(true) }
 
-// IsClosing reports whether stop was called.
+// IsClosing reports whether Stop was called.
 func (r *Router) IsClosing() bool { return r.closing.Load() }
 
-// EndWaits ends holds and timers. It is called once, after stop.
+// EndWaits ends holds and timers. It is called once, after Stop.
 func (r *Router) EndWaits() {
 	close(r.closed)
 	r.mu.Lock()

@@ -1,12 +1,11 @@
 package route
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
-
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 

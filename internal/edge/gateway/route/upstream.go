@@ -1,8 +1,6 @@
 package route
 
 import (
-	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
-
 	"context"
 	"fmt"
 	"net"
@@ -11,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/edge/gateway/gate"
 	"github.com/svcctl/svcctl/internal/fleet/relay"
 )
 
