@@ -7,7 +7,7 @@ import (
 	"github.com/svcctl/svcctl/internal/data/replica"
 )
 
-// compactAfter is the number of appended files after which a log is compacted.
+// compactAfter is the default of Config.CompactAfter.
 const compactAfter = 64
 
 // compactPause leaves more than half of a processor to requests while a large database gets
@@ -22,7 +22,7 @@ func (db *database) compactLater() {
 	}
 	v.work.Go(func() {
 		defer db.compacting.Store(false)
-		if err := db.compactNow(v.background, replica.Policy{Pause: compactPause}); err != nil && v.background.Err() == nil {
+		if err := db.compactNow(v.background, replica.Policy{Pause: compactPause, Files: v.cfg.CompactFiles}); err != nil && v.background.Err() == nil {
 			v.cfg.Logger.WarnContext(v.background, "log compaction failed; retrying after more writes", "database", db.name, "error", err)
 		}
 	})

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"log/slog"
+	"os"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/data/branch"
@@ -30,6 +31,12 @@ type Config struct {
 	// LeaseTTL of Branches; 0: no other node reaches the bucket.
 	Lease time.Duration
 
+	// CompactAfter is the number of appended transactions after which a log is compacted;
+	// CompactFiles is the number of files that are merged. 0: the defaults.
+	CompactAfter, CompactFiles int
+	// SyncFile syncs the content of a WAL to disk; nil: fdatasync.
+	SyncFile func(*os.File) error
+
 	Sync   bool          // a write returns when the log has it [D49]
 	Window time.Duration // how long a write waits to be shipped, if not Sync; 0: DefaultWindow
 
@@ -49,6 +56,10 @@ type Config struct {
 func (c *Config) check() error {
 	if c.Dir == "" || c.Bucket == nil || c.Branches == nil || c.Logger == nil || c.Owner.Node == "" {
 		return errors.New("open data of a version: a directory, a bucket, a branch store, a logger and an owner are required")
+	}
+	c.CompactAfter = cmp.Or(c.CompactAfter, compactAfter)
+	if c.SyncFile == nil {
+		c.SyncFile = syncFile
 	}
 	c.Window, c.Bucket = cmp.Or(c.Window, DefaultWindow), objstore.Told(c.Bucket, c.Logger)
 	return nil

@@ -11,7 +11,8 @@ import (
 // The engine does not sync (synchronous=NORMAL), so that a commit does not wait for the sync of
 // the previous one. Acknowledged commits are on disk nevertheless.
 type disk struct {
-	path string // of the WAL
+	path     string // of the WAL
+	syncFile func(*os.File) error
 
 	syncing sync.Mutex // held by the flush in progress; guards the fields below
 	file    *os.File
@@ -58,7 +59,7 @@ func (d *disk) lead(r *flush) {
 		}
 	}
 	if d.failed == nil {
-		if err := syncFile(d.file); err != nil {
+		if err := d.syncFile(d.file); err != nil {
 			d.failed = fmt.Errorf("sync WAL: %w", err)
 		}
 	}

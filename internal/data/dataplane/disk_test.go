@@ -12,7 +12,7 @@ import (
 // all of them.
 func TestFlushIsShared(t *testing.T) {
 	t.Parallel()
-	d := disk{path: filepath.Join(t.TempDir(), "wal")}
+	d := disk{path: filepath.Join(t.TempDir(), "wal"), syncFile: syncFile}
 	if err := d.sync(); err == nil {
 		t.Error("a missing WAL was synced")
 	}

@@ -17,7 +17,7 @@ import (
 // an earlier owner or process may take the next slot of the log, it claims the log first.
 func (v *Volumes) openDatabase(ctx context.Context, name string) (*database, error) {
 	db := &database{
-		name: name, volumes: v, path: v.cache.path(name), disk: disk{path: v.cache.path(name) + "-wal"}, done: make(chan struct{}),
+		name: name, volumes: v, path: v.cache.path(name), disk: disk{path: v.cache.path(name) + "-wal", syncFile: v.cfg.SyncFile}, done: make(chan struct{}),
 		writer: make(chan *raw.Conn, 1), idle: make(chan *raw.Conn, maxReaders), room: make(chan struct{}, maxReaders),
 	}
 	if v.manifest != nil {

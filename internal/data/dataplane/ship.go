@@ -277,7 +277,7 @@ func (p *shipper) drain(ctx context.Context) error {
 			return err
 		}
 		reached, p.current = p.current.TXID, nil
-		if p.fresh++; p.fresh >= compactAfter {
+		if p.fresh++; p.fresh >= p.db.volumes.cfg.CompactAfter {
 			p.fresh = 0
 			p.db.compactLater()
 		}
