@@ -147,6 +147,10 @@ models: ## search all states of the models in internal/test/models, and of their
 simulate: ## run SEEDS=1000 seeds of the data's simulator from FIRST=1 on, one process a core; or replay SEED=4711 (SHRINK=1: find its fewest decisions)
 	go run ./internal/test/simulate/run $(if $(SEED),-seed $(SEED) $(if $(KEEP),-keep $(KEEP)) $(if $(SHRINK),-shrink),-first $(or $(FIRST),1) -seeds $(or $(SEEDS),1000) $(if $(SIMTIME),-time $(SIMTIME)) $(if $(JOBS),-jobs $(JOBS))) $(if $(STEPS),-steps $(STEPS)) $(SIMULATEFLAGS)
 
+.PHONY: mutate
+mutate: ## plant one fault at a time in the data's code; each must be found by the simulator or by its test (ONLY=sweep BY=test)
+	go run ./internal/test/mutate $(if $(ONLY),-only "$(ONLY)") $(if $(BY),-by $(BY)) $(MUTATEFLAGS)
+
 .PHONY: image
 image: ## write dist/svcctl_linux_{amd64,arm64}.tar, OCI images, without Docker (needs mmdebstrap)
 	./packaging/image/build amd64 dist/svcctl_linux_amd64.tar
