@@ -1,6 +1,7 @@
 package dataplane
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -44,6 +45,30 @@ func TestFlushIsShared(t *testing.T) {
 	all.Wait()
 	if err := d.close(); err != nil || d.close() != nil {
 		t.Error(err)
+	}
+}
+
+// TestFailedSyncIsFinal: after one failure no sync succeeds, because the kernel may have dropped what it
+// could not write.
+func TestFailedSyncIsFinal(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	d := disk{path: filepath.Join(t.TempDir(), "wal"), syncFile: func(*os.File) error {
+		if calls++; calls == 1 {
+			return errors.New("input/output error")
+		}
+		return nil
+	}}
+	if err := os.WriteFile(d.path, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		if err := d.sync(); err == nil {
+			t.Errorf("sync %d succeeded after a failure", i)
+		}
+	}
+	if err := d.close(); err != nil || calls != 1 {
+		t.Errorf("%d syncs; %v", calls, err)
 	}
 }
 

@@ -1,12 +1,14 @@
 package dataplane_test
 
 import (
+	"errors"
 	"os"
 	"sync/atomic"
 	"testing"
 
 	"github.com/svcctl/svcctl/internal/data/dataplane"
 	"github.com/svcctl/svcctl/internal/data/memstore"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // TestAcknowledgedIsOnDisk: in async a write returns after a sync of all that it has written to the WAL.
@@ -38,6 +40,36 @@ func TestAcknowledgedIsOnDisk(t *testing.T) {
 			if synced.Load() != info.Size() {
 				t.Fatalf("write %d was acknowledged when %d of %d bytes of the WAL had been synced", i, synced.Load(), info.Size())
 			}
+		}
+	})
+}
+
+// TestSyncFails: a write whose sync fails is not acknowledged, and the process serves no more.
+func TestSyncFails(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var fails atomic.Bool
+		revoked := make(chan string, 1)
+		v := openWith(t, new(memstore.Bucket), t.TempDir(), func(c *dataplane.Config) {
+			c.SyncFile = func(*os.File) error {
+				if fails.Load() {
+					return errors.New("input/output error")
+				}
+				return nil
+			}
+			c.Revoked = func(err error) { revoked <- svc.CodeOf(err) }
+		})
+		db := database(t, v, "a")
+		exec(t, db, "CREATE TABLE t(x)")
+		fails.Store(true)
+		if err := insert(t, db, 1); err == nil {
+			t.Error("a write was acknowledged although its sync failed")
+		}
+		if code := <-revoked; code != "disk_failed" {
+			t.Errorf("revoked with %s", code)
+		}
+		fails.Store(false)
+		if err := insert(t, db, 2); svc.CodeOf(err) != "disk_failed" {
+			t.Errorf("the next write: %v", err)
 		}
 	})
 }

@@ -16,7 +16,7 @@ func faultsOfBranches() []fault {
 		{
 			name: "a grant of an earlier session still holds", file: dir + "owner.go",
 			old: "r.Epoch != g.Epoch || r.Owner != g.Owner.Node || r.Session != g.Owner.Session", new: "r.Owner != g.Owner.Node",
-			test: "data/branch TestOwnershipChanges|TestNewSessionOfANode",
+			test: "data/branch TestEarlierGrantIsLost",
 		},
 		{
 			name: "another fork's manifest is accepted", file: dir + "store.go",
@@ -25,11 +25,6 @@ func faultsOfBranches() []fault {
 		{
 			name: "a sweep has no grace", file: dir + "sweep.go",
 			old: "classify(s.grace)", new: "classify(0)",
-		},
-		{
-			name: "a sweep forgets what children inherit", file: dir + "member.go",
-			old: "	m.eachInherited(func(f File) { need[f.id()] = true })\n	m.record", new: "	m.record",
-			test: "data/branch TestSweep",
 		},
 		{
 			name: "a sweep does not look twice", file: dir + "sweep.go",

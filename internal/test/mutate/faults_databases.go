@@ -86,7 +86,7 @@ func faultsOfDatabases() []fault {
 		{
 			name: "a disk that failed once is trusted again", file: dir + "disk.go",
 			old: "			d.failed = fmt.Errorf(\"sync WAL: %w\", err)\n", new: "			r.err = fmt.Errorf(\"sync WAL: %w\", err)\n			return\n",
-			test: "data/dataplane TestDiskFails.*|TestFlushIsShared",
+			test: "data/dataplane TestFailedSyncIsFinal",
 		},
 	}
 }

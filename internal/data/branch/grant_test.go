@@ -1,0 +1,39 @@
+package branch_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/svcctl/svcctl/internal/data/branch"
+	"github.com/svcctl/svcctl/internal/data/memstore"
+	"github.com/svcctl/svcctl/internal/svc"
+)
+
+// TestEarlierGrantIsLost: a grant ends when the same node acquires the data again, in the same session or
+// in another one, and a process that has lost it neither releases nor archives what the next one owns.
+func TestEarlierGrantIsLost(t *testing.T) {
+	t.Parallel()
+	s := open(t, new(memstore.Bucket))
+	var old branch.Grant
+	for i, session := range []string{"1", "1", "2"} {
+		g, err := s.Acquire(t.Context(), ref("v"), svc.Owner{Node: "a", Session: session}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i > 0 {
+			if err := s.Holds(t.Context(), old); !errors.Is(err, branch.ErrLost) {
+				t.Errorf("grant %d still holds: %v", i, err)
+			}
+			if err := s.Archive(t.Context(), old, nil, nil); !errors.Is(err, branch.ErrLost) {
+				t.Errorf("grant %d archived: %v", i, err)
+			}
+			if err := s.Release(t.Context(), old); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := s.Holds(t.Context(), g); err != nil {
+			t.Errorf("grant %d: %v", i+1, err)
+		}
+		old = g
+	}
+}
