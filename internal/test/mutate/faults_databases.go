@@ -23,6 +23,7 @@ func faultsOfDatabases() []fault {
 		{
 			name: "a takeover does not claim the logs", file: dir + "open.go",
 			old: "	if v.grant.TakenOver || v.grant.Unreleased {", new: "	if false {",
+			test: "data/dataplane TestFenced|TestFencedInTheMiddle|TestTakeoverOfEmptyDatabase|TestTakeoverInterrupted",
 		},
 		{
 			name: "a late append of the same machine is not claimed against", file: dir + "claim.go",
@@ -40,6 +41,7 @@ func faultsOfDatabases() []fault {
 		{
 			name: "reads in sync are answered after a takeover", file: dir + "watch.go",
 			old: "v.cfg.Sync && passed(v.watch.confirmed.Load()) > v.cfg.confirmedFor()", new: "false",
+			test: "data/dataplane TestReaderWhileAwaySync",
 		},
 		{
 			name: "a cut is one transaction early", file: dir + "cut.go",

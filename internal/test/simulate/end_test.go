@@ -43,12 +43,15 @@ func (w *world) end() {
 	w.readAll("after the sweeps")
 }
 
-// settle answers all requests until no task runs.
+// settle answers all requests until no task runs. It sets the runtime's random numbers again for each
+// round, as a decision does, so that a difference between two runs of a seed does not last.
 func (w *world) settle(limit time.Duration) {
 	w.faults = faults{}
 	w.heal()
 	for until := time.Now().Add(limit); time.Now().Before(until); {
 		synctest.Wait()
+		w.settled++
+		reseedRuntime(w.seed, streamSettle+w.settled)
 		w.reap()
 		synctest.Wait()
 		if r := w.take(); r != nil {

@@ -53,7 +53,7 @@ func (w *world) decide(index int) {
 	w.reap()
 	stream := streamDecisions + uint64(index)
 	w.rng = random(w.seed, stream)
-	reseedRuntime(w.seed, stream+1<<32)
+	reseedRuntime(w.seed, stream)
 	w.trace.add("decision %d", index)
 	switch n := w.rng.IntN(100); {
 	case n < 70:

@@ -26,6 +26,8 @@ const (
 	streamWorld = iota
 	streamEnd
 	streamDecisions
+
+	streamSettle = 1 << 32 // plus the number of the round
 )
 
 // yields is how often another goroutine may run before a lock: never, every second or every eighth

@@ -45,6 +45,7 @@ type world struct {
 	writes   map[int64]*write
 	lastID   int64
 	started  int      // processes
+	settled  uint64   // rounds of settle
 	daemon   *process // which forks and sweeps
 
 	mu       sync.Mutex // guards the fields below
