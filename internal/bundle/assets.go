@@ -14,7 +14,6 @@ import (
 // which they are served. docs/guide/assets.md describes the rules.
 type Assets struct {
 	// Detached: the files are not in the bundle but in the object store, by their hashes.
-	// Since format 3.
 	Detached         bool         `json:"detached,omitempty"`
 	Binding          string       `json:"binding,omitempty"`            // the name in env; "" for none
 	HTMLHandling     string       `json:"html_handling,omitempty"`      // "" is HTMLAutoTrailingSlash
@@ -23,7 +22,7 @@ type Assets struct {
 	Redirects        []Redirect   `json:"redirects,omitempty"` // in the order they are tried
 	Headers          []HeaderRule `json:"headers,omitempty"`   // in the order they are applied
 	// Pages: the files are those of a Pages project. They have its default headers, redirects are
-	// permanent, and an odd spelling of a path is not redirected. Since format 5.
+	// permanent, and an odd spelling of a path is not redirected.
 	Pages bool   `json:"pages,omitempty"`
 	Files []File `json:"files"`
 }
@@ -107,15 +106,6 @@ func (p *problems) assets(m Manifest) {
 	a := m.Assets
 	if a == nil {
 		return
-	}
-	if m.SchemaVersion == 1 {
-		p.add("/assets", svc.CodeManifestInvalid, "format 1 has no assets; want schema_version 2")
-	}
-	if m.SchemaVersion < detachedVersion && a.Detached {
-		p.add("/assets/detached", svc.CodeManifestInvalid, "format %d has no detached assets; want schema_version %d", m.SchemaVersion, detachedVersion)
-	}
-	if m.SchemaVersion < pagesVersion && a.Pages {
-		p.add("/assets/pages", svc.CodeManifestInvalid, "format %d has no Pages projects; want schema_version %d", m.SchemaVersion, pagesVersion)
 	}
 	html := []string{"", HTMLAutoTrailingSlash, HTMLForceTrailingSlash, HTMLDropTrailingSlash, HTMLNone}
 	if !slices.Contains(html, a.HTMLHandling) {

@@ -107,7 +107,8 @@ func badBundles(t testing.TB) []badCase {
 		{"all too large", with(), bundle.Limits{Total: 100}, "bundle_too_large"},
 		{"asset too large", with(file("assets/a", "12345")), bundle.Limits{Asset: 4}, "bundle_too_large"},
 		{"unknown module type", edited(t, `"esm"`, `"python"`), bundle.Limits{}, "module_type_unknown"},
-		{"newer format", edited(t, `"schema_version": 1`, `"schema_version": 9`), bundle.Limits{}, "manifest_version"},
+		{"older format", edited(t, format, `"schema_version": 4`), bundle.Limits{}, "manifest_version"},
+		{"newer format", edited(t, format, `"schema_version": 9`), bundle.Limits{}, "manifest_version"},
 		{"unknown field", edited(t, `"main"`, `"extra": true, "main"`), bundle.Limits{}, "manifest_invalid"},
 		{"bad date", edited(t, `2026-11-01`, `tomorrow`), bundle.Limits{}, "manifest_invalid"},
 	}

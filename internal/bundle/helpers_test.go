@@ -155,7 +155,7 @@ func sum(s string) string {
 func hello(t testing.TB) (manifest, module entry) {
 	t.Helper()
 	m := bundle.Manifest{
-		SchemaVersion: 1, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
+		SchemaVersion: bundle.SchemaVersion, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
 		Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule, SHA256: sum(worker), Size: int64(len(worker))}},
 	}
 	data, err := m.Encode()

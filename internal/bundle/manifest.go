@@ -6,32 +6,9 @@ import (
 	"fmt"
 )
 
-// The versions of the bundle format [D40]: the newest and the oldest one that this program
-// reads. Version 2 adds what runs without a request: crons, queues, workflows, assets.
-// Version 3 adds assets that are not in the bundle, and tail consumers; a bundle with
-// neither is written as version 2, which older servers read. Version 4 adds the settings of
-// releases, and version 5 that the assets are those of a Pages project; each is written only for these.
-const (
-	SchemaVersion       = 5
-	OldestSchemaVersion = 1
-
-	detachedVersion = 3
-	releaseVersion  = 4
-	pagesVersion    = 5
-)
-
-// format is the version that a manifest is written as.
-func (m Manifest) format() int {
-	switch {
-	case m.Assets != nil && m.Assets.Pages:
-		return pagesVersion
-	case m.Release != nil:
-		return releaseVersion
-	case m.detached() || len(m.TailConsumers) > 0:
-		return detachedVersion
-	}
-	return 2
-}
+// SchemaVersion is the version of the bundle format [D40] that this program writes and reads. The
+// numbers below it belong to programs before version 0.1.0.
+const SchemaVersion = 5
 
 // Manifest is manifest.json of a bundle: everything a version consists of.
 // docs/design/bundle-format.md and manifest.schema.json describe it.
@@ -50,11 +27,11 @@ type Manifest struct {
 	SourceMaps         []File         `json:"source_maps,omitempty"`
 	Limits             *RuntimeLimits `json:"limits,omitempty"` // nil for those of the server
 
-	QueueConsumers []QueueConsumer `json:"queue_consumers,omitempty"` // one for each queue at most; since format 2
-	ObjectClasses  []ObjectClass   `json:"object_classes,omitempty"`  // of Durable Objects; since format 2
-	Assets         *Assets         `json:"assets,omitempty"`          // nil for a worker without; since format 2
-	TailConsumers  []TailConsumer  `json:"tail_consumers,omitempty"`  // since format 3
-	Release        *Release        `json:"release,omitempty"`         // nil for none; since format 4
+	QueueConsumers []QueueConsumer `json:"queue_consumers,omitempty"` // one for each queue at most
+	ObjectClasses  []ObjectClass   `json:"object_classes,omitempty"`  // of Durable Objects
+	Assets         *Assets         `json:"assets,omitempty"`          // nil for a worker without
+	TailConsumers  []TailConsumer  `json:"tail_consumers,omitempty"`
+	Release        *Release        `json:"release,omitempty"` // nil for none
 }
 
 // TailConsumer is another worker whose tail handler gets a record of each event of this
@@ -68,7 +45,7 @@ type TailConsumer struct {
 // RuntimeLimits are limits that a worker sets for itself. The operator bounds them.
 type RuntimeLimits struct {
 	MemoryMB    int `json:"memory_mb,omitempty"`   // of the worker and its host, in MiB; 0 for the server's
-	Subrequests int `json:"subrequests,omitempty"` // calls of fetch in one invocation; 0 for the server's; since format 2
+	Subrequests int `json:"subrequests,omitempty"` // calls of fetch in one invocation; 0 for the server's
 }
 
 // MinMemoryMB is the least RuntimeLimits.MemoryMB: an idle worker needs about half of it.

@@ -24,18 +24,11 @@ func (m Manifest) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Decode reads manifest.json. It rejects unknown fields, manifests of a newer
+// Decode reads manifest.json. It rejects unknown fields, manifests of another
 // format and whatever Validate rejects.
 func Decode(data []byte) (Manifest, error) {
-	var version struct {
-		SchemaVersion int `json:"schema_version"`
-	}
-	if err := json.Unmarshal(data, &version); err != nil {
-		return Manifest{}, refuse(svc.CodeManifestInvalid, "read manifest.json: %s", err)
-	}
-	if version.SchemaVersion > SchemaVersion {
-		return Manifest{}, refuse(svc.CodeManifestVersion, "the bundle has format %d; this server reads formats up to %d", version.SchemaVersion, SchemaVersion).
-			WithHint("upgrade the server, or pack with an older client")
+	if err := checkFormat(data); err != nil {
+		return Manifest{}, err
 	}
 	var m Manifest
 	dec := json.NewDecoder(bytes.NewReader(data))
@@ -47,6 +40,26 @@ func Decode(data []byte) (Manifest, error) {
 		return Manifest{}, refuse(svc.CodeManifestInvalid, "read manifest.json: more than one value")
 	}
 	return m, m.Validate()
+}
+
+// checkFormat refuses a manifest of another format by its number alone: its fields may mean
+// something else.
+func checkFormat(data []byte) error {
+	var m struct {
+		SchemaVersion int `json:"schema_version"`
+	}
+	err := json.Unmarshal(data, &m)
+	switch n := m.SchemaVersion; {
+	case err != nil:
+		return refuse(svc.CodeManifestInvalid, "read manifest.json: %s", err)
+	case n < SchemaVersion:
+		return refuse(svc.CodeManifestVersion, "the bundle has format %d; this program reads format %d", n, SchemaVersion).
+			WithHint("pack the worker again with svcctl 0.1.0 or a later one")
+	case n > SchemaVersion:
+		return refuse(svc.CodeManifestVersion, "the bundle has format %d; this program reads format %d", n, SchemaVersion).
+			WithHint("upgrade the server, or pack with an older client")
+	}
+	return nil
 }
 
 // Load reads the manifest of a bundle that Extract unpacked into dir.

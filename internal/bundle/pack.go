@@ -31,7 +31,7 @@ type Packed struct {
 // equal bytes: names are sorted, times and owners are zero. Detached assets are hashed
 // and not written. Pack does not close w.
 func Pack(w io.Writer, m Manifest, files fs.FS) (Packed, error) {
-	m.SchemaVersion = m.format()
+	m.SchemaVersion = SchemaVersion
 	m, err := measure(m, files)
 	if err != nil {
 		return Packed{}, err

@@ -51,32 +51,23 @@ func TestPackAndExtract(t *testing.T) {
 	}
 }
 
-// TestPackVersion: a bundle has the oldest format that can say what it says.
-func TestPackVersion(t *testing.T) {
+// TestPackRelease: the settings of releases are read as they were written.
+func TestPackRelease(t *testing.T) {
 	t.Parallel()
-	keep := 2
-	for want, edit := range map[int]func(*bundle.Manifest){
-		2: func(*bundle.Manifest) {},
-		3: func(m *bundle.Manifest) { m.TailConsumers = []bundle.TailConsumer{{Service: "tail"}} },
-		4: func(m *bundle.Manifest) {
-			m.Release = &bundle.Release{Check: "/up", AssetsKeep: &keep, Guard: bundle.GuardRefuse}
-		},
-		5: func(m *bundle.Manifest) { m.Assets = &bundle.Assets{Pages: true, Files: []bundle.File{}} },
-	} {
-		files := bundle.Tree{bundle.ModulePath("a.js"): []byte("export default {}")}
-		m := bundle.Manifest{Main: "a.js", CompatibilityDate: "2026-11-01", Modules: []bundle.Module{{Name: "a.js", Type: bundle.ESModule}}}
-		edit(&m)
+	m, files := sample(t)
+	for _, want := range []*bundle.Release{nil, {Check: "/up", AssetsKeep: new(2), Guard: bundle.GuardRefuse}} {
+		m.Release = want
 		packed, err := bundle.Pack(io.Discard, m, files)
-		if err != nil || packed.Manifest.SchemaVersion != want {
-			t.Errorf("format %d, want %d: %v", packed.Manifest.SchemaVersion, want, err)
+		if err != nil {
+			t.Fatal(err)
 		}
 		data, err := packed.Manifest.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
 		read, err := bundle.Decode(data)
-		if err != nil || read.Guards() != (want == 4) || (read.Release != nil) != (want == 4) {
-			t.Errorf("format %d read as %+v, %v", want, read.Release, err)
+		if err != nil || !cmp.Equal(read.Release, want) || read.Guards() != (want != nil) {
+			t.Errorf("wrote %+v, read %+v, %v", want, read.Release, err)
 		}
 	}
 }

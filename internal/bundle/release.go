@@ -25,9 +25,6 @@ func (p *problems) release(m Manifest) {
 	if r == nil {
 		return
 	}
-	if m.SchemaVersion < releaseVersion {
-		p.add("/release", svc.CodeManifestInvalid, "format %d has no settings of releases; want schema_version %d", m.SchemaVersion, releaseVersion)
-	}
 	if err := svc.CheckReleasePath(r.Check); err != nil {
 		p.add("/release/check", svc.CodeManifestInvalid, "%s", err)
 	}

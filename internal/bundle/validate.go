@@ -36,9 +36,8 @@ var ( //nolint:gochecknoglobals // constants
 // only the runtime knows.
 func (m Manifest) Validate() error {
 	var p problems
-	if m.SchemaVersion < OldestSchemaVersion || m.SchemaVersion > SchemaVersion {
-		p.add("/schema_version", svc.CodeManifestVersion, "unknown format %d; this program reads the formats %d to %d",
-			m.SchemaVersion, OldestSchemaVersion, SchemaVersion)
+	if m.SchemaVersion != SchemaVersion {
+		p.add("/schema_version", svc.CodeManifestVersion, "unknown format %d; this program reads format %d", m.SchemaVersion, SchemaVersion)
 	}
 	if badText(m.Name) {
 		p.add("/name", svc.CodeManifestInvalid, "at most %d bytes of text without control characters", maxNameBytes)

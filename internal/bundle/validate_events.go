@@ -16,9 +16,6 @@ const maxTails = 10
 
 // tails checks Manifest.TailConsumers.
 func (p *problems) tails(m Manifest) {
-	if len(m.TailConsumers) > 0 && m.SchemaVersion < detachedVersion {
-		p.add("/tail_consumers", svc.CodeManifestInvalid, "format %d has no tail consumers; want schema_version %d", m.SchemaVersion, detachedVersion)
-	}
 	if len(m.TailConsumers) > maxTails {
 		p.add("/tail_consumers", svc.CodeManifestInvalid, "%d tail consumers; at most %d are allowed", len(m.TailConsumers), maxTails)
 	}
@@ -35,9 +32,6 @@ func (p *problems) tails(m Manifest) {
 
 // crons checks the expressions of Manifest.Crons.
 func (p *problems) crons(m Manifest) {
-	if len(m.Crons) > 0 && m.SchemaVersion == 1 {
-		p.add("/crons", svc.CodeManifestInvalid, "a manifest of format 1 has no crons")
-	}
 	if len(m.Crons) > MaxCrons {
 		p.add("/crons", svc.CodeManifestInvalid, "%d cron expressions; at most %d are allowed", len(m.Crons), MaxCrons)
 	}

@@ -3,6 +3,7 @@ package bundle_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -38,11 +39,10 @@ func invalid() []invalidCase {
 		{"control in name", "/name", bad, false, func(m *bundle.Manifest) { m.Name = "a\nb" }},
 		{"no subrequests", "/limits/subrequests", bad, false, func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{Subrequests: -1} }},
 		{"too little memory", "/limits/memory_mb", bad, false, func(m *bundle.Manifest) { m.Limits = &bundle.RuntimeLimits{MemoryMB: 63} }},
-		{"release of format 3", "/release", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Release = 3, &bundle.Release{Check: "/up"} }},
-		{"check without a slash", "/release/check", bad, false, func(m *bundle.Manifest) { m.SchemaVersion, m.Release = 4, &bundle.Release{Check: "up"} }},
-		{"negative keep", "/release/assets_keep", bad, false, func(m *bundle.Manifest) { m.SchemaVersion, m.Release = 4, &bundle.Release{AssetsKeep: new(-1)} }},
-		{"too much to keep", "/release/assets_keep", bad, false, func(m *bundle.Manifest) { m.SchemaVersion, m.Release = 4, &bundle.Release{AssetsKeep: new(21)} }},
-		{"unknown guard", "/release/guard", bad, false, func(m *bundle.Manifest) { m.SchemaVersion, m.Release = 4, &bundle.Release{Guard: "warn"} }},
+		{"check without a slash", "/release/check", bad, false, func(m *bundle.Manifest) { m.Release = &bundle.Release{Check: "up"} }},
+		{"negative keep", "/release/assets_keep", bad, false, func(m *bundle.Manifest) { m.Release = &bundle.Release{AssetsKeep: new(-1)} }},
+		{"too much to keep", "/release/assets_keep", bad, false, func(m *bundle.Manifest) { m.Release = &bundle.Release{AssetsKeep: new(21)} }},
+		{"unknown guard", "/release/guard", bad, false, func(m *bundle.Manifest) { m.Release = &bundle.Release{Guard: "warn"} }},
 		{"unknown cron", "/crons/1", bad, true, func(m *bundle.Manifest) { m.Crons = []string{"* * * * *", "* * * * 0"} }},
 		{"cron twice", "/crons/1", bad, false, func(m *bundle.Manifest) { m.Crons = []string{"* * * * *", "* * * * *"} }},
 		{"short cron", "/crons/0", bad, false, func(m *bundle.Manifest) { m.Crons = []string{"* * * *"} }},
@@ -51,7 +51,6 @@ func invalid() []invalidCase {
 				m.Crons = append(m.Crons, strconv.Itoa(i%60)+" "+strconv.Itoa(i/60)+" * * *")
 			}
 		}},
-		{"crons of format 1", "/crons", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Crons, m.Assets = 1, []string{"* * * * *"}, nil }},
 		{"no modules", "/modules", bad, false, func(m *bundle.Manifest) { m.Modules, m.SourceMaps = []bundle.Module{}, nil }},
 		{"unknown type", "/modules/1/type", "module_type_unknown", false, func(m *bundle.Manifest) { m.Modules[1].Type = "python" }},
 		{"no main", "/main", bad, false, func(m *bundle.Manifest) { m.Main = "" }},
@@ -121,8 +120,6 @@ func invalid() []invalidCase {
 		{"its own dead letters", "/queue_consumers/0/dead_letter_queue", bad, true, consumer(bundle.QueueConsumer{Queue: "a", DeadLetterQueue: "a"})},
 		{"empty batch", "/queue_consumers/0/max_batch_size", bad, false, consumer(bundle.QueueConsumer{Queue: "a", MaxBatchSize: new(0)})},
 		{"long retry delay", "/queue_consumers/0/retry_delay", bad, false, consumer(bundle.QueueConsumer{Queue: "a", RetryDelay: new(86401)})},
-		{"assets in format 1", "/assets", bad, true, func(m *bundle.Manifest) { m.SchemaVersion = 1 }},
-		{"pages of format 4", "/assets/pages", bad, true, func(m *bundle.Manifest) { m.SchemaVersion, m.Assets.Pages = 4, true }},
 		{"html handling", "/assets/html_handling", bad, false, func(m *bundle.Manifest) { m.Assets.HTMLHandling = "auto" }},
 		{"not found handling", "/assets/not_found_handling", bad, false, func(m *bundle.Manifest) { m.Assets.NotFoundHandling = "spa" }},
 		{"assets bound as a variable", "/assets/binding", bad, true, func(m *bundle.Manifest) { m.Assets.Binding = "GREETING" }},
@@ -242,6 +239,23 @@ func TestValidateReportsAllProblems(t *testing.T) {
 	}
 }
 
+// format is the field of the format in a manifest.
+const format = `"schema_version": 5`
+
+// TestDecodeOlder: a manifest of a program before 0.1.0 is refused by its number, with the way out,
+// whatever else is in it.
+func TestDecodeOlder(t *testing.T) {
+	t.Parallel()
+	for n := range bundle.SchemaVersion {
+		_, err := bundle.Decode(fmt.Appendf(nil, `{"schema_version": %d, "gone": true}`, n))
+		wantCode(t, err, "manifest_version")
+		e := svc.AsError(err)
+		if want := fmt.Sprintf("the bundle has format %d; this program reads format 5", n); e.Detail != want || e.Hint != "pack the worker again with svcctl 0.1.0 or a later one" {
+			t.Errorf("format %d: %q, hint %q", n, e.Detail, e.Hint)
+		}
+	}
+}
+
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	manifest, _ := hello(t)
@@ -251,8 +265,8 @@ func TestDecode(t *testing.T) {
 		{"a list", `[]`, "manifest_invalid"},
 		{"unknown field", strings.Replace(good, `"main"`, `"entry": 1, "main"`, 1), "manifest_invalid"},
 		{"wrong type", strings.Replace(good, `"index.js"`, `17`, 1), "manifest_invalid"},
-		{"newer format", strings.Replace(good, `"schema_version": 1`, `"schema_version": 6, "news": []`, 1), "manifest_version"},
-		{"no version", strings.Replace(good, `"schema_version": 1`, `"schema_version": 0`, 1), "manifest_version"},
+		{"newer format", strings.Replace(good, format, `"schema_version": 6, "news": []`, 1), "manifest_version"},
+		{"no version", strings.Replace(good, format, `"schema_version": 0`, 1), "manifest_version"},
 		{"two values", good + `{}`, "manifest_invalid"},
 		{"empty", ``, "manifest_invalid"},
 	} {

@@ -13,7 +13,6 @@ func SameWorker(a, b Manifest) bool {
 	}
 	a.Assets, b.Assets = nil, nil
 	a.Release, b.Release = nil, nil
-	a.SchemaVersion = b.SchemaVersion // with detached assets it is higher
 	one, err := json.Marshal(a)
 	if err != nil {
 		return false

@@ -60,6 +60,7 @@ func badBundles(t *testing.T) map[string]badBundle {
 	wrong := "sha256:" + strings.Repeat("0", 64)
 	sum := sha256.Sum256(good)
 	const next = bundle.SchemaVersion + 1
+	format, reads := fmt.Sprintf(`"schema_version":%d`, bundle.SchemaVersion), fmt.Sprintf("reads format %d", bundle.SchemaVersion)
 	manifest, module := helloEntries(t)
 	broken := bytes.Clone(good)
 	broken[len(broken)/2] ^= 0xff
@@ -102,9 +103,10 @@ func badBundles(t *testing.T) map[string]badBundle {
 		"modules-size":  {data: bundled(t, bundle.Manifest{}, map[string]string{"modules/index.js": helloScript + strings.Repeat(" ", 2<<20)}), code: "bundle_too_large", words: []string{"1 MiB", "minify"}},
 
 		"module-type":     manifested(t, "module_type_unknown", `"type":"esm"`, `"type":"python"`, "index.js", "python", "esm, commonjs, text, data, wasm, json or script"),
-		"schema-version":  manifested(t, "manifest_version", `"schema_version":1`, fmt.Sprintf(`"schema_version":%d`, next), fmt.Sprintf("format %d", next), fmt.Sprintf("reads formats up to %d", bundle.SchemaVersion), "upgrade the server"),
-		"manifest-json":   manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,,`),
-		"manifest-field":  manifested(t, "manifest_invalid", `"schema_version":1`, `"schema_version":1,"timer":"* * * * *"`, "timer"),
+		"newer-format":    manifested(t, "manifest_version", format, fmt.Sprintf(`"schema_version":%d`, next), fmt.Sprintf("format %d", next), reads, "upgrade the server"),
+		"older-format":    manifested(t, "manifest_version", format, `"schema_version":4`, "format 4", reads, "pack the worker again with svcctl 0.1.0"),
+		"manifest-json":   manifested(t, "manifest_invalid", format, format+",,"),
+		"manifest-field":  manifested(t, "manifest_invalid", format, format+`,"timer":"* * * * *"`, "timer"),
 		"manifest-main":   manifested(t, "manifest_invalid", `"main":"index.js"`, `"main":"other.js"`, "other.js", "not among the modules"),
 		"manifest-escape": manifested(t, "manifest_invalid", `"name":"index.js"`, `"name":"../index.js"`, "../index.js", "leaves the bundle"),
 		"manifest-date":   manifested(t, "manifest_invalid", `"2026-11-01"`, `"soon"`, "soon", "YYYY-MM-DD"),
@@ -145,7 +147,7 @@ func helloEntries(t *testing.T) (manifest, module entry) {
 	t.Helper()
 	sum := sha256.Sum256([]byte(helloScript))
 	m := bundle.Manifest{
-		SchemaVersion: 1, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
+		SchemaVersion: bundle.SchemaVersion, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
 		Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(helloScript))}},
 	}
 	data, err := json.Marshal(m)

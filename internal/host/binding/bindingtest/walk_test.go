@@ -76,7 +76,7 @@ func TestWalk(t *testing.T) {
 func load(t *testing.T, dir string) bundle.Manifest {
 	t.Helper()
 	for name, text := range map[string]string{
-		"manifest.json": `{ "schema_version": 1, "main": "index.js", "compatibility_date": "2026-11-01", "compatibility_flags": [],
+		"manifest.json": `{ "schema_version": 5, "main": "index.js", "compatibility_date": "2026-11-01", "compatibility_flags": [],
 			"modules": [{ "name": "index.js", "type": "esm", "sha256": "` + sum + `", "size": 1 }],
 			"bindings": [{ "name": "D", "kind": "dummy", "resource": "r" }],
 			"seeds": [{ "binding": "D", "files": [{ "path": "seed/D.txt", "sha256": "` + sum + `", "size": 1 }] }],

@@ -24,7 +24,7 @@ func TestBundleAndCompare(t *testing.T) {
 	}
 	v1, v2 := svc.Ref{Project: "shop", Version: "v1"}, svc.Ref{Project: "shop", Version: "v2"}
 	m := bundle.Manifest{
-		SchemaVersion: 2, Main: "a.js", Modules: []bundle.Module{{Name: "a.js", Type: bundle.ESModule, SHA256: "aa", Size: 5}},
+		SchemaVersion: bundle.SchemaVersion, Main: "a.js", Modules: []bundle.Module{{Name: "a.js", Type: bundle.ESModule, SHA256: "aa", Size: 5}},
 		Vars:     map[string]bundle.Var{"GREETING": bundle.TextVar("hunter5")},
 		Bindings: []bundle.Binding{{Name: "KV", Kind: "kv", Config: []byte(`{"secret":"hunter6"}`)}}, CompatibilityDate: "2026-01-01",
 		Migrations: []bundle.Migrations{{Binding: "DB", Files: []bundle.File{{Path: "migrations/DB/1.sql", SHA256: "bb", Size: 1}}}},

@@ -28,7 +28,7 @@ var caller = svc.Ref{Project: "front", Version: "v1"}
 // manifest calls users, users/v1, and itself.
 func manifest() *bundle.Manifest {
 	return &bundle.Manifest{
-		SchemaVersion: 2, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
+		SchemaVersion: bundle.SchemaVersion, Main: "index.js", CompatibilityDate: "2026-11-01", CompatibilityFlags: []string{},
 		Modules: []bundle.Module{{Name: "index.js", Type: bundle.ESModule, SHA256: strings.Repeat("0", 64)}}, Bindings: []bundle.Binding{
 			{Name: "USERS", Kind: "service", Resource: "users"},
 			{Name: "ADMIN", Kind: "service", Resource: "users", Config: json.RawMessage(`{"entrypoint": "Admin", "version": "production"}`)},
