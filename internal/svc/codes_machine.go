@@ -12,6 +12,7 @@ const (
 	CodeCopyMissing                = "copy_missing"
 	CodeRecoveryKeyWrong           = "recovery_key_wrong"
 	CodeFormatNewer                = "format_newer"
+	CodeFormatOlder                = "format_older"
 	CodeWorkerdInvalid             = "workerd_invalid"
 	CodeWorkerdWrongVersion        = "workerd_wrong_version"
 	CodeWorkerdNotInstalled        = "workerd_not_installed"
@@ -33,6 +34,7 @@ var machineCodes = []CodeInfo{
 	{CodeDataDirEmpty, []Kind{NotFound}, "No server has run in the data directory.", "Set SVC_DATA_DIR to the server's data directory."},
 	{CodeCopyMissing, []Kind{NotFound}, "The place has no copy of a registry.", "Name the bucket of SVC_ARTIFACTS_BUCKET of the lost server, or the place of a backup."},
 	{CodeRecoveryKeyWrong, []Kind{Forbidden}, "The copy of the registry was encrypted with another recovery key.", "Use the key that svcctl admin recovery-key printed on the lost server."},
+	{CodeFormatOlder, []Kind{Unprocessable}, "A program before version 0.1.0 wrote the file or object.", "Start with an empty data directory, or run the program that wrote it."},
 	{CodeFormatNewer, []Kind{Unprocessable}, "A newer release wrote the file or object.", "Run that release, or restore a backup from before the upgrade."},
 	{CodeWorkerdInvalid, []Kind{BadRequest}, "SVC_WORKERD does not name an executable for this platform.", "Correct the path, or unset SVC_WORKERD to have workerd installed."},
 	{CodeWorkerdWrongVersion, []Kind{BadRequest}, "SVC_WORKERD names another version of workerd.", "Use the version that the hint names, or unset SVC_WORKERD."},

@@ -92,9 +92,9 @@ func trim(path string, n int) error {
 }
 
 // usable says how to go back to a copy that this program can open.
-func usable(path string, newest int) string {
+func usable(path string, oldest, newest int) string {
 	for _, c := range copies(path) {
-		if c.version <= newest {
+		if c.version >= oldest && c.version <= newest {
 			return fmt.Sprintf(", or move %s to %s and delete %[2]s-wal and %[2]s-shm: it has the state before the upgrade", c.path, path)
 		}
 	}

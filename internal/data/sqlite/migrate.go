@@ -13,6 +13,9 @@ import (
 // ErrNewer marks a file that a newer program has migrated.
 var ErrNewer = errors.New("the file was written by a newer program")
 
+// ErrOlder marks a file with a schema from before the first one of this program.
+var ErrOlder = errors.New("the file was written by a program that is too old")
+
 // ErrForeign marks a file of another kind or another program.
 var ErrForeign = errors.New("the file belongs to another program")
 
@@ -23,7 +26,9 @@ type Schema struct {
 	// ApplicationID marks files of this kind (PRAGMA application_id). 0 accepts any
 	// file.
 	ApplicationID int32
-	// Files holds NNNN_name.sql, numbered from 0001 without a gap. A released file
+	// First is the version of the first file, which makes a new database file. 0 = 1.
+	First int
+	// Files holds NNNN_name.sql, numbered from First without a gap. A released file
 	// never changes.
 	Files fs.FS
 	// Keep is the number of copies PATH.schema-N that Migrate keeps of a file, one from
@@ -40,7 +45,7 @@ type migration struct {
 
 // Migrate brings db to the newest version. Each migration runs in a transaction of its
 // own, so a crash leaves a complete version. Migrate rejects a file that is newer
-// (ErrNewer) or of another kind (ErrForeign) without changing it. Foreign keys are off
+// (ErrNewer), older than the first version (ErrOlder) or of another kind (ErrForeign) without changing it. Foreign keys are off
 // while a migration runs, so that it can rebuild tables, and checked before it
 // commits.
 func (s Schema) Migrate(ctx context.Context, db *DB) error {
@@ -53,11 +58,12 @@ func (s Schema) Migrate(ctx context.Context, db *DB) error {
 		return fmt.Errorf("migrate the %s: %w", s.Name, err)
 	}
 	defer func() { _ = conn.Close() }() // returns it to the pool
-	at, err := s.check(ctx, conn, len(migrations), db.path)
+	newest := s.first() + len(migrations) - 1
+	at, err := s.check(ctx, conn, newest, db.path)
 	if err != nil {
 		return fmt.Errorf("check the %s %s: %w", s.Name, db.path, err)
 	}
-	if at == len(migrations) {
+	if at == newest {
 		return nil
 	}
 	if at > 0 && s.Keep > 0 {
@@ -65,7 +71,7 @@ func (s Schema) Migrate(ctx context.Context, db *DB) error {
 			return fmt.Errorf("copy the %s before its migration: %w", s.Name, err)
 		}
 	}
-	if err := s.run(ctx, conn, migrations[at:]); err != nil {
+	if err := s.run(ctx, conn, migrations[max(at-s.first()+1, 0):]); err != nil {
 		return err
 	}
 	if err := trim(db.path, s.Keep); err != nil {
@@ -139,11 +145,16 @@ func (s Schema) check(ctx context.Context, q queryer, newest int, path string) (
 	switch {
 	case s.ApplicationID != 0 && !empty && id != int(s.ApplicationID):
 		return 0, fmt.Errorf("%w: application id %d, want %d: choose another path", ErrForeign, id, s.ApplicationID)
+	case at > 0 && at < s.first():
+		return 0, fmt.Errorf("%w: schema version %d, this program knows %d and later ones", ErrOlder, at, s.first())
 	case at > newest:
-		return 0, fmt.Errorf("%w: schema version %d, this program knows %d: run the newer program, or restore a backup from before the upgrade%s", ErrNewer, at, newest, usable(path, newest))
+		return 0, fmt.Errorf("%w: schema version %d, this program knows %d: run the newer program, or restore a backup from before the upgrade%s", ErrNewer, at, newest, usable(path, s.first(), newest))
 	}
 	return at, nil
 }
+
+// first is the version that the first file gives to a database file.
+func (s Schema) first() int { return max(s.First, 1) }
 
 // load reads the migrations and checks their numbering.
 func (s Schema) load() ([]migration, error) {
@@ -154,14 +165,15 @@ func (s Schema) load() ([]migration, error) {
 	all := make([]migration, 0, len(names))
 	for i, name := range names {
 		number, _, ok := strings.Cut(name, "_")
-		if n, err := strconv.Atoi(number); !ok || len(number) != 4 || err != nil || n != i+1 {
-			return nil, fmt.Errorf("migration %s: want a name that begins with %04d_", name, i+1)
+		version := s.first() + i
+		if n, err := strconv.Atoi(number); !ok || len(number) != 4 || err != nil || n != version {
+			return nil, fmt.Errorf("migration %s: want a name that begins with %04d_", name, version)
 		}
 		text, err := fs.ReadFile(s.Files, name)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, migration{version: i + 1, name: name, sql: string(text)})
+		all = append(all, migration{version: version, name: name, sql: string(text)})
 	}
 	return all, nil
 }

@@ -57,6 +57,53 @@ func TestMigrate(t *testing.T) {
 	assertForeignKeysOn(t, db)
 }
 
+// TestMigrateFrom: a new file gets all migrations from the first on, and one at the first the later ones.
+func TestMigrateFrom(t *testing.T) {
+	t.Parallel()
+	files := []string{"0020_init.sql", init1, "0021_not_null.sql", init2}
+	one, two := schema(files[:2]...), schema(files...)
+	one.First, two.First = 20, 20
+	for _, steps := range [][]sqlite.Schema{{two}, {one, two}} {
+		path := temp(t)
+		db := open(t, path, sqlite.Options{})
+		for _, s := range steps {
+			if err := s.Migrate(t.Context(), db); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, n := value[int](t, db, "PRAGMA user_version"), value[int](t, db, "SELECT count(*) FROM c JOIN p ON p.id = c.p"); got != 21 || n != 1 {
+			t.Errorf("user_version %d, %d rows", got, n)
+		}
+	}
+}
+
+// TestReadNumbers: the numbers of a file as its header has them.
+func TestReadNumbers(t *testing.T) {
+	t.Parallel()
+	path := temp(t)
+	if n, err := sqlite.ReadNumbers(path); err != nil || n != (sqlite.Numbers{}) {
+		t.Errorf("a missing file: %+v, %v", n, err)
+	}
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := schema("0020_init.sql", init1)
+	s.First, s.ApplicationID = 20, -7
+	if err := errors.Join(s.Migrate(t.Context(), db), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := sqlite.ReadNumbers(path); err != nil || n != (sqlite.Numbers{Version: 20, ApplicationID: -7}) {
+		t.Errorf("%+v, %v", n, err)
+	}
+	if err := os.WriteFile(path, []byte("short"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := sqlite.ReadNumbers(path); err != nil || n != (sqlite.Numbers{}) {
+		t.Errorf("a short file: %+v, %v", n, err)
+	}
+}
+
 // assertForeignKeysOn checks that Migrate turned foreign keys on again.
 func assertForeignKeysOn(t *testing.T, db *sqlite.DB) {
 	t.Helper()
@@ -75,12 +122,16 @@ func assertForeignKeysOn(t *testing.T, db *sqlite.DB) {
 func TestMigrateRejects(t *testing.T) {
 	t.Parallel()
 	two := schema("0001_a.sql", "CREATE TABLE a (x)", "0002_b.sql", "CREATE TABLE b (x)")
+	from2 := schema("0002_b.sql", "CREATE TABLE b (x)")
+	from2.First = 2
 	for name, tc := range map[string]struct {
 		before string // statements on the file before Migrate
 		s      sqlite.Schema
 		want   error
 		text   string
 	}{
+		"an older file":             {"PRAGMA user_version=1; PRAGMA application_id=4660; CREATE TABLE past (x)", from2, sqlite.ErrOlder, "version 1, this program knows 2 and later ones"},
+		"a number before the first": {"", func() sqlite.Schema { s := two; s.First = 2; return s }(), nil, "want a name that begins with 0002_"},
 		"a newer file":              {"PRAGMA user_version=3; PRAGMA application_id=4660; CREATE TABLE future (x)", two, sqlite.ErrNewer, "version 3, this program knows 2"},
 		"another program's file":    {"PRAGMA application_id=7", two, sqlite.ErrForeign, "choose another path"},
 		"another program's tables":  {"CREATE TABLE diary (x)", two, sqlite.ErrForeign, "application id 0"},

@@ -57,7 +57,7 @@ func restore(ctx context.Context, k *kit.Kit, r whole.Restore) error {
 	if err != nil {
 		return err
 	}
-	if err := known(state); err != nil {
+	if err := registry.CheckSchema(state.Schema); err != nil {
 		return err
 	}
 	if err := daemon.Rebuild(cfg, state); err != nil {
@@ -68,13 +68,4 @@ func restore(ctx context.Context, k *kit.Kit, r whole.Restore) error {
 		k.Printf("restored the registry of %s, as of %s, into %s", node, state.At.Format(time.RFC3339), cfg.DataDir)
 		k.Printf("start the server with the settings of the lost one, then run: svcctl admin verify")
 	})
-}
-
-// known rejects the registry of a newer program before it is written.
-func known(s *backup.State) error {
-	if newest := registry.SchemaVersion(); s.Schema > newest {
-		return svc.Errorf(svc.Unprocessable, svc.CodeFormatNewer, "the registry has the schema version %d, this program knows %d", s.Schema, newest).
-			WithHint("restore it with the release that wrote it, or a later one")
-	}
-	return nil
 }

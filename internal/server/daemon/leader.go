@@ -139,13 +139,9 @@ func takeOver(ctx context.Context, cfg *config.Daemon, writer string, log *slog.
 		return svc.Errorf(svc.Conflict, svc.CodeDataDirInUse, "the bucket %s has the registries of several servers: %s", cfg.ArtifactsBucket, strings.Join(nodes, ", ")).
 			WithHint("give each group of servers that stand by for one another its own SVC_ARTIFACTS_BUCKET")
 	}
-	state, err := backup.TakeOver(ctx, bucket, nodes[0], cfg.RecoveryKey, writer)
+	state, err := backup.TakeOver(ctx, bucket, nodes[0], cfg.RecoveryKey, writer, registry.CheckSchema)
 	if err != nil {
 		return err
-	}
-	if newest := registry.SchemaVersion(); state.Schema > newest {
-		return svc.Errorf(svc.Unprocessable, svc.CodeFormatNewer, "the registry has the schema version %d, this program knows %d", state.Schema, newest).
-			WithHint("start the release that wrote it, or a later one")
 	}
 	for _, suffix := range []string{"", "-wal", "-shm"} { // of the last time that this process led
 		if err := os.Remove(cfg.RegistryDB + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {

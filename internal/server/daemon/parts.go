@@ -20,6 +20,10 @@ func (d *Daemon) startDirs(ctx context.Context, _ Config) error {
 	if err := checkRoot(ctx, d.cfg, os.Geteuid(), confines, d.logger); err != nil {
 		return err
 	}
+	// Before anything is written: the data directory of a program that is too old stays unchanged.
+	if err := registry.CheckFile(d.cfg.RegistryDB); err != nil {
+		return err
+	}
 	data, err := openDataDir(d.cfg.DataDir)
 	if err != nil {
 		return err

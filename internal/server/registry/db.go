@@ -37,7 +37,8 @@ type DB struct {
 
 // Open opens the registry at path, creates it and its directory if they are missing,
 // and migrates it to this program's version. It returns sqlite.ErrNewer for the file
-// of a newer program, sqlite.ErrForeign for a file that is not a registry, and
+// of a newer program, sqlite.ErrForeign for a file that is not a registry,
+// Unprocessable format_older for that of a program before version 0.1.0, and
 // Conflict registry_in_use if another process has it open.
 func Open(ctx context.Context, path string) (*DB, error) { return open(ctx, path, sqlite.Full) }
 
@@ -48,6 +49,9 @@ func OpenNoSync(ctx context.Context, path string) (*DB, error) {
 }
 
 func open(ctx context.Context, path string, sync sqlite.Synchronous) (*DB, error) {
+	if err := CheckFile(path); err != nil {
+		return nil, err
+	}
 	if err := os.MkdirAll(filepath.Dir(path), dirMode); err != nil {
 		return nil, fmt.Errorf("creating the directory of the registry %s: %w", path, err)
 	}
@@ -93,7 +97,7 @@ func openFile(ctx context.Context, path string, sync sqlite.Synchronous) (*sqlit
 	if err != nil {
 		return nil, fmt.Errorf("opening the registry: %w", err)
 	}
-	schema := sqlite.Schema{Name: "registry", ApplicationID: applicationID, Files: files, Keep: keptCopies}
+	schema := sqlite.Schema{Name: "registry", ApplicationID: applicationID, First: firstSchema, Files: files, Keep: keptCopies}
 	if err := schema.Migrate(ctx, file); err != nil {
 		_ = file.Close() // the error of the migration is the cause
 		return nil, err

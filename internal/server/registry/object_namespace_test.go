@@ -5,9 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"testing/fstest"
 
-	"github.com/svcctl/svcctl/internal/data/sqlite"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -89,42 +87,5 @@ func TestObjectNamespaces(t *testing.T) {
 	registrytest.AddProject(t, db, "other")
 	if again := projectNamespace(t, db, "other"); again == other || again == "" {
 		t.Errorf("the project that is created again has the namespace %q, and had %q", again, other)
-	}
-}
-
-// TestNamespacesOfBefore: a registry from before there were namespaces keeps its projects and versions without
-// one, and their later versions have none, so that the ids that their workers have stored stay valid.
-func TestNamespacesOfBefore(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "registry.db")
-	before := fstest.MapFS{}
-	files, err := filepath.Glob("migration/*.sql")
-	if err != nil || len(files) < 18 {
-		t.Fatal(files, err)
-	}
-	for _, file := range files[:18] {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		before[filepath.Base(file)] = &fstest.MapFile{Data: text}
-	}
-	if err := (sqlite.Schema{Name: "registry", ApplicationID: 0x73766352, Files: before}).Migrate(t.Context(), raw(t, path)); err != nil {
-		t.Fatal(err)
-	}
-	update(t, path, `INSERT INTO projects (id, git_remote, created_at, updated_at) VALUES ('shop', '', 1, 1)`)
-	update(t, path, `INSERT INTO versions (project_id, id, git_ref, git_sha, digest, asked_digest, asked_hash, status, created_at, updated_at, ready_at)
-		VALUES ('shop', 'v1', '', '', '', '', '', 'ready', 1, 1, 1)`)
-	db := registrytest.OpenAt(t, path)
-	child(t, db, "child", "v1")
-	registrytest.Add(t, db, "shop", "root")
-	for _, id := range []string{"v1", "child", "root"} {
-		if v := registrytest.Get(t, db, svc.Ref{Project: "shop", Version: id}); v.ObjectNamespace != "" {
-			t.Errorf("%s has the namespace %q", id, v.ObjectNamespace)
-		}
-	}
-	registrytest.AddProject(t, db, "new")
-	if projectNamespace(t, db, "shop") != "" || projectNamespace(t, db, "new") == "" {
-		t.Error("the project of before has a namespace, or the new one has none")
 	}
 }

@@ -111,7 +111,20 @@ CREATE TABLE projects (
     git_remote      TEXT    NOT NULL,
     prod_version_id TEXT,
     created_at      INTEGER NOT NULL,
-    updated_at      INTEGER NOT NULL, preview_parent TEXT NOT NULL DEFAULT '', deleted_at INTEGER, guard INTEGER NOT NULL DEFAULT 0, read_only INTEGER NOT NULL DEFAULT 0, worker_name TEXT NOT NULL DEFAULT '', object_namespace TEXT NOT NULL DEFAULT '',
+    updated_at      INTEGER NOT NULL,
+    -- What the first version of a preview name begins with: the id of a version, '' for nothing.
+    preview_parent  TEXT    NOT NULL DEFAULT '',
+    -- When the project was deleted. Its row and the ids of its versions stay: a project that is
+    -- created again under the id continues with them, so that no id is used twice.
+    deleted_at      INTEGER,
+    guard           INTEGER NOT NULL DEFAULT 0, -- whether a promote may not leave writes behind unasked
+    read_only       INTEGER NOT NULL DEFAULT 0, -- whether requests and events may not write
+    -- The name of the worker whose name became the id of the project, as its project file has it:
+    -- my_app and my-app are one id. '' if it is not known.
+    worker_name     TEXT    NOT NULL DEFAULT '',
+    -- The namespace of Durable Objects (svc.ObjectNamespace). A version takes that of its parent, a
+    -- root that of its project.
+    object_namespace TEXT   NOT NULL DEFAULT '',
     FOREIGN KEY (id, prod_version_id) REFERENCES versions (project_id, id)
 ) STRICT;
 
@@ -154,7 +167,18 @@ CREATE TABLE promotions (
     status      TEXT    NOT NULL CHECK (status IN ('running', 'done', 'failed', 'unchanged')),
     error       TEXT    NOT NULL DEFAULT '',
     created_at  INTEGER NOT NULL,
-    finished_at INTEGER, held_us INTEGER, window_us INTEGER, left_behind TEXT, kind TEXT NOT NULL DEFAULT 'promote', candidate_id TEXT NOT NULL DEFAULT '', released TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(released)), watch TEXT NOT NULL DEFAULT '{}' CHECK (json_valid(watch)),
+    finished_at INTEGER,
+    -- What a promotion cost the requests of production's host name, in microseconds; NULL when it
+    -- is not known.
+    held_us     INTEGER,
+    window_us   INTEGER,
+    -- What a promotion left behind with the previous production, as a JSON object (svc.Left);
+    -- NULL when it was not counted.
+    left_behind TEXT,
+    kind        TEXT    NOT NULL DEFAULT 'promote',
+    candidate_id TEXT   NOT NULL DEFAULT '',
+    released    TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(released)), -- svc.Released
+    watch       TEXT    NOT NULL DEFAULT '{}' CHECK (json_valid(watch)),    -- over a release that is done: svc.Watch
     FOREIGN KEY (project_id, version_id) REFERENCES versions (project_id, id),
     FOREIGN KEY (project_id, previous_id) REFERENCES versions (project_id, id),
     CHECK ((status = 'running') = (finished_at IS NULL))
@@ -261,7 +285,33 @@ CREATE TABLE versions (
     updated_at      INTEGER NOT NULL,
     ready_at        INTEGER,
     woken_at        INTEGER,
-    last_request_at INTEGER, purged_at INTEGER, scrub_id TEXT NOT NULL DEFAULT '', error_output TEXT NOT NULL DEFAULT '', preview_name TEXT NOT NULL DEFAULT '', preview_keep INTEGER NOT NULL DEFAULT 0, bundle_env TEXT, pin_auto INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned), asleep_at INTEGER, wake_at INTEGER, events TEXT NOT NULL DEFAULT '', released_from TEXT NOT NULL DEFAULT '', handed_over_to TEXT NOT NULL DEFAULT '', migrations TEXT NOT NULL DEFAULT '[]' CHECK (json_valid(migrations)), migrated_us INTEGER NOT NULL DEFAULT 0, object_namespace TEXT NOT NULL DEFAULT '',
+    last_request_at INTEGER,
+    -- When everything that a destroyed version had outside this file was removed; NULL until then,
+    -- so that a removal that was cut off is found and repeated.
+    purged_at       INTEGER,
+    -- The version that began with production's data and made scrubbing necessary: the version
+    -- itself or an ancestor, '' for none.
+    scrub_id        TEXT    NOT NULL DEFAULT '',
+    error_output    TEXT    NOT NULL DEFAULT '', -- what the worker of a failed version printed last
+    -- The preview name of a version, '' for none, and how many of the versions before it stay
+    -- ready. The host name of a name belongs to its newest version that has been ready, so there
+    -- is no pointer that could disagree.
+    preview_name    TEXT    NOT NULL DEFAULT '',
+    preview_keep    INTEGER NOT NULL DEFAULT 0,
+    bundle_env      TEXT,                        -- variables of the bundle, a JSON object of strings; NULL until it was fetched
+    -- Whether the pin is that of a previous production, which the next promote may release. A
+    -- person's pin has 0.
+    pin_auto        INTEGER NOT NULL DEFAULT 0 CHECK (pin_auto IN (0, 1) AND pin_auto <= pinned),
+    asleep_at       INTEGER, -- since when a ready version has no processes because nothing asked for it
+    wake_at         INTEGER, -- when it must run for work of its own
+    events          TEXT    NOT NULL DEFAULT '', -- which events of its own reach a version that is not production: '' for messages and workflows, 'off', 'handed_over'
+    released_from   TEXT    NOT NULL DEFAULT '', -- the candidate of the release that made the version
+    handed_over_to  TEXT    NOT NULL DEFAULT '', -- the version that continues with the data
+    -- The migrations that the deploy applied, as a JSON array of "<binding>/<name>", and how long all
+    -- of them took, in microseconds.
+    migrations      TEXT    NOT NULL DEFAULT '[]' CHECK (json_valid(migrations)),
+    migrated_us     INTEGER NOT NULL DEFAULT 0,
+    object_namespace TEXT   NOT NULL DEFAULT '',
     UNIQUE (project_id, id), -- for ever: destroyed versions keep their row
     FOREIGN KEY (project_id, parent_id) REFERENCES versions (project_id, id)
 ) STRICT;

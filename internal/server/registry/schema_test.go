@@ -9,9 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/svcctl/svcctl/internal/bundle"
 	"github.com/svcctl/svcctl/internal/data/sqlite"
 	"github.com/svcctl/svcctl/internal/server/registry"
 	"github.com/svcctl/svcctl/internal/server/registry/registrytest"
+	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
@@ -55,15 +57,26 @@ func TestSchema(t *testing.T) {
 	svctest.Golden(t, "schema.golden.sql", b.String())
 }
 
-// The table of formats names the schema of this program.
+// TestFormatsOfTheGuide: the table of formats names the schema and the bundles of this program.
 func TestFormatsOfTheGuide(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../../docs/guide/backup.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := fmt.Sprintf("| unreleased | %d |", registry.SchemaVersion()); !strings.Contains(string(text), want) {
+	if want := fmt.Sprintf("| %d | 1 | %d |", registry.SchemaVersion(), bundle.SchemaVersion); !strings.Contains(string(text), want) {
 		t.Errorf("docs/guide/backup.md has no row %q", want)
+	}
+}
+
+// TestCheckSchema: which copies of registries this program opens.
+func TestCheckSchema(t *testing.T) {
+	t.Parallel()
+	newest := registry.SchemaVersion()
+	for schema, code := range map[int]string{0: svc.CodeFormatOlder, 19: svc.CodeFormatOlder, 20: "", newest: "", newest + 1: svc.CodeFormatNewer} {
+		if err := registry.CheckSchema(schema); svc.CodeOf(err) != code {
+			t.Errorf("schema %d: %v", schema, err)
+		}
 	}
 }
 
@@ -73,8 +86,9 @@ func TestOpenErrors(t *testing.T) {
 		before string
 		want   error
 	}{
-		"a newer registry": {"PRAGMA user_version=9999; PRAGMA application_id=0x73766352", sqlite.ErrNewer},
-		"another database": {"CREATE TABLE diary (day TEXT)", sqlite.ErrForeign},
+		"a newer registry":     {"PRAGMA user_version=9999; PRAGMA application_id=0x73766352", sqlite.ErrNewer},
+		"schema 19 in the WAL": {"PRAGMA user_version=19; PRAGMA application_id=0x73766352", sqlite.ErrOlder},
+		"another database":     {"CREATE TABLE diary (day TEXT)", sqlite.ErrForeign},
 	} {
 		path := filepath.Join(t.TempDir(), "registry.db")
 		if err := raw(t, path).InTx(t.Context(), func(tx *sql.Tx) error {

@@ -88,8 +88,9 @@ func (l *Log) follow(state *State) {
 }
 
 // TakeOver returns the newest state of a node's registry, after which only writer may append: the
-// process before meets ErrTaken. Errors: those of Read.
-func TakeOver(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, writer string) (*State, error) {
+// process before meets ErrTaken. check gets the version of the schema; after its error nothing is
+// written. Errors: those of Read and of check.
+func TakeOver(ctx context.Context, b objstore.Bucket, node string, key svc.Secret, writer string, check func(schema int) error) (*State, error) {
 	for {
 		l, err := Open(ctx, b, node, key, true)
 		if err != nil {
@@ -97,6 +98,9 @@ func TakeOver(ctx context.Context, b objstore.Bucket, node string, key svc.Secre
 		}
 		state, err := Read(ctx, b, node, key)
 		if err != nil {
+			return nil, err
+		}
+		if err := check(state.Schema); err != nil {
 			return nil, err
 		}
 		l.follow(state)

@@ -16,6 +16,40 @@ import (
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
+func accept(int) error { return nil }
+
+// TestTakeOverRefused: a state with a schema that the caller refuses stays unchanged, and the process
+// before appends as before.
+func TestTakeOverRefused(t *testing.T) {
+	t.Parallel()
+	b := &memstore.Bucket{}
+	ctx := t.Context()
+	db, err := sqlite.Open(ctx, filepath.Join(t.TempDir(), "a.db"), sqlite.Options{})
+	must(t, err)
+	defer db.Close()
+	exec(t, db, "PRAGMA user_version=14")
+	one, err := backup.Open(ctx, b, "n", key, false)
+	must(t, err)
+	one.Exclusive("one")
+	if _, err := one.Append(ctx, snapshot(t, db), nil, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("refused")
+	check := func(schema int) error {
+		if schema != 14 {
+			t.Errorf("schema %d", schema)
+		}
+		return refused
+	}
+	if _, err := backup.TakeOver(ctx, b, "n", key, "two", check); !errors.Is(err, refused) {
+		t.Error(err)
+	}
+	exec(t, db, "CREATE TABLE t (x TEXT)")
+	if _, err := one.Append(ctx, snapshot(t, db), nil, time.Now()); err != nil {
+		t.Errorf("the process before: %v", err)
+	}
+}
+
 // TestTakeOver: after a takeover the process before cannot append, and what it appended before is
 // in the state of the one that took over.
 func TestTakeOver(t *testing.T) {
@@ -38,7 +72,7 @@ func TestTakeOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	state, err := backup.TakeOver(ctx, b, "n", key, "two")
+	state, err := backup.TakeOver(ctx, b, "n", key, "two", accept)
 	if err != nil || !bytes.Equal(state.Database, second) {
 		t.Fatalf("%v; the state is the last one: %v", err, state != nil && bytes.Equal(state.Database, second))
 	}
@@ -81,7 +115,7 @@ func TestSync(t *testing.T) {
 	if !s.Copied().Equal(before) {
 		t.Error("a call that changed nothing made a copy")
 	}
-	if _, err := backup.TakeOver(t.Context(), b, "n", key, "two"); err != nil {
+	if _, err := backup.TakeOver(t.Context(), b, "n", key, "two", accept); err != nil {
 		t.Fatal(err)
 	}
 	registrytest.AddProject(t, db, "late")
