@@ -1,3 +1,3 @@
 // Package buildinfo says which build of a program runs: what the linker wrote for a release, else
-// what the Go toolchain recorded. Reading it never fails.
+// the version of the source with the commit that the Go toolchain recorded. Reading it never fails.
 package buildinfo

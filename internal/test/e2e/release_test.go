@@ -15,11 +15,11 @@ import (
 	"testing"
 )
 
-// beforeReleases stands for the last release as long as no tag does: the last commit whose
-// registry had the schema 14.
-const beforeReleases = "e58aa2d12f41d4fc4fcfa78a104a3d15331538d4"
+// firstVersion is the version from which on upgrades are possible. As long as no tag exists, the commit that
+// first says it stands for the last release.
+const firstVersion = "v0.1.0"
 
-var releaseFrom = flag.String("release.from", "", "commit that TestRelease upgrades from; empty = the last tag")
+var releaseFrom = flag.String("release.from", "", "commit that TestRelease upgrades from; empty = the last tag, or the first commit of "+firstVersion)
 
 // TestRelease: the program takes over the data of the last release; that one refuses what has
 // become newer, and continues with the copy of the registry from before the upgrade.
@@ -97,10 +97,13 @@ func lastRelease(t *testing.T) string {
 	t.Helper()
 	commit := *releaseFrom
 	if commit == "" {
-		tag, err := exec.CommandContext(t.Context(), "git", "describe", "--tags", "--abbrev=0", "--match=v*").Output()
-		if commit = strings.TrimSpace(string(tag)); err != nil {
-			commit = beforeReleases
-		}
+		commit = firstLine(t, "describe", "--tags", "--abbrev=0", "--match=v*")
+	}
+	if commit == "" {
+		commit = firstLine(t, "log", "--reverse", "--format=%H", `-S"`+firstVersion+`"`, "--", ":/internal/lib/buildinfo/build.go")
+	}
+	if commit == "" {
+		t.Fatalf("the history has no tag and no commit that says %s; fetch it whole, or name a commit with -release.from", firstVersion)
 	}
 	t.Logf("the last release is %s", commit)
 	dir := t.TempDir()
@@ -111,6 +114,18 @@ func lastRelease(t *testing.T) string {
 		t.Fatalf("building %s: %v\n%s", commit, err, out)
 	}
 	return filepath.Join(dir, "release")
+}
+
+// firstLine is the first line that git prints, "" if it fails.
+func firstLine(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), "git", args...).Output()
+	if err != nil {
+		t.Logf("git %s: %v", strings.Join(args, " "), err)
+		return ""
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return line
 }
 
 // with starts a program on the data.
