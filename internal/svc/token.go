@@ -21,6 +21,9 @@ type Token struct {
 	Expires time.Time         // zero for never
 }
 
+// Expired reports whether the token is not valid any more.
+func (t Token) Expired(now time.Time) bool { return !t.Expires.IsZero() && !now.Before(t.Expires) }
+
 // TokensTrouble says that the file of named tokens cannot be read.
 type TokensTrouble struct {
 	File   string

@@ -32,6 +32,10 @@ const (
 // of a machine that was lost together with the leader.
 const PermitTime = 6500 * time.Millisecond
 
+// PermitFor returns how long a permit is valid without a word from the leader, for machines that are lost after
+// silence: longer than that, so that a change of leaders does not end it, and at most PermitTime.
+func PermitFor(silence time.Duration) time.Duration { return min(silence+silence*3/10, PermitTime) }
+
 // Leadership is the hold of a Lease. It ends with Lost or Release.
 type Leadership struct {
 	client *Client

@@ -33,8 +33,9 @@ type Config struct {
 
 	Silence time.Duration // after which a version is opened on another machine
 	Wait    time.Duration // of a version for a spare
-	// Urgent reports whether a version gets a spare before others: production. Nil: none.
-	Urgent func(svc.Ref) bool
+	// Urgent reports whether a version gets a spare before others: production. After its
+	// error the version gets none. Nil: none is urgent.
+	Urgent func(ctx context.Context, ref svc.Ref) (bool, error)
 	// Move is called when the machine of a version stops soon: the version is to get another
 	// one. It must not block. Nil: the version ends with its machine and starts again.
 	Move func(svc.Ref)
@@ -133,7 +134,7 @@ func (c *Config) check() error {
 		c.Ran = func(svc.Ref) bool { return false }
 	}
 	if c.Urgent == nil {
-		c.Urgent = func(svc.Ref) bool { return false }
+		c.Urgent = func(context.Context, svc.Ref) (bool, error) { return false, nil }
 	}
 	return nil
 }

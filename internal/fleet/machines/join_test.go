@@ -2,7 +2,9 @@ package machines_test
 
 import (
 	"context"
+	"errors"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -110,7 +112,9 @@ func TestWaiting(t *testing.T) {
 // TestUrgent: of the versions that wait, production gets the first spare.
 func TestUrgent(t *testing.T) {
 	t.Parallel()
-	d := newDaemon(t, func(c *machines.Config) { c.Urgent = func(ref svc.Ref) bool { return ref.Version == "prod" } })
+	d := newDaemon(t, func(c *machines.Config) {
+		c.Urgent = func(_ context.Context, ref svc.Ref) (bool, error) { return ref.Version == "prod", nil }
+	})
 	s := d.supervise(t)
 	opened := make(chan string, 3)
 	for i, version := range []string{"v-1", "v-2", "prod"} {
@@ -129,6 +133,19 @@ func TestUrgent(t *testing.T) {
 	d.join(t, 2, nil)
 	svctest.Wait(t, "the second", opened)
 	svctest.Wait(t, "the third", opened)
+}
+
+// TestUrgentUnknown: a version whose urgency cannot be looked up gets no host, and says why.
+func TestUrgentUnknown(t *testing.T) {
+	t.Parallel()
+	d := newDaemon(t, func(c *machines.Config) {
+		c.Urgent = func(context.Context, svc.Ref) (bool, error) { return false, errors.New("disk broken") }
+	})
+	s := d.supervise(t)
+	d.join(t, 1, nil)
+	if err := s.Open(t.Context(), s.spec(t, "v-1")); err == nil || !strings.Contains(err.Error(), "disk broken") {
+		t.Errorf("%v", err)
+	}
 }
 
 // TestLineCut: a host whose line is cut is the same host when it dials again. A request that

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -61,7 +62,11 @@ func (f *Fleet) Take(ctx context.Context, spec svc.RuntimeSpec, fresh bool) (dri
 	if err != nil {
 		return nil, false, err
 	}
-	w := &want{spec: spec, mark: mark, urgent: f.cfg.Urgent(spec.Ref), last: readPlace(spec.Local.DataDir), began: time.Now(), hosts: make(chan *host, 1)}
+	urgent, err := f.cfg.Urgent(ctx, spec.Ref)
+	if err != nil {
+		return nil, false, fmt.Errorf("looking up how urgent %s is: %w", spec.Ref, err)
+	}
+	w := &want{spec: spec, mark: mark, urgent: urgent, last: readPlace(spec.Local.DataDir), began: time.Now(), hosts: make(chan *host, 1)}
 	f.remember(w)
 	limit, cancel := context.WithDeadlineCause(ctx, w.began.Add(f.cfg.Wait), errWaited)
 	defer cancel()

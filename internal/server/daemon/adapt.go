@@ -25,13 +25,15 @@ import (
 // toDeploy is deploy for promote, which is created first.
 type toDeploy struct{ d *Daemon }
 
-func (t toDeploy) StatusChanged(ref svc.Ref, s svc.Status) { t.d.deploy.StatusChanged(ref, s) }
+func (t toDeploy) StatusChanged(ref svc.Ref, s svc.Status) { t.d.deploy.Get().StatusChanged(ref, s) }
 
-func (t toDeploy) Revive(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Revive(ctx, ref) }
+func (t toDeploy) Revive(ctx context.Context, ref svc.Ref) error {
+	return t.d.deploy.Get().Revive(ctx, ref)
+}
 
 // Begin implements promote.Deploys.
 func (t toDeploy) Begin(ctx context.Context, v svc.Version) (promote.Deploy, error) { //nolint:ireturn // what promote declares
-	r, err := t.d.deploy.BeginRelease(ctx, v)
+	r, err := t.d.deploy.Get().BeginRelease(ctx, v)
 	if r == nil {
 		return nil, err
 	}
@@ -39,34 +41,40 @@ func (t toDeploy) Begin(ctx context.Context, v svc.Version) (promote.Deploy, err
 }
 
 func (t toDeploy) FailInterrupted(ctx context.Context, ref svc.Ref) error {
-	return t.d.deploy.FailInterrupted(ctx, ref)
+	return t.d.deploy.Get().FailInterrupted(ctx, ref)
 }
 
 func (t toDeploy) Exclude(ctx context.Context, ref svc.Ref) (own context.Context, release func(), err error) {
-	return t.d.deploy.Exclude(ctx, ref)
+	return t.d.deploy.Get().Exclude(ctx, ref)
 }
 
 func (t toDeploy) Migrations(ctx context.Context, ref svc.Ref) (map[string]bool, error) {
-	return t.d.deploy.Migrations(ctx, ref)
+	return t.d.deploy.Get().Migrations(ctx, ref)
 }
 
-func (t toDeploy) Awake(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Awake(ctx, ref) }
+func (t toDeploy) Awake(ctx context.Context, ref svc.Ref) error {
+	return t.d.deploy.Get().Awake(ctx, ref)
+}
 
 func (t toDeploy) Retire(ctx context.Context, ref svc.Ref, now bool) (busy bool, err error) {
-	return t.d.deploy.Retire(ctx, ref, now)
+	return t.d.deploy.Get().Retire(ctx, ref, now)
 }
 
-func (t toDeploy) Reopen(ctx context.Context, ref svc.Ref) error { return t.d.deploy.Reopen(ctx, ref) }
+func (t toDeploy) Reopen(ctx context.Context, ref svc.Ref) error {
+	return t.d.deploy.Get().Reopen(ctx, ref)
+}
 
 func (t toDeploy) Archive(ctx context.Context, ref svc.Ref) error {
-	_, err := t.d.lifecycle.Archive(ctx, ref)
+	_, err := t.d.lifecycle.Get().Archive(ctx, ref)
 	return err
 }
 
 // checked is the API's health checks for the janitor, which is created first.
 type checked struct{ d *Daemon }
 
-func (h checked) Health(ctx context.Context) (status, detail string) { return h.d.api.Health(ctx) }
+func (h checked) Health(ctx context.Context) (status, detail string) {
+	return h.d.api.Get().Health(ctx)
+}
 
 // newCalls returns what listens for the calls of workers to others, through the gateway.
 func (d *Daemon) newCalls() func(context.Context, svc.RuntimeSpec, string, int) (io.Closer, error) {
@@ -85,11 +93,11 @@ func (d *Daemon) newCalls() func(context.Context, svc.RuntimeSpec, string, int) 
 type verbs struct{ d *Daemon }
 
 func (v verbs) Archive(ctx context.Context, ref svc.Ref) (svc.Version, error) {
-	return v.d.lifecycle.Archive(ctx, ref)
+	return v.d.lifecycle.Get().Archive(ctx, ref)
 }
 
 func (v verbs) Destroy(ctx context.Context, ref svc.Ref) (svc.Version, error) {
-	return v.d.lifecycle.Destroy(ctx, ref)
+	return v.d.lifecycle.Get().Destroy(ctx, ref)
 }
 
 // runtimes implements httpapi.Runtimes with sleep, which knows the runtimes of all versions,
@@ -153,7 +161,7 @@ func (r routing) CloseWebsockets(ref svc.Ref, role svc.Role, after time.Duration
 
 // readOnlyChanged applies that a project has become read-only or writable: to requests first.
 func (d *Daemon) readOnlyChanged(ctx context.Context, project string) error {
-	if err := d.deploy.ReadOnlyChanged(ctx, project); err != nil {
+	if err := d.deploy.Get().ReadOnlyChanged(ctx, project); err != nil {
 		return err
 	}
 	if err := d.routing.arming.ReadOnlyChanged(ctx, project); err != nil {
@@ -169,7 +177,7 @@ func (d *Daemon) Routes() []svc.Route {
 	for _, r := range d.supervisor.Measured() {
 		alive[r.Ref] = r
 	}
-	for _, r := range d.deploy.AllAsleep() {
+	for _, r := range d.deploy.Get().AllAsleep() {
 		alive[r.Ref] = r
 	}
 	routes := d.gateway.Routes()

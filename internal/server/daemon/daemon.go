@@ -116,15 +116,10 @@ type Daemon struct {
 	logs       *logs.Service
 	supervisor *supervisor.Supervisor
 	fleet      *machines.Fleet // nil unless versions run on other machines
-	api        *httpapi.Server
 	retention  *retention.Service
 	promote    *promote.Service
-	watch      *watch.Service
 	divergence *divergence.Service
 	fork       *fork.Service
-	deploy     *deploy.Service
-	lifecycle  *lifecycle.Service
-	sleep      *sleep.Service
 	previews   *preview.Service
 	gc         *gc.Service
 	janitor    *janitor.Service
@@ -132,12 +127,31 @@ type Daemon struct {
 	verify     deploy.Verify
 	workerd    string
 	groups     groups
+
+	events events
+	// Made after services that call them.
+	deploy    service.Late[*deploy.Service]
+	lifecycle service.Late[*lifecycle.Service]
+	sleep     service.Late[*sleep.Service]
+	watch     service.Late[*watch.Service]
+	api       service.Late[*httpapi.Server]
+}
+
+// events is what services tell one another. startServices has all subscriptions.
+type events struct {
+	asked   *service.Event[svc.Ref]     // a request came for a version whose runtime does not serve
+	rouse   *service.Event[svc.Ref]     // a request came for a version that sleeps
+	runtime *service.Event[svc.Runtime] // the state of a runtime changed
+}
+
+func newEvents() events {
+	return events{asked: service.NewEvent[svc.Ref]("asked"), rouse: service.NewEvent[svc.Ref]("rouse"), runtime: service.NewEvent[svc.Runtime]("runtime")}
 }
 
 // Start starts everything in order and returns when the daemon serves. If a step fails,
 // Start stops the earlier ones and returns the error. ctx bounds only the start.
 func Start(ctx context.Context, c Config) (*Daemon, error) {
-	d := &Daemon{cfg: c.Settings, began: time.Now(), watchMode: c.WatchMode, leader: c.Leader, failed: make(chan error, 2), metrics: obs.NewMetrics(buildinfo.Read()), traffic: traffic.New()}
+	d := &Daemon{cfg: c.Settings, began: time.Now(), watchMode: c.WatchMode, leader: c.Leader, failed: make(chan error, 2), metrics: obs.NewMetrics(buildinfo.Read()), traffic: traffic.New(), events: newEvents()}
 	d.recent = obs.NewRecent(d.hidden())
 	d.logger = d.recent.Logger(c.Logger)
 	c.Logger = d.logger

@@ -49,7 +49,7 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 	before := d.leader.before(d.began, d.cfg.Hosts.Silence)
 	d.fleet, err = machines.New(machines.Config{
 		Logger: d.logger, Listen: l, Authority: authority, Policy: policy, RunDir: d.dirs.runtimes(),
-		Release: buildinfo.Read().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.isProduction,
+		Release: buildinfo.Read().Version, Host: d.hostConfig(c), Silence: d.cfg.Hosts.Silence, Wait: d.cfg.Hosts.Wait, Urgent: d.registry.IsProduction,
 		Move: func(ref svc.Ref) {
 			d.stops.Go(context.WithoutCancel(ctx), "move", func(ctx context.Context) { d.move(ctx, ref) })
 		},
@@ -57,9 +57,9 @@ func (d *Daemon) startRuntimes(ctx context.Context, c Config) (driver.Driver, er
 			d.stops.Go(context.WithoutCancel(ctx), "waiting", func(ctx context.Context) { d.waits(ctx, ref, why) })
 		},
 		OnEvent:    func(e machines.Event) { d.metrics.HostEvent(string(e)) },
-		Generation: func() uint64 { return d.gateways.generation() }, // they are created later
+		Generation: d.gateways.generation,
 		Limit:      clientLimits(d.cfg.Clients, fileLimit()).PerVersion, Valid: valid, PermitsUntil: until, Inherited: before.Ended, Vanished: before.Vanished,
-		Ran: func(ref svc.Ref) bool { return d.leader != nil && d.deploy.Ran(ref) }, // it is created later
+		Ran: func(ref svc.Ref) bool { return d.leader != nil && d.deploy.Get().Ran(ref) },
 	})
 	return d.fleet, err
 }
@@ -78,7 +78,7 @@ func (d *Daemon) permits() (valid time.Duration, until func() time.Time) {
 	silence := d.cfg.Hosts.Silence
 	switch {
 	case d.leader != nil:
-		return min(silence+silence*3/10, kube.PermitTime), d.leader.lease.PermitsUntil
+		return kube.PermitFor(silence), d.leader.lease.PermitsUntil
 	case d.ownership.lease == nil: // the data directory is locked
 		return 0, nil
 	}
@@ -159,7 +159,7 @@ func (d *Daemon) hostsPolicy(ctx context.Context) (machines.Policy, error) { //n
 
 // move has a version leave a machine that stops.
 func (d *Daemon) move(ctx context.Context, ref svc.Ref) {
-	if err := d.lifecycle.Move(ctx, ref); err != nil && ctx.Err() == nil {
+	if err := d.lifecycle.Get().Move(ctx, ref); err != nil && ctx.Err() == nil {
 		d.logger.WarnContext(ctx, "a version cannot leave its machine now; it starts again on another one when the machine has stopped", "version", ref.String(), "error", err)
 	}
 }
@@ -182,14 +182,6 @@ func (d *Daemon) Machines() []svc.Node {
 		return nil
 	}
 	return d.fleet.Nodes()
-}
-
-// isProduction reports whether a version is its project's production.
-func (d *Daemon) isProduction(ref svc.Ref) bool {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second) //nolint:forbidigo // the driver asks between calls
-	defer cancel()
-	p, err := d.registry.Project(ctx, ref.Project)
-	return err == nil && p.ProdVersionID == ref.Version
 }
 
 // HostToken returns the join token of the daemon of cfg, a secret, and makes it if it does not

@@ -13,7 +13,7 @@ import (
 func (d *Daemon) forkDeps() fork.Deps {
 	return fork.Deps{
 		Versions: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Observer: d.metrics,
-		Awake:     func(ctx context.Context, ref svc.Ref) error { return d.sleep.Awake(ctx, ref) }, // it is created later
+		Awake:     func(ctx context.Context, ref svc.Ref) error { return d.sleep.Get().Awake(ctx, ref) },
 		Dirs:      fork.Dirs{Data: d.dirs.versions(), Logs: d.dirs.logs()},
 		CutStored: d.cutStored,
 	}
@@ -27,6 +27,6 @@ func (d *Daemon) divergenceDeps() divergence.Deps {
 	return divergence.Deps{
 		Registry: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Bucket: d.ownership.data, CutStored: d.cutStored, Logger: d.logger,
 		HoldLimit: d.cfg.Release.Hold, Forks: d.cfg.Forks,
-		Waiting: func(ctx context.Context, ref svc.Ref) svc.Waiting { return d.sleep.Waiting(ctx, ref) }, // it is created later
+		Waiting: func(ctx context.Context, ref svc.Ref) svc.Waiting { return d.sleep.Get().Waiting(ctx, ref) },
 	}
 }

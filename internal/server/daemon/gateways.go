@@ -2,15 +2,12 @@ package daemon
 
 import (
 	"context"
-	"crypto/sha256"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"log/slog"
 	"net"
 	"net/http"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/svcctl/svcctl/internal/bundle"
@@ -20,6 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/fleet/relay"
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/peer"
+	"github.com/svcctl/svcctl/internal/server/api/tokens"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -96,8 +94,7 @@ func (d *Daemon) routeTable(ctx context.Context) (routefeed.Gateway, error) { //
 	g := &gateways{log: log, pass: filepath.Join(d.dirs.run, "gateway.sock"), begin: make(chan struct{})}
 	g.feed = routefeed.NewServer(routefeed.ServerConfig{
 		Log: log, Logger: d.logger, Begin: g.begin, Observe: d.observeOf,
-		Rouse: func(ref svc.Ref) { d.sleep.Rouse(context.WithoutCancel(ctx), ref) }, // it is created later
-		Asked: func(ref svc.Ref) { d.supervisor.Asked(ref) },
+		Rouse: d.events.rouse.Tell, Asked: d.events.asked.Tell,
 		Dropped: func(n uint64) {
 			d.logger.WarnContext(context.WithoutCancel(ctx), "a gateway had too many requests to report; logs and figures lack some", "requests", n)
 		},
@@ -191,7 +188,7 @@ func (d *Daemon) startGateways(ctx context.Context) error {
 	mux.HandleFunc("POST "+routefeed.ReportPath, d.gateways.feed.Report)
 	mux.Handle("GET "+relay.Path, d.gateways.relay)
 	server := &http.Server{
-		Handler: onlyGateways(named, mux), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: tokens.OnlyGateways(named, mux), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		TLSNextProto: map[string]func(*http.Server, *tls.Conn, http.Handler){}, // a relay needs HTTP/1.1
 		ErrorLog:     slog.NewLogLogger(d.logger.Handler(), slog.LevelDebug),
 	}
@@ -205,31 +202,6 @@ func (d *Daemon) startGateways(ctx context.Context) error {
 		return errors.Join(server.Shutdown(ctx), d.gateways.relay.Shutdown(ctx))
 	})
 	return nil
-}
-
-// onlyGateways answers 401 or 403 to requests without a token of the role gateway.
-func onlyGateways(named func() []svc.Token, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok {
-			http.Error(w, "send the header Authorization: Bearer with a token of the role gateway", http.StatusUnauthorized)
-			return
-		}
-		if !isGateway(named(), sha256.Sum256([]byte(token)), time.Now()) {
-			http.Error(w, "the token lacks the role gateway or has expired", http.StatusForbidden)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-func isGateway(tokens []svc.Token, sum [sha256.Size]byte, now time.Time) (found bool) {
-	for _, t := range tokens {
-		if t.Role == svc.RoleGateway && (t.Expires.IsZero() || now.Before(t.Expires)) && subtle.ConstantTimeCompare(sum[:], t.Hash[:]) == 1 {
-			found = true
-		}
-	}
-	return found
 }
 
 // Gateways returns the daemon's own gateway, and those on other machines.

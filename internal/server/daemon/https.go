@@ -77,7 +77,7 @@ func (d *Daemon) startHTTPS(ctx context.Context) error {
 		challenge = acme.Protocol
 	}
 	d.front = https.NewFront(https.Config{
-		Certificate: d.certificate, Challenge: challenge, Gateway: d.gateway.Serve, API: d.proxies.PerClient(limits.API/2, d.api), IsAPI: isAPI,
+		Certificate: d.certificate, Challenge: challenge, Gateway: d.gateway.Serve, API: d.proxies.PerClient(limits.API/2, d.api.Get()), IsAPI: isAPI,
 		Guard: guard, Observe: d.metrics.Handshake, Logger: d.logger,
 	}, d.listeners.https)
 	d.stops.Push("HTTPS", func(ctx context.Context) error { defer end(); return d.front.Wait(ctx) })

@@ -13,7 +13,7 @@ func (d *Daemon) newJanitor() (err error) {
 	tasks := []janitor.Task{
 		janitor.Sweep(d.gc, d.cfg.GCEvery),
 		janitor.Audit(d.gc, d.cfg.GCEvery),
-		janitor.Cleanup(d.lifecycle),
+		janitor.Cleanup(d.lifecycle.Get()),
 		janitor.Events(d.registry),
 		janitor.Retention(d.retention),
 		janitor.Health(checked{d}, d.feed.Publish),
@@ -21,16 +21,16 @@ func (d *Daemon) newJanitor() (err error) {
 		requests,
 	}
 	if idle := d.cfg.Archive.IdleAfter(); idle > 0 {
-		tasks = append(tasks, janitor.Idle(d.lifecycle, idle))
+		tasks = append(tasks, janitor.Idle(d.lifecycle.Get(), idle))
 	}
 	if after := d.cfg.Sleep.Idle; after > 0 {
-		tasks = append(tasks, janitor.Sleep(d.sleep, after))
+		tasks = append(tasks, janitor.Sleep(d.sleep.Get(), after))
 	}
 	if after := d.pageOutAfter(); after > 0 {
-		tasks = append(tasks, janitor.PageOut(d.sleep, after))
+		tasks = append(tasks, janitor.PageOut(d.sleep.Get(), after))
 	}
 	if d.cfg.RecycleMB > 0 {
-		tasks = append(tasks, janitor.Recycle(d.sleep))
+		tasks = append(tasks, janitor.Recycle(d.sleep.Get()))
 	}
 	d.janitor, err = janitor.New(d.logger, d.metrics, tasks...)
 	d.stops.Push("request times", func(ctx context.Context) error { // a last time, after the gateway has stopped

@@ -16,7 +16,6 @@ import (
 	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/server/api/dashboard"
 	"github.com/svcctl/svcctl/internal/server/api/httpapi"
-	"github.com/svcctl/svcctl/internal/server/logs"
 	"github.com/svcctl/svcctl/internal/server/upkeep/health"
 	"github.com/svcctl/svcctl/internal/server/versions/artifact"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -64,24 +63,23 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		return nil, err
 	}
 	d.proxies.Set(d.cfg.TrustedProxies)
-	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
 	pages, err := dashboard.New(dashboard.Config{
-		API:    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.api.ServeHTTP(w, r) }),
+		API:    http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { d.api.Get().ServeHTTP(w, r) }),
 		Logger: d.logger, Client: d.proxies.Client,
 	})
 	if err != nil {
 		return nil, err
 	}
-	d.api, err = httpapi.New(httpapi.Deps{
+	server, err := httpapi.New(httpapi.Deps{
 		Projects: d.registry, Versions: d.registry, Environments: d.registry, Promotions: d.registry,
-		Previews: d.previews, Bundles: d.deploy, Retention: d.retention, Deployer: d.deploy, Promoter: d.promote, Plans: d.divergence, Lifecycle: d.lifecycle, GC: d.gc,
+		Previews: d.previews, Bundles: d.deploy.Get(), Retention: d.retention, Deployer: d.deploy.Get(), Promoter: d.promote, Plans: d.divergence, Lifecycle: d.lifecycle.Get(), GC: d.gc,
 		Uploads: artifact.New(artifact.Config{
 			Bucket: d.objects.artifacts, Presigner: d.objects.presigner(), BaseURL: "/v1",
 			Key: []byte(d.secrets.UploadKey), MaxSize: d.cfg.Limits.Total, Versions: d.registry, Assets: d.assets,
-			Arrived: d.deploy.ArtifactArrived, Logger: d.logger,
+			Arrived: d.deploy.Get().ArtifactArrived, Logger: d.logger,
 		}),
 		Audit: d.registry,
-		Logs:  d.logs, InSources: d.logs.InSources, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep, DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep, Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep, d.deploy}, Registry: d.registry, Store: checks, Queue: d.registry,
+		Logs:  d.logs, InSources: d.logs.InSources, ServerLog: d.recent, Leases: d.ownership, Data: d.sleep.Get(), DataPatterns: binding.Patterns(all.Kinds()), Events: d.sleep.Get(), Feed: d.feed, Routes: d, Runtimes: runtimes{d.sleep.Get(), d.deploy.Get()}, Registry: d.registry, Store: checks, Queue: d.registry,
 		Overview: d.registry, Traffic: d.traffic, State: d, Checkup: d.newCheckup(), Certificates: d, Machines: d, Gateways: d, Settings: d.cfg.InEffect, GatewayURL: d.info.Gateway,
 		Metrics: d.metrics.Handler(), Observer: d.metrics, Ingress: d.ingress, Logger: d.logger,
 		Tokens: httpapi.Tokens{Deploy: deployToken, Admin: adminToken, Named: named, Trouble: d.tokensTrouble()}, TicketKey: svc.Secret(d.secrets.UploadKey),
@@ -89,7 +87,11 @@ func (d *Daemon) newAPI() (http.Handler, error) {
 		QueueMax: d.cfg.QueueMax, MaxUpload: d.cfg.Limits.Total, Version: buildinfo.Read().Version,
 		Pages: pages, Settle: d.settle(), ReadOnlyChanged: d.readOnlyChanged,
 	})
-	return d.api, err
+	if err != nil {
+		return nil, err
+	}
+	d.api.Set(server)
+	return server, nil
 }
 
 // metricSources returns the sources of gauges.
@@ -98,8 +100,8 @@ func (d *Daemon) metricSources() obs.Sources {
 		QueueDepth: d.registry.QueueDepth, QueueMax: d.cfg.QueueMax,
 		Versions: d.registry.Counts, Runtimes: d.supervisor.Measured,
 		Queues:            d.supervisor.Queues,
-		NotServing:        func() int { return len(d.deploy.NotServing()) },
-		Asleep:            func() int { return len(d.deploy.AllAsleep()) },
+		NotServing:        func() int { return len(d.deploy.Get().NotServing()) },
+		Asleep:            func() int { return len(d.deploy.Get().AllAsleep()) },
 		Spares:            d.supervisor.Spares,
 		Certificates:      d.Certificates,
 		Orders:            d.CertificateOrders,

@@ -44,6 +44,7 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	}
 	d.requestLog = logs.NewRecorder(d.dirs.versionLogs, d.logger)
 	d.stops.Push("request logs", func(context.Context) error { d.requestLog.Close(); return nil })
+	d.logs = logs.New(d.dirs.versionLogs, d.dirs.bundle)
 	d.startTraces() //nolint:contextcheck // spans are sent until the daemon stops
 	access, err := d.startAccessLog(ctx)
 	if err != nil {
@@ -53,12 +54,15 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 	d.gateway = gateway.New(gateway.Config{
 		Ingress: d.ingress, Engine: gateway.Engine(d.cfg.GatewayEngine), Logger: d.logger, PublicHost: publicHost(d.cfg.GatewayURL),
 		Observer: observer{d.metrics, d.requestLog, d.traffic, d.tracer}, Access: access, Sampled: d.sampled(), VerifySecret: d.verify.Secret,
-		Asked:          func(ref svc.Ref) { d.supervisor.Asked(ref) }, // it is created later
-		Rouse:          func(ref svc.Ref) { d.sleep.Rouse(context.WithoutCancel(ctx), ref) },
+		Asked: d.events.asked.Tell, Rouse: d.events.rouse.Tell,
 		TrustedProxies: d.cfg.TrustedProxies, LocationHeaders: d.cfg.TrustedProxies != nil, Locate: locations.Locate,
 		Machine: d.machineOf, Inherited: d.inherited(),
 		Exception: d.exceptions(), Compress: d.cfg.Compression, ClientTimeout: limits.Timeout, MaxConns: limits.Total, MaxConnsPerClient: limits.PerClient, MaxConnsPerVersion: limits.PerVersion,
 	})
+	table, err := d.routeTable(ctx)
+	if err != nil {
+		return err
+	}
 	runtimes, err := d.startRuntimes(ctx, c)
 	if err != nil {
 		return err
@@ -67,20 +71,13 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	d.stops.Push("runtimes", d.supervisor.Stop)
-	if d.cfg.Hosts.Remote { // machines join before the first version needs one
-		if err := d.supervisor.Start(ctx); err != nil {
-			return err
-		}
-	}
-	table, err := d.routeTable(ctx)
-	if err != nil {
-		return err
-	}
+	d.events.asked.Subscribe(d.supervisor.Asked)
+	d.events.runtime.Subscribe(d.feed.RuntimeChanged)
 	d.routing = routing{d.gateway, table, arming.New(d.registry, d.supervisor, d.logger), d.requestLog, d.traffic, context.WithoutCancel(ctx)}
 	d.stops.Push("arming", d.routing.arming.Stop)
 	if d.jobs, err = deployqueue.New(deployqueue.Config{
 		Store: d.registry, Loops: d.cfg.OrchWorkers, Logger: d.logger,
-		Run: func(ctx context.Context, j deployqueue.Job) error { return d.deploy.Run(ctx, j) },
+		Run: func(ctx context.Context, j deployqueue.Job) error { return d.deploy.Get().Run(ctx, j) },
 	}); err != nil {
 		return err
 	}
@@ -94,21 +91,42 @@ func (d *Daemon) startServices(ctx context.Context, c Config) error {
 		return err
 	}
 	d.previews = preview.New(d.registry, table, verbs{d}, d.logger)
-	if d.deploy, err = deploy.New(d.deployDeps()); err != nil {
-		return err
-	}
-	d.sleep = d.newSleep()
-	d.stops.Push("versions that sleep", stopSoon(d.sleep.Stop))
-	if d.lifecycle, err = lifecycle.New(d.lifecycleDeps()); err != nil {
+	if err := d.startVersions(ctx); err != nil {
 		return err
 	}
 	d.retention = retention.New(retention.Deps{
-		Registry: d.registry, Verbs: d.lifecycle, Gateway: d.routing, Logger: d.logger, Failed: d.cfg.KeepFailed, Archived: d.cfg.KeepArchived,
+		Registry: d.registry, Verbs: d.lifecycle.Get(), Gateway: d.routing, Logger: d.logger, Failed: d.cfg.KeepFailed, Archived: d.cfg.KeepArchived,
 	})
 	if d.gc, err = gc.New(d.gcDeps()); err != nil {
 		return err
 	}
-	return d.newJanitor()
+	if err := d.newJanitor(); err != nil {
+		return err
+	}
+	if d.cfg.Hosts.Remote { // machines join before the first version needs one
+		return d.supervisor.Start(ctx)
+	}
+	return nil
+}
+
+// startVersions creates what makes, wakes and ends versions.
+func (d *Daemon) startVersions(ctx context.Context) error {
+	deploys, err := deploy.New(d.deployDeps())
+	if err != nil {
+		return err
+	}
+	d.deploy.Set(deploys)
+	d.events.runtime.Subscribe(deploys.RuntimeChanged)
+	sleeping := d.newSleep()
+	d.sleep.Set(sleeping)
+	d.events.rouse.Subscribe(func(ref svc.Ref) { sleeping.Rouse(context.WithoutCancel(ctx), ref) })
+	d.stops.Push("versions that sleep", stopSoon(sleeping.Stop))
+	verbs, err := lifecycle.New(d.lifecycleDeps())
+	if err != nil {
+		return err
+	}
+	d.lifecycle.Set(verbs)
+	return nil
 }
 
 // startPromotions creates what changes productions.
@@ -117,8 +135,8 @@ func (d *Daemon) startPromotions() (err error) {
 		return err
 	}
 	d.stops.Push("promotions", d.promote.Stop)
-	d.watch = watch.New(watch.Deps{Registry: d.registry, Traffic: d.traffic, Release: d.promote.Release, Logger: d.logger})
-	d.stops.Push("watches of releases", d.watch.Stop)
+	d.watch.Set(watch.New(watch.Deps{Registry: d.registry, Traffic: d.traffic, Release: d.promote.Release, Logger: d.logger}))
+	d.stops.Push("watches of releases", d.watch.Get().Stop)
 	return nil
 }
 
@@ -131,7 +149,7 @@ func (d *Daemon) exceptions() func(context.Context, svc.Ref, string, time.Time) 
 		if d.watchMode { // its visitor is the author of the worker
 			return d.logs.ExceptionInSource(ctx, ref, id, since)
 		}
-		return d.logs.Exception(ctx, ref, id, since) // it is created later
+		return d.logs.Exception(ctx, ref, id, since)
 	}
 }
 
@@ -139,8 +157,7 @@ func (d *Daemon) supervisorConfig(c Config, runtimes driver.Driver) supervisor.C
 	return supervisor.Config{
 		Driver: runtimes, Leave: d.leader != nil && d.cfg.Hosts.Remote, Host: d.hostConfig(c),
 		Logger: d.logger, Wanted: d.gateway.IsWanted, LastUse: d.gateway.LastUse, Calls: d.newCalls(),
-		// d.deploy is created later.
-		OnChange:  func(r svc.Runtime) { d.feed.RuntimeChanged(r); d.deploy.RuntimeChanged(r) },
+		OnChange:  d.events.runtime.Tell,
 		OnLaunch:  d.metrics.RuntimeLaunched,
 		OnRestart: func(_ svc.Ref, reason string) { d.metrics.RuntimeRestarted(reason) },
 		Unlogged: func(ref svc.Ref, reason string) {
@@ -188,7 +205,7 @@ func (d *Daemon) promoteDeps() promote.Deps {
 		Gateway: d.routing, Websockets: d.routing, Routes: toDeploy{d}, Runtimes: toDeploy{d},
 		Bucket: d.objects.runtime, Logger: d.logger, Observer: d.metrics, Leftovers: d.divergence, Guards: d.guards,
 		RollbackKeep: d.cfg.Archive.RollbackKeep,
-		Watched:      func(ctx context.Context, op svc.Promotion) { d.watch.Watch(ctx, op) }, // it is created later
+		Watched:      func(ctx context.Context, op svc.Promotion) { d.watch.Get().Watch(ctx, op) },
 		Releases:     d.registry, Sealer: d.supervisor, Deploys: toDeploy{d}, Forks: d.cfg.Forks, Survives: d.settle(),
 		ReleaseHold: d.cfg.Release.Hold, ReleaseDrain: d.cfg.Release.Drain,
 	}
@@ -209,21 +226,23 @@ func (d *Daemon) deployDeps() deploy.Deps {
 
 // guards reports whether the bundle of a version asks for the guard of its project.
 func (d *Daemon) guards(ctx context.Context, ref svc.Ref) (bool, error) {
-	m, err := d.deploy.Manifest(ctx, ref)
+	m, err := d.deploy.Get().Manifest(ctx, ref)
 	return m.Guards(), err
 }
 
 func (d *Daemon) callees() calls.Callees {
 	return calls.Callees{
 		Registry: d.registry,
-		Manifest: func(ctx context.Context, ref svc.Ref) (bundle.Manifest, error) { return d.deploy.Manifest(ctx, ref) }, // it is created later
+		Manifest: func(ctx context.Context, ref svc.Ref) (bundle.Manifest, error) {
+			return d.deploy.Get().Manifest(ctx, ref)
+		},
 	}
 }
 
 func (d *Daemon) lifecycleDeps() lifecycle.Deps {
 	return lifecycle.Deps{
-		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy, Routes: lifecycleRoutes{d.deploy, d.gateway},
-		Usage: usage{d.gateway, d.sleep}, Idle: lifecycle.Idle{After: d.cfg.Archive.IdleAfter(), Grace: d.cfg.Archive.Grace},
+		Versions: d.registry, Inventory: d.registry, Runtimes: d.deploy.Get(), Routes: lifecycleRoutes{d.deploy.Get(), d.gateway},
+		Usage: usage{d.gateway, d.sleep.Get()}, Idle: lifecycle.Idle{After: d.cfg.Archive.IdleAfter(), Grace: d.cfg.Archive.Grace},
 		Data: d.fork, Previews: d.previews, Logger: d.logger, Observer: d.metrics,
 	}
 }
@@ -265,7 +284,7 @@ func (d *Daemon) Direct(ref svc.Ref) http.Header {
 // ShowFiles has a version that serves show the static files of another one: see
 // deploy.Service.ShowFiles.
 func (d *Daemon) ShowFiles(ctx context.Context, in, of svc.Ref) error {
-	return d.deploy.ShowFiles(ctx, in, of)
+	return d.deploy.Get().ShowFiles(ctx, in, of)
 }
 
 // Inspector returns the address of the inspector of a version's workerd; "" for none.

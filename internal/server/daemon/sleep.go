@@ -12,7 +12,7 @@ func (d *Daemon) newSleep() *sleep.Service {
 	return sleep.New(sleep.Config{
 		After: d.cfg.Sleep.Idle, Production: d.cfg.Sleep.Production,
 		PageOutAfter: d.pageOutAfter(), RecycleBytes: int64(d.cfg.RecycleMB) << 20,
-		Versions: d.registry, Runtimes: d.deploy, Hosts: d.supervisor, Gateway: d.gateway, Logger: d.logger, Observer: d.metrics,
+		Versions: d.registry, Runtimes: d.deploy.Get(), Hosts: d.supervisor, Gateway: d.gateway, Logger: d.logger, Observer: d.metrics,
 	})
 }
 
@@ -27,4 +27,4 @@ func (d *Daemon) pageOutAfter() time.Duration {
 
 // startSleep starts versions that sleep when their own work is due. Stop of the service
 // follows from startServices.
-func (d *Daemon) startSleep(ctx context.Context) error { return d.sleep.Start(ctx) }
+func (d *Daemon) startSleep(ctx context.Context) error { return d.sleep.Get().Start(ctx) }

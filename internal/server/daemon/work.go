@@ -14,7 +14,7 @@ const workStop = 2 * time.Second
 // promotions before the ports serve, so that no host name answers 404 or from a wrong
 // version.
 func (d *Daemon) startRoutes(ctx context.Context, _ Config) error {
-	if err := d.deploy.Announce(ctx); err != nil {
+	if err := d.deploy.Get().Announce(ctx); err != nil {
 		return err
 	}
 	return d.promote.ResumeAll(ctx)
@@ -29,14 +29,14 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 	go d.beginFeed(restored)
 	d.stops.Go(ctx, "restore", func(ctx context.Context) {
 		defer close(restored)
-		if err := d.deploy.Restore(ctx); err != nil && ctx.Err() == nil {
+		if err := d.deploy.Get().Restore(ctx); err != nil && ctx.Err() == nil {
 			d.logger.ErrorContext(ctx, "restoring ready versions failed", "error", err)
 		}
 	})
 	if err := d.startSleep(ctx); err != nil {
 		return err
 	}
-	if err := d.watch.Start(ctx); err != nil {
+	if err := d.watch.Get().Start(ctx); err != nil {
 		return err
 	}
 	d.startLifecycle(ctx)
@@ -51,11 +51,11 @@ func (d *Daemon) startWork(ctx context.Context, _ Config) error {
 // startLifecycle resumes the verbs of the previous process.
 func (d *Daemon) startLifecycle(ctx context.Context) {
 	d.stops.Go(ctx, "resumed verbs", func(ctx context.Context) {
-		if err := d.lifecycle.Resume(ctx); err != nil && ctx.Err() == nil {
+		if err := d.lifecycle.Get().Resume(ctx); err != nil && ctx.Err() == nil {
 			d.logger.ErrorContext(ctx, "cleanup of archived or destroyed versions incomplete", "error", err)
 		}
 	})
-	d.stops.Push("verbs", stopSoon(d.lifecycle.Stop))
+	d.stops.Push("verbs", stopSoon(d.lifecycle.Get().Stop))
 }
 
 // stopSoon stops work that may take long, such as the start of a worker: after workStop

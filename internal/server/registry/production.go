@@ -24,6 +24,12 @@ func assignFirst(ctx context.Context, tx *sql.Tx, ref svc.Ref, now time.Time) (a
 	return n == 1, err
 }
 
+// IsProduction reports whether a version is its project's production.
+func (db *DB) IsProduction(ctx context.Context, ref svc.Ref) (bool, error) {
+	p, err := db.Project(ctx, ref.Project)
+	return err == nil && p.ProdVersionID == ref.Version, err
+}
+
 // SetProduction makes next the project's production, or none if next is "", if the
 // production is expected. It is idempotent, for resumed sagas: it succeeds if next is
 // production already. spec: [C8.8].

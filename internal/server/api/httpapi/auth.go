@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/svcctl/svcctl/internal/server/api/tokens"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -118,7 +119,7 @@ func (a authenticator) list() []svc.Token {
 	now := time.Now()
 	all := []svc.Token{{Name: svc.RoleAdmin, Role: svc.RoleAdmin, Hash: a.admin}, {Name: svc.RoleDeploy, Role: svc.RoleDeploy, Hash: a.deploy}}
 	for _, t := range a.named() {
-		if t.Expires.IsZero() || now.Before(t.Expires) {
+		if !t.Expired(now) {
 			all = append(all, t)
 		}
 	}
@@ -128,15 +129,10 @@ func (a authenticator) list() []svc.Token {
 // named is a token of the file.
 type named struct{ svc.Token }
 
-// find returns the named token with this hash, unless it has expired. It compares with
-// each token.
+// find returns the named token with this hash, unless it has expired.
 func (a authenticator) find(sum [sha256.Size]byte, now time.Time) (found named, ok bool) {
-	for _, t := range a.named() {
-		if subtle.ConstantTimeCompare(sum[:], t.Hash[:]) == 1 && (t.Expires.IsZero() || now.Before(t.Expires)) {
-			found, ok = named{t}, true
-		}
-	}
-	return found, ok
+	t, ok := tokens.Find(a.named(), sum, now)
+	return named{t}, ok
 }
 
 // allow checks the role of a named token. spec: [C15.5] [C15.6].
