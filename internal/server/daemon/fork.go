@@ -5,6 +5,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/dataplane"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/server/versions/divergence"
 	"github.com/svcctl/svcctl/internal/server/versions/fork"
 	"github.com/svcctl/svcctl/internal/svc"
@@ -26,7 +28,7 @@ func (d *Daemon) cutStored(ctx context.Context, ref svc.Ref) (map[string]branch.
 func (d *Daemon) divergenceDeps() divergence.Deps {
 	return divergence.Deps{
 		Registry: d.registry, Runtimes: d.supervisor, Records: d.ownership.branches, Bucket: d.ownership.data, CutStored: d.cutStored, Logger: d.logger,
-		HoldLimit: d.cfg.Release.Hold, Forks: d.cfg.Forks,
+		HoldLimit: d.cfg.Release.Hold, Forks: d.cfg.Forks, Tables: binding.Records(all.Kinds()),
 		Waiting: func(ctx context.Context, ref svc.Ref) svc.Waiting { return d.sleep.Get().Waiting(ctx, ref) },
 	}
 }

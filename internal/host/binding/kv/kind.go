@@ -9,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Kind is the kind "kv". Its zero value is ready.
@@ -18,6 +19,11 @@ var _ binding.Kind = Kind{}
 
 // Name is "kv".
 func (Kind) Name() string { return kinds.KV }
+
+// Records are the keys.
+func (Kind) Records() []binding.Table {
+	return []binding.Table{{Database: volume.SharedDatabase, Name: "kv_entry", Record: svc.ExportKey, Owners: "kv_namespace", Column: "namespace"}}
+}
 
 // Check rejects a namespace without a name, and one with a config.
 func (Kind) Check(d bundle.Binding) error {

@@ -9,6 +9,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Kind is the kind "object_store". Its zero value is ready.
@@ -18,6 +19,11 @@ var _ binding.Kind = Kind{}
 
 // Name is "object_store".
 func (Kind) Name() string { return kinds.ObjectStore }
+
+// Records are the objects.
+func (Kind) Records() []binding.Table {
+	return []binding.Table{{Database: volume.SharedDatabase, Name: "object_entry", Record: svc.ExportObject, Owners: "object_bucket", Column: "bucket", Parts: "object_blob"}}
+}
 
 // Check rejects a bucket without a name, and one with a config.
 func (Kind) Check(d bundle.Binding) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/host/binding/kinds"
 	"github.com/svcctl/svcctl/internal/host/workerd"
+	"github.com/svcctl/svcctl/internal/svc"
 )
 
 // Kinds are the kinds queue_producer and queue_consumer, which share the queues that
@@ -41,6 +42,11 @@ func (producers) Name() string { return kinds.QueueProducer }
 
 // Name is "queue_consumer".
 func (consumers) Name() string { return kinds.QueueConsumer }
+
+// Records are the messages of all queues, those without a consumer included.
+func (producers) Records() []binding.Table {
+	return []binding.Table{{Database: volume.SharedDatabase, Name: "queue_message", Record: svc.ExportMessage, Owners: "queue", Column: "queue"}}
+}
 
 // Check rejects a queue without a proper name, and a delay out of range.
 func (producers) Check(d bundle.Binding) error {

@@ -21,6 +21,11 @@ var _ binding.Kind = Kind{}
 // Name is "workflow".
 func (Kind) Name() string { return kinds.Workflow }
 
+// Records are the instances, which an export leaves out.
+func (Kind) Records() []binding.Table {
+	return []binding.Table{{Database: database, Name: "instance"}}
+}
+
 var (
 	namePattern  = regexp.MustCompile(`^[a-zA-Z0-9_][a-zA-Z0-9_-]{0,63}$`)
 	classPattern = regexp.MustCompile(`^[A-Za-z_$][A-Za-z0-9_$]*$`)

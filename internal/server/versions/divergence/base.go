@@ -71,7 +71,8 @@ func below(lineage []svc.Ref, i int) []svc.Ref {
 // two versions has not inherited it: a release moves it, and each other fork leaves it behind. later
 // are the versions of both lineages whose forks add has not seen.
 func (c *comparison) moved(ctx context.Context, b base, later []svc.Ref) (at branch.DatabaseBase, err error) {
-	at, ok := b.databases[workflows]
+	own := c.deps.workflows().Database
+	at, ok := b.databases[own]
 	if !ok {
 		return at, nil
 	}
@@ -80,7 +81,7 @@ func (c *comparison) moved(ctx context.Context, b base, later []svc.Ref) (at bra
 		if err != nil || m == nil {
 			return branch.DatabaseBase{}, err
 		}
-		if _, ok := m.Databases[workflows]; !ok {
+		if _, ok := m.Databases[own]; !ok {
 			return branch.DatabaseBase{}, nil
 		}
 	}

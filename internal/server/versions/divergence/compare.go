@@ -13,18 +13,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/replica"
 	"github.com/svcctl/svcctl/internal/data/rowdiff"
 	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/svc"
-)
-
-// The tables of the shared database, and the one of workflows, whose rows are records that
-// users know. The binding kinds own them.
-const (
-	tableKeys      = "kv_entry"
-	tableObjects   = "object_entry"
-	tableMessages  = "queue_message"
-	tableBlobs     = "object_blob"
-	tableInstances = "instance"
-	workflows      = volume.OwnPrefix + "workflow"
 )
 
 // comparison is one call of Unmerged.
@@ -118,15 +108,28 @@ func (c *comparison) tables(name string, r rowdiff.Result) {
 
 // shared adds the changes of keys, objects and messages.
 func (c *comparison) shared(r rowdiff.Result) {
-	for name, to := range map[string]*svc.Written{tableKeys: &c.out.Keys, tableObjects: &c.out.Objects, tableMessages: &c.out.Messages} {
-		to.AtLeast = r.AtLeast
+	for kind, to := range map[svc.ExportKind]*svc.Written{svc.ExportKey: &c.out.Keys, svc.ExportObject: &c.out.Objects, svc.ExportMessage: &c.out.Messages} {
 		for _, t := range r.Tables {
-			if t.Name == name {
+			if of, ok := c.table(t.Name); ok && of.Record == kind {
 				*to = written(t)
-				to.AtLeast = r.AtLeast
 			}
 		}
+		to.AtLeast = r.AtLeast
 	}
+}
+
+// table returns the table of records of the shared database with this name.
+func (c *comparison) table(name string) (of binding.Table, ok bool) {
+	i := slices.IndexFunc(c.deps.Tables, func(t binding.Table) bool { return t.Database == volume.SharedDatabase && t.Name == name })
+	if i < 0 {
+		return of, false
+	}
+	return c.deps.Tables[i], true
+}
+
+// hasParts reports whether a table of the shared database has parts of records.
+func (c *comparison) hasParts(name string) bool {
+	return slices.ContainsFunc(c.deps.Tables, func(t binding.Table) bool { return t.Parts != "" && t.Parts == name })
 }
 
 func written(t rowdiff.Table) svc.Written {
@@ -155,16 +158,17 @@ func (c *comparison) allInstances(ctx context.Context) (r rowdiff.Result, err er
 	if err := c.load(ctx); err != nil {
 		return r, err
 	}
+	own := c.deps.workflows()
 	var files []branch.File
 	if c.inherited != nil { // a release has moved them
-		files = slices.Clone(c.inherited.Databases[workflows].Files)
+		files = slices.Clone(c.inherited.Databases[own.Database].Files)
 	}
-	for _, info := range c.logs[workflows] {
+	for _, info := range c.logs[own.Database] {
 		files = append(files, fileOf(info)...)
 	}
 	end, _ := branch.Position(files)
 	state := branch.DatabaseBase{Files: files, TXID: end}
-	return c.rows(ctx, c.instancesAt, state, func(table string) bool { return table == tableInstances }, nil)
+	return c.rows(ctx, c.instancesAt, state, func(table string) bool { return table == own.Name }, nil)
 }
 
 // load reads what the object store has of production, unless data has read it.
@@ -186,7 +190,8 @@ func (c *comparison) database(ctx context.Context, name string, was, now branch.
 	var only func(string) bool
 	if name == volume.SharedDatabase {
 		only = func(table string) bool {
-			return table == tableKeys || table == tableObjects || table == tableMessages || table == tableBlobs && c.export != nil
+			_, ok := c.table(table)
+			return ok || c.export != nil && c.hasParts(table)
 		}
 	}
 	if files := c.since(name, was, now); files != nil {

@@ -7,14 +7,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/rowdiff"
+	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/svc"
-)
-
-// The tables of the shared database that have the names of what records belong to.
-const (
-	tableNamespaces = "kv_namespace"
-	tableBuckets    = "object_bucket"
-	tableQueues     = "queue"
 )
 
 // fields are the columns of a row by name.
@@ -56,7 +50,12 @@ func (e *export) read(sql string, r *rowdiff.Record) (fields, error) {
 
 // readNames reads the names of namespaces, buckets and queues.
 func (e *export) readNames(ctx context.Context, states ...branch.DatabaseBase) error {
-	e.names = map[string]map[int64]string{tableNamespaces: {}, tableBuckets: {}, tableQueues: {}}
+	e.names = map[string]map[int64]string{}
+	for _, t := range e.c.deps.Tables {
+		if t.Owners != "" {
+			e.names[t.Owners] = map[int64]string{}
+		}
+	}
 	only := func(table string) bool { return e.names[table] != nil }
 	for _, state := range states {
 		r, err := e.c.rows(ctx, branch.DatabaseBase{}, state, only, func(r rowdiff.Row) error {
@@ -80,20 +79,13 @@ func (e *export) readNames(ctx context.Context, states ...branch.DatabaseBase) e
 type place struct{ resource, key string }
 
 // placeOf returns the place of a row; nothing for a row that does not exist.
-func (e *export) placeOf(table string, f fields) (p place, err error) {
+func (e *export) placeOf(t binding.Table, f fields) (p place, err error) {
 	if f == nil {
 		return p, nil
 	}
-	of, column := tableNamespaces, "namespace"
-	switch table {
-	case tableObjects:
-		of, column = tableBuckets, "bucket"
-	case tableMessages:
-		of, column = tableQueues, "queue"
-	}
-	name, found := e.names[of][f.integer(column)]
+	name, found := e.names[t.Owners][f.integer(t.Column)]
 	if !found {
-		return p, fmt.Errorf("%s: no row of %s has the id %d: %w", table, of, f.integer(column), rowdiff.ErrCorrupt)
+		return p, fmt.Errorf("%s: no row of %s has the id %d: %w", t.Name, t.Owners, f.integer(t.Column), rowdiff.ErrCorrupt)
 	}
 	return place{name, f.text("key")}, nil
 }
@@ -108,49 +100,40 @@ func (e *export) record(ctx context.Context, deletes bool, r rowdiff.Row) error 
 	if err != nil {
 		return err
 	}
-	if r.Table == tableBlobs {
+	table, ok := e.c.table(r.Table)
+	if !ok { // of parts: the comparison reads no other tables
 		e.remember(is)
 		return nil
 	}
-	from, err := e.placeOf(r.Table, was)
+	from, err := e.placeOf(table, was)
 	if err != nil {
 		return err
 	}
-	to, err := e.placeOf(r.Table, is)
+	to, err := e.placeOf(table, is)
 	if err != nil {
 		return err
 	}
 	// The engine gives the id of a deleted row to a new one.
 	if deletes && was != nil && from != to {
-		return e.send(svc.ExportRecord{Kind: kindOf(r.Table), Resource: from.resource, Op: svc.ExportDelete, Key: from.key})
+		return e.send(svc.ExportRecord{Kind: table.Record, Resource: from.resource, Op: svc.ExportDelete, Key: from.key})
 	}
 	if deletes || is == nil {
 		return nil
 	}
-	out := svc.ExportRecord{Kind: kindOf(r.Table), Resource: to.resource, Op: svc.ExportInsert, Key: to.key}
+	out := svc.ExportRecord{Kind: table.Record, Resource: to.resource, Op: svc.ExportInsert, Key: to.key}
 	if from == to {
 		out.Op = svc.ExportUpdate
 	}
-	return e.written(ctx, r.Table, out, is)
-}
-
-func kindOf(table string) svc.ExportKind {
-	switch table {
-	case tableObjects:
-		return svc.ExportObject
-	case tableMessages:
-		return svc.ExportMessage
-	}
-	return svc.ExportKey
+	return e.written(ctx, table, out, is)
 }
 
 // written writes a record with its values.
-func (e *export) written(ctx context.Context, table string, out svc.ExportRecord, f fields) error {
-	switch table {
-	case tableObjects:
+func (e *export) written(ctx context.Context, t binding.Table, out svc.ExportRecord, f fields) error {
+	switch t.Record {
+	case svc.ExportObject:
 		return e.object(ctx, out, f)
-	case tableMessages:
-		out.Values = e.message(f)
+	case svc.ExportMessage:
+		out.Values = e.message(t, f)
 	default:
 		out.Values = map[string]any{"value": text(f.bytes("value"))}
 		if f["expiration"] != nil {
@@ -164,7 +147,7 @@ func (e *export) written(ctx context.Context, table string, out svc.ExportRecord
 }
 
 // message returns the values of a message.
-func (e *export) message(f fields) map[string]any {
+func (e *export) message(t binding.Table, f fields) map[string]any {
 	values := map[string]any{
 		"content_type": f.text("type"), "sent_at": f.time("sent"), "due_at": f.time("due"), "attempts": f.integer("attempts"),
 		"body": encoded(f.bytes("body")),
@@ -172,7 +155,7 @@ func (e *export) message(f fields) map[string]any {
 	if kind := f.text("type"); kind == "json" || kind == "text" {
 		values["body"] = text(f.bytes("body"))
 	}
-	if origin, found := e.names[tableQueues][f.integer("origin")]; found && f["origin"] != nil {
+	if origin, found := e.names[t.Owners][f.integer("origin")]; found && f["origin"] != nil {
 		values["dead_letter_of"] = origin
 	}
 	return values

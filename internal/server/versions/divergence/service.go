@@ -9,6 +9,8 @@ import (
 
 	"github.com/svcctl/svcctl/internal/data/branch"
 	"github.com/svcctl/svcctl/internal/data/objstore"
+	"github.com/svcctl/svcctl/internal/data/volume"
+	"github.com/svcctl/svcctl/internal/host/binding"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -51,7 +53,9 @@ type Deps struct {
 	CutStored func(ctx context.Context, ref svc.Ref) (map[string]branch.Cut, error)
 	// Waiting counts the work of a version that continues only while it serves.
 	Waiting func(ctx context.Context, ref svc.Ref) svc.Waiting
-	Logger  *slog.Logger
+	// Tables are the tables of records of all kinds of bindings: binding.Records.
+	Tables []binding.Table
+	Logger *slog.Logger
 
 	Pages int           // 0: DefaultPages
 	Time  time.Duration // 0: DefaultTime
@@ -68,13 +72,23 @@ type Service struct {
 	exports chan struct{} // the same of an export, which must not delay a promote
 }
 
+// workflows is the table of the instances of workflows, the only one outside of the shared database.
+func (d Deps) workflows() (own binding.Table) {
+	for _, t := range d.Tables {
+		if t.Database != volume.SharedDatabase {
+			own = t
+		}
+	}
+	return own
+}
+
 // New returns a Service, or an error if a dependency is missing.
 func New(deps Deps) (*Service, error) {
 	if deps.Registry == nil || deps.Runtimes == nil || deps.Records == nil || deps.Bucket == nil || deps.Logger == nil {
 		return nil, errors.New("divergence: registry, runtimes, records, bucket and logger required")
 	}
-	if deps.CutStored == nil || deps.Waiting == nil {
-		return nil, errors.New("divergence: CutStored and Waiting required")
+	if deps.CutStored == nil || deps.Waiting == nil || deps.workflows().Name == "" {
+		return nil, errors.New("divergence: CutStored, Waiting and Tables required")
 	}
 	deps.Pages, deps.Time = cmp.Or(deps.Pages, DefaultPages), cmp.Or(deps.Time, DefaultTime)
 	deps.ExportPages = cmp.Or(deps.ExportPages, DefaultExportPages)

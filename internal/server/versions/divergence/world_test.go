@@ -14,6 +14,8 @@ import (
 	"github.com/svcctl/svcctl/internal/data/objstore"
 	"github.com/svcctl/svcctl/internal/data/replica"
 	"github.com/svcctl/svcctl/internal/data/sqlite/raw"
+	"github.com/svcctl/svcctl/internal/host/binding"
+	"github.com/svcctl/svcctl/internal/host/binding/all"
 	"github.com/svcctl/svcctl/internal/server/versions/divergence"
 	"github.com/svcctl/svcctl/internal/svc"
 	"github.com/svcctl/svcctl/internal/test/svctest"
@@ -173,7 +175,7 @@ func (w *world) unmerged(production, target string, change ...func(*divergence.D
 func (w *world) service(change ...func(*divergence.Deps)) *divergence.Service {
 	w.t.Helper()
 	deps := divergence.Deps{
-		Registry: w, Runtimes: w, Records: w.branches, Bucket: w.bucket, CutStored: w.cutStored, Logger: w.logger(), Time: time.Minute,
+		Registry: w, Runtimes: w, Records: w.branches, Bucket: w.bucket, CutStored: w.cutStored, Logger: w.logger(), Time: time.Minute, Tables: binding.Records(all.Kinds()),
 		Waiting: func(context.Context, svc.Ref) svc.Waiting { return svc.Waiting{Messages: 3} },
 	}
 	for _, c := range change {
