@@ -17,7 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/edge/edgemain"
 	"github.com/svcctl/svcctl/internal/edge/gateway"
 	"github.com/svcctl/svcctl/internal/edge/geoip"
-	"github.com/svcctl/svcctl/internal/lib/notify"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 	"github.com/svcctl/svcctl/internal/svc"
 )
@@ -41,7 +41,7 @@ func runGateway(ctx context.Context, k *kit.Kit, f whole.Gateway) error {
 	visitors, status := e.Addr()
 	k.Printf("gateway    http://%s   routes of %s", visitors, c.Control)
 	k.Printf("status     %s", cmp.Or(status, "off"))
-	manager := notify.New(k.Environ, os.Getpid())
+	manager := systemd.NewManager(k.Environ, os.Getpid())
 	manager.Ready()
 	select {
 	case <-ctx.Done():

@@ -13,7 +13,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/lib/notify"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 )
 
@@ -37,7 +37,7 @@ type running struct {
 	level  *slog.LevelVar
 	logger *slog.Logger
 
-	manager notify.Manager
+	manager systemd.Manager
 }
 
 // untilStopped waits for the end of ctx (the first signal) or of the daemon, and

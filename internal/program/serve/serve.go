@@ -11,8 +11,7 @@ import (
 
 	"github.com/svcctl/svcctl/internal/client/cli/kit"
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/lib/notify"
-	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/server/daemon"
 )
@@ -35,7 +34,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	level := &slog.LevelVar{}
 	level.Set(cfg.LogLevel)
 	logger := newLogger(ctx, k, cfg, level)
-	given, err := sockets.Inherit(k.Environ, os.Getpid())
+	given, err := systemd.Inherit(k.Environ, os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -61,7 +60,7 @@ func serve(ctx context.Context, k *kit.Kit, src config.Source) error {
 	leader.Serves(d)
 	greet(k, d.Info(), cfg.HostPattern())
 	logger.LogAttrs(ctx, slog.LevelInfo, "server started", started(d.Info(), cfg.InEffect)...)
-	manager := notify.New(k.Environ, os.Getpid())
+	manager := systemd.NewManager(k.Environ, os.Getpid())
 	manager.Ready()
 	r := &running{Daemon: d, kit: k, source: src, self: self, level: level, logger: logger, manager: manager}
 	return r.untilStopped(ctx, hangup, upgrade)

@@ -17,7 +17,7 @@ import (
 	"github.com/svcctl/svcctl/internal/lib/buildinfo"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
 	"github.com/svcctl/svcctl/internal/lib/service"
-	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/obs"
 	"github.com/svcctl/svcctl/internal/server/api/feed"
 	"github.com/svcctl/svcctl/internal/server/api/httpapi"
@@ -53,7 +53,7 @@ type Config struct {
 	Settings   *config.Daemon
 	Command    []string // our own binary, for child processes
 	Logger     *slog.Logger
-	Sockets    *sockets.Set       // sockets to serve in place of own ones; may be nil
+	Sockets    *systemd.Set       // sockets to serve in place of own ones; may be nil
 	Installing func(stage string) // called for each stage of installing workerd; may be nil
 	// Inspect lets debuggers attach to workers. It is for watch mode alone, so no setting
 	// of a server has it.

@@ -14,7 +14,7 @@ import (
 	"github.com/svcctl/svcctl/internal/edge/acme"
 	"github.com/svcctl/svcctl/internal/edge/https"
 	"github.com/svcctl/svcctl/internal/lib/clientlimit"
-	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -25,7 +25,7 @@ const (
 )
 
 // listenHTTPS opens the ports of https and of its redirects, if the daemon serves https.
-func (l *listeners) listenHTTPS(ctx context.Context, cfg *config.Daemon, given *sockets.Set) (err error) {
+func (l *listeners) listenHTTPS(ctx context.Context, cfg *config.Daemon, given *systemd.Set) (err error) {
 	if !cfg.TLS.On() {
 		return nil
 	}

@@ -13,7 +13,7 @@ import (
 	"syscall"
 
 	"github.com/svcctl/svcctl/internal/config"
-	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/svc"
 )
 
@@ -32,7 +32,7 @@ const (
 )
 
 // listen opens the ports. With https, plain ones that are not given are for this machine only.
-func listen(ctx context.Context, cfg *config.Daemon, given *sockets.Set) (l listeners, err error) {
+func listen(ctx context.Context, cfg *config.Daemon, given *systemd.Set) (l listeners, err error) {
 	host := cfg.ListenHost
 	if cfg.TLS.On() {
 		host = "127.0.0.1"

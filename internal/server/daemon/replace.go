@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 )
 
 // replaceDrain is the time for requests in flight to end before a replacement: new
@@ -14,8 +14,8 @@ const replaceDrain = 5 * time.Second
 
 // Replace stops the daemon like Stop, but keeps its listening sockets open for the next
 // program, which must take them soon: clients wait.
-func (d *Daemon) Replace(ctx context.Context) (*sockets.Kept, error) {
-	kept, err := sockets.Keep(d.listeners.named())
+func (d *Daemon) Replace(ctx context.Context) (*systemd.Kept, error) {
+	kept, err := systemd.Keep(d.listeners.named())
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package notify_test
+package systemd_test
 
 import (
 	"context"
@@ -8,11 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/svcctl/svcctl/internal/lib/notify"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
-
-func TestMain(m *testing.M) { svctest.Main(m, nil) }
 
 func listen(t *testing.T) (path string, next func() string) {
 	t.Helper()
@@ -35,11 +33,11 @@ func listen(t *testing.T) (path string, next func() string) {
 func TestTell(t *testing.T) {
 	t.Parallel()
 	path, next := listen(t)
-	notify.New([]string{"NOTIFY_SOCKET=" + path}, 1).Tell("READY=1")
+	systemd.NewManager([]string{"NOTIFY_SOCKET=" + path}, 1).Tell("READY=1")
 	if got := next(); got != "READY=1" {
 		t.Errorf("got %q", got)
 	}
-	notify.New(nil, 1).Tell("READY=1") // no manager
+	systemd.NewManager(nil, 1).Tell("READY=1") // no manager
 }
 
 // TestWatch: the watchdog hears from a healthy process only.
@@ -51,7 +49,7 @@ func TestWatch(t *testing.T) {
 	var asked atomic.Int64
 	go func() {
 		defer close(done)
-		m := notify.New([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000", "WATCHDOG_PID=7"}, 7)
+		m := systemd.NewManager([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000", "WATCHDOG_PID=7"}, 7)
 		m.Watch(ctx, func(context.Context) bool { return asked.Add(1) > 2 })
 	}()
 	if got := next(); got != "WATCHDOG=1" || asked.Load() < 3 {
@@ -59,17 +57,17 @@ func TestWatch(t *testing.T) {
 	}
 	cancel()
 	<-done
-	notify.New([]string{"WATCHDOG_USEC=3000", "WATCHDOG_PID=8"}, 7).Watch(t.Context(), nil) // of another process
+	systemd.NewManager([]string{"WATCHDOG_USEC=3000", "WATCHDOG_PID=8"}, 7).Watch(t.Context(), nil) // of another process
 }
 
 // TestExtend: the interval of a watchdog is longer until Ready. Without a watchdog nothing changes.
 func TestExtend(t *testing.T) {
 	t.Parallel()
 	path, next := listen(t)
-	m := notify.New([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000"}, 7)
+	m := systemd.NewManager([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000"}, 7)
 	m.Extend(time.Minute)
 	m.Ready()
-	notify.New([]string{"NOTIFY_SOCKET=" + path}, 7).Ready()
+	systemd.NewManager([]string{"NOTIFY_SOCKET=" + path}, 7).Ready()
 	for _, want := range []string{"WATCHDOG=1\nWATCHDOG_USEC=60000000", "READY=1\nWATCHDOG_USEC=3000", "READY=1"} {
 		if got := next(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -83,7 +81,7 @@ func TestWatchEnds(t *testing.T) {
 	path, _ := listen(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	asked := 0
-	notify.New([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000"}, 7).Watch(ctx, func(context.Context) bool {
+	systemd.NewManager([]string{"NOTIFY_SOCKET=" + path, "WATCHDOG_USEC=3000"}, 7).Watch(ctx, func(context.Context) bool {
 		if asked++; asked == 12 { // the queue of the socket has ten messages
 			time.AfterFunc(10*time.Millisecond, cancel)
 		}

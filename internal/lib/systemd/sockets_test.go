@@ -1,4 +1,4 @@
-package sockets_test
+package systemd_test
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/svcctl/svcctl/internal/lib/sockets"
+	"github.com/svcctl/svcctl/internal/lib/systemd"
 	"github.com/svcctl/svcctl/internal/test/svctest"
 )
 
@@ -20,12 +20,12 @@ func TestMain(m *testing.M) {
 
 // old takes the socket of a service manager, closes its listener and replaces itself.
 func old(context.Context, []string) error {
-	s, err := sockets.Inherit(append(os.Environ(), fmt.Sprintf("LISTEN_PID=%d", os.Getpid())), os.Getpid())
+	s, err := systemd.Inherit(append(os.Environ(), fmt.Sprintf("LISTEN_PID=%d", os.Getpid())), os.Getpid())
 	if err != nil {
 		return err
 	}
 	l := s.Take("gateway")
-	kept, err := sockets.Keep(map[string]net.Listener{"gateway": l})
+	kept, err := systemd.Keep(map[string]net.Listener{"gateway": l})
 	if err != nil {
 		return err
 	}
@@ -41,7 +41,7 @@ func old(context.Context, []string) error {
 
 // fresh answers one connection with its process id.
 func fresh(context.Context, []string) error {
-	s, err := sockets.Inherit(os.Environ(), os.Getpid())
+	s, err := systemd.Inherit(os.Environ(), os.Getpid())
 	if err != nil {
 		return err
 	}
@@ -111,11 +111,11 @@ func TestInheritRejects(t *testing.T) {
 		"LISTEN_PID=7 LISTEN_FDS=many":                     "not a number of sockets",
 		"LISTEN_PID=7 LISTEN_FDS=2 LISTEN_FDNAMES=gateway": "FileDescriptorName",
 	} {
-		if _, err := sockets.Inherit(strings.Fields(text), 7); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := systemd.Inherit(strings.Fields(text), 7); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}
-	s, err := sockets.Inherit([]string{"LISTEN_PID=8", "LISTEN_FDS=1", "LISTEN_FDNAMES=api"}, 7)
+	s, err := systemd.Inherit([]string{"LISTEN_PID=8", "LISTEN_FDS=1", "LISTEN_FDNAMES=api"}, 7)
 	if err != nil || s.Take("api") != nil {
 		t.Errorf("sockets of another process: %v, %v", s, err)
 	}

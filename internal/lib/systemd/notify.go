@@ -1,4 +1,4 @@
-package notify
+package systemd
 
 import (
 	"context"
@@ -14,8 +14,8 @@ type Manager struct {
 	watchdog time.Duration // 0 for none
 }
 
-// New reads NOTIFY_SOCKET and WATCHDOG_USEC.
-func New(environ []string, pid int) Manager {
+// NewManager reads NOTIFY_SOCKET and WATCHDOG_USEC.
+func NewManager(environ []string, pid int) Manager {
 	values := map[string]string{}
 	for _, entry := range environ {
 		name, value, _ := strings.Cut(entry, "=")
